@@ -1,0 +1,159 @@
+// Who is admitted where. A claim stands on its resource either admitted or waiting; whatever frees a resource puts its
+// first waiter on the list of debts, and `settle` works that list off, oldest first.
+#include <algorithm>
+#include <cassert>
+
+#include "engine/engine.hpp"
+
+namespace baton::core {
+
+resource_record* engine::find_resource(std::string_view name) {
+    const auto found = resources_.find(name);
+    return found == resources_.end() ? nullptr : &found->second;
+}
+
+const resource_record* engine::find_resource(std::string_view name) const {
+    const auto found = resources_.find(name);
+    return found == resources_.end() ? nullptr : &found->second;
+}
+
+resource_record& engine::obtain_resource(std::string_view name) {
+    if (resource_record* resource = find_resource(name)) return *resource;
+    const auto added = resources_.try_emplace(std::string{name}).first;
+    added->second.name = added->first;
+    return added->second;
+}
+
+void engine::drop_if_idle(resource_record& resource) {
+    if (resource.idle()) resources_.erase(resources_.find(resource.name));
+}
+
+// Rule 2, for a claim that has nobody waiting before it.
+bool engine::fits(const resource_record& resource, mode mode, std::uint32_t permits, std::uint32_t limit) {
+    if (!modes_fit(mode, resource.modes)) return false;
+    return !rule_of(mode).counted || resource.used + permits <= resource.limit_for(limit);
+}
+
+bool engine::admissible_now(const claim& claim) const {
+    if (is_paused()) return false;
+    const resource_record* resource = find_resource(claim.resource);
+    return resource == nullptr ||
+           (resource->waiting.empty() && fits(*resource, claim.mode, claim.permits, claim.limit));
+}
+
+/// A new claim: admitted at once where nobody is before it and it fits, else the last in line (rules 1, 2).
+void engine::place(claim_record& claim) {
+    resource_record& resource = *claim.resource;
+    if (!is_paused() && resource.waiting.empty() && fits(resource, claim.mode, claim.permits, claim.limit))
+        admit(claim, resource.slots.take_lowest(claim.permits));
+    else
+        wait(claim);
+}
+
+void engine::wait(claim_record& claim) {
+    resource_record& resource = *claim.resource;
+    resource.waiting.emplace_hint(resource.waiting.end(), claim.request->ticket, &claim);
+    if (claim.permits > 1) resource.wide.emplace(claim.permits, claim.request->ticket);
+    if (resource.waiting.begin()->second == &claim) owe(resource);
+}
+
+void engine::leave_queue(claim_record& claim) {
+    resource_record& resource = *claim.resource;
+    if (resource.owed == &claim) {
+        owed_.erase(&claim);
+        resource.owed = nullptr;
+    }
+    resource.waiting.erase(claim.request->ticket);
+    if (claim.permits > 1) resource.wide.erase({claim.permits, claim.request->ticket});
+}
+
+void engine::stop_waiting(claim_record& claim) {
+    resource_record& resource = *claim.resource;
+    const bool was_first = resource.waiting.begin()->second == &claim;
+    leave_queue(claim);
+    if (was_first) owe(resource);
+    drop_if_idle(resource);
+}
+
+/// Rule 3: what a waiting request has been admitted to it keeps; with the last claim it is complete.
+void engine::admit(claim_record& claim, std::vector<slot> slots) {
+    resource_record& resource = *claim.resource;
+    request_record& request = *claim.request;
+    claim.admitted = true;
+    claim.slots = std::move(slots);
+    claim.limit_then = resource.limit_for(claim.limit);
+    resource.admitted.emplace_hint(resource.admitted.end(), request.ticket, &claim);
+    ++resource.modes[index_of(claim.mode)];
+    resource.used += claim.permits;
+    --request.unadmitted;
+    if (request.held()) return;  // restored
+    ++resource.reserved;
+    if (request.unadmitted == 0) completed_.push_back(&request);
+}
+
+void engine::vacate(claim_record& claim) {
+    resource_record& resource = *claim.resource;
+    request_record& request = *claim.request;
+    resource.admitted.erase(request.ticket);
+    --resource.modes[index_of(claim.mode)];
+    resource.used -= claim.permits;
+    resource.slots.give_back(claim.slots);
+    if (!request.held()) --resource.reserved;
+    ++request.unadmitted;
+    claim.admitted = false;
+    claim.slots.clear();
+}
+
+void engine::release(claim_record& claim) {
+    resource_record& resource = *claim.resource;
+    vacate(claim);
+    owe(resource);
+    drop_if_idle(resource);
+}
+
+/// The first in line of this resource is to be looked at before the step ends (rule 4).
+void engine::owe(resource_record& resource) {
+    claim_record* first = resource.waiting.empty() ? nullptr : resource.waiting.begin()->second;
+    if (resource.owed == first) return;
+    if (resource.owed != nullptr) owed_.erase(resource.owed);
+    if (first != nullptr) owed_.insert(first);
+    resource.owed = first;
+}
+
+// Rule 4: the hand-off. Nothing is admitted while endings are owed, so nothing is granted to what ends.
+void engine::settle() {
+    admit_owed();
+    grant_completed();
+}
+
+void engine::admit_owed() {
+    const bool may_admit = !is_paused() && !endings_owed();
+    while (may_admit && allowance_ > 0 && !owed_.empty()) {
+        claim_record& first = **owed_.begin();
+        resource_record& resource = *first.resource;
+        owed_.erase(owed_.begin());
+        resource.owed = nullptr;
+        if (!fits(resource, first.mode, first.permits, first.limit)) continue;
+        --allowance_;
+        leave_queue(first);
+        admit(first, resource.slots.take_lowest(first.permits));
+        owe(resource);
+    }
+}
+
+/// Rules 3 and 8: grants are numbered in ticket order, when everything that the step admits is admitted.
+void engine::grant_completed() {
+    std::ranges::sort(completed_, older_first{});
+    for (request_record* request : completed_) {
+        for (const claim_record& claim : request->claims()) --claim.resource->reserved;
+        request->fence = next_serial();
+        if (request->hold_limit) {  // rule 6
+            request->hold_deadline = now_ + *request->hold_limit;
+            hold_deadlines_.insert({request->hold_deadline, request->session, request->number, end_reason::hold_limit});
+        }
+        tell_granted(*request);
+    }
+    completed_.clear();
+}
+
+}  // namespace baton::core

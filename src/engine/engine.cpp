@@ -1,0 +1,61 @@
+// The step: the order in which things happen when a command is applied.
+#include "engine/engine.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "engine/check.hpp"
+
+namespace baton::core {
+
+engine::engine(engine_options options) : options_{options} {
+    assert(options_.max_ttl >= bounds::shortest_ttl);
+    assert(!options_.budget || *options_.budget > 0);
+}
+
+// Rule 4: what is due ends and debts are admitted before the command acts, and grants are numbered when all is done: so
+// nothing is granted that the command ends.
+std::vector<event> engine::apply(const command& command, instant now) {
+    now_ = now;
+    allowance_ = options_.budget ? std::int64_t{*options_.budget} : std::numeric_limits<std::int64_t>::max();
+    const bool pausing = std::holds_alternative<pause>(command);
+    const auto act = [this](const auto& each) { perform(each); };
+
+    cut_deadlines();
+    if (pausing) std::visit(act, command);  // rule 11: before anything that is due
+    end_due();
+    admit_owed();
+    if (!pausing) std::visit(act, command);
+    settle();
+    check_now_and_then();
+    return std::exchange(events_, {});
+}
+
+std::optional<instant> engine::next_due(instant now) const {
+    if (!dying_.empty()) return now;
+    const due* next = next_ending();
+    if (owed_.empty() && next == nullptr) return {};
+    if (now < pause_end(now)) return pause_end(now);
+    return owed_.empty() ? next->at : now;
+}
+
+void engine::perform(const tick&) {}
+
+// Rule 8: one counter for tickets and fences, ahead of every number of an earlier history as long as the clock is.
+serial engine::next_serial() {
+    const auto clock = std::max<std::int64_t>(0, now_.time_since_epoch().count());
+    last_serial_ = std::max(last_serial_ + 1, static_cast<serial>(clock));
+    assert(last_serial_ < bounds::number);
+    return last_serial_;
+}
+
+void engine::check_now_and_then() {
+#ifndef NDEBUG
+    if (steps_to_check_-- != 0) return;
+    assert(!check(*this));
+    steps_to_check_ = 0;
+    for (const auto& entry : sessions_) steps_to_check_ += entry.second.requests.size();
+#endif
+}
+
+}  // namespace baton::core

@@ -1,0 +1,171 @@
+// The engine: who owns what, who waits, in which order. A pure state machine and the specification of Baton: no clock,
+// thread, socket, log or random number inside. Rules are numbered as in docs/rules.md; "rule 7" finds the code and
+// the tests of each.
+//
+// A step (one `apply`) goes: what is due ends; what that or earlier steps freed is admitted; the command acts; what it
+// freed is admitted; the grants are numbered. The parts stand in
+//   engine.cpp     the step, and the commands that are a few lines each
+//   requests.cpp   enter, leave, and how a request ends       (rules 1, 6, 7, 9, 12)
+//   admission.cpp  admit, hand off, grant, number             (rules 2, 3, 4, 8, 10)
+//   sessions.cpp   open, renew, close, expiry                 (rule 5)
+//   reclaim.cpp    pause, and restoring what a client presents (rule 11)
+//   operators.cpp  revoke, mend, resize                       (rules 7, 10, 13)
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/command.hpp"
+#include "engine/event.hpp"
+#include "engine/records.hpp"
+#include "engine/types.hpp"
+
+namespace baton::core {
+
+struct engine_options {
+    std::chrono::milliseconds max_ttl{15'000};
+    /// How many admissions and ended claims one step may cost; the rest is owed (rule 4). None: no bound.
+    std::optional<std::uint32_t> budget;
+};
+
+/// Not thread-safe. Operating errors are `refused` events; nothing here throws but std::bad_alloc.
+class engine {
+public:
+    explicit engine(engine_options options = {});
+    engine(const engine&) = delete;
+    engine& operator=(const engine&) = delete;
+    ~engine() = default;
+
+    /// Performs one command at the engine's time `now` and tells what came of it, in the order in which it happened.
+    [[nodiscard]] std::vector<event> apply(const command& command, instant now);
+
+    /// When the next `tick` has something to do, as seen at `now`; none if nothing will ever be due.
+    [[nodiscard]] std::optional<instant> next_due(instant now) const;
+
+    /// Nothing to remember: no session, mark or pinned limit.
+    [[nodiscard]] bool idle() const { return sessions_.empty() && resources_.empty(); }
+
+private:
+    friend class invariants;
+    friend class inspector;
+
+    struct name_hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>{}(name); }
+    };
+
+    // engine.cpp
+    void perform(const open& command);
+    void perform(const enter& command);
+    void perform(const leave& command);
+    void perform(const renew& command);
+    void perform(const close& command);
+    void perform(const tick& command);
+    void perform(const revoke& command);
+    void perform(const mend& command);
+    void perform(const resize& command);
+    void perform(const pause& command);
+    template <typename What>
+    void tell(What what) {
+        events_.push_back({now_, std::move(what)});
+    }
+    void refuse(refusal reason) { tell(refused{std::nullopt, reason}); }
+    void refuse(const request_id& request, refusal reason) { tell(refused{request, reason}); }
+    [[nodiscard]] bool is_paused() const { return now_ < paused_until_; }
+    serial next_serial();
+
+    // requests.cpp
+    [[nodiscard]] std::optional<refusal> admission_refusal(const enter& command) const;
+    void answer_state(request_record& request);
+    void tell_granted(const request_record& request);
+    request_record& add_request(session_record& session, std::uint64_t number, serial ticket,
+                                const std::vector<claim>& claims);
+    [[nodiscard]] request_record* find_live(session_record& session, std::uint64_t number);
+    void end_request(request_record& request, end_reason reason, manner manner);
+    void end_owned(request_record& request, manner manner);
+    void detach(request_record& request);
+    void leave_mark(resource_record& resource, const request_record& holder);
+
+    // admission.cpp
+    [[nodiscard]] resource_record* find_resource(std::string_view name);
+    [[nodiscard]] const resource_record* find_resource(std::string_view name) const;
+    resource_record& obtain_resource(std::string_view name);
+    void drop_if_idle(resource_record& resource);
+    [[nodiscard]] static bool fits(const resource_record& resource, mode mode, std::uint32_t permits,
+                                   std::uint32_t limit);
+    [[nodiscard]] bool admissible_now(const claim& claim) const;
+    void wait(claim_record& claim);
+    void leave_queue(claim_record& claim);
+    void stop_waiting(claim_record& claim);
+    void admit(claim_record& claim, std::vector<slot> slots);
+    void vacate(claim_record& claim);
+    void release(claim_record& claim);
+    void place(claim_record& claim);
+    void owe(resource_record& resource);
+    void settle();
+    void admit_owed();
+    void grant_completed();
+
+    // sessions.cpp
+    [[nodiscard]] session_record* find_alive(const session_id& id);
+    session_record& add_session(const session_id& id);
+    void prolong(session_record& session);
+    void tell_alive(const session_record& session);
+    [[nodiscard]] bool may_tell_grant(const request_record& request) const;
+    void end_due();
+    void end_dying();
+    [[nodiscard]] const due* next_ending() const;
+    [[nodiscard]] bool endings_owed() const;
+    void begin_dying(session_record& session, end_reason reason);
+    bool end_next_of(dying_session& dying);
+    void finish_dying(session_record& session);
+    void move_deadline(session_record& session, instant deadline);
+    [[nodiscard]] instant pause_end(instant now) const;
+    void cut_deadlines();
+
+    // reclaim.cpp
+    void reclaim(session_record& session, const open& command);
+    void end_unlisted(session_record& session, const open& command);
+    void restore(session_record& session, const live_request& live);
+    [[nodiscard]] bool ticket_taken(const live_request& live, serial ticket) const;
+    [[nodiscard]] std::vector<request_record*> rivals(const live_request& live);
+    void give_way(resource_record& resource);
+
+    // operators.cpp
+    [[nodiscard]] request_record* find_claimant(std::string_view name, serial ticket);
+    void end_too_wide(resource_record& resource);
+
+    engine_options options_;
+
+    std::unordered_map<session_id, session_record> sessions_;
+    std::unordered_map<std::string, resource_record, name_hash, std::equal_to<>> resources_;
+    std::set<due> deadlines_;       // sessions and revoked requests: never further ahead than the longest ttl
+    std::set<due> hold_deadlines_;  // requests with a hold limit
+    std::set<claim_record*, older_first> owed_;  // first in line on resources that may have become free
+    std::deque<dying_session> dying_;
+
+    serial last_serial_ = 0;
+    instant paused_until_;
+    duration pause_length_{0};
+    std::uint64_t pause_number_ = 0;
+
+    // Of the present step only.
+    instant now_;
+    std::int64_t allowance_ = 0;
+    std::vector<request_record*> completed_;  // all their claims are admitted, the fence is still to come
+    std::vector<event> events_;
+
+    // Debug builds check the invariants, in a state of n requests every n steps.
+    void check_now_and_then();
+    std::size_t steps_to_check_ = 0;
+};
+
+}  // namespace baton::core

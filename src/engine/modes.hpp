@@ -1,0 +1,39 @@
+// The lock modes as data: one row a mode, one algorithm for all of them (rule 2). A new mode is a new row.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "engine/types.hpp"
+
+namespace baton::core {
+
+inline constexpr std::size_t mode_count = 3;
+
+struct mode_rule {
+    std::string_view name;
+    std::array<bool, mode_count> fits_with;  // by the mode of a claim that is already admitted
+    bool counted;                            // claims n permits of a limit, and gets slots
+    bool leaves_mark;                        // its death abandons the resource, its clean leave mends it (rule 7)
+};
+
+inline constexpr std::array<mode_rule, mode_count> mode_rules{{
+    // name       with exclusive, shared, permits   counted  leaves_mark
+    {"exclusive", {{false, false, false}}, false, true},
+    {"shared", {{false, true, false}}, false, false},
+    {"permits", {{false, false, true}}, true, false},
+}};
+
+constexpr std::size_t index_of(mode mode) { return static_cast<std::size_t>(mode); }
+constexpr const mode_rule& rule_of(mode mode) { return mode_rules[index_of(mode)]; }
+
+/// Rule 2, the part about modes: does a claim fit beside what is admitted, given how many are admitted in each mode?
+constexpr bool modes_fit(mode mode, std::span<const std::size_t, mode_count> admitted) {
+    for (std::size_t other = 0; other < mode_count; ++other)
+        if (admitted[other] != 0 && !rule_of(mode).fits_with[other]) return false;
+    return true;
+}
+
+}  // namespace baton::core

@@ -1,0 +1,61 @@
+// What an operator may do to others' requests and to resources (rules 7, 10, 13).
+#include <algorithm>
+#include <cassert>
+
+#include "engine/engine.hpp"
+#include "engine/validate.hpp"
+
+namespace baton::core {
+
+// Rule 13: a waiter goes at once; a holder is asked to leave by the deadline that its own clock already respects.
+void engine::perform(const revoke& command) {
+    if (const auto reason = refusal_of(command)) return refuse(*reason);
+    request_record* request = find_claimant(command.resource, command.ticket);
+    if (request == nullptr) return refuse(refusal::not_found);
+    if (command.at_once || !request->held()) return end_request(*request, end_reason::revoked, manner::unclean);
+
+    if (!request->revoked) {
+        session_record& session = *request->session;
+        request->revoked = std::make_unique<revocation>(revocation{session.deadline, command.note});
+        deadlines_.insert({session.deadline, &session, request->number, end_reason::revoked});
+    }
+    tell(revoking{request->id(), request->revoked->note, request->revoked->deadline});
+}
+
+request_record* engine::find_claimant(std::string_view name, serial ticket) {
+    resource_record* resource = find_resource(name);
+    if (resource == nullptr) return nullptr;
+    for (const auto* claims : {&resource->admitted, &resource->waiting})
+        if (const auto found = claims->find(ticket); found != claims->end())
+            return find_live(*found->second->request->session, found->second->request->number);
+    return nullptr;
+}
+
+void engine::perform(const mend& command) {
+    if (const auto reason = refusal_of_name(command.resource)) return refuse(*reason);
+    resource_record* resource = find_resource(command.resource);
+    if (resource == nullptr || !resource->mark) return refuse(refusal::not_abandoned);
+    tell(mended{command.resource, *resource->mark});
+    resource->mark.reset();
+    drop_if_idle(*resource);
+}
+
+// Rule 10: holders keep what they have; waiters that can never fit are told so.
+void engine::perform(const resize& command) {
+    if (const auto reason = refusal_of(command)) return refuse(*reason);
+    resource_record& resource = obtain_resource(command.resource);
+    resource.pinned = command.limit;
+    tell(resized{command.resource, command.limit});
+    end_too_wide(resource);
+    owe(resource);
+    drop_if_idle(resource);
+}
+
+void engine::end_too_wide(resource_record& resource) {
+    while (resource.pinned && !resource.wide.empty() && resource.wide.rbegin()->first > *resource.pinned) {
+        const claim_record& widest = *resource.waiting.at(resource.wide.rbegin()->second);
+        end_request(*widest.request, end_reason::above_limit, manner::keep);
+    }
+}
+
+}  // namespace baton::core

@@ -1,0 +1,147 @@
+// After the engine's memory was lost, in whole or in part: the space is paused, clients present what they hold and what
+// they wait for, and get it back as it was (rule 11).
+#include <algorithm>
+#include <cassert>
+
+#include "engine/engine.hpp"
+
+namespace baton::core {
+namespace {
+
+bool share_a_slot(const std::vector<slot>& a, const std::vector<slot>& b) {
+    return std::ranges::any_of(a, [&](slot slot) { return std::ranges::binary_search(b, slot); });
+}
+
+const std::vector<slot>& slots_of(const live_request& live, const claim& claim) {
+    static const std::vector<slot> none;
+    const auto found = std::ranges::find(live.slots, claim.resource, &claim_slots::resource);
+    return found == live.slots.end() ? none : found->slots;
+}
+
+}  // namespace
+
+void engine::perform(const pause& command) {
+    if (command.until > paused_until_) {
+        paused_until_ = command.until;
+        pause_length_ = std::max(duration{0}, command.until - now_);
+    }
+    ++pause_number_;
+    tell(paused{paused_until_});
+}
+
+/// Makes the session's requests those that its client lists.
+void engine::reclaim(session_record& session, const open& command) {
+    end_unlisted(session, command);
+    for (const live_request& live : command.live) {
+        session.highest = std::max(session.highest, live.number);
+        last_serial_ = std::max({last_serial_, live.ticket, live.fence});
+    }
+    session.highest = std::max(session.highest, command.highest);
+    for (const live_request& live : command.live) {
+        if (is_paused())
+            restore(session, live);
+        else if (find_live(session, live.number) == nullptr)
+            tell(ended{{session.id, live.number}, end_reason::gone, live.fence});
+    }
+}
+
+/// What the client does not list it has left. Numbers above its highest it has used since: the `open` is a late one.
+void engine::end_unlisted(session_record& session, const open& command) {
+    std::vector<std::uint64_t> listed;
+    for (const live_request& live : command.live) listed.push_back(live.number);
+    std::ranges::sort(listed);
+    std::vector<std::uint64_t> left;
+    for (const auto& entry : session.requests)
+        if (entry.first <= command.highest && !std::ranges::binary_search(listed, entry.first))
+            left.push_back(entry.first);
+    std::ranges::sort(left);
+    for (const std::uint64_t number : left) end_owned(session.requests.at(number), manner::keep);
+}
+
+/// Puts a presented request in the place of whatever is recorded of it.
+void engine::restore(session_record& session, const live_request& live) {
+    const request_id id{session.id, live.number};
+    serial ticket = live.ticket;
+    std::unique_ptr<revocation> revoked;
+    if (const auto recorded = session.requests.find(live.number); recorded != session.requests.end()) {
+        if (ticket == 0) ticket = recorded->second.ticket;
+        if (recorded->second.revoked) revoked = std::make_unique<revocation>(*recorded->second.revoked);
+        detach(recorded->second);
+    }
+    if (ticket == 0) ticket = next_serial();
+
+    const std::vector<request_record*> others = rivals(live);
+    const bool beaten = std::ranges::any_of(others, [&](auto* other) { return other->fence >= live.fence; });
+    if (beaten || ticket_taken(live, ticket)) return tell(ended{id, end_reason::superseded, live.fence});
+    for (request_record* other : others) end_request(*other, end_reason::superseded, manner::keep);
+
+    request_record& request = add_request(session, live.number, ticket, live.claims);
+    request.fence = live.fence;
+    request.hold_limit = live.hold;
+    request.reordered = true;
+    request.presented = pause_number_;
+    for (claim_record& claim : request.claims()) give_way(*claim.resource);
+    for (std::size_t i = 0; i < live.claims.size(); ++i) {
+        claim_record& claim = request.claim_array[i];
+        if (!request.held()) {
+            wait(claim);
+            continue;
+        }
+        const std::vector<slot>& slots = slots_of(live, live.claims[i]);
+        for (const slot slot : slots) claim.resource->slots.take(slot);
+        admit(claim, slots);
+    }
+    if (request.held() && request.hold_limit) {
+        request.hold_deadline = now_ + *request.hold_limit;
+        hold_deadlines_.insert({request.hold_deadline, &session, request.number, end_reason::hold_limit});
+    }
+    if (revoked) {
+        deadlines_.insert({revoked->deadline, &session, request.number, end_reason::revoked});
+        request.revoked = std::move(revoked);
+    }
+    for (const claim& claim : live.claims)
+        if (resource_record* resource = find_resource(claim.resource)) end_too_wide(*resource);
+}
+
+/// Other grants that cannot stand beside a presented one: their modes do not fit, or they have one of its slots.
+std::vector<request_record*> engine::rivals(const live_request& live) {
+    std::vector<request_record*> found;
+    if (live.fence == 0) return found;
+    for (const claim& claim : live.claims) {
+        const resource_record* resource = find_resource(claim.resource);
+        if (resource == nullptr) continue;
+        const std::vector<slot>& slots = slots_of(live, claim);
+        if (modes_fit(claim.mode, resource->modes) && !resource->slots.any_taken(slots)) continue;
+        for (const auto& [ticket, other] : resource->admitted) {
+            const bool fits = rule_of(claim.mode).fits_with[index_of(other->mode)] && !share_a_slot(slots, other->slots);
+            if (other->request->held() && !fits) found.push_back(other->request);
+        }
+    }
+    std::ranges::sort(found, older_first{});
+    const auto repeated = std::ranges::unique(found);
+    found.erase(repeated.begin(), repeated.end());
+    return found;
+}
+
+/// A number of an earlier history that this one has given to somebody else, on the same resource.
+bool engine::ticket_taken(const live_request& live, serial ticket) const {
+    return std::ranges::any_of(live.claims, [&](const claim& claim) {
+        const resource_record* resource = find_resource(claim.resource);
+        return resource != nullptr && (resource->admitted.contains(ticket) || resource->waiting.contains(ticket));
+    });
+}
+
+/// Claims of requests that still wait go back into the queue: they are admitted anew, in order, after the pause.
+void engine::give_way(resource_record& resource) {
+    if (resource.reserved == 0) return;
+    std::vector<claim_record*> reserved;
+    for (const auto& [ticket, claim] : resource.admitted)
+        if (!claim->request->held()) reserved.push_back(claim);
+    for (claim_record* claim : reserved) {
+        vacate(*claim);
+        wait(*claim);
+        claim->request->reordered = true;
+    }
+}
+
+}  // namespace baton::core

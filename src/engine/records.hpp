@@ -1,0 +1,135 @@
+// The engine's memory: a session has requests, a request has claims, a claim stands on a resource, admitted or waiting.
+// Records point at each other and never move. Only the engine changes them; `check` and `inspect` read them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/event.hpp"
+#include "engine/modes.hpp"
+#include "engine/slot_set.hpp"
+#include "engine/types.hpp"
+
+namespace baton::core {
+
+struct request_record;
+struct session_record;
+
+struct claim_record;
+
+struct resource_record {
+    std::string_view name;                         // its key in the table of resources
+    std::map<serial, claim_record*> admitted;      // by ticket
+    std::map<serial, claim_record*> waiting;       // by ticket
+    std::array<std::size_t, mode_count> modes{};   // how many are admitted in each mode
+    std::uint64_t used = 0;                        // permits of the admitted claims
+    std::size_t reserved = 0;                      // admitted claims of requests that still wait
+    slot_set slots;                                // of the admitted claims
+    std::set<std::pair<std::uint32_t, serial>> wide;  // waiting claims of two permits or more: permits, ticket
+    std::optional<std::uint32_t> pinned;           // the limit that overrides all claims' (rule 10)
+    std::optional<core::mark> mark;                // (rule 7)
+    serial told = 0;                               // fence of the exclusive holder that was told of the mark
+    claim_record* owed = nullptr;                  // the first in line, if it stands in the engine's list of debts
+
+    [[nodiscard]] std::uint32_t limit_for(std::uint32_t own) const { return pinned.value_or(own); }
+    [[nodiscard]] bool idle() const { return admitted.empty() && waiting.empty() && !pinned && !mark; }
+};
+
+struct claim_record {
+    resource_record* resource = nullptr;
+    request_record* request = nullptr;
+    std::uint32_t permits = 0;
+    std::uint32_t limit = 0;
+    std::uint32_t limit_then = 0;  // the limit that was in force when it was admitted
+    core::mode mode = core::mode::exclusive;
+    bool admitted = false;
+    std::vector<slot> slots;  // while admitted
+
+    [[nodiscard]] bool is(const claim& asked) const {
+        return resource->name == asked.resource && mode == asked.mode && permits == asked.permits && limit == asked.limit;
+    }
+};
+
+/// An operator's wish that the holder leave, and when patience ends (rule 13).
+struct revocation {
+    instant deadline;
+    std::string note;
+};
+
+struct request_record {
+    session_record* session = nullptr;
+    std::uint64_t number = 0;
+    serial ticket = 0;
+    serial fence = 0;                    // 0 while it waits
+    std::optional<duration> hold_limit;  // what is left of it, if it was restored
+    instant hold_deadline;               // once granted, if it has a hold limit
+    std::unique_ptr<revocation> revoked;
+    std::unique_ptr<claim_record[]> claim_array;
+    std::uint32_t claim_count = 0;
+    std::uint32_t unadmitted = 0;
+    std::uint64_t presented = 0;  // the pause in which its client presented this grant (rule 11)
+    bool reordered = false;       // by a reclaim, its own or another's: arrival alone does not explain where it stands
+
+    [[nodiscard]] std::span<claim_record> claims() { return {claim_array.get(), claim_count}; }
+    [[nodiscard]] std::span<const claim_record> claims() const { return {claim_array.get(), claim_count}; }
+    [[nodiscard]] bool held() const { return fence != 0; }
+    [[nodiscard]] request_id id() const;
+};
+
+struct session_record {
+    session_id id;
+    std::chrono::milliseconds ttl{0};
+    instant deadline;
+    std::string label;
+    std::uint64_t link = 0;
+    std::uint64_t highest = 0;  // the highest request number that was seen (rule 9)
+    bool dying = false;         // its end has begun and is owed
+    std::unordered_map<std::uint64_t, request_record> requests;
+};
+
+inline request_id request_record::id() const { return {session->id, number}; }
+
+/// Something that time will end: a session (number 0, expired), or one of its requests (revoked, hold_limit).
+struct due {
+    instant at;
+    session_record* session = nullptr;
+    std::uint64_t number = 0;
+    end_reason reason = end_reason::expired;
+
+    friend bool operator<(const due& a, const due& b) {
+        if (a.at != b.at) return a.at < b.at;
+        if (a.session != b.session) return a.session->id < b.session->id;
+        return a.number - 1 < b.number - 1;  // the session, 0, after its requests: they end for their own reasons
+    }
+};
+
+/// A session whose requests are being ended, lowest number first; with a budget that may take several steps (rule 4).
+struct dying_session {
+    session_record* session = nullptr;
+    end_reason reason{};
+    std::vector<std::uint64_t> requests;  // highest first: taken from the back
+};
+
+/// By ticket. Reclaims may bring one ticket twice, on different resources: then by id, so that nothing depends on where
+/// records lie in memory.
+struct older_first {
+    bool operator()(const request_record* a, const request_record* b) const {
+        if (a->ticket != b->ticket) return a->ticket < b->ticket;
+        return a != b && a->id() < b->id();
+    }
+    bool operator()(const claim_record* a, const claim_record* b) const {
+        if (a->request != b->request) return (*this)(a->request, b->request);
+        return std::less<>{}(a, b);  // claims of one request stand in one array, in their order
+    }
+};
+
+}  // namespace baton::core

@@ -1,0 +1,156 @@
+// A request's life: it enters, is told its state as often as it asks, and ends.
+#include <algorithm>
+#include <cassert>
+
+#include "engine/engine.hpp"
+#include "engine/validate.hpp"
+
+namespace baton::core {
+namespace {
+
+bool same_claims(const request_record& request, const std::vector<claim>& claims) {
+    return std::ranges::equal(request.claims(), claims,
+                              [](const claim_record& record, const claim& asked) { return record.is(asked); });
+}
+
+}  // namespace
+
+void engine::perform(const enter& command) {
+    const request_id& id = command.request;
+    if (const auto reason = refusal_of(command)) return refuse(id, *reason);
+    session_record* session = find_alive(id.session);
+    if (session == nullptr) return refuse(id, refusal::unknown_session);
+
+    // Rule 9: a live id keeps its place, and an id that was answered for good never lives again.
+    if (request_record* request = find_live(*session, id.number)) {
+        if (!same_claims(*request, command.claims)) return refuse(id, refusal::claims_differ);
+        return answer_state(*request);
+    }
+    if (id.number <= session->highest) return tell(ended{id, end_reason::gone, 0});
+    session->highest = id.number;
+    if (const auto reason = admission_refusal(command)) return refuse(id, *reason);
+
+    // Rule 1: one ticket, and a place in every queue, in one step.
+    request_record& request = add_request(*session, id.number, next_serial(), command.claims);
+    request.hold_limit = command.options.hold_limit;
+    for (claim_record& claim : request.claims()) place(claim);
+    settle();
+    if (!request.held()) tell(queued{id, request.ticket});
+}
+
+/// What the state of the resources says against a request that is well formed.
+std::optional<refusal> engine::admission_refusal(const enter& command) const {
+    for (const claim& claim : command.claims) {
+        const resource_record* resource = find_resource(claim.resource);
+        if (resource != nullptr && claim.permits > resource->limit_for(claim.limit)) return refusal::above_limit;
+        if (admissible_now(claim)) continue;
+        if (command.options.nowait) return refusal::busy;
+        const std::size_t ahead = resource != nullptr ? resource->waiting.size() : 0;
+        if (command.options.queue_bound && ahead >= *command.options.queue_bound) return refusal::queue_full;
+    }
+    return {};
+}
+
+void engine::answer_state(request_record& request) {
+    if (request.held() && may_tell_grant(request))
+        tell_granted(request);
+    else
+        tell(queued{request.id(), request.ticket});
+}
+
+void engine::tell_granted(const request_record& request) {
+    granted told{request.id(), request.ticket, request.fence, {}, {}};
+    for (const claim_record& claim : request.claims()) {
+        resource_record& resource = *claim.resource;
+        if (rule_of(claim.mode).counted) told.slots.push_back({std::string{resource.name}, claim.slots});
+        if (!resource.mark) continue;
+        told.abandoned.push_back({std::string{resource.name}, *resource.mark});
+        if (rule_of(claim.mode).leaves_mark) resource.told = request.fence;
+    }
+    tell(std::move(told));
+}
+
+request_record& engine::add_request(session_record& session, std::uint64_t number, serial ticket,
+                                    const std::vector<claim>& claims) {
+    request_record& request = session.requests[number];
+    request.session = &session;
+    request.number = number;
+    request.ticket = ticket;
+    request.claim_count = static_cast<std::uint32_t>(claims.size());
+    request.unadmitted = request.claim_count;
+    request.claim_array = std::make_unique<claim_record[]>(claims.size());
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+        claim_record& record = request.claim_array[i];
+        record.resource = &obtain_resource(claims[i].resource);
+        record.request = &request;
+        record.permits = claims[i].permits;
+        record.limit = claims[i].limit;
+        record.mode = claims[i].mode;
+    }
+    return request;
+}
+
+/// The request, unless time has ended it: with a budget, its own end may be owed still (rule 4).
+request_record* engine::find_live(session_record& session, std::uint64_t number) {
+    const auto found = session.requests.find(number);
+    if (found == session.requests.end()) return nullptr;
+    request_record& request = found->second;
+    if (is_paused()) return &request;
+    if (request.revoked && request.revoked->deadline <= now_)
+        end_request(request, end_reason::revoked, manner::unclean);
+    else if (request.held() && request.hold_limit && request.hold_deadline <= now_)
+        end_request(request, end_reason::hold_limit, manner::unclean);
+    else
+        return &request;
+    return nullptr;
+}
+
+// Rule 12: the answer says whether it was withdrawn or had been granted. Rule 9: a leave that overtook its enter burns
+// the number, so that the enter finds it over.
+void engine::perform(const leave& command) {
+    const request_id& id = command.request;
+    session_record* session = find_alive(id.session);
+    request_record* request = session != nullptr ? find_live(*session, id.number) : nullptr;
+    if (request != nullptr) return end_owned(*request, command.manner);
+    if (session != nullptr && id.number < bounds::number) session->highest = std::max(session->highest, id.number);
+    tell(ended{id, end_reason::gone, 0});
+}
+
+void engine::end_owned(request_record& request, manner manner) {
+    end_request(request, request.held() ? end_reason::left : end_reason::withdrawn, manner);
+}
+
+// Rule 7: what a holder's end does to the marks of what it held exclusively.
+void engine::end_request(request_record& request, end_reason reason, manner manner) {
+    tell(ended{request.id(), reason, request.fence});
+    if (request.held() && manner != manner::keep) {
+        for (const claim_record& claim : request.claims()) {
+            resource_record& resource = *claim.resource;
+            if (!rule_of(claim.mode).leaves_mark) continue;
+            if (manner == manner::unclean)
+                leave_mark(resource, request);
+            else if (resource.told == request.fence)
+                resource.mark.reset();
+        }
+    }
+    detach(request);
+}
+
+void engine::leave_mark(resource_record& resource, const request_record& holder) {
+    const std::uint64_t before = resource.mark ? resource.mark->count : 0;
+    resource.mark = mark{holder.session->label, holder.fence, now_, before + 1};
+    resource.told = 0;
+}
+
+/// Forgets the request and frees what it had.
+void engine::detach(request_record& request) {
+    session_record& session = *request.session;
+    if (!request.held() && request.unadmitted == 0) std::erase(completed_, &request);
+    for (claim_record& claim : request.claims()) claim.admitted ? release(claim) : stop_waiting(claim);
+    if (request.revoked) deadlines_.erase({request.revoked->deadline, &session, request.number, end_reason::revoked});
+    if (request.held() && request.hold_limit)
+        hold_deadlines_.erase({request.hold_deadline, &session, request.number, end_reason::hold_limit});
+    session.requests.erase(request.number);
+}
+
+}  // namespace baton::core

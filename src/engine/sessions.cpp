@@ -1,0 +1,183 @@
+// Being alive: sessions open, renew, close and expire, and what they had ends with them (rule 5).
+#include <algorithm>
+#include <cassert>
+#include <functional>
+
+#include "engine/engine.hpp"
+#include "engine/validate.hpp"
+
+namespace baton::core {
+
+// Rules 5 and 11. An `open` acts once: with the link of the last one it only renews, with a smaller one it is late.
+void engine::perform(const open& command) {
+    if (const auto reason = refusal_of(command, options_.max_ttl)) return refuse(*reason);
+    session_record* session = find_alive(command.session);
+    if (session == nullptr && !command.live.empty() && !is_paused()) return refuse(refusal::unknown_session);
+    if (session != nullptr && command.link < session->link) return refuse(refusal::late_link);
+    const bool again = session != nullptr && command.link == session->link;
+    if (session == nullptr) session = &add_session(command.session);
+
+    if (!again) {
+        session->ttl = command.ttl;
+        session->label = command.label;
+        session->link = command.link;
+    }
+    prolong(*session);
+    if (!again) reclaim(*session, command);
+    tell_alive(*session);
+}
+
+void engine::perform(const renew& command) {
+    session_record* session = find_alive(command.session);
+    if (session == nullptr) return tell(session_lost{command.session});
+    prolong(*session);
+    tell_alive(*session);
+}
+
+void engine::perform(const close& command) {
+    if (session_record* session = find_alive(command.session)) {
+        begin_dying(*session, command.how == closing::left ? end_reason::left : end_reason::gone);
+        end_dying();
+    }
+    tell(closed{command.session});
+}
+
+/// The session, if it is alive now. With a budget its end may be owed still: then it is settled here (rule 4).
+session_record* engine::find_alive(const session_id& id) {
+    const auto found = sessions_.find(id);
+    if (found == sessions_.end()) return nullptr;
+    session_record& session = found->second;
+    if (!session.dying) {
+        if (is_paused() || now_ < session.deadline) return &session;
+        begin_dying(session, end_reason::expired);
+    }
+    finish_dying(session);
+    return nullptr;
+}
+
+session_record& engine::add_session(const session_id& id) {
+    session_record& session = sessions_[id];
+    session.id = id;
+    session.deadline = now_;
+    deadlines_.insert({session.deadline, &session});
+    return session;
+}
+
+void engine::prolong(session_record& session) { move_deadline(session, now_ + session.ttl); }
+
+void engine::move_deadline(session_record& session, instant deadline) {
+    auto node = deadlines_.extract({session.deadline, &session});
+    node.value().at = session.deadline = deadline;
+    deadlines_.insert(std::move(node));
+}
+
+void engine::tell_alive(const session_record& session) {
+    alive told{session.id, session.deadline, {}};
+    told.requests.reserve(session.requests.size());
+    for (const auto& [number, request] : session.requests)
+        told.requests.push_back({number, request.ticket, may_tell_grant(request) ? request.fence : 0});
+    std::ranges::sort(told.requests, {}, &request_state::number);
+    tell(std::move(told));
+}
+
+/// Rule 11: while paused, nobody learns of a grant that he did not present.
+bool engine::may_tell_grant(const request_record& request) const {
+    return !is_paused() || request.presented == pause_number_;
+}
+
+/// What time ends, earliest first, as far as the budget goes.
+void engine::end_due() {
+    end_dying();
+    while (allowance_ > 0 && endings_owed()) {
+        const due next = *next_ending();
+        if (next.reason == end_reason::expired) {
+            begin_dying(*next.session, end_reason::expired);
+            end_dying();
+        } else {
+            request_record& request = next.session->requests.at(next.number);
+            allowance_ -= request.claim_count;
+            end_request(request, next.reason, manner::unclean);
+        }
+    }
+}
+
+void engine::end_dying() {
+    while (allowance_ > 0 && !dying_.empty())
+        if (end_next_of(dying_.front())) dying_.pop_front();
+}
+
+/// The deadline that passes next, of a session, a revoked request or a hold limit.
+const due* engine::next_ending() const {
+    if (hold_deadlines_.empty()) return deadlines_.empty() ? nullptr : &*deadlines_.begin();
+    if (deadlines_.empty()) return &*hold_deadlines_.begin();
+    return &std::min(*deadlines_.begin(), *hold_deadlines_.begin());
+}
+
+bool engine::endings_owed() const {
+    if (!dying_.empty()) return true;
+    if (is_paused()) return false;
+    const due* next = next_ending();
+    return next != nullptr && next->at <= now_;
+}
+
+void engine::begin_dying(session_record& session, end_reason reason) {
+    session.dying = true;
+    deadlines_.erase({session.deadline, &session});
+    dying_session& dying = dying_.emplace_back(dying_session{&session, reason, {}});
+    for (const auto& entry : session.requests) dying.requests.push_back(entry.first);
+    std::ranges::sort(dying.requests, std::greater<>{});
+}
+
+/// Ends the next request of a dying session, or the session itself when none is left: then true.
+bool engine::end_next_of(dying_session& dying) {
+    session_record& session = *dying.session;
+    if (dying.requests.empty()) {
+        allowance_ -= 1;
+        if (dying.reason == end_reason::expired) tell(session_lost{session.id});
+        sessions_.erase(session.id);
+        return true;
+    }
+    const auto found = session.requests.find(dying.requests.back());
+    dying.requests.pop_back();
+    if (found == session.requests.end()) return false;  // revoked meanwhile
+    allowance_ -= found->second.claim_count;
+    if (dying.reason == end_reason::left)
+        end_owned(found->second, manner::clean);
+    else
+        end_request(found->second, dying.reason, manner::unclean);
+    return false;
+}
+
+void engine::finish_dying(session_record& session) {
+    const auto found = std::ranges::find(dying_, &session, &dying_session::session);
+    while (!end_next_of(*found)) {
+    }
+    dying_.erase(found);
+}
+
+/// When the pause ends, as seen at `now`: if the clock went back, its own length from then.
+instant engine::pause_end(instant now) const {
+    const bool too_far = paused_until_ > now && paused_until_ - now > pause_length_;
+    return too_far ? now + pause_length_ : paused_until_;
+}
+
+/// Rule 5: after the clock went back, nobody lives longer than his ttl for it, no pause lasts longer than it was, and one
+/// that is over stays over.
+void engine::cut_deadlines() {
+    if (!is_paused()) pause_length_ = duration{0};
+    paused_until_ = pause_end(now_);
+    const instant latest = now_ + options_.max_ttl;
+    while (!deadlines_.empty() && deadlines_.rbegin()->at > latest) {
+        const due last = *deadlines_.rbegin();
+        const instant cut = now_ + last.session->ttl;
+        if (last.reason == end_reason::expired) {
+            move_deadline(*last.session, cut);
+        } else {
+            auto node = deadlines_.extract(last);
+            node.value().at = last.session->requests.at(last.number).revoked->deadline = cut;
+            deadlines_.insert(std::move(node));
+        }
+    }
+}
+
+}  // namespace baton::core

@@ -1,0 +1,11 @@
+// Who waits for whom, worked out from a snapshot alone: places, blockers and circles.
+#pragma once
+
+#include "engine/inspect.hpp"
+
+namespace baton::core {
+
+/// Fills in `place`, `blockers` and `circles` of a snapshot that has its resources and requests.
+void explain(snapshot& snapshot);
+
+}  // namespace baton::core

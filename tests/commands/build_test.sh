@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# ./baton and ./test as builders, each test in a copy of the tree: the tree's own build folders stay as they are.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+source "${BASH_SOURCE[0]%/*}/lib.sh"
+copy_tree tree
+
+PassesInputOutputAndExitCode() {
+    run tree/baton 42 word <<<'input'
+    expect_equal code 42 "$code"
+    expect_equal 'stdout of a run that builds' $'input\nword' "$out"
+    expect_match progress 'building' "$err"
+    run tree/baton 0 again </dev/null
+    expect_equal 'stdout of a run that does not' again "$out"
+    expect_equal 'stderr of a run that does not' '' "$err"
+}
+
+WorkThroughASymlink() {
+    mkdir elsewhere bin
+    ln -s ../tree/baton bin/linked
+    cd elsewhere || exit
+    run ../bin/linked 0 here </dev/null
+    expect_equal code 0 "$code"
+    expect_equal stdout here "$out"
+    expect_equal 'files left in the folder of the caller' '' "$(ls -A)"
+}
+
+# median COMMAND…: of 21 runs, in µs.
+median() {
+    local i start
+    for ((i = 0; i < 21; i++)); do
+        start=${EPOCHREALTIME/[.,]/}
+        "$@" </dev/null
+        echo $((${EPOCHREALTIME/[.,]/} - start))
+    done | sort -n | sed -n 11p
+}
+
+AddLittleWhenNothingChanged() {
+    run tree/baton 0 </dev/null
+    expect_equal code 0 "$code"
+    local plain through
+    plain=$(median tree/build/release/cli/baton 0)
+    through=$(median tree/baton 0)
+    echo "plain $plain µs, through ./baton $through µs: it adds $((through - plain)) µs"
+    # The aim is 100 ms; the gate leaves room for a busy machine.
+    ((through - plain < 250000)) || die 'too slow'
+}
+
+SeeEveryChange() {
+    run tree/baton 0 </dev/null
+    local change
+    for change in 'touch cli/main.cpp' 'touch cli/new.hpp' 'rm cli/new.hpp' 'touch CMakePresets.json' \
+        'rm build/release/cli/baton' 'rm -r build/release'; do
+        (cd tree && $change)
+        run tree/baton 0 </dev/null
+        expect_equal "code after $change" 0 "$code"
+        expect_match "stderr after $change" building "$err"
+        run tree/baton 0 </dev/null
+        expect_equal "stderr once more after $change" '' "$err"
+    done
+}
+
+SurviveAFailedBuild() {
+    run tree/baton 0 </dev/null
+    echo 'not C++' >>tree/cli/main.cpp
+    for _ in 1 2; do
+        run tree/baton 0 </dev/null
+        expect_equal 'code with an error in a source' 70 "$code"
+        expect_match message 'the build failed' "$err"
+    done
+    sed -i '$ d' tree/cli/main.cpp
+    run tree/baton 0 repaired </dev/null
+    expect_equal 'stdout when repaired' repaired "$out"
+
+    echo 'message(FATAL_ERROR "no")' >>tree/CMakeLists.txt
+    run tree/baton 0 </dev/null
+    expect_equal 'code with an error in CMakeLists.txt' 70 "$code"
+}
+
+SurviveAMove() {
+    run tree/baton 0 </dev/null
+    mv tree moved
+    run moved/baton 0 after </dev/null
+    expect_equal "code ($err)" 0 "$code"
+    expect_equal stdout after "$out"
+    run moved/baton 0 </dev/null
+    expect_equal 'stderr of the next run' '' "$err"
+}
+
+WorkTwiceAtTheSameTime() {
+    local i pids=()
+    for i in 1 2 3; do
+        tree/baton 0 "$i" </dev/null >"out$i" 2>"err$i" &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" || die "a run failed: $(cat err?)"; done
+    for i in 1 2 3; do expect_equal "stdout of run $i" "$i" "$(<"out$i")"; done
+    expect_equal 'number of builds' 1 "$(cat err? | grep -c 'baton: building')"
+    expect_match 'messages' 'waiting for another command' "$(cat err?)"
+}
+
+RunTheTestsAskedFor() {
+    run tree/test -R Passes
+    expect_equal "code ($out $err)" 0 "$code"
+    expect_match summary '100% tests passed, 0 tests failed out of 1' "$out"
+    run tree/test
+    expect_equal "code of ctest with a failing test" 8 "$code"
+    expect_match summary '1 tests failed out of 2' "$out"
+    run tree/test -R NoSuchTest
+    [[ $code != 0 ]] || die 'no test ran, and nobody was told'
+}
+
+"$1"

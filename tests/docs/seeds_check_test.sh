@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2016  # the backticks are those of Markdown
+# The check of docs/seeds.md must not be blind: a page with wrong names fails, naming just these.
+set -euo pipefail
+check=$1
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+
+mkdir "$work/src"
+printf 'add_test(%s true)\n' Engine.IsFair Stores/Contract.IsFair/memory >"$work/CTestTestfile.cmake"
+page() {
+    printf '%s\n' 'The code is in `src/`.' '' '| feature | here | shown by |' '|---|---|---|' \
+        "| \`seeds/own.php\` a \\| b | \`src/\` | \`Engine.IsFair\`, \`Contract.IsFair\`; $1 |" >"$work/page.md"
+}
+expect() {
+    local what=$1 wanted=$2 found
+    found=$("$check" "$what" "$work/page.md" "$work" | tail -n +2) || true
+    [[ $found == "$wanted" ]] && return
+    printf 'wanted "%s" from the check of %s, got "%s"\n' "$wanted" "$what" "$found"
+    exit 1
+}
+
+page 'nothing wrong'
+"$check" tests "$work/page.md" "$work"
+"$check" paths "$work/page.md" "$work"
+page '`Engine.IsUnfair`, `src/nowhere.cpp`'
+expect tests Engine.IsUnfair
+expect paths src/nowhere.cpp

@@ -1,0 +1,138 @@
+"""A copy of the tree in which faults are planted one at a time, built, and held against the tests."""
+
+import hashlib
+import os
+import re
+import resource
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ENGINE = "baton_engine"
+UNIT = "tests/unit/unit_tests"
+SIMULATE = "tests/sim/simulate"
+
+FLAGS = "-O1 -D_GLIBCXX_ASSERTIONS -Werror=return-type"  # quick to build; assertions are part of the tests
+BUILD_SECONDS = 600
+UNIT_SECONDS = 60
+SIMULATE_SECONDS = 120
+MEMORY = 2 << 30  # a fault may allocate without end
+
+
+class Trouble(Exception):
+    """The script cannot do its work."""
+
+
+@dataclass
+class Verdict:
+    state: str  # killed, survived, does not compile, same code
+    by: str = ""
+    seconds: float = 0.0
+
+
+class Workshop:
+    def __init__(self, root, folder, parallel, schedules):
+        self.source = folder / "source"
+        self.build = folder / "build"
+        self.backup = folder / "objects"
+        self.output = folder / "output"
+        self.parallel = parallel
+        self.schedules = schedules
+        shutil.copytree(root, self.source, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+
+    def prepare(self):
+        """Builds the tree as it is. The tests must pass, or they could not tell a fault."""
+        self._need(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None",
+                    "-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF", f"-DCMAKE_CXX_FLAGS={FLAGS}"])
+        self._need(self._ninja(ENGINE, "unit_tests", "simulate"))
+        self.objects = self._objects()
+        shutil.copytree(self.build, self.backup, ignore=lambda folder, names: [
+            name for name in names if not name.endswith(".o") and not Path(folder, name).is_dir()])
+        by = self._test()
+        if by:
+            raise Trouble(f"the tests fail without any fault: {by}\n{self._tail()}")
+
+    def judge(self, path, text):
+        """What becomes of the file's text, in the place of the one that is there."""
+        start = time.monotonic()
+        original = (self.source / path).read_text()
+        times = os.stat(self.source / path)
+        (self.source / path).write_text(text)
+        try:
+            state, by = self._judge()
+        finally:
+            (self.source / path).write_text(original)
+            os.utime(self.source / path, ns=(times.st_atime_ns, times.st_mtime_ns))
+            self._restore_objects()
+        return Verdict(state, by, time.monotonic() - start)
+
+    def _judge(self):
+        if self._run(self._ninja(ENGINE), BUILD_SECONDS) != 0:
+            return "does not compile", ""
+        if self._objects() == self.objects:
+            return "same code", ""
+        if self._run(self._ninja("unit_tests", "simulate"), BUILD_SECONDS) != 0:
+            return "does not compile", ""  # a header that the tests use
+        by = self._test()
+        return ("killed", by) if by else ("survived", "")
+
+    def _test(self):
+        """What fails: a test's name, or what the simulator met; empty if nothing does."""
+        code = self._run([self.build / UNIT, "--gtest_fail_fast"], UNIT_SECONDS)
+        if code != 0:
+            return self._unit_failure(code)
+        code = self._run([self.build / SIMULATE, "--schedules", str(self.schedules), "--jobs", str(self.parallel)],
+                         SIMULATE_SECONDS)
+        return "" if code == 0 else self._simulate_failure(code)
+
+    def _simulate_failure(self, code):
+        output = self.output.read_text(errors="replace")
+        if difference := re.search(r"^seed (\d+) fails", output, re.M):  # even if time ran out while it was made small
+            return f"simulate (seed {difference.group(1)})"
+        return f"simulate ({'timeout' if code is None else 'crash'})"
+
+    def _unit_failure(self, code):
+        output = self.output.read_text(errors="replace")
+        if code is not None and (failed := re.search(r"^\[  FAILED  \] (\w+[./]\w+)", output, re.M)):
+            return failed.group(1)
+        running = re.findall(r"^\[ RUN      \] (\S+)", output, re.M)
+        return f"{running[-1] if running else 'unit tests'} ({'timeout' if code is None else 'crash'})"
+
+    # ninja goes by times: what is put back with its old time is not built again.
+    def _restore_objects(self):
+        for saved in self.backup.rglob("*.o"):
+            built = self.build / saved.relative_to(self.backup)
+            if not built.exists() or built.stat().st_mtime_ns != saved.stat().st_mtime_ns:
+                shutil.copy2(saved, built)
+
+    def _objects(self):
+        return {path.name: hashlib.sha256(path.read_bytes()).digest()
+                for path in self.build.rglob(f"{ENGINE}.dir/**/*.o")}
+
+    def _ninja(self, *targets):
+        return ["ninja", "-C", self.build, "-j", str(self.parallel), *targets]
+
+    def _need(self, command):
+        if self._run(command, 4 * BUILD_SECONDS) != 0:
+            raise Trouble(f"failed: {' '.join(map(str, command))}\n{self._tail()}")
+
+    def _tail(self):
+        return "\n".join(self.output.read_text(errors="replace").splitlines()[-25:])
+
+    def _run(self, command, seconds):
+        """The exit code, negative for a signal; none if it took too long."""
+        limited = str(command[0]).startswith(str(self.build))
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            if limited:
+                resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+        with open(self.output, "wb") as output:
+            try:
+                return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                                      timeout=seconds, preexec_fn=limit, check=False).returncode
+            except subprocess.TimeoutExpired:
+                return None

@@ -1,0 +1,65 @@
+// The promises, checked on what was told: commands in, events out, without a look at any state. A fault that the
+// engine and the naive model share still shows here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/command.hpp"
+#include "engine/event.hpp"
+
+namespace baton::sim {
+
+class history {
+public:
+    /// The first promise that this step broke, in words.
+    [[nodiscard]] std::optional<std::string> observe(const core::command& command, core::instant now, bool paused,
+                                                     const std::vector<core::event>& events);
+
+private:
+    struct told_request {
+        core::serial ticket = 0;
+        core::serial fence = 0;  // 0: it waits
+        std::vector<core::claim> claims;
+        std::vector<core::claim_slots> slots;
+        bool reclaimed = false;
+    };
+
+    void hear(const core::granted& event);
+    void hear(const core::queued& event);
+    void hear(const core::refused&) {}
+    void hear(const core::ended& event);
+    void hear(const core::session_lost& event);
+    void hear(const core::alive& event);
+    void hear(const core::closed& event) { links_.erase(event.session); }
+    void hear(const core::revoking& event);
+    void hear(const core::mended&) {}
+    void hear(const core::resized& event);
+    void hear(const core::paused&) {}
+
+    told_request* arrived(const core::request_id& id, core::serial ticket);
+    void check_fits(const core::request_id& id, const told_request& mine);
+    void check_order(const core::request_id& id, const told_request& mine);
+    void take_reclaims(const core::open& command, const core::alive& answer);
+    void broken(const std::string& promise);
+
+    std::map<core::request_id, told_request> live_;
+    std::map<core::session_id, std::uint64_t> links_;
+    std::map<std::string, std::uint32_t> largest_pin_;
+    core::serial highest_ = 0;  // of all tickets and fences told or presented
+
+    // Of the present step.
+    const core::command* command_ = nullptr;
+    core::instant now_;
+    bool paused_ = false;
+    core::serial highest_before_ = 0;
+    std::set<core::request_id> granted_now_;
+    std::set<core::request_id> ended_now_;
+    std::optional<std::string> broken_;
+};
+
+}  // namespace baton::sim

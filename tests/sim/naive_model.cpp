@@ -1,0 +1,287 @@
+// The commands and the step of the naive model. It is written from docs/rules.md alone; where it says "rule", look
+// there.
+#include "naive_model.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "engine/validate.hpp"
+
+namespace baton::sim {
+
+using namespace core;
+
+std::vector<event> naive_model::apply(const command& command, instant now) {
+    now_ = now;
+    events_.clear();
+    entered_.reset();
+    allowance_ = options_.budget ? std::int64_t{*options_.budget} : std::numeric_limits<std::int64_t>::max();
+
+    cut_deadlines();
+    if (const auto* starts = std::get_if<pause>(&command)) start_pause(*starts);
+    end_due();
+    admit_from_queues();
+    std::visit([this](const auto& what) { perform(what); }, command);
+    admit_from_queues();
+    number_grants();
+    if (const naive_request* request = entered_ ? find(*entered_) : nullptr)
+        if (request->fence == 0) tell(queued{request->id, request->ticket});
+    return events_;
+}
+
+serial naive_model::next_serial() {
+    const auto now = static_cast<serial>(std::max<std::int64_t>(0, now_.time_since_epoch().count()));
+    return last_serial_ = std::max(last_serial_ + 1, now);
+}
+
+// ---- time (rules 5, 6, 11, 13) ----
+
+void naive_model::cut_deadlines() {
+    const instant furthest = now_ + options_.max_ttl;
+    for (auto& [id, session] : sessions_)
+        if (!session.dying && session.deadline > furthest) session.deadline = now_ + session.ttl;
+    for (naive_request& request : requests_)
+        if (request.revocation && request.revocation->deadline > furthest)
+            request.revocation->deadline = now_ + find(request.id.session)->ttl;
+    if (!paused()) pause_length_ = duration{0};  // one that is over stays over
+    paused_until_ = std::min(paused_until_, now_ + pause_length_);
+}
+
+void naive_model::start_pause(const pause& command) {
+    for (naive_request& request : requests_) request.presented = false;
+    if (command.until > paused_until_) {
+        paused_until_ = command.until;
+        pause_length_ = std::max(duration{0}, command.until - now_);
+    }
+    tell(core::paused{paused_until_});
+}
+
+std::optional<naive_model::due_item> naive_model::next_due() const {
+    if (paused()) return std::nullopt;
+    std::optional<due_item> first;
+    const auto consider = [&](due_item item) {
+        // At the same moment a request ends for its own reason, not for its session's.
+        const auto order = [](const due_item& due) {
+            return std::tuple(due.at, due.session, due.number == 0, due.number);
+        };
+        if (item.at <= now_ && (!first || order(item) < order(*first))) first = item;
+    };
+    for (const auto& [id, session] : sessions_)
+        if (!session.dying) consider({session.deadline - early_, id, 0, end_reason::expired});
+    for (const naive_request& request : requests_) {
+        const auto& [session, number] = request.id;
+        if (sessions_.at(session).dying) continue;
+        if (request.revocation) consider({request.revocation->deadline, session, number, end_reason::revoked});
+        if (request.hold_deadline) consider({*request.hold_deadline, session, number, end_reason::hold_limit});
+    }
+    return first;
+}
+
+// What an earlier step began to end comes first; it is the oldest debt.
+void naive_model::end_due() {
+    while (allowance_ > 0) {
+        if (!dying_.empty()) {
+            end_one_of(dying_.front());
+        } else if (const auto due = next_due()) {
+            if (due->number == 0) {
+                start_dying(due->session, end_reason::expired);
+            } else {
+                naive_request& request = *find(request_id{due->session, due->number});
+                allowance_ -= static_cast<std::int64_t>(request.claims.size());
+                end(request, due->reason, manner::unclean);
+            }
+        } else {
+            return;
+        }
+    }
+}
+
+void naive_model::start_dying(const session_id& id, end_reason reason) {
+    find(id)->dying = reason;
+    dying_.push_back(id);
+}
+
+// The session's request with the lowest number; when there is none left, the session.
+void naive_model::end_one_of(session_id id) {
+    const end_reason reason = *find(id)->dying;
+    naive_request* lowest = nullptr;
+    for (naive_request& request : requests_)
+        if (request.id.session == id && (lowest == nullptr || request.id < lowest->id)) lowest = &request;
+
+    if (lowest != nullptr) {
+        allowance_ -= static_cast<std::int64_t>(lowest->claims.size());
+        if (reason == end_reason::left)
+            end(*lowest, lowest->fence != 0 ? end_reason::left : end_reason::withdrawn, manner::clean);
+        else
+            end(*lowest, reason, manner::unclean);
+        return;
+    }
+    allowance_ -= 1;
+    if (reason == end_reason::expired) tell(session_lost{id});
+    std::erase(dying_, id);
+    sessions_.erase(id);
+}
+
+// Rule 4: a command of a session whose own end is owed settles that end first, whatever the budget.
+void naive_model::settle_own_end(const session_id& id) {
+    naive_session* session = find(id);
+    if (session == nullptr) return;
+    if (!session->dying && !paused() && session->deadline - early_ <= now_) start_dying(id, end_reason::expired);
+    if (!session->dying) return;
+    while (find(id) != nullptr) end_one_of(id);
+}
+
+// ---- sessions (rules 5, 11) ----
+
+void naive_model::perform(const open& command) {
+    if (const auto reason = refusal_of(command, options_.max_ttl)) return tell(refused{std::nullopt, *reason});
+    settle_own_end(command.session);
+    naive_session* session = find(command.session);
+    if (session == nullptr) {
+        if (!paused() && !command.live.empty()) return tell(refused{std::nullopt, refusal::unknown_session});
+        session = &sessions_[command.session];
+    } else if (command.link < session->link) {
+        return tell(refused{std::nullopt, refusal::late_link});
+    } else if (command.link == session->link) {
+        session->deadline = now_ + session->ttl;
+        return tell_alive(command.session);
+    }
+    session->ttl = command.ttl;
+    session->label = command.label;
+    session->link = command.link;
+    session->deadline = now_ + command.ttl;
+    session->highest = std::max(session->highest, command.highest);
+
+    std::vector<request_id> unlisted;
+    for (const naive_request& request : requests_) {
+        const bool listed = std::ranges::any_of(
+            command.live, [&](const live_request& live) { return live.number == request.id.number; });
+        if (request.id.session == command.session && request.id.number <= command.highest && !listed)
+            unlisted.push_back(request.id);
+    }
+    std::ranges::sort(unlisted);
+    for (const request_id& id : unlisted)
+        end(*find(id), find(id)->fence != 0 ? end_reason::left : end_reason::withdrawn, manner::keep);
+
+    for (const live_request& live : command.live) {
+        session->highest = std::max(session->highest, live.number);
+        last_serial_ = std::max({last_serial_, live.ticket, live.fence});
+    }
+    for (const live_request& live : command.live) {
+        const request_id id{command.session, live.number};
+        if (paused())
+            restore(command.session, live);
+        else if (find_live(id) == nullptr)
+            tell(ended{id, end_reason::gone, live.fence});
+    }
+    tell_alive(command.session);
+}
+
+void naive_model::perform(const renew& command) {
+    settle_own_end(command.session);
+    naive_session* session = find(command.session);
+    if (session == nullptr) return tell(session_lost{command.session});
+    session->deadline = now_ + session->ttl;
+    tell_alive(command.session);
+}
+
+void naive_model::perform(const close& command) {
+    settle_own_end(command.session);
+    if (find(command.session) != nullptr) {
+        start_dying(command.session, command.how == closing::left ? end_reason::left : end_reason::gone);
+        while (allowance_ > 0 && !dying_.empty()) end_one_of(dying_.front());
+    }
+    tell(closed{command.session});
+}
+
+void naive_model::tell_alive(const session_id& id) {
+    alive answer{id, find(id)->deadline, {}};
+    for (const naive_request& request : requests_)
+        if (request.id.session == id)
+            answer.requests.push_back({request.id.number, request.ticket, may_tell_grant(request) ? request.fence : 0});
+    std::ranges::sort(answer.requests, {}, &request_state::number);
+    tell(std::move(answer));
+}
+
+// ---- requests (rules 1, 9, 12) ----
+
+void naive_model::perform(const enter& command) {
+    const auto refuse = [&](refusal reason) { tell(refused{command.request, reason}); };
+    if (const auto reason = refusal_of(command)) return refuse(*reason);
+    settle_own_end(command.request.session);
+    naive_session* session = find(command.request.session);
+    if (session == nullptr) return refuse(refusal::unknown_session);
+    if (const naive_request* live = find_live(command.request)) {
+        if (!std::ranges::equal(command.claims, live->claims, {}, {}, &naive_claim::wanted))
+            return refuse(refusal::claims_differ);
+        if (live->fence != 0 && may_tell_grant(*live)) return tell_granted(*live);
+        return tell(queued{live->id, live->ticket});
+    }
+    if (command.request.number <= session->highest) return tell(ended{command.request, end_reason::gone, 0});
+    session->highest = command.request.number;
+
+    for (const claim& claim : command.claims) {
+        const auto pin = pins_.find(claim.resource);
+        if (pin != pins_.end() && claim.permits > pin->second) return refuse(refusal::above_limit);
+        if (may_enter_at_once(claim)) continue;
+        if (command.options.nowait) return refuse(refusal::busy);
+        if (command.options.queue_bound && waiting_on(claim.resource) >= *command.options.queue_bound)
+            return refuse(refusal::queue_full);
+    }
+
+    naive_request request;
+    request.id = command.request;
+    request.ticket = next_serial();
+    request.hold_limit = command.options.hold_limit;
+    for (const claim& claim : command.claims) request.claims.push_back({claim, false, {}});
+    for (naive_claim& claim : request.claims)
+        if (may_enter_at_once(claim.wanted)) admit(claim);
+    insert(std::move(request));
+    entered_ = command.request;
+}
+
+void naive_model::perform(const leave& command) {
+    settle_own_end(command.request.session);
+    if (naive_request* request = find_live(command.request))
+        return end(*request, request->fence != 0 ? end_reason::left : end_reason::withdrawn, command.manner);
+    naive_session* session = find(command.request.session);
+    if (session != nullptr && command.request.number < bounds::number)
+        session->highest = std::max(session->highest, command.request.number);
+    tell(ended{command.request, end_reason::gone, 0});
+}
+
+// ---- operators (rules 7, 10, 13) ----
+
+void naive_model::perform(const revoke& command) {
+    if (const auto reason = refusal_of(command)) return tell(refused{std::nullopt, *reason});
+    const auto named = std::ranges::find_if(requests_, [&](const naive_request& request) {
+        return request.ticket == command.ticket && std::ranges::any_of(request.claims, [&](const naive_claim& claim) {
+                   return claim.wanted.resource == command.resource;
+               });
+    });
+    if (named == requests_.end() || find_live(named->id) == nullptr)
+        return tell(refused{std::nullopt, refusal::not_found});
+    if (named->fence == 0 || command.at_once) return end(*named, end_reason::revoked, manner::unclean);
+    if (!named->revocation) named->revocation = naive_revocation{find(named->id.session)->deadline, command.note};
+    tell(revoking{named->id, named->revocation->note, named->revocation->deadline});
+}
+
+void naive_model::perform(const mend& command) {
+    if (const auto reason = refusal_of_name(command.resource)) return tell(refused{std::nullopt, *reason});
+    const auto found = marks_.find(command.resource);
+    if (found == marks_.end()) return tell(refused{std::nullopt, refusal::not_abandoned});
+    tell(mended{command.resource, found->second});
+    marks_.erase(found);
+}
+
+void naive_model::perform(const resize& command) {
+    if (const auto reason = refusal_of(command)) return tell(refused{std::nullopt, *reason});
+    tell(resized{command.resource, command.limit});
+    pins_.erase(command.resource);
+    if (command.limit) pins_[command.resource] = *command.limit;
+    end_too_wide(command.resource);
+}
+
+}  // namespace baton::sim

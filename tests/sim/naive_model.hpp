@@ -1,0 +1,149 @@
+// A second engine, deliberately naive: docs/rules.md once more, as plain loops over one list of requests. It is slow
+// and obviously right, and shares nothing with the real engine but the values, the table of modes and the check of a
+// command's shape. What the two disagree about is wrong in one of them, or in the rules.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/command.hpp"
+#include "engine/engine.hpp"
+#include "engine/event.hpp"
+#include "engine/inspect.hpp"
+#include "engine/types.hpp"
+
+namespace baton::sim {
+
+struct naive_claim {
+    core::claim wanted;
+    bool admitted = false;
+    std::vector<core::slot> slots;
+};
+
+struct naive_revocation {
+    core::instant deadline;
+    std::string note;
+};
+
+struct naive_request {
+    core::request_id id;
+    core::serial ticket = 0;
+    core::serial fence = 0;  // 0: it waits
+    std::vector<naive_claim> claims;
+    std::optional<core::duration> hold_limit;
+    std::optional<core::instant> hold_deadline;
+    std::optional<naive_revocation> revocation;
+    bool presented = false;  // as granted, in this pause
+};
+
+struct naive_session {
+    std::chrono::milliseconds ttl{0};
+    std::string label;
+    std::uint64_t link = 0;
+    std::uint64_t highest = 0;
+    core::instant deadline;
+    std::optional<core::end_reason> dying;  // its end is owed: what its requests end as
+};
+
+class naive_model {
+public:
+    /// `early` is a planted fault, for the test that the simulation can fail: sessions expire that much too early.
+    explicit naive_model(core::engine_options options, core::duration early = core::duration{0})
+        : options_(options), early_(early) {}
+
+    [[nodiscard]] std::vector<core::event> apply(const core::command& command, core::instant now);
+
+    /// What `inspect` must show, but for the circles: see circles.hpp.
+    [[nodiscard]] core::snapshot look(core::instant now) const;
+
+private:
+    using names = std::set<std::string>;
+
+    struct due_item {
+        core::instant at;
+        core::session_id session;
+        std::uint64_t number = 0;
+        core::end_reason reason{};
+    };
+
+    // The commands.
+    void perform(const core::open& command);
+    void perform(const core::enter& command);
+    void perform(const core::leave& command);
+    void perform(const core::renew& command);
+    void perform(const core::close& command);
+    void perform(const core::tick&) {}
+    void perform(const core::revoke& command);
+    void perform(const core::mend& command);
+    void perform(const core::resize& command);
+    void perform(const core::pause&) {}
+    void start_pause(const core::pause& command);
+
+    // Time, and what it ends.
+    void cut_deadlines();
+    [[nodiscard]] std::optional<due_item> next_due() const;
+    void end_due();
+    void end_one_of(core::session_id id);
+    void settle_own_end(const core::session_id& id);
+    void start_dying(const core::session_id& id, core::end_reason reason);
+    [[nodiscard]] bool endings_owed() const { return !dying_.empty() || next_due(); }
+    [[nodiscard]] bool paused() const { return now_ < paused_until_; }
+
+    // Requests.
+    [[nodiscard]] naive_session* find(const core::session_id& id);
+    [[nodiscard]] naive_request* find(const core::request_id& id);
+    [[nodiscard]] naive_request* find_live(const core::request_id& id);
+    naive_request& insert(naive_request request);
+    void forget(const core::request_id& id);
+    void end(naive_request& request, core::end_reason reason, core::manner manner);
+    void leave_mark(const std::string& resource, const naive_request& holder);
+    [[nodiscard]] bool may_tell_grant(const naive_request& request) const;
+    void tell_granted(const naive_request& request);
+    void tell_alive(const core::session_id& id);
+
+    void end_too_wide(const std::string& resource);
+
+    // Reclaims.
+    void restore(const core::session_id& session, const core::live_request& live);
+    [[nodiscard]] bool ticket_taken(const core::live_request& live, core::serial ticket) const;
+    void give_way(const std::string& resource);
+
+    // Admission.
+    [[nodiscard]] std::vector<const naive_claim*> admitted_on(const std::string& resource) const;
+    [[nodiscard]] std::size_t waiting_on(const std::string& resource) const;
+    [[nodiscard]] std::uint32_t limit_of(const core::claim& claim) const;
+    [[nodiscard]] bool fits(const core::claim& claim) const;
+    [[nodiscard]] bool may_enter_at_once(const core::claim& claim) const;
+    void admit(naive_claim& claim);
+    void admit_from_queues();
+    void number_grants();
+
+    core::serial next_serial();
+    template <typename What> void tell(What what) { events_.push_back({now_, std::move(what)}); }
+
+    core::engine_options options_;
+    core::duration early_;
+
+    std::list<naive_request> requests_;  // by ticket; equal ones, which only a reclaim can bring, by id
+    std::map<core::session_id, naive_session> sessions_;
+    std::vector<core::session_id> dying_;  // in the order in which their ends began
+    std::map<std::string, core::mark> marks_;
+    std::map<std::string, std::set<core::serial>> told_;  // fences of the grants that reported the present mark
+    std::map<std::string, std::uint32_t> pins_;
+    core::serial last_serial_ = 0;
+    core::instant paused_until_;
+    core::duration pause_length_{0};
+
+    // Of the present step.
+    core::instant now_;
+    std::int64_t allowance_ = 0;
+    std::optional<core::request_id> entered_;  // to be told at the end of the step, if it waits then
+    std::vector<core::event> events_;
+};
+
+}  // namespace baton::sim

@@ -1,0 +1,238 @@
+// The naive model's requests: how they are admitted, granted, ended and restored. Written from docs/rules.md alone.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "engine/modes.hpp"
+#include "naive_model.hpp"
+
+namespace baton::sim {
+
+using namespace core;
+
+// ---- the list ----
+
+naive_session* naive_model::find(const session_id& id) {
+    const auto found = sessions_.find(id);
+    return found != sessions_.end() ? &found->second : nullptr;
+}
+
+naive_request* naive_model::find(const request_id& id) {
+    for (naive_request& request : requests_)
+        if (request.id == id) return &request;
+    return nullptr;
+}
+
+// The same for a request that time has ended and the budget has not: its own end is settled first.
+naive_request* naive_model::find_live(const request_id& id) {
+    naive_request* request = find(id);
+    if (request == nullptr || paused()) return request;
+    if (request->revocation && request->revocation->deadline <= now_)
+        end(*request, end_reason::revoked, manner::unclean);
+    else if (request->hold_deadline && *request->hold_deadline <= now_)
+        end(*request, end_reason::hold_limit, manner::unclean);
+    else
+        return request;
+    return nullptr;
+}
+
+naive_request& naive_model::insert(naive_request request) {
+    auto after = requests_.begin();
+    while (after != requests_.end() && std::pair(after->ticket, after->id) < std::pair(request.ticket, request.id))
+        ++after;
+    return *requests_.insert(after, std::move(request));
+}
+
+void naive_model::forget(const request_id& id) {
+    requests_.remove_if([&](const naive_request& request) { return request.id == id; });
+}
+
+// ---- how a request ends (rule 7) ----
+
+void naive_model::end(naive_request& request, end_reason reason, manner manner) {
+    tell(ended{request.id, reason, request.fence});
+    for (const naive_claim& claim : request.claims) {
+        if (request.fence == 0 || claim.wanted.mode != mode::exclusive) continue;
+        const std::string& resource = claim.wanted.resource;
+        if (manner == manner::unclean) leave_mark(resource, request);
+        const auto told = told_.find(resource);
+        if (manner == manner::clean && told != told_.end() && told->second.contains(request.fence))
+            marks_.erase(resource);
+    }
+    forget(request.id);
+}
+
+void naive_model::leave_mark(const std::string& resource, const naive_request& holder) {
+    mark& mark = marks_[resource];
+    mark = {sessions_.at(holder.id.session).label, holder.fence, now_, mark.count + 1};
+    told_.erase(resource);
+}
+
+// ---- admission (rules 2, 3, 4, 8, 10) ----
+
+std::vector<const naive_claim*> naive_model::admitted_on(const std::string& resource) const {
+    std::vector<const naive_claim*> admitted;
+    for (const naive_request& request : requests_)
+        for (const naive_claim& claim : request.claims)
+            if (claim.admitted && claim.wanted.resource == resource) admitted.push_back(&claim);
+    return admitted;
+}
+
+std::size_t naive_model::waiting_on(const std::string& resource) const {
+    std::size_t waiting = 0;
+    for (const naive_request& request : requests_)
+        for (const naive_claim& claim : request.claims)
+            if (!claim.admitted && claim.wanted.resource == resource) ++waiting;
+    return waiting;
+}
+
+std::uint32_t naive_model::limit_of(const claim& claim) const {
+    const auto pin = pins_.find(claim.resource);
+    return pin != pins_.end() ? pin->second : claim.limit;
+}
+
+bool naive_model::fits(const claim& claim) const {
+    std::uint64_t sum = claim.permits;
+    for (const naive_claim* other : admitted_on(claim.resource)) {
+        if (!rule_of(claim.mode).fits_with[index_of(other->wanted.mode)]) return false;
+        sum += other->wanted.permits;
+    }
+    return claim.mode != mode::permits || sum <= limit_of(claim);
+}
+
+bool naive_model::may_enter_at_once(const claim& claim) const {
+    return !paused() && waiting_on(claim.resource) == 0 && fits(claim);
+}
+
+void naive_model::admit(naive_claim& claim) {
+    std::set<slot> taken;
+    for (const naive_claim* other : admitted_on(claim.wanted.resource))
+        taken.insert(other->slots.begin(), other->slots.end());
+    claim.admitted = true;
+    for (slot lowest = 0; claim.slots.size() < claim.wanted.permits; ++lowest)
+        if (!taken.contains(lowest)) claim.slots.push_back(lowest);
+}
+
+// One pass is enough: an admission lets nobody in but those behind it.
+void naive_model::admit_from_queues() {
+    if (paused() || endings_owed()) return;
+    names blocked;
+    for (naive_request& request : requests_) {
+        for (naive_claim& claim : request.claims) {
+            const std::string& resource = claim.wanted.resource;
+            if (claim.admitted || blocked.contains(resource)) continue;
+            if (fits(claim.wanted) && allowance_ > 0) {
+                admit(claim);
+                allowance_ -= 1;
+            } else {
+                blocked.insert(resource);
+            }
+        }
+    }
+}
+
+void naive_model::number_grants() {
+    for (naive_request& request : requests_) {
+        if (request.fence != 0 || !std::ranges::all_of(request.claims, &naive_claim::admitted)) continue;
+        request.fence = next_serial();
+        if (request.hold_limit) request.hold_deadline = now_ + *request.hold_limit;
+        tell_granted(request);
+    }
+}
+
+bool naive_model::may_tell_grant(const naive_request& request) const { return !paused() || request.presented; }
+
+void naive_model::tell_granted(const naive_request& request) {
+    granted told{request.id, request.ticket, request.fence, {}, {}};
+    for (const naive_claim& claim : request.claims) {
+        const std::string& resource = claim.wanted.resource;
+        if (claim.wanted.mode == mode::permits) told.slots.push_back({resource, claim.slots});
+        const auto mark = marks_.find(resource);
+        if (mark == marks_.end()) continue;
+        told.abandoned.push_back({resource, mark->second});
+        told_[resource].insert(request.fence);
+    }
+    tell(std::move(told));
+}
+
+// Rule 10: waiting claims of more permits than the pinned limit, the widest first.
+void naive_model::end_too_wide(const std::string& resource) {
+    const auto pin = pins_.find(resource);
+    if (pin == pins_.end()) return;
+    std::vector<std::pair<std::pair<std::uint32_t, serial>, request_id>> too_wide;
+    for (const naive_request& request : requests_)
+        for (const naive_claim& claim : request.claims)
+            if (claim.wanted.resource == resource && !claim.admitted && claim.wanted.permits > pin->second)
+                too_wide.push_back({{claim.wanted.permits, request.ticket}, request.id});
+    std::ranges::sort(too_wide, std::greater<>{});
+    for (const auto& [width, id] : too_wide) end(*find(id), end_reason::above_limit, manner::keep);
+}
+
+// ---- reclaims (rule 11) ----
+
+void naive_model::restore(const session_id& session, const live_request& live) {
+    naive_request restored;
+    restored.id = {session, live.number};
+    restored.ticket = live.ticket;
+    restored.fence = live.fence;
+    if (const naive_request* recorded = find(restored.id)) {
+        if (restored.ticket == 0) restored.ticket = recorded->ticket;
+        restored.revocation = recorded->revocation;
+        forget(restored.id);
+    }
+    if (restored.ticket == 0) restored.ticket = next_serial();
+    for (const claim& claim : live.claims) restored.claims.push_back({claim, live.fence != 0, {}});
+    for (const claim_slots& given : live.slots)
+        for (naive_claim& claim : restored.claims)
+            if (claim.wanted.resource == given.resource) claim.slots = given.slots;
+    restored.hold_limit = live.hold;
+    if (live.fence != 0 && live.hold) restored.hold_deadline = now_ + *live.hold;
+    restored.presented = live.fence != 0;
+
+    if (ticket_taken(live, restored.ticket)) return tell(ended{restored.id, end_reason::superseded, live.fence});
+
+    // Those granted that do not fit beside it, as far as modes and slots go.
+    std::vector<request_id> rivals;
+    bool beaten = false;
+    for (const naive_request& other : requests_) {
+        if (live.fence == 0 || other.fence == 0) continue;
+        bool conflict = false;
+        for (const naive_claim& mine : restored.claims) {
+            for (const naive_claim& theirs : other.claims) {
+                if (mine.wanted.resource != theirs.wanted.resource) continue;
+                const bool modes_fit = rule_of(mine.wanted.mode).fits_with[index_of(theirs.wanted.mode)];
+                const bool share_a_slot = std::ranges::find_first_of(mine.slots, theirs.slots) != mine.slots.end();
+                if (!modes_fit || share_a_slot) conflict = true;
+            }
+        }
+        if (!conflict) continue;
+        rivals.push_back(other.id);
+        if (other.fence >= live.fence) beaten = true;
+    }
+    if (beaten) return tell(ended{restored.id, end_reason::superseded, live.fence});
+    for (const request_id& rival : rivals) end(*find(rival), end_reason::superseded, manner::keep);
+
+    for (const claim& claim : live.claims) give_way(claim.resource);
+    insert(std::move(restored));
+    for (const claim& claim : live.claims) end_too_wide(claim.resource);
+}
+
+bool naive_model::ticket_taken(const live_request& live, serial ticket) const {
+    for (const naive_request& other : requests_)
+        for (const naive_claim& theirs : other.claims)
+            for (const claim& mine : live.claims)
+                if (other.ticket == ticket && mine.resource == theirs.wanted.resource) return true;
+    return false;
+}
+
+// Admitted claims of requests that still wait go back into the queue.
+void naive_model::give_way(const std::string& resource) {
+    for (naive_request& request : requests_)
+        for (naive_claim& claim : request.claims)
+            if (request.fence == 0 && claim.wanted.resource == resource) {
+                claim.admitted = false;
+                claim.slots.clear();
+            }
+}
+
+}  // namespace baton::sim

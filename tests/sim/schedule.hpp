@@ -1,0 +1,89 @@
+// Random schedules from one integer. A few clients and a few names, so that they collide; each schedule draws its own
+// mixture of actions, so that rare ones meet (swarm testing). What a client does next depends on what it was told,
+// hence a schedule is drawn step by step while it runs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dice.hpp"
+#include "engine/command.hpp"
+#include "engine/event.hpp"
+#include "plan.hpp"
+#include "sim_client.hpp"
+
+namespace baton::sim {
+
+class schedule {
+public:
+    explicit schedule(std::uint64_t seed);
+
+    [[nodiscard]] const core::engine_options& options() const { return options_; }
+
+    /// `due` is when the engine has something to do next: times near it are the interesting ones.
+    [[nodiscard]] step next(std::optional<core::instant> due);
+    /// What came of the last step. Some of it does not reach the clients.
+    void observe(const step& step, const std::vector<core::event>& events, std::size_t log_size);
+
+private:
+    // In the order of `ordinary_weights` in schedule.cpp.
+    enum action : std::size_t {
+        enter_new,
+        leave_one,
+        leave_early,
+        ask_again,
+        renew_session,
+        reconnect,
+        close_session,
+        tick_only,
+        revoke_one,
+        mend_one,
+        resize_one,
+        pause_all,
+        resend,
+        malform,
+        lose_state,
+        action_count
+    };
+
+    void move_time(std::optional<core::instant> due);
+    [[nodiscard]] action draw_action();
+    [[nodiscard]] sim_client& any_client() { return clients_[dice_.below(clients_.size())]; }
+    [[nodiscard]] std::vector<core::claim> draw_claims();
+    [[nodiscard]] core::claim draw_claim(const std::string& name);
+    [[nodiscard]] std::vector<core::serial> known_serials() const;
+
+    [[nodiscard]] core::command command_for(action chosen);
+    [[nodiscard]] core::command draw_enter(sim_client& client);
+    [[nodiscard]] core::command draw_leave(sim_client& client);
+    [[nodiscard]] core::command draw_again(sim_client& client);
+    [[nodiscard]] core::command draw_open(sim_client& client);
+    [[nodiscard]] core::command draw_revoke();
+    [[nodiscard]] core::command draw_pause();
+    [[nodiscard]] core::command malformed();
+
+    dice dice_;
+    core::engine_options options_;
+    std::vector<std::string> names_;
+    std::vector<std::uint32_t> usual_limits_;  // of the names
+    std::vector<sim_client> clients_;
+    std::array<std::size_t, action_count> weights_{};
+    std::array<std::size_t, 3> mode_weights_{};
+    std::size_t most_live_ = 0;  // requests of one client
+    std::size_t deafness_ = 0;   // per cent of the notices that are lost
+    bool clock_goes_back_ = false;
+    bool paces_slowly_ = false;
+
+    core::instant now_;
+    core::instant paused_until_;
+    std::size_t log_size_ = 0;
+    bool pause_next_ = false;  // a restart is followed by a pause
+    std::deque<core::command> sent_;
+};
+
+}  // namespace baton::sim

@@ -1,0 +1,261 @@
+// simulate: random schedules against the engine, each step checked (see docs/rules.md and the files beside this one).
+// A failure prints one seed that replays it and the shortest list of steps found that still fails.
+// Exit codes: 0 all agree; 1 a difference, or coverage asked for and not reached; 64 usage.
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <iomanip>
+#include <iostream>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "coverage.hpp"
+#include "describe.hpp"
+#include "isolate.hpp"
+#include "run.hpp"
+#include "shrink.hpp"
+
+namespace {
+
+using namespace baton::sim;
+using clock_type = std::chrono::steady_clock;
+
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 64;
+constexpr std::string_view usage =
+    "usage: simulate [--schedules N] [--steps N] [--seed S] [--jobs J] [--stats] [--require-coverage]\n"
+    "       simulate --replay SEED [--steps N] [--trace]\n"
+    "       simulate --self-test\n"
+    "Schedules S, S+1, … S+N-1 (default 1000 from seed 1) of 300 steps each, in J threads (default 2).\n";
+
+struct settings {
+    std::uint64_t schedules = 1'000;
+    std::uint64_t seed = 1;
+    std::uint64_t jobs = 2;
+    std::optional<std::uint64_t> replay;
+    bool stats = false;
+    bool require_coverage = false;
+    bool self_test = false;
+    bool trace = false;
+    run_options run;
+};
+
+[[noreturn]] void fail_usage(const std::string& message) {
+    std::cerr << "simulate: " << message << '\n' << usage;
+    std::exit(exit_usage);
+}
+
+std::uint64_t number_in(std::string_view option, std::string_view text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size())
+        fail_usage(std::string(option) + " takes a number, not '" + std::string(text) + "'");
+    return value;
+}
+
+settings parse(int count, char** arguments) {
+    settings chosen;
+    for (int index = 1; index < count; ++index) {
+        const std::string_view option = arguments[index];
+        const auto value = [&] {
+            if (++index == count) fail_usage(std::string(option) + " takes a number");
+            return number_in(option, arguments[index]);
+        };
+        if (option == "--schedules")
+            chosen.schedules = value();
+        else if (option == "--steps")
+            chosen.run.steps = value();
+        else if (option == "--seed")
+            chosen.seed = value();
+        else if (option == "--jobs")
+            chosen.jobs = value();
+        else if (option == "--replay")
+            chosen.replay = value();
+        else if (option == "--stats")
+            chosen.stats = true;
+        else if (option == "--require-coverage")
+            chosen.require_coverage = true;
+        else if (option == "--self-test")
+            chosen.self_test = true;
+        else if (option == "--trace")
+            chosen.trace = true;
+        else if (option == "--help" || option == "-h")
+            std::cout << usage, std::exit(0);
+        else
+            fail_usage("unknown option '" + std::string(option) + "'");
+    }
+    if (chosen.jobs < 1 || chosen.jobs > 256) fail_usage("--jobs is from 1 to 256");
+    if (chosen.trace && !chosen.replay) fail_usage("--trace goes with --replay");
+    return chosen;
+}
+
+// An assertion of the engine ends the process; the seed must not die with it.
+thread_local std::uint64_t seed_of_thread = 0;
+
+extern "C" void tell_seed(int signal) {
+    char text[64] = "\nthe engine dies; replay: simulate --replay ";
+    char digits[24];
+    const auto written = std::to_chars(digits, digits + sizeof digits, seed_of_thread).ptr;
+    *written = '\n';
+    std::memcpy(text + std::strlen(text), digits, static_cast<std::size_t>(written + 1 - digits));
+    (void)!::write(STDERR_FILENO, text, strnlen(text, sizeof text));
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
+
+void report(std::uint64_t seed, plan& failing, const failure& found, const settings& chosen) {
+    std::cout << "\nseed " << seed << " fails after step " << found.step << " (" << describe(failing.options)
+              << "): " << found.what << "\n\nshrinking …" << std::flush;
+    const failure least = shrink(failing, found, chosen.run);
+    std::cout << " the smallest that fails has " << failing.steps.size() << " steps:\n";
+    for (const step& step : failing.steps) std::cout << "  " << describe(step) << '\n';
+    std::cout << "  => " << least.what << std::endl;
+    // Once more aloud: an assertion says what it is about.
+    (void)replay_apart(failing, chosen.run, child_output::shown);
+    std::cout << "\nreplay: simulate --replay " << seed;
+    if (chosen.run.steps != run_options{}.steps) std::cout << " --steps " << chosen.run.steps;
+    std::cout << std::endl;
+}
+
+/// All the seeds, dealt to the threads one by one.
+class campaign {
+public:
+    explicit campaign(const settings& chosen) : chosen_(chosen), started_(clock_type::now()) {}
+
+    /// True if nothing failed.
+    bool run() {
+        std::vector<std::thread> threads;
+        for (std::uint64_t job = 0; job < chosen_.jobs; ++job) threads.emplace_back([this] { work(); });
+        show_progress();
+        for (std::thread& thread : threads) thread.join();
+        if (failed_) report(failed_seed_, failed_plan_, failure_, chosen_);
+        return !failed_;
+    }
+
+    void summarise() const {
+        const double seconds = std::chrono::duration<double>(clock_type::now() - started_).count();
+        const std::uint64_t steps = steps_;
+        std::cout << schedules_ << " schedules, " << steps << " steps in " << std::fixed << std::setprecision(1)
+                  << seconds << " s with " << chosen_.jobs << " threads: " << std::setprecision(0)
+                  << static_cast<double>(steps) / seconds << " steps/s" << std::endl;
+    }
+
+    [[nodiscard]] const coverage& seen() const { return seen_; }
+
+private:
+    void work() {
+        coverage seen;
+        plan ran;
+        for (std::uint64_t drawn = next_++; drawn < chosen_.schedules && !failed_; drawn = next_++) {
+            seed_of_thread = chosen_.seed + drawn;
+            const auto found = run_seed(seed_of_thread, chosen_.run, seen, ran);
+            steps_ += ran.steps.size();
+            ++schedules_;
+            if (!found) continue;
+            const std::lock_guard guard(mutex_);
+            if (failed_.exchange(true)) break;
+            failed_seed_ = seed_of_thread;
+            failed_plan_ = ran;
+            failure_ = *found;
+        }
+        const std::lock_guard guard(mutex_);
+        seen_.add(seen);
+        ++finished_;
+    }
+
+    // On a terminal one line, redrawn; elsewhere a line every ten seconds.
+    void show_progress() {
+        const bool terminal = ::isatty(STDERR_FILENO) == 1;
+        const auto interval = terminal ? std::chrono::milliseconds{500} : std::chrono::milliseconds{10'000};
+        auto shown = started_;
+        while (finished_ < chosen_.jobs) {
+            std::this_thread::sleep_for(std::chrono::milliseconds{20});
+            const auto now = clock_type::now();
+            if (now - shown < interval || failed_) continue;
+            shown = now;
+            const double seconds = std::chrono::duration<double>(now - started_).count();
+            std::cerr << (terminal ? "\r" : "") << "simulate: " << schedules_ << " of " << chosen_.schedules
+                      << " schedules, " << static_cast<std::uint64_t>(static_cast<double>(steps_) / seconds)
+                      << " steps/s" << (terminal ? "  " : "\n") << std::flush;
+        }
+        if (terminal && shown != started_) std::cerr << '\n';
+    }
+
+    const settings& chosen_;
+    clock_type::time_point started_;
+    std::atomic<std::uint64_t> next_{0};
+    std::atomic<std::uint64_t> schedules_{0};
+    std::atomic<std::uint64_t> steps_{0};
+    std::atomic<std::uint64_t> finished_{0};
+    std::atomic<bool> failed_{false};
+    std::mutex mutex_;
+    coverage seen_;
+    std::uint64_t failed_seed_ = 0;
+    plan failed_plan_;
+    failure failure_;
+};
+
+int replay_seed(const settings& chosen) {
+    plan ran;
+    run_options options = chosen.run;
+    if (chosen.trace) options.trace = &std::cout;
+    const auto found = run_seed_apart(*chosen.replay, options, ran);
+    if (!found) {
+        std::cout << "seed " << *chosen.replay << " agrees in all " << ran.steps.size() << " steps\n";
+        return 0;
+    }
+    report(*chosen.replay, ran, *found, chosen);
+    return exit_failed;
+}
+
+// A model that expires sessions one microsecond early must be found out, and shrunk to a few steps.
+int self_test(settings chosen) {
+    chosen.run.model_early = baton::core::duration{1};
+    constexpr std::uint64_t tries = 100;
+    constexpr std::size_t few = 5;
+    for (std::uint64_t seed = 1; seed <= tries; ++seed) {
+        coverage seen;
+        plan ran;
+        const auto found = run_seed(seed, chosen.run, seen, ran);
+        if (!found) continue;
+        report(seed, ran, *found, chosen);
+        if (ran.steps.size() <= few) return 0;
+        std::cout << "self-test: the failing schedule should have shrunk to " << few << " steps\n";
+        return exit_failed;
+    }
+    std::cout << "self-test: the planted fault was not found in " << tries << " schedules\n";
+    return exit_failed;
+}
+
+int simulate(const settings& chosen) {
+    campaign all(chosen);
+    const bool agreed = all.run();
+    if (chosen.stats) all.seen().print(std::cout);
+    all.summarise();
+    if (!agreed) return exit_failed;
+    const auto missing = chosen.require_coverage ? all.seen().missing() : std::vector<std::string>{};
+    for (const std::string& never : missing) std::cout << "never reached: " << never << '\n';
+    return missing.empty() ? 0 : exit_failed;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    const settings chosen = parse(count, arguments);
+    std::signal(SIGABRT, tell_seed);
+    std::signal(SIGSEGV, tell_seed);
+    if (chosen.self_test) return self_test(chosen);
+    if (chosen.replay) return replay_seed(chosen);
+    return simulate(chosen);
+}

@@ -1,0 +1,39 @@
+// A world whose engine can fail over (rule 11): another starts that knows nobody, and waits for those who were there.
+#pragma once
+
+#include <utility>
+
+#include "world.hpp"
+
+namespace baton::core::test {
+
+class after_failover : public world {
+protected:
+    // The engine is another one now, which knows nobody and waits for 15 s.
+    void fail_over() {
+        lose_memory();
+        now += 1s;
+        pause(15s);
+    }
+
+    // What a client of an earlier history may present, with numbers of the test's choice.
+    static live_request grant(std::vector<claim> claims, serial ticket, serial fence,
+                              std::vector<claim_slots> slots = {}) {
+        return {1, std::move(claims), ticket, fence, std::move(slots), {}};
+    }
+    static live_request waiter(std::vector<claim> claims, serial ticket) {
+        return {1, std::move(claims), ticket, 0, {}, {}};
+    }
+    static live_request numbered(std::uint64_t number, live_request live) {
+        live.number = number;
+        return live;
+    }
+    // Lets the pause end, with all of these alive.
+    std::string end_pause(const std::vector<std::string>& sessions) {
+        now += 15s - 1us;
+        for (const std::string& each : sessions) renew(each);
+        return advance(1us);
+    }
+};
+
+}  // namespace baton::core::test

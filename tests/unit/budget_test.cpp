@@ -1,0 +1,322 @@
+// Rule 4, the budget of a step: what it costs, what is owed, and that owing changes nobody's turn.
+#include <algorithm>
+
+#include "world.hpp"
+
+namespace baton::core::test {
+namespace {
+
+class Budget : public world {
+protected:
+    std::string reader(int number) { return "R." + std::to_string(number); }
+
+    // "; granted R.2; granted R.3"
+    std::string grants(int from, int to) {
+        std::string all;
+        for (int i = from; i <= to; ++i) all += "; granted " + reader(i);
+        return all;
+    }
+};
+
+// W writes; a thousand readers wait. When W leaves they come in by 128, in order, and nobody gets between them.
+TEST_F(Budget, AThousandReadersAreAdmittedOverSeveralStepsInOrder) {  // rule 4
+    begin_with_budget(128);
+    open("V");
+    enter("W", {exclusive("x")});
+    for (int i = 2; i <= 1'001; ++i) enter(reader(i), {shared("x")});
+
+    EXPECT_EQ(leave("W"), "ended W: left" + grants(2, 129));
+    EXPECT_EQ(next_due(), now) << "something is owed";
+    EXPECT_EQ(enter("V", {exclusive("x")}), grants(130, 257).substr(2) + "; queued V") << "debts come first";
+    for (int from = 258; from <= 1'001; from += 128)
+        EXPECT_EQ(tick(), grants(from, std::min(from + 127, 1'001)).substr(2));
+    EXPECT_EQ(tick(), "");
+    EXPECT_EQ(next_due(), now + 10s) << "only the sessions' deadlines are left";
+    EXPECT_EQ(queue("x"), "V");
+    for (int i = 3; i <= 1'001; ++i) EXPECT_LT(fence(reader(i - 1)), fence(reader(i)));
+}
+
+TEST_F(Budget, AnAdmissionOutOfAQueueCostsOne) {  // rule 4
+    begin_with_budget(2);
+    enter("A", {exclusive("x"), exclusive("y")});
+    enter("B", {exclusive("x")});
+    enter("C", {exclusive("y")});
+    EXPECT_EQ(leave("A"), "ended A: left; granted B; granted C");
+    EXPECT_EQ(next_due(), now + 10s) << "it was just enough";
+
+    enter("D", {shared("z")});
+    enter("W", {exclusive("z")});
+    for (int i = 2; i <= 4; ++i) enter(reader(i), {shared("z")});
+    EXPECT_EQ(leave("W"), "ended W: withdrawn; granted R.2; granted R.3");
+    EXPECT_EQ(tick(), "granted R.4");
+}
+
+TEST_F(Budget, LookingAtAWaiterThatDoesNotFitCostsNothing) {  // rule 4
+    begin_with_budget(1);
+    enter("A", {shared("x"), exclusive("y")});
+    enter("B", {shared("x")});
+    enter("W", {exclusive("x")});
+    enter("C", {exclusive("y")});
+    EXPECT_EQ(leave("A"), "ended A: left; granted C") << "W was looked at first, and B reads still";
+}
+
+// Of one request, one claim is admitted in this step and the other in the next: only then is it granted.
+TEST_F(Budget, ARequestWhoseAdmissionsAreOwedIsNotGrantedYet) {  // rule 4
+    begin_with_budget(1);
+    enter("A", {exclusive("x"), exclusive("y")});
+    enter("W", {exclusive("x"), exclusive("y")});
+    EXPECT_EQ(leave("A"), "ended A: left");
+    EXPECT_EQ(queue("x") + " " + queue("y"), "W(reserved) W");
+    EXPECT_EQ(tick(), "granted W");
+}
+
+// Everything is owed oldest first, whichever name was freed first.
+TEST_F(Budget, DebtsAreSettledOldestFirst) {  // rule 4
+    begin_with_budget(1);
+    enter("A", {exclusive("x")});
+    enter("B", {exclusive("y"), exclusive("z")});
+    enter("C", {exclusive("z")});
+    enter("D", {exclusive("y")});
+    enter("E", {exclusive("x")});
+    EXPECT_EQ(leave("B"), "ended B: left; granted C");
+    EXPECT_EQ(leave("A"), "ended A: left; granted D") << "D was owed; then nothing was left for E";
+    EXPECT_EQ(tick(), "granted E");
+}
+
+// The readers are owed their turn. Once they have it nobody waits any more, and one more reader fits.
+TEST_F(Budget, DebtsAreSettledBeforeTheNextCommandActs) {  // rule 4
+    begin_with_budget(2);
+    open("N");
+    enter("W", {exclusive("x")});
+    for (int i = 2; i <= 4; ++i) enter(reader(i), {shared("x")});
+    EXPECT_EQ(leave("W"), "ended W: left; granted R.2; granted R.3");
+    EXPECT_EQ(enter("N", {shared("x")}, nowait), "granted R.4; granted N");
+}
+
+// C's turn is owed, and admitted before its leave acts. But grants are numbered last, so it was never granted.
+TEST_F(Budget, AWaiterThatLeavesWhenItsTurnIsOwedIsWithdrawn) {  // rule 4, rule 12
+    begin_with_budget(1);
+    enter("A", {exclusive("x"), exclusive("y")});
+    enter("B", {exclusive("x")});
+    enter("C", {exclusive("y")});
+    enter("D", {exclusive("y")});
+    EXPECT_EQ(leave("A"), "ended A: left; granted B");
+    EXPECT_EQ(leave("C"), "ended C: withdrawn");
+    EXPECT_EQ(tick(), "granted D");
+}
+
+TEST_F(Budget, ANewcomerWaitsBehindThoseWhoAreOwedTheirTurn) {  // rule 4
+    begin_with_budget(1);
+    open("N");
+    enter("W", {exclusive("x")});
+    for (int i = 2; i <= 5; ++i) enter(reader(i), {shared("x")});
+    EXPECT_EQ(leave("W"), "ended W: left; granted R.2");
+    EXPECT_EQ(enter("N", {shared("x")}, nowait), "refused N: busy; granted R.3");
+    EXPECT_EQ(enter("N.2", {shared("x")}), "granted R.4; queued N.2");
+    EXPECT_EQ(tick(), "granted R.5");
+    EXPECT_EQ(tick(), "granted N.2");
+}
+
+// Three claims end with A's request, and one with the session itself. B waits for one of them.
+TEST_F(Budget, AnEndingCostsItsClaimsAndTheSessionOne) {  // rule 4
+    for (const std::uint32_t budget : {3U, 4U, 5U}) {
+        begin_with_budget(budget);
+        open("B", {}, 15s);
+        enter("A", {exclusive("x"), exclusive("y"), exclusive("z")});
+        enter("B", {exclusive("x")});
+        std::vector<std::string> told;
+        now += 10s;
+        do told.push_back(tick());
+        while (next_due() == now);
+
+        const std::string end = "ended A: expired";
+        const std::string grant = "granted B (x abandoned by A)";
+        switch (budget) {
+            case 3: EXPECT_EQ(told, (std::vector{end, "lost A; " + grant})); break;
+            case 4: EXPECT_EQ(told, (std::vector{end + "; lost A", grant})); break;
+            case 5: EXPECT_EQ(told, (std::vector{end + "; lost A; " + grant})); break;
+            default: FAIL();
+        }
+    }
+}
+
+TEST_F(Budget, WorkThatWasStartedIsFinishedThoughItCostsMoreThanIsLeft) {  // rule 4
+    begin_with_budget(1);
+    enter("A", {exclusive("x"), exclusive("y")});
+    enter("A.2", {exclusive("z")});
+    open("B", {}, 15s);
+    enter("B", {exclusive("x")});
+    now += 10s;
+    EXPECT_EQ(tick(), "ended A: expired");
+    EXPECT_EQ(next_due(), now);
+    EXPECT_EQ(tick(), "ended A.2: expired");
+    EXPECT_EQ(tick(), "lost A");
+    EXPECT_EQ(tick(), "granted B (x abandoned by A)");
+    EXPECT_EQ(next_due(), start + 15s);
+}
+
+TEST_F(Budget, AHoldLimitThatPassesCostsTheClaimsOfItsRequest) {  // rule 4, rule 6
+    begin_with_budget(3);
+    enter("A", {exclusive("x"), exclusive("y"), exclusive("z")}, hold_limit(5s));
+    enter("B", {exclusive("x")});
+    EXPECT_EQ(advance(5s), "ended A: hold limit");
+    EXPECT_EQ(tick(), "granted B (x abandoned by A)");
+}
+
+TEST_F(Budget, AHoldLimitThatLeavesSomethingOverLetsTheNextIn) {  // rule 4, rule 6
+    begin_with_budget(3);
+    enter("A", {exclusive("x"), exclusive("y")}, hold_limit(5s));
+    enter("B", {exclusive("x")});
+    EXPECT_EQ(advance(5s), "ended A: hold limit; granted B (x abandoned by A)");
+}
+
+TEST_F(Budget, AClosedSessionEndsOverSeveralStepsLowestNumberFirst) {  // rule 4
+    begin_with_budget(2);
+    for (int i = 5; i >= 1; --i) enter("A." + std::to_string(6 - i), {exclusive(std::to_string(i))});
+    open("B");
+    enter("B", {exclusive("3")});
+    EXPECT_EQ(close("A"), "ended A: left; ended A.2: left; closed A");
+    EXPECT_EQ(next_due(), now);
+    EXPECT_EQ(tick(), "ended A.3: left; ended A.4: left");
+    EXPECT_EQ(tick(), "ended A.5: left") << "and the session";
+    EXPECT_EQ(tick(), "granted B");
+}
+
+TEST_F(Budget, SeveralSessionsThatDieAtOnceEndOneAfterTheOther) {  // rule 4
+    begin_with_budget(2);
+    enter("A", {exclusive("x")});
+    enter("B", {exclusive("y")});
+    open("C", {}, 15s);
+    enter("C", {exclusive("x"), exclusive("y")});
+    now += 10s;
+    EXPECT_EQ(tick(), "ended A: expired; lost A");
+    EXPECT_EQ(tick(), "ended B: expired; lost B");
+    EXPECT_EQ(queue("x") + " " + queue("y"), "C C") << "nothing was admitted while endings were owed";
+    EXPECT_EQ(tick(), "granted C (x abandoned by A) (y abandoned by B)");
+}
+
+// D dies with two wide requests. While that is owed, B leaves x: E has to wait for it until all are buried.
+TEST_F(Budget, NothingIsTakenOutOfAQueueWhileEndingsAreOwed) {  // rule 4
+    begin_with_budget(2);
+    enter("D", {shared("p"), shared("q")});
+    enter("D.2", {shared("p"), shared("q")});
+    open("B", {}, 15s);
+    open("E", {}, 15s);
+    enter("B", {exclusive("x")});
+    enter("E", {exclusive("x")});
+    now += 10s;
+    EXPECT_EQ(leave("B"), "ended D: expired; ended B: left");
+    EXPECT_EQ(tick(), "ended D.2: expired");
+    EXPECT_EQ(queue("x"), "E");
+    EXPECT_EQ(tick(), "lost D; granted E");
+}
+
+TEST_F(Budget, AClaimThatEntersWhereNobodyWaitsIsAdmittedFreeOfCharge) {  // rule 4
+    begin_with_budget(1);
+    enter("D", {exclusive("x"), exclusive("y")});
+    open("B", {}, 15s);
+    now += 10s;
+    EXPECT_EQ(enter("B", {exclusive("p"), exclusive("q")}, nowait), "ended D: expired; granted B")
+        << "although D's end is owed still";
+    EXPECT_EQ(tick(), "lost D");
+}
+
+TEST_F(Budget, ACommandOfASessionWhoseEndIsOwedSettlesThatEndFirst) {  // rule 4
+    const std::string ends = "ended A: expired; ended A.2: expired; ended A.3: expired; lost A; ";
+    const std::vector<std::pair<command, std::string>> table{
+        {core::renew{session("A")}, "lost A"},
+        {core::close{session("A")}, "closed A"},
+        {core::leave{id("A.2")}, "ended A.2: gone"},
+        {core::enter{id("A.2"), {exclusive("2")}, {}}, "refused A.2: unknown session"},
+        {core::enter{id("A.4"), {exclusive("4")}, {}}, "refused A.4: unknown session"},
+        {core::open{session("A"), 1s, "A", 9, 0, {}}, "alive A"},
+    };
+    for (const auto& [late, answer] : table) {
+        begin_with_budget(1);
+        for (const char* n : {"1", "2", "3"}) enter(std::string{"A."} + n, {exclusive(n)});
+        now += 10s;
+        EXPECT_EQ(apply(late), ends + answer);
+    }
+}
+
+TEST_F(Budget, ThatHoldsBeforeItsEndHasBegun) {  // rule 4
+    begin_with_budget(1);
+    enter("A", {exclusive("x")});
+    enter("A.2", {exclusive("y")});
+    enter("B", {exclusive("z")});
+    now += 10s;
+    EXPECT_EQ(renew("B"), "ended A: expired; ended B: expired; lost B; lost B");
+    EXPECT_EQ(tick(), "ended A.2: expired");
+    EXPECT_EQ(tick(), "lost A");
+    EXPECT_EQ(next_due(), std::nullopt);
+}
+
+TEST_F(Budget, ARequestWhoseHoldLimitHasPassedIsOverThoughItsEndIsOwed) {  // rule 4, rule 6
+    const std::vector<std::pair<command, std::string>> table{
+        {core::leave{id("B")}, "ended B: gone"},
+        {core::enter{id("B"), {exclusive("y")}, {}}, "ended B: gone"},
+        {core::revoke{"y", 0, "", false}, "refused: not found"},
+    };
+    for (const auto& [late, answer] : table) {
+        begin_with_budget(1);
+        enter("A", {exclusive("x")}, hold_limit(4s));
+        enter("B", {exclusive("y")}, hold_limit(5s));
+        now += 5s;
+        command command = late;
+        if (auto* revoke = std::get_if<core::revoke>(&command)) revoke->ticket = ticket("B");
+        EXPECT_EQ(apply(command), "ended A: hold limit; ended B: hold limit; " + answer);
+        EXPECT_EQ(resource("y")->mark->label, "B");
+    }
+}
+
+TEST_F(Budget, ARevokedRequestWhoseTimeIsUpIsOverThoughItsEndIsOwed) {  // rule 4, rule 13
+    begin_with_budget(1);
+    enter("A", {exclusive("x")}, hold_limit(5s));
+    open("B", {}, 5s);
+    enter("B", {exclusive("y")});
+    revoke("y", "B");
+    now += 4s;
+    renew("B");
+    now += 1s;
+    EXPECT_EQ(leave("B"), "ended A: hold limit; ended B: revoked; ended B: gone");
+}
+
+TEST_F(Budget, ARequestOfAClosingSessionMayBeRevokedMeanwhile) {  // rule 4, rule 13
+    begin_with_budget(1);
+    for (const char* n : {"1", "2", "3", "4"}) enter(std::string{"A."} + n, {exclusive(n)});
+    EXPECT_EQ(close("A"), "ended A: left; closed A");
+    EXPECT_EQ(revoke("3", "A.3", "", true), "ended A.2: left; ended A.3: revoked");
+    EXPECT_EQ(tick(), "ended A.4: left");
+    EXPECT_EQ(tick(), "") << "the session";
+    EXPECT_EQ(next_due(), std::nullopt);
+    EXPECT_EQ(look().sessions, 0U);
+}
+
+TEST_F(Budget, EndingsThatACloseOwesGoOnDuringAPauseAndAdmissionsWait) {  // rule 4, rule 11
+    begin_with_budget(1);
+    enter("A", {exclusive("x")});
+    enter("A.2", {exclusive("y")});
+    open("B", {}, 15s);
+    enter("B", {exclusive("y")});
+    EXPECT_EQ(close("A"), "ended A: left; closed A");
+    EXPECT_EQ(pause(5s), "paused; ended A.2: left");
+    EXPECT_EQ(next_due(), now);
+    EXPECT_EQ(tick(), "");
+    EXPECT_EQ(look().sessions, 1U);
+    EXPECT_EQ(next_due(), now + 5s) << "then B is owed its turn";
+    EXPECT_EQ(advance(5s), "granted B");
+}
+
+TEST_F(Budget, WithoutABudgetNothingIsEverOwed) {  // rule 4
+    enter("W", {exclusive("x")});
+    for (int i = 2; i <= 201; ++i) enter(reader(i), {shared("x")});
+    EXPECT_EQ(leave("W"), "ended W: left" + grants(2, 201));
+    EXPECT_EQ(next_due(), now + 10s);
+    std::string ends;
+    for (int i = 2; i <= 201; ++i) ends += "ended " + reader(i) + ": expired; ";
+    EXPECT_EQ(advance(10s), ends + "lost R; lost W");
+    EXPECT_TRUE(idle());
+}
+
+}  // namespace
+}  // namespace baton::core::test

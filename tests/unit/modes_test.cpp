@@ -1,0 +1,54 @@
+// Rule 2, the table of modes: all of it, row by row.
+#include "engine/modes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace baton::core::test {
+namespace {
+
+// How many are admitted: exclusive, shared, permits.
+using admitted = std::array<std::size_t, mode_count>;
+
+TEST(Modes, EveryModeFitsWhereNobodyIs) {  // rule 2
+    for (const mode mode : {mode::exclusive, mode::shared, mode::permits}) EXPECT_TRUE(modes_fit(mode, admitted{}));
+}
+
+TEST(Modes, ExclusiveFitsWithNothing) {  // rule 2
+    EXPECT_FALSE(modes_fit(mode::exclusive, admitted{1, 0, 0}));
+    EXPECT_FALSE(modes_fit(mode::exclusive, admitted{0, 1, 0}));
+    EXPECT_FALSE(modes_fit(mode::exclusive, admitted{0, 0, 1}));
+}
+
+TEST(Modes, SharedFitsWithSharedOnly) {  // rule 2
+    EXPECT_FALSE(modes_fit(mode::shared, admitted{1, 0, 0}));
+    EXPECT_TRUE(modes_fit(mode::shared, admitted{0, 7, 0}));
+    EXPECT_FALSE(modes_fit(mode::shared, admitted{0, 0, 1}));
+    EXPECT_FALSE(modes_fit(mode::shared, admitted{0, 7, 1}));
+}
+
+TEST(Modes, PermitsFitWithPermitsOnly) {  // rule 2
+    EXPECT_FALSE(modes_fit(mode::permits, admitted{1, 0, 0}));
+    EXPECT_FALSE(modes_fit(mode::permits, admitted{0, 1, 0}));
+    EXPECT_TRUE(modes_fit(mode::permits, admitted{0, 0, 7}));
+    EXPECT_FALSE(modes_fit(mode::permits, admitted{0, 1, 7}));
+}
+
+TEST(Modes, OnlyPermitsAreCountedAndOnlyExclusiveLeavesAMark) {  // rule 7, rule 10
+    EXPECT_FALSE(rule_of(mode::exclusive).counted);
+    EXPECT_FALSE(rule_of(mode::shared).counted);
+    EXPECT_TRUE(rule_of(mode::permits).counted);
+    EXPECT_TRUE(rule_of(mode::exclusive).leaves_mark);
+    EXPECT_FALSE(rule_of(mode::shared).leaves_mark);
+    EXPECT_FALSE(rule_of(mode::permits).leaves_mark);
+}
+
+TEST(Modes, RowsStandInTheOrderOfTheModesAndBearTheirNames) {
+    EXPECT_EQ(rule_of(mode::exclusive).name, "exclusive");
+    EXPECT_EQ(rule_of(mode::shared).name, "shared");
+    EXPECT_EQ(rule_of(mode::permits).name, "permits");
+}
+
+}  // namespace
+}  // namespace baton::core::test

@@ -1,0 +1,289 @@
+// Rule 11, the pause: for a while nothing is admitted and nothing expires, so that those who held before can say so.
+#include "world.hpp"
+
+namespace baton::core::test {
+namespace {
+
+class Pause : public world {};
+
+TEST_F(Pause, NothingIsAdmittedUntilItEnds) {  // rule 11
+    enter("A", {exclusive("x")});
+    enter("B", {exclusive("x")});
+    EXPECT_EQ(pause(5s), "paused");
+    EXPECT_EQ(the<paused>().until, now + 5s);
+    EXPECT_EQ(leave("A"), "ended A: left");
+    EXPECT_EQ(queue("x"), "B");
+    EXPECT_EQ(next_due(), now + 5s);
+    EXPECT_EQ(advance(5s - 1us), "");
+    EXPECT_EQ(advance(1us), "granted B");
+}
+
+TEST_F(Pause, NewcomersWaitEvenWhereNobodyIs) {  // rule 11
+    open("A");
+    pause(5s);
+    EXPECT_EQ(enter("A", {exclusive("x")}), "queued A");
+    EXPECT_EQ(enter("A.2", {shared("y")}), "queued A.2");
+    EXPECT_EQ(enter("A.3", {shared("y")}), "queued A.3");
+    EXPECT_EQ(advance(5s), "granted A; granted A.2; granted A.3");
+}
+
+TEST_F(Pause, NowaitIsBusy) {  // rule 11
+    open("A");
+    pause(5s);
+    EXPECT_EQ(enter("A", {exclusive("x")}, nowait), "refused A: busy");
+    EXPECT_EQ(advance(5s), "");
+    EXPECT_EQ(enter("A.2", {exclusive("x")}, nowait), "granted A.2");
+}
+
+TEST_F(Pause, AQueueBoundCountsThoseWhoWaitForItsEnd) {  // rule 11
+    open("A");
+    pause(5s);
+    EXPECT_EQ(enter("A", {exclusive("x")}, queue_bound(0)), "refused A: queue full");
+    EXPECT_EQ(enter("A.2", {exclusive("x")}, queue_bound(1)), "queued A.2");
+    EXPECT_EQ(enter("A.3", {exclusive("x")}, queue_bound(1)), "refused A.3: queue full");
+}
+
+TEST_F(Pause, NoSessionExpires) {  // rule 11
+    enter("A", {exclusive("x")});
+    pause(15s);
+    EXPECT_EQ(advance(15s - 1us), "");
+    EXPECT_EQ(renew("A"), "alive A: A waits");
+    EXPECT_EQ(advance(1us), "") << "it has renewed in time";
+    EXPECT_EQ(holders("x"), "A");
+}
+
+TEST_F(Pause, WhoHasNotRenewedExpiresWhenItEnds) {  // rule 11
+    enter("A", {exclusive("x")});
+    enter("B", {exclusive("x")});
+    enter("C", {exclusive("x")});
+    pause(12s);
+    now += 11s;
+    renew("C");
+    EXPECT_EQ(advance(1s), "ended A: expired; lost A; ended B: expired; lost B; granted C (x abandoned by A)");
+}
+
+TEST_F(Pause, NoHoldLimitPasses) {  // rule 6, rule 11
+    enter("A", {exclusive("x")}, hold_limit(2s));
+    pause(5s);
+    EXPECT_EQ(advance(5s - 1us), "");
+    EXPECT_EQ(leave("A"), "ended A: left");
+}
+
+TEST_F(Pause, AHoldLimitThatPassedMeanwhileEndsWithIt) {  // rule 6, rule 11
+    enter("A", {exclusive("x")}, hold_limit(2s));
+    pause(5s);
+    EXPECT_EQ(advance(5s), "ended A: hold limit");
+}
+
+TEST_F(Pause, NoRevocationPasses) {  // rule 11, rule 13
+    open("A", {}, 3s);
+    enter("A", {exclusive("x")});
+    revoke("x", "A");
+    pause(5s);
+    now += 5s - 1us;
+    EXPECT_EQ(renew("A"), "alive A: A waits");
+    EXPECT_EQ(advance(1us), "ended A: revoked");
+}
+
+TEST_F(Pause, ActsBeforeAnythingThatIsDue) {  // rule 11
+    enter("A", {exclusive("x")}, hold_limit(3s));
+    now += 10s;
+    EXPECT_EQ(pause(5s), "paused");
+    EXPECT_EQ(holders("x"), "A");
+    EXPECT_EQ(renew("A"), "alive A: A waits");
+}
+
+TEST_F(Pause, ThatIsOverAlreadyStopsNothing) {  // rule 11
+    enter("A", {exclusive("x")});
+    now += 10s;
+    EXPECT_EQ(pause(0s), "paused; ended A: expired; lost A");
+    EXPECT_EQ(pause(-1s), "paused");
+    EXPECT_EQ(enter("B", {exclusive("x")}), "granted B (x abandoned by A)");
+}
+
+TEST_F(Pause, ThatIsOverAlreadyDoesNotBeginWhenTheClockGoesBack) {  // rule 5, rule 11
+    open("A", {}, 15s);
+    pause(-1s);
+    now -= 10s;
+    EXPECT_EQ(enter("A", {exclusive("x")}), "granted A");
+}
+
+TEST_F(Pause, IsNeverShortened) {  // rule 11
+    open("A", {}, 15s);
+    pause(10s);
+    EXPECT_EQ(pause(5s), "paused");
+    EXPECT_EQ(the<paused>().until, now + 10s);
+    enter("A", {exclusive("x")});
+    EXPECT_EQ(advance(10s - 1us), "");
+    EXPECT_EQ(advance(1us), "granted A");
+}
+
+TEST_F(Pause, MayBeProlonged) {  // rule 11
+    open("A", {}, 15s);
+    pause(5s);
+    enter("A", {exclusive("x")});
+    now += 4s;
+    pause(6s);
+    EXPECT_EQ(the<paused>().until, now + 6s);
+    EXPECT_EQ(advance(6s - 1us), "");
+    EXPECT_EQ(advance(1us), "granted A");
+}
+
+TEST_F(Pause, ThatIsOverStaysOverWhenTheClockGoesBack) {  // rule 5, rule 11
+    open("A", {}, 15s);
+    pause(5s);
+    advance(5s);
+    now -= 3s;
+    EXPECT_EQ(enter("A", {exclusive("x")}), "granted A");
+    EXPECT_EQ(look().paused_until, std::nullopt);
+}
+
+TEST_F(Pause, IsCutToItsOwnLengthWhenTheClockGoesBack) {  // rule 5, rule 11
+    open("A");
+    pause(5s);
+    enter("A", {exclusive("x")});
+    now -= 1h;
+    EXPECT_EQ(tick(), "");
+    EXPECT_EQ(next_due(), now + 5s);
+    EXPECT_EQ(advance(5s - 1us), "");
+    EXPECT_EQ(advance(1us), "granted A");
+}
+
+TEST_F(Pause, IsCutThoughTheClockGoesBackALittle) {  // rule 5, rule 11
+    pause(5s);
+    now -= 1us;
+    tick();
+    EXPECT_EQ(look().paused_until, now + 5s);
+    now += 3s;
+    tick();
+    EXPECT_EQ(look().paused_until, now + 2s) << "it does not move when the clock goes on";
+}
+
+// A pause of ten seconds; then one that is over sooner, which changes nothing; then the clock goes back a little.
+TEST_F(Pause, IsNotShortenedByAShorterOneWhenTheClockGoesBack) {  // rule 5, rule 11
+    pause(10s);
+    now += 5s;
+    pause(1s);
+    now -= 4s;
+    tick();
+    EXPECT_EQ(look().paused_until, start + 10s);
+}
+
+TEST_F(Pause, MayBeMeantForEver) {  // rule 11
+    open("A");
+    apply(core::pause{instant::max()});
+    now += 9s;
+    EXPECT_EQ(enter("A", {exclusive("x")}), "queued A");
+    EXPECT_EQ(look().paused_until, instant::max());
+}
+
+TEST_F(Pause, TellsNobodyOfAGrantThatHeDidNotPresent) {  // rule 11
+    enter("A", {exclusive("x")});
+    const granted before = the<granted>();
+    pause(5s);
+    EXPECT_EQ(enter("A", {exclusive("x")}), "queued A");
+    EXPECT_EQ(the<queued>().ticket, before.ticket);
+    EXPECT_EQ(renew("A"), "alive A: A waits");
+    EXPECT_EQ(the<alive>().requests, (std::vector<request_state>{{1, before.ticket, 0}}));
+    EXPECT_EQ(holders("x"), "A") << "it holds all the same";
+    EXPECT_EQ(advance(5s), "");
+    EXPECT_EQ(enter("A", {exclusive("x")}), "granted A");
+    EXPECT_EQ(the<granted>(), before);
+    EXPECT_EQ(renew("A"), "alive A: A holds");
+}
+
+TEST_F(Pause, AGrantThatWasPresentedIsToldAgain) {  // rule 11
+    enter("A", {exclusive("x"), permits("y", 2, 3)});
+    const granted before = the<granted>();
+    pause(5s);
+    EXPECT_EQ(open("A", {live("A")}), "alive A: A holds");
+    EXPECT_EQ(the<alive>().requests, (std::vector<request_state>{{1, before.ticket, before.fence}}));
+    EXPECT_EQ(enter("A", {exclusive("x"), permits("y", 2, 3)}), "granted A (y 0 1)");
+    EXPECT_EQ(the<granted>(), before);
+    EXPECT_EQ(renew("A"), "alive A: A holds");
+}
+
+TEST_F(Pause, WhatWasPresentedInAnEarlierPauseIsNotToldInTheNext) {  // rule 11
+    enter("A", {exclusive("x")});
+    pause(5s);
+    open("A", {live("A")});
+    advance(5s);
+    EXPECT_EQ(renew("A"), "alive A: A holds");
+    pause(5s);
+    EXPECT_EQ(renew("A"), "alive A: A waits");
+    EXPECT_EQ(open("A", {live("A")}), "alive A: A holds");
+}
+
+TEST_F(Pause, AWaiterMayWithdraw) {  // rule 11
+    enter("A", {shared("x")});
+    enter("W", {exclusive("x")});
+    enter("R", {shared("x")});
+    pause(5s);
+    EXPECT_EQ(leave("W"), "ended W: withdrawn");
+    EXPECT_EQ(advance(5s), "granted R");
+}
+
+TEST_F(Pause, ASessionMayCloseOrBeGone) {  // rule 11
+    enter("A", {exclusive("x")});
+    enter("B", {exclusive("x")});
+    pause(5s);
+    EXPECT_EQ(close("A", closing::gone), "ended A: gone; closed A");
+    EXPECT_EQ(advance(5s), "granted B (x abandoned by A)");
+}
+
+TEST_F(Pause, OperatorsActAndAdmissionsFollowWhenItEnds) {  // rule 11
+    enter("A", {permits("x", 1, 1)});
+    enter("B", {permits("x", 1, 1)});
+    enter("C", {exclusive("y")});
+    enter("D", {exclusive("y")});
+    leave("D", manner::clean);
+    pause(5s);
+    EXPECT_EQ(resize("x", 2), "resized x: 2");
+    EXPECT_EQ(revoke("y", "C", "", true), "ended C: revoked");
+    EXPECT_EQ(mend("y"), "mended y");
+    EXPECT_EQ(advance(5s), "granted B (x 1)");
+}
+
+// The pause ends and A, who has not renewed, with it. In that very step B, the first in line for x, leaves: it is not
+// granted what it leaves. N, who is owed z since the pause, is.
+TEST_F(Pause, WhoLeavesInTheStepThatEndsItIsNotGranted) {  // rule 4, rule 11
+    enter("A", {exclusive("x")});
+    open("B", {}, 15s);
+    open("N", {}, 15s);
+    enter("B", {exclusive("x")});
+    pause(12s);
+    enter("N", {exclusive("z")});
+    now += 12s;
+    EXPECT_EQ(leave("B"), "ended A: expired; lost A; ended B: withdrawn; granted N");
+}
+
+TEST_F(Pause, IsShownToThoseWhoLook) {  // rule 11
+    EXPECT_EQ(look().paused_until, std::nullopt);
+    pause(5s);
+    EXPECT_EQ(look().paused_until, now + 5s);
+    now += 5s - 1us;
+    EXPECT_EQ(look().paused_until, now + 1us);
+    now += 1us;
+    EXPECT_EQ(look().paused_until, std::nullopt);
+}
+
+TEST_F(Pause, NextDueIsItsEndIfAnythingIsToComeAndNothingElse) {  // rule 11
+    pause(5s);
+    EXPECT_EQ(next_due(), std::nullopt) << "nobody is there";
+    open("A", {}, 2s);
+    EXPECT_EQ(next_due(), now + 5s) << "though A's time is up before";
+    now += 5s;
+    EXPECT_EQ(next_due(), start + 2s);
+    EXPECT_EQ(tick(), "lost A");
+    EXPECT_EQ(next_due(), std::nullopt);
+}
+
+TEST_F(Pause, WithoutWaitersItsEndChangesNothing) {  // rule 11
+    enter("A", {exclusive("x")});
+    pause(5s);
+    EXPECT_EQ(advance(5s), "");
+    EXPECT_EQ(next_due(), start + 10s);
+}
+
+}  // namespace
+}  // namespace baton::core::test

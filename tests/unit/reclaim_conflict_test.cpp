@@ -1,0 +1,238 @@
+// Rule 11, conflicts: what is presented and cannot stand beside what is there. Larger fences win, and claims of
+// requests that wait give way.
+#include "after_failover.hpp"
+
+namespace baton::core::test {
+namespace {
+
+class Conflict : public after_failover {};
+
+TEST_F(Conflict, OfTwoExclusiveGrantsTheLargerFenceWinsWhenItComesSecond) {  // rule 11
+    fail_over();
+    EXPECT_EQ(open("A", {grant({exclusive("x")}, 10, 20)}), "alive A: A holds");
+    EXPECT_EQ(open("B", {grant({exclusive("x")}, 15, 21)}), "ended A: superseded; alive B: B holds");
+    EXPECT_EQ(the<ended>(), (ended{id("A"), end_reason::superseded, 20}));
+    EXPECT_EQ(holders("x"), "B");
+    EXPECT_EQ(resource("x")->mark, std::nullopt) << "no mark is left";
+    EXPECT_EQ(renew("A"), "alive A") << "its session lives";
+}
+
+TEST_F(Conflict, OfTwoExclusiveGrantsTheLargerFenceWinsWhenItComesFirst) {  // rule 11
+    fail_over();
+    open("B", {grant({exclusive("x")}, 15, 21)});
+    EXPECT_EQ(open("A", {grant({exclusive("x")}, 10, 20)}), "ended A: superseded; alive A");
+    EXPECT_EQ(the<ended>(), (ended{id("A"), end_reason::superseded, 20}));
+    EXPECT_EQ(holders("x"), "B");
+    EXPECT_EQ(enter("A", {exclusive("x")}), "ended A: gone") << "its number is used up";
+}
+
+TEST_F(Conflict, OfTwoEqualFencesTheFirstStays) {  // rule 11
+    fail_over();
+    open("A", {grant({exclusive("x")}, 10, 20)});
+    EXPECT_EQ(open("B", {grant({exclusive("x")}, 15, 20)}), "ended B: superseded; alive B");
+    EXPECT_EQ(holders("x"), "A");
+}
+
+TEST_F(Conflict, AnExclusiveGrantBeatsManySharedOnesOnlyIfItsFenceIsLargerThanAllTheirs) {  // rule 11
+    fail_over();
+    open("A", {grant({shared("x")}, 10, 20)});
+    open("B", {grant({shared("x")}, 11, 30)});
+    open("C", {grant({shared("x")}, 12, 40)});
+    EXPECT_EQ(open("D", {grant({exclusive("x")}, 13, 35)}), "ended D: superseded; alive D");
+    EXPECT_EQ(holders("x"), "A B C") << "not even A ends for it";
+    EXPECT_EQ(open("E", {grant({exclusive("x")}, 14, 41)}),
+              "ended A: superseded; ended B: superseded; ended C: superseded; alive E: E holds");
+    EXPECT_EQ(holders("x"), "E");
+}
+
+TEST_F(Conflict, ASharedGrantBeatsAnOlderExclusiveOneAndJoinsOtherSharedOnes) {  // rule 11
+    fail_over();
+    open("A", {grant({exclusive("x")}, 10, 20)});
+    EXPECT_EQ(open("B", {grant({shared("x")}, 11, 19)}), "ended B: superseded; alive B");
+    EXPECT_EQ(open("C", {grant({shared("x")}, 12, 21)}), "ended A: superseded; alive C: C holds");
+    EXPECT_EQ(open("D", {grant({shared("x")}, 13, 15)}), "alive D: D holds") << "they fit, whatever their fences";
+    EXPECT_EQ(holders("x"), "C D");
+}
+
+TEST_F(Conflict, SharedAndPermitGrantsDoNotFitTogether) {  // rule 11
+    fail_over();
+    open("A", {grant({shared("x")}, 10, 20)});
+    EXPECT_EQ(open("B", {grant({permits("x", 1, 2)}, 11, 21, {{"x", {0}}})}), "ended A: superseded; alive B: B holds");
+    EXPECT_EQ(open("C", {grant({shared("x")}, 12, 14)}), "ended C: superseded; alive C");
+}
+
+TEST_F(Conflict, OfTwoGrantsOfOneSlotTheLargerFenceWins) {  // rule 11
+    fail_over();
+    open("A", {grant({permits("x", 2, 4)}, 10, 20, {{"x", {0, 2}}})});
+    EXPECT_EQ(open("B", {grant({permits("x", 2, 4)}, 11, 19, {{"x", {2, 3}}})}), "ended B: superseded; alive B");
+    EXPECT_EQ(open("C", {grant({permits("x", 1, 4)}, 12, 13, {{"x", {1}}})}), "alive C: C holds")
+        << "no slot in common";
+    EXPECT_EQ(open("D", {grant({permits("x", 2, 4)}, 14, 30, {{"x", {2, 3}}})}),
+              "ended A: superseded; alive D: D holds");
+    EXPECT_EQ(holders("x"), "C D");
+    end_pause({"C", "D"});
+    EXPECT_EQ(enter("E", {permits("x", 1, 4)}), "granted E (x 0)");
+}
+
+TEST_F(Conflict, OneSlotOfManyInCommonIsAConflict) {  // rule 11
+    fail_over();
+    open("A", {grant({permits("x", 1, 9)}, 10, 20, {{"x", {0}}})});
+    open("B", {grant({permits("x", 1, 9)}, 11, 21, {{"x", {4}}})});
+    open("C", {grant({permits("x", 1, 9)}, 12, 22, {{"x", {8}}})});
+    EXPECT_EQ(open("D", {grant({permits("x", 3, 9)}, 13, 30, {{"x", {1, 4, 7}}})}),
+              "ended B: superseded; alive D: D holds");
+    EXPECT_EQ(open("E", {grant({permits("x", 3, 9)}, 14, 31, {{"x", {2, 3, 8}}})}),
+              "ended C: superseded; alive E: E holds");
+    EXPECT_EQ(open("F", {grant({permits("x", 2, 9)}, 15, 32, {{"x", {0, 5}}})}),
+              "ended A: superseded; alive F: F holds");
+}
+
+// Both grants are genuine: the limit was larger once. Nobody loses a slot, and newcomers wait until there is room.
+TEST_F(Conflict, GrantsWithDifferentSlotsStandTogetherEvenAboveTheLimit) {  // rule 10, rule 11
+    fail_over();
+    open("A", {grant({permits("x", 3, 4)}, 10, 20, {{"x", {0, 1, 2}}})});
+    EXPECT_EQ(open("B", {grant({permits("x", 3, 4)}, 11, 21, {{"x", {3, 4, 5}}})}), "alive B: B holds");
+    EXPECT_EQ(resource("x")->used, 6U);
+    end_pause({"A", "B"});
+    EXPECT_EQ(enter("C", {permits("x", 1, 4)}), "queued C");
+    EXPECT_EQ(leave("A"), "ended A: left; granted C (x 0)");
+}
+
+TEST_F(Conflict, AConflictOverSeveralNamesEndsARivalOnceAndFreesAllThatItHad) {  // rule 11
+    fail_over();
+    open("A", {grant({exclusive("x"), exclusive("y"), exclusive("z")}, 10, 20)});
+    EXPECT_EQ(open("B", {grant({exclusive("y"), exclusive("x")}, 11, 21)}), "ended A: superseded; alive B: B holds");
+    EXPECT_EQ(resource("z"), std::nullopt);
+}
+
+TEST_F(Conflict, AGrantThatIsBeatenOnOneNameEndsWhole) {  // rule 11
+    fail_over();
+    open("A", {grant({exclusive("x")}, 10, 30)});
+    open("B", {grant({exclusive("y")}, 11, 20)});
+    EXPECT_EQ(open("C", {grant({exclusive("y"), exclusive("x")}, 12, 25)}), "ended C: superseded; alive C");
+    EXPECT_EQ(holders("x") + holders("y"), "AB") << "B does not end for a loser";
+}
+
+TEST_F(Conflict, ASupersededHolderOfAMarkedNameLeavesTheMarkAsItIs) {  // rule 7, rule 11
+    enter("Z", {exclusive("x")});
+    leave("Z", manner::unclean);
+    enter("A", {exclusive("x")});
+    pause(5s);
+    open("B", {grant({exclusive("x")}, fence("A") + 1, fence("A") + 2)});
+    EXPECT_EQ(resource("x")->mark->label, "Z");
+    EXPECT_EQ(resource("x")->mark->count, 1U);
+}
+
+TEST_F(Conflict, RequestsOfOneSessionAreRestoredInTheOrderOfTheList) {  // rule 11
+    fail_over();
+    EXPECT_EQ(open("A", {numbered(2, grant({exclusive("x")}, 10, 20)), numbered(1, grant({exclusive("x")}, 11, 30))}),
+              "ended A.2: superseded; alive A: A holds");
+}
+
+// W was admitted to x and waits for y. A presents a grant of x, which W never had: W goes back into the queue.
+TEST_F(Conflict, AdmittedClaimsOfWaitersGiveWayToAPresentedGrant) {  // rule 11
+    enter("Y", {exclusive("y")});
+    enter("W", {exclusive("x"), exclusive("y"), exclusive("z")});
+    enter("V", {exclusive("x")});
+    pause(5s);
+    const serial old = ticket("Y") - 100;
+    EXPECT_EQ(open("A", {grant({exclusive("x")}, old, old + 1)}), "alive A: A holds");
+    EXPECT_EQ(holders("x"), "A");
+    EXPECT_EQ(queue("x"), "W V");
+    EXPECT_EQ(queue("z"), "W(reserved)") << "only on the names that A claims";
+    EXPECT_EQ(advance(5s), "");
+    EXPECT_EQ(leave("Y"), "ended Y: left");
+    EXPECT_EQ(leave("A"), "ended A: left; granted W");
+    EXPECT_EQ(leave("W"), "ended W: left; granted V");
+}
+
+TEST_F(Conflict, AnAdmittedClaimThatGaveWayIsAdmittedAnewWhenThePauseEnds) {  // rule 11
+    enter("Y", {exclusive("y")});
+    enter("W", {permits("x", 2, 3), exclusive("y")});
+    EXPECT_EQ(resource("x")->queue[0].slots, (std::vector<slot>{0, 1}));
+    pause(5s);
+    const serial old = ticket("Y") - 100;
+    open("A", {grant({permits("x", 1, 3)}, old, old + 1, {{"x", {1}}})});
+    EXPECT_EQ(resource("x")->used, 1U);
+    EXPECT_EQ(queue("x"), "W");
+    EXPECT_EQ(advance(5s), "");
+    EXPECT_EQ(queue("x"), "W(reserved)");
+    EXPECT_EQ(leave("Y"), "ended Y: left; granted W (x 0 2)");
+}
+
+TEST_F(Conflict, AdmittedClaimsOfYoungerWaitersGiveWayToAPresentedWaiter) {  // rule 11
+    enter("Y", {exclusive("y")});
+    enter("W", {exclusive("x"), exclusive("y")});
+    pause(5s);
+    const serial old = ticket("Y") - 100;
+    EXPECT_EQ(open("A", {waiter({exclusive("x")}, old)}), "alive A: A waits");
+    EXPECT_EQ(queue("x"), "A W");
+    EXPECT_EQ(advance(5s), "granted A");
+    EXPECT_EQ(leave("Y"), "ended Y: left");
+    EXPECT_EQ(leave("A"), "ended A: left; granted W");
+}
+
+TEST_F(Conflict, AllReservedClaimsOfANameGiveWayAndComeBackInOrder) {  // rule 11
+    enter("Y", {exclusive("y")});
+    for (const char* each : {"U", "V", "W"}) enter(each, {shared("x"), exclusive("y")});
+    enter("H", {shared("x")});
+    pause(5s);
+    const serial old = ticket("Y") - 100;
+    open("A", {grant({shared("x")}, old, old + 1)});
+    EXPECT_EQ(queue("x"), "U V W");
+    EXPECT_EQ(holders("x"), "A H") << "who holds does not give way";
+    EXPECT_EQ(advance(5s), "");
+    EXPECT_EQ(queue("x"), "U(reserved) V(reserved) W(reserved)");
+}
+
+TEST_F(Conflict, ATicketThatAnotherHasOnTheSameNameIsSuperseded) {  // rule 11
+    enter("A", {exclusive("x")});
+    enter("B", {exclusive("x")});
+    pause(5s);
+    EXPECT_EQ(open("C", {waiter({exclusive("y"), exclusive("x")}, ticket("B"))}), "ended C: superseded; alive C");
+    EXPECT_EQ(the<ended>(), (ended{id("C"), end_reason::superseded, 0}));
+    EXPECT_EQ(open("D", {waiter({exclusive("x")}, ticket("A"))}), "ended D: superseded; alive D");
+    EXPECT_EQ(queue("x"), "B");
+    EXPECT_EQ(resource("y"), std::nullopt);
+}
+
+// Two histories gave the same numbers to two requests that have nothing to do with each other: both are as they were.
+TEST_F(Conflict, ATicketThatAnotherHasOnOtherNamesOnlyIsNoCollision) {  // rule 11
+    fail_over();
+    EXPECT_EQ(open("A", {grant({exclusive("x")}, 10, 20)}), "alive A: A holds");
+    EXPECT_EQ(open("B", {grant({exclusive("y")}, 10, 20)}), "alive B: B holds");
+}
+
+TEST_F(Conflict, AGrantWhoseTicketAnotherHasIsSupersededThoughItsFenceIsLarger) {  // rule 11
+    fail_over();
+    open("A", {grant({exclusive("x")}, 10, 20)});
+    EXPECT_EQ(open("B", {grant({exclusive("x")}, 10, 30)}), "ended B: superseded; alive B");
+    EXPECT_EQ(holders("x"), "A");
+    open("C", {grant({shared("y")}, 40, 50)});
+    EXPECT_EQ(open("D", {grant({shared("y")}, 40, 51)}), "ended D: superseded; alive D");
+}
+
+TEST_F(Conflict, ARequestThatIsSupersededLosesWhatIsRecordedOfItToo) {  // rule 11
+    enter("A", {exclusive("x"), exclusive("y")});
+    live_request presented = live("A");
+    enter("B", {exclusive("z")});
+    pause(5s);
+    presented.claims.push_back(exclusive("z"));
+    EXPECT_EQ(open("A", {presented}), "ended A: superseded; alive A");
+    EXPECT_EQ(look().resources.size(), 1U);
+    EXPECT_EQ(holders("z"), "B");
+}
+
+// W was admitted to more than the limit that was pinned later. It gives way, and then it can never fit again.
+TEST_F(Conflict, AnAdmittedClaimThatGaveWayAndIsTooWideNowEnds) {  // rule 10, rule 11
+    enter("Y", {exclusive("y")});
+    enter("W", {permits("x", 3, 8), exclusive("y")});
+    resize("x", 2);
+    pause(5s);
+    const serial old = ticket("Y") - 100;
+    EXPECT_EQ(open("A", {grant({permits("x", 1, 8)}, old, old + 1, {{"x", {7}}})}),
+              "ended W: above limit; alive A: A holds");
+}
+
+}  // namespace
+}  // namespace baton::core::test
