@@ -23,8 +23,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/command.hpp"
-#include "engine/event.hpp"
 #include "engine/records.hpp"
 #include "engine/types.hpp"
 

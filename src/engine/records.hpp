@@ -14,7 +14,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/event.hpp"
 #include "engine/modes.hpp"
 #include "engine/slot_set.hpp"
 #include "engine/types.hpp"
@@ -36,7 +35,7 @@ struct resource_record {
     slot_set slots;                                // of the admitted claims
     std::set<std::pair<std::uint32_t, serial>> wide;  // waiting claims of two permits or more: permits, ticket
     std::optional<std::uint32_t> pinned;           // the limit that overrides all claims' (rule 10)
-    std::optional<core::mark> mark;                // (rule 7)
+    std::optional<protocol::mark> mark;                // (rule 7)
     serial told = 0;                               // fence of the exclusive holder that was told of the mark
     claim_record* owed = nullptr;                  // the first in line, if it stands in the engine's list of debts
 
@@ -50,7 +49,7 @@ struct claim_record {
     std::uint32_t permits = 0;
     std::uint32_t limit = 0;
     std::uint32_t limit_then = 0;  // the limit that was in force when it was admitted
-    core::mode mode = core::mode::exclusive;
+    baton::mode mode = baton::mode::exclusive;
     bool admitted = false;
     std::vector<slot> slots;  // while admitted
 

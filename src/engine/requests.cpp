@@ -59,7 +59,8 @@ void engine::answer_state(request_record& request) {
 }
 
 void engine::tell_granted(const request_record& request) {
-    granted told{request.id(), request.ticket, request.fence, {}, {}};
+    granted told{request.id(), request.ticket, request.fence, {}, {}, {}};
+    if (request.hold_limit) told.hold_deadline = request.hold_deadline;
     for (const claim_record& claim : request.claims()) {
         resource_record& resource = *claim.resource;
         if (rule_of(claim.mode).counted) told.slots.push_back({std::string{resource.name}, claim.slots});

@@ -4,8 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/command.hpp"
-#include "engine/event.hpp"
+#include "engine/types.hpp"
 
 namespace baton::core {
 

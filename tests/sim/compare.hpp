@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/event.hpp"
+#include "engine/types.hpp"
 #include "engine/inspect.hpp"
 
 namespace baton::sim {

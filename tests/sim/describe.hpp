@@ -3,9 +3,8 @@
 
 #include <string>
 
-#include "engine/command.hpp"
-#include "engine/event.hpp"
 #include "plan.hpp"
+#include "engine/types.hpp"
 
 namespace baton::sim {
 

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/command.hpp"
-#include "engine/event.hpp"
+#include "engine/types.hpp"
 
 namespace baton::sim {
 

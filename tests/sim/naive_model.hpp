@@ -11,9 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/command.hpp"
 #include "engine/engine.hpp"
-#include "engine/event.hpp"
 #include "engine/inspect.hpp"
 #include "engine/types.hpp"
 

@@ -143,7 +143,7 @@ void naive_model::number_grants() {
 bool naive_model::may_tell_grant(const naive_request& request) const { return !paused() || request.presented; }
 
 void naive_model::tell_granted(const naive_request& request) {
-    granted told{request.id, request.ticket, request.fence, {}, {}};
+    granted told{request.id, request.ticket, request.fence, {}, {}, request.hold_deadline};
     for (const naive_claim& claim : request.claims) {
         const std::string& resource = claim.wanted.resource;
         if (claim.wanted.mode == mode::permits) told.slots.push_back({resource, claim.slots});

@@ -5,7 +5,6 @@
 #include <variant>
 #include <vector>
 
-#include "engine/command.hpp"
 #include "engine/engine.hpp"
 
 namespace baton::sim {

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "dice.hpp"
-#include "engine/command.hpp"
-#include "engine/event.hpp"
+#include "engine/types.hpp"
 
 namespace baton::sim {
 

@@ -104,7 +104,7 @@ TEST_F(Fence, ARefusedRequestTakesNoNumber) {  // rule 8
 
 TEST_F(Fence, AGrantIsToldWithTicketAndFence) {  // rule 8
     enter("A", {exclusive("x")});
-    EXPECT_EQ(the<granted>(), (granted{id("A"), ticket("A"), ticket("A") + 1, {}, {}}));
+    EXPECT_EQ(the<granted>(), (granted{id("A"), ticket("A"), ticket("A") + 1, {}, {}, {}}));
     enter("B", {exclusive("x")});
     EXPECT_EQ(the<queued>(), (queued{id("B"), ticket("A") + 2}));
 }

@@ -1,6 +1,6 @@
-#include "engine/event.hpp"
+#include "baton/protocol.hpp"
 
-namespace baton::core {
+namespace baton::protocol {
 
 std::string_view to_string(refusal reason) {
     switch (reason) {
@@ -42,4 +42,4 @@ std::string_view to_string(end_reason reason) {
     return "unknown reason";
 }
 
-}  // namespace baton::core
+}  // namespace baton::protocol

@@ -1,0 +1,13 @@
+/// Everything but the adapter for Asio, which is <baton/asio.hpp>.
+#pragma once
+
+#include "baton/claim.hpp"
+#include "baton/client.hpp"
+#include "baton/error.hpp"
+#include "baton/inspect.hpp"
+#include "baton/lease.hpp"
+#include "baton/mutex.hpp"
+#include "baton/observer.hpp"
+#include "baton/semaphore.hpp"
+#include "baton/shared_mutex.hpp"
+#include "baton/store.hpp"

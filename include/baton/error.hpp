@@ -1,0 +1,52 @@
+/// What can go wrong, as std::error_code values of one category. Busy is not among them: it is an empty result.
+#pragma once
+
+#include <string>
+#include <system_error>
+
+namespace baton {
+
+enum class errc {
+    timed_out = 1,      ///< the wait that was allowed is over; the request has left the queue
+    lost,               ///< the lease is not held any more
+    revoked,            ///< an operator ended the request while it waited
+    store_unavailable,  ///< the store cannot be reached, or did not answer: what became of the request is unknown
+    already_held,       ///< this mutex, shared_mutex or semaphore object holds a lease already
+    unsupported,        ///< the store cannot express this
+    closed,             ///< the client was closed
+    own_thread,         ///< a blocking call on the client's own callback thread: it would wait for itself
+    forked,             ///< this client belongs to the parent process
+    bad_url,            ///< no store can be made of this address
+
+    refused = 100,  ///< any of those below: compares equal to each of them
+    no_claims,
+    too_many_claims,
+    duplicate_resource,
+    name_empty,
+    name_too_long,
+    permits_out_of_range,
+    above_limit,
+    hold_limit_out_of_range,
+    queue_full,
+    ttl_out_of_range,
+    label_too_long,
+    note_too_long,
+    not_found,
+    not_abandoned,
+    rejected,  ///< for a reason that this version does not know
+};
+
+[[nodiscard]] const std::error_category& error_category() noexcept;
+[[nodiscard]] std::error_code make_error_code(errc code) noexcept;
+[[nodiscard]] std::error_condition make_error_condition(errc code) noexcept;
+
+/// What the throwing forms throw. `what()` says in words what happened and to which names.
+class error : public std::system_error {
+public:
+    using std::system_error::system_error;
+};
+
+}  // namespace baton
+
+template <>
+struct std::is_error_code_enum<baton::errc> : std::true_type {};

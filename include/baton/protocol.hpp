@@ -1,0 +1,319 @@
+/// What a client and a store say to each other: ids, commands, and the events that answer them or tell of others' doings.
+/// Only whoever writes a store needs this. The rules behind it are in docs/rules.md; a store that follows them passes the
+/// contract suite.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "baton/claim.hpp"
+
+namespace baton::protocol {
+
+/// The engine's time, an argument of every command. It may go back; nothing here reads a clock.
+using duration = std::chrono::microseconds;
+using instant = std::chrono::sys_time<duration>;
+
+/// A ticket or a fence. Both come from one counter (rule 8); 0 is never given out.
+using serial = std::uint64_t;
+
+/// The number of one of a permit claim's places, below the limit of its resource (rule 10).
+using slot = std::uint32_t;
+
+namespace bounds {
+inline constexpr std::size_t claims = 1'000;
+inline constexpr std::size_t name = 512;
+inline constexpr std::size_t label = 1'024;
+inline constexpr std::size_t note = 1'024;
+inline constexpr std::uint32_t limit = 65'536;
+inline constexpr std::chrono::milliseconds shortest_ttl{100};
+inline constexpr duration shortest_hold{1'000};
+inline constexpr duration longest_hold = std::chrono::days{366};
+inline constexpr serial number = serial{1} << 53;
+// A client may present numbers at `open`; half of the range stays free above whatever it presents.
+inline constexpr serial presented = serial{1} << 52;
+}  // namespace bounds
+
+/// A session's secret: 128 random bits, drawn by the client.
+struct session_id {
+    std::uint64_t high = 0;
+    std::uint64_t low = 0;
+
+    friend auto operator<=>(const session_id&, const session_id&) = default;
+};
+
+struct request_id {
+    session_id session;
+    std::uint64_t number = 0;
+
+    friend auto operator<=>(const request_id&, const request_id&) = default;
+};
+
+/// The slots that a permit claim was given, lowest first.
+struct claim_slots {
+    std::string resource;
+    std::vector<slot> slots;
+
+    friend bool operator==(const claim_slots&, const claim_slots&) = default;
+};
+
+/// What an exclusive holder left behind that expired, was revoked or left uncleanly (rule 7).
+struct mark {
+    std::string label;        // of the newest such holder
+    serial fence = 0;         // of the newest such holder
+    instant at;               // when it ended
+    std::uint64_t count = 0;  // how many such holders since the last clean one
+
+    friend bool operator==(const mark&, const mark&) = default;
+};
+
+struct abandoned_resource {
+    std::string resource;
+    protocol::mark mark;
+
+    friend bool operator==(const abandoned_resource&, const abandoned_resource&) = default;
+};
+
+// Commands.
+
+/// A request that its client still counts as alive, as it presents it at `open` (rule 11).
+struct live_request {
+    std::uint64_t number = 0;
+    std::vector<claim> claims;
+    serial ticket = 0;               // 0: the client was never told
+    serial fence = 0;                // 0: the client waits
+    std::vector<claim_slots> slots;  // as they were granted
+    std::optional<duration> hold;    // its hold limit; once granted, what is left of that
+};
+
+/// Opens a session or renews it, ends its requests that are not listed, and restores the listed ones (rules 5, 11).
+/// `link` grows with every `open` that the client sends; `highest` is the highest number that it has used.
+struct open {
+    session_id session;
+    std::chrono::milliseconds ttl{0};
+    std::string label;
+    std::uint64_t link = 0;
+    std::uint64_t highest = 0;
+    std::vector<live_request> live;
+};
+
+struct enter_options {
+    bool nowait = false;
+    std::optional<duration> hold_limit;
+    std::optional<std::size_t> queue_bound;  // refused where it would be later in a queue than this
+};
+
+struct enter {
+    request_id request;
+    std::vector<claim> claims;
+    enter_options options;
+};
+
+/// How a holder leaves, as far as marks go (rule 7). Waiters leave no trace, whatever the manner.
+enum class manner : std::uint8_t {
+    clean,    // mends a mark that it was told of
+    keep,     // leaves marks as they are: it never used the grant, or did not finish the repair
+    unclean,  // abandons what it held exclusively
+};
+
+struct leave {
+    request_id request;
+    protocol::manner manner = protocol::manner::clean;
+};
+
+struct renew {
+    session_id session;
+};
+
+enum class closing : std::uint8_t { left, gone };
+
+struct close {
+    session_id session;
+    closing how = closing::left;
+};
+
+/// Settles what is due and does nothing else.
+struct tick {};
+
+/// To others than its owner a request is named by a resource that it claims and its ticket (rule 13).
+struct revoke {
+    std::string resource;
+    serial ticket = 0;
+    std::string note;
+    bool at_once = false;
+};
+
+struct mend {
+    std::string resource;
+};
+
+/// Pins the limit of a resource; without one, claims bring their own again (rule 10).
+struct resize {
+    std::string resource;
+    std::optional<std::uint32_t> limit;
+};
+
+struct pause {
+    instant until;
+};
+
+using command = std::variant<open, enter, leave, renew, close, tick, revoke, mend, resize, pause>;
+
+// Events.
+
+enum class refusal : std::uint8_t {
+    no_claims,
+    too_many_claims,
+    duplicate_resource,
+    name_empty,
+    name_too_long,
+    permits_out_of_range,
+    above_limit,  // more permits than the limit that is pinned for the name
+    hold_limit_out_of_range,
+    number_out_of_range,
+    unknown_session,
+    claims_differ,
+    busy,
+    queue_full,
+    ttl_out_of_range,
+    label_too_long,
+    late_link,    // an `open` of an earlier connection
+    bad_reclaim,  // a listed request that no engine can have granted
+    not_found,    // no such request to revoke
+    not_abandoned,
+    note_too_long,
+};
+
+enum class end_reason : std::uint8_t {
+    left,
+    withdrawn,
+    expired,
+    hold_limit,
+    revoked,
+    above_limit,
+    superseded,
+    gone,
+};
+
+std::string_view to_string(refusal reason);
+std::string_view to_string(end_reason reason);
+
+/// The request owns all its claims.
+struct granted {
+    request_id request;
+    serial ticket = 0;
+    serial fence = 0;
+    std::vector<claim_slots> slots;             // of its permit claims, in their order
+    std::vector<abandoned_resource> abandoned;  // those of its resources that carry a mark, in their order
+    std::optional<instant> hold_deadline;       // when its hold limit will end it
+
+    friend bool operator==(const granted&, const granted&) = default;
+};
+
+struct queued {
+    request_id request;
+    serial ticket = 0;
+
+    friend bool operator==(const queued&, const queued&) = default;
+};
+
+/// The command changed nothing. `request` is set where the command was about one.
+struct refused {
+    std::optional<request_id> request;
+    refusal reason{};
+
+    friend bool operator==(const refused&, const refused&) = default;
+};
+
+/// The request is over. `fence` is 0 if it never held anything.
+struct ended {
+    request_id request;
+    end_reason reason{};
+    serial fence = 0;
+
+    friend bool operator==(const ended&, const ended&) = default;
+};
+
+struct session_lost {
+    session_id session;
+
+    friend bool operator==(const session_lost&, const session_lost&) = default;
+};
+
+struct request_state {
+    std::uint64_t number = 0;
+    serial ticket = 0;
+    serial fence = 0;  // 0: it waits
+
+    friend bool operator==(const request_state&, const request_state&) = default;
+};
+
+/// The positive answer to `open` and `renew`: the session lives until its deadline, and these are its requests.
+struct alive {
+    session_id session;
+    instant deadline;
+    std::vector<request_state> requests;  // by number
+
+    friend bool operator==(const alive&, const alive&) = default;
+};
+
+/// The answer to `close`, also for a session that is not known.
+struct closed {
+    session_id session;
+
+    friend bool operator==(const closed&, const closed&) = default;
+};
+
+/// An operator wants the holder to leave; its claims pass on at `deadline` at the latest (rule 13).
+struct revoking {
+    request_id request;
+    std::string note;
+    instant deadline;
+
+    friend bool operator==(const revoking&, const revoking&) = default;
+};
+
+struct mended {
+    std::string resource;
+    protocol::mark mark;
+
+    friend bool operator==(const mended&, const mended&) = default;
+};
+
+struct resized {
+    std::string resource;
+    std::optional<std::uint32_t> limit;
+
+    friend bool operator==(const resized&, const resized&) = default;
+};
+
+struct paused {
+    instant until;
+
+    friend bool operator==(const paused&, const paused&) = default;
+};
+
+struct event {
+    instant at;  // the engine's now
+    std::variant<granted, queued, refused, ended, session_lost, alive, closed, revoking, mended, resized, paused> what;
+
+    friend bool operator==(const event&, const event&) = default;
+};
+
+}  // namespace baton::protocol
+
+template <>
+struct std::hash<baton::protocol::session_id> {
+    std::size_t operator()(const baton::protocol::session_id& id) const noexcept {
+        return static_cast<std::size_t>(id.high ^ (id.low * 0x9e3779b97f4a7c15ULL));
+    }
+};

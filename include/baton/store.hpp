@@ -1,0 +1,91 @@
+/// How a client and a place that keeps requests talk: what a store of your own has to implement.
+///
+/// A store keeps the state of a space: sessions, requests, who holds what. A client opens one **line** to it and sends
+/// commands (`baton/protocol.hpp`); the store answers each command once, in any order, and may send notices in between.
+/// The client does the rest: waiting, renewing, asking again, giving late grants back, presenting what it holds.
+///
+/// What a store must keep to:
+/// - commands of one line are performed in the order in which they were sent, each as a whole;
+/// - each is answered once by `replied` or `failed`, unless the line goes down: then the client counts what is not
+///   answered as unknown, and repeats it under the same id when the line is up again;
+/// - the rules of docs/rules.md, for the kinds of claims that it supports; others are `failed` with `unsupported`;
+/// - a grant is state, a notice is a hint: one that is lost delays the waiter until its next renewal, no longer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <system_error>
+#include <vector>
+
+#include "baton/inspect.hpp"
+#include "baton/protocol.hpp"
+
+namespace baton {
+
+/// Joins a command and its answer.
+using message_tag = std::uint64_t;
+
+/// The number of a store's present memory: it grows whenever the store may have lost some of it.
+using lineage = std::uint64_t;
+
+struct message {
+    message_tag tag = 0;
+    protocol::command command;
+};
+
+enum class failure : std::uint8_t {
+    not_executed,  ///< surely not: the client may send it again
+    rejected,      ///< for good, for the reason given
+};
+
+/// The client's end of a line. Its functions may be called on any thread, also from within `send`, one at a time or
+/// several at once; they return soon, and never throw.
+class store_listener {
+public:
+    virtual void up(lineage lineage) noexcept = 0;
+    virtual void down(std::error_code why) noexcept = 0;
+    virtual void replied(message_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept = 0;
+    virtual void failed(message_tag tag, failure how, std::error_code why) noexcept = 0;
+    virtual void noticed(lineage lineage, protocol::event event) noexcept = 0;
+
+protected:
+    ~store_listener() = default;
+};
+
+/// The store's end of a line. Used by one thread at a time. Its destructor ends the line; the session behind it is the
+/// store's to keep until its ttl is over.
+class store_line {
+public:
+    virtual ~store_line() = default;
+
+    /// Passes commands on, in order, in one go where that is possible. Does not wait for answers. Nothing is sent while
+    /// the line is down.
+    virtual void send(std::vector<message> messages) = 0;
+
+    /// The line is silent: drop it and make another. The listener hears `down`, and `up` when there is one.
+    virtual void reset() = 0;
+
+    /// Answers on any thread, perhaps before it returns.
+    virtual void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) = 0;
+};
+
+/// Which clock a client of the store measures its leases with.
+enum class lease_clock : std::uint8_t {
+    boottime,   ///< runs while the machine sleeps: for stores elsewhere
+    monotonic,  ///< sleeps with the machine: for stores on the same one
+};
+
+/// Thread-safe: clients on several threads share one.
+class store {
+public:
+    virtual ~store() = default;
+
+    /// Makes a line. The listener hears `up` once it can be used, perhaps before this returns, and nothing after it is
+    /// gone.
+    virtual std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) = 0;
+
+    [[nodiscard]] virtual lease_clock clock() const { return lease_clock::boottime; }
+};
+
+}  // namespace baton

@@ -1,0 +1,169 @@
+// A request from asking to the grant, the refusal or the withdrawal. An answer of the engine may come twice, late, or
+// not at all; the number makes every question safe to repeat.
+#include "baton/error.hpp"
+#include "client/refusal_error.hpp"
+#include "client/session.hpp"
+
+namespace baton::detail {
+
+handle session::acquire(client_time now, acquire_order order) {
+    pass_time(now);
+    const handle handle = ++handle_;
+    record& record = records_[handle];
+    record.handle = handle;
+    record.order = std::move(order);
+    record.started = now;
+    if (record.order.wait) record.give_up = now + *record.order.wait;
+    set_alarm(record);
+    if (closing_)
+        fail(record, errc::closed);
+    else if (broken_)
+        fail(record, broken_);
+    else if (can_ask())
+        ask(now, record);
+    return handle;
+}
+
+void session::cancel(client_time now, handle handle, std::error_code why) {
+    pass_time(now);
+    const auto found = records_.find(handle);
+    if (found == records_.end()) return;
+    record& record = found->second;
+    if (record.phase == phase::held || record.phase == phase::leaving) return;  // decided already
+    act(not_acquired{handle, why});
+    withdraw(now, record, protocol::manner::keep);
+}
+
+/// Asks under a number of its own. The same number is only ever used for the same question.
+void session::ask(client_time now, record& record) {
+    record.number = ++number_;
+    by_number_.emplace(record.number, record.handle);
+    ask_again(now, record);
+}
+
+void session::ask_again(client_time now, record& record) {
+    record.phase = phase::asked;
+    const acquire_order& order = record.order;
+    transmit(now, kind::enter, record.number,
+             protocol::enter{{id_, record.number}, order.claims, {order.nowait, order.hold_limit, order.queue_bound}});
+    record.known = tag_;  // what was asked earlier is not answered with news of this
+}
+
+void session::on(client_time now, const protocol::granted& event) {
+    if (event.request.session != id_) return;
+    record* record = find(event.request.number);
+    if (record == nullptr) {  // left long ago; the leave was lost
+        transmit(now, kind::leave, event.request.number, protocol::leave{event.request, protocol::manner::keep});
+        return;
+    }
+    if (record->phase != phase::asked && record->phase != phase::queued && record->phase != phase::confirming) return;
+    record->grant = {event.ticket, event.fence, event.slots, event.abandoned, {}};
+    if (event.hold_deadline) {
+        record->hold_end = not_before(*event.hold_deadline, now);
+        record->hold_cap = safely_before(*event.hold_deadline, now);
+    }
+    record->known = tag_;
+    if (keep_alive_.at(now) == standing::lost) {
+        const bool renewing = record->phase == phase::confirming;
+        record->phase = phase::confirming;
+        if (!renewing) renew(now);
+        return;
+    }
+    deliver(now, *record);
+}
+
+/// The grant reaches the user, unless it is over before it does: then the engine is asked anew.
+void session::deliver(client_time now, record& record) {
+    record.phase = phase::held;
+    record.frozen.reset();
+    if (const auto cap = cap_of(record); cap && *cap <= now) {
+        record.phase = phase::leaving;
+        transmit(now, kind::leave, record.number, protocol::leave{{id_, record.number}, protocol::manner::keep});
+        by_number_.erase(record.number);
+        record.hold_cap.reset();
+        return ask(now, record);
+    }
+    record.grant.waited = now - record.started;
+    set_alarm(record);
+    act(acquired{record.handle, record.grant, cap_of(record)});
+}
+
+void session::on(const protocol::queued& event) {
+    record* record = event.request.session == id_ ? find(event.request.number) : nullptr;
+    if (record == nullptr || record->phase != phase::asked) return;
+    const bool first = record->grant.ticket == 0;
+    record->grant.ticket = event.ticket;
+    record->phase = phase::queued;
+    record->known = tag_;
+    if (first) act(observed{observed::what::queued, record->handle});
+}
+
+void session::on(client_time now, const protocol::refused& event, const sent& question) {
+    if (question.kind == kind::open || event.reason == protocol::refusal::unknown_session) {
+        const bool replaceable =
+            event.reason == protocol::refusal::unknown_session || event.reason == protocol::refusal::late_link;
+        if (replaceable) return replace_session(now);
+        broken_ = error_of(event.reason);
+        std::vector<handle> waiting;
+        for (const auto& [handle, record] : records_)
+            if (record.phase != phase::held && record.phase != phase::leaving) waiting.push_back(handle);
+        for (const handle handle : waiting) fail(records_.at(handle), broken_);
+        return;
+    }
+    record* record = event.request ? find(event.request->number) : nullptr;
+    if (record == nullptr || record->phase != phase::asked) return;
+    fail(*record, event.reason == protocol::refusal::busy ? std::error_code{} : error_of(event.reason));
+}
+
+void session::on(client_time now, const protocol::ended& event) {
+    record* record = event.request.session == id_ ? find(event.request.number) : nullptr;
+    if (record == nullptr) return;
+    switch (record->phase) {
+        case phase::leaving: return forget(*record);
+        case phase::held:
+            switch (event.reason) {
+                case protocol::end_reason::hold_limit: return lose(now, *record, loss::hold_limit, false);
+                case protocol::end_reason::revoked: return lose(now, *record, loss::revoked, false);
+                case protocol::end_reason::superseded: return lose(now, *record, loss::state_lost, false);
+                default: return lose(now, *record, loss::expired, false);
+            }
+        case phase::unsent: return;
+        case phase::asked:
+        case phase::queued:
+        case phase::confirming:
+            if (event.reason == protocol::end_reason::revoked) return fail(*record, errc::revoked);
+            if (event.reason == protocol::end_reason::above_limit) return fail(*record, errc::above_limit);
+            // The engine lost it: the wait goes on under a new number.
+            by_number_.erase(record->number);
+            record->grant = {};
+            record->phase = phase::unsent;
+            if (can_ask()) ask(now, *record);
+    }
+}
+
+void session::fail(record& record, std::error_code error) {
+    act(not_acquired{record.handle, error});
+    forget(record);
+}
+
+/// Leaves, now or when the line is up again. What was never sent needs no leave.
+void session::withdraw(client_time now, record& record, protocol::manner manner) {
+    if (record.phase == phase::unsent) return forget(record);
+    record.phase = phase::leaving;
+    record.manner = manner;
+    set_alarm(record);
+    if (up_ && opened_) transmit(now, kind::leave, record.number, protocol::leave{{id_, record.number}, manner});
+}
+
+session::record* session::find(std::uint64_t number) {
+    const auto found = by_number_.find(number);
+    return found == by_number_.end() ? nullptr : &records_.at(found->second);
+}
+
+void session::forget(record& record) {
+    if (record.alarm) alarms_.erase({*record.alarm, record.handle});
+    by_number_.erase(record.number);
+    records_.erase(record.handle);
+}
+
+}  // namespace baton::detail

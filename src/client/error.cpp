@@ -1,0 +1,105 @@
+#include "baton/error.hpp"
+
+#include "baton/observer.hpp"
+#include "client/refusal_error.hpp"
+
+namespace baton {
+namespace {
+
+class category final : public std::error_category {
+public:
+    [[nodiscard]] const char* name() const noexcept override { return "baton"; }
+
+    [[nodiscard]] std::string message(int value) const override {
+        switch (static_cast<errc>(value)) {
+            case errc::timed_out: return "the wait is over";
+            case errc::lost: return "the lease is lost";
+            case errc::revoked: return "an operator revoked the request";
+            case errc::store_unavailable: return "the store cannot be reached";
+            case errc::already_held: return "this object holds its lease already";
+            case errc::unsupported: return "the store does not support this";
+            case errc::closed: return "the client is closed";
+            case errc::own_thread: return "a blocking call on the client's own callback thread would wait for itself";
+            case errc::forked: return "the client belongs to the parent process; make one after fork";
+            case errc::bad_url: return "no store has such an address";
+            case errc::refused: return "refused";
+            case errc::no_claims: return "refused: nothing is claimed";
+            case errc::too_many_claims: return "refused: more than 1,000 claims";
+            case errc::duplicate_resource: return "refused: a name is claimed twice";
+            case errc::name_empty: return "refused: a name is empty";
+            case errc::name_too_long: return "refused: a name is longer than 512 bytes";
+            case errc::permits_out_of_range: return "refused: permits must be 1 up to the limit, the limit up to 65,536";
+            case errc::above_limit: return "refused: more permits than the limit that is pinned for the name";
+            case errc::hold_limit_out_of_range: return "refused: a hold limit is 1 ms to 366 days";
+            case errc::queue_full: return "refused: the queue is full";
+            case errc::ttl_out_of_range: return "refused: a ttl is 100 ms up to the longest that the space allows";
+            case errc::label_too_long: return "refused: a label is at most 1,024 bytes";
+            case errc::note_too_long: return "refused: a note is at most 1,024 bytes";
+            case errc::not_found: return "refused: no such request";
+            case errc::not_abandoned: return "refused: the resource is not marked as abandoned";
+            case errc::rejected: return "refused by the store";
+        }
+        return "unknown error " + std::to_string(value);
+    }
+
+    [[nodiscard]] bool equivalent(int value, const std::error_condition& condition) const noexcept override {
+        if (condition == std::error_condition{static_cast<int>(errc::refused), *this})
+            return value >= static_cast<int>(errc::refused);
+        return std::error_category::equivalent(value, condition);
+    }
+};
+
+}  // namespace
+
+const std::error_category& error_category() noexcept {
+    static const category instance;
+    return instance;
+}
+
+std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), error_category()}; }
+std::error_condition make_error_condition(errc code) noexcept { return {static_cast<int>(code), error_category()}; }
+
+const char* to_string(loss reason) noexcept {
+    switch (reason) {
+        case loss::none: return "not lost";
+        case loss::expired: return "expired";
+        case loss::hold_limit: return "hold limit";
+        case loss::revoked: return "revoked";
+        case loss::state_lost: return "the store lost its state";
+        case loss::process_paused: return "the process was paused";
+        case loss::closed: return "closed";
+    }
+    return "unknown";
+}
+
+namespace detail {
+
+std::error_code error_of(protocol::refusal reason) {
+    using protocol::refusal;
+    switch (reason) {
+        case refusal::no_claims: return errc::no_claims;
+        case refusal::too_many_claims: return errc::too_many_claims;
+        case refusal::duplicate_resource: return errc::duplicate_resource;
+        case refusal::name_empty: return errc::name_empty;
+        case refusal::name_too_long: return errc::name_too_long;
+        case refusal::permits_out_of_range: return errc::permits_out_of_range;
+        case refusal::above_limit: return errc::above_limit;
+        case refusal::hold_limit_out_of_range: return errc::hold_limit_out_of_range;
+        case refusal::queue_full: return errc::queue_full;
+        case refusal::ttl_out_of_range: return errc::ttl_out_of_range;
+        case refusal::label_too_long: return errc::label_too_long;
+        case refusal::note_too_long: return errc::note_too_long;
+        case refusal::not_found: return errc::not_found;
+        case refusal::not_abandoned: return errc::not_abandoned;
+        case refusal::busy:
+        case refusal::claims_differ:
+        case refusal::late_link:
+        case refusal::bad_reclaim:
+        case refusal::number_out_of_range:
+        case refusal::unknown_session: return errc::rejected;
+    }
+    return errc::rejected;
+}
+
+}  // namespace detail
+}  // namespace baton

@@ -1,0 +1,85 @@
+// How long a client may believe that its session lives. The engine's deadline starts when a renewal arrives; the client's
+// starts when it was sent, and ends a margin earlier: so the client always stops believing first, also with clocks that
+// run one percent apart. Pure: tags and times come in, times go out.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace baton::detail {
+
+using client_duration = std::chrono::microseconds;
+
+/// A reading of the client's own clock, which never goes back (CLOCK_BOOTTIME, or CLOCK_MONOTONIC on one machine).
+struct client_clock {
+    using duration = client_duration;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<client_clock>;
+};
+using client_time = client_clock::time_point;
+
+enum class standing : std::uint8_t { held, unsure, lost };
+
+class keep_alive {
+public:
+    explicit keep_alive(std::chrono::milliseconds ttl) : ttl_{ttl} {}
+
+    /// What both clocks may drift apart in one ttl, and what a busy machine may be late.
+    [[nodiscard]] client_duration margin() const {
+        return std::max<client_duration>(ttl_ * 3 / 100, std::chrono::milliseconds{20});
+    }
+
+    /// An `open` or `renew` is about to be written.
+    void sent(std::uint64_t tag, client_time at) {
+        unanswered_.emplace(tag, at);
+        last_sent_ = at;
+    }
+
+    /// Its answer was positive. Answers to what this connection did not send count for nothing.
+    void answered(std::uint64_t tag) {
+        const auto found = unanswered_.find(tag);
+        if (found == unanswered_.end()) return;
+        renewed_ = std::max(renewed_.value_or(found->second), found->second);
+        unanswered_.erase(unanswered_.begin(), std::next(found));
+    }
+
+    /// The connection broke: its answers will not come.
+    void forget_unanswered() { unanswered_.clear(); }
+
+    /// A session of another id, or of another lineage, starts from nothing.
+    void start_anew() {
+        unanswered_.clear();
+        renewed_.reset();
+        last_sent_.reset();
+    }
+
+    /// Until then, and no longer, the session is alive for sure. None: never was.
+    [[nodiscard]] std::optional<client_time> deadline() const {
+        if (!renewed_) return {};
+        return *renewed_ + ttl_ - margin();
+    }
+
+    [[nodiscard]] std::optional<client_time> unsure_from() const {
+        if (!renewed_) return {};
+        return *renewed_ + ttl_ / 2;
+    }
+
+    [[nodiscard]] standing at(client_time now) const {
+        if (!renewed_ || now >= *deadline()) return standing::lost;
+        return now >= *unsure_from() ? standing::unsure : standing::held;
+    }
+
+    [[nodiscard]] client_time next_renewal(client_time now) const { return last_sent_ ? *last_sent_ + ttl_ / 3 : now; }
+
+private:
+    std::chrono::microseconds ttl_;
+    std::map<std::uint64_t, client_time> unanswered_;
+    std::optional<client_time> renewed_;    // when the newest positively answered one was sent
+    std::optional<client_time> last_sent_;
+};
+
+}  // namespace baton::detail

@@ -1,0 +1,74 @@
+#include "baton/lease.hpp"
+
+#include <algorithm>
+
+#include "client/client_core.hpp"
+#include "client/lease_state.hpp"
+
+namespace baton {
+
+namespace detail {
+
+void lease_state::end(protocol::manner manner) noexcept {
+    if (fork.in_child() || over.exchange(true)) return;
+    if (const auto owner = client.lock()) owner->release(handle, manner);
+}
+
+}  // namespace detail
+
+lease& lease::operator=(lease&& other) noexcept {
+    if (this != &other) {
+        release();
+        state_ = std::move(other.state_);
+    }
+    return *this;
+}
+
+lease::~lease() { release(); }
+
+std::uint64_t lease::fence() const noexcept { return state_ ? state_->grant.fence : 0; }
+
+const std::vector<std::uint32_t>& lease::slots(std::string_view resource) const noexcept {
+    static const std::vector<std::uint32_t> none;
+    if (!state_) return none;
+    const auto& slots = state_->grant.slots;
+    const auto found = std::ranges::find(slots, resource, [](const auto& of) { return std::string_view{of.resource}; });
+    return found == slots.end() ? none : found->slots;
+}
+
+const std::vector<abandoned>& lease::abandoned() const noexcept {
+    static const std::vector<baton::abandoned> none;
+    return state_ ? state_->abandoned : none;
+}
+
+std::chrono::microseconds lease::waited() const noexcept {
+    return state_ ? state_->grant.waited : std::chrono::microseconds{0};
+}
+
+bool lease::valid() const noexcept { return valid_for() > std::chrono::microseconds{0}; }
+
+std::chrono::microseconds lease::valid_for() const noexcept {
+    return state_ ? state_->left() : std::chrono::microseconds{0};
+}
+
+std::chrono::steady_clock::time_point lease::valid_until() const noexcept {
+    return std::chrono::steady_clock::now() + valid_for();
+}
+
+std::stop_token lease::lost() const noexcept { return state_ ? state_->stop.get_token() : std::stop_token{}; }
+
+loss lease::lost_reason() const noexcept { return state_ ? state_->reason.load() : loss::none; }
+
+void lease::release() noexcept {
+    if (state_) state_->end(protocol::manner::clean);
+}
+
+void lease::release_unfinished() noexcept {
+    if (state_) state_->end(protocol::manner::keep);
+}
+
+void lease::abandon() noexcept {
+    if (state_) state_->end(protocol::manner::unclean);
+}
+
+}  // namespace baton

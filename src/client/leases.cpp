@@ -1,0 +1,75 @@
+// A grant from its delivery to its release or its loss.
+#include "client/session.hpp"
+
+namespace baton::detail {
+
+void session::release(client_time now, handle handle, protocol::manner manner) {
+    pass_time(now);
+    const auto found = records_.find(handle);
+    if (found == records_.end() || found->second.phase != phase::held) return;  // lost meanwhile: nothing to free
+    withdraw(now, found->second, manner);
+}
+
+/// Told once. Where the engine may still count it as held, it is told that the work was broken off.
+void session::lose(client_time now, record& record, loss reason, bool engine_has_it) {
+    if (!record.told) act(lost{record.handle, reason});
+    if (engine_has_it)
+        withdraw(now, record, protocol::manner::unclean);
+    else
+        forget(record);
+}
+
+/// The session's own deadline ends every lease that it carries.
+void session::lose_unrenewed(client_time now) {
+    const auto deadline = keep_alive_.deadline();
+    if (!deadline || now < *deadline) return;
+    const bool slept = last_input_ && now - *last_input_ > std::chrono::microseconds{options_.ttl} / 2;
+    for (auto next = records_.begin(); next != records_.end();) {
+        record& record = (next++)->second;
+        if (record.phase == phase::held && !record.frozen)
+            lose(now, record, slept ? loss::process_paused : loss::expired, true);
+    }
+}
+
+bool session::valid(handle handle, client_time now) const {
+    const auto found = records_.find(handle);
+    if (found == records_.end() || found->second.phase != phase::held) return false;
+    if (const auto cap = cap_of(found->second); cap && now >= *cap) return false;
+    return found->second.frozen || keep_alive_.at(now) != standing::lost;
+}
+
+/// Where a lease ends before its session does: hold limit, revocation, or a lineage that is over.
+std::optional<client_time> session::cap_of(const record& record) {
+    std::optional<client_time> cap;
+    for (const auto& time : {record.hold_cap, record.revoke_cap, record.frozen})
+        if (time && (!cap || *time < *cap)) cap = time;
+    return cap;
+}
+
+void session::update_cap(record& record) {
+    set_alarm(record);
+    act(capped{record.handle, cap_of(record)});
+}
+
+/// The holder is asked to leave, and no renewal prolongs it (rule 13).
+void session::on(client_time now, const protocol::revoking& event) {
+    record* record = event.request.session == id_ ? find(event.request.number) : nullptr;
+    if (record == nullptr || record->phase != phase::held || record->told) return;
+    record->told = true;
+    record->revoke_cap = safely_before(event.deadline, now);
+    act(lost{record->handle, loss::revoked, false});
+    update_cap(*record);
+}
+
+/// Another lineage answers for the session from now on. What the old one granted is believed until the old deadline,
+/// unless the new one confirms it.
+void session::freeze_leases() {
+    const auto deadline = keep_alive_.deadline();
+    for (auto& [handle, record] : records_) {
+        if (record.phase != phase::held || record.frozen) continue;
+        record.frozen = deadline;
+        update_cap(record);
+    }
+}
+
+}  // namespace baton::detail

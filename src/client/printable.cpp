@@ -1,0 +1,54 @@
+#include "client/printable.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace baton::detail {
+namespace {
+
+/// Length of the UTF-8 character that begins here, 0 if none does that may be shown: no overlong forms, surrogates, or
+/// C1 controls, which some terminals obey.
+std::size_t character_at(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+    const unsigned first = byte(0);
+    if (first < 0x80) return first >= 0x20 && first != 0x7f && first != '\\' ? 1 : 0;
+    const std::size_t length = first >= 0xf0 && first <= 0xf4 ? 4 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xc2 && first < 0xe0 ? 2 : 0;
+    if (length == 0) return 0;
+    std::uint32_t code = first & (0xffU >> (length + 1));
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xc0U) != 0x80U) return 0;
+        code = (code << 6) | (byte(i) & 0x3fU);
+    }
+    constexpr std::array<std::uint32_t, 5> smallest{0, 0, 0xa0, 0x800, 0x10000};  // 0x80 to 0x9f are the C1 controls
+    const bool bidirectional = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) || bidirectional) return 0;
+    return length;
+}
+
+}  // namespace
+
+std::string printable(std::string_view name) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string shown;
+    while (!name.empty()) {
+        if (const std::size_t length = character_at(name)) {
+            shown += name.substr(0, length);
+            name.remove_prefix(length);
+            continue;
+        }
+        const auto byte = static_cast<unsigned char>(name.front());
+        name.remove_prefix(1);
+        shown += '\\';
+        if (byte == '\\')
+            shown += '\\';
+        else if (byte == '\n')
+            shown += 'n';
+        else if (byte == '\t')
+            shown += 't';
+        else
+            (shown += 'x') += {digits[byte >> 4], digits[byte & 0xf]};
+    }
+    return shown;
+}
+
+}  // namespace baton::detail

@@ -1,0 +1,12 @@
+// The engine's refusals as the user's error codes.
+#pragma once
+
+#include <system_error>
+
+#include "baton/protocol.hpp"
+
+namespace baton::detail {
+
+[[nodiscard]] std::error_code error_of(protocol::refusal reason);
+
+}  // namespace baton::detail

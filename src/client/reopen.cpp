@@ -1,0 +1,103 @@
+// `open` makes the engine's list of the session's requests equal to the client's, in one step. Sent first on every line
+// and whenever the lineage changes; what the engine knows of each request comes back with every `alive`.
+#include "client/session.hpp"
+
+namespace baton::detail {
+
+void session::open(client_time now) {
+    opened_ = true;
+    for (const auto& [handle, record] : records_)
+        if (record.phase == phase::leaving)
+            transmit(now, kind::leave, record.number, protocol::leave{{id_, record.number}, record.manner});
+    protocol::open command{id_, options_.ttl, options_.label, ++link_, number_, {}};
+    for (const auto& [handle, record] : records_)
+        if (record.phase != phase::leaving && record.phase != phase::unsent) command.live.push_back(present(now, record));
+    transmit(now, kind::open, 0, std::move(command));
+    keep_alive_.sent(tag_, now);
+    for (auto& [handle, record] : records_)
+        if (record.phase == phase::unsent) ask(now, record);
+}
+
+protocol::live_request session::present(client_time now, const record& record) const {
+    protocol::live_request live{record.number, record.order.claims, record.grant.ticket, 0, {}, record.order.hold_limit};
+    if (record.phase != phase::held) return live;
+    live.fence = record.grant.fence;
+    live.slots = record.grant.slots;
+    if (record.hold_end) live.hold = std::max(client_duration{0}, *record.hold_end - now);
+    return live;
+}
+
+void session::on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag) {
+    if (event.session != id_) return;
+    keep_alive_.answered(tag);
+    if (const auto deadline = keep_alive_.deadline()) act(believe{*deadline});
+    if (unsure_told_ && keep_alive_.at(now) == standing::held) unsure_told_ = false;
+    if (question.kind == kind::open) act(observed{observed::what::reconnected});
+
+    std::unordered_map<std::uint64_t, const protocol::request_state*> listed;
+    for (const protocol::request_state& state : event.requests) {
+        listed.emplace(state.number, &state);
+        if (find(state.number) == nullptr)  // left long ago; the leave was lost
+            transmit(now, kind::leave, state.number, protocol::leave{{id_, state.number}, protocol::manner::keep});
+    }
+    for (auto next = records_.begin(); next != records_.end();) {
+        record& record = (next++)->second;
+        const auto found = listed.find(record.number);
+        reconcile(now, record, found == listed.end() ? nullptr : found->second, tag);
+    }
+}
+
+/// What the engine says of one request, against what the client thinks. Only news counts: an answer to a question that
+/// was asked before the engine's last word on the request is older than that word.
+void session::reconcile(client_time now, record& record, const protocol::request_state* state, tag tag) {
+    const bool news = record.known < tag;
+    switch (record.phase) {
+        case phase::unsent: return;
+        case phase::leaving:
+            if (state == nullptr) return;
+            transmit(now, kind::leave, record.number, protocol::leave{{id_, record.number}, record.manner});
+            return;
+        case phase::asked:
+        case phase::queued:
+            // Granted and not told, or never arrived: the answer to the same question says it all.
+            if (state == nullptr ? news : state->fence != 0) ask_again(now, record);
+            return;
+        case phase::confirming:
+            if (state != nullptr && state->fence == record.grant.fence && keep_alive_.at(now) != standing::lost)
+                return deliver(now, record);
+            if (news) ask_again(now, record);
+            return;
+        case phase::held:
+            if (state != nullptr && state->fence == record.grant.fence) {
+                if (std::exchange(record.frozen, std::nullopt)) update_cap(record);
+            } else if (news) {
+                lose(now, record, loss::state_lost, false);
+            }
+            return;
+    }
+}
+
+/// The engine does not know the session: its requests are over there. A session id lives once, so there is a new one.
+void session::replace_session(client_time now) {
+    const bool expired = keep_alive_.at(now) == standing::lost;
+    for (auto next = records_.begin(); next != records_.end();) {
+        record& record = (next++)->second;
+        if (record.phase == phase::held) {
+            lose(now, record, expired ? loss::expired : loss::state_lost, false);
+        } else if (record.phase == phase::leaving) {
+            forget(record);
+        } else {
+            by_number_.erase(record.number);
+            record.grant = {};
+            record.phase = phase::unsent;
+        }
+    }
+    id_ = draw_id_();
+    link_ = 0;
+    forget_questions();
+    keep_alive_.start_anew();
+    act(observed{observed::what::session_replaced});
+    if (up_) open(now);
+}
+
+}  // namespace baton::detail

@@ -1,0 +1,197 @@
+#include "client/session.hpp"
+
+#include <algorithm>
+
+#include "baton/error.hpp"
+
+namespace baton::detail {
+
+session::session(session_options options, std::function<protocol::session_id()> draw_id)
+    : options_{std::move(options)}, draw_id_{std::move(draw_id)}, id_{draw_id_()}, keep_alive_{options_.ttl} {}
+
+void session::line_up(client_time now, lineage lineage) {
+    pass_time(now);
+    up_ = true;
+    opened_ = false;
+    if (!follow_lineage(now, lineage)) return act(reset_line{});
+    if (!opened_) open(now);
+}
+
+void session::line_down(client_time now) {
+    pass_time(now);
+    if (std::exchange(up_, false)) act(observed{observed::what::reconnecting});
+    opened_ = false;
+    forget_questions();
+    keep_alive_.forget_unanswered();
+    if (closing_) act(gone{});
+}
+
+/// False for a server that is older than one already met. A newer one has its own idea of who lives: open there anew.
+bool session::follow_lineage(client_time now, lineage lineage) {
+    if (lineage < lineage_) return false;
+    if (lineage == lineage_) return true;
+    if (lineage_ != 0) freeze_leases();
+    lineage_ = lineage;
+    clocks_.reset();
+    forget_questions();
+    keep_alive_.start_anew();
+    if (up_) open(now);
+    return true;
+}
+
+/// Answers will not come. Questions about requests are asked again; what an operator asked he must ask again himself.
+void session::forget_questions() {
+    for (const auto& [tag, question] : std::exchange(sent_, {}))
+        if (question.kind == kind::operate) act(operated{tag, errc::store_unavailable, {}});
+}
+
+void session::transmit(client_time now, kind kind, std::uint64_t number, protocol::command command) {
+    sent_.emplace(++tag_, sent{kind, number, now});
+    act(send{tag_, std::move(command)});
+}
+
+void session::reply(client_time now, tag tag, lineage lineage, const std::vector<protocol::event>& events) {
+    pass_time(now);
+    const auto found = sent_.find(tag);
+    if (found == sent_.end()) return;  // of a connection that is gone, or a second copy
+    const sent question = found->second;
+    if (lineage != lineage_) {
+        follow_lineage(now, lineage);
+        return;  // what was asked of one lineage is not answered by another
+    }
+    sent_.erase(found);
+    if (!events.empty() && (!clocks_ || question.at >= clocks_->client)) clocks_ = {question.at, events.front().at};
+    if (question.kind == kind::operate) return act(operated{tag, {}, events});
+    for (const protocol::event& event : events) process(now, question, tag, event);
+}
+
+void session::notice(client_time now, lineage lineage, const protocol::event& event) {
+    pass_time(now);
+    if (lineage != lineage_) {
+        follow_lineage(now, lineage);
+        return;
+    }
+    process(now, {}, 0, event);
+}
+
+void session::process(client_time now, const sent& question, tag tag, const protocol::event& event) {
+    if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(now, *granted);
+    if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(*queued);
+    if (const auto* refused = std::get_if<protocol::refused>(&event.what)) on(now, *refused, question);
+    if (const auto* ended = std::get_if<protocol::ended>(&event.what)) on(now, *ended);
+    if (const auto* revoking = std::get_if<protocol::revoking>(&event.what)) on(now, *revoking);
+    if (const auto* alive = std::get_if<protocol::alive>(&event.what)) on_alive(now, *alive, question, tag);
+    if (const auto* lost = std::get_if<protocol::session_lost>(&event.what); lost && lost->session == id_) replace_session(now);
+    if (std::holds_alternative<protocol::closed>(event.what) && closing_) act(gone{});
+}
+
+void session::reply_failed(client_time now, tag tag, failure failure, std::error_code error) {
+    pass_time(now);
+    const auto found = sent_.find(tag);
+    if (found == sent_.end()) return;
+    const sent question = found->second;
+    sent_.erase(found);
+    if (question.kind == kind::operate) return act(operated{tag, error, {}});
+    record* record = find(question.number);
+    if (question.kind == kind::enter && record != nullptr && record->phase == phase::asked) {
+        if (failure == failure::rejected) return fail(*record, error);
+        record->phase = phase::unsent;  // asked again with the next renewal
+    }
+}
+
+void session::wake(client_time now) {
+    pass_time(now);
+    if (!can_ask()) return;
+    if (keep_alive_.next_renewal(now) <= now) renew(now);
+}
+
+void session::renew(client_time now) {
+    transmit(now, kind::renew, 0, protocol::renew{id_});
+    keep_alive_.sent(tag_, now);
+    for (auto& [handle, record] : records_)
+        if (record.phase == phase::unsent) ask(now, record);
+}
+
+/// Everything that time alone decides, before anything else is looked at: a late answer never revives a lease.
+void session::pass_time(client_time now) {
+    lose_unrenewed(now);
+    while (!alarms_.empty() && alarms_.begin()->first <= now) {
+        record& record = records_.at(alarms_.begin()->second);
+        if (record.phase == phase::held) {
+            const bool by_limit = record.hold_cap && *record.hold_cap <= now;
+            lose(now, record, record.told ? loss::revoked : by_limit ? loss::hold_limit : loss::expired, true);
+        } else {
+            act(not_acquired{record.handle, errc::timed_out});
+            withdraw(now, record, protocol::manner::keep);
+        }
+    }
+    if (!unsure_told_ && keep_alive_.unsure_from() && *keep_alive_.unsure_from() <= now) {
+        unsure_told_ = true;
+        act(observed{observed::what::unsure});
+        if (up_) act(reset_line{});
+    }
+    last_input_ = now;
+}
+
+std::optional<client_time> session::next_wake() const {
+    std::optional<client_time> next;
+    const auto consider = [&next](std::optional<client_time> time) {
+        if (time && (!next || *time < *next)) next = time;
+    };
+    if (!alarms_.empty()) consider(alarms_.begin()->first);
+    if (can_ask() && last_input_) consider(keep_alive_.next_renewal(*last_input_));
+    if (!unsure_told_) consider(keep_alive_.unsure_from());
+    if (const auto deadline = keep_alive_.deadline(); deadline && last_input_ && *deadline > *last_input_) consider(deadline);
+    return next;
+}
+
+/// The next moment at which time decides something about a record.
+void session::set_alarm(record& record) {
+    std::optional<client_time> next;
+    if (record.phase == phase::held) next = cap_of(record);
+    else if (record.phase != phase::leaving) next = record.give_up;
+    if (record.alarm == next) return;
+    if (record.alarm) alarms_.erase({*record.alarm, record.handle});
+    if (next) alarms_.emplace(*next, record.handle);
+    record.alarm = next;
+}
+
+/// When the engine's clock shows this at the earliest, if both clocks run alike.
+client_time session::not_before(protocol::instant engine, client_time now) const {
+    return clocks_ ? clocks_->client + (engine - clocks_->engine) : now;
+}
+
+/// The same less what two clocks may drift apart until then.
+client_time session::safely_before(protocol::instant engine, client_time now) const {
+    return clocks_ ? clocks_->client + (engine - clocks_->engine) * 97 / 100 : now;
+}
+
+tag session::operate(client_time now, protocol::command command) {
+    pass_time(now);
+    if (can_ask()) {
+        transmit(now, kind::operate, 0, std::move(command));
+        return tag_;
+    }
+    act(operated{++tag_, closing_ ? errc::closed : errc::store_unavailable, {}});
+    return tag_;
+}
+
+void session::close(client_time now) {
+    pass_time(now);
+    closing_ = true;
+    for (auto& [handle, record] : records_) {
+        if (record.phase == phase::held)
+            act(lost{handle, loss::closed});
+        else if (record.phase != phase::leaving)
+            act(not_acquired{handle, errc::closed});
+    }
+    records_.clear();
+    by_number_.clear();
+    alarms_.clear();
+    if (up_ && opened_)
+        transmit(now, kind::close, 0, protocol::close{id_, protocol::closing::left});
+    else
+        act(gone{});
+}
+
+}  // namespace baton::detail

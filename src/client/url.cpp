@@ -1,0 +1,34 @@
+#include "client/url.hpp"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "baton/error.hpp"
+#include "client/printable.hpp"
+#include "stores/memory/memory_store.hpp"
+
+namespace baton::detail {
+
+std::string default_url() {
+    const char* url = getenv("BATON_URL");
+    return url != nullptr && *url != '\0' ? url : "local:";
+}
+
+std::shared_ptr<store> make_store(std::string_view url) {
+    const std::string_view scheme = url.substr(0, url.find(':'));
+    if (scheme.size() == url.size()) throw error{errc::bad_url, "a store's address begins with a scheme and a colon, as in memory:"};
+    if (scheme == "memory") return memory_store(url.substr(scheme.size() + 1));
+    if (scheme == "local") throw error{errc::unsupported, "local: is not in this version yet; memory: is"};
+    throw error{errc::bad_url, "no store has the scheme " + printable(scheme.substr(0, 32)) + ":; this version has memory:"};
+}
+
+std::string default_label() {
+    std::array<char, 256> host{};
+    if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+    return std::string{program_invocation_short_name} + " " + std::to_string(getpid()) + " on " + host.data();
+}
+
+}  // namespace baton::detail

@@ -1,0 +1,21 @@
+// From an address to a store.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "baton/store.hpp"
+
+namespace baton::detail {
+
+/// BATON_URL, else `local:`.
+[[nodiscard]] std::string default_url();
+
+/// Throws `error` with bad_url or unsupported and a message that names the part; never shows a password.
+[[nodiscard]] std::shared_ptr<store> make_store(std::string_view url);
+
+/// Program, process id and host.
+[[nodiscard]] std::string default_label();
+
+}  // namespace baton::detail

@@ -1,0 +1,54 @@
+#include "engine/engine_host.hpp"
+
+namespace baton::core {
+namespace {
+
+/// The session that an event is about, if it is about one.
+std::optional<session_id> session_of(const event& event) {
+    return std::visit(
+        [](const auto& what) -> std::optional<session_id> {
+            using What = std::decay_t<decltype(what)>;
+            if constexpr (std::is_same_v<What, refused>)
+                return what.request ? std::optional{what.request->session} : std::nullopt;
+            else if constexpr (requires { what.request; })
+                return what.request.session;
+            else if constexpr (requires { what.session; })
+                return what.session;
+            else
+                return std::nullopt;
+        },
+        event.what);
+}
+
+}  // namespace
+
+engine_host::outcome engine_host::apply(const command& command, const session_id& sender) {
+    return sort(engine_.apply(command, now()), &sender);
+}
+
+engine_host::outcome engine_host::sort(std::vector<event> events, const session_id* sender) {
+    outcome outcome;
+    for (event& event : events) {
+        const auto session = session_of(event);
+        const bool for_other = session && (sender == nullptr || *session != *sender);
+        // An operator hears of the holder that he wants to leave, but not whose it is.
+        if (for_other && sender != nullptr && std::holds_alternative<revoking>(event.what)) {
+            core::event answer = event;
+            std::get<revoking>(answer.what).request = {};
+            outcome.reply.push_back(std::move(answer));
+        }
+        if (for_other)
+            outcome.notices.emplace_back(*session, std::move(event));
+        else
+            outcome.reply.push_back(std::move(event));
+    }
+    return outcome;
+}
+
+std::optional<std::chrono::steady_clock::time_point> engine_host::next_due() const {
+    const auto due = engine_.next_due(now());
+    if (!due) return {};
+    return started_ + (*due - wall_at_start_);
+}
+
+}  // namespace baton::core

@@ -1,0 +1,47 @@
+// The engine with a clock: it passes `now` in, and tells the events that answer a command from those for others. Who
+// waits for the next deadline, and how an event reaches its session, is the business of memory store and agent.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace baton::core {
+
+/// Not thread-safe.
+class engine_host {
+public:
+    explicit engine_host(engine_options options = {}) : engine_{options} {}
+
+    /// The wall clock at the start plus the time since: no step of the clock touches it, and fences survive a restart.
+    [[nodiscard]] instant now() const {
+        const auto passed = std::chrono::steady_clock::now() - started_;
+        return wall_at_start_ + std::chrono::duration_cast<duration>(passed);
+    }
+
+    struct outcome {
+        std::vector<event> reply;
+        std::vector<std::pair<session_id, event>> notices;
+    };
+
+    /// Performs a command that `sender`'s client sent.
+    outcome apply(const command& command, const session_id& sender);
+    outcome tick() { return sort(engine_.apply(core::tick{}, now()), nullptr); }
+
+    /// When `tick` has something to do.
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_due() const;
+
+    [[nodiscard]] const core::engine& engine() const { return engine_; }
+
+private:
+    static outcome sort(std::vector<event> events, const session_id* sender);
+
+    core::engine engine_;
+    std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+    instant wall_at_start_ = std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());
+};
+
+}  // namespace baton::core

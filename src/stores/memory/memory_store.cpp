@@ -1,0 +1,171 @@
+#include "stores/memory/memory_store.hpp"
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+
+#include "engine/engine_host.hpp"
+#include "engine/inspect.hpp"
+
+namespace baton::detail {
+namespace {
+
+constexpr lineage only_lineage = 1;  // the memory of a process is lost with the process
+
+/// The engine, who listens to which session, and a thread that ticks when something is due.
+class host {
+public:
+    host() : timer_{[this](const std::stop_token& stop) { keep_time(stop); }} {}
+
+    void perform(const std::weak_ptr<store_listener>& from, std::vector<message> messages) {
+        std::vector<delivery> deliveries;
+        {
+            const std::lock_guard lock{mutex_};
+            for (message& message : messages) {
+                const core::session_id sender = sender_of(message.command, from);
+                auto outcome = host_.apply(message.command, sender);
+                deliveries.push_back({from, message.tag, std::move(outcome.reply)});
+                route(outcome.notices, deliveries);
+                if (std::holds_alternative<protocol::close>(message.command)) listeners_.erase(sender);
+            }
+            arm();
+        }
+        deliver(deliveries);
+    }
+
+    snapshot look(const inspect_filter& filter) {
+        const std::lock_guard lock{mutex_};
+        return core::inspect(host_.engine(), filter, host_.now());
+    }
+
+private:
+    struct delivery {
+        std::weak_ptr<store_listener> to;
+        std::optional<message_tag> answers;  // none: a notice
+        std::vector<protocol::event> events;
+    };
+
+    /// A line speaks for the session that it opened last.
+    core::session_id sender_of(const protocol::command& command, const std::weak_ptr<store_listener>& from) {
+        return std::visit(
+            [&](const auto& what) -> core::session_id {
+                using What = std::decay_t<decltype(what)>;
+                if constexpr (std::is_same_v<What, protocol::open>) listeners_[what.session] = from;
+                if constexpr (requires { what.request.session; })
+                    return what.request.session;
+                else if constexpr (requires { what.session; })
+                    return what.session;
+                else
+                    return {};
+            },
+            command);
+    }
+
+    void route(std::vector<std::pair<core::session_id, core::event>>& notices, std::vector<delivery>& deliveries) {
+        for (auto& [session, event] : notices) {
+            const auto found = listeners_.find(session);
+            if (found == listeners_.end()) continue;
+            const bool over = std::holds_alternative<core::session_lost>(event.what);
+            deliveries.push_back({found->second, {}, {std::move(event)}});
+            if (over) listeners_.erase(found);
+        }
+    }
+
+    /// Without the lock: a listener may send at once.
+    static void deliver(std::vector<delivery>& deliveries) {
+        for (delivery& delivery : deliveries) {
+            const auto listener = delivery.to.lock();
+            if (!listener) continue;
+            if (delivery.answers)
+                listener->replied(*delivery.answers, only_lineage, std::move(delivery.events));
+            else
+                for (protocol::event& event : delivery.events) listener->noticed(only_lineage, std::move(event));
+        }
+    }
+
+    void arm() {
+        const auto due = host_.next_due();
+        if (due && (!armed_ || *due < *armed_)) {
+            armed_ = due;
+            changed_.notify_one();
+        }
+    }
+
+    void keep_time(const std::stop_token& stop) {
+        std::unique_lock lock{mutex_};
+        while (!stop.stop_requested()) {
+            if (!armed_) {
+                changed_.wait(lock, stop, [this] { return armed_.has_value(); });
+                continue;
+            }
+            const auto until = *armed_;
+            changed_.wait_until(lock, stop, until, [&] { return armed_ != until; });
+            if (stop.stop_requested() || !armed_ || std::chrono::steady_clock::now() < *armed_) continue;
+            armed_.reset();
+            std::vector<delivery> deliveries;
+            auto outcome = host_.tick();
+            route(outcome.notices, deliveries);
+            arm();
+            lock.unlock();
+            deliver(deliveries);
+            lock.lock();
+        }
+    }
+
+    std::mutex mutex_;
+    core::engine_host host_;
+    std::unordered_map<core::session_id, std::weak_ptr<store_listener>> listeners_;
+    std::optional<std::chrono::steady_clock::time_point> armed_;
+    std::condition_variable_any changed_;
+    std::jthread timer_;
+};
+
+class memory_line final : public store_line {
+public:
+    memory_line(std::shared_ptr<host> host, std::weak_ptr<store_listener> listener)
+        : host_{std::move(host)}, listener_{std::move(listener)} {}
+
+    void send(std::vector<message> messages) override { host_->perform(listener_, std::move(messages)); }
+    void reset() override {}  // there is nothing between us that could be silent
+    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
+        answer({}, host_->look(filter));
+    }
+
+private:
+    std::shared_ptr<host> host_;
+    std::weak_ptr<store_listener> listener_;
+};
+
+class memory final : public store {
+public:
+    explicit memory(std::shared_ptr<host> host) : host_{std::move(host)} {}
+
+    std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
+        auto line = std::make_unique<memory_line>(host_, listener);
+        if (const auto heard = listener.lock()) heard->up(only_lineage);
+        return line;
+    }
+    [[nodiscard]] lease_clock clock() const override { return lease_clock::monotonic; }
+
+private:
+    std::shared_ptr<host> host_;
+};
+
+}  // namespace
+
+std::shared_ptr<store> memory_store(std::string_view name) {
+    if (name.empty()) return std::make_shared<memory>(std::make_shared<host>());
+    static std::mutex mutex;
+    static std::map<std::string, std::weak_ptr<host>, std::less<>> hosts;
+    const std::lock_guard lock{mutex};
+    std::erase_if(hosts, [](const auto& entry) { return entry.second.expired(); });
+    auto found = hosts.find(name);
+    std::shared_ptr<host> shared = found == hosts.end() ? nullptr : found->second.lock();
+    if (!shared) hosts[std::string{name}] = shared = std::make_shared<host>();
+    return std::make_shared<memory>(std::move(shared));
+}
+
+}  // namespace baton::detail

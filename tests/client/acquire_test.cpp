@@ -1,0 +1,221 @@
+// Asking, waiting, asking again, withdrawing, and giving late grants back.
+#include "baton/error.hpp"
+#include "script.hpp"
+
+namespace baton::detail {
+
+using Acquire = Script;
+
+TEST_F(Acquire, IsAskedOnceTheSessionIsOpened) {
+    const handle handle = session.acquire(now, order());
+    EXPECT_FALSE(sent<protocol::enter>());
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_EQ(open->second.ttl, ttl);
+    EXPECT_EQ(open->second.label, "tester");
+    const auto enter = sent<protocol::enter>();  // behind it, without waiting for its answer
+    ASSERT_TRUE(enter);
+    reply(open->first, alive());
+    reply(enter->first, granted(enter->second.request.number));
+    const auto got = take<acquired>();
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->handle, handle);
+    EXPECT_EQ(got->grant.fence, 200U);
+    EXPECT_TRUE(session.valid(handle, now));
+}
+
+TEST_F(Acquire, WaitsForTheNotice) {
+    connect();
+    const handle handle = session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    EXPECT_FALSE(take<acquired>());
+    EXPECT_TRUE(take<observed>());
+    advance(2s);
+    notice(granted(enter->second.request.number));
+    const auto got = take<acquired>();
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->handle, handle);
+    EXPECT_EQ(got->grant.waited, 2s);
+}
+
+TEST_F(Acquire, ALostNoticeIsMadeUpForByTheNextRenewal) {
+    connect();
+    session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    forget();
+    advance(ttl / 3);
+    renew({{enter->second.request.number, 100, 200}});
+    const auto again = sent<protocol::enter>();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->second.request, enter->second.request);  // the same question
+    reply(again->first, granted(again->second.request.number));
+    EXPECT_TRUE(take<acquired>());
+}
+
+TEST_F(Acquire, BusyIsNoError) {
+    connect();
+    acquire_order now_or_never = order();
+    now_or_never.nowait = true;
+    session.acquire(now, now_or_never);
+    const auto enter = sent<protocol::enter>();
+    EXPECT_TRUE(enter->second.options.nowait);
+    reply(enter->first, protocol::refused{enter->second.request, protocol::refusal::busy});
+    const auto answer = take<not_acquired>();
+    ASSERT_TRUE(answer);
+    EXPECT_FALSE(answer->error);
+}
+
+TEST_F(Acquire, ARefusalHasItsName) {
+    connect();
+    session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::refused{enter->second.request, protocol::refusal::queue_full});
+    const auto answer = take<not_acquired>();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->error, errc::queue_full);
+}
+
+TEST_F(Acquire, ATimeoutCoversTheWholeRequestAndWithdrawsIt) {
+    acquire_order patient = order();
+    patient.wait = 5s;
+    const handle handle = session.acquire(now, patient);  // the line comes up later: that is part of the wait
+    advance(4s);
+    connect();
+    EXPECT_EQ(session.next_wake(), now + 1s);
+    advance(1s);
+    session.wake(now);
+    const auto answer = take<not_acquired>();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->handle, handle);
+    EXPECT_EQ(answer->error, errc::timed_out);
+    const auto leave = sent<protocol::leave>();
+    ASSERT_TRUE(leave);
+    EXPECT_EQ(leave->second.manner, protocol::manner::keep);
+}
+
+TEST_F(Acquire, AGrantThatComesAfterTheTimeoutIsGivenBack) {
+    connect();
+    acquire_order patient = order();
+    patient.wait = 5s;
+    session.acquire(now, patient);
+    const auto enter = sent<protocol::enter>();
+    advance(5s);
+    notice(granted(enter->second.request.number));
+    EXPECT_FALSE(take<acquired>());
+    EXPECT_TRUE(take<not_acquired>());
+    EXPECT_TRUE(sent<protocol::leave>());
+}
+
+TEST_F(Acquire, ACancelWithdraws) {
+    connect();
+    const handle handle = session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    session.cancel(now, handle, std::make_error_code(std::errc::operation_canceled));
+    const auto answer = take<not_acquired>();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->error, std::errc::operation_canceled);
+    const auto leave = sent<protocol::leave>();
+    ASSERT_TRUE(leave);
+    EXPECT_EQ(leave->second.request, enter->second.request);
+    reply(enter->first, granted(enter->second.request.number));  // crossed the leave: the leave frees it
+    EXPECT_FALSE(take<acquired>());
+}
+
+TEST_F(Acquire, ACancelAfterTheGrantChangesNothing) {
+    connect();
+    const handle handle = hold();
+    session.cancel(now, handle, std::make_error_code(std::errc::operation_canceled));
+    collect();
+    EXPECT_TRUE(actions.empty());
+    EXPECT_TRUE(session.valid(handle, now));
+}
+
+TEST_F(Acquire, WhatWasNeverSentIsWithdrawnWithoutAWord) {
+    const handle handle = session.acquire(now, order());
+    session.cancel(now, handle, std::make_error_code(std::errc::operation_canceled));
+    connect();
+    EXPECT_FALSE(sent<protocol::leave>());
+    EXPECT_FALSE(sent<protocol::enter>());
+}
+
+TEST_F(Acquire, AnUnansweredQuestionIsListedAfterAReconnectAndKeepsItsId) {
+    connect();
+    session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    ASSERT_EQ(open->second.live.size(), 1U);
+    EXPECT_EQ(open->second.live[0].number, enter->second.request.number);
+    EXPECT_EQ(open->second.live[0].ticket, 0U);
+    EXPECT_EQ(open->second.live[0].fence, 0U);
+    EXPECT_FALSE(sent<protocol::enter>());
+}
+
+TEST_F(Acquire, WhatTheEngineNeverSawIsAskedUnderANewNumber) {
+    connect();
+    session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    session.reply(now, open->first, lineage_now,
+                  {{engine_now, protocol::ended{enter->second.request, protocol::end_reason::gone, 0}},
+                   {engine_now, alive()}});
+    const auto again = sent<protocol::enter>();
+    ASSERT_TRUE(again);
+    EXPECT_GT(again->second.request.number, enter->second.request.number);
+    EXPECT_FALSE(sent<protocol::enter>());
+}
+
+TEST_F(Acquire, ARevokedWaiterFails) {
+    connect();
+    session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    notice(protocol::ended{enter->second.request, protocol::end_reason::revoked, 0});
+    const auto answer = take<not_acquired>();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->error, errc::revoked);
+}
+
+TEST_F(Acquire, AGrantThatComesWhileTheSessionIsInDoubtIsConfirmedFirst) {
+    connect();
+    const handle handle = session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    forget();
+    advance(ttl);  // the process slept
+    notice(granted(enter->second.request.number));
+    EXPECT_FALSE(take<acquired>());
+    const auto renewal = sent<protocol::renew>();
+    ASSERT_TRUE(renewal);
+    reply(renewal->first, alive({{enter->second.request.number, 100, 200}}));
+    EXPECT_TRUE(take<acquired>());
+    EXPECT_TRUE(session.valid(handle, now));
+}
+
+TEST_F(Acquire, AGrantOfARequestThatIsForgottenIsGivenBack) {
+    connect();
+    notice(granted(55));
+    const auto leave = sent<protocol::leave>();
+    ASSERT_TRUE(leave);
+    EXPECT_EQ(leave->second.request.number, 55U);
+}
+
+TEST_F(Acquire, ACopyOfTheGrantChangesNothing) {
+    connect();
+    session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    notice(granted(enter->second.request.number));
+    EXPECT_TRUE(take<acquired>());
+    reply(enter->first, granted(enter->second.request.number));
+    EXPECT_FALSE(take<acquired>());
+    EXPECT_FALSE(take<lost>());
+}
+
+}  // namespace baton::detail

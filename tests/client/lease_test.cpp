@@ -1,0 +1,341 @@
+// Holding: renewals, losses, each told once and with its reason, before the engine can give the lock away.
+#include "baton/error.hpp"
+#include "script.hpp"
+
+namespace baton::detail {
+
+using Lease = Script;
+
+TEST_F(Lease, IsValidUntilTtlLessMarginAfterTheSendingOfTheLastAnsweredRenewal) {
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    const client_time sending = now;
+    advance(1s);  // the answer takes its time
+    reply(open->first, alive());
+    const handle handle = hold();
+    EXPECT_TRUE(session.valid(handle, sending + ttl - margin - 1us));
+    EXPECT_FALSE(session.valid(handle, sending + ttl - margin));
+    EXPECT_LT(sending + ttl - margin, sending + ttl);  // the engine's own deadline starts at the receipt, at the earliest then
+}
+
+TEST_F(Lease, IsProlongedByEveryAnsweredRenewal) {
+    connect();
+    const handle handle = hold();
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_EQ(session.next_wake(), now + ttl / 3);
+        advance(ttl / 3);
+        renew({{1, 100, 200}});
+        EXPECT_TRUE(session.valid(handle, now + ttl - margin - 1us));
+    }
+    EXPECT_FALSE(take<lost>());
+}
+
+TEST_F(Lease, AnUnansweredRenewalProlongsNothing) {
+    connect();
+    const handle handle = hold();
+    const client_time opened = now;
+    advance(ttl / 3);
+    session.wake(now);
+    EXPECT_TRUE(sent<protocol::renew>());
+    EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
+}
+
+TEST_F(Lease, IsLostOnceWhenNoRenewalIsAnswered) {
+    connect();
+    const handle handle = hold();
+    const client_time opened = now;
+    while (now < opened + ttl - margin) {
+        session.wake(now);
+        advance(std::min<client_duration>(500ms, opened + ttl - margin - now));
+    }
+    EXPECT_FALSE(take<lost>());
+    session.wake(now);
+    const auto loss_told = take<lost>();
+    ASSERT_TRUE(loss_told);
+    EXPECT_EQ(loss_told->handle, handle);
+    EXPECT_EQ(loss_told->reason, loss::expired);
+    session.wake(now);
+    EXPECT_FALSE(take<lost>());
+    const auto leave = sent<protocol::leave>();  // the engine may still count it as held: the work was broken off
+    ASSERT_TRUE(leave);
+    EXPECT_EQ(leave->second.manner, protocol::manner::unclean);
+}
+
+TEST_F(Lease, ALateAnswerNeverRevivesIt) {
+    connect();
+    const handle handle = hold();
+    advance(ttl / 3);
+    session.wake(now);
+    const auto renewal = sent<protocol::renew>();
+    advance(ttl);
+    reply(renewal->first, alive({{1, 100, 200}}));
+    EXPECT_TRUE(take<lost>());
+    EXPECT_FALSE(session.valid(handle, now));
+}
+
+TEST_F(Lease, SaysThatTheProcessWasPaused) {
+    connect();
+    hold();
+    advance(2 * ttl);
+    session.wake(now);
+    const auto loss_told = take<lost>();
+    ASSERT_TRUE(loss_told);
+    EXPECT_EQ(loss_told->reason, loss::process_paused);
+}
+
+TEST_F(Lease, UnsureAsksForAnotherLine) {
+    connect();
+    hold();
+    advance(ttl / 3);
+    session.wake(now);
+    forget();
+    advance(ttl / 2 - ttl / 3);
+    session.wake(now);
+    EXPECT_TRUE(take<reset_line>());
+    session.wake(now);
+    EXPECT_FALSE(take<reset_line>());
+}
+
+TEST_F(Lease, ARefusedSessionIsALossOfTheStoresState) {
+    connect();
+    hold();
+    advance(ttl / 3);
+    session.wake(now);
+    const auto renewal = sent<protocol::renew>();
+    reply(renewal->first, protocol::session_lost{id()});
+    const auto loss_told = take<lost>();
+    ASSERT_TRUE(loss_told);
+    EXPECT_EQ(loss_told->reason, loss::state_lost);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_EQ(open->second.session, id());
+    EXPECT_EQ(ids, 2U);  // a session id lives once
+}
+
+TEST_F(Lease, AWaiterOutlivesItsSession) {
+    connect();
+    session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    notice(protocol::session_lost{id()});
+    EXPECT_FALSE(take<not_acquired>());
+    const auto again = sent<protocol::enter>();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->second.request.session, id());
+}
+
+TEST_F(Lease, EndsAtItsHoldLimitByItsOwnClock) {
+    connect();
+    acquire_order limited = order();
+    limited.hold_limit = 5s;
+    const handle handle = hold(limited, engine_now + 5s);
+    EXPECT_TRUE(session.valid(handle, now + 4'850ms - 1us));  // less what clocks may drift apart in five seconds
+    EXPECT_FALSE(session.valid(handle, now + 4'850ms));
+    advance(4'850ms);
+    session.wake(now);
+    const auto loss_told = take<lost>();
+    ASSERT_TRUE(loss_told);
+    EXPECT_EQ(loss_told->reason, loss::hold_limit);
+}
+
+TEST_F(Lease, AHoldLimitThatTheNoticeBringsLateIsCountedFromTheNewestAnswer) {
+    connect();
+    acquire_order limited = order();
+    limited.hold_limit = 5s;
+    const handle handle = session.acquire(now, limited);
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    const client_time asked = now;
+    auto late = granted(enter->second.request.number);
+    late.hold_deadline = engine_now + 1s + 5s;  // granted a second after the answer
+    advance(3s);                                // and on its way for two
+    notice(late);
+    EXPECT_TRUE(take<acquired>());
+    EXPECT_FALSE(session.valid(handle, asked + 5'820ms));
+    EXPECT_TRUE(session.valid(handle, asked + 5'820ms - 1us));
+}
+
+TEST_F(Lease, ARevocationIsToldAtOnceAndNoRenewalProlongsIt) {
+    connect();
+    const handle handle = hold();
+    advance(1s);
+    notice(protocol::revoking{{id(), 1}, "please", engine_now + 8s});
+    const auto told = take<lost>();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->reason, loss::revoked);
+    EXPECT_FALSE(told->over);
+    EXPECT_TRUE(session.valid(handle, now));
+    advance(2s);
+    renew({{1, 100, 200}});
+    EXPECT_FALSE(session.valid(handle, now + 6s - margin));  // 97 % of the nine seconds that it had in all
+    advance(6s - margin);
+    session.wake(now);
+    EXPECT_FALSE(take<lost>());  // told already
+    EXPECT_FALSE(session.valid(handle, now));
+    EXPECT_TRUE(sent<protocol::leave>());
+}
+
+TEST_F(Lease, ReleasesInTheMannerThatIsAskedFor) {
+    connect();
+    const handle handle = hold();
+    session.release(now, handle, protocol::manner::clean);
+    const auto leave = sent<protocol::leave>();
+    ASSERT_TRUE(leave);
+    EXPECT_EQ(leave->second.manner, protocol::manner::clean);
+    EXPECT_FALSE(session.valid(handle, now));
+    session.release(now, handle, protocol::manner::clean);
+    EXPECT_FALSE(sent<protocol::leave>());
+}
+
+TEST_F(Lease, AReleaseWithoutALineIsSentBeforeTheNextOpen) {
+    connect();
+    const handle handle = hold();
+    session.line_down(now);
+    session.release(now, handle, protocol::manner::clean);
+    forget();
+    session.line_up(now, lineage_now);
+    collect();
+    ASSERT_EQ(actions.size(), 2U);
+    const auto* leave = std::get_if<send>(&actions[0]);
+    ASSERT_NE(leave, nullptr);
+    EXPECT_TRUE(std::holds_alternative<protocol::leave>(leave->command));
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_TRUE(open->second.live.empty());
+}
+
+TEST_F(Lease, ALostLeaveIsSentAgain) {
+    connect();
+    const handle handle = hold();
+    session.release(now, handle, protocol::manner::clean);
+    EXPECT_TRUE(sent<protocol::leave>());
+    advance(ttl / 3);
+    renew({{1, 100, 200}});  // the engine has not heard of it
+    const auto again = sent<protocol::leave>();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->second.manner, protocol::manner::clean);
+}
+
+TEST_F(Lease, SurvivesAShortOutageAndIsPresented) {
+    connect();
+    const handle handle = hold();
+    session.line_down(now);
+    advance(2s);
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    ASSERT_EQ(open->second.live.size(), 1U);
+    EXPECT_EQ(open->second.live[0].fence, 200U);
+    EXPECT_EQ(open->second.live[0].ticket, 100U);
+    EXPECT_GT(open->second.link, 1U);
+    reply(open->first, alive({{1, 100, 200}}));
+    EXPECT_TRUE(session.valid(handle, now + ttl - margin - 1us));
+    EXPECT_FALSE(take<lost>());
+}
+
+TEST_F(Lease, IsNotProlongedByAnotherLineageUntilThatHasConfirmedIt) {
+    connect();
+    const handle handle = hold();
+    const client_time opened = now;
+    session.line_down(now);
+    advance(1s);
+    lineage_now = first_lineage + 1;
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_TRUE(session.valid(handle, opened + ttl - margin - 1us));
+    EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
+    reply(open->first, alive({{1, 100, 200}}));
+    EXPECT_TRUE(session.valid(handle, now + ttl - margin - 1us));
+}
+
+TEST_F(Lease, AnAnswerOfAnotherLineageIsNoRenewalButAReasonToOpenAnew) {
+    connect();
+    const handle handle = hold();
+    const client_time opened = now;
+    advance(ttl / 3);
+    session.wake(now);
+    const auto renewal = sent<protocol::renew>();
+    session.reply(now, renewal->first, first_lineage + 1, {{engine_now, alive({{1, 100, 200}})}});
+    EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_EQ(open->second.live.size(), 1U);
+}
+
+TEST_F(Lease, NeverGoesBackToAnOlderLineage) {
+    connect();
+    session.line_down(now);
+    session.line_up(now, first_lineage - 1);
+    EXPECT_FALSE(sent<protocol::open>());
+    EXPECT_TRUE(take<reset_line>());
+}
+
+TEST_F(Lease, WhatANewLineageGaveToAnotherIsLost) {
+    connect();
+    const handle handle = hold();
+    session.line_down(now);
+    lineage_now = first_lineage + 1;
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    session.reply(now, open->first, lineage_now,
+                  {{engine_now, protocol::ended{{id(), 1}, protocol::end_reason::superseded, 200}}, {engine_now, alive()}});
+    const auto loss_told = take<lost>();
+    ASSERT_TRUE(loss_told);
+    EXPECT_EQ(loss_told->handle, handle);
+    EXPECT_EQ(loss_told->reason, loss::state_lost);
+}
+
+TEST_F(Lease, TheRestOfAHoldLimitIsPresented) {
+    connect();
+    acquire_order limited = order();
+    limited.hold_limit = 60s;
+    hold(limited, engine_now + 60s);
+    session.line_down(now);
+    advance(4s);
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_EQ(open->second.live[0].hold, 56s);
+}
+
+TEST_F(Lease, CloseReleasesAllAndTellsEverybody) {
+    connect();
+    const handle held = hold();
+    const handle waiting = session.acquire(now, order("y"));
+    forget();
+    session.close(now);
+    const auto loss_told = take<lost>();
+    ASSERT_TRUE(loss_told);
+    EXPECT_EQ(loss_told->handle, held);
+    EXPECT_EQ(loss_told->reason, loss::closed);
+    const auto answer = take<not_acquired>();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->handle, waiting);
+    EXPECT_EQ(answer->error, errc::closed);
+    const auto close = sent<protocol::close>();
+    ASSERT_TRUE(close);
+    EXPECT_FALSE(take<gone>());
+    reply(close->first, protocol::closed{id()});
+    EXPECT_TRUE(take<gone>());
+    session.acquire(now, order());
+    EXPECT_EQ(take<not_acquired>()->error, errc::closed);
+}
+
+TEST_F(Lease, AnOperatorsQuestionIsAnsweredOrSaidToBeUnknown) {
+    const tag unsent = session.operate(now, protocol::mend{"x"});
+    const auto refusal = take<operated>();
+    ASSERT_TRUE(refusal);
+    EXPECT_EQ(refusal->tag, unsent);
+    EXPECT_EQ(refusal->error, errc::store_unavailable);
+    connect();
+    const tag asked = session.operate(now, protocol::mend{"x"});
+    EXPECT_TRUE(sent<protocol::mend>());
+    session.line_down(now);
+    const auto answer = take<operated>();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->tag, asked);
+    EXPECT_EQ(answer->error, errc::store_unavailable);
+}
+
+}  // namespace baton::detail

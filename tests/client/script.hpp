@@ -1,0 +1,123 @@
+// A session machine played by hand: the test is clock, line and engine at once. It says what comes in and looks at what
+// goes out.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+#include "client/session.hpp"
+
+namespace baton::detail {
+
+using namespace std::chrono_literals;
+
+class Script : public testing::Test {
+protected:
+    static constexpr auto ttl = std::chrono::milliseconds{9'000};
+    static constexpr auto margin = std::chrono::milliseconds{270};  // 3 %
+    static constexpr lineage first_lineage = 7;
+
+    client_time now{1'000s};
+    protocol::instant engine_now{1'800'000'000s};  // the engine's clock is its own
+    std::uint64_t ids = 0;  // the session's is the last that was drawn
+    detail::session session{{ttl, "tester"}, [this] { return protocol::session_id{++ids, 0}; }};
+    lineage lineage_now = first_lineage;
+    std::vector<action> actions;  // all that came out and was not looked at
+
+    protocol::session_id id() const { return {ids, 0}; }
+
+    void advance(client_duration time) {
+        now += time;
+        engine_now += time;
+    }
+    void collect() {
+        for (action& action : session.take_actions()) actions.push_back(std::move(action));
+    }
+
+    /// The first action of this kind, taken out of the list.
+    template <typename Action>
+    std::optional<Action> take() {
+        collect();
+        for (auto next = actions.begin(); next != actions.end(); ++next) {
+            if (auto* found = std::get_if<Action>(&*next)) {
+                Action taken = std::move(*found);
+                actions.erase(next);
+                return taken;
+            }
+        }
+        return {};
+    }
+
+    /// The first command of this kind that was sent, with its tag.
+    template <typename Command>
+    std::optional<std::pair<tag, Command>> sent() {
+        collect();
+        for (auto next = actions.begin(); next != actions.end(); ++next) {
+            const auto* found = std::get_if<send>(&*next);
+            if (found == nullptr) continue;
+            const auto* command = std::get_if<Command>(&found->command);
+            if (command == nullptr) continue;
+            std::pair taken{found->tag, *command};
+            actions.erase(next);
+            return taken;
+        }
+        return {};
+    }
+
+    void forget() {
+        collect();
+        actions.clear();
+    }
+
+    template <typename What>
+    void reply(tag tag, What what) {
+        session.reply(now, tag, lineage_now, {protocol::event{engine_now, std::move(what)}});
+    }
+    template <typename What>
+    void notice(What what) {
+        session.notice(now, lineage_now, protocol::event{engine_now, std::move(what)});
+    }
+
+    protocol::alive alive(std::vector<protocol::request_state> requests = {}) const {
+        return {id(), engine_now + ttl, std::move(requests)};
+    }
+    protocol::granted granted(std::uint64_t number, protocol::serial fence = 200) const {
+        return {{id(), number}, 100, fence, {}, {}, {}};
+    }
+
+    /// Line up, `open` sent and answered.
+    void connect() {
+        session.line_up(now, lineage_now);
+        const auto open = sent<protocol::open>();
+        ASSERT_TRUE(open);
+        reply(open->first, alive());
+        forget();
+    }
+
+    /// Answers the renewal that is due now.
+    void renew(std::vector<protocol::request_state> requests = {}) {
+        session.wake(now);
+        const auto renewal = sent<protocol::renew>();
+        ASSERT_TRUE(renewal);
+        reply(renewal->first, alive(std::move(requests)));
+    }
+
+    acquire_order order(std::string name = "x") const { return {{{std::move(name), mode::exclusive, 0, 0}}, false, {}, {}, {}}; }
+
+    /// An acquire that is granted at once.
+    handle hold(acquire_order wanted, std::optional<protocol::instant> hold_deadline = {}) {
+        const handle handle = session.acquire(now, std::move(wanted));
+        const auto enter = sent<protocol::enter>();
+        EXPECT_TRUE(enter);
+        auto grant = granted(enter->second.request.number);
+        grant.hold_deadline = hold_deadline;
+        reply(enter->first, grant);
+        EXPECT_TRUE(take<acquired>());
+        return handle;
+    }
+    handle hold() { return hold(order()); }
+};
+
+}  // namespace baton::detail
