@@ -1,7 +1,7 @@
 /// The adapter for Asio: `client.async_acquire(claims, [options,] token)` with any completion token for
 /// void(std::error_code, baton::lease). The handler runs on its associated executor, never within the call; work is
-/// outstanding there until it has run. Cancellation withdraws the request, and the handler hears operation_aborted; if the
-/// grant came first, it hears of that. Needs standalone Asio 1.22 or newer, whichever the program has.
+/// outstanding there until it has run. Cancellation withdraws the request, and the handler hears operation_aborted; if
+/// the grant came first, it hears of that. Needs standalone Asio 1.22 or newer, whichever the program has.
 #pragma once
 
 #include <asio/associated_cancellation_slot.hpp>
@@ -49,8 +49,7 @@ void acquire_for(client client, const claims& claims, const acquire_options& opt
                          });
 }
 
-template <typename Token>
-struct completion {
+template <typename Token> struct completion {
     template <typename Given>
     static auto start(client& client, const claims& claims, const acquire_options& options, Given&& token) {
         const auto initiate = [client](auto&& handler, const baton::claims& wanted, const acquire_options& how) {

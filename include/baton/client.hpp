@@ -1,5 +1,5 @@
-/// A client: one session with a store. Thread-safe, and cheap to copy: copies are the same client, and the last one that
-/// goes closes it.
+/// A client: one session with a store. Thread-safe, and cheap to copy: copies are the same client, and the last one
+/// that goes closes it.
 #pragma once
 
 #include <chrono>
@@ -27,8 +27,7 @@ namespace baton {
 
 namespace detail {
 class client_core;
-template <typename Token>
-struct completion;  // <baton/asio.hpp> defines it
+template <typename Token> struct completion;  // <baton/asio.hpp> defines it
 }  // namespace detail
 
 struct client_options {
@@ -79,7 +78,8 @@ public:
 
     /// The primitive. `done` is called once, on the client's thread, never within this call. A stop withdraws the
     /// request, and `done` hears std::errc::operation_canceled; if the grant came first, it hears of that.
-    void async_acquire(const claims& claims, const acquire_options& options, std::stop_token stop, acquire_callback done);
+    void async_acquire(const claims& claims, const acquire_options& options, std::stop_token stop,
+                       acquire_callback done);
 
     /// For `co_await` in any coroutine; resumes on the client's thread, or at once if nobody was before us.
     [[nodiscard]] acquire_awaiter async_acquire(const claims& claims, const acquire_options& options = {},
@@ -98,8 +98,8 @@ public:
     }
 
     [[nodiscard]] snapshot inspect(const inspect_filter& filter = {});
-    /// Asks the holder to leave by its session's present deadline; a waiter goes at once. `at_once` does not ask, and is
-    /// outside of what Baton promises. `ticket` is the request's, as `inspect` shows it.
+    /// Asks the holder to leave by its session's present deadline; a waiter goes at once. `at_once` does not ask, and
+    /// is outside of what Baton promises. `ticket` is the request's, as `inspect` shows it.
     void revoke(std::string_view resource, std::uint64_t ticket, std::string_view note = {}, bool at_once = false);
     /// Takes the mark of an abandoned resource away.
     void mend(std::string_view resource);

@@ -48,5 +48,4 @@ public:
 
 }  // namespace baton
 
-template <>
-struct std::is_error_code_enum<baton::errc> : std::true_type {};
+template <> struct std::is_error_code_enum<baton::errc> : std::true_type {};

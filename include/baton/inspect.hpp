@@ -33,9 +33,9 @@ struct claim_view {
 
 struct resource_view {
     std::string name;
-    std::vector<claim_view> holders;  // claims of granted requests, by ticket
-    std::vector<claim_view> queue;    // claims of waiting requests, by ticket; those admitted already are reserved
-    std::uint64_t used = 0;           // permits in use, or claims admitted where permits are not counted
+    std::vector<claim_view> holders;     // claims of granted requests, by ticket
+    std::vector<claim_view> queue;       // claims of waiting requests, by ticket; those admitted already are reserved
+    std::uint64_t used = 0;              // permits in use, or claims admitted where permits are not counted
     std::optional<std::uint32_t> limit;  // 1 where one has it alone, else pinned, else the largest that a claim brought
     std::optional<std::uint32_t> percent;  // of the limit
     std::optional<std::uint32_t> pinned;
@@ -53,14 +53,14 @@ struct blocker {
 
 struct request_view {
     protocol::serial ticket = 0;
-    protocol::serial fence = 0;            // 0: it waits
+    protocol::serial fence = 0;  // 0: it waits
     std::size_t session = 0;     // which requests are of one session; means nothing beyond this snapshot
     std::string label;           // of the session
     std::vector<claim> claims;
-    protocol::duration age{0};             // since it arrived, or since its grant
-    protocol::duration silence{0};         // since the session last proved to be alive
-    std::size_t place = 0;       // in the longest line that it stands in: 1 is next; 0 once granted
-    std::vector<blocker> blockers;     // on each resource: those admitted, at most `blockers_shown`, and who is next ahead
+    protocol::duration age{0};      // since it arrived, or since its grant
+    protocol::duration silence{0};  // since the session last proved to be alive
+    std::size_t place = 0;          // in the longest line that it stands in: 1 is next; 0 once granted
+    std::vector<blocker> blockers;  // on each resource: those admitted, at most `blockers_shown`, and who is next ahead
     std::size_t blockers_left_out = 0;
     std::optional<protocol::duration> hold_left;
     std::optional<protocol::duration> revoked_in;  // what is left until it is revoked

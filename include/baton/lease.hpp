@@ -21,9 +21,9 @@ struct lease_state;
 /// What the last exclusive holder of a resource left behind when it died, was revoked or broke off.
 struct abandoned {
     std::string resource;
-    std::string label;         ///< of that holder's session
-    std::uint64_t fence = 0;   ///< of that holder
-    std::uint64_t count = 0;   ///< how many such holders since the last that left cleanly
+    std::string label;        ///< of that holder's session
+    std::uint64_t fence = 0;  ///< of that holder
+    std::uint64_t count = 0;  ///< how many such holders since the last that left cleanly
 };
 
 class lease {

@@ -23,8 +23,7 @@ public:
     /// Throws `error`: already_held if this object holds the lock already.
     void lock() { owned_lease::lock(claims_); }
     bool try_lock() { return owned_lease::try_lock(claims_); }
-    template <typename Rep, typename Period>
-    bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
+    template <typename Rep, typename Period> bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
         return owned_lease::try_lock_for(claims_, wait);
     }
     template <typename Clock, typename Duration>

@@ -38,7 +38,8 @@ protected:
     bool try_lock_for(const claims& claims, const std::chrono::duration<Rep, Period>& wait) {
         require_free();
         acquire_options options = options_;
-        const auto longest = std::chrono::duration_cast<std::chrono::duration<Rep, Period>>(std::chrono::hours{24 * 365});
+        const auto longest =
+            std::chrono::duration_cast<std::chrono::duration<Rep, Period>>(std::chrono::hours{24 * 365});
         options.wait = std::chrono::ceil<std::chrono::milliseconds>(std::min(wait, longest));
         if (*options.wait <= std::chrono::milliseconds{0}) return try_lock(claims);
         std::error_code error;

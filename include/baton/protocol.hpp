@@ -1,6 +1,6 @@
-/// What a client and a store say to each other: ids, commands, and the events that answer them or tell of others' doings.
-/// Only whoever writes a store needs this. The rules behind it are in docs/rules.md; a store that follows them passes the
-/// contract suite.
+/// What a client and a store say to each other: ids, commands, and the events that answer them or tell of others'
+/// doings. Only whoever writes a store needs this. The rules behind it are in docs/rules.md; a store that follows them
+/// passes the contract suite.
 #pragma once
 
 #include <chrono>
@@ -311,8 +311,7 @@ struct event {
 
 }  // namespace baton::protocol
 
-template <>
-struct std::hash<baton::protocol::session_id> {
+template <> struct std::hash<baton::protocol::session_id> {
     std::size_t operator()(const baton::protocol::session_id& id) const noexcept {
         return static_cast<std::size_t>(id.high ^ (id.low * 0x9e3779b97f4a7c15ULL));
     }

@@ -1,5 +1,5 @@
-/// A named semaphore: some of a limit, with slot numbers. Lockable and TimedLockable, so that the standard's guards fit:
-/// locking takes the permits, unlocking gives them back.
+/// A named semaphore: some of a limit, with slot numbers. Lockable and TimedLockable, so that the standard's guards
+/// fit: locking takes the permits, unlocking gives them back.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,7 @@ public:
     /// Throws `error`: already_held if this object holds its permits already.
     void lock() { owned_lease::lock(claims_); }
     bool try_lock() { return owned_lease::try_lock(claims_); }
-    template <typename Rep, typename Period>
-    bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
+    template <typename Rep, typename Period> bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
         return owned_lease::try_lock_for(claims_, wait);
     }
     template <typename Clock, typename Duration>

@@ -1,5 +1,5 @@
-/// A named read/write lock for the standard's guards: SharedTimedLockable. Readers and writers come in order of arrival.
-/// As with mutex.hpp, one request for several names is better than several of these at once.
+/// A named read/write lock for the standard's guards: SharedTimedLockable. Readers and writers come in order of
+/// arrival. As with mutex.hpp, one request for several names is better than several of these at once.
 #pragma once
 
 #include <string_view>
@@ -18,8 +18,7 @@ public:
     /// Throws `error`: already_held if this object holds the lock already, shared or not.
     void lock() { owned_lease::lock(alone_); }
     bool try_lock() { return owned_lease::try_lock(alone_); }
-    template <typename Rep, typename Period>
-    bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
+    template <typename Rep, typename Period> bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
         return owned_lease::try_lock_for(alone_, wait);
     }
     template <typename Clock, typename Duration>
@@ -29,8 +28,7 @@ public:
 
     void lock_shared() { owned_lease::lock(together_); }
     bool try_lock_shared() { return owned_lease::try_lock(together_); }
-    template <typename Rep, typename Period>
-    bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& wait) {
+    template <typename Rep, typename Period> bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& wait) {
         return owned_lease::try_lock_for(together_, wait);
     }
     template <typename Clock, typename Duration>

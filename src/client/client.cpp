@@ -17,8 +17,7 @@ using detail::client_core;
 using detail::lease_state;
 
 /// Where a blocking caller waits. Lives until both sides are through with it.
-template <typename Result>
-class waiter {
+template <typename Result> class waiter {
 public:
     void complete(std::error_code error, Result result) {
         const std::lock_guard lock{mutex_};
@@ -108,9 +107,7 @@ std::shared_ptr<lease_state> wait_for_lease(const std::shared_ptr<client_core>& 
     return waiter.wait(error);
 }
 
-lease lease_of(std::shared_ptr<lease_state> state) {
-    return state ? lease_state::wrap(std::move(state)) : lease{};
-}
+lease lease_of(std::shared_ptr<lease_state> state) { return state ? lease_state::wrap(std::move(state)) : lease{}; }
 
 /// Ends the client when its last copy goes.
 struct owner {
@@ -147,7 +144,8 @@ std::vector<protocol::event> operate(const std::shared_ptr<client_core>& core, p
     std::vector<protocol::event> events = waiter.wait(error);
     if (error) fail(error, what);
     for (const protocol::event& event : events)
-        if (const auto* refused = std::get_if<protocol::refused>(&event.what)) fail(detail::error_of(refused->reason), what);
+        if (const auto* refused = std::get_if<protocol::refused>(&event.what))
+            fail(detail::error_of(refused->reason), what);
     return events;
 }
 

@@ -52,8 +52,8 @@ void client_core::pump() {
 }
 
 void client_core::acquire(acquire_order order, std::function<void(handle)> started, on_acquired done) {
-    run([this, order = std::move(order), started = std::move(started), done = std::move(done)](session& session,
-                                                                                               client_time now) mutable {
+    run([this, order = std::move(order), started = std::move(started), done = std::move(done)](
+            session& session, client_time now) mutable {
         std::vector<claim> claims = order.claims;
         const handle handle = session.acquire(now, std::move(order));
         pending_.emplace(handle, pending{std::move(claims), std::move(done)});
@@ -95,9 +95,8 @@ void client_core::perform(acquired& action) {
     for (const auto& [resource, mark] : action.grant.abandoned)
         state->abandoned.push_back({resource, mark.label, mark.fence, mark.count});
     state->grant = std::move(action.grant);
-    observe([claims = node.mapped().claims, fence = state->grant.fence, waited = state->grant.waited](observer& observer) {
-        observer.granted(claims, fence, waited);
-    });
+    observe([claims = node.mapped().claims, fence = state->grant.fence,
+             waited = state->grant.waited](observer& observer) { observer.granted(claims, fence, waited); });
     held_.emplace(action.handle, held{std::move(node.mapped().claims), state, state->grant.fence});
     node.mapped().done({}, std::move(state));
 }
@@ -176,7 +175,9 @@ void client_core::failed(message_tag tag, failure how, std::error_code why) noex
 }
 
 void client_core::noticed(lineage lineage, protocol::event event) noexcept {
-    run([lineage, event = std::move(event)](session& session, client_time now) { session.notice(now, lineage, event); });
+    run([lineage, event = std::move(event)](session& session, client_time now) {
+        session.notice(now, lineage, event);
+    });
 }
 
 }  // namespace baton::detail

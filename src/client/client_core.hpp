@@ -68,8 +68,7 @@ private:
     };
 
     /// Every input of the machine comes through here: on the strand, with the time; its actions are performed at once.
-    template <typename Input>
-    void run(Input input) {
+    template <typename Input> void run(Input input) {
         strand_->post([self = shared_from_this(), input = std::move(input)]() mutable {
             input(self->session_, self->now());
             self->pump();

@@ -12,7 +12,8 @@ void client_core::call_back(std::function<void()> callback) {
     changed_.notify_one();
 }
 
-/// The thread wakes for the earliest time that was ever asked for; if it was not needed any more, that is found out then.
+/// The thread wakes for the earliest time that was ever asked for; if it was not needed any more, that is found out
+/// then.
 void client_core::arm(std::optional<client_time> next) {
     if (!next) return;
     {

@@ -28,7 +28,8 @@ public:
             case errc::duplicate_resource: return "refused: a name is claimed twice";
             case errc::name_empty: return "refused: a name is empty";
             case errc::name_too_long: return "refused: a name is longer than 512 bytes";
-            case errc::permits_out_of_range: return "refused: permits must be 1 up to the limit, the limit up to 65,536";
+            case errc::permits_out_of_range:
+                return "refused: permits must be 1 up to the limit, the limit up to 65,536";
             case errc::above_limit: return "refused: more permits than the limit that is pinned for the name";
             case errc::hold_limit_out_of_range: return "refused: a hold limit is 1 ms to 366 days";
             case errc::queue_full: return "refused: the queue is full";

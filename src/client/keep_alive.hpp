@@ -1,6 +1,6 @@
-// How long a client may believe that its session lives. The engine's deadline starts when a renewal arrives; the client's
-// starts when it was sent, and ends a margin earlier: so the client always stops believing first, also with clocks that
-// run one percent apart. Pure: tags and times come in, times go out.
+// How long a client may believe that its session lives. The engine's deadline starts when a renewal arrives; the
+// client's starts when it was sent, and ends a margin earlier: so the client always stops believing first, also with
+// clocks that run one percent apart. Pure: tags and times come in, times go out.
 #pragma once
 
 #include <algorithm>
@@ -78,7 +78,7 @@ public:
 private:
     std::chrono::microseconds ttl_;
     std::map<std::uint64_t, client_time> unanswered_;
-    std::optional<client_time> renewed_;    // when the newest positively answered one was sent
+    std::optional<client_time> renewed_;  // when the newest positively answered one was sent
     std::optional<client_time> last_sent_;
 };
 

@@ -12,7 +12,10 @@ std::size_t character_at(std::string_view text) {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     const unsigned first = byte(0);
     if (first < 0x80) return first >= 0x20 && first != 0x7f && first != '\\' ? 1 : 0;
-    const std::size_t length = first >= 0xf0 && first <= 0xf4 ? 4 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xc2 && first < 0xe0 ? 2 : 0;
+    const std::size_t length = first >= 0xf0 && first <= 0xf4  ? 4
+                               : first >= 0xe0 && first < 0xf0 ? 3
+                               : first >= 0xc2 && first < 0xe0 ? 2
+                                                               : 0;
     if (length == 0) return 0;
     std::uint32_t code = first & (0xffU >> (length + 1));
     for (std::size_t i = 1; i < length; ++i) {

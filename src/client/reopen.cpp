@@ -11,7 +11,8 @@ void session::open(client_time now) {
             transmit(now, kind::leave, record.number, protocol::leave{{id_, record.number}, record.manner});
     protocol::open command{id_, options_.ttl, options_.label, ++link_, number_, {}};
     for (const auto& [handle, record] : records_)
-        if (record.phase != phase::leaving && record.phase != phase::unsent) command.live.push_back(present(now, record));
+        if (record.phase != phase::leaving && record.phase != phase::unsent)
+            command.live.push_back(present(now, record));
     transmit(now, kind::open, 0, std::move(command));
     keep_alive_.sent(tag_, now);
     for (auto& [handle, record] : records_)
@@ -19,7 +20,8 @@ void session::open(client_time now) {
 }
 
 protocol::live_request session::present(client_time now, const record& record) const {
-    protocol::live_request live{record.number, record.order.claims, record.grant.ticket, 0, {}, record.order.hold_limit};
+    protocol::live_request live{record.number,          record.order.claims, record.grant.ticket, 0, {},
+                                record.order.hold_limit};
     if (record.phase != phase::held) return live;
     live.fence = record.grant.fence;
     live.slots = record.grant.slots;

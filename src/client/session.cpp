@@ -81,7 +81,8 @@ void session::process(client_time now, const sent& question, tag tag, const prot
     if (const auto* ended = std::get_if<protocol::ended>(&event.what)) on(now, *ended);
     if (const auto* revoking = std::get_if<protocol::revoking>(&event.what)) on(now, *revoking);
     if (const auto* alive = std::get_if<protocol::alive>(&event.what)) on_alive(now, *alive, question, tag);
-    if (const auto* lost = std::get_if<protocol::session_lost>(&event.what); lost && lost->session == id_) replace_session(now);
+    if (const auto* lost = std::get_if<protocol::session_lost>(&event.what); lost && lost->session == id_)
+        replace_session(now);
     if (std::holds_alternative<protocol::closed>(event.what) && closing_) act(gone{});
 }
 
@@ -141,15 +142,18 @@ std::optional<client_time> session::next_wake() const {
     if (!alarms_.empty()) consider(alarms_.begin()->first);
     if (can_ask() && last_input_) consider(keep_alive_.next_renewal(*last_input_));
     if (!unsure_told_) consider(keep_alive_.unsure_from());
-    if (const auto deadline = keep_alive_.deadline(); deadline && last_input_ && *deadline > *last_input_) consider(deadline);
+    if (const auto deadline = keep_alive_.deadline(); deadline && last_input_ && *deadline > *last_input_)
+        consider(deadline);
     return next;
 }
 
 /// The next moment at which time decides something about a record.
 void session::set_alarm(record& record) {
     std::optional<client_time> next;
-    if (record.phase == phase::held) next = cap_of(record);
-    else if (record.phase != phase::leaving) next = record.give_up;
+    if (record.phase == phase::held)
+        next = cap_of(record);
+    else if (record.phase != phase::leaving)
+        next = record.give_up;
     if (record.alarm == next) return;
     if (record.alarm) alarms_.erase({*record.alarm, record.handle});
     if (next) alarms_.emplace(*next, record.handle);

@@ -125,7 +125,7 @@ private:
         queued,      // has a ticket
         confirming,  // granted, while the session's own life is in doubt: a renewal must be answered first
         held,
-        leaving,     // to be left: `leave` was sent, or will be when the line is up
+        leaving,  // to be left: `leave` was sent, or will be when the line is up
     };
 
     struct record {
@@ -136,13 +136,13 @@ private:
         client_time started;
         std::optional<client_time> give_up;  // when the wait is over
         detail::grant grant;
-        std::optional<client_time> hold_end;        // not before then the engine ends it at its hold limit
-        std::optional<client_time> hold_cap;        // where its hold limit ends it here
-        std::optional<client_time> revoke_cap;      // where an operator's patience ends it
-        std::optional<client_time> frozen;          // believed until then, in a lineage that is over
-        bool told = false;                          // of its revocation: its loss is not told again
+        std::optional<client_time> hold_end;                // not before then the engine ends it at its hold limit
+        std::optional<client_time> hold_cap;                // where its hold limit ends it here
+        std::optional<client_time> revoke_cap;              // where an operator's patience ends it
+        std::optional<client_time> frozen;                  // believed until then, in a lineage that is over
+        bool told = false;                                  // of its revocation: its loss is not told again
         protocol::manner manner = protocol::manner::clean;  // of its leaving
-        tag known = 0;                              // what the engine says in answer to later tags is news
+        tag known = 0;                                      // what the engine says in answer to later tags is news
         std::optional<client_time> alarm;
     };
 
@@ -175,10 +175,7 @@ private:
     [[nodiscard]] bool can_ask() const { return up_ && opened_ && !closing_; }
     [[nodiscard]] client_time not_before(protocol::instant engine, client_time now) const;
     [[nodiscard]] client_time safely_before(protocol::instant engine, client_time now) const;
-    template <typename Action>
-    void act(Action action) {
-        actions_.push_back(std::move(action));
-    }
+    template <typename Action> void act(Action action) { actions_.push_back(std::move(action)); }
 
     // acquire.cpp
     void ask(client_time now, record& record);

@@ -24,7 +24,9 @@ public:
         auto& waiting = strands_of_this_thread();
         waiting.push_back(shared_from_this());
         if (waiting.size() > 1) return;  // inside another strand's task
-        for (std::size_t next = 0; next < waiting.size(); ++next) std::shared_ptr{waiting[next]}->run();
+        for (std::size_t next = 0; next < waiting.size(); ++next) std::shared_ptr {
+                waiting[next]
+            } -> run();
         waiting.clear();
     }
 

@@ -19,10 +19,12 @@ std::string default_url() {
 
 std::shared_ptr<store> make_store(std::string_view url) {
     const std::string_view scheme = url.substr(0, url.find(':'));
-    if (scheme.size() == url.size()) throw error{errc::bad_url, "a store's address begins with a scheme and a colon, as in memory:"};
+    if (scheme.size() == url.size())
+        throw error{errc::bad_url, "a store's address begins with a scheme and a colon, as in memory:"};
     if (scheme == "memory") return memory_store(url.substr(scheme.size() + 1));
     if (scheme == "local") throw error{errc::unsupported, "local: is not in this version yet; memory: is"};
-    throw error{errc::bad_url, "no store has the scheme " + printable(scheme.substr(0, 32)) + ":; this version has memory:"};
+    throw error{errc::bad_url,
+                "no store has the scheme " + printable(scheme.substr(0, 32)) + ":; this version has memory:"};
 }
 
 std::string default_label() {

@@ -16,7 +16,8 @@ public:
             for (const auto& [number, request] : session.requests) repeats_allowed_ |= request.reordered;
         for (const auto& [id, session] : engine_.sessions_) check_session(session);
         for (const auto& [name, resource] : engine_.resources_) check_resource(name, resource);
-        if (claims_of_requests_ != claims_on_resources_) fail("a claim stands on a resource without a request, or twice");
+        if (claims_of_requests_ != claims_on_resources_)
+            fail("a claim stands on a resource without a request, or twice");
         check_timetables();
         check_debts();
         return violation_;
@@ -30,7 +31,9 @@ private:
         if (!holds) fail(what);
     }
 
-    static std::string named(const request_record& request) { return "request with ticket " + std::to_string(request.ticket); }
+    static std::string named(const request_record& request) {
+        return "request with ticket " + std::to_string(request.ticket);
+    }
 
     // Every live request belongs to a live session.
     void check_session(const session_record& session) {
@@ -61,7 +64,8 @@ private:
         claims_of_requests_ += request.claims().size();
         require(unadmitted == request.unadmitted, named(request) + " miscounts its claims");
         require(request.held() == (unadmitted == 0), named(request) + " is granted, or not, against its claims");
-        require(request.ticket != 0 && request.ticket <= engine_.last_serial_, named(request) + " is ahead of the counter");
+        require(request.ticket != 0 && request.ticket <= engine_.last_serial_,
+                named(request) + " is ahead of the counter");
         // What a client presents may repeat a number that another history gave out, on other resources.
         require(serials_.insert(request.ticket).second || repeats_allowed_, named(request) + " shares its ticket");
         if (request.revoked) ++deadlines_expected_;
@@ -82,7 +86,8 @@ private:
         check_slots(name, resource);
         check_wide(name, resource);
         if (resource.owed != nullptr) ++owed_expected_;
-        require(resource.owed == nullptr || (!resource.waiting.empty() && resource.waiting.begin()->second == resource.owed),
+        require(resource.owed == nullptr ||
+                    (!resource.waiting.empty() && resource.waiting.begin()->second == resource.owed),
                 name + " owes to somebody who is not the first in line");
         require(resource.owed != nullptr || resource.waiting.empty() || !admissible(*resource.waiting.begin()->second),
                 name + " has a first in line that could be admitted and is not");
@@ -103,7 +108,8 @@ private:
             used += claim->permits;
             if (!claim->request->held()) ++reserved;
         }
-        require(modes == resource.modes && used == resource.used && reserved == resource.reserved, name + " has wrong tallies");
+        require(modes == resource.modes && used == resource.used && reserved == resource.reserved,
+                name + " has wrong tallies");
     }
 
     // No claim is admitted while an older one on the same resource waits.
@@ -122,8 +128,10 @@ private:
         for (const auto& [ticket, claim] : resource.admitted) {
             if (claim->request->reordered) return;  // from here on the order of admission is not that of the tickets
             sum += claim->permits;
-            require(!rule_of(claim->mode).counted || sum <= claim->limit_then, name + " has admitted more than its limit");
-            require(claim->slots.empty() || claim->slots.back() < claim->limit_then, name + " gave a slot above its limit");
+            require(!rule_of(claim->mode).counted || sum <= claim->limit_then,
+                    name + " has admitted more than its limit");
+            require(claim->slots.empty() || claim->slots.back() < claim->limit_then,
+                    name + " gave a slot above its limit");
         }
     }
 
@@ -137,14 +145,16 @@ private:
             }
         }
         require(resource.slots.count() == seen.size(), name + " leaked a slot");
-        for (const auto& [ticket, claim] : resource.waiting) require(claim->slots.empty(), name + " gave slots to a waiter");
+        for (const auto& [ticket, claim] : resource.waiting)
+            require(claim->slots.empty(), name + " gave slots to a waiter");
     }
 
     void check_wide(const std::string& name, const resource_record& resource) {
         std::size_t wide = 0;
         for (const auto& [ticket, claim] : resource.waiting) {
             if (claim->permits > 1) ++wide;
-            require(claim->permits <= 1 || resource.wide.contains({claim->permits, ticket}), name + " lost a wide waiter");
+            require(claim->permits <= 1 || resource.wide.contains({claim->permits, ticket}),
+                    name + " lost a wide waiter");
             require(claim->permits <= resource.limit_for(claim->limit), name + " has a waiter that can never fit");
         }
         require(wide == resource.wide.size(), name + " remembers a wide waiter that is gone");

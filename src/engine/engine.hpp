@@ -71,10 +71,7 @@ private:
     void perform(const mend& command);
     void perform(const resize& command);
     void perform(const pause& command);
-    template <typename What>
-    void tell(What what) {
-        events_.push_back({now_, std::move(what)});
-    }
+    template <typename What> void tell(What what) { events_.push_back({now_, std::move(what)}); }
     void refuse(refusal reason) { tell(refused{std::nullopt, reason}); }
     void refuse(const request_id& request, refusal reason) { tell(refused{request, reason}); }
     [[nodiscard]] bool is_paused() const { return now_ < paused_until_; }

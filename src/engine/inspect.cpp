@@ -50,9 +50,7 @@ resource_view view_of(const resource_record& resource) {
 }
 
 /// Numbers are microseconds of the engine's clock (rule 8), so they tell when they were drawn, also after a reclaim.
-duration since(serial drawn, instant now) {
-    return std::max(duration{0}, now.time_since_epoch() - duration{drawn});
-}
+duration since(serial drawn, instant now) { return std::max(duration{0}, now.time_since_epoch() - duration{drawn}); }
 
 request_view view_of(const request_record& request, instant now) {
     const session_record& session = *request.session;
@@ -96,7 +94,7 @@ private:
     void gather() {
         for (const auto& [name, resource] : engine_.resources_)
             if (matches(filter_, name)) reach(resource);
-        for (std::size_t next = 0; next < resources_.size(); ++next)
+        for (std::size_t next = 0; next < resources_.size(); ++next)  // NOLINT(modernize-loop-convert): it grows
             for (const auto* claims : {&resources_[next]->admitted, &resources_[next]->waiting})
                 for (const auto& [ticket, claim] : *claims) reach(*claim->request->session);
     }

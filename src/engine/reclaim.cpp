@@ -48,6 +48,7 @@ void engine::reclaim(session_record& session, const open& command) {
 /// What the client does not list it has left. Numbers above its highest it has used since: the `open` is a late one.
 void engine::end_unlisted(session_record& session, const open& command) {
     std::vector<std::uint64_t> listed;
+    listed.reserve(command.live.size());
     for (const live_request& live : command.live) listed.push_back(live.number);
     std::ranges::sort(listed);
     std::vector<std::uint64_t> left;
@@ -113,7 +114,8 @@ std::vector<request_record*> engine::rivals(const live_request& live) {
         const std::vector<slot>& slots = slots_of(live, claim);
         if (modes_fit(claim.mode, resource->modes) && !resource->slots.any_taken(slots)) continue;
         for (const auto& [ticket, other] : resource->admitted) {
-            const bool fits = rule_of(claim.mode).fits_with[index_of(other->mode)] && !share_a_slot(slots, other->slots);
+            const bool fits =
+                rule_of(claim.mode).fits_with[index_of(other->mode)] && !share_a_slot(slots, other->slots);
             if (other->request->held() && !fits) found.push_back(other->request);
         }
     }

@@ -26,18 +26,18 @@ struct session_record;
 struct claim_record;
 
 struct resource_record {
-    std::string_view name;                         // its key in the table of resources
-    std::map<serial, claim_record*> admitted;      // by ticket
-    std::map<serial, claim_record*> waiting;       // by ticket
-    std::array<std::size_t, mode_count> modes{};   // how many are admitted in each mode
-    std::uint64_t used = 0;                        // permits of the admitted claims
-    std::size_t reserved = 0;                      // admitted claims of requests that still wait
-    slot_set slots;                                // of the admitted claims
+    std::string_view name;                            // its key in the table of resources
+    std::map<serial, claim_record*> admitted;         // by ticket
+    std::map<serial, claim_record*> waiting;          // by ticket
+    std::array<std::size_t, mode_count> modes{};      // how many are admitted in each mode
+    std::uint64_t used = 0;                           // permits of the admitted claims
+    std::size_t reserved = 0;                         // admitted claims of requests that still wait
+    slot_set slots;                                   // of the admitted claims
     std::set<std::pair<std::uint32_t, serial>> wide;  // waiting claims of two permits or more: permits, ticket
-    std::optional<std::uint32_t> pinned;           // the limit that overrides all claims' (rule 10)
-    std::optional<protocol::mark> mark;                // (rule 7)
-    serial told = 0;                               // fence of the exclusive holder that was told of the mark
-    claim_record* owed = nullptr;                  // the first in line, if it stands in the engine's list of debts
+    std::optional<std::uint32_t> pinned;              // the limit that overrides all claims' (rule 10)
+    std::optional<protocol::mark> mark;               // (rule 7)
+    serial told = 0;                                  // fence of the exclusive holder that was told of the mark
+    claim_record* owed = nullptr;                     // the first in line, if it stands in the engine's list of debts
 
     [[nodiscard]] std::uint32_t limit_for(std::uint32_t own) const { return pinned.value_or(own); }
     [[nodiscard]] bool idle() const { return admitted.empty() && waiting.empty() && !pinned && !mark; }
@@ -54,7 +54,8 @@ struct claim_record {
     std::vector<slot> slots;  // while admitted
 
     [[nodiscard]] bool is(const claim& asked) const {
-        return resource->name == asked.resource && mode == asked.mode && permits == asked.permits && limit == asked.limit;
+        return resource->name == asked.resource && mode == asked.mode && permits == asked.permits &&
+               limit == asked.limit;
     }
 };
 

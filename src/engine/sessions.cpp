@@ -161,8 +161,8 @@ instant engine::pause_end(instant now) const {
     return too_far ? now + pause_length_ : paused_until_;
 }
 
-/// Rule 5: after the clock went back, nobody lives longer than his ttl for it, no pause lasts longer than it was, and one
-/// that is over stays over.
+/// Rule 5: after the clock went back, nobody lives longer than his ttl for it, no pause lasts longer than it was, and
+/// one that is over stays over.
 void engine::cut_deadlines() {
     if (!is_paused()) pause_length_ = duration{0};
     paused_until_ = pause_end(now_);

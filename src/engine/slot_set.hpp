@@ -36,9 +36,11 @@ public:
         std::vector<slot> slots;
         slots.reserve(count);
         while (slots.size() < count) {
-            while (first_free_word_ < words_.size() && words_[first_free_word_] == ~std::uint64_t{0}) ++first_free_word_;
+            while (first_free_word_ < words_.size() && words_[first_free_word_] == ~std::uint64_t{0})
+                ++first_free_word_;
             const std::uint64_t word = first_free_word_ < words_.size() ? words_[first_free_word_] : 0;
-            slots.push_back(static_cast<slot>(first_free_word_ * word_bits + static_cast<std::size_t>(std::countr_one(word))));
+            slots.push_back(
+                static_cast<slot>(first_free_word_ * word_bits + static_cast<std::size_t>(std::countr_one(word))));
             take(slots.back());
         }
         return slots;

@@ -92,7 +92,8 @@ std::optional<refusal> refusal_of(const enter& command) {
     if (const auto reason = refusal_of_number(command.request.number)) return reason;
     if (const auto reason = refusal_of_claims(command.claims)) return reason;
     const auto& hold = command.options.hold_limit;
-    if (hold && (*hold < bounds::shortest_hold || *hold > bounds::longest_hold)) return refusal::hold_limit_out_of_range;
+    if (hold && (*hold < bounds::shortest_hold || *hold > bounds::longest_hold))
+        return refusal::hold_limit_out_of_range;
     return {};
 }
 

@@ -1,4 +1,5 @@
-// Is a command well formed? What can be said without looking at the engine's state; everything from outside passes here.
+// Is a command well formed? What can be said without looking at the engine's state; everything from outside passes
+// here.
 #pragma once
 
 #include <optional>

@@ -164,14 +164,16 @@ private:
         std::vector<std::size_t> queue{start};
         for (std::size_t next = 0; next < queue.size() && !came.contains(start); ++next)
             for (const edge& edge : edges_[queue[next]])
-                if (knot_[edge.to] == knot_[start] && came.try_emplace(edge.to, step{queue[next], edge.resource}).second)
+                if (knot_[edge.to] == knot_[start] &&
+                    came.try_emplace(edge.to, step{queue[next], edge.resource}).second)
                     queue.push_back(edge.to);
         circle circle;
         std::size_t node = start;
         do {
             const step& step = came.at(node);
             if (step.resource != nullptr)
-                circle.push_back({snapshot_.requests[step.from].ticket, step.resource->name, snapshot_.requests[node].ticket});
+                circle.push_back(
+                    {snapshot_.requests[step.from].ticket, step.resource->name, snapshot_.requests[node].ticket});
             node = step.from;
         } while (node != start);
         std::ranges::reverse(circle);
@@ -179,8 +181,9 @@ private:
     }
 
     snapshot& snapshot_;
-    std::unordered_multimap<serial, std::size_t> index_by_ticket_;  // requests stand by ticket: a smaller index is older
-    std::vector<std::vector<edge>> edges_;                     // of the requests, then of the sessions
+    std::unordered_multimap<serial, std::size_t>
+        index_by_ticket_;                   // requests stand by ticket: a smaller index is older
+    std::vector<std::vector<edge>> edges_;  // of the requests, then of the sessions
     std::vector<std::size_t> order_;
     std::vector<std::size_t> lowest_;
     std::vector<std::size_t> knot_;  // by one of its nodes; none while still on the stack

@@ -1,5 +1,5 @@
-// The client with a real store, `memory:`, and real threads. Nothing sleeps for a fixed time: what must happen is waited
-// for, with a deadline that is only met when it does not.
+// The client with a real store, `memory:`, and real threads. Nothing sleeps for a fixed time: what must happen is
+// waited for, with a deadline that is only met when it does not.
 #include "baton/client.hpp"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,7 @@ using namespace std::chrono_literals;
 constexpr auto long_enough = 20s;
 
 /// Waits until something has become true.
-template <typename Condition>
-bool eventually(Condition condition) {
+template <typename Condition> bool eventually(Condition condition) {
     const auto deadline = std::chrono::steady_clock::now() + long_enough;
     while (!condition()) {
         if (std::chrono::steady_clock::now() > deadline) return false;

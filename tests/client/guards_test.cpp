@@ -20,7 +20,9 @@ protected:
 
 TEST_F(Guards, AMutexFitsTheStandardsGuards) {
     mutex mutex{first, "ledger"};
-    class mutex other{second, "ledger"};
+    class mutex other {
+        second, "ledger"
+    };
     {
         const std::scoped_lock guard{mutex};
         EXPECT_TRUE(mutex.lease().valid());

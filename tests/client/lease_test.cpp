@@ -15,7 +15,8 @@ TEST_F(Lease, IsValidUntilTtlLessMarginAfterTheSendingOfTheLastAnsweredRenewal) 
     const handle handle = hold();
     EXPECT_TRUE(session.valid(handle, sending + ttl - margin - 1us));
     EXPECT_FALSE(session.valid(handle, sending + ttl - margin));
-    EXPECT_LT(sending + ttl - margin, sending + ttl);  // the engine's own deadline starts at the receipt, at the earliest then
+    EXPECT_LT(sending + ttl - margin,
+              sending + ttl);  // the engine's own deadline starts at the receipt, at the earliest then
 }
 
 TEST_F(Lease, IsProlongedByEveryAnsweredRenewal) {
@@ -278,8 +279,9 @@ TEST_F(Lease, WhatANewLineageGaveToAnotherIsLost) {
     lineage_now = first_lineage + 1;
     session.line_up(now, lineage_now);
     const auto open = sent<protocol::open>();
-    session.reply(now, open->first, lineage_now,
-                  {{engine_now, protocol::ended{{id(), 1}, protocol::end_reason::superseded, 200}}, {engine_now, alive()}});
+    session.reply(
+        now, open->first, lineage_now,
+        {{engine_now, protocol::ended{{id(), 1}, protocol::end_reason::superseded, 200}}, {engine_now, alive()}});
     const auto loss_told = take<lost>();
     ASSERT_TRUE(loss_told);
     EXPECT_EQ(loss_told->handle, handle);

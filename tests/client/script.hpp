@@ -21,7 +21,7 @@ protected:
 
     client_time now{1'000s};
     protocol::instant engine_now{1'800'000'000s};  // the engine's clock is its own
-    std::uint64_t ids = 0;  // the session's is the last that was drawn
+    std::uint64_t ids = 0;                         // the session's is the last that was drawn
     detail::session session{{ttl, "tester"}, [this] { return protocol::session_id{++ids, 0}; }};
     lineage lineage_now = first_lineage;
     std::vector<action> actions;  // all that came out and was not looked at
@@ -37,8 +37,7 @@ protected:
     }
 
     /// The first action of this kind, taken out of the list.
-    template <typename Action>
-    std::optional<Action> take() {
+    template <typename Action> std::optional<Action> take() {
         collect();
         for (auto next = actions.begin(); next != actions.end(); ++next) {
             if (auto* found = std::get_if<Action>(&*next)) {
@@ -51,8 +50,7 @@ protected:
     }
 
     /// The first command of this kind that was sent, with its tag.
-    template <typename Command>
-    std::optional<std::pair<tag, Command>> sent() {
+    template <typename Command> std::optional<std::pair<tag, Command>> sent() {
         collect();
         for (auto next = actions.begin(); next != actions.end(); ++next) {
             const auto* found = std::get_if<send>(&*next);
@@ -71,12 +69,10 @@ protected:
         actions.clear();
     }
 
-    template <typename What>
-    void reply(tag tag, What what) {
+    template <typename What> void reply(tag tag, What what) {
         session.reply(now, tag, lineage_now, {protocol::event{engine_now, std::move(what)}});
     }
-    template <typename What>
-    void notice(What what) {
+    template <typename What> void notice(What what) {
         session.notice(now, lineage_now, protocol::event{engine_now, std::move(what)});
     }
 
@@ -104,7 +100,9 @@ protected:
         reply(renewal->first, alive(std::move(requests)));
     }
 
-    acquire_order order(std::string name = "x") const { return {{{std::move(name), mode::exclusive, 0, 0}}, false, {}, {}, {}}; }
+    acquire_order order(std::string name = "x") const {
+        return {{{std::move(name), mode::exclusive, 0, 0}}, false, {}, {}, {}};
+    }
 
     /// An acquire that is granted at once.
     handle hold(acquire_order wanted, std::optional<protocol::instant> hold_deadline = {}) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/types.hpp"
 #include "engine/inspect.hpp"
+#include "engine/types.hpp"
 
 namespace baton::sim {
 

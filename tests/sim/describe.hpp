@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "plan.hpp"
 #include "engine/types.hpp"
+#include "plan.hpp"
 
 namespace baton::sim {
 

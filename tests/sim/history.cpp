@@ -183,7 +183,7 @@ void history::hear(const alive& event) {
             broken(describe(id) + " is live, and not in the answer");
         else if (state->ticket != request.ticket)
             broken(describe(id) + " is answered with another ticket");
-        else if (state->fence != request.fence && !(paused_ && state->fence == 0))
+        else if (state->fence != request.fence && (!paused_ || state->fence != 0))
             broken(describe(id) + " is answered with another fence");
     }
     if (count != event.requests.size()) broken(describe(event.session) + " is told of requests that are not live");

@@ -2,12 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -16,41 +20,45 @@ namespace baton::sim {
 
 namespace {
 
+// A child's exit codes. A sanitizer that ends it uses 1.
+constexpr int exit_agreed = 0;
+constexpr int exit_differed = 2;
+
+// The child's answer over the pipe: one character, then what is wrong.
+constexpr char agrees = '+';
+constexpr char differs = '-';
+
 [[noreturn]] void fail(const char* call) { throw std::system_error(errno, std::generic_category(), call); }
 
-/// A number that parent and child share: it outlives the child.
-class shared_number {
-public:
-    shared_number() {
-        void* page = ::mmap(nullptr, sizeof(std::size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (page == MAP_FAILED) fail("mmap");
-        value_ = static_cast<std::size_t*>(page);
-    }
-    shared_number(const shared_number&) = delete;
-    shared_number& operator=(const shared_number&) = delete;
-    ~shared_number() { ::munmap(value_, sizeof(std::size_t)); }
+pid_t fork_bound() {
+    std::cout << std::flush;
+    const pid_t child = ::fork();
+    if (child < 0) fail("fork");
+    // Whoever kills the parent means the child too.
+    if (child == 0) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return child;
+}
 
-    [[nodiscard]] std::size_t* get() const { return value_; }
+int wait_for(pid_t child) {
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) fail("waitpid");
+    return status;
+}
 
-private:
-    std::size_t* value_ = nullptr;
-};
-
+// Nor does every attempt need to leave a core.
 void hide_output() {
+    const rlimit nothing{0, 0};
+    ::setrlimit(RLIMIT_CORE, &nothing);
     const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere < 0) return;
     ::dup2(nowhere, STDOUT_FILENO);
     ::dup2(nowhere, STDERR_FILENO);
 }
 
-// The child's answer: one character, then what is wrong.
-constexpr char agrees = '+';
-constexpr char differs = '-';
-
-template <typename Work> [[noreturn]] void be_child(int answer_to, child_output output, Work work) {
-    std::signal(SIGABRT, SIG_DFL);
-    std::signal(SIGSEGV, SIG_DFL);
+template <typename Work> [[noreturn]] void answer_and_exit(int answer_to, child_output output, Work work) {
     if (output == child_output::hidden) hide_output();
+    ::alarm(static_cast<unsigned>(patience.count()));
     const std::optional<failure> found = work();
     const std::string answer = found ? differs + found->what : std::string(1, agrees);
     for (std::size_t sent = 0; sent < answer.size();) {
@@ -58,7 +66,7 @@ template <typename Work> [[noreturn]] void be_child(int answer_to, child_output 
         if (count < 0) break;
         sent += static_cast<std::size_t>(count);
     }
-    ::_exit(0);
+    ::_exit(exit_agreed);
 }
 
 std::string read_all(int from) {
@@ -73,40 +81,62 @@ std::string read_all(int from) {
 }
 
 std::string death(int status) {
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return "the engine hangs";
     if (WIFSIGNALED(status)) return std::string("the engine dies: ") + ::strsignal(WTERMSIG(status));
     return "the engine dies: exit status " + std::to_string(WEXITSTATUS(status));
 }
 
-template <typename Work> std::optional<failure> apart(std::size_t* step, child_output output, Work work) {
+template <typename Work>
+std::optional<failure> failure_apart(const shared_numbers& step, child_output output, Work work) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) fail("pipe2");
-    const pid_t child = ::fork();
-    if (child < 0) fail("fork");
-    if (child == 0) be_child(ends[1], output, work);
+    const pid_t child = fork_bound();
+    if (child == 0) answer_and_exit(ends[1], output, work);
     ::close(ends[1]);
     const std::string answer = read_all(ends[0]);
     ::close(ends[0]);
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (answer.empty()) return failure{*step, death(status)};
+    const int status = wait_for(child);
+    const auto at = static_cast<std::size_t>(step.all()[0]);
+    if (answer.empty()) return failure{at, death(status)};
     if (answer.front() == agrees) return std::nullopt;
-    return failure{*step, answer.substr(1)};
+    return failure{at, answer.substr(1)};
 }
 
 }  // namespace
 
+shared_numbers::shared_numbers(std::size_t count) {
+    const std::size_t bytes = count * sizeof(std::uint64_t);
+    void* page = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) fail("mmap");
+    all_ = {static_cast<std::uint64_t*>(page), count};
+}
+
+shared_numbers::~shared_numbers() { ::munmap(all_.data(), all_.size_bytes()); }
+
+std::optional<bool> run_apart(const std::function<bool()>& work) {
+    const pid_t child = fork_bound();
+    if (child == 0) {
+        const bool agreed = work();
+        std::cout << std::flush;
+        ::_exit(agreed ? exit_agreed : exit_differed);
+    }
+    const int status = wait_for(child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == exit_agreed) return true;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == exit_differed) return false;
+    return std::nullopt;
+}
+
 std::optional<failure> replay_apart(const plan& plan, run_options options, child_output output) {
-    const shared_number step;
-    options.progress = step.get();
-    return apart(step.get(), output, [&] { return replay(plan, options); });
+    const shared_numbers step(1);
+    options.progress = step.all().data();
+    return failure_apart(step, output, [&] { return replay(plan, options); });
 }
 
 std::optional<failure> run_seed_apart(std::uint64_t seed, run_options options, plan& ran) {
-    const shared_number step;
+    const shared_numbers step(1);
     coverage unused;
-    options.progress = step.get();
-    const auto found = apart(step.get(), child_output::shown, [&] { return run_seed(seed, options, unused, ran); });
+    options.progress = step.all().data();
+    auto found = failure_apart(step, child_output::shown, [&] { return run_seed(seed, options, unused, ran); });
     // The child took its plan with it. All steps before the failing one are harmless: drawn again up to there.
     options.trace = nullptr;
     if (found) options.stop_before = found->step;

@@ -14,7 +14,7 @@ command schedule::malformed() {
     const std::string name = dice_.pick(names_);
     const std::string too_long(bounds::name + 1, 'n');
     enter wrong{next, {exclusive(name)}, {}};
-    switch (dice_.below(24)) {
+    switch (dice_.below(25)) {
         case 0: wrong.claims.clear(); return wrong;
         case 1:
             // Building a thousand claims costs as much as many steps.
@@ -42,6 +42,10 @@ command schedule::malformed() {
         case 20: return revoke{name, 1, std::string(bounds::note + 1, 'n'), false};
         case 21: return resize{dice_.percent(50) ? name : too_long, dice_.percent(50) ? 0 : bounds::limit + 1};
         case 22: return mend{dice_.percent(50) ? "" : too_long};
+        case 23:
+            // For ever; little else happens in such a schedule.
+            if (!dice_.percent(10)) return tick{};
+            return pause{instant::max()};
         default: return revoke{name, dice_.roll() % bounds::number, "", dice_.percent(50)};
     }
 }

@@ -46,7 +46,7 @@ void naive_model::cut_deadlines() {
         if (request.revocation && request.revocation->deadline > furthest)
             request.revocation->deadline = now_ + find(request.id.session)->ttl;
     if (!paused()) pause_length_ = duration{0};  // one that is over stays over
-    paused_until_ = std::min(paused_until_, now_ + pause_length_);
+    if (paused() && paused_until_ - now_ > pause_length_) paused_until_ = now_ + pause_length_;
 }
 
 void naive_model::start_pause(const pause& command) {

@@ -64,7 +64,7 @@ struct run_options {
     std::size_t steps = 300;
     core::duration model_early{0};           // a planted fault, see naive_model
     std::ostream* trace = nullptr;           // where each step is told as it happens
-    std::size_t* progress = nullptr;         // where the index of the present step is noted
+    std::uint64_t* progress = nullptr;       // where the index of the present step is noted
     std::optional<std::size_t> stop_before;  // this step is drawn and not performed
 };
 

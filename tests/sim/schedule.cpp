@@ -49,13 +49,13 @@ template <std::size_t Count> std::size_t weighted(dice& dice, const std::array<s
 
 }  // namespace
 
-schedule::schedule(std::uint64_t seed) : dice_(seed), now_(start), paused_until_(instant{}) {
+schedule::schedule(std::uint64_t seed) : dice_(seed), now_(start) {
     static const std::vector<std::optional<std::uint32_t>> budgets{std::nullopt, std::nullopt, 1, 3, 128};
     static const std::vector<std::chrono::milliseconds> longest{1s, 5s, 15s};
     options_.budget = dice_.pick(budgets);
     options_.max_ttl = dice_.pick(longest);
     for (std::size_t count = dice_.between(3, 5); names_.size() < count;) {
-        names_.push_back(std::string(1, static_cast<char>('a' + names_.size())));
+        names_.emplace_back(1, static_cast<char>('a' + names_.size()));
         usual_limits_.push_back(static_cast<std::uint32_t>(dice_.between(1, 6)));
     }
     for (std::size_t count = dice_.between(3, 6); clients_.size() < count;) clients_.emplace_back(clients_.size());

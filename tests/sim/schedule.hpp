@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "dice.hpp"
+#include "engine/types.hpp"
 #include "plan.hpp"
 #include "sim_client.hpp"
-#include "engine/types.hpp"
 
 namespace baton::sim {
 

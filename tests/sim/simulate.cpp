@@ -7,17 +7,17 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <iomanip>
 #include <iostream>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "coverage.hpp"
@@ -100,20 +100,6 @@ settings parse(int count, char** arguments) {
     return chosen;
 }
 
-// An assertion of the engine ends the process; the seed must not die with it.
-thread_local std::uint64_t seed_of_thread = 0;
-
-extern "C" void tell_seed(int signal) {
-    char text[64] = "\nthe engine dies; replay: simulate --replay ";
-    char digits[24];
-    const auto written = std::to_chars(digits, digits + sizeof digits, seed_of_thread).ptr;
-    *written = '\n';
-    std::memcpy(text + std::strlen(text), digits, static_cast<std::size_t>(written + 1 - digits));
-    (void)!::write(STDERR_FILENO, text, strnlen(text, sizeof text));
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-}
-
 void report(std::uint64_t seed, plan& failing, const failure& found, const settings& chosen) {
     std::cout << "\nseed " << seed << " fails after step " << found.step << " (" << describe(failing.options)
               << "): " << found.what << "\n\nshrinking …" << std::flush;
@@ -128,15 +114,16 @@ void report(std::uint64_t seed, plan& failing, const failure& found, const setti
     std::cout << std::endl;
 }
 
-/// All the seeds, dealt to the threads one by one.
+/// All the seeds, dealt to the threads one by one. `seeds` is where each thread notes the seed that it works on.
 class campaign {
 public:
-    explicit campaign(const settings& chosen) : chosen_(chosen), started_(clock_type::now()) {}
+    campaign(const settings& chosen, std::span<std::uint64_t> seeds)
+        : chosen_(chosen), seeds_(seeds), started_(clock_type::now()) {}
 
     /// True if nothing failed.
     bool run() {
         std::vector<std::thread> threads;
-        for (std::uint64_t job = 0; job < chosen_.jobs; ++job) threads.emplace_back([this] { work(); });
+        for (std::uint64_t& seed : seeds_) threads.emplace_back([this, &seed] { work(seed); });
         show_progress();
         for (std::thread& thread : threads) thread.join();
         if (failed_) report(failed_seed_, failed_plan_, failure_, chosen_);
@@ -154,18 +141,18 @@ public:
     [[nodiscard]] const coverage& seen() const { return seen_; }
 
 private:
-    void work() {
+    void work(std::uint64_t& seed) {
         coverage seen;
         plan ran;
         for (std::uint64_t drawn = next_++; drawn < chosen_.schedules && !failed_; drawn = next_++) {
-            seed_of_thread = chosen_.seed + drawn;
-            const auto found = run_seed(seed_of_thread, chosen_.run, seen, ran);
+            seed = chosen_.seed + drawn;
+            const auto found = run_seed(seed, chosen_.run, seen, ran);
             steps_ += ran.steps.size();
             ++schedules_;
             if (!found) continue;
             const std::lock_guard guard(mutex_);
             if (failed_.exchange(true)) break;
-            failed_seed_ = seed_of_thread;
+            failed_seed_ = seed;
             failed_plan_ = ran;
             failure_ = *found;
         }
@@ -179,9 +166,14 @@ private:
         const bool terminal = ::isatty(STDERR_FILENO) == 1;
         const auto interval = terminal ? std::chrono::milliseconds{500} : std::chrono::milliseconds{10'000};
         auto shown = started_;
+        auto moved = started_;
+        std::uint64_t before = 0;
         while (finished_ < chosen_.jobs) {
             std::this_thread::sleep_for(std::chrono::milliseconds{20});
             const auto now = clock_type::now();
+            const std::uint64_t done = schedules_;
+            if (std::exchange(before, done) != done) moved = now;
+            if (now - moved > patience) std::abort();  // whoever started this process finds out what hangs
             if (now - shown < interval || failed_) continue;
             shown = now;
             const double seconds = std::chrono::duration<double>(now - started_).count();
@@ -193,6 +185,7 @@ private:
     }
 
     const settings& chosen_;
+    std::span<std::uint64_t> seeds_;
     clock_type::time_point started_;
     std::atomic<std::uint64_t> next_{0};
     std::atomic<std::uint64_t> schedules_{0};
@@ -238,23 +231,38 @@ int self_test(settings chosen) {
     return exit_failed;
 }
 
-int simulate(const settings& chosen) {
-    campaign all(chosen);
+bool run_campaign(const settings& chosen, std::span<std::uint64_t> seeds) {
+    campaign all(chosen, seeds);
     const bool agreed = all.run();
     if (chosen.stats) all.seen().print(std::cout);
     all.summarise();
-    if (!agreed) return exit_failed;
-    const auto missing = chosen.require_coverage ? all.seen().missing() : std::vector<std::string>{};
+    const auto missing = chosen.require_coverage && agreed ? all.seen().missing() : std::vector<std::string>{};
     for (const std::string& never : missing) std::cout << "never reached: " << never << '\n';
-    return missing.empty() ? 0 : exit_failed;
+    return agreed && missing.empty();
+}
+
+// In a child: if an assertion or a sanitizer ends it, one of the seeds that it worked on is to blame.
+int simulate(const settings& chosen) {
+    const shared_numbers seeds(chosen.jobs);
+    const auto agreed = run_apart([&] { return run_campaign(chosen, seeds.all()); });
+    if (agreed) return *agreed ? 0 : exit_failed;
+    for (const std::uint64_t seed : seeds.all()) {
+        plan ran;
+        const auto found = run_seed_apart(seed, chosen.run, ran);
+        if (!found) continue;
+        report(seed, ran, *found, chosen);
+        return exit_failed;
+    }
+    std::cout << "the engine died, and none of these seeds kills it again:";
+    for (const std::uint64_t seed : seeds.all()) std::cout << ' ' << seed;
+    std::cout << std::endl;
+    return exit_failed;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
     const settings chosen = parse(count, arguments);
-    std::signal(SIGABRT, tell_seed);
-    std::signal(SIGSEGV, tell_seed);
     if (chosen.self_test) return self_test(chosen);
     if (chosen.replay) return replay_seed(chosen);
     return simulate(chosen);

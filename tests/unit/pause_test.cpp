@@ -223,6 +223,15 @@ TEST_F(Pause, AWaiterMayWithdraw) {  // rule 11
     EXPECT_EQ(advance(5s), "granted R");
 }
 
+TEST_F(Pause, AWaiterInTheMiddleMayWithdrawAndTheFirstIsServed) {  // rule 11
+    open("A");
+    pause(5s);
+    for (const char* each : {"A", "A.2", "A.3"}) enter(each, {exclusive("x")});
+    EXPECT_EQ(leave("A.2"), "ended A.2: withdrawn");
+    EXPECT_EQ(queue("x"), "A A.3");
+    EXPECT_EQ(advance(5s), "granted A");
+}
+
 TEST_F(Pause, ASessionMayCloseOrBeGone) {  // rule 11
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
