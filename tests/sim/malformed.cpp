@@ -22,7 +22,7 @@ command schedule::malformed() {
             wrong.claims.assign(bounds::claims + 1, exclusive(name));
             return wrong;
         case 2: wrong.claims.push_back(shared(name)); return wrong;
-        case 3: wrong.claims.push_back(exclusive("")); return wrong;
+        case 3: wrong.claims.push_back(core::exclusive({})); return wrong;
         case 4: wrong.claims.push_back(exclusive(too_long)); return wrong;
         case 5: wrong.claims = {permits(name, 0, 3)}; return wrong;
         case 6: wrong.claims = {permits(name, 4, 3)}; return wrong;

@@ -114,6 +114,18 @@ TEST_F(Handoff, AWaiterThatLeavesInTheStepThatFreesItsNameIsWithdrawn) {  // rul
     EXPECT_EQ(leave("B"), "ended A: expired; lost A; ended B: withdrawn; granted C (x abandoned by A)");
 }
 
+// A's time is up, which frees y for C; the command of that step frees x for B, who came before C.
+TEST_F(Handoff, GrantsOfOneStepAreNumberedInTicketOrderWhateverFreedTheirNames) {  // rule 4, rule 8
+    enter("A", {exclusive("y")});
+    for (const char* each : {"D", "B", "C"}) open(each, {}, 15s);
+    enter("D", {exclusive("x")});
+    enter("B", {exclusive("x")});
+    enter("C", {exclusive("y")});
+    now += 10s;
+    EXPECT_EQ(leave("D"), "ended A: expired; lost A; ended D: left; granted B; granted C (y abandoned by A)");
+    EXPECT_EQ(fence("C"), fence("B") + 1);
+}
+
 // The holder's time is up, and in that very step the first in line renews: its grant is told after the answer.
 TEST_F(Handoff, GrantsAreToldWhenAllElseIsDone) {  // rule 4
     enter("A", {exclusive("x")});

@@ -169,6 +169,16 @@ TEST_F(Pause, IsNotShortenedByAShorterOneWhenTheClockGoesBack) {  // rule 5, rul
     EXPECT_EQ(look().paused_until, start + 10s);
 }
 
+TEST_F(Pause, ThatArrivesTwiceIsOnePause) {  // rule 5, rule 11
+    const core::pause twice{now + 10s};
+    apply(twice);
+    now += 5s;
+    apply(twice);
+    now -= 4s;
+    tick();
+    EXPECT_EQ(look().paused_until, start + 10s) << "of ten seconds, also when the clock goes back";
+}
+
 TEST_F(Pause, MayBeMeantForEver) {  // rule 11
     open("A");
     apply(core::pause{instant::max()});
