@@ -14,6 +14,16 @@ TEST_F(HoldLimit, EndsARequestExactlyAtGrantPlusLimit) {  // rule 6
     EXPECT_EQ(renew("A"), "alive A") << "the session lives";
 }
 
+TEST_F(HoldLimit, IsToldWithTheGrantAsTheInstantThatEndsIt) {  // rule 6
+    enter("A", {exclusive("x")}, hold_limit(5s));
+    EXPECT_EQ(the<granted>().hold_deadline, start + 5s);
+    now += 1s;
+    enter("A", {exclusive("x")});
+    EXPECT_EQ(the<granted>().hold_deadline, start + 5s);
+    enter("B", {exclusive("y")});
+    EXPECT_EQ(the<granted>().hold_deadline, std::nullopt);
+}
+
 TEST_F(HoldLimit, EndsARequestHoweverAliveItsSessionIs) {  // rule 6
     enter("A", {exclusive("x")}, hold_limit(25s));
     enter("B", {exclusive("x")});

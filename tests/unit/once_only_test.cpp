@@ -242,6 +242,12 @@ TEST_F(OnceOnly, AnOpenOnALaterLinkEndsWhatItDoesNotList) {  // rule 9, rule 11
     EXPECT_EQ(open("A", {live("A.3")}), "ended A: left; ended A.2: withdrawn; alive A: A.3 holds; granted B");
 }
 
+TEST_F(OnceOnly, AnOpenMayListItsRequestsInAnyOrder) {  // rule 11
+    for (const char* each : {"A", "A.2", "A.3", "A.4"}) enter(each, {shared("x")});
+    EXPECT_EQ(open("A", {live("A.4"), live("A"), live("A.3")}),
+              "ended A.2: left; alive A: A holds, A.3 holds, A.4 holds");
+}
+
 TEST_F(OnceOnly, AnOpenEndsNothingAboveItsHighestNumber) {  // rule 9, rule 11
     enter("A", {exclusive("x")});
     core::open slow = open_command("A");
