@@ -37,7 +37,7 @@ class Workshop:
     def __init__(self, root, folder, parallel, schedules):
         self.source = folder / "source"
         self.build = folder / "build"
-        self.backup = folder / "objects"
+        self.backup = folder / "built"
         self.output = folder / "output"
         self.parallel = parallel
         self.schedules = schedules
@@ -49,8 +49,7 @@ class Workshop:
                     "-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF", f"-DCMAKE_CXX_FLAGS={FLAGS}"])
         self._need(self._ninja(ENGINE, "unit_tests", "simulate"))
         self.objects = self._objects()
-        shutil.copytree(self.build, self.backup, ignore=lambda folder, names: [
-            name for name in names if not name.endswith(".o") and not Path(folder, name).is_dir()])
+        shutil.copytree(self.build, self.backup, ignore=shutil.ignore_patterns(".ninja_*"))
         by = self._test()
         if by:
             raise Trouble(f"the tests fail without any fault: {by}\n{self._tail()}")
@@ -66,7 +65,7 @@ class Workshop:
         finally:
             (self.source / path).write_text(original)
             os.utime(self.source / path, ns=(times.st_atime_ns, times.st_mtime_ns))
-            self._restore_objects()
+            self._restore_build()
         return Verdict(state, by, time.monotonic() - start)
 
     def _judge(self):
@@ -101,11 +100,12 @@ class Workshop:
         running = re.findall(r"^\[ RUN      \] (\S+)", output, re.M)
         return f"{running[-1] if running else 'unit tests'} ({'timeout' if code is None else 'crash'})"
 
-    # ninja goes by times: what is put back with its old time is not built again.
-    def _restore_objects(self):
-        for saved in self.backup.rglob("*.o"):
+    # ninja goes by times: what is put back with its old time is not built again. That is everything, not the objects
+    # alone: a header that is compiled in advance would stay as the fault made it.
+    def _restore_build(self):
+        for saved in self.backup.rglob("*"):
             built = self.build / saved.relative_to(self.backup)
-            if not built.exists() or built.stat().st_mtime_ns != saved.stat().st_mtime_ns:
+            if saved.is_file() and (not built.exists() or built.stat().st_mtime_ns != saved.stat().st_mtime_ns):
                 shutil.copy2(saved, built)
 
     def _objects(self):
