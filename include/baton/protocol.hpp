@@ -252,7 +252,8 @@ struct session_lost {
 struct request_state {
     std::uint64_t number = 0;
     serial ticket = 0;
-    serial fence = 0;  // 0: it waits
+    serial fence = 0;                               // 0: it waits
+    std::optional<instant> revoked = std::nullopt;  // when an operator's revocation will end it
 
     friend bool operator==(const request_state&, const request_state&) = default;
 };
@@ -262,6 +263,9 @@ struct alive {
     session_id session;
     instant deadline;
     std::vector<request_state> requests;  // by number
+    /// False early in a pause: a server of an earlier lineage may still be giving away what was reclaimed here, so what
+    /// that one granted is not prolonged yet (rule 11).
+    bool settled = true;
 
     friend bool operator==(const alive&, const alive&) = default;
 };

@@ -72,16 +72,18 @@ void session::on(client_time now, const protocol::granted& event) {
     deliver(now, *record);
 }
 
-/// The grant reaches the user, unless it is over before it does: then the engine is asked anew.
+/// The grant reaches the user, unless it is over before it does: then the engine is asked anew. A hold limit that is
+/// shorter than the way from the engine to here is over every time.
 void session::deliver(client_time now, record& record) {
     record.phase = phase::held;
     record.frozen.reset();
     if (const auto cap = cap_of(record); cap && *cap <= now) {
-        record.phase = phase::leaving;
-        transmit(now, kind::leave, record.number, protocol::leave{{id_, record.number}, protocol::manner::keep});
-        by_number_.erase(record.number);
-        record.hold_cap.reset();
-        return ask(now, record);
+        if (up_ && opened_)
+            transmit(now, kind::leave, record.number, protocol::leave{{id_, record.number}, protocol::manner::keep});
+        if (++record.overdue == most_overdue) return fail(record, errc::lost);
+        start_over(record);
+        if (can_ask()) ask(now, record);
+        return;
     }
     record.grant.waited = now - record.started;
     set_alarm(record);
@@ -99,7 +101,7 @@ void session::on(const protocol::queued& event) {
 }
 
 void session::on(client_time now, const protocol::refused& event, const sent& question) {
-    if (question.kind == kind::open || event.reason == protocol::refusal::unknown_session) {
+    if (question.kind == kind::open) {
         const bool replaceable =
             event.reason == protocol::refusal::unknown_session || event.reason == protocol::refusal::late_link;
         if (replaceable) return replace_session(now);
@@ -133,12 +135,19 @@ void session::on(client_time now, const protocol::ended& event) {
         case phase::confirming:
             if (event.reason == protocol::end_reason::revoked) return fail(*record, errc::revoked);
             if (event.reason == protocol::end_reason::above_limit) return fail(*record, errc::above_limit);
-            // The engine lost it: the wait goes on under a new number.
-            by_number_.erase(record->number);
-            record->grant = {};
-            record->phase = phase::unsent;
+            start_over(*record);  // the engine lost it: the wait goes on under a new number
             if (can_ask()) ask(now, *record);
     }
+}
+
+/// Nothing that was asked or answered counts any more.
+void session::start_over(record& record) {
+    by_number_.erase(record.number);
+    record.grant = {};
+    record.hold_end.reset();
+    record.hold_cap.reset();
+    record.phase = phase::unsent;
+    set_alarm(record);
 }
 
 void session::fail(record& record, std::error_code error) {

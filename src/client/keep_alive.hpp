@@ -44,11 +44,18 @@ public:
         const auto found = unanswered_.find(tag);
         if (found == unanswered_.end()) return;
         renewed_ = std::max(renewed_.value_or(found->second), found->second);
+        silences_ = 0;
         unanswered_.erase(unanswered_.begin(), std::next(found));
     }
 
     /// The connection broke: its answers will not come.
     void forget_unanswered() { unanswered_.clear(); }
+
+    /// The connection was silent for too long, and is given up. The next one gets twice the time: perhaps the way is long.
+    void give_up_line() {
+        unanswered_.clear();
+        silences_ = std::min(silences_ + 1, 3);
+    }
 
     /// A session of another id, or of another lineage, starts from nothing.
     void start_anew() {
@@ -68,6 +75,13 @@ public:
         return *renewed_ + ttl_ / 2;
     }
 
+    /// When a connection without an answer counts as dead: while there is time to make another and renew there.
+    [[nodiscard]] std::optional<client_time> silent_from() const {
+        if (unanswered_.empty()) return {};
+        const client_time impatient = unanswered_.begin()->second + ttl_ / 4 * (1 << silences_);
+        return std::max(impatient, unsure_from().value_or(impatient));
+    }
+
     [[nodiscard]] standing at(client_time now) const {
         if (!renewed_ || now >= *deadline()) return standing::lost;
         return now >= *unsure_from() ? standing::unsure : standing::held;
@@ -80,6 +94,7 @@ private:
     std::map<std::uint64_t, client_time> unanswered_;
     std::optional<client_time> renewed_;  // when the newest positively answered one was sent
     std::optional<client_time> last_sent_;
+    int silences_ = 0;  // connections in a row that never answered
 };
 
 }  // namespace baton::detail

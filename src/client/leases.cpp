@@ -1,4 +1,5 @@
 // A grant from its delivery to its release or its loss.
+#include "baton/error.hpp"
 #include "client/session.hpp"
 
 namespace baton::detail {
@@ -51,14 +52,23 @@ void session::update_cap(record& record) {
     act(capped{record.handle, cap_of(record)});
 }
 
-/// The holder is asked to leave, and no renewal prolongs it (rule 13).
 void session::on(client_time now, const protocol::revoking& event) {
     record* record = event.request.session == id_ ? find(event.request.number) : nullptr;
-    if (record == nullptr || record->phase != phase::held || record->told) return;
-    record->told = true;
-    record->revoke_cap = safely_before(event.deadline, now);
-    act(lost{record->handle, loss::revoked, false});
-    update_cap(*record);
+    if (record != nullptr) hear_of_revocation(now, *record, event.deadline);
+}
+
+/// The holder is asked to leave, and no renewal prolongs it (rule 13). One that has not heard of its grant yet never
+/// gets it.
+void session::hear_of_revocation(client_time now, record& record, protocol::instant deadline) {
+    if (record.phase == phase::leaving || record.phase == phase::unsent || record.told) return;
+    if (record.phase != phase::held) {
+        act(not_acquired{record.handle, errc::revoked});
+        return withdraw(now, record, protocol::manner::keep);
+    }
+    record.told = true;
+    record.revoke_cap = safely_before(deadline, now);
+    act(lost{record.handle, loss::revoked, false});
+    update_cap(record);
 }
 
 /// Another lineage answers for the session from now on. What the old one granted is believed until the old deadline,

@@ -31,6 +31,10 @@ protocol::live_request session::present(client_time now, const record& record) c
 
 void session::on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag) {
     if (event.session != id_) return;
+    if (question.kind != kind::open && opening()) return;  // the engine has not heard yet what we have
+    for (const protocol::request_state& state : event.requests)  // before the belief in them is prolonged
+        if (record* record = find(state.number); record != nullptr && state.revoked)
+            hear_of_revocation(now, *record, *state.revoked);
     keep_alive_.answered(tag);
     if (const auto deadline = keep_alive_.deadline()) act(believe{*deadline});
     if (unsure_told_ && keep_alive_.at(now) == standing::held) unsure_told_ = false;
@@ -45,13 +49,13 @@ void session::on_alive(client_time now, const protocol::alive& event, const sent
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
         const auto found = listed.find(record.number);
-        reconcile(now, record, found == listed.end() ? nullptr : found->second, tag);
+        reconcile(now, record, found == listed.end() ? nullptr : found->second, event.settled, tag);
     }
 }
 
 /// What the engine says of one request, against what the client thinks. Only news counts: an answer to a question that
 /// was asked before the engine's last word on the request is older than that word.
-void session::reconcile(client_time now, record& record, const protocol::request_state* state, tag tag) {
+void session::reconcile(client_time now, record& record, const protocol::request_state* state, bool settled, tag tag) {
     const bool news = record.known < tag;
     switch (record.phase) {
         case phase::unsent: return;
@@ -71,7 +75,7 @@ void session::reconcile(client_time now, record& record, const protocol::request
             return;
         case phase::held:
             if (state != nullptr && state->fence == record.grant.fence) {
-                if (std::exchange(record.frozen, std::nullopt)) update_cap(record);
+                if (settled && std::exchange(record.frozen, std::nullopt)) update_cap(record);
             } else if (news) {
                 lose(now, record, loss::state_lost, false);
             }
@@ -89,13 +93,12 @@ void session::replace_session(client_time now) {
         } else if (record.phase == phase::leaving) {
             forget(record);
         } else {
-            by_number_.erase(record.number);
-            record.grant = {};
-            record.phase = phase::unsent;
+            start_over(record);
         }
     }
     id_ = draw_id_();
     link_ = 0;
+    alive_at_ = {};
     forget_questions();
     keep_alive_.start_anew();
     act(observed{observed::what::session_replaced});

@@ -32,6 +32,7 @@ bool session::follow_lineage(client_time now, lineage lineage) {
     if (lineage == lineage_) return true;
     if (lineage_ != 0) freeze_leases();
     lineage_ = lineage;
+    alive_at_ = {};
     clocks_.reset();
     forget_questions();
     keep_alive_.start_anew();
@@ -77,13 +78,27 @@ void session::notice(client_time now, lineage lineage, const protocol::event& ev
 void session::process(client_time now, const sent& question, tag tag, const protocol::event& event) {
     if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(now, *granted);
     if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(*queued);
-    if (const auto* refused = std::get_if<protocol::refused>(&event.what)) on(now, *refused, question);
+    if (const auto* refused = std::get_if<protocol::refused>(&event.what)) {
+        if (refused->reason == protocol::refusal::unknown_session && question.kind != kind::open)
+            unknown_session(now, event.at);
+        else
+            on(now, *refused, question);
+    }
     if (const auto* ended = std::get_if<protocol::ended>(&event.what)) on(now, *ended);
     if (const auto* revoking = std::get_if<protocol::revoking>(&event.what)) on(now, *revoking);
-    if (const auto* alive = std::get_if<protocol::alive>(&event.what)) on_alive(now, *alive, question, tag);
+    if (const auto* alive = std::get_if<protocol::alive>(&event.what)) {
+        if (alive->session == id_) alive_at_ = std::max(alive_at_, event.at);
+        on_alive(now, *alive, question, tag);
+    }
     if (const auto* lost = std::get_if<protocol::session_lost>(&event.what); lost && lost->session == id_)
-        replace_session(now);
+        unknown_session(now, event.at);
     if (std::holds_alternative<protocol::closed>(event.what) && closing_) act(gone{});
+}
+
+/// The engine did not know the session then. Since then it may have answered an `open`, or be about to: what was sent
+/// after that may have come before it, and is asked again with the next renewal.
+void session::unknown_session(client_time now, protocol::instant then) {
+    if (!opening() && then >= alive_at_) replace_session(now);
 }
 
 void session::reply_failed(client_time now, tag tag, failure failure, std::error_code error) {
@@ -129,7 +144,10 @@ void session::pass_time(client_time now) {
     if (!unsure_told_ && keep_alive_.unsure_from() && *keep_alive_.unsure_from() <= now) {
         unsure_told_ = true;
         act(observed{observed::what::unsure});
-        if (up_) act(reset_line{});
+    }
+    if (up_ && keep_alive_.silent_from() && *keep_alive_.silent_from() <= now) {
+        keep_alive_.give_up_line();
+        act(reset_line{});
     }
     last_input_ = now;
 }
@@ -142,6 +160,7 @@ std::optional<client_time> session::next_wake() const {
     if (!alarms_.empty()) consider(alarms_.begin()->first);
     if (can_ask() && last_input_) consider(keep_alive_.next_renewal(*last_input_));
     if (!unsure_told_) consider(keep_alive_.unsure_from());
+    if (up_) consider(keep_alive_.silent_from());
     if (const auto deadline = keep_alive_.deadline(); deadline && last_input_ && *deadline > *last_input_)
         consider(deadline);
     return next;
@@ -158,6 +177,11 @@ void session::set_alarm(record& record) {
     if (record.alarm) alarms_.erase({*record.alarm, record.handle});
     if (next) alarms_.emplace(*next, record.handle);
     record.alarm = next;
+}
+
+/// `open` was sent and is not answered.
+bool session::opening() const {
+    return std::ranges::any_of(sent_, [](const auto& entry) { return entry.second.kind == kind::open; });
 }
 
 /// When the engine's clock shows this at the earliest, if both clocks run alike.
@@ -184,7 +208,9 @@ void session::close(client_time now) {
     pass_time(now);
     closing_ = true;
     for (auto& [handle, record] : records_) {
-        if (record.phase == phase::held)
+        if (record.phase == phase::held && record.told)
+            act(capped{handle, now});  // over, and told before
+        else if (record.phase == phase::held)
             act(lost{handle, loss::closed});
         else if (record.phase != phase::leaving)
             act(not_acquired{handle, errc::closed});

@@ -119,6 +119,8 @@ public:
     [[nodiscard]] bool valid(handle handle, client_time now) const;
 
 private:
+    static constexpr int most_overdue = 3;
+
     enum class phase : std::uint8_t {
         unsent,      // not asked under the present session
         asked,       // `enter` was sent and is not answered
@@ -142,6 +144,7 @@ private:
         std::optional<client_time> frozen;                  // believed until then, in a lineage that is over
         bool told = false;                                  // of its revocation: its loss is not told again
         protocol::manner manner = protocol::manner::clean;  // of its leaving
+        int overdue = 0;                                    // grants that were over before they came
         tag known = 0;                                      // what the engine says in answer to later tags is news
         std::optional<client_time> alarm;
     };
@@ -164,6 +167,7 @@ private:
     void transmit(client_time now, kind kind, std::uint64_t number, protocol::command command);
     bool follow_lineage(client_time now, lineage lineage);
     void process(client_time now, const sent& question, tag tag, const protocol::event& event);
+    void unknown_session(client_time now, protocol::instant then);
     void on(client_time now, const protocol::granted& event);
     void on(const protocol::queued& event);
     void on(client_time now, const protocol::refused& event, const sent& question);
@@ -173,6 +177,7 @@ private:
     void pass_time(client_time now);
     void set_alarm(record& record);
     [[nodiscard]] bool can_ask() const { return up_ && opened_ && !closing_; }
+    [[nodiscard]] bool opening() const;
     [[nodiscard]] client_time not_before(protocol::instant engine, client_time now) const;
     [[nodiscard]] client_time safely_before(protocol::instant engine, client_time now) const;
     template <typename Action> void act(Action action) { actions_.push_back(std::move(action)); }
@@ -181,6 +186,7 @@ private:
     void ask(client_time now, record& record);
     void ask_again(client_time now, record& record);
     void deliver(client_time now, record& record);
+    void start_over(record& record);
     void fail(record& record, std::error_code error);
     void withdraw(client_time now, record& record, protocol::manner manner);
     [[nodiscard]] record* find(std::uint64_t number);
@@ -189,6 +195,7 @@ private:
     // leases.cpp
     void lose(client_time now, record& record, loss reason, bool engine_has_it);
     void lose_unrenewed(client_time now);
+    void hear_of_revocation(client_time now, record& record, protocol::instant deadline);
     [[nodiscard]] static std::optional<client_time> cap_of(const record& record);
     void update_cap(record& record);
 
@@ -196,7 +203,7 @@ private:
     void open(client_time now);
     [[nodiscard]] protocol::live_request present(client_time now, const record& record) const;
     void on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag);
-    void reconcile(client_time now, record& record, const protocol::request_state* state, tag tag);
+    void reconcile(client_time now, record& record, const protocol::request_state* state, bool settled, tag tag);
     void replace_session(client_time now);
     void freeze_leases();
 
@@ -215,6 +222,7 @@ private:
     std::uint64_t number_ = 0;
     tag tag_ = 0;
     handle handle_ = 0;
+    protocol::instant alive_at_;  // the engine's time when it last said that the session lives
     std::optional<clock_pair> clocks_;
     std::optional<client_time> last_input_;
 

@@ -34,10 +34,12 @@ public:
     /// When `tick` has something to do.
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_due() const;
 
+    /// Tells what answers the sender from what is for others; null: nobody asked.
+    static outcome sort(std::vector<event> events, const session_id* sender);
+
     [[nodiscard]] const core::engine& engine() const { return engine_; }
 
 private:
-    static outcome sort(std::vector<event> events, const session_id* sender);
 
     core::engine engine_;
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

@@ -72,10 +72,14 @@ void engine::move_deadline(session_record& session, instant deadline) {
 }
 
 void engine::tell_alive(const session_record& session) {
-    alive told{session.id, session.deadline, {}};
+    alive told{session.id, session.deadline, {}, paused_until_ <= now_ + options_.max_ttl};
     told.requests.reserve(session.requests.size());
-    for (const auto& [number, request] : session.requests)
-        told.requests.push_back({number, request.ticket, may_tell_grant(request) ? request.fence : 0});
+    for (const auto& [number, request] : session.requests) {
+        request_state& state = told.requests.emplace_back(request_state{number, request.ticket});
+        if (!request.held() || !may_tell_grant(request)) continue;
+        state.fence = request.fence;
+        if (request.revoked) state.revoked = request.revoked->deadline;
+    }
     std::ranges::sort(told.requests, {}, &request_state::number);
     tell(std::move(told));
 }

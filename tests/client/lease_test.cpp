@@ -84,17 +84,32 @@ TEST_F(Lease, SaysThatTheProcessWasPaused) {
     EXPECT_EQ(loss_told->reason, loss::process_paused);
 }
 
-TEST_F(Lease, UnsureAsksForAnotherLine) {
+TEST_F(Lease, ASilentLineIsReplacedWhileThereIsTimeToRenewOnAnother) {
     connect();
     hold();
     advance(ttl / 3);
     session.wake(now);
     forget();
-    advance(ttl / 2 - ttl / 3);
+    advance(ttl / 4);
     session.wake(now);
     EXPECT_TRUE(take<reset_line>());
     session.wake(now);
     EXPECT_FALSE(take<reset_line>());
+}
+
+TEST_F(Lease, AnOpenThatIsNeverAnsweredGivesTheLineUpAndTheNextOneGetsMoreTime) {
+    session.line_up(now, lineage_now);
+    advance(ttl / 4);
+    session.wake(now);
+    EXPECT_TRUE(take<reset_line>());
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    advance(ttl / 4);
+    session.wake(now);
+    EXPECT_FALSE(take<reset_line>());
+    advance(ttl / 4);
+    session.wake(now);
+    EXPECT_TRUE(take<reset_line>());
 }
 
 TEST_F(Lease, ARefusedSessionIsALossOfTheStoresState) {

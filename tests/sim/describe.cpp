@@ -109,9 +109,10 @@ struct event_words {
                listed(event.requests,
                       [](const request_state& state) {
                           return "(" + std::to_string(state.number) + " ticket " + std::to_string(state.ticket) +
-                                 " fence " + std::to_string(state.fence) + ")";
+                                 " fence " + std::to_string(state.fence) +
+                                 (state.revoked ? " revoked at " + describe(*state.revoked) : "") + ")";
                       }) +
-               "]";
+               "]" + (event.settled ? "" : " unsettled");
     }
     std::string operator()(const closed& event) const { return "closed " + describe(event.session); }
     std::string operator()(const revoking& event) const {

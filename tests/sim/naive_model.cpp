@@ -198,9 +198,16 @@ void naive_model::perform(const close& command) {
 
 void naive_model::tell_alive(const session_id& id) {
     alive answer{id, find(id)->deadline, {}};
-    for (const naive_request& request : requests_)
-        if (request.id.session == id)
-            answer.requests.push_back({request.id.number, request.ticket, may_tell_grant(request) ? request.fence : 0});
+    answer.settled = !paused() || paused_until_ - now_ <= options_.max_ttl;
+    for (const naive_request& request : requests_) {
+        if (request.id.session != id) continue;
+        request_state state{request.id.number, request.ticket, 0};
+        if (request.fence != 0 && may_tell_grant(request)) {
+            state.fence = request.fence;
+            if (request.revocation) state.revoked = request.revocation->deadline;
+        }
+        answer.requests.push_back(state);
+    }
     std::ranges::sort(answer.requests, {}, &request_state::number);
     tell(std::move(answer));
 }

@@ -202,6 +202,21 @@ TEST_F(Pause, TellsNobodyOfAGrantThatHeDidNotPresent) {  // rule 11
     EXPECT_EQ(renew("A"), "alive A: A holds");
 }
 
+// Its predecessor may still serve others for as long as the pause is longer than the longest ttl.
+TEST_F(Pause, SaysThatNothingIsSettledWhileMoreThanTheLongestTtlIsLeft) {  // rule 11
+    enter("A", {exclusive("x")});
+    EXPECT_TRUE(the<granted>().fence != 0);
+    pause(17s);
+    open("A", {live("A")});
+    EXPECT_FALSE(the<alive>().settled);
+    now += 2s - 1us;
+    renew("A");
+    EXPECT_FALSE(the<alive>().settled);
+    now += 1us;
+    renew("A");
+    EXPECT_TRUE(the<alive>().settled);
+}
+
 TEST_F(Pause, AGrantThatWasPresentedIsToldAgain) {  // rule 11
     enter("A", {exclusive("x"), permits("y", 2, 3)});
     const granted before = the<granted>();

@@ -23,6 +23,9 @@ TEST_F(Revoke, IsNotPutOffByRenewals) {  // rule 13
     revoke("x", "A");
     now += 9s;
     EXPECT_EQ(renew("A"), "alive A: A holds, A.2 holds");
+    const std::vector<request_state> expected{{1, ticket("A"), fence("A"), start + 10s},
+                                              {2, ticket("A.2"), fence("A.2")}};
+    EXPECT_EQ(the<alive>().requests, expected) << "who missed the notice hears of it before he believes any longer";
     renew("B");
     EXPECT_EQ(next_due(), start + 10s);
     EXPECT_EQ(advance(1s - 1us), "");

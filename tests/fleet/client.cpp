@@ -1,0 +1,225 @@
+#include "client.hpp"
+
+#include <algorithm>
+
+#include "connection.hpp"
+#include "server.hpp"
+#include "world.hpp"
+
+namespace baton::fleet {
+namespace {
+
+constexpr std::uint32_t permit_limit = 4;
+constexpr std::size_t most_operations = 5;  // of one client at a time
+
+protocol::manner draw_manner(dice& dice) {
+    return dice.percent(80) ? protocol::manner::clean : dice.percent(50) ? protocol::manner::keep : protocol::manner::unclean;
+}
+
+std::vector<claim> draw_claims(dice& dice, const std::vector<std::string>& names) {
+    std::vector<claim> claims;
+    for (const std::string& name : names) {
+        if (!claims.empty() && !dice.percent(25)) continue;
+        if (claims.empty() && &name != &names.back() && dice.percent(50)) continue;
+        if (dice.percent(60))
+            claims.push_back({name, mode::exclusive, 0, 0});
+        else if (dice.percent(50))
+            claims.push_back({name, mode::shared, 0, 0});
+        else
+            claims.push_back({name, mode::permits, static_cast<std::uint32_t>(dice.between(1, 3)), permit_limit});
+    }
+    return claims;
+}
+
+}  // namespace
+
+client::client(world& world, std::size_t number)
+    : world_{world},
+      name_{"client " + std::to_string(number)},
+      clock_{std::chrono::seconds{world.dice().between(1, 10'000)}, world.draw_drift()},
+      session_{{world.draw_ttl(), name_}, [this, number] { return protocol::session_id{number, ++drawn_}; }} {}
+
+void client::start() {
+    connect();
+    think();
+}
+
+client::client_time client::local_time() const {
+    const true_time now = world_.time().now();
+    return client_time{clock_.reading(world_.without().suspend_clock ? now - slept_ : now)};
+}
+
+void client::take(input input) {
+    if (dead_) return;
+    if (world_.time().now() < paused_until_)
+        backlog_.push_back(std::move(input));
+    else
+        run(input);
+}
+
+void client::run(const input& input) {
+    if (dead_) return;
+    input(local_time());
+    for (const detail::action& action : session_.take_actions()) perform(action);
+    world_.judge().look_at(*this);
+    std::erase_if(operations_, [](const auto& entry) { return entry.second->phase == operation::phase::over; });
+    arm();
+}
+
+void client::perform(const detail::action& action) {
+    judge& judge = world_.judge();
+    if (const auto* send = std::get_if<detail::send>(&action)) {
+        if (const auto* enter = std::get_if<protocol::enter>(&send->command)) {
+            judge.entered(*enter);
+            used_ = std::max(used_, enter->request.number);
+        }
+        if (line_) line_->send({send->tag, 0, send->command, used_});
+    } else if (std::holds_alternative<detail::reset_line>(action)) {
+        world_.time().in(micros{0}, [self = shared_from_this(), line = line_] {
+            if (self->line_ == line) self->drop_line();
+        });
+    } else if (const auto* acquired = std::get_if<detail::acquired>(&action)) {
+        operation& operation = *operations_.at(acquired->handle);
+        world_.log(name_ + " holds, fence " + std::to_string(acquired->grant.fence));
+        judge.acquired(operation, acquired->grant);
+        hold(operation);
+    } else if (const auto* failed = std::get_if<detail::not_acquired>(&action)) {
+        judge.failed(*operations_.at(failed->handle));
+    } else if (const auto* lost = std::get_if<detail::lost>(&action)) {
+        world_.log(name_ + " lost " + std::to_string(operations_.at(lost->handle)->fence) + ": " +
+                   std::string{to_string(lost->reason)});
+        judge.lost(*operations_.at(lost->handle), lost->reason, lost->over);
+    } else if (std::holds_alternative<detail::gone>(action) && closing_) {
+        kill();
+    }
+}
+
+/// The machine's timer; sometimes the operating system is late.
+void client::arm() {
+    const auto next = session_.next_wake();
+    if (!next) return;
+    const micros slept = world_.without().suspend_clock ? slept_ : micros{0};
+    const true_time due = std::max(clock_.when(next->time_since_epoch()) + slept, world_.time().now());
+    world_.time().at(due + world_.draw_jitter(), [self = shared_from_this(), timer = ++timer_] {
+        if (timer != self->timer_) return;
+        self->take([self](client_time now) { self->session_.wake(now); });
+    });
+}
+
+void client::connect() {
+    if (dead_ || connecting_) return;
+    connecting_ = true;
+    world_.time().in(world_.draw_backoff(), [self = shared_from_this()] {
+        self->connecting_ = false;
+        if (self->dead_ || self->line_) return;
+        auto server = self->world_.reachable(*self);
+        if (!server) return self->connect();
+        self->line_ = std::make_shared<connection>(self->world_, self, std::move(server));
+        const lineage lineage = self->line_->other_end()->lineage();
+        self->take([self, lineage](client_time now) { self->session_.line_up(now, lineage); });
+    });
+}
+
+void client::drop_line() {
+    if (!line_) return;
+    line_->cut();
+    line_.reset();
+    take([self = shared_from_this()](client_time now) { self->session_.line_down(now); });
+    connect();
+}
+
+void client::notice_cut(micros after) {
+    world_.time().in(after, [self = shared_from_this(), line = line_] {
+        if (self->line_ == line) self->drop_line();
+    });
+}
+
+/// Also what an old connection delivers late: the machine must tell.
+void client::hear(const std::shared_ptr<connection>&, const answer& answer) {
+    take([self = shared_from_this(), answer](client_time now) {
+        if (answer.tag) return self->session_.reply(now, *answer.tag, answer.lineage, answer.events);
+        for (const protocol::event& event : answer.events) self->session_.notice(now, answer.lineage, event);
+    });
+}
+
+void client::pause(micros length, bool whole_machine) {
+    const true_time until = world_.time().now() + length;
+    if (until <= paused_until_) return;
+    if (whole_machine) slept_ += until - std::max(paused_until_, world_.time().now());
+    paused_until_ = until;
+    world_.time().at(until, [self = shared_from_this(), until] {
+        if (self->paused_until_ != until) return;
+        for (const auto& input : std::exchange(self->backlog_, {})) self->run(input);
+    });
+}
+
+void client::kill() {
+    if (dead_) return;
+    dead_ = true;
+    world_.judge().died(*this);
+    if (line_) line_->cut();
+    line_.reset();
+}
+
+void client::close() {
+    take([self = shared_from_this()](client_time now) {
+        self->closing_ = true;
+        self->session_.close(now);
+    });
+    world_.time().in(std::chrono::seconds{1}, [self = shared_from_this()] { self->kill(); });  // it waits no longer
+}
+
+void client::revoke(const std::string& resource, protocol::serial ticket) {
+    take([self = shared_from_this(), resource, ticket](client_time now) {
+        self->session_.operate(now, protocol::revoke{resource, ticket, "", false});
+    });
+}
+
+// The user.
+
+void client::think() {
+    world_.time().in(world_.draw_thought(), [self = shared_from_this()] {
+        if (self->dead_ || !self->world_.users_busy()) return;
+        self->take([self](client_time now) { self->acquire(now); });
+        self->think();
+    });
+}
+
+void client::acquire(client_time now) {
+    if (operations_.size() >= most_operations) return session_.wake(now);
+    dice& dice = world_.dice();
+    operation& operation = world_.judge().started(shared_from_this(), draw_claims(dice, world_.options().names));
+    detail::acquire_order order;
+    order.claims = operation.claims;
+    order.queue_bound = first_bound + operation.id;
+    order.nowait = dice.percent(15);
+    if (dice.percent(30)) order.wait = std::chrono::milliseconds{dice.between(1, 3'000)};
+    if (dice.percent(20)) order.hold_limit = std::chrono::milliseconds{dice.between(50, 1'500)};
+    operation.handle = session_.acquire(now, std::move(order));
+    operations_.emplace(operation.handle, &operation);
+    if (dice.percent(20)) give_up_on(operation);
+}
+
+void client::give_up_on(operation& operation) {
+    world_.time().in(std::chrono::milliseconds{world_.dice().between(0, 1'500)}, [self = shared_from_this(), &operation] {
+        self->take([self, &operation](client_time now) {
+            self->session_.cancel(now, operation.handle, std::make_error_code(std::errc::operation_canceled));
+        });
+    });
+}
+
+void client::hold(operation& operation) {
+    dice& dice = world_.dice();
+    const auto length = std::chrono::milliseconds{dice.percent(10) ? dice.between(0, 8'000) : dice.between(0, 300)};
+    world_.time().in(length, [self = shared_from_this(), &operation] { self->release(operation); });
+}
+
+void client::release(operation& operation) {
+    take([self = shared_from_this(), &operation](client_time now) {
+        if (operation.phase != operation::phase::held) return self->session_.wake(now);
+        self->world_.judge().released(operation);
+        self->session_.release(now, operation.handle, draw_manner(self->world_.dice()));
+    });
+}
+
+}  // namespace baton::fleet

@@ -1,0 +1,76 @@
+// A simulated process with a client in it: the real session machine, driven as src/client/client_core.cpp drives it, on
+// a drifting clock, and a user who acquires, holds, releases and gives up at random. It may be paused and killed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/session.hpp"
+#include "drifting_clock.hpp"
+#include "judge.hpp"
+
+namespace baton::fleet {
+
+class connection;
+class world;
+
+class client : public std::enable_shared_from_this<client> {
+public:
+    /// Bounds on the queue from here on name operations.
+    static constexpr std::size_t first_bound = 1'000'000;
+
+    client(world& world, std::size_t number);
+
+    void start();
+    void pause(micros length, bool whole_machine);
+    void kill();
+    void close();
+    void hear(const std::shared_ptr<connection>& from, const answer& answer);
+    void revoke(const std::string& resource, protocol::serial ticket);
+
+    [[nodiscard]] bool alive() const { return !dead_; }
+    [[nodiscard]] bool valid(detail::handle handle) const { return session_.valid(handle, local_time()); }
+    [[nodiscard]] const std::string& name() const { return name_; }
+    [[nodiscard]] const std::shared_ptr<connection>& line() const { return line_; }
+    /// The connection is gone, and the client notices after a while.
+    void notice_cut(micros after);
+
+private:
+    using client_time = detail::client_time;
+    using input = std::function<void(client_time now)>;
+
+    [[nodiscard]] client_time local_time() const;
+    /// Everything that happens to the process; what comes while it is paused waits.
+    void take(input input);
+    void run(const input& input);
+    void perform(const detail::action& action);
+    void connect();
+    void drop_line();
+    void arm();
+    void think();
+    void acquire(client_time now);
+    void give_up_on(operation& operation);
+    void hold(operation& operation);
+    void release(operation& operation);
+
+    world& world_;
+    std::string name_;
+    drifting_clock clock_;
+    std::uint64_t drawn_ = 0;
+    std::uint64_t used_ = 0;  // the highest number
+    detail::session session_;
+    std::shared_ptr<connection> line_;
+    bool connecting_ = false;
+    bool dead_ = false;
+    bool closing_ = false;
+    true_time paused_until_{};
+    micros slept_{0};  // while the whole machine did
+    std::vector<input> backlog_;
+    std::uint64_t timer_ = 0;
+    std::map<detail::handle, operation*> operations_;
+};
+
+}  // namespace baton::fleet

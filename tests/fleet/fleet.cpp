@@ -1,0 +1,187 @@
+// fleet: clients with the real session machine, the real engine, and a bad network between them; see world.hpp for what
+// goes wrong and judge.hpp for what must hold. A failure prints the seed that replays it.
+// Exit codes: 0 all promises kept; 1 one was broken, or something was never reached; 64 usage.
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "world.hpp"
+
+namespace {
+
+using namespace baton::fleet;
+
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 64;
+constexpr std::string_view usage =
+    "usage: fleet [--schedules N] [--seed S] [--jobs J] [--stats] [--require-coverage] [--without PROTECTION]\n"
+    "       fleet --replay SEED [--trace] [--without PROTECTION]\n"
+    "Schedules S, S+1, … S+N-1 (default 200 from seed 1), in J threads (default 2).\n"
+    "PROTECTION: pause, long-pause or suspend-clock. Without one of them a promise must break.\n";
+
+/// What the schedules of a test must have met, or they say little.
+constexpr std::array expected{
+    "lost: expired",      "lost: hold_limit",   "lost: revoked",
+    "lost: state_lost",   "lost: process_paused", "lost: closed",
+    "ended: superseded",  "cut",                "outage",
+    "machine asleep",     "process paused",     "kill",
+    "close",              "revoke",             "in place: forgets everything",
+    "in place: forgets its last commands",      "crash: forgets everything",
+    "crash: forgets its last commands",         "failover: forgets everything",
+    "failover: forgets its last commands",
+};
+
+struct settings {
+    std::uint64_t schedules = 200;
+    std::uint64_t seed = 1;
+    std::uint64_t jobs = 2;
+    std::optional<std::uint64_t> replay;
+    bool stats = false;
+    bool require_coverage = false;
+    run_options run;
+};
+
+[[noreturn]] void fail_usage(const std::string& message) {
+    std::cerr << "fleet: " << message << '\n' << usage;
+    std::exit(exit_usage);
+}
+
+std::uint64_t number_in(std::string_view option, std::string_view text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size())
+        fail_usage(std::string{option} + " takes a number, not '" + std::string{text} + "'");
+    return value;
+}
+
+void remove(removed& without, std::string_view protection) {
+    if (protection == "pause")
+        without.pause = true;
+    else if (protection == "long-pause")
+        without.long_pause = true;
+    else if (protection == "suspend-clock")
+        without.suspend_clock = true;
+    else
+        fail_usage("no such protection: '" + std::string{protection} + "'");
+}
+
+settings parse(int count, char** arguments) {
+    settings chosen;
+    for (int index = 1; index < count; ++index) {
+        const std::string_view option = arguments[index];
+        const auto text = [&]() -> std::string_view {
+            if (++index == count) fail_usage(std::string{option} + " takes a value");
+            return arguments[index];
+        };
+        if (option == "--schedules")
+            chosen.schedules = number_in(option, text());
+        else if (option == "--seed")
+            chosen.seed = number_in(option, text());
+        else if (option == "--jobs")
+            chosen.jobs = number_in(option, text());
+        else if (option == "--replay")
+            chosen.replay = number_in(option, text());
+        else if (option == "--without")
+            remove(chosen.run.without, text());
+        else if (option == "--stats")
+            chosen.stats = true;
+        else if (option == "--require-coverage")
+            chosen.require_coverage = true;
+        else if (option == "--trace")
+            chosen.run.trace = &std::cout;
+        else if (option == "--help" || option == "-h")
+            std::cout << usage, std::exit(0);
+        else
+            fail_usage("unknown option '" + std::string{option} + "'");
+    }
+    if (chosen.jobs < 1 || chosen.jobs > 256) fail_usage("--jobs is from 1 to 256");
+    if (chosen.run.trace != nullptr && !chosen.replay) fail_usage("--trace goes with --replay");
+    return chosen;
+}
+
+/// The schedule of this thread: if an assertion ends it, it says which one it was.
+thread_local std::uint64_t playing = 0;
+
+extern "C" void name_the_seed(int) {
+    std::array<char, 64> line{"\nreplay: fleet --replay "};
+    char* end = line.data() + std::string_view{line.data()}.size();
+    end = std::to_chars(end, line.data() + line.size() - 1, playing).ptr;
+    *end++ = '\n';
+    (void)!::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(end - line.data()));
+}
+
+class campaign {
+public:
+    explicit campaign(const settings& chosen) : chosen_{chosen} {}
+
+    bool run() {
+        const auto started = std::chrono::steady_clock::now();
+        std::vector<std::thread> threads;
+        for (std::uint64_t job = 0; job < chosen_.jobs; ++job) threads.emplace_back([this] { work(); });
+        for (std::thread& thread : threads) thread.join();
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
+        if (chosen_.stats)
+            for (const auto& [what, count] : seen_) std::cout << count << '\t' << what << '\n';
+        std::cout << played_ << " schedules in " << took.count() << " s with " << chosen_.jobs << " threads"
+                  << std::endl;
+        return !failed_ && (!chosen_.require_coverage || covered());
+    }
+
+private:
+    void work() {
+        coverage seen;
+        for (std::uint64_t drawn = next_++; drawn < chosen_.schedules && !failed_; drawn = next_++) {
+            playing = chosen_.seed + drawn;
+            const auto broken = play_seed(playing, chosen_.run, seen);
+            ++played_;
+            if (!broken || failed_.exchange(true)) continue;
+            std::cout << "seed " << playing << ", at " << *broken << "\nreplay: fleet --replay " << playing
+                      << " --trace" << std::endl;
+        }
+        const std::lock_guard guard{mutex_};
+        for (const auto& [what, count] : seen) seen_[what] += count;
+    }
+
+    [[nodiscard]] bool covered() const {
+        bool all = true;
+        for (const char* what : expected)
+            if (!seen_.contains(what)) std::cout << "never reached: " << what << '\n', all = false;
+        return all;
+    }
+
+    const settings& chosen_;
+    std::atomic<std::uint64_t> next_{0};
+    std::atomic<std::uint64_t> played_{0};
+    std::atomic<bool> failed_{false};
+    std::mutex mutex_;
+    coverage seen_;
+};
+
+int replay(const settings& chosen) {
+    coverage seen;
+    playing = *chosen.replay;
+    const auto broken = play_seed(playing, chosen.run, seen);
+    std::cout << "seed " << playing << (broken ? ", at " + *broken : ": all promises kept") << std::endl;
+    return broken ? exit_failed : 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    const settings chosen = parse(count, arguments);
+    std::signal(SIGABRT, name_the_seed);
+    if (chosen.replay) return replay(chosen);
+    return campaign{chosen}.run() ? 0 : exit_failed;
+}

@@ -1,0 +1,232 @@
+#include "judge.hpp"
+
+#include <algorithm>
+
+#include "client.hpp"
+#include "engine/check.hpp"
+#include "engine/inspect.hpp"
+#include "engine/modes.hpp"
+#include "server.hpp"
+#include "world.hpp"
+
+namespace baton::fleet {
+namespace {
+
+bool share_slots(const operation& a, const operation& b, const std::string& resource) {
+    for (const auto& [name, slots] : a.slots)
+        for (const auto& [other, taken] : b.slots)
+            if (name == resource && other == resource)
+                for (const auto slot : slots)
+                    if (std::ranges::find(taken, slot) != taken.end()) return true;
+    return false;
+}
+
+/// The resource on which two grants do not go together.
+std::optional<std::string> conflict(const operation& a, const operation& b) {
+    for (const claim& mine : a.claims)
+        for (const claim& other : b.claims) {
+            if (mine.resource != other.resource) continue;
+            if (!core::rule_of(mine.mode).fits_with[core::index_of(other.mode)]) return mine.resource;
+            if (share_slots(a, b, mine.resource)) return mine.resource;
+        }
+    return {};
+}
+
+std::string name_of(const operation& operation) {
+    return operation.owner->name() + "'s acquire " + std::to_string(operation.id);
+}
+
+}  // namespace
+
+operation& judge::started(std::shared_ptr<client> owner, std::vector<claim> claims) {
+    const std::uint64_t id = operations_.size() + 1;
+    operation& operation = operations_[id];
+    operation.id = id;
+    operation.owner = std::move(owner);
+    operation.claims = std::move(claims);
+    return operation;
+}
+
+/// The bound on the queue is far beyond any queue here: it carries the operation's number over the wire.
+void judge::entered(const protocol::enter& command) {
+    requests_.emplace(command.request, *command.options.queue_bound);
+    find(command.request)->request = command.request;
+}
+
+operation* judge::find(const protocol::request_id& request) {
+    const auto found = requests_.find(request);
+    if (found == requests_.end()) return nullptr;
+    const auto operation = operations_.find(found->second - client::first_bound);
+    return operation == operations_.end() ? nullptr : &operation->second;
+}
+
+void judge::acquired(operation& operation, const detail::grant& grant) {
+    operation.phase = operation::phase::held;
+    operation.fence = grant.fence;
+    operation.slots = grant.slots;
+    ++grants_;
+    if (!operation.owner->valid(operation.handle)) fail(name_of(operation) + " returned a lease that is not valid");
+    check_exclusion(operation);
+    check_order(operation);
+}
+
+void judge::check_exclusion(const operation& mine) const {
+    for (const auto& [id, other] : operations_) {
+        if (id == mine.id || other.phase != operation::phase::held) continue;
+        if (!other.owner->valid(other.handle)) continue;
+        if (const auto resource = conflict(mine, other))
+            fail("two hold '" + *resource + "': " + name_of(mine) + " got fence " + std::to_string(mine.fence) +
+                 " while " + name_of(other) + " believes in fence " + std::to_string(other.fence));
+    }
+}
+
+/// What excludes each other on a resource comes in the order of the fences.
+void judge::check_order(const operation& operation) {
+    for (const claim& claim : operation.claims) {
+        auto& newest = delivered_[claim.resource];
+        for (const auto& [mode, fence] : newest)
+            if (!core::rule_of(claim.mode).fits_with[core::index_of(mode)] && fence >= operation.fence)
+                fail(name_of(operation) + " got '" + claim.resource + "' with fence " +
+                     std::to_string(operation.fence) + " after fence " + std::to_string(fence));
+        newest[claim.mode] = std::max(newest[claim.mode], operation.fence);
+    }
+}
+
+void judge::lost(operation& operation, loss reason, bool over) {
+    if (operation.told_lost) fail(name_of(operation) + " heard twice that it is lost");
+    operation.told_lost = true;
+    ++seen_["lost: " + std::string{to_string(reason)}];
+    const bool by_rule = reason == loss::hold_limit || reason == loss::revoked || reason == loss::closed;
+    if (world_.options().calm() && !by_rule)
+        fail(name_of(operation) + " was lost although nothing went wrong: " + std::string{to_string(reason)});
+    if (reason == loss::state_lost && histories_ == 0)
+        fail(name_of(operation) + " was lost as if the server had lost its memory, which it never did");
+    if (over) operation.phase = operation::phase::over;
+}
+
+void judge::died(const client& owner) {
+    for (auto& [id, operation] : operations_)
+        if (operation.owner.get() == &owner) operation.phase = operation::phase::over;
+}
+
+void judge::look_at(const client& owner) {
+    for (auto& [id, operation] : operations_) {
+        if (operation.owner.get() != &owner || operation.phase != operation::phase::held) continue;
+        const bool valid = owner.valid(operation.handle);
+        if (valid && operation.seen_invalid) fail(name_of(operation) + " is valid again after it was not");
+        operation.seen_invalid = !valid;
+        if (!valid && !operation.told_lost) fail(name_of(operation) + " is not valid any more, and nobody was told");
+    }
+}
+
+void judge::history_began(lineage lineage) {
+    ++histories_;
+    newest_ = lineage;
+    left_.clear();
+    links_.clear();
+    // Who does not come in time to present its ticket has lost its place, and may not even have been told of it.
+    for (auto& [id, operation] : operations_) operation.ticket = 0;
+}
+
+void judge::performed(lineage lineage, const packet& packet, const std::vector<protocol::event>& events) {
+    note_left(packet, events);
+    note_unknown(packet, events);
+    for (const protocol::event& event : events) {
+        if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(*queued, lineage);
+        if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(*granted);
+        if (const auto* ended = std::get_if<protocol::ended>(&event.what)) on(*ended);
+        if (const auto* lost = std::get_if<protocol::session_lost>(&event.what)) forget(lost->session);
+        if (const auto* closed = std::get_if<protocol::closed>(&event.what)) forget(closed->session);
+    }
+}
+
+/// What a server was told that the client has left: by `leave`, or by an `open` that does not list it.
+void judge::note_left(const packet& packet, const std::vector<protocol::event>& events) {
+    if (const auto* leave = std::get_if<protocol::leave>(&packet.command); leave && links_.contains(leave->request.session))
+        left_.insert(leave->request);
+    const auto* open = std::get_if<protocol::open>(&packet.command);
+    if (open == nullptr) return;
+    const bool accepted = std::ranges::any_of(
+        events, [](const auto& event) { return std::holds_alternative<protocol::alive>(event.what); });
+    if (!accepted) return;
+    std::uint64_t& newest = links_[open->session];
+    if (open->link <= newest) return;
+    newest = open->link;
+    for (auto next = requests_.lower_bound({open->session, 0});
+         next != requests_.end() && next->first.session == open->session && next->first.number <= packet.used; ++next)
+        if (std::ranges::find(open->live, next->first.number, &protocol::live_request::number) == open->live.end())
+            left_.insert(next->first);
+}
+
+/// A server that says once that it does not know a session is believed: its requests start over in another one, whatever
+/// a late `open` makes of the old one.
+void judge::note_unknown(const packet& packet, const std::vector<protocol::event>& events) {
+    for (const protocol::event& event : events) {
+        const auto* refused = std::get_if<protocol::refused>(&event.what);
+        const auto* open = std::get_if<protocol::open>(&packet.command);
+        const auto* lost = std::get_if<protocol::session_lost>(&event.what);
+        if (refused && refused->reason != protocol::refusal::unknown_session) continue;
+        if (refused && open) lose_places_of(open->session);
+        if (refused && refused->request) lose_places_of(refused->request->session);
+        if (lost) lose_places_of(lost->session);
+    }
+}
+
+void judge::lose_places_of(const protocol::session_id& session) {
+    unknown_.insert(session);
+    for (auto& [id, operation] : operations_)
+        if (operation.request.session == session) operation.ticket = 0;
+}
+
+/// A server does not remember sessions that ended: what comes late of one may begin it again, for a ttl, and nobody will
+/// hear of what it gets.
+void judge::forget(const protocol::session_id& session) {
+    links_.erase(session);
+    std::erase_if(left_, [&](const protocol::request_id& request) { return request.session == session; });
+}
+
+void judge::check_not_left(const protocol::request_id& request) const {
+    if (left_.contains(request))
+        fail("a message that came late entered request " + std::to_string(request.number) + " again, which was left");
+}
+
+void judge::on(const protocol::queued& event, lineage lineage) {
+    check_not_left(event.request);
+    operation* operation = find(event.request);
+    if (operation == nullptr || operation->request != event.request) return;  // one that was given up, and came late
+    if (unknown_.contains(event.request.session) || lineage < newest_) return;  // an old server gives no places
+    if (operation->ticket != 0 && operation->ticket != event.ticket)
+        fail(name_of(*operation) + " lost its place: ticket " + std::to_string(event.ticket) + " instead of " +
+             std::to_string(operation->ticket));
+    operation->ticket = event.ticket;
+}
+
+void judge::on(const protocol::granted& event) {
+    check_not_left(event.request);
+    if (operation* operation = find(event.request)) operation->ticket = 0;  // its turn has come
+    const auto [known, first] = granted_.emplace(event.request, event.fence);
+    if (!first && known->second == event.fence) return;  // told again
+    if (!first && histories_ == 0) fail("request " + std::to_string(event.request.number) + " was granted twice");
+    known->second = event.fence;
+    if (event.fence <= last_fence_)
+        fail("fence " + std::to_string(event.fence) + " was given after fence " + std::to_string(last_fence_));
+    last_fence_ = event.fence;
+}
+
+void judge::on(const protocol::ended& event) {
+    ++seen_["ended: " + std::string{to_string(event.reason)}];
+    if (operation* operation = find(event.request)) operation->ticket = 0;
+}
+
+bool judge::everyone_served() const {
+    return std::ranges::all_of(operations_,
+                               [](const auto& entry) { return entry.second.phase == operation::phase::over; });
+}
+
+void judge::check_nothing_remains(const server& server) const {
+    if (const auto violated = core::check(server.engine())) fail(*violated);
+    const auto requests = core::inspect(server.engine(), {}, server.clock()).requests;
+    if (!requests.empty()) fail(std::to_string(requests.size()) + " requests remain that nobody waits for or holds");
+}
+
+}  // namespace baton::fleet

@@ -1,0 +1,106 @@
+// The oracle: it sees what every client believes and what every server does, and throws at the first broken promise.
+//
+// - No two clients believe that they hold what does not go together, each by its own `valid()`.
+// - Grants of one resource reach clients in the order of their fences; fences only grow; none is given twice.
+// - Every loss is told, once; what was lost is never valid again; nothing is lost without a cause.
+// - A waiter keeps its ticket unless the server ended its request.
+// - What a client has left is never entered again, whatever arrives late or twice.
+// - In the end everyone was served, and servers keep nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/session.hpp"
+#include "packet.hpp"
+
+namespace baton::fleet {
+
+class client;
+class server;
+class world;
+
+class broken_promise : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// One acquire of a client, from the call to the end of its lease.
+struct operation {
+    enum class phase : std::uint8_t { waiting, held, over };
+
+    std::uint64_t id = 0;
+    std::shared_ptr<client> owner;
+    detail::handle handle = 0;
+    std::vector<claim> claims;
+    operation::phase phase = phase::waiting;
+    protocol::request_id request;  // under which it was asked last
+    protocol::serial ticket = 0;   // as the server said last; 0: none, or its place is rightly gone
+    protocol::serial fence = 0;
+    std::vector<protocol::claim_slots> slots;
+    bool told_lost = false;
+    bool seen_invalid = false;
+};
+
+class judge {
+public:
+    explicit judge(world& world) : world_{world} {}
+
+    // Clients tell what they do.
+    operation& started(std::shared_ptr<client> owner, std::vector<claim> claims);
+    void entered(const protocol::enter& command);
+    void acquired(operation& operation, const detail::grant& grant);
+    void failed(operation& operation) { operation.phase = operation::phase::over; }
+    void released(operation& operation) { operation.phase = operation::phase::over; }
+    void lost(operation& operation, loss reason, bool over);
+    void died(const client& owner);
+    /// After everything that a client does: is what it believes in order?
+    void look_at(const client& owner);
+
+    // Servers tell what they do.
+    void history_began(lineage lineage);
+    void performed(lineage lineage, const packet& packet, const std::vector<protocol::event>& events);
+
+    [[nodiscard]] bool everyone_served() const;
+    void check_nothing_remains(const server& server) const;
+
+    [[nodiscard]] std::uint64_t grants() const { return grants_; }
+    [[nodiscard]] const std::map<std::string, std::uint64_t>& seen() const { return seen_; }
+
+    [[noreturn]] static void fail(const std::string& what) { throw broken_promise{what}; }
+
+private:
+    void check_exclusion(const operation& mine) const;
+    void check_order(const operation& operation);
+    void note_unknown(const packet& packet, const std::vector<protocol::event>& events);
+    void lose_places_of(const protocol::session_id& session);
+    void note_left(const packet& packet, const std::vector<protocol::event>& events);
+    void on(const protocol::queued& event, lineage lineage);
+    void on(const protocol::granted& event);
+    void on(const protocol::ended& event);
+    void forget(const protocol::session_id& session);
+    void check_not_left(const protocol::request_id& request) const;
+    [[nodiscard]] operation* find(const protocol::request_id& request);
+
+    world& world_;
+    std::map<std::uint64_t, operation> operations_;
+    std::map<protocol::request_id, std::uint64_t> requests_;  // to operations
+    std::map<protocol::request_id, protocol::serial> granted_;
+    std::set<protocol::request_id> left_;                    // in the present history
+    std::map<protocol::session_id, std::uint64_t> links_;    // the newest `open` of each, in the present history
+    std::set<protocol::session_id> unknown_;                 // of which a server said so
+    std::map<std::string, std::map<mode, protocol::serial>> delivered_;  // the newest fence, by resource and mode
+    protocol::serial last_fence_ = 0;
+    lineage newest_ = 0;
+    std::uint64_t histories_ = 0;
+    std::uint64_t grants_ = 0;
+    std::map<std::string, std::uint64_t> seen_;  // what came up, for the coverage
+};
+
+}  // namespace baton::fleet

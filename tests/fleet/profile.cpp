@@ -1,0 +1,36 @@
+#include "profile.hpp"
+
+namespace baton::fleet {
+namespace {
+
+std::chrono::milliseconds milliseconds(dice& dice, std::size_t low, std::size_t high) {
+    return std::chrono::milliseconds{dice.between(low, high)};
+}
+
+}  // namespace
+
+profile::profile(dice& dice) {
+    clients = dice.between(2, 6);
+    for (std::size_t name = dice.between(1, 4); name > 0; --name) names.push_back(std::string(1, static_cast<char>('a' + name - 1)));
+    lag = milliseconds(dice, 100, 500);
+    chaos = milliseconds(dice, 5'000, 20'000);
+    think = milliseconds(dice, 50, 600);
+    delay = milliseconds(dice, 1, usual_delay.count());
+    if (dice.percent(10)) return;  // calm
+    if (dice.percent(30)) delay = milliseconds(dice, 20, 400);  // with short ttls that is a fault by itself
+
+    if (dice.percent(30)) {
+        drop = dice.below(6);
+        duplicate = dice.below(10);
+        reorder = dice.below(10);
+    }
+    if (dice.percent(40)) drop_notice = dice.between(5, 100);
+    if (dice.percent(60)) cuts = dice.below(30);
+    if (dice.percent(40)) outages = dice.below(6);
+    if (dice.percent(40)) pauses = dice.below(6);
+    if (dice.percent(40)) kills = dice.below(4);
+    if (dice.percent(50)) restarts = dice.between(1, 4);
+    if (dice.percent(30)) revocations = dice.below(10);
+}
+
+}  // namespace baton::fleet
