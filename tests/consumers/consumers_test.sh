@@ -77,6 +77,26 @@ UsePkgConfig() {
     expect_equal version "$("$prefix/bin/baton" --version)" "baton $(from_package "$prefix" --modversion)"
 }
 
+# The README's own lines. They have no flags, so there is nothing to see where this build has some.
+FollowTheReadme() {
+    [[ -z ${CXXFLAGS// /} ]] || return 0
+    local block
+    cp "$here/main.cpp" .
+    block=$(readme_block cmake)
+    expect_match 'the lines for CMake' 'find_package(baton' "$block"
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.16)' 'project(readme LANGUAGES CXX)' \
+        'add_executable(consumer main.cpp)' "$block" >CMakeLists.txt
+    must cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix"
+    must cmake --build build
+    expect_fence build/consumer
+    block=$(readme_block sh | grep pkg-config)
+    PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name baton.pc)") must bash -c "$block"
+    expect_fence ./consumer
+}
+
+# readme_block LANGUAGE: the code in that language in the section on dependencies.
+readme_block() { sed -n '/^## As a dependency/,/^## Layout/p' "$SOURCE/README.md" | sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" | grep -v '^```'; }
+
 MoveTheInstalledTree() {
     cp -r "$prefix" moved
     expect_equal 'prefix of pkg-config' "$work/moved" "$(realpath "$(from_package moved --variable=prefix)")"
