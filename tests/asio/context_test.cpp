@@ -66,15 +66,53 @@ TEST_F(AsioContext, ItsEndDestroysACoroutineThatWaitsWithAllItHas) {
     EXPECT_TRUE(first.try_acquire(exclusive("other")));
 }
 
-TEST_F(AsioContext, MayGoInTheMomentOfTheGrant) {
-    for (int i = 0; i < 300; ++i) {
-        lease held = first.acquire(exclusive("ledger"));
-        auto context = std::make_unique<asio::io_context>();
-        second.async_acquire(exclusive("ledger"), asio::bind_executor(*context, [](std::error_code, const lease&) {}));
-        std::jthread releaser{[&] { held.release(); }};
-        context->poll();
-        context.reset();
+/// The client's thread asks the handler's allocator for memory when it is about to post: there it is held up until the
+/// context is gone, or, since it must not go, for a moment.
+struct hold_up {
+    std::promise<void> posting;
+    std::atomic<bool> context_gone{false};
+    std::atomic<bool> held_up{false};
+
+    void here() {
+        if (held_up.exchange(true)) return;
+        posting.set_value();
+        const auto moment = std::chrono::steady_clock::now() + 50ms;
+        while (!context_gone && std::chrono::steady_clock::now() < moment) std::this_thread::yield();
     }
+};
+
+template <typename T> struct slow_allocator {
+    using value_type = T;
+    hold_up* held;
+
+    explicit slow_allocator(hold_up* by) : held{by} {}
+    template <typename U> explicit slow_allocator(const slow_allocator<U>& other) : held{other.held} {}
+    T* allocate(std::size_t count) {
+        held->here();
+        return std::allocator<T>{}.allocate(count);
+    }
+    void deallocate(T* memory, std::size_t count) { std::allocator<T>{}.deallocate(memory, count); }
+    friend bool operator==(const slow_allocator&, const slow_allocator&) = default;
+};
+
+struct slow_handler {
+    using allocator_type = slow_allocator<char>;
+    using executor_type = asio::io_context::executor_type;
+    allocator_type allocator;
+    executor_type executor;
+
+    [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator; }
+    [[nodiscard]] executor_type get_executor() const noexcept { return executor; }
+    void operator()(std::error_code, const lease&) const { FAIL(); }
+};
+
+TEST_F(AsioContext, MayGoInTheMomentOfTheGrant) {
+    hold_up held_up;
+    auto context = std::make_unique<asio::io_context>();
+    second.async_acquire(exclusive("ledger"), slow_handler{slow_allocator<char>{&held_up}, context->get_executor()});
+    held_up.posting.get_future().wait();
+    context.reset();
+    held_up.context_gone = true;
     EXPECT_TRUE(is_free());
 }
 

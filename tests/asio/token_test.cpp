@@ -152,7 +152,11 @@ TEST_F(AsioToken, PostsWithTheHandlersAllocatorAndGivesBackBeforeItCalls) {
 TEST_F(AsioToken, AFutureGivesTheLeaseOrThrows) {
     const lease lease = first.async_acquire(exclusive("ledger"), asio::use_future).get();
     EXPECT_TRUE(lease.valid());
-    auto late = second.async_acquire(exclusive("ledger"), {.wait = 20ms}, asio::use_future);
+    // On this thread: ThreadSanitizer does not see how libstdc++ counts who refers to an exception.
+    asio::io_context context;
+    auto late =
+        second.async_acquire(exclusive("ledger"), {.wait = 20ms}, asio::bind_executor(context, asio::use_future));
+    ASSERT_TRUE(runs_to_its_end(context));
     try {
         static_cast<void>(late.get());
         FAIL();
