@@ -24,7 +24,8 @@ function(baton_install_package)
         return()
     endif()
     set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/baton)
-    configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/batonConfig.cmake.in ${PROJECT_BINARY_DIR}/batonConfig.cmake
+    configure_package_config_file(
+        ${PROJECT_SOURCE_DIR}/cmake/batonConfig.cmake.in ${PROJECT_BINARY_DIR}/batonConfig.cmake
         INSTALL_DESTINATION ${folder} NO_SET_AND_CHECK_MACRO)
     # Before 1.0 a new minor version may break what is built on it.
     write_basic_package_version_file(${PROJECT_BINARY_DIR}/batonConfigVersion.cmake COMPATIBILITY SameMinorVersion)
