@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Baton as a dependency. ctest sets SOURCE, BUILD (both of Baton), WORK (the folder of these tests), LIBRARY (libbaton.a),
-# ASIO (the folder with asio.hpp), and this build's tools and flags.
+# Baton as a dependency. ctest sets SOURCE, BUILD (both of Baton), WORK (the folder of these tests), LIBRARY
+# (libbaton.a), ASIO (the folder with asio.hpp), and this build's tools and flags.
 # shellcheck source-path=SCRIPTDIR source=../commands/lib.sh
 source "${BASH_SOURCE[0]%/*}/../commands/lib.sh"
 here=$SOURCE/tests/consumers
@@ -95,7 +95,10 @@ FollowTheReadme() {
 }
 
 # readme_block LANGUAGE: the code in that language in the section on dependencies.
-readme_block() { sed -n '/^## As a dependency/,/^## Layout/p' "$SOURCE/README.md" | sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" | grep -v '^```'; }
+readme_block() {
+    sed -n '/^## As a dependency/,/^## Layout/p' "$SOURCE/README.md" |
+        sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" | grep -v '^```'
+}
 
 MoveTheInstalledTree() {
     cp -r "$prefix" moved
