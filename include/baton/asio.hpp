@@ -1,61 +1,190 @@
 /// The adapter for Asio: `client.async_acquire(claims, [options,] token)` with any completion token for
-/// void(std::error_code, baton::lease). The handler runs on its associated executor, never within the call; work is
-/// outstanding there until it has run. Cancellation withdraws the request, and the handler hears operation_aborted; if
-/// the grant came first, it hears of that. Needs standalone Asio 1.22 or newer, whichever the program has.
+/// void(std::error_code, baton::lease), as in
+///
+///     baton::lease mine = co_await client.async_acquire(baton::exclusive("ledger"), asio::use_awaitable);
+///
+/// - The handler runs on its associated executor (none: Asio's system executor), never within the call. Work is
+///   outstanding there until then.
+/// - Any type of cancellation withdraws the request, and the handler hears asio::error::operation_aborted; if the grant
+///   came first, it hears of that. As everywhere in Asio, a signal is emitted on the handler's executor, not beside it.
+/// - Other errors are those of <baton/error.hpp>. What tokens throw for them is a std::system_error.
+/// - When the handler's context is destroyed, requests that still wait are withdrawn, and their handlers are destroyed.
+/// - The request does not keep the client alive: the end of the last client ends it with errc::closed.
+///
+/// Needs standalone Asio 1.22 or newer, whichever the program has: the library itself knows nothing of it.
 #pragma once
 
+#include <asio/associated_allocator.hpp>
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
 #include <asio/async_result.hpp>
 #include <asio/cancellation_type.hpp>
-#include <asio/dispatch.hpp>
 #include <asio/error.hpp>
-#include <asio/execution/outstanding_work.hpp>
+#include <asio/execution/context.hpp>
+#include <asio/execution_context.hpp>
+#include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
-#include <asio/prefer.hpp>
+#include <asio/query.hpp>
 #include <asio/system_executor.hpp>
 
+#include <list>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <stop_token>
+#include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "baton/client.hpp"
 
 namespace baton::detail {
 
-template <typename Handler>
-void acquire_for(client client, const claims& claims, const acquire_options& options, Handler handler) {
-    auto executor = asio::prefer(asio::get_associated_executor(handler, asio::system_executor{}),
-                                 asio::execution::outstanding_work.tracked);
-    std::stop_source stop{std::nostopstate};
-    if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
-        stop = std::stop_source{};
-        slot.assign([stop](asio::cancellation_type type) mutable {
-            if (type != asio::cancellation_type::none) stop.request_stop();
-        });
+/// An acquire whose handler waits in some context.
+class asio_wait {
+public:
+    virtual ~asio_wait() = default;
+    /// Withdraws the request and destroys the handler.
+    virtual void drop() noexcept = 0;
+};
+
+/// All of them in one context. Who takes one off the list, under the mutex, has its handler: the client's thread, to
+/// post it, or the end of the context, to destroy it. The client's thread touches the context under the mutex only, so
+/// the context cannot go meanwhile; afterwards only this is left of it, and says so.
+struct asio_waits {
+    using list = std::list<std::shared_ptr<asio_wait>>;
+
+    std::mutex mutex;
+    list waiting;
+    bool closed = false;
+};
+
+/// Lives in the context, and is told when that ends.
+class asio_waits_service final : public asio::execution_context::service {
+public:
+    static inline asio::execution_context::id id;
+
+    explicit asio_waits_service(asio::execution_context& owner) : asio::execution_context::service{owner} {}
+
+    [[nodiscard]] const std::shared_ptr<asio_waits>& waits() const noexcept { return waits_; }
+
+private:
+    void shutdown() override {
+        asio_waits::list left;
+        {
+            const std::lock_guard lock{waits_->mutex};
+            waits_->closed = true;
+            left.swap(waits_->waiting);
+        }
+        // Not under the mutex: the end of a handler may be that of a client, which waits for its thread.
+        for (const auto& wait : left) wait->drop();
     }
-    auto token = stop.get_token();
-    auto shared = std::make_shared<Handler>(std::move(handler));
-    client.async_acquire(claims, options, std::move(token),
-                         [executor = std::move(executor), shared](std::error_code error, lease lease) mutable {
-                             if (error == std::errc::operation_canceled) error = asio::error::operation_aborted;
-                             auto finish = [shared = std::move(shared), error, lease = std::move(lease)]() mutable {
-                                 asio::get_associated_cancellation_slot(*shared).clear();
-                                 Handler last = std::move(*shared);
-                                 shared.reset();
-                                 std::move(last)(error, std::move(lease));
-                             };
-                             asio::post(executor, std::move(finish));
-                         });
+
+    std::shared_ptr<asio_waits> waits_ = std::make_shared<asio_waits>();
+};
+
+template <typename Executor> std::shared_ptr<asio_waits> asio_waits_of(const Executor& executor) {
+    const auto of_context = [](asio::execution_context& context) {
+        return asio::use_service<asio_waits_service>(context).waits();
+    };
+    if constexpr (requires { of_context(asio::query(executor, asio::execution::context)); })
+        return of_context(asio::query(executor, asio::execution::context));
+    else if constexpr (requires { of_context(executor.context()); })
+        return of_context(executor.context());
+    else
+        return std::make_shared<asio_waits>();  // not a context of Asio's: it has to outlive the wait
 }
+
+/// What is posted to the handler's executor.
+template <typename Handler> struct asio_completion {
+    using allocator_type = asio::associated_allocator_t<Handler>;
+
+    Handler handler;
+    std::error_code error;
+    baton::lease lease;
+
+    [[nodiscard]] allocator_type get_allocator() const noexcept { return asio::get_associated_allocator(handler); }
+
+    void operator()() {
+        // Here and not earlier: slots are not thread-safe, and this is where their signals are emitted.
+        if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) slot.clear();
+        std::move(handler)(error, std::move(lease));
+    }
+};
+
+template <typename Handler>
+class asio_acquire final : public asio_wait, public std::enable_shared_from_this<asio_acquire<Handler>> {
+public:
+    explicit asio_acquire(Handler handler)
+        : work_{asio::get_associated_executor(handler)},
+          waits_{asio_waits_of(work_.get_executor())},
+          handler_{std::move(handler)} {}
+
+    void start(client client, const claims& claims, const acquire_options& options) {
+        const auto self = this->shared_from_this();
+        {
+            const std::lock_guard lock{waits_->mutex};
+            if (waits_->closed) return;  // begun by a handler that is being destroyed: nobody would hear of it
+            place_ = waits_->waiting.insert(waits_->waiting.end(), self);
+        }
+        if (auto slot = asio::get_associated_cancellation_slot(*handler_); slot.is_connected())
+            slot.assign([stop = stop_](asio::cancellation_type type) mutable {
+                if (type != asio::cancellation_type::none) stop.request_stop();
+            });
+        client.async_acquire(claims, options, stop_.get_token(),
+                             [self](std::error_code error, lease lease) { self->complete(error, std::move(lease)); });
+    }
+
+    void drop() noexcept override {
+        stop_.request_stop();
+        handler_.reset();
+        work_.reset();
+    }
+
+private:
+    /// On the client's thread.
+    void complete(std::error_code error, lease lease) {
+        const std::lock_guard lock{waits_->mutex};
+        if (waits_->closed) return;  // the context has gone, and `drop` has the rest; the lease releases itself
+        waits_->waiting.erase(place_);
+        if (error == std::errc::operation_canceled) error = asio::error::operation_aborted;
+        asio::post(work_.get_executor(), asio_completion<Handler>{std::move(*handler_), error, std::move(lease)});
+        handler_.reset();
+        work_.reset();
+    }
+
+    asio::executor_work_guard<asio::associated_executor_t<Handler>> work_;
+    std::shared_ptr<asio_waits> waits_;
+    std::optional<Handler> handler_;
+    std::stop_source stop_;
+    asio_waits::list::iterator place_;
+};
+
+/// Owns what it needs: some tokens keep it and begin later. Then it gives the client away, so as not to keep it alive.
+struct asio_initiation {
+    baton::client client;
+    baton::claims claims;
+    acquire_options options;
+
+    template <typename Handler> void operator()(Handler&& handler) && {
+        begin(std::forward<Handler>(handler), std::move(client));
+    }
+    template <typename Handler> void operator()(Handler&& handler) const& {
+        begin(std::forward<Handler>(handler), client);
+    }
+
+private:
+    template <typename Handler> void begin(Handler&& handler, baton::client from) const {
+        std::make_shared<asio_acquire<std::decay_t<Handler>>>(std::forward<Handler>(handler))
+            ->start(std::move(from), claims, options);
+    }
+};
 
 template <typename Token> struct completion {
     template <typename Given>
     static auto start(client& client, const claims& claims, const acquire_options& options, Given&& token) {
-        const auto initiate = [client](auto&& handler, const baton::claims& wanted, const acquire_options& how) {
-            acquire_for(client, wanted, how, std::forward<decltype(handler)>(handler));
-        };
-        return asio::async_initiate<Given, void(std::error_code, lease)>(initiate, token, claims, options);
+        return asio::async_initiate<Given, void(std::error_code, lease)>(asio_initiation{client, claims, options},
+                                                                         token);
     }
 };
 

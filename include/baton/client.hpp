@@ -28,6 +28,8 @@ namespace baton {
 namespace detail {
 class client_core;
 template <typename Token> struct completion;  // <baton/asio.hpp> defines it
+template <typename Token>
+concept has_completion = requires { sizeof(completion<std::decay_t<Token>>); };
 }  // namespace detail
 
 struct client_options {
@@ -94,7 +96,9 @@ public:
     template <typename Token>
         requires(!std::convertible_to<Token, std::stop_token>)
     auto async_acquire(const claims& claims, const acquire_options& options, Token&& token) {
-        return detail::completion<std::decay_t<Token>>::start(*this, claims, options, std::forward<Token>(token));
+        static_assert(detail::has_completion<Token>, "for completion tokens, #include <baton/asio.hpp>");
+        if constexpr (detail::has_completion<Token>)
+            return detail::completion<std::decay_t<Token>>::start(*this, claims, options, std::forward<Token>(token));
     }
 
     [[nodiscard]] snapshot inspect(const inspect_filter& filter = {});

@@ -1,0 +1,133 @@
+// Cancellation: by a slot, and by another operation that is faster.
+#include "fixture.hpp"
+
+namespace baton {
+namespace {
+
+using asio::use_awaitable;
+
+class AsioCancellation : public AsioTest {
+protected:
+    asio::io_context context;
+    asio::cancellation_signal signal;
+    std::optional<std::error_code> heard;
+    lease got;
+
+    void begin() {
+        second.async_acquire(exclusive("ledger"),
+                             asio::bind_cancellation_slot(
+                                 signal.slot(), asio::bind_executor(context, [&](std::error_code error, lease lease) {
+                                     heard = error;
+                                     got = std::move(lease);
+                                     // Cleared: the slot is free for what the handler begins next.
+                                     EXPECT_FALSE(signal.slot().has_handler());
+                                 })));
+    }
+};
+
+class EachType : public AsioCancellation, public testing::WithParamInterface<asio::cancellation_type> {};
+
+TEST_P(EachType, WithdrawsTheRequest) {
+    const lease held = first.acquire(exclusive("ledger"));
+    begin();
+    ASSERT_TRUE(someone_waits());
+    asio::post(context, [&] { signal.emit(GetParam()); });
+    EXPECT_TRUE(runs_to_its_end(context));
+    EXPECT_EQ(heard, asio::error::operation_aborted);
+    EXPECT_FALSE(got.valid());
+    EXPECT_TRUE(nobody_waits());
+}
+
+INSTANTIATE_TEST_SUITE_P(AsioCancellation, EachType,
+                         testing::Values(asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                                         asio::cancellation_type::total, asio::cancellation_type::all));
+
+TEST_F(AsioCancellation, NoneIsNotACancellation) {
+    lease held = first.acquire(exclusive("ledger"));
+    begin();
+    signal.emit(asio::cancellation_type::none);
+    held.release();
+    EXPECT_TRUE(runs_to_its_end(context));
+    EXPECT_EQ(heard, std::error_code{});
+    EXPECT_TRUE(got.valid());
+}
+
+TEST_F(AsioCancellation, AGrantThatCameFirstIsHeardOf) {
+    begin();
+    ASSERT_TRUE(eventually([&] { return !first.try_acquire(exclusive("ledger")); }));
+    signal.emit(asio::cancellation_type::all);
+    EXPECT_TRUE(runs_to_its_end(context));
+    EXPECT_EQ(heard, std::error_code{});
+    EXPECT_TRUE(got.valid());
+}
+
+TEST_F(AsioCancellation, RightAfterTheCallItIsOneOrTheOther) {
+    for (int i = 0; i < 200; ++i) {
+        context.restart();
+        asio::post(context, [&] {
+            begin();
+            signal.emit(asio::cancellation_type::terminal);
+        });
+        ASSERT_TRUE(runs_to_its_end(context));
+        ASSERT_TRUE(heard == std::error_code{} || heard == asio::error::operation_aborted);
+        EXPECT_EQ(got.valid(), heard == std::error_code{});
+        got = {};
+    }
+    EXPECT_TRUE(is_free());
+}
+
+TEST_F(AsioCancellation, ASignalAfterTheEndDoesNothing) {
+    begin();
+    EXPECT_TRUE(runs_to_its_end(context));
+    signal.emit(asio::cancellation_type::all);
+    EXPECT_TRUE(got.valid());
+}
+
+TEST_F(AsioCancellation, ATimerMayWinAgainstIt) {
+    using namespace asio::experimental::awaitable_operators;
+    const lease held = first.acquire(exclusive("ledger"));
+    play([&]() -> asio::awaitable<void> {
+        asio::steady_timer timer{co_await asio::this_coro::executor, 10ms};
+        const auto winner =
+            co_await (second.async_acquire(exclusive("ledger"), use_awaitable) || timer.async_wait(use_awaitable));
+        EXPECT_EQ(winner.index(), 1U);
+    });
+    EXPECT_TRUE(nobody_waits());
+}
+
+TEST_F(AsioCancellation, ItMayWinAgainstATimer) {
+    using namespace asio::experimental::awaitable_operators;
+    play([&]() -> asio::awaitable<void> {
+        asio::steady_timer timer{co_await asio::this_coro::executor, long_enough};
+        const auto winner =
+            co_await (second.async_acquire(exclusive("ledger"), use_awaitable) || timer.async_wait(use_awaitable));
+        EXPECT_EQ(winner.index(), 0U);
+        EXPECT_TRUE(std::get<0>(winner).valid());
+    });
+    EXPECT_TRUE(is_free());
+}
+
+// Signals and completions meet in a strand while clients' threads complete: for ThreadSanitizer.
+TEST_F(AsioCancellation, SignalsAndCompletionsMeetInAStrand) {
+    asio::thread_pool pool{2};
+    constexpr int rounds = 200;
+    std::atomic<int> ended{0};
+    for (int i = 0; i < rounds; ++i)
+        asio::co_spawn(
+            asio::make_strand(pool),
+            [&]() -> asio::awaitable<void> {
+                using namespace asio::experimental::awaitable_operators;
+                asio::steady_timer timer{co_await asio::this_coro::executor, 1ms};
+                const auto winner = co_await (second.async_acquire(exclusive("ledger"), use_awaitable) ||
+                                              timer.async_wait(use_awaitable));
+                ++ended;
+            },
+            asio::detached);
+    pool.join();
+    EXPECT_EQ(ended, rounds);
+    EXPECT_TRUE(nobody_waits());
+    EXPECT_TRUE(is_free());
+}
+
+}  // namespace
+}  // namespace baton

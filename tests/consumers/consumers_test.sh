@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# Baton as a dependency. ctest sets SOURCE, BUILD (both of Baton), WORK (the folder of these tests), LIBRARY
+# (libbaton.a), ASIO (the folder with asio.hpp), and this build's tools and flags.
+# shellcheck source-path=SCRIPTDIR source=../commands/lib.sh
+source "${BASH_SOURCE[0]%/*}/../commands/lib.sh"
+here=$SOURCE/tests/consumers
+prefix=$WORK/prefix # made by Install, used by those that need it
+read -ra flags <<<"${CXXFLAGS:-}"
+
+# must COMMAND…: what it prints is shown only if it fails.
+must() {
+    run "$@"
+    ((code == 0)) || die "$* ended with $code: $out $err"
+}
+
+# expect_fence COMMAND…: it prints a fence, and ends well.
+expect_fence() {
+    must "$@"
+    [[ $out =~ ^[1-9][0-9]*$ ]] || die "$* printed «$out», which is no fence"
+}
+
+configure() { cmake -S "$here/$1" -B "$2" ${LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"} "${@:3}"; }
+
+# from_package PREFIX COMMAND…: a command of pkg-config that sees only that tree.
+from_package() { PKG_CONFIG_LIBDIR=$(dirname "$(find "$1" -name baton.pc)") "$PKG_CONFIG" "${@:2}" baton; }
+
+# compile ARGUMENT…
+compile() { ${LAUNCHER:+"$LAUNCHER"} "$CXX" "${flags[@]}" -std=c++20 -Wall -Wextra "$@"; }
+
+Install() {
+    rm -rf "$prefix"
+    # shellcheck disable=SC2153  # ctest sets BUILD
+    must cmake --install "$BUILD" --prefix "$prefix"
+}
+
+InstallWhatIsPublicAndNothingElse() {
+    expect_equal headers "$(cd "$SOURCE/include" && find . -type f | sort)" \
+        "$(cd "$prefix/include" && find . -type f | sort)"
+    local files
+    files=$(cd "$prefix" && find . -path ./include -prune -o -type f -print |
+        sed -E 's#^\./lib(64|/[a-z0-9_]+-linux-gnu[a-z0-9]*)?/#./lib/#; s#Targets-[a-z]+#Targets-TYPE#' | sort)
+    expect_equal 'other files' "$(sort <<'END'
+./bin/baton
+./lib/cmake/baton/batonConfig.cmake
+./lib/cmake/baton/batonConfigVersion.cmake
+./lib/cmake/baton/batonTargets-TYPE.cmake
+./lib/cmake/baton/batonTargets.cmake
+./lib/libbaton.a
+./lib/pkgconfig/baton.pc
+END
+    )" "$files"
+    run grep -rIl -e "$SOURCE" -e "$BUILD" "$prefix"
+    expect_equal 'installed files that name this tree' '' "$out"
+
+    must cmake --install "$BUILD" --prefix "$work/dev" --component dev
+    expect_equal 'files of the component dev' "$(cd "$prefix" && find . -type f ! -path ./bin/baton | sort)" \
+        "$(cd dev && find . -type f | sort)"
+}
+
+FindThePackage() {
+    must configure find_package build -DCMAKE_PREFIX_PATH="$prefix"
+    must cmake --build build
+    expect_fence build/consumer
+}
+
+FindThePackageOfThisVersionOnly() {
+    run configure find_package build -DCMAKE_PREFIX_PATH="$prefix" -DWANTED_VERSION=0.99
+    [[ $code != 0 ]] || die 'a version was found that is not there'
+    expect_match message 'requested version "0.99"' "$err"
+}
+
+UsePkgConfig() {
+    local -a package
+    read -ra package < <(from_package "$prefix" --cflags --libs)
+    must compile "$here/main.cpp" "${package[@]}" -o consumer
+    expect_fence ./consumer
+    expect_equal version "$("$prefix/bin/baton" --version)" "baton $(from_package "$prefix" --modversion)"
+}
+
+# The README's own lines. They have no flags, so there is nothing to see where this build has some.
+FollowTheReadme() {
+    [[ -z ${CXXFLAGS// /} ]] || return 0
+    local block
+    cp "$here/main.cpp" .
+    block=$(readme_block cmake)
+    expect_match 'the lines for CMake' 'find_package(baton' "$block"
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.16)' 'project(readme LANGUAGES CXX)' \
+        'add_executable(consumer main.cpp)' "$block" >CMakeLists.txt
+    must cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix"
+    must cmake --build build
+    expect_fence build/consumer
+    block=$(readme_block sh | grep pkg-config)
+    PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name baton.pc)") must bash -c "$block"
+    expect_fence ./consumer
+}
+
+# readme_block LANGUAGE: the code in that language in the section on dependencies.
+readme_block() {
+    sed -n '/^## As a dependency/,/^## Layout/p' "$SOURCE/README.md" |
+        sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" | grep -v '^```'
+}
+
+MoveTheInstalledTree() {
+    cp -r "$prefix" moved
+    expect_equal 'prefix of pkg-config' "$work/moved" "$(realpath "$(from_package moved --variable=prefix)")"
+    must configure find_package build -DCMAKE_PREFIX_PATH="$work/moved"
+    must cmake --build build
+    expect_fence build/consumer
+}
+
+LinkItIntoASharedLibrary() {
+    local -a package
+    read -ra package < <(from_package "$prefix" --cflags --libs)
+    must compile -shared -fPIC -Wl,--whole-archive "${package[@]}" -Wl,--no-whole-archive -o libshared.so
+}
+
+# The folder is kept, so that only the first run takes its time.
+AddASubdirectory() {
+    local -r build=$WORK/add_subdirectory
+    must configure add_subdirectory "$build" -DBATON_SOURCE="$SOURCE"
+    must cmake --build "$build" --target consumer
+    expect_fence "$build/consumer"
+    must cmake --build "$build" --target help
+    expect_match targets 'baton_client:' "$out"
+    [[ $out != *baton_cli:* && $out != *_tests:* ]] || die "the program or tests are part of it: $out"
+    must cmake --install "$build" --prefix "$work/nothing"
+    [[ ! -e nothing ]] || die "it installs, and nobody asked: $(find nothing)"
+}
+
+# A program may have any Asio, of any version: its own must be the only one that it sees.
+RunWithAnAlteredAsio() {
+    mkdir altered
+    cp -r "$ASIO/asio" "$ASIO/asio.hpp" altered
+    sed -i 's/^#define ASIO_VERSION .*/#define ASIO_VERSION 109999/' altered/asio/version.hpp
+    # What every operation derives from gets another size, and its members other places.
+    sed -i 's/^  scheduler_operation\* next_;/  char altered_[64] = {};\n&/' altered/asio/detail/scheduler_operation.hpp
+    grep -q altered_ altered/asio/detail/scheduler_operation.hpp || die 'nothing was altered'
+    local -a package
+    read -ra package < <(from_package "$prefix" --cflags --libs)
+    # Asio 1.22 does not see that clang has coroutines.
+    must compile -DASIO_HAS_CO_AWAIT=1 -isystem altered "$here/altered_asio/main.cpp" "${package[@]}" -o consumer
+    expect_fence ./consumer
+}
+
+# asio_symbols FILE: those defined or used in it that have to do with the namespace asio.
+asio_symbols() { "$NM" -C "$1" | grep -E '(^|[^A-Za-z0-9_:])asio::' || true; }
+
+SeeNoAsioInTheLibrary() {
+    [[ $("$NM" -C "$LIBRARY") == *baton::client::acquire* ]] || die 'nm does not see the library'
+    expect_equal 'symbols of Asio' '' "$(asio_symbols "$LIBRARY")"
+
+    # The check is not blind, and a renamed Asio passes.
+    cat >user.cpp <<'END'
+namespace asio { struct context { context(); virtual ~context(); }; template <typename T> void post(T) {} }
+void use(asio::context c) { asio::post(c); }
+END
+    must compile -c user.cpp -o plain.o
+    must compile -c -Dasio=baton_asio user.cpp -o renamed.o
+    [[ -n $(asio_symbols plain.o) ]] || die 'the check does not see a use of Asio'
+    expect_equal 'symbols of a renamed Asio' '' "$(asio_symbols renamed.o)"
+}
+
+SeeNoAsioInOtherHeaders() {
+    local header
+    for header in "$SOURCE"/include/baton/*.hpp; do
+        [[ $header == */asio.hpp ]] || echo "#include <baton/${header##*/}>"
+    done >all.cpp
+    must compile -I"$SOURCE/include" -M all.cpp
+    expect_match 'included files' baton/client.hpp "$out"
+    [[ $out != *asio* ]] || die 'a header other than <baton/asio.hpp> includes Asio'
+}
+
+AreToldWhichHeaderATokenNeeds() {
+    cat >token.cpp <<'END'
+#include <baton/baton.hpp>
+void use(baton::client client) {
+    client.async_acquire(baton::exclusive("ledger"), [](std::error_code, baton::lease) {});
+}
+END
+    run compile -I"$SOURCE/include" -fsyntax-only token.cpp
+    [[ $code != 0 ]] || die 'it compiles'
+    expect_match message 'for completion tokens, #include <baton/asio.hpp>' "$err"
+    expect_equal 'number of errors' 1 "$(grep -c 'error:' <<<"$err")"
+}
+
+"$1"
