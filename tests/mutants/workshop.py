@@ -11,7 +11,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-ENGINE = "baton_engine"
 UNIT = "tests/unit/unit_tests"
 SIMULATE = "tests/sim/simulate"
 
@@ -34,6 +33,9 @@ class Verdict:
 
 
 class Workshop:
+    subject = "baton_engine"  # the library that faults are planted in
+    programs = ("unit_tests", "simulate")  # which show them
+
     def __init__(self, root, folder, parallel, schedules):
         self.source = folder / "source"
         self.build = folder / "build"
@@ -47,7 +49,7 @@ class Workshop:
         """Builds the tree as it is. The tests must pass, or they could not tell a fault."""
         self._need(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None",
                     "-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF", f"-DCMAKE_CXX_FLAGS={FLAGS}"])
-        self._need(self._ninja(ENGINE, "unit_tests", "simulate"))
+        self._need(self._ninja(self.subject, *self.programs))
         self.objects = self._objects()
         shutil.copytree(self.build, self.backup, ignore=shutil.ignore_patterns(".ninja_*"))
         by = self._test()
@@ -69,11 +71,11 @@ class Workshop:
         return Verdict(state, by, time.monotonic() - start)
 
     def _judge(self):
-        if self._run(self._ninja(ENGINE)) != 0:
+        if self._run(self._ninja(self.subject)) != 0:
             return "does not compile", ""
         if self._objects() == self.objects:
             return "same code", ""
-        if self._run(self._ninja("unit_tests", "simulate")) != 0:
+        if self._run(self._ninja(*self.programs)) != 0:
             return "does not compile", ""  # a header that the tests use
         by = self._test()
         return ("killed", by) if by else ("survived", "")
@@ -110,7 +112,7 @@ class Workshop:
 
     def _objects(self):
         return {path.name: hashlib.sha256(path.read_bytes()).digest()
-                for path in self.build.rglob(f"{ENGINE}.dir/**/*.o")}
+                for path in self.build.rglob(f"{self.subject}.dir/**/*.o")}
 
     def _ninja(self, *targets):
         return ["ninja", "-C", self.build, "-j", str(self.parallel), *targets]

@@ -1,0 +1,89 @@
+"""Does the fleet break without each of the protections?
+
+Takes the protections of tests/fleet/protections.toml away, one at a time, and plays schedules of the fleet until a
+promise breaks: the one that it names. Prints a table.
+
+Exit codes: 0 every protection is needed; 1 not; 2 the script could not do its work.
+"""
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parent.parent
+sys.path.insert(0, str(FOLDER.parent / "mutants"))
+
+from workshop import Trouble, Workshop  # noqa: E402
+
+SECONDS = 600  # of processor time, for one protection
+
+
+class FleetWorkshop(Workshop):
+    subject = "baton_session"
+    programs = ("fleet",)
+    arguments = ()
+
+    def _test(self):
+        code = self._run([self.build / "tests/fleet/fleet", "--schedules", str(self.schedules), "--jobs",
+                          str(self.parallel), *self.arguments], SECONDS)
+        if code == 0:
+            return ""
+        output = self.output.read_text(errors="replace")
+        if broken := re.search(r"^seed (\d+), at [\d.]+ s: (.*)$", output, re.M):
+            return f"{broken.group(2)} (seed {broken.group(1)})"
+        return f"exit code {code}"
+
+    def without(self, protection):
+        """What the judge says without it; empty if nothing."""
+        if "without" in protection:
+            self.arguments = ("--without", protection["without"])
+            try:
+                return self._test()
+            finally:
+                self.arguments = ()
+        text = (self.source / protection["file"]).read_text()
+        found = text.count(protection["old"])
+        if found != 1:
+            raise Trouble(f"\"{protection['name']}\": its text stands {found} times in {protection['file']}")
+        verdict = self.judge(protection["file"], text.replace(protection["old"], protection["new"]))
+        if verdict.state not in ("killed", "survived"):
+            raise Trouble(f"\"{protection['name']}\": {verdict.state}")
+        return verdict.by
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--schedules", type=int, default=20000, metavar="N", help="at most so many each (20000)")
+    parser.add_argument("--only", metavar="TEXT", default="", help="those with this in their names")
+    options = parser.parse_args()
+    protections = tomllib.loads((FOLDER / "protections.toml").read_text())["protection"]
+    well = True
+    with tempfile.TemporaryDirectory(prefix="baton-protections-") as folder:
+        workshop = FleetWorkshop(ROOT, Path(folder), len(os.sched_getaffinity(0)), 2000)
+        print("building a copy, and playing it as it is …", file=sys.stderr, flush=True)
+        workshop.prepare()
+        workshop.schedules = options.schedules
+        print("| without | breaks |\n|---|---|", flush=True)
+        for protection in protections:
+            if options.only not in protection["name"]:
+                continue
+            broken = workshop.without(protection)
+            as_expected = bool(broken) and protection["breaks"] in broken
+            well = well and as_expected
+            print(f"| {protection['name']} | {'' if as_expected else 'NOT AS EXPECTED: '}{broken or 'nothing'} |",
+                  flush=True)
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Trouble as trouble:
+        print(f"protections: {trouble}", file=sys.stderr)
+        sys.exit(2)

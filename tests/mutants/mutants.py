@@ -1,0 +1,292 @@
+"""Do the tests notice when the engine is wrong?
+
+Plants faults in a copy of the tree, one at a time, and runs the unit tests and a short simulation against each. The
+named faults (tests/mutants/named.toml) must all be killed. Of the mechanical ones (a negated condition, a deleted
+statement, one more or less) a number is drawn by a seed; what survives must be explained in tests/mutants/survivors.txt.
+
+Not drawn from: check.cpp, because a fault that weakens a check hides faults but makes none; protocol.cpp, which is words.
+From inspect.cpp and wait_graph.cpp, which only look, comes one in six.
+
+Exit codes: 0 all killed or explained; 1 not; 2 the script could not do its work.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import tempfile
+import threading
+import time
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parent.parent
+
+import mechanical
+from workshop import Trouble, Verdict, Workshop
+
+DECIDES = [f"src/engine/{name}" for name in ("admission.cpp", "engine.cpp", "operators.cpp", "reclaim.cpp",
+                                             "requests.cpp", "sessions.cpp", "slot_set.hpp", "validate.cpp")]
+LOOKS = [f"src/engine/{name}" for name in ("inspect.cpp", "wait_graph.cpp")]
+LOOKS_ONE_IN = 6
+PROCESSORS = len(os.sched_getaffinity(0))
+
+
+@dataclass
+class Mutant:
+    """A fault, and what became of it."""
+    name: str
+    file: str
+    where: str  # function, or line
+    shown: str
+    text: str   # the whole file with the fault
+    named: bool
+    reason: str = ""  # why it may survive
+    verdict: Verdict = None
+
+    def accepted(self):
+        return self.verdict.state == "killed" or bool(self.reason)
+
+
+# ---- the faults ----
+
+def named_mutants():
+    """The faults of named.toml. Each must say something about the source as it is."""
+    faults = tomllib.loads((FOLDER / "named.toml").read_text())["fault"]
+    wrong = []
+    mutants = []
+    for fault in faults:
+        text = (ROOT / fault["file"]).read_text()
+        found = text.count(fault["old"])
+        if found != 1:
+            wrong.append(f"  {fault['name']}: its text stands {found} times in {fault['file']}: {fault['old']}")
+            continue
+        line = text[:text.index(fault["old"])].count("\n") + 1
+        shown = " ".join((fault["new"].strip() or f"no {fault['old']}").split())
+        mutants.append(Mutant(fault["name"], fault["file"], str(line), shown,
+                              text.replace(fault["old"], fault["new"]), named=True))
+    if len({mutant.name for mutant in mutants}) + len(wrong) != len(faults):
+        wrong.append("  a name stands twice")
+    if wrong:
+        raise Trouble("tests/mutants/named.toml no longer fits the source:\n" + "\n".join(wrong))
+    return mutants
+
+
+def mechanical_mutants(seed):
+    """All of them, in the order of the draw."""
+    reasons = survivors()
+    drawn = [iter(mechanical.drawn([fault for path in paths
+                                    for fault in mechanical.faults_in(path, (ROOT / path).read_text())], seed))
+             for paths in (DECIDES, LOOKS)]
+    known = set()
+    mutants = []
+    turn = 0
+    while drawn:
+        turn += 1
+        source = drawn[-1] if turn % LOOKS_ONE_IN == 0 else drawn[0]
+        fault = next(source, None)
+        if fault is None:
+            drawn.remove(source)
+            continue
+        key = (fault.file, fault.function, fault.shown)
+        known.add(key)
+        text = fault.applied_to((ROOT / fault.file).read_text())
+        mutants.append(Mutant(fault.name, fault.file, fault.function, fault.shown, text, named=False,
+                              reason=reasons.get(key, "")))
+    for file, function, shown in reasons.keys() - known:
+        print(f"survivors.txt explains what can no longer be drawn: {file}:{function}: {shown}", file=sys.stderr)
+    return mutants
+
+
+def survivors():
+    """(file, function, shown) -> reason, from lines "file:function: shown — reason"."""
+    reasons = {}
+    for line in (FOLDER / "survivors.txt").read_text().splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = re.fullmatch(r"(\S+?):(\S+): (.+?) — (.+)", line)
+        if match is None:
+            raise Trouble(f"tests/mutants/survivors.txt: not \"file:function: text — reason\": {line}")
+        file, function, shown, reason = match.groups()
+        reasons[file, function, shown] = reason
+    return reasons
+
+
+# ---- the run ----
+
+class Run:
+    """Deals the mutants to the workshops: all named ones, and as many mechanical ones as were asked for that compile
+    and change the code. Which ones these are does not depend on the number of workshops."""
+
+    def __init__(self, named, drawn, wanted):
+        self.named = iter(named)
+        self.drawn = iter(drawn)
+        self.wanted = wanted
+        self.total = len(named) + min(wanted, len(drawn))
+        self.open = 0  # mechanical ones being judged
+        self.decided = []
+        self.set_aside = []
+        self.trouble = None
+        self.started = time.monotonic()
+        self.changed = threading.Condition()
+
+    def next(self):
+        with self.changed:
+            while self.trouble is None:
+                if (mutant := next(self.named, None)) is not None:
+                    return mutant
+                have = sum(not mutant.named for mutant in self.decided)
+                if have + self.open < self.wanted and (mutant := next(self.drawn, None)) is not None:
+                    self.open += 1
+                    return mutant
+                if self.open == 0:
+                    return None
+                self.changed.wait()  # one that is open may have to be replaced
+        return None
+
+    def done(self, mutant, verdict):
+        with self.changed:
+            mutant.verdict = verdict
+            self.open -= not mutant.named
+            if mutant.named or verdict.state in ("killed", "survived"):
+                self.decided.append(mutant)
+            else:
+                self.set_aside.append(mutant)
+            self.changed.notify_all()
+            self.show()
+
+    def fail(self, trouble):
+        with self.changed:
+            self.trouble = self.trouble or trouble
+            self.changed.notify_all()
+
+    def show(self):
+        states = [mutant.verdict.state for mutant in self.decided]
+        seconds = int(time.monotonic() - self.started)
+        line = (f"{len(states)} of {self.total}: {states.count('killed')} killed, {states.count('survived')} survived, "
+                f"{len(self.set_aside)} set aside, {seconds // 60}:{seconds % 60:02} min")
+        if sys.stderr.isatty():
+            print(f"\r{line}", end="", file=sys.stderr, flush=True)
+        elif len(self.decided) % 10 == 0:
+            print(line, file=sys.stderr, flush=True)
+
+
+def work(run, folder, options):
+    try:
+        workshop = Workshop(ROOT, folder, max(1, PROCESSORS // options.jobs), options.schedules)
+        workshop.prepare()
+        while (mutant := run.next()) is not None:
+            run.done(mutant, workshop.judge(mutant.file, mutant.text))
+    except Exception as trouble:  # the other workshop has to stop too
+        run.fail(trouble)
+
+
+def judge(named, drawn, wanted, options):
+    run = Run(named, drawn, wanted)
+    with tempfile.TemporaryDirectory(prefix="baton-mutants-") as folder:
+        workers = [threading.Thread(target=work, args=(run, Path(folder, str(job)), options))
+                   for job in range(options.jobs)]
+        for job in range(options.jobs):
+            Path(folder, str(job)).mkdir()
+            workers[job].start()
+        try:
+            for worker in workers:
+                worker.join()
+        except KeyboardInterrupt:
+            run.fail(Trouble("interrupted"))
+            for worker in workers:
+                worker.join()
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    if run.trouble is not None:
+        raise run.trouble
+    return run
+
+
+# ---- what came of it ----
+
+def print_table(mutants):
+    print(f"{'fault':<42} {'where':<34} {'killed by':<58} {'s':>5}")
+    for mutant in mutants:
+        where = f"{Path(mutant.file).name}:{mutant.where}"
+        by = mutant.verdict.by or mutant.verdict.state.upper() + (" (explained)" if mutant.reason else "")
+        print(f"{mutant.name:<42} {where:<34} {by:<58} {mutant.verdict.seconds:5.1f}")
+
+
+def report(run, seconds):
+    mutants = sorted(run.decided, key=lambda mutant: not mutant.named)
+    print_table(mutants)
+    survived = [mutant for mutant in mutants if mutant.verdict.state != "killed"]
+    for mutant in survived:
+        print(f"\nsurvived: {mutant.name}\n  {mutant.file}:{mutant.where}: {mutant.shown}")
+        if mutant.reason:
+            print(f"  explained: {mutant.reason}")
+    for mutant in mutants:
+        if mutant.reason and mutant.verdict.state == "killed":
+            print(f"\nkilled, although survivors.txt explains it: {mutant.file}:{mutant.where}: {mutant.shown}")
+    print()
+    for kind, chosen in (("named", True), ("mechanical", False)):
+        of_kind = [mutant for mutant in mutants if mutant.named is chosen]
+        killed = sum(mutant.verdict.state == "killed" for mutant in of_kind)
+        explained = sum(mutant.verdict.state != "killed" and bool(mutant.reason) for mutant in of_kind)
+        print(f"{kind}: {len(of_kind)}, killed {killed}, survived and explained {explained}, "
+              f"survived {len(of_kind) - killed - explained}")
+    states = [mutant.verdict.state for mutant in run.set_aside]
+    print(f"set aside: {states.count('does not compile')} that do not compile, {states.count('same code')} that make "
+          f"the same code\n{seconds / 60:.1f} minutes")
+    return all(mutant.accepted() for mutant in mutants)
+
+
+def as_json(run):
+    return [{"name": mutant.name, "kind": "named" if mutant.named else "mechanical", "file": mutant.file,
+             "where": mutant.where, "text": mutant.shown, "state": mutant.verdict.state, "by": mutant.verdict.by,
+             "explained": mutant.reason, "seconds": round(mutant.verdict.seconds, 1)}
+            for mutant in run.decided + run.set_aside]
+
+
+def options_of(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1, help="draws the mechanical faults (1)")
+    parser.add_argument("--mechanical", type=int, default=100, metavar="N", help="how many of them (100)")
+    parser.add_argument("--only", action="append", metavar="NAME", help="only this fault, named or mechanical; repeatable")
+    parser.add_argument("--list", action="store_true", help="list the faults and plant none")
+    parser.add_argument("--jobs", type=int, default=PROCESSORS, metavar="J", help="copies of the tree (one a processor)")
+    parser.add_argument("--schedules", type=int, default=300, metavar="N", help="length of the simulation (300)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
+    options = parser.parse_args(arguments)
+    if options.jobs < 1 or options.mechanical < 0:
+        parser.error("--jobs is at least 1, --mechanical at least 0")
+    return options
+
+
+def main(arguments):
+    options = options_of(arguments)
+    named, drawn, wanted = named_mutants(), mechanical_mutants(options.seed), options.mechanical
+    if options.only:
+        named = [mutant for mutant in named if mutant.name in options.only]
+        drawn = [mutant for mutant in drawn if mutant.name in options.only]
+        wanted = len(drawn)
+        if missing := set(options.only) - {mutant.name for mutant in named + drawn}:
+            raise Trouble(f"no such fault: {', '.join(sorted(missing))}")
+    if options.list:
+        for mutant in named + drawn[:wanted]:
+            print(f"{mutant.name:<42} {mutant.file}:{mutant.where}: {mutant.shown}")
+        return 0
+    started = time.monotonic()
+    run = judge(named, drawn, wanted, options)
+    well = report(run, time.monotonic() - started)
+    if options.json:
+        options.json.write_text(json.dumps(as_json(run), indent=1) + "\n")
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except Trouble as trouble:
+        print(f"mutants: {trouble}", file=sys.stderr)
+        sys.exit(2)
