@@ -1,0 +1,142 @@
+// Faults of the network and of stores that the fleet met (tests/fleet), each as a script: what was lost, came late, or
+// came in another order.
+#include "baton/error.hpp"
+#include "script.hpp"
+
+namespace baton::detail {
+
+using Faults = Script;
+
+TEST_F(Faults, ARevocationWhoseNoticeWasLostIsHeardOfWithTheNextRenewal) {
+    connect();
+    const handle handle = hold();
+    const protocol::instant deadline = engine_now + ttl;  // no renewal puts it off
+    advance(ttl / 3);
+    session.wake(now);
+    const auto renewal = sent<protocol::renew>();
+    ASSERT_TRUE(renewal);
+    reply(renewal->first, alive({{1, 100, 200, deadline}}));
+    const auto told = take<lost>();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->reason, loss::revoked);
+    EXPECT_FALSE(told->over);
+    EXPECT_TRUE(session.valid(handle, now));
+    EXPECT_FALSE(session.valid(handle, now + (deadline - engine_now)));
+}
+
+TEST_F(Faults, AGrantThatWasRevokedBeforeItWasHeardOfIsGivenBack) {
+    connect();
+    const handle handle = session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    advance(ttl / 3);
+    renew({{1, 100, 200, engine_now + 3s}});
+    const auto failed = take<not_acquired>();
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed->handle, handle);
+    EXPECT_EQ(failed->error, errc::revoked);
+    const auto leave = sent<protocol::leave>();
+    ASSERT_TRUE(leave);
+    EXPECT_EQ(leave->second.manner, protocol::manner::keep);
+    EXPECT_FALSE(sent<protocol::enter>());
+}
+
+TEST_F(Faults, WhatAnotherLineageRestoredIsNotProlongedBeforeItIsSettled) {
+    connect();
+    const handle handle = hold();
+    const client_time opened = now;
+    session.line_down(now);
+    advance(1s);
+    lineage_now = first_lineage + 1;
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    protocol::alive unsettled = alive({{1, 100, 200}});
+    unsettled.settled = false;
+    reply(open->first, unsettled);
+    EXPECT_TRUE(session.valid(handle, opened + ttl - margin - 1us));
+    EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
+    advance(ttl / 3);
+    const client_time renewed = now;
+    renew({{1, 100, 200}});
+    EXPECT_TRUE(session.valid(handle, renewed + ttl - margin - 1us));
+}
+
+// The hold limit is over in the moment of the grant, three times.
+TEST_F(Faults, AHoldLimitThatIsShorterThanTheWayFailsInTheEnd) {
+    connect();
+    acquire_order brief = order();
+    brief.hold_limit = 5ms;
+    session.acquire(now, brief);
+    for (int time = 1; time <= 3; ++time) {
+        const auto enter = sent<protocol::enter>();
+        ASSERT_TRUE(enter) << time;
+        EXPECT_FALSE(take<not_acquired>());
+        auto late = granted(enter->second.request.number, 200);
+        late.hold_deadline = engine_now + 5ms;
+        advance(10ms);
+        session.reply(now, enter->first, lineage_now, {{engine_now - 10ms, late}});
+        EXPECT_TRUE(sent<protocol::leave>());
+    }
+    EXPECT_FALSE(take<acquired>());
+    const auto failed = take<not_acquired>();
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed->error, errc::lost);
+}
+
+TEST_F(Faults, AQuestionThatOvertookTheOpenDoesNotCostTheSession) {
+    session.acquire(now, order());
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    const auto enter = sent<protocol::enter>();
+    const auto first = id();
+    const protocol::refused unknown{enter->second.request, protocol::refusal::unknown_session};
+    reply(enter->first, unknown);
+    reply(open->first, alive());
+    EXPECT_EQ(id(), first);
+    EXPECT_FALSE(sent<protocol::open>());
+    advance(ttl / 3);
+    renew();
+    const auto again = sent<protocol::enter>();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->second.request, enter->second.request);
+}
+
+TEST_F(Faults, NewsOfALostSessionThatIsOlderThanItsLastSignOfLifeCountsForNothing) {
+    connect();
+    const auto first = id();
+    session.notice(now, lineage_now, {engine_now - 1us, protocol::session_lost{first}});
+    EXPECT_EQ(id(), first);
+    session.notice(now, lineage_now, {engine_now, protocol::session_lost{first}});
+    EXPECT_NE(id(), first);
+}
+
+TEST_F(Faults, ARenewalIsNotCountedBeforeTheOpenIsAnswered) {
+    const handle handle = [&] {
+        connect();
+        return hold();
+    }();
+    const client_time opened = now;
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    advance(ttl / 3);
+    session.wake(now);
+    const auto renewal = sent<protocol::renew>();
+    ASSERT_TRUE(renewal);
+    reply(renewal->first, alive({{1, 100, 200}}));
+    EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
+}
+
+TEST_F(Faults, CloseDoesNotTellOfARevokedLeaseAgain) {
+    connect();
+    const handle handle = hold();
+    notice(protocol::revoking{{id(), 1}, "", engine_now + 5s});
+    EXPECT_TRUE(take<lost>());
+    session.close(now);
+    EXPECT_FALSE(take<lost>());
+    EXPECT_FALSE(session.valid(handle, now));
+    bool ended = false;
+    while (const auto cap = take<capped>()) ended = cap->cap == now;
+    EXPECT_TRUE(ended) << "the user's lease is over";
+}
+
+}  // namespace baton::detail
