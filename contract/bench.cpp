@@ -40,7 +40,7 @@ attempt actor::queue(const claims& claims, const acquire_options& options, std::
     return made;
 }
 
-bench::bench(const description& store) : store_{store}, space_{store.fresh_space()} {}
+bench::bench(const description& store) : store_{store}, space_{store.fresh_space()}, kept_{space_()} {}
 
 std::chrono::milliseconds bench::lost_notice() const { return store_.lost_notice.value_or(store_.ttl / 3); }
 

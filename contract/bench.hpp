@@ -108,6 +108,12 @@ public:
     [[nodiscard]] std::shared_ptr<store> handle() const { return space_(); }
     [[nodiscard]] space another_space() const { return store_.fresh_space(); }
 
+    /// Forgets the space: whoever has a handle on it has the last one.
+    void let_go() {
+        kept_.reset();
+        space_ = nullptr;
+    }
+
     /// A client that no busy machine lets expire.
     [[nodiscard]] actor join(const std::string& label = "contract") const { return join(label, 10s); }
     /// One with the short ttl of the description, for cases in which time ends something.
@@ -121,6 +127,7 @@ private:
 
     const description& store_;
     space space_;
+    std::shared_ptr<baton::store> kept_;  // a space inside the process may live as long as somebody has it
 };
 
 /// Threads that do the same again and again for a short while, at least once each.

@@ -39,5 +39,6 @@ cases notice_cases();
 cases outage_cases();
 cases refusal_cases();
 cases pause_cases();
+cases lifetime_cases();
 
 }  // namespace baton::contract

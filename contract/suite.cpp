@@ -58,9 +58,10 @@ private:
 
 bool add(const description& store) {
     const auto shared = std::make_shared<const description>(store);
-    for (const auto list : {exclusion_cases, order_cases, all_or_nothing_cases, timeout_cases, cancel_cases,
-                            fence_cases, slot_cases, liveness_cases, abandoned_cases, hold_limit_cases, operator_cases,
-                            inspect_cases, once_only_cases, notice_cases, outage_cases, refusal_cases, pause_cases}) {
+    for (const auto list :
+         {exclusion_cases, order_cases, all_or_nothing_cases, timeout_cases, cancel_cases, fence_cases, slot_cases,
+          liveness_cases, abandoned_cases, hold_limit_cases, operator_cases, inspect_cases, once_only_cases,
+          notice_cases, outage_cases, refusal_cases, pause_cases, lifetime_cases}) {
         for (const test_case& test : list())
             testing::RegisterTest((store.name + "/" + test.topic).c_str(), test.claim.c_str(), nullptr, nullptr,
                                   __FILE__, __LINE__, [shared, test]() -> testing::Test* {
