@@ -1,6 +1,13 @@
 #include "bench.hpp"
 
 namespace baton::contract {
+namespace {
+
+std::atomic<std::chrono::milliseconds::rep> patience_ms{20'000};
+
+}  // namespace
+
+std::chrono::milliseconds patience() { return std::chrono::milliseconds{patience_ms}; }
 
 attempt::attempt(client client, const claims& claims, const acquire_options& options, std::function<void()> on_grant) {
     client.async_acquire(claims, options, stop_.get_token(),
@@ -23,8 +30,8 @@ attempt::~attempt() {
 
 bool attempt::over() const { return shared_->over; }
 
-bool attempt::granted_within(clock::duration patience) const {
-    return eventually([this] { return over(); }, patience) && !shared_->error;
+bool attempt::granted_within(clock::duration limit) const {
+    return eventually([this] { return over(); }, limit) && !shared_->error;
 }
 
 std::error_code attempt::error() const {
@@ -40,7 +47,9 @@ attempt actor::queue(const claims& claims, const acquire_options& options, std::
     return made;
 }
 
-bench::bench(const description& store) : store_{store}, space_{store.fresh_space()}, kept_{space_()} {}
+bench::bench(const description& store) : store_{store}, space_{store.fresh_space()}, kept_{space_()} {
+    patience_ms = store.patience.count();
+}
 
 std::chrono::milliseconds bench::lost_notice() const { return store_.lost_notice.value_or(store_.ttl / 3); }
 
@@ -70,8 +79,12 @@ void hammer(const std::vector<client>& clients, int threads_each, const std::fun
     for (const baton::client& client : clients)
         for (int i = 0; i < threads_each; ++i)
             threads.emplace_back([&round, until, client = baton::client{client}, number = number++]() mutable {
-                for (int done = 0; done == 0 || (done < most_rounds && clock::now() < until); ++done)
-                    round(client, number);
+                try {
+                    for (int done = 0; done == 0 || (done < most_rounds && clock::now() < until); ++done)
+                        round(client, number);
+                } catch (const std::exception& broken) {
+                    ADD_FAILURE() << broken.what();
+                }
             });
 }
 

@@ -21,11 +21,12 @@ namespace baton::contract {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-inline constexpr auto long_enough = 20s;
+/// How long a case waits for what must happen.
+[[nodiscard]] std::chrono::milliseconds patience();
 
 /// Waits until something has become true, but not for ever.
-template <typename Condition> bool eventually(Condition condition, clock::duration patience = long_enough) {
-    const auto deadline = clock::now() + patience;
+template <typename Condition> bool eventually(Condition condition, clock::duration limit = patience()) {
+    const auto deadline = clock::now() + limit;
     while (!condition()) {
         if (clock::now() > deadline) return false;
         std::this_thread::sleep_for(1ms);
@@ -59,7 +60,7 @@ public:
     void cancel() { stop_.request_stop(); }
     [[nodiscard]] bool over() const;
     /// Waits for the end of it: whether it was granted.
-    [[nodiscard]] bool granted_within(clock::duration patience = long_enough) const;
+    [[nodiscard]] bool granted_within(clock::duration limit = patience()) const;
     /// Waits for the end of it: with which error, if it was not granted.
     [[nodiscard]] std::error_code error() const;
     /// What was granted, to keep or to give back.
@@ -84,7 +85,9 @@ struct actor {
     std::shared_ptr<heard> ears;
     baton::client client;
 
-    [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options = {}) {
+    /// For what can be had soon: throws when it cannot.
+    [[nodiscard]] lease acquire(const claims& claims, acquire_options options = {}) {
+        if (!options.wait) options.wait = patience();
         return client.acquire(claims, options);
     }
     [[nodiscard]] attempt start(const claims& claims, const acquire_options& options = {},
@@ -129,6 +132,11 @@ private:
     space space_;
     std::shared_ptr<baton::store> kept_;  // a space inside the process may live as long as somebody has it
 };
+
+/// Stays a moment where nobody else may be, so that others have the time to come in if they can.
+inline void linger() {
+    for (int i = 0; i < 10; ++i) std::this_thread::yield();
+}
 
 /// Threads that do the same again and again for a short while, at least once each.
 void hammer(const std::vector<client>& clients, int threads_each, const std::function<void(client&, int)>& round);

@@ -61,7 +61,7 @@ void racing_with_the_grant(bench& bench) {
     int cancelled = 0;
     int granted = 0;
     for (int round = 0; round < 300 && clock::now() < until; ++round) {
-        lease held = a.acquire(exclusive("ledger"), {.wait = long_enough});
+        lease held = a.acquire(exclusive("ledger"), {.wait = patience()});
         attempt waiting = b.queue(exclusive("ledger"));
         {
             std::jthread releaser{[&] { held.release(); }};

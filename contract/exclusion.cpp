@@ -13,10 +13,11 @@ void one_holder_at_a_time(bench& bench) {
     std::atomic<bool> inside{false};
     std::atomic<bool> met{false};
     hammer({a.client, b.client}, 2, [&](client& client, int) {
-        const lease lease = client.acquire(exclusive("counter"));
+        const lease lease = client.acquire(exclusive("counter"), {.wait = patience()});
         if (inside.exchange(true)) met = true;
         ++counter;
         ++rounds;
+        linger();
         inside = false;
     });
     EXPECT_FALSE(met) << "two held it at once";
@@ -31,13 +32,15 @@ void sharers_never_meet_a_writer(bench& bench) {
     std::atomic<bool> met{false};
     hammer({a.client, b.client}, 2, [&](client& client, int thread) {
         if (thread % 2 == 0) {
-            const lease lease = client.acquire(shared("config"));
+            const lease lease = client.acquire(shared("config"), {.wait = patience()});
             ++readers;
+            linger();
             if (writers > 0) met = true;
             --readers;
         } else {
-            const lease lease = client.acquire(exclusive("config"));
+            const lease lease = client.acquire(exclusive("config"), {.wait = patience()});
             if (++writers > 1 || readers > 0) met = true;
+            linger();
             --writers;
         }
     });
@@ -47,8 +50,8 @@ void sharers_never_meet_a_writer(bench& bench) {
 void sharers_hold_together(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
-    const lease one = a.acquire(shared("config"), {.wait = long_enough});
-    const lease two = b.acquire(shared("config"), {.wait = long_enough});
+    const lease one = a.acquire(shared("config"), {.wait = patience()});
+    const lease two = b.acquire(shared("config"), {.wait = patience()});
     EXPECT_TRUE(one.valid() && two.valid());
 }
 
@@ -60,8 +63,10 @@ void permits_stay_within_their_limit(bench& bench) {
     std::atomic<bool> above{false};
     hammer({a.client, b.client}, 2, [&](client& client, int thread) {
         const int count = 1 + thread % 2;
-        const lease lease = client.acquire(permits("gpu", static_cast<std::uint32_t>(count), limit));
+        const lease lease =
+            client.acquire(permits("gpu", static_cast<std::uint32_t>(count), limit), {.wait = patience()});
         if (used += count; used > limit) above = true;
+        linger();
         used -= count;
     });
     EXPECT_FALSE(above);
@@ -70,8 +75,8 @@ void permits_stay_within_their_limit(bench& bench) {
 void permits_are_held_together_up_to_the_limit(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
-    const lease one = a.acquire(permits("gpu", 1, 2), {.wait = long_enough});
-    lease two = b.acquire(permits("gpu", 1, 2), {.wait = long_enough});
+    const lease one = a.acquire(permits("gpu", 1, 2), {.wait = patience()});
+    lease two = b.acquire(permits("gpu", 1, 2), {.wait = patience()});
     attempt third = a.queue(permits("gpu", 1, 2));
     two.release();
     EXPECT_TRUE(third.granted_within());
@@ -95,7 +100,7 @@ void any_bytes_make_a_name(bench& bench) {
     };
     std::vector<lease> held;
     for (const std::string& name : names) {
-        held.push_back(a.acquire(exclusive(name), {.wait = long_enough}));  // none is taken for another
+        held.push_back(a.acquire(exclusive(name), {.wait = patience()}));  // none is taken for another
         EXPECT_TRUE(held.back().valid());
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -110,7 +115,7 @@ void spaces_never_meet(bench& bench) {
     client there{bench.another_space()()};
     const lease one = here.acquire(exclusive("ledger"));
     std::error_code error;
-    const lease two = there.acquire(exclusive("ledger"), {.wait = long_enough}, error);
+    const lease two = there.acquire(exclusive("ledger"), {.wait = patience()}, error);
     EXPECT_FALSE(error) << error.message();
     EXPECT_TRUE(one.valid());
 }

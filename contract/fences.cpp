@@ -30,7 +30,7 @@ void fences_grow_from_hand_to_hand(bench& bench) {
     std::uint64_t last = 0;  // guarded by the lock
     std::atomic<bool> fell{false};
     hammer({a.client, b.client}, 2, [&](client& client, int) {
-        const lease lease = client.acquire(exclusive("ledger"));
+        const lease lease = client.acquire(exclusive("ledger"), {.wait = patience()});
         if (lease.fence() <= last) fell = true;
         last = lease.fence();
     });
@@ -70,11 +70,12 @@ void slots_are_unique_and_below_the_limit(bench& bench) {
     std::atomic<bool> wrong{false};
     hammer({a.client, b.client}, 2, [&](client& client, int thread) {
         const auto count = static_cast<std::uint32_t>(1 + thread % 2);
-        const lease lease = client.acquire(permits("gpu", count, limit));
+        const lease lease = client.acquire(permits("gpu", count, limit), {.wait = patience()});
         const auto& slots = lease.slots("gpu");
         if (slots.size() != count || !std::ranges::is_sorted(slots)) wrong = true;
         for (const std::uint32_t slot : slots)
             if (slot >= limit || ++users[slot] > 1) wrong = true;
+        linger();
         for (const std::uint32_t slot : slots)
             if (slot < limit) --users[slot];
     });

@@ -74,11 +74,13 @@ void dead_waiters_cost_one_ttl_in_all(bench& bench) {
 
 void a_client_that_ends_leaves_at_once(bench& bench) {
     actor heir = bench.join();
+    lease held;  // outlives its client
     attempt next = [&] {
         client short_lived{bench.handle()};
-        const lease held = short_lived.acquire(exclusive("ledger"));
+        held = short_lived.acquire(exclusive("ledger"), {.wait = patience()});
         return heir.queue(exclusive("ledger"));
     }();
+    EXPECT_FALSE(held.valid());
     ASSERT_TRUE(next.granted_within(bench.late()));  // long before its ttl, which is 10 s
     EXPECT_TRUE(next.granted().abandoned().empty());
 }
@@ -95,7 +97,7 @@ void a_stale_holder_can_free_nothing(bench& bench) {
     stale.line->heal();
     held.release();
     // The line is in use again, so whatever it had to say has been said before this is answered.
-    EXPECT_TRUE(stale.acquire(exclusive("another"), {.wait = long_enough}).valid());
+    EXPECT_TRUE(stale.acquire(exclusive("another"), {.wait = patience()}).valid());
     EXPECT_TRUE(next.granted().valid());
     EXPECT_FALSE(last.over());
     next.release();

@@ -1,4 +1,6 @@
 // First come, first served, among those who want the same.
+#include <mutex>
+
 #include "bench.hpp"
 #include "case.hpp"
 
@@ -37,9 +39,11 @@ void waiters_are_served_in_order_of_arrival(bench& bench) {
             arrived.push_back(i);
         }
         held.release();
-        for (attempt& next : waiting) {
-            ASSERT_TRUE(next.granted_within());
-            next.release();
+        for (std::size_t i = 0; i < waiting.size(); ++i) {
+            ASSERT_TRUE(eventually([&] { return list.order().size() > i; })) << "nobody was granted";
+            ASSERT_EQ(list.order().back(), arrived[i]);
+            ASSERT_TRUE(waiting[i].granted_within());
+            waiting[i].release();
         }
     }
     EXPECT_EQ(list.order(), arrived);
@@ -98,19 +102,20 @@ void nowait_does_not_overtake(bench& bench) {
     actor b = bench.join();
     const lease reading = a.acquire(shared("config"));
     const attempt writer = b.queue(exclusive("config"));
-    EXPECT_FALSE(a.client.try_acquire(shared("config")));
+    EXPECT_FALSE(a.client.try_acquire(shared("config"), {.wait = patience()}));
 }
 
 void nowait_is_busy_or_granted(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     {
-        const auto held = a.client.try_acquire(exclusive("ledger"));
+        const auto held = a.client.try_acquire(exclusive("ledger"), {.wait = patience()});
         ASSERT_TRUE(held);
         EXPECT_TRUE(held->valid());
-        EXPECT_FALSE(b.client.try_acquire(exclusive("ledger")));
+        EXPECT_FALSE(b.client.try_acquire(exclusive("ledger"), {.wait = patience()}));
     }
-    EXPECT_TRUE(eventually([&] { return b.client.try_acquire(exclusive("ledger")).has_value(); }));
+    EXPECT_TRUE(
+        eventually([&] { return b.client.try_acquire(exclusive("ledger"), {.wait = patience()}).has_value(); }));
 }
 
 void whoever_left_holds_nobody_up(bench& bench) {

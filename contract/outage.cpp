@@ -125,7 +125,7 @@ void a_long_one_loses_the_lease_before_another_has_it(bench& bench) {
     EXPECT_FALSE(both);
     EXPECT_TRUE(eventually([&] { return a.ears->lost_count == 1; }));
     a.line->heal();
-    EXPECT_TRUE(a.acquire(exclusive("another"), {.wait = long_enough}).valid());
+    EXPECT_TRUE(a.acquire(exclusive("another"), {.wait = patience()}).valid());
     EXPECT_FALSE(held.valid()) << "lost is final";
     EXPECT_EQ(a.ears->lost_count, 1U) << "it was told twice";
     EXPECT_TRUE(next.granted().valid());
@@ -152,7 +152,7 @@ void the_answer_to_a_release_is_lost(bench& bench) {
     held.release();
     ASSERT_TRUE(next.granted_within());
     a.line->heal();
-    EXPECT_TRUE(a.acquire(exclusive("another"), {.wait = long_enough}).valid());
+    EXPECT_TRUE(a.acquire(exclusive("another"), {.wait = patience()}).valid());
     EXPECT_TRUE(next.granted().valid()) << "the release that was repeated freed another's grant";
 }
 
@@ -187,8 +187,9 @@ void again_and_again_under_load(bench& bench) {
             }
         }};
         hammer({a.client, b.client}, 2, [&](client& client, int) {
-            const lease lease = client.acquire(exclusive("ledger"));
+            const lease lease = client.acquire(exclusive("ledger"), {.wait = patience()});
             if (inside.exchange(true)) met = true;
+            linger();
             inside = false;
         });
     }

@@ -35,17 +35,17 @@ public:
 
     bool wait_until_up() {
         std::unique_lock lock{mutex_};
-        return changed_.wait_for(lock, long_enough, [this] { return up_; });
+        return changed_.wait_for(lock, patience(), [this] { return up_; });
     }
     answer take(message_tag tag) {
         std::unique_lock lock{mutex_};
-        changed_.wait_for(lock, long_enough, [&] { return answers_.contains(tag); });
+        changed_.wait_for(lock, patience(), [&] { return answers_.contains(tag); });
         return answers_[tag];
     }
     std::vector<protocol::event> take_notice(const std::function<bool(const protocol::event&)>& which) {
         std::unique_lock lock{mutex_};
         std::vector<protocol::event> taken;
-        changed_.wait_for(lock, long_enough, [&] {
+        changed_.wait_for(lock, patience(), [&] {
             for (auto next = notices_.begin(); next != notices_.end(); ++next) {
                 if (!which(*next)) continue;
                 taken.push_back(std::move(*next));

@@ -35,7 +35,7 @@ void a_ttl_out_of_range_is_refused(bench& bench) {
     options.ttl = 99ms;
     client hasty{bench.handle(), options};
     std::error_code error;
-    static_cast<void>(hasty.acquire(exclusive("ledger"), {.wait = long_enough}, error));
+    static_cast<void>(hasty.acquire(exclusive("ledger"), {.wait = patience()}, error));
     EXPECT_EQ(error, errc::ttl_out_of_range);
 }
 

@@ -58,6 +58,8 @@ struct description {
     std::chrono::milliseconds late{1'000};
     /// The longest that a lost notice may cost. None: a third of the ttl, which is when the client renews.
     std::optional<std::chrono::milliseconds> lost_notice = std::nullopt;
+    /// How long a case waits for what must happen before it counts as failed.
+    std::chrono::milliseconds patience{20'000};
 };
 
 /// Adds the tests for a store, called `name/Topic.Claim`. To be called before the tests run, for instance while the
