@@ -1,5 +1,6 @@
 #include "stores/memory/memory_store.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -23,8 +24,9 @@ public:
         {
             const std::lock_guard lock{mutex_};
             for (message& message : messages) {
-                const core::session_id sender = sender_of(message.command, from);
+                const core::session_id sender = sender_of(message.command);
                 auto outcome = host_.apply(message.command, sender);
+                if (was_opened(message.command, outcome.reply)) listeners_[sender] = from;
                 deliveries.push_back({from, message.tag, std::move(outcome.reply)});
                 route(outcome.notices, deliveries);
                 if (std::holds_alternative<protocol::close>(message.command)) listeners_.erase(sender);
@@ -68,12 +70,9 @@ private:
         std::vector<protocol::event> events;
     };
 
-    /// A line speaks for the session that it opened last.
-    core::session_id sender_of(const protocol::command& command, const std::weak_ptr<store_listener>& from) {
+    static core::session_id sender_of(const protocol::command& command) {
         return std::visit(
-            [&](const auto& what) -> core::session_id {
-                using What = std::decay_t<decltype(what)>;
-                if constexpr (std::is_same_v<What, protocol::open>) listeners_[what.session] = from;
+            [](const auto& what) -> core::session_id {
                 if constexpr (requires { what.request.session; })
                     return what.request.session;
                 else if constexpr (requires { what.session; })
@@ -82,6 +81,13 @@ private:
                     return {};
             },
             command);
+    }
+
+    /// A session's notices go to the line that opened it last. One that came late was refused, and changes nothing.
+    static bool was_opened(const protocol::command& command, const std::vector<protocol::event>& reply) {
+        if (!std::holds_alternative<protocol::open>(command)) return false;
+        return std::ranges::any_of(
+            reply, [](const auto& event) { return std::holds_alternative<protocol::alive>(event.what); });
     }
 
     void route(std::vector<std::pair<core::session_id, core::event>>& notices, std::vector<delivery>& deliveries) {
