@@ -78,7 +78,7 @@ void a_session_outlives_its_line(bench& bench) {
     EXPECT_EQ(line.ask_for<protocol::granted>(asked), grant);
 }
 
-void a_line_speaks_for_the_session_that_it_opened_last(bench& bench) {
+void notices_go_to_the_newest_line(bench& bench) {
     // After a reconnect the notices go to the new line.
     actor other = bench.join();
     lease held = other.acquire(exclusive("ledger"));
@@ -91,6 +91,10 @@ void a_line_speaks_for_the_session_that_it_opened_last(bench& bench) {
     raw_line new_line{bench.handle()};
     const live_request waits{1, asked.claims, place->ticket, 0, {}, {}};
     ASSERT_TRUE(new_line.ask_for<alive>(open{session, 10s, "raw", 2, 1, {waits}}));
+    // What the old line still has to say is late, and changes nothing.
+    const auto late = old_line.ask_for<refused>(open{session, 10s, "raw", 1, 0, {}});
+    ASSERT_TRUE(late);
+    EXPECT_EQ(late->reason, refusal::late_link);
     held.release();
     const auto told = new_line.wait_for_notice<protocol::granted>();
     ASSERT_TRUE(told);
@@ -104,7 +108,7 @@ cases lifetime_cases() {
     return {
         {topic, "AClientMayEndWhileItIsToldSomething", {}, a_client_may_end_while_it_is_told_something},
         {topic, "ASessionOutlivesItsLine", {}, a_session_outlives_its_line},
-        {topic, "NoticesGoToTheNewestLine", {}, a_line_speaks_for_the_session_that_it_opened_last},
+        {topic, "NoticesGoToTheNewestLine", {}, notices_go_to_the_newest_line},
     };
 }
 

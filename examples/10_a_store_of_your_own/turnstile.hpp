@@ -8,9 +8,7 @@
 #include <memory>
 #include <thread>
 
-class keeper;  // what the turnstile knows: turnstile.cpp
-
-class turnstile : public baton::store, public std::enable_shared_from_this<turnstile> {
+class turnstile : public baton::store {
 public:
     turnstile();
     ~turnstile() override;
@@ -20,9 +18,9 @@ public:
     // Its clients live in the same process: when the machine sleeps, both clocks do.
     [[nodiscard]] baton::lease_clock clock() const override { return baton::lease_clock::monotonic; }
 
-    void perform(const std::weak_ptr<baton::store_listener>& from, const std::vector<baton::message>& messages);
+    class desk;
 
 private:
-    std::shared_ptr<keeper> keeper_;
+    std::shared_ptr<desk> desk_;
     std::jthread timer_;
 };

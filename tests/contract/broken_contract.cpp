@@ -1,4 +1,4 @@
-// The contract suite on a store that BATON_FAULT breaks: see broken_store.cpp for the faults, and broken_test.sh.
+// The contract suite on a store that BATON_FAULT breaks: see faults.cpp, and broken_test.sh.
 #include <stdlib.h>
 
 #include "baton/contract/suite.hpp"
