@@ -42,6 +42,19 @@ void while_the_answer_is_on_its_way(bench& bench) {
     bench.expect_free(exclusive("ledger"));
 }
 
+void while_the_line_is_down(bench& bench) {
+    actor a = bench.join();
+    actor b = bench.join();
+    lease held = a.acquire(exclusive("ledger"));
+    attempt waiting = b.queue(exclusive("ledger"));
+    b.line->cut();
+    waiting.cancel();
+    EXPECT_EQ(waiting.error(), std::errc::operation_canceled) << "a cancel does not wait for the store";
+    held.release();  // it is granted to whoever does not want it any more
+    b.line->heal();
+    bench.expect_free(exclusive("ledger"));
+}
+
 void after_the_grant_it_does_nothing(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
@@ -105,6 +118,7 @@ cases cancel_cases() {
         {topic, "WhileItWaits", {}, while_it_waits},
         {topic, "BeforeItIsAsked", {}, before_it_is_asked},
         {topic, "WhileTheAnswerIsOnItsWay", {}, while_the_answer_is_on_its_way},
+        {topic, "WhileTheLineIsDown", {}, while_the_line_is_down},
         {topic, "AfterTheGrantItDoesNothing", {}, after_the_grant_it_does_nothing},
         {topic, "RacingWithTheGrant", {}, racing_with_the_grant},
         {topic, "RacingWithTheArrival", {}, racing_with_the_arrival},

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "baton/error.hpp"
 #include "faults.hpp"
 
 namespace baton::broken {
@@ -52,6 +53,10 @@ public:
         std::vector<message> passed;
         std::vector<std::pair<message_tag, event>> answered;
         for (message& message : messages) {
+            if (fault_->rejects && fault_->rejects(message.command)) {
+                listener_->failed(message.tag, failure::rejected, errc::unsupported);
+                continue;
+            }
             if (fault_->command) fault_->command(message.command);
             if (auto answer = fault_->instead ? fault_->instead(message.command) : std::nullopt)
                 answered.emplace_back(message.tag, std::move(*answer));
@@ -64,7 +69,9 @@ public:
     }
     void reset() override { inner_->reset(); }
     void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
-        if (fault_->inspects)
+        if (fault_->rejects)
+            answer(errc::unsupported, {});
+        else if (fault_->inspects)
             inner_->inspect(filter, std::move(answer));
         else
             answer({}, {});

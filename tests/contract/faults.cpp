@@ -66,6 +66,24 @@ fault out_of_order() {
     return made;
 }
 
+/// Not faults: stores that can do less and say so, as the locks that fleets run already.
+fault only(mode wanted, bool options) {
+    fault made;
+    made.rejects = [wanted, options](const protocol::command& command) {
+        if (const auto* enter = std::get_if<protocol::enter>(&command)) {
+            const auto allowed = [&](const claim& claim) {
+                return claim.mode == mode::exclusive || claim.mode == wanted;
+            };
+            const bool plain = !enter->options.nowait && !enter->options.hold_limit && !enter->options.queue_bound;
+            return enter->claims.size() > 1 || !std::ranges::all_of(enter->claims, allowed) || !(options || plain);
+        }
+        return std::holds_alternative<protocol::revoke>(command) || std::holds_alternative<protocol::mend>(command) ||
+               std::holds_alternative<protocol::resize>(command) || std::holds_alternative<protocol::pause>(command);
+    };
+    made.event = telling<protocol::granted>([](protocol::granted& granted) { granted.abandoned.clear(); });
+    return made;
+}
+
 /// A number that is not larger than the one before it, for a while.
 protocol::serial coarse(protocol::serial fence) { return fence & ~protocol::serial{0xfffff}; }
 
@@ -74,6 +92,8 @@ protocol::serial coarse(protocol::serial fence) { return fence & ~protocol::seri
 const std::map<std::string, std::function<fault()>>& faults() {
     static const std::map<std::string, std::function<fault()>> all = {
         {"none", [] { return fault{}; }},
+        {"only_mutex", [] { return only(mode::exclusive, false); }},
+        {"only_semaphore", [] { return only(mode::permits, true); }},
         {"out_of_order", out_of_order},
         {"no_exclusion",
          [] {
