@@ -25,7 +25,7 @@ int main() {
 
     // A refusal has a name, and all of them are `refused`.
     static_cast<void>(client.acquire(baton::permits("gpu", 9, 8), {}, error));
-    if (error == baton::errc::permits_out_of_range && error == make_error_condition(baton::errc::refused))
+    if (error == baton::errc::permits_out_of_range && error == baton::error_kind::refused)
         std::cout << error.message() << '\n';
 
     try {
