@@ -18,8 +18,8 @@ enum class errc {
     forked,             ///< this client belongs to the parent process
     bad_url,            ///< no store can be made of this address
 
-    refused = 100,  ///< any of those below: compares equal to each of them
-    no_claims,
+    // Refusals: each is also error_kind::refused.
+    no_claims = 101,
     too_many_claims,
     duplicate_resource,
     name_empty,
@@ -36,9 +36,14 @@ enum class errc {
     rejected,  ///< for a reason that this version does not know
 };
 
+/// What several of them have in common, to compare with: `error == baton::error_kind::refused`.
+enum class error_kind {
+    refused = 100,  ///< any of those from `no_claims` on
+};
+
 [[nodiscard]] const std::error_category& error_category() noexcept;
 [[nodiscard]] std::error_code make_error_code(errc code) noexcept;
-[[nodiscard]] std::error_condition make_error_condition(errc code) noexcept;
+[[nodiscard]] std::error_condition make_error_condition(error_kind kind) noexcept;
 
 /// What the throwing forms throw. `what()` says in words what happened and to which names.
 class error : public std::system_error {
@@ -49,3 +54,4 @@ public:
 }  // namespace baton
 
 template <> struct std::is_error_code_enum<baton::errc> : std::true_type {};
+template <> struct std::is_error_condition_enum<baton::error_kind> : std::true_type {};

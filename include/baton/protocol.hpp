@@ -108,8 +108,8 @@ struct open {
 
 struct enter_options {
     bool nowait = false;
-    std::optional<duration> hold_limit;
-    std::optional<std::size_t> queue_bound;  // refused where it would be later in a queue than this
+    std::optional<duration> hold_limit = std::nullopt;
+    std::optional<std::size_t> queue_bound = std::nullopt;  // refused where it would be later in a queue than this
 };
 
 struct enter {

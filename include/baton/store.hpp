@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -87,5 +88,9 @@ public:
 
     [[nodiscard]] virtual lease_clock clock() const { return lease_clock::boottime; }
 };
+
+/// The store that an address names, for instance `memory:NAME`: to put something between it and a client. Throws
+/// `error` with bad_url or unsupported.
+[[nodiscard]] std::shared_ptr<store> make_store(std::string_view url);
 
 }  // namespace baton

@@ -105,12 +105,7 @@ void session::on(client_time now, const protocol::refused& event, const sent& qu
         const bool replaceable =
             event.reason == protocol::refusal::unknown_session || event.reason == protocol::refusal::late_link;
         if (replaceable) return replace_session(now);
-        broken_ = error_of(event.reason);
-        std::vector<handle> waiting;
-        for (const auto& [handle, record] : records_)
-            if (record.phase != phase::held && record.phase != phase::leaving) waiting.push_back(handle);
-        for (const handle handle : waiting) fail(records_.at(handle), broken_);
-        return;
+        return give_up(error_of(event.reason));
     }
     record* record = event.request ? find(event.request->number) : nullptr;
     if (record == nullptr || record->phase != phase::asked) return;
@@ -148,6 +143,15 @@ void session::start_over(record& record) {
     record.hold_cap.reset();
     record.phase = phase::unsent;
     set_alarm(record);
+}
+
+/// The store will not have this session, for good: nothing that waits will ever be granted.
+void session::give_up(std::error_code why) {
+    broken_ = why;
+    std::vector<handle> waiting;
+    for (const auto& [handle, record] : records_)
+        if (record.phase != phase::held && record.phase != phase::leaving) waiting.push_back(handle);
+    for (const handle handle : waiting) fail(records_.at(handle), broken_);
 }
 
 void session::fail(record& record, std::error_code error) {

@@ -11,6 +11,7 @@ public:
     [[nodiscard]] const char* name() const noexcept override { return "baton"; }
 
     [[nodiscard]] std::string message(int value) const override {
+        if (value == static_cast<int>(error_kind::refused)) return "refused";
         switch (static_cast<errc>(value)) {
             case errc::timed_out: return "the wait is over";
             case errc::lost: return "the lease is lost";
@@ -22,7 +23,6 @@ public:
             case errc::own_thread: return "a blocking call on the client's own callback thread would wait for itself";
             case errc::forked: return "the client belongs to the parent process; make one after fork";
             case errc::bad_url: return "no store has such an address";
-            case errc::refused: return "refused";
             case errc::no_claims: return "refused: nothing is claimed";
             case errc::too_many_claims: return "refused: more than 1,000 claims";
             case errc::duplicate_resource: return "refused: a name is claimed twice";
@@ -44,8 +44,7 @@ public:
     }
 
     [[nodiscard]] bool equivalent(int value, const std::error_condition& condition) const noexcept override {
-        if (condition == std::error_condition{static_cast<int>(errc::refused), *this})
-            return value >= static_cast<int>(errc::refused);
+        if (condition == error_kind::refused) return value > static_cast<int>(error_kind::refused);
         return std::error_category::equivalent(value, condition);
     }
 };
@@ -58,7 +57,9 @@ const std::error_category& error_category() noexcept {
 }
 
 std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), error_category()}; }
-std::error_condition make_error_condition(errc code) noexcept { return {static_cast<int>(code), error_category()}; }
+std::error_condition make_error_condition(error_kind kind) noexcept {
+    return {static_cast<int>(kind), error_category()};
+}
 
 const char* to_string(loss reason) noexcept {
     switch (reason) {

@@ -108,6 +108,7 @@ void session::reply_failed(client_time now, tag tag, failure failure, std::error
     const sent question = found->second;
     sent_.erase(found);
     if (question.kind == kind::operate) return act(operated{tag, error, {}});
+    if (question.kind == kind::open && failure == failure::rejected) return give_up(error);
     record* record = find(question.number);
     if (question.kind == kind::enter && record != nullptr && record->phase == phase::asked) {
         if (failure == failure::rejected) return fail(*record, error);

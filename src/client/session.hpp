@@ -188,6 +188,7 @@ private:
     void deliver(client_time now, record& record);
     void start_over(record& record);
     void fail(record& record, std::error_code error);
+    void give_up(std::error_code why);
     void withdraw(client_time now, record& record, protocol::manner manner);
     [[nodiscard]] record* find(std::uint64_t number);
     void forget(record& record);

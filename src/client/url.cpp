@@ -34,3 +34,9 @@ std::string default_label() {
 }
 
 }  // namespace baton::detail
+
+namespace baton {
+
+std::shared_ptr<store> make_store(std::string_view url) { return detail::make_store(url); }
+
+}  // namespace baton

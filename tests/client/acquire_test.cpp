@@ -78,6 +78,22 @@ TEST_F(Acquire, ARefusalHasItsName) {
     EXPECT_EQ(answer->error, errc::queue_full);
 }
 
+TEST_F(Acquire, FailsWhenTheStoreWillNotHaveTheSession) {
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    const handle early = session.acquire(now, order());
+    session.reply_failed(now, open->first, failure::rejected, errc::unsupported);
+    const auto failed = take<not_acquired>();
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed->handle, early);
+    EXPECT_EQ(failed->error, errc::unsupported);
+    const handle later = session.acquire(now, order());
+    const auto again = take<not_acquired>();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->handle, later);
+}
+
 TEST_F(Acquire, ATimeoutCoversTheWholeRequestAndWithdrawsIt) {
     acquire_order patient = order();
     patient.wait = 5s;

@@ -1,5 +1,6 @@
 #include "stores/memory/memory_store.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -15,18 +16,17 @@ namespace {
 
 constexpr lineage only_lineage = 1;  // the memory of a process is lost with the process
 
-/// The engine, who listens to which session, and a thread that ticks when something is due.
+/// The engine, and who listens to which session.
 class host {
 public:
-    host() : timer_{[this](const std::stop_token& stop) { keep_time(stop); }} {}
-
     void perform(const std::weak_ptr<store_listener>& from, std::vector<message> messages) {
         std::vector<delivery> deliveries;
         {
             const std::lock_guard lock{mutex_};
             for (message& message : messages) {
-                const core::session_id sender = sender_of(message.command, from);
+                const core::session_id sender = sender_of(message.command);
                 auto outcome = host_.apply(message.command, sender);
+                if (was_opened(message.command, outcome.reply)) listeners_[sender] = from;
                 deliveries.push_back({from, message.tag, std::move(outcome.reply)});
                 route(outcome.notices, deliveries);
                 if (std::holds_alternative<protocol::close>(message.command)) listeners_.erase(sender);
@@ -41,6 +41,28 @@ public:
         return core::inspect(host_.engine(), filter, host_.now());
     }
 
+    /// Ticks when something is due, until it is told to stop.
+    void keep_time(const std::stop_token& stop) {
+        std::unique_lock lock{mutex_};
+        while (!stop.stop_requested()) {
+            if (!armed_) {
+                changed_.wait(lock, stop, [this] { return armed_.has_value(); });
+                continue;
+            }
+            const auto until = *armed_;
+            changed_.wait_until(lock, stop, until, [&] { return armed_ != until; });
+            if (stop.stop_requested() || !armed_ || std::chrono::steady_clock::now() < *armed_) continue;
+            armed_.reset();
+            std::vector<delivery> deliveries;
+            auto outcome = host_.tick();
+            route(outcome.notices, deliveries);
+            arm();
+            lock.unlock();
+            deliver(deliveries);
+            lock.lock();
+        }
+    }
+
 private:
     struct delivery {
         std::weak_ptr<store_listener> to;
@@ -48,12 +70,9 @@ private:
         std::vector<protocol::event> events;
     };
 
-    /// A line speaks for the session that it opened last.
-    core::session_id sender_of(const protocol::command& command, const std::weak_ptr<store_listener>& from) {
+    static core::session_id sender_of(const protocol::command& command) {
         return std::visit(
-            [&](const auto& what) -> core::session_id {
-                using What = std::decay_t<decltype(what)>;
-                if constexpr (std::is_same_v<What, protocol::open>) listeners_[what.session] = from;
+            [](const auto& what) -> core::session_id {
                 if constexpr (requires { what.request.session; })
                     return what.request.session;
                 else if constexpr (requires { what.session; })
@@ -62,6 +81,13 @@ private:
                     return {};
             },
             command);
+    }
+
+    /// A session's notices go to the line that opened it last. One that came late was refused, and changes nothing.
+    static bool was_opened(const protocol::command& command, const std::vector<protocol::event>& reply) {
+        if (!std::holds_alternative<protocol::open>(command)) return false;
+        return std::ranges::any_of(
+            reply, [](const auto& event) { return std::holds_alternative<protocol::alive>(event.what); });
     }
 
     void route(std::vector<std::pair<core::session_id, core::event>>& notices, std::vector<delivery>& deliveries) {
@@ -94,54 +120,51 @@ private:
         }
     }
 
-    void keep_time(const std::stop_token& stop) {
-        std::unique_lock lock{mutex_};
-        while (!stop.stop_requested()) {
-            if (!armed_) {
-                changed_.wait(lock, stop, [this] { return armed_.has_value(); });
-                continue;
-            }
-            const auto until = *armed_;
-            changed_.wait_until(lock, stop, until, [&] { return armed_ != until; });
-            if (stop.stop_requested() || !armed_ || std::chrono::steady_clock::now() < *armed_) continue;
-            armed_.reset();
-            std::vector<delivery> deliveries;
-            auto outcome = host_.tick();
-            route(outcome.notices, deliveries);
-            arm();
-            lock.unlock();
-            deliver(deliveries);
-            lock.lock();
-        }
-    }
-
     std::mutex mutex_;
     core::engine_host host_;
     std::unordered_map<core::session_id, std::weak_ptr<store_listener>> listeners_;
     std::optional<std::chrono::steady_clock::time_point> armed_;
     std::condition_variable_any changed_;
-    std::jthread timer_;
+};
+
+/// A host, and the thread that keeps its time. Whoever is told something by that thread may let go of the store there
+/// and then: so the thread has a share in the host, and is not waited for by itself.
+class running_host {
+public:
+    running_host() = default;
+    running_host(const running_host&) = delete;
+    running_host& operator=(const running_host&) = delete;
+    ~running_host() {
+        timer_.request_stop();
+        if (timer_.get_id() == std::this_thread::get_id()) timer_.detach();
+    }
+
+    host* operator->() const { return host_.get(); }
+
+private:
+    std::shared_ptr<host> host_ = std::make_shared<host>();
+    std::jthread timer_{[host = host_](const std::stop_token& stop) { host->keep_time(stop); }};
 };
 
 class memory_line final : public store_line {
 public:
-    memory_line(std::shared_ptr<host> host, std::weak_ptr<store_listener> listener)
+    memory_line(std::shared_ptr<running_host> host, std::weak_ptr<store_listener> listener)
         : host_{std::move(host)}, listener_{std::move(listener)} {}
 
-    void send(std::vector<message> messages) override { host_->perform(listener_, std::move(messages)); }
+    void send(std::vector<message> messages) override { (*host_)->perform(listener_, std::move(messages)); }
     void reset() override {}  // there is nothing between us that could be silent
     void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
-        answer({}, host_->look(filter));
+        answer({}, (*host_)->look(filter));
     }
 
 private:
-    std::shared_ptr<host> host_;
+    std::shared_ptr<running_host> host_;
     std::weak_ptr<store_listener> listener_;
 };
 
 class memory final : public store {
 public:
-    explicit memory(std::shared_ptr<host> host) : host_{std::move(host)} {}
+    explicit memory(std::shared_ptr<running_host> host) : host_{std::move(host)} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
         auto line = std::make_unique<memory_line>(host_, listener);
@@ -151,20 +174,20 @@ public:
     [[nodiscard]] lease_clock clock() const override { return lease_clock::monotonic; }
 
 private:
-    std::shared_ptr<host> host_;
+    std::shared_ptr<running_host> host_;
 };
 
 }  // namespace
 
 std::shared_ptr<store> memory_store(std::string_view name) {
-    if (name.empty()) return std::make_shared<memory>(std::make_shared<host>());
+    if (name.empty()) return std::make_shared<memory>(std::make_shared<running_host>());
     static std::mutex mutex;
-    static std::map<std::string, std::weak_ptr<host>, std::less<>> hosts;
+    static std::map<std::string, std::weak_ptr<running_host>, std::less<>> hosts;
     const std::lock_guard lock{mutex};
     std::erase_if(hosts, [](const auto& entry) { return entry.second.expired(); });
     auto found = hosts.find(name);
-    std::shared_ptr<host> shared = found == hosts.end() ? nullptr : found->second.lock();
-    if (!shared) hosts[std::string{name}] = shared = std::make_shared<host>();
+    std::shared_ptr<running_host> shared = found == hosts.end() ? nullptr : found->second.lock();
+    if (!shared) hosts[std::string{name}] = shared = std::make_shared<running_host>();
     return std::make_shared<memory>(std::move(shared));
 }
 

@@ -1,0 +1,223 @@
+#include "faulty_line.hpp"
+
+#include "baton/error.hpp"
+
+namespace baton::contract {
+namespace {
+
+constexpr message_tag second_copy = message_tag{1} << 63;
+
+/// What the store sees as the client's end.
+class inner_listener final : public store_listener {
+public:
+    inner_listener(std::weak_ptr<faulty_store::state> state, std::uint64_t number)
+        : state_{std::move(state)}, number_{number} {}
+
+    void up(lineage lineage) noexcept override {
+        if (const auto state = state_.lock()) state->up(number_, lineage);
+    }
+    void down(std::error_code why) noexcept override {
+        if (const auto state = state_.lock()) state->down(number_, why);
+    }
+    void replied(message_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept override {
+        if (const auto state = state_.lock()) state->replied(number_, tag, lineage, std::move(events));
+    }
+    void failed(message_tag tag, failure how, std::error_code why) noexcept override {
+        if (const auto state = state_.lock()) state->failed(number_, tag, how, why);
+    }
+    void noticed(lineage lineage, protocol::event event) noexcept override {
+        if (const auto state = state_.lock()) state->noticed(number_, lineage, std::move(event));
+    }
+
+private:
+    std::weak_ptr<faulty_store::state> state_;
+    std::uint64_t number_;
+};
+
+/// What the client sees as the store's end.
+class outer_line final : public store_line {
+public:
+    explicit outer_line(std::shared_ptr<faulty_store::state> state) : state_{std::move(state)} {}
+    outer_line(const outer_line&) = delete;
+    outer_line& operator=(const outer_line&) = delete;
+    ~outer_line() override { state_->break_line(false); }
+
+    void send(std::vector<message> messages) override { state_->send(std::move(messages)); }
+    void reset() override { state_->reset(); }
+    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
+        std::shared_ptr<store_line> line;
+        {
+            const std::lock_guard lock{state_->mutex};
+            if (state_->passing) line = state_->line;
+        }
+        if (line)
+            line->inspect(filter, std::move(answer));
+        else
+            answer(errc::store_unavailable, {});
+    }
+
+private:
+    std::shared_ptr<faulty_store::state> state_;
+};
+
+}  // namespace
+
+std::unique_ptr<store_line> make_outer_line(std::shared_ptr<faulty_store::state> state) {
+    return std::make_unique<outer_line>(std::move(state));
+}
+
+void faulty_store::state::make_line() {
+    std::uint64_t number = 0;
+    std::shared_ptr<store_listener> made_listener;
+    {
+        const std::lock_guard lock{mutex};
+        if (passing) return;
+        number = ++line_number;
+        passing = true;
+        early_up.reset();
+        made_listener = listener = std::make_shared<inner_listener>(weak_from_this(), number);
+    }
+    std::shared_ptr<store_line> made = inner->connect(made_listener);
+    std::optional<lineage> heard;
+    {
+        const std::lock_guard lock{mutex};
+        if (!present(number)) return;  // broken meanwhile
+        line = std::move(made);
+        heard = std::exchange(early_up, std::nullopt);
+    }
+    if (heard) up(number, *heard);
+}
+
+void faulty_store::state::break_line(bool tell) {
+    std::shared_ptr<store_line> old;  // goes without the lock
+    std::shared_ptr<store_listener> old_listener;
+    std::shared_ptr<store_listener> heard;
+    {
+        const std::lock_guard lock{mutex};
+        passing = false;
+        old = std::move(line);
+        old_listener = std::move(listener);
+        fatal_tag.reset();
+        if (tell && std::exchange(told_up, false)) heard = client.lock();
+    }
+    if (heard) heard->down(std::make_error_code(std::errc::connection_reset));
+}
+
+void faulty_store::state::send(std::vector<message> messages) {
+    std::vector<message> passed;
+    std::shared_ptr<store_line> to;
+    bool cut = false;
+    {
+        const std::lock_guard lock{mutex};
+        if (!passing || !line) return;
+        to = line;
+        for (message& message : messages) {
+            if (before_sending && before_sending(message.command)) {
+                before_sending = nullptr;
+                cut = cut_done = true;
+                break;  // and what follows it is lost as well
+            }
+            if (before_answer && before_answer(message.command)) {
+                before_answer = nullptr;
+                fatal_tag = message.tag;
+            }
+            passed.push_back(message);
+            if (sending_twice) passed.push_back({message.tag | second_copy, std::move(message.command)});
+        }
+    }
+    if (!passed.empty()) to->send(std::move(passed));
+    if (cut) break_line(true);
+}
+
+/// The client finds the line silent. If it only seems so, there is another at once.
+void faulty_store::state::reset() {
+    bool was_passing = false;
+    {
+        const std::lock_guard lock{mutex};
+        was_passing = passing;
+    }
+    break_line(true);
+    if (was_passing) make_line();
+}
+
+void faulty_store::state::up(std::uint64_t number, lineage lineage) {
+    std::shared_ptr<store_listener> heard;
+    {
+        const std::lock_guard lock{mutex};
+        if (!present(number)) return;
+        if (!line) {
+            early_up = lineage;
+            return;
+        }
+        told_up = true;
+        heard = client.lock();
+    }
+    if (heard) heard->up(lineage);
+}
+
+void faulty_store::state::down(std::uint64_t number, std::error_code why) {
+    std::shared_ptr<store_listener> heard;
+    {
+        const std::lock_guard lock{mutex};
+        if (!present(number)) return;
+        told_up = false;
+        early_up.reset();
+        heard = client.lock();
+    }
+    if (heard) heard->down(why);
+}
+
+void faulty_store::state::replied(std::uint64_t number, message_tag tag, lineage lineage,
+                                  std::vector<protocol::event> events) {
+    if ((tag & second_copy) != 0) return;
+    std::shared_ptr<store_listener> heard;
+    bool fatal = false;
+    bool twice = false;
+    {
+        const std::lock_guard lock{mutex};
+        fatal = fatal_tag == tag && number == line_number;
+        twice = duplicating_answers;
+        if (fatal) cut_done = true;
+        if (fatal || !present(number))
+            late.push_back({tag, lineage, std::move(events)});
+        else
+            heard = client.lock();
+    }
+    if (fatal) break_line(true);
+    if (!heard) return;
+    if (twice) heard->replied(tag, lineage, events);
+    heard->replied(tag, lineage, std::move(events));
+}
+
+void faulty_store::state::failed(std::uint64_t number, message_tag tag, failure how, std::error_code why) {
+    if ((tag & second_copy) != 0) return;
+    std::shared_ptr<store_listener> heard;
+    {
+        const std::lock_guard lock{mutex};
+        if (!present(number)) return;
+        heard = client.lock();
+    }
+    if (heard) heard->failed(tag, how, why);
+}
+
+void faulty_store::state::noticed(std::uint64_t number, lineage lineage, protocol::event event) {
+    std::shared_ptr<store_listener> heard;
+    bool twice = false;
+    {
+        const std::lock_guard lock{mutex};
+        if (!present(number)) return;
+        if (dropping || holding) ++withheld;
+        if (dropping) return;
+        if (holding) {
+            held.push_back({lineage, std::move(event)});
+            return;
+        }
+        twice = duplicating_notices;
+        heard = client.lock();
+    }
+    if (!heard) return;
+    if (twice) heard->noticed(lineage, event);
+    heard->noticed(lineage, std::move(event));
+}
+
+}  // namespace baton::contract

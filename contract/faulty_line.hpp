@@ -1,0 +1,68 @@
+// What a faulty store does between a client and a store: a line to the client that stays, and lines to the store that
+// come and go. No lock is held while either side is called, because both call back at once and on any thread.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "baton/contract/faulty_store.hpp"
+
+namespace baton::contract {
+
+struct late_answer {
+    message_tag tag;
+    baton::lineage lineage;
+    std::vector<protocol::event> events;
+};
+
+struct notice {
+    baton::lineage lineage;
+    protocol::event event;
+};
+
+struct faulty_store::state : std::enable_shared_from_this<faulty_store::state> {
+    explicit state(std::shared_ptr<store> made) : inner{std::move(made)} {}
+
+    const std::shared_ptr<store> inner;
+    mutable std::mutex mutex;
+    std::weak_ptr<store_listener> client;
+
+    // The present line to the store, if any. Each has a number: what others bring is late.
+    std::shared_ptr<store_line> line;
+    std::shared_ptr<store_listener> listener;
+    std::uint64_t line_number = 0;
+    bool passing = false;             // things get through
+    bool told_up = false;             // the client was told of a line
+    std::optional<lineage> early_up;  // heard while the line was being made
+
+    command_filter before_answer;
+    command_filter before_sending;
+    std::optional<message_tag> fatal_tag;  // its answer breaks the line
+    bool cut_done = false;
+    bool dropping = false;
+    bool duplicating_notices = false;
+    bool duplicating_answers = false;
+    bool sending_twice = false;
+    bool holding = false;
+    std::size_t withheld = 0;
+    std::vector<notice> held;
+    std::vector<late_answer> late;
+
+    void make_line();
+    void break_line(bool tell);
+    void send(std::vector<message> messages);
+    void reset();
+    void up(std::uint64_t number, lineage lineage);
+    void down(std::uint64_t number, std::error_code why);
+    void replied(std::uint64_t number, message_tag tag, lineage lineage, std::vector<protocol::event> events);
+    void failed(std::uint64_t number, message_tag tag, failure how, std::error_code why);
+    void noticed(std::uint64_t number, lineage lineage, protocol::event event);
+    [[nodiscard]] bool present(std::uint64_t number) const { return passing && number == line_number; }
+};
+
+/// The store's end of a line, as the client sees it.
+[[nodiscard]] std::unique_ptr<store_line> make_outer_line(std::shared_ptr<faulty_store::state> state);
+
+}  // namespace baton::contract

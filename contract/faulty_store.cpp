@@ -1,0 +1,105 @@
+#include "baton/contract/faulty_store.hpp"
+
+#include "faulty_line.hpp"
+
+namespace baton::contract {
+
+faulty_store::faulty_store(std::shared_ptr<store> inner)
+    : inner_{std::move(inner)}, state_{std::make_shared<state>(inner_)} {}
+
+faulty_store::~faulty_store() { state_->break_line(false); }
+
+std::unique_ptr<store_line> faulty_store::connect(std::weak_ptr<store_listener> listener) {
+    state_->break_line(false);
+    {
+        const std::lock_guard lock{state_->mutex};
+        state_->client = std::move(listener);
+    }
+    auto line = make_outer_line(state_);
+    state_->make_line();
+    return line;
+}
+
+lease_clock faulty_store::clock() const { return inner_->clock(); }
+
+void faulty_store::cut() { state_->break_line(true); }
+
+void faulty_store::silence() {
+    const std::lock_guard lock{state_->mutex};
+    state_->passing = false;
+}
+
+void faulty_store::heal() {
+    state_->break_line(true);
+    state_->make_line();
+}
+
+void faulty_store::cut_before_answer(command_filter which) {
+    const std::lock_guard lock{state_->mutex};
+    state_->before_answer = std::move(which);
+    state_->cut_done = false;
+}
+
+void faulty_store::cut_before_sending(command_filter which) {
+    const std::lock_guard lock{state_->mutex};
+    state_->before_sending = std::move(which);
+    state_->cut_done = false;
+}
+
+bool faulty_store::was_cut() const {
+    const std::lock_guard lock{state_->mutex};
+    return state_->cut_done;
+}
+
+void faulty_store::deliver_late() {
+    std::vector<late_answer> late;
+    std::shared_ptr<store_listener> heard;
+    {
+        const std::lock_guard lock{state_->mutex};
+        late.swap(state_->late);
+        heard = state_->client.lock();
+    }
+    if (!heard) return;
+    for (late_answer& answer : late) heard->replied(answer.tag, answer.lineage, std::move(answer.events));
+}
+
+void faulty_store::drop_notices(bool on) {
+    const std::lock_guard lock{state_->mutex};
+    state_->dropping = on;
+}
+
+void faulty_store::duplicate_notices(bool on) {
+    const std::lock_guard lock{state_->mutex};
+    state_->duplicating_notices = on;
+}
+
+void faulty_store::duplicate_answers(bool on) {
+    const std::lock_guard lock{state_->mutex};
+    state_->duplicating_answers = on;
+}
+
+void faulty_store::send_twice(bool on) {
+    const std::lock_guard lock{state_->mutex};
+    state_->sending_twice = on;
+}
+
+void faulty_store::hold_notices(bool on) {
+    std::vector<notice> held;
+    std::shared_ptr<store_listener> heard;
+    {
+        const std::lock_guard lock{state_->mutex};
+        state_->holding = on;
+        if (on) return;
+        held.swap(state_->held);
+        heard = state_->client.lock();
+    }
+    if (!heard) return;
+    for (auto next = held.rbegin(); next != held.rend(); ++next) heard->noticed(next->lineage, std::move(next->event));
+}
+
+std::size_t faulty_store::notices_withheld() const {
+    const std::lock_guard lock{state_->mutex};
+    return state_->withheld;
+}
+
+}  // namespace baton::contract

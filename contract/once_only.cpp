@@ -1,0 +1,238 @@
+// Every message may arrive twice, or late, and acts once (rule 9). On a line without a client, so that the words are
+// those of the case; and with a client whose line says everything twice.
+#include "bench.hpp"
+#include "case.hpp"
+#include "raw_line.hpp"
+
+namespace baton::contract {
+namespace {
+
+using namespace protocol;
+
+void enter_twice_is_one_request(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = line.open();
+    const enter first{line.next(session), only("ledger"), {}};
+    const auto grant = line.ask_for<granted>(first);
+    ASSERT_TRUE(grant);
+    EXPECT_EQ(line.ask_for<granted>(first), grant);  // the same answer, the same fence
+    ASSERT_TRUE(line.ask_for<ended>(leave{first.request}));
+    bench.expect_free(exclusive("ledger"));  // it was held once only
+}
+
+void a_waiter_that_asks_again_keeps_its_place(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = line.open();
+    const enter holder{line.next(session), only("ledger"), {}};
+    const enter first{line.next(session), only("ledger"), {}};
+    const enter second{line.next(session), only("ledger"), {}};
+    ASSERT_TRUE(line.ask_for<granted>(holder));
+    const auto place = line.ask_for<queued>(first);
+    ASSERT_TRUE(place);
+    ASSERT_TRUE(line.ask_for<queued>(second));
+    EXPECT_EQ(line.ask_for<queued>(first), place);
+    // The hand-off is told in the answer to the leave, or as a notice.
+    const answer left = line.ask(leave{holder.request});
+    EXPECT_EQ(line.ask_for<granted>(first).value_or(granted{}).request, first.request);
+    EXPECT_TRUE(line.ask_for<queued>(second));
+}
+
+void an_id_that_is_over_never_lives_again(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = line.open();
+    const enter first{line.next(session), only("ledger"), {}};
+    ASSERT_TRUE(line.ask_for<granted>(first));
+    ASSERT_TRUE(line.ask_for<ended>(leave{first.request}));
+    EXPECT_TRUE(line.ask_for<ended>(first)) << "an `enter` that came late was taken for a new one";
+    bench.expect_free(exclusive("ledger"));
+}
+
+void leave_twice_ends_once(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = line.open();
+    const enter first{line.next(session), only("ledger"), {}};
+    const enter next{line.next(session), only("ledger"), {}};
+    const enter last{line.next(session), only("ledger"), {}};
+    ASSERT_TRUE(line.ask_for<granted>(first));
+    ASSERT_TRUE(line.ask_for<queued>(next));
+    ASSERT_TRUE(line.ask_for<queued>(last));
+    const auto left = line.ask_for<ended>(leave{first.request});
+    ASSERT_TRUE(left);
+    EXPECT_EQ(left->reason, end_reason::left);
+    const auto again = line.ask_for<ended>(leave{first.request});
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->reason, end_reason::gone);
+    EXPECT_TRUE(line.ask_for<granted>(next) || line.ask_for<granted>(last));
+    EXPECT_TRUE(line.ask_for<queued>(last) || line.ask_for<queued>(next)) << "the second leave freed another's grant";
+}
+
+void a_leave_that_overtook_its_enter_burns_it(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = line.open();
+    const request_id request = line.next(session);
+    EXPECT_TRUE(line.ask_for<ended>(leave{request}));
+    EXPECT_TRUE(line.ask_for<ended>(enter{request, only("ledger"), {}}));
+    bench.expect_free(exclusive("ledger"));
+}
+
+void other_claims_under_a_live_id_are_refused(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = line.open();
+    const enter first{line.next(session), only("ledger"), {}};
+    ASSERT_TRUE(line.ask_for<granted>(first));
+    const auto no = line.ask_for<refused>(enter{first.request, only("another"), {}});
+    ASSERT_TRUE(no);
+    EXPECT_EQ(no->reason, refusal::claims_differ);
+    EXPECT_TRUE(line.ask_for<granted>(first));
+}
+
+void withdrawn_or_left(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = line.open();
+    const enter holder{line.next(session), only("ledger"), {}};
+    const enter waiter{line.next(session), only("ledger"), {}};
+    const auto grant = line.ask_for<granted>(holder);
+    ASSERT_TRUE(grant);
+    ASSERT_TRUE(line.ask_for<queued>(waiter));
+    EXPECT_EQ(line.ask_for<ended>(leave{waiter.request}), (ended{waiter.request, end_reason::withdrawn, 0}));
+    EXPECT_EQ(line.ask_for<ended>(leave{holder.request}), (ended{holder.request, end_reason::left, grant->fence}));
+}
+
+void open_twice_opens_once(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = draw_session();
+    const open opening{session, 10s, "raw", 2, 0, {}};
+    ASSERT_TRUE(line.ask_for<alive>(opening));
+    const enter first{line.next(session), only("ledger"), {}};
+    const auto grant = line.ask_for<granted>(first);
+    ASSERT_TRUE(grant);
+    // The same message again knows nothing of the request; it ends nothing.
+    const auto again = line.ask_for<alive>(opening);
+    ASSERT_TRUE(again);
+    ASSERT_EQ(again->requests.size(), 1U);
+    EXPECT_EQ(again->requests[0], (request_state{first.request.number, grant->ticket, grant->fence}));
+    // One of an earlier connection is late.
+    const auto late = line.ask_for<refused>(open{session, 10s, "raw", 1, 0, {}});
+    ASSERT_TRUE(late);
+    EXPECT_EQ(late->reason, refusal::late_link);
+    EXPECT_EQ(line.ask_for<granted>(first), grant);
+}
+
+void open_ends_what_is_not_listed(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = line.open();
+    const enter kept{line.next(session), only("kept"), {}};
+    const enter left{line.next(session), only("left"), {}};
+    const auto grant = line.ask_for<granted>(kept);
+    ASSERT_TRUE(grant);
+    ASSERT_TRUE(line.ask_for<granted>(left));
+    const live_request listed{kept.request.number, kept.claims, grant->ticket, grant->fence, {}, {}};
+    const auto alive = line.ask_for<protocol::alive>(open{session, 10s, "raw", 2, left.request.number, {listed}});
+    ASSERT_TRUE(alive);
+    ASSERT_EQ(alive->requests.size(), 1U);
+    EXPECT_EQ(alive->requests[0].number, kept.request.number);
+    EXPECT_EQ(line.ask_for<granted>(kept), grant);
+    bench.expect_free(exclusive("left"));
+}
+
+void renew_says_what_is_alive(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = line.open();
+    const enter holder{line.next(session), only("ledger"), {}};
+    const enter waiter{line.next(session), only("ledger"), {}};
+    const auto grant = line.ask_for<granted>(holder);
+    const auto place = line.ask_for<queued>(waiter);
+    ASSERT_TRUE(grant && place);
+    const auto alive = line.ask_for<protocol::alive>(renew{session});
+    ASSERT_TRUE(alive);
+    const std::vector<request_state> expected = {{holder.request.number, grant->ticket, grant->fence},
+                                                 {waiter.request.number, place->ticket, 0}};
+    EXPECT_EQ(alive->requests, expected);
+}
+
+void an_unknown_session_has_nothing(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id nobody = draw_session();
+    EXPECT_TRUE(line.ask_for<session_lost>(renew{nobody}));
+    const auto no = line.ask_for<refused>(enter{{nobody, 1}, only("ledger"), {}});
+    ASSERT_TRUE(no);
+    EXPECT_EQ(no->reason, refusal::unknown_session);
+    EXPECT_TRUE(line.ask_for<ended>(leave{{nobody, 1}}));
+    EXPECT_TRUE(line.ask_for<closed>(protocol::close{nobody}));
+    bench.expect_free(exclusive("ledger"));
+}
+
+void commands_of_one_go_are_performed_in_order(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = line.open();
+    std::vector<command> commands;
+    for (int i = 0; i < 20; ++i) {
+        const request_id request = line.next(session);
+        commands.emplace_back(enter{request, only("ledger"), {}});
+        commands.emplace_back(leave{request});
+    }
+    const std::vector<answer> answers = line.ask_all(commands);
+    serial last = 0;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        ASSERT_EQ(answers[i].events.size(), 1U);
+        const auto& what = answers[i].events[0].what;
+        if (i % 2 == 0) {
+            const auto* grant = std::get_if<granted>(&what);
+            ASSERT_NE(grant, nullptr) << "a leave overtook its enter, or the next enter a leave";
+            if (bench.can().growing_fences) {
+                EXPECT_GT(grant->fence, last);
+            }
+            last = grant->fence;
+        } else {
+            const auto* end = std::get_if<ended>(&what);
+            ASSERT_NE(end, nullptr);
+            EXPECT_EQ(end->reason, end_reason::left);
+        }
+    }
+}
+
+void every_command_twice(bench& bench) {
+    actor a = bench.join_mortal();
+    actor b = bench.join_mortal();
+    for (actor* actor : {&a, &b}) {
+        actor->line->send_twice(true);
+        actor->line->duplicate_answers(true);
+        actor->line->duplicate_notices(true);
+    }
+    std::atomic<bool> inside{false};
+    std::atomic<bool> met{false};
+    hammer({a.client, b.client}, 2, [&](client& client, int) {
+        const lease lease = client.acquire(exclusive("ledger"), {.wait = patience()});
+        if (inside.exchange(true)) met = true;
+        linger();
+        inside = false;
+    });
+    EXPECT_FALSE(met);
+    bench.expect_free(exclusive("ledger"));
+}
+
+}  // namespace
+
+cases once_only_cases() {
+    constexpr auto topic = "OnceOnly";
+    return {
+        {topic, "EnterTwiceIsOneRequest", {}, enter_twice_is_one_request},
+        {topic,
+         "AWaiterThatAsksAgainKeepsItsPlace",
+         {&capabilities::strict_order},
+         a_waiter_that_asks_again_keeps_its_place},
+        {topic, "AnIdThatIsOverNeverLivesAgain", {}, an_id_that_is_over_never_lives_again},
+        {topic, "LeaveTwiceEndsOnce", {}, leave_twice_ends_once},
+        {topic, "ALeaveThatOvertookItsEnterBurnsIt", {}, a_leave_that_overtook_its_enter_burns_it},
+        {topic, "OtherClaimsUnderALiveIdAreRefused", {}, other_claims_under_a_live_id_are_refused},
+        {topic, "WithdrawnOrLeft", {}, withdrawn_or_left},
+        {topic, "OpenTwiceOpensOnce", {}, open_twice_opens_once},
+        {topic, "OpenEndsWhatIsNotListed", {}, open_ends_what_is_not_listed},
+        {topic, "RenewSaysWhatIsAlive", {}, renew_says_what_is_alive},
+        {topic, "AnUnknownSessionHasNothing", {}, an_unknown_session_has_nothing},
+        {topic, "CommandsOfOneGoArePerformedInOrder", {}, commands_of_one_go_are_performed_in_order},
+        {topic, "EveryCommandTwice", {}, every_command_twice},
+    };
+}
+
+}  // namespace baton::contract

@@ -1,0 +1,224 @@
+// The line breaks at every moment of a request's life.
+#include "bench.hpp"
+#include "case.hpp"
+
+namespace baton::contract {
+namespace {
+
+void before_the_first_word(bench& bench) {
+    actor a = bench.join();
+    a.line->cut();
+    attempt early = a.start(exclusive("ledger"));
+    a.line->heal();
+    EXPECT_TRUE(early.granted_within());
+}
+
+void the_question_is_lost(bench& bench) {
+    actor a = bench.join_mortal();
+    EXPECT_TRUE(a.acquire(exclusive("other")).valid());
+    a.line->cut_before_sending(each<protocol::enter>());
+    attempt asked = a.start(exclusive("ledger"));
+    ASSERT_TRUE(eventually([&] { return a.line->was_cut(); }));
+    a.line->heal();
+    ASSERT_TRUE(asked.granted_within());
+    EXPECT_TRUE(asked.granted().valid());
+    asked.release();
+    bench.expect_free(exclusive("ledger"));
+}
+
+void the_answer_is_lost(bench& bench) {
+    actor a = bench.join_mortal();
+    EXPECT_TRUE(a.acquire(exclusive("other")).valid());
+    a.line->cut_before_answer(each<protocol::enter>());
+    attempt asked = a.start(exclusive("ledger"));
+    ASSERT_TRUE(eventually([&] { return a.line->was_cut(); }));
+    a.line->heal();
+    ASSERT_TRUE(asked.granted_within());
+    a.line->deliver_late();
+    EXPECT_TRUE(asked.granted().valid());
+    asked.release();
+    bench.expect_free(exclusive("ledger"));  // it was granted once, not twice
+}
+
+void a_waiter_keeps_its_place(bench& bench) {
+    actor a = bench.join();
+    actor b = bench.join();
+    actor c = bench.join();
+    lease held = a.acquire(exclusive("ledger"));
+    attempt first = b.queue(exclusive("ledger"));
+    attempt second = c.queue(exclusive("ledger"));
+    b.line->cut();
+    b.line->heal();
+    held.release();
+    ASSERT_TRUE(first.granted_within());
+    EXPECT_FALSE(second.over());
+    first.release();
+    EXPECT_TRUE(second.granted_within());
+}
+
+void a_waiter_that_was_granted_meanwhile_learns_of_it(bench& bench) {
+    actor a = bench.join();
+    actor b = bench.join();
+    lease held = a.acquire(exclusive("ledger"));
+    attempt next = b.queue(exclusive("ledger"));
+    b.line->cut();
+    held.release();
+    EXPECT_FALSE(next.over());
+    b.line->heal();
+    ASSERT_TRUE(next.granted_within());
+    EXPECT_TRUE(next.granted().valid());
+}
+
+void a_waiter_outlives_its_session(bench& bench) {
+    // The line is down for longer than the ttl: the place is lost, the wait goes on.
+    actor a = bench.join();
+    actor b = bench.join_mortal();
+    actor c = bench.join();
+    lease held = a.acquire(exclusive("ledger"));
+    attempt first = b.queue(exclusive("ledger"));
+    attempt second = c.queue(exclusive("ledger"));
+    b.line->cut();
+    held.release();
+    ASSERT_TRUE(second.granted_within());
+    b.line->heal();
+    second.release();
+    EXPECT_TRUE(first.granted_within());
+}
+
+void a_short_one_keeps_the_lease(bench& bench) {
+    actor a = bench.join();
+    actor b = bench.join();
+    lease held = a.acquire(exclusive("ledger"));
+    const std::uint64_t fence = held.fence();
+    attempt next = b.queue(exclusive("ledger"));
+    const std::size_t before = a.ears->up_count;
+    a.line->cut();
+    EXPECT_TRUE(held.valid());
+    a.line->heal();
+    EXPECT_TRUE(eventually([&] { return a.ears->up_count > before; }));
+    EXPECT_TRUE(held.valid());
+    EXPECT_EQ(held.fence(), fence);
+    EXPECT_EQ(a.ears->lost_count, 0U);
+    EXPECT_FALSE(next.over());
+    held.release();
+    EXPECT_TRUE(next.granted_within());
+}
+
+void a_silent_line_is_noticed(bench& bench) {
+    // Nobody says that the line is dead; the client finds out in time to make another, and keeps what it holds.
+    actor a = bench.join_mortal();
+    const lease held = a.acquire(exclusive("ledger"));
+    a.line->silence();
+    ASSERT_TRUE(eventually([&] { return a.ears->down_count > 0; }));
+    a.line->heal();
+    if (!held.valid()) GTEST_SKIP() << "this machine is too busy to say whether it was in time";
+    EXPECT_TRUE(eventually([&] { return held.valid_for() > bench.ttl() * 2 / 3 || held.lost().stop_requested(); }));
+    EXPECT_TRUE(held.valid());
+    EXPECT_EQ(held.lost_reason(), loss::none);
+}
+
+void a_long_one_loses_the_lease_before_another_has_it(bench& bench) {
+    actor a = bench.join_mortal();
+    actor b = bench.join();
+    const lease held = a.acquire(exclusive("ledger"));
+    std::atomic<bool> both{false};
+    const attempt next = b.queue(exclusive("ledger"), {}, [&] { both = held.valid(); });
+    a.line->cut();
+    ASSERT_TRUE(next.granted_within(bench.ttl() + bench.late()));
+    EXPECT_FALSE(both);
+    EXPECT_TRUE(eventually([&] { return a.ears->lost_count == 1; }));
+    a.line->heal();
+    EXPECT_TRUE(a.acquire(exclusive("another"), {.wait = patience()}).valid());
+    EXPECT_FALSE(held.valid()) << "lost is final";
+    EXPECT_EQ(a.ears->lost_count, 1U) << "it was told twice";
+    EXPECT_TRUE(next.granted().valid());
+}
+
+void a_release_is_made_up_for(bench& bench) {
+    actor a = bench.join();
+    actor b = bench.join();
+    lease held = a.acquire(exclusive("ledger"));
+    attempt next = b.queue(exclusive("ledger"));
+    a.line->cut();
+    held.release();
+    EXPECT_FALSE(next.over());
+    a.line->heal();
+    EXPECT_TRUE(next.granted_within());
+}
+
+void the_answer_to_a_release_is_lost(bench& bench) {
+    actor a = bench.join();
+    actor b = bench.join();
+    lease held = a.acquire(exclusive("ledger"));
+    attempt next = b.queue(exclusive("ledger"));
+    a.line->cut_before_answer(each<protocol::leave>());
+    held.release();
+    ASSERT_TRUE(next.granted_within());
+    a.line->heal();
+    EXPECT_TRUE(a.acquire(exclusive("another"), {.wait = patience()}).valid());
+    EXPECT_TRUE(next.granted().valid()) << "the release that was repeated freed another's grant";
+}
+
+void a_release_is_lost(bench& bench) {
+    actor a = bench.join();
+    actor b = bench.join();
+    lease held = a.acquire(exclusive("ledger"));
+    attempt next = b.queue(exclusive("ledger"));
+    a.line->cut_before_sending(each<protocol::leave>());
+    held.release();
+    ASSERT_TRUE(eventually([&] { return a.line->was_cut(); }));
+    EXPECT_FALSE(next.over());
+    a.line->heal();
+    EXPECT_TRUE(next.granted_within());
+}
+
+void again_and_again_under_load(bench& bench) {
+    actor a = bench.join();
+    actor b = bench.join();
+    std::atomic<bool> inside{false};
+    std::atomic<bool> met{false};
+    {
+        const std::jthread saboteur{[&](const std::stop_token& stop) {
+            while (!stop.stop_requested()) {
+                for (actor* actor : {&a, &b}) {
+                    actor->line->cut();
+                    std::this_thread::yield();
+                    actor->line->heal();
+                    actor->line->deliver_late();
+                }
+                std::this_thread::sleep_for(2ms);
+            }
+        }};
+        hammer({a.client, b.client}, 2, [&](client& client, int) {
+            const lease lease = client.acquire(exclusive("ledger"), {.wait = patience()});
+            if (inside.exchange(true)) met = true;
+            linger();
+            inside = false;
+        });
+    }
+    EXPECT_FALSE(met);
+    bench.expect_free(exclusive("ledger"));
+}
+
+}  // namespace
+
+cases outage_cases() {
+    constexpr auto topic = "Outage";
+    return {
+        {topic, "BeforeTheFirstWord", {}, before_the_first_word},
+        {topic, "TheQuestionIsLost", {}, the_question_is_lost},
+        {topic, "TheAnswerIsLost", {}, the_answer_is_lost},
+        {topic, "AWaiterKeepsItsPlace", {&capabilities::strict_order}, a_waiter_keeps_its_place},
+        {topic, "AWaiterThatWasGrantedMeanwhileLearnsOfIt", {}, a_waiter_that_was_granted_meanwhile_learns_of_it},
+        {topic, "AWaiterOutlivesItsSession", {}, a_waiter_outlives_its_session},
+        {topic, "AShortOneKeepsTheLease", {}, a_short_one_keeps_the_lease},
+        {topic, "ASilentLineIsNoticed", {}, a_silent_line_is_noticed},
+        {topic, "ALongOneLosesTheLeaseBeforeAnotherHasIt", {}, a_long_one_loses_the_lease_before_another_has_it},
+        {topic, "AReleaseIsMadeUpFor", {}, a_release_is_made_up_for},
+        {topic, "TheAnswerToAReleaseIsLost", {}, the_answer_to_a_release_is_lost},
+        {topic, "AReleaseIsLost", {}, a_release_is_lost},
+        {topic, "AgainAndAgainUnderLoad", {}, again_and_again_under_load},
+    };
+}
+
+}  // namespace baton::contract

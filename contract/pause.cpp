@@ -1,0 +1,69 @@
+// After a loss of memory a store pauses, and clients present what they have (rule 11). Here the pause is asked for.
+#include "bench.hpp"
+#include "case.hpp"
+#include "raw_line.hpp"
+
+namespace baton::contract {
+namespace {
+
+using namespace protocol;
+
+/// The store's own time, and a moment after it.
+instant in(raw_line& line, const session_id& session, duration time) {
+    const answer answer = line.ask(renew{session});
+    return answer.events.empty() ? instant{} : answer.events.front().at + time;
+}
+
+void nothing_is_granted_meanwhile(bench& bench) {
+    raw_line line{bench.handle()};
+    actor waiter = bench.join();
+    const session_id session = line.open();
+    ASSERT_TRUE(line.ask_for<paused>(protocol::pause{in(line, session, 300ms)}));
+    const attempt next = waiter.queue(exclusive("ledger"));
+    EXPECT_TRUE(next.granted_within()) << "the end of the pause was missed";
+}
+
+void what_is_presented_is_restored(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id teller = line.open();
+    const instant now = in(line, teller, 0ms);
+    const auto before = static_cast<serial>(now.time_since_epoch().count()) - 1'000;
+    ASSERT_TRUE(line.ask_for<paused>(protocol::pause{now + 300ms}));
+    // A session that this store has never seen, with a grant of its former life.
+    const session_id session = draw_session();
+    const live_request held{7, only("ledger"), before, before + 1, {}, {}};
+    const auto alive = line.ask_for<protocol::alive>(open{session, 10s, "restored", 3, 7, {held}});
+    ASSERT_TRUE(alive);
+    EXPECT_EQ(alive->requests, (std::vector<request_state>{{7, before, before + 1}}));
+    actor other = bench.join();
+    attempt next = other.queue(exclusive("ledger"));
+    const auto left = line.ask_for<ended>(leave{{session, 7}});
+    ASSERT_TRUE(left);
+    EXPECT_EQ(*left, (ended{{session, 7}, end_reason::left, before + 1}));
+    ASSERT_TRUE(next.granted_within());
+    EXPECT_GT(next.granted().fence(), before + 1);
+}
+
+void without_a_pause_the_unknown_are_refused(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = draw_session();
+    const live_request held{7, only("ledger"), 10, 11, {}, {}};
+    const auto no = line.ask_for<refused>(open{session, 10s, "late", 3, 7, {held}});
+    ASSERT_TRUE(no);
+    EXPECT_EQ(no->reason, refusal::unknown_session);
+    bench.expect_free(exclusive("ledger"));
+}
+
+}  // namespace
+
+cases pause_cases() {
+    constexpr auto topic = "Pause";
+    constexpr need pause = &capabilities::pause;
+    return {
+        {topic, "NothingIsGrantedMeanwhile", {pause}, nothing_is_granted_meanwhile},
+        {topic, "WhatIsPresentedIsRestored", {pause}, what_is_presented_is_restored},
+        {topic, "WithoutItTheUnknownAreRefused", {}, without_a_pause_the_unknown_are_refused},
+    };
+}
+
+}  // namespace baton::contract

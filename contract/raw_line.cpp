@@ -1,0 +1,104 @@
+#include "raw_line.hpp"
+
+#include <random>
+
+#include "bench.hpp"
+
+namespace baton::contract {
+
+class raw_line::listener final : public store_listener {
+public:
+    void up(lineage) noexcept override {
+        const std::lock_guard lock{mutex_};
+        up_ = true;
+        changed_.notify_all();
+    }
+    void down(std::error_code) noexcept override {
+        const std::lock_guard lock{mutex_};
+        up_ = false;
+    }
+    void replied(message_tag tag, lineage, std::vector<protocol::event> events) noexcept override {
+        const std::lock_guard lock{mutex_};
+        answers_[tag] = {std::move(events), {}, true};
+        changed_.notify_all();
+    }
+    void failed(message_tag tag, failure, std::error_code why) noexcept override {
+        const std::lock_guard lock{mutex_};
+        answers_[tag] = {{}, why, true};
+        changed_.notify_all();
+    }
+    void noticed(lineage, protocol::event event) noexcept override {
+        const std::lock_guard lock{mutex_};
+        notices_.push_back(std::move(event));
+        changed_.notify_all();
+    }
+
+    bool wait_until_up() {
+        std::unique_lock lock{mutex_};
+        return changed_.wait_for(lock, patience(), [this] { return up_; });
+    }
+    answer take(message_tag tag) {
+        std::unique_lock lock{mutex_};
+        changed_.wait_for(lock, patience(), [&] { return answers_.contains(tag); });
+        return answers_[tag];
+    }
+    std::vector<protocol::event> take_notice(const std::function<bool(const protocol::event&)>& which) {
+        std::unique_lock lock{mutex_};
+        std::vector<protocol::event> taken;
+        changed_.wait_for(lock, patience(), [&] {
+            for (auto next = notices_.begin(); next != notices_.end(); ++next) {
+                if (!which(*next)) continue;
+                taken.push_back(std::move(*next));
+                notices_.erase(next);
+                return true;
+            }
+            return false;
+        });
+        return taken;
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool up_ = false;
+    std::map<message_tag, answer> answers_;
+    std::vector<protocol::event> notices_;
+};
+
+raw_line::raw_line(const std::shared_ptr<store>& store)
+    : store_{store}, listener_{std::make_shared<listener>()}, line_{store->connect(listener_)} {
+    EXPECT_TRUE(listener_->wait_until_up()) << "the line did not come up";
+}
+
+answer raw_line::ask(protocol::command command) { return ask_all({std::move(command)}).front(); }
+
+std::vector<answer> raw_line::ask_all(std::vector<protocol::command> commands) {
+    std::vector<message> messages;
+    for (protocol::command& command : commands) messages.push_back({++tag_, std::move(command)});
+    const message_tag last = tag_;
+    line_->send(std::move(messages));
+    std::vector<answer> answers;
+    for (message_tag tag = last - commands.size() + 1; tag <= last; ++tag) {
+        answers.push_back(listener_->take(tag));
+        EXPECT_TRUE(answers.back().came) << "a command was not answered";
+    }
+    return answers;
+}
+
+std::vector<protocol::event> raw_line::wait_for_notice(const std::function<bool(const protocol::event&)>& which) {
+    return listener_->take_notice(which);
+}
+
+protocol::session_id raw_line::open() {
+    const protocol::session_id session = draw_session();
+    EXPECT_TRUE(ask_for<protocol::alive>(protocol::open{session, 10s, "raw", 1, 0, {}})) << "`open` was refused";
+    return session;
+}
+
+protocol::session_id draw_session() {
+    std::random_device random;
+    const auto word = [&random] { return (std::uint64_t{random()} << 32) | random(); };
+    return {word(), word()};
+}
+
+}  // namespace baton::contract

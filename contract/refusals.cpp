@@ -1,0 +1,89 @@
+// What a store cannot do it says, and what is malformed it refuses; either way nothing else happens.
+#include "bench.hpp"
+#include "case.hpp"
+#include "raw_line.hpp"
+
+namespace baton::contract {
+namespace {
+
+void malformed_requests_are_refused(bench& bench) {
+    actor a = bench.join();
+    const auto outcome = [&](const claims& claims, const acquire_options& options = {}) {
+        std::error_code error;
+        static_cast<void>(a.client.acquire(claims, options, error));
+        return error;
+    };
+    EXPECT_EQ(outcome(claims{{}}), errc::no_claims);
+    EXPECT_EQ(outcome(exclusive("")), errc::name_empty);
+    EXPECT_EQ(outcome(exclusive(std::string(513, 'n'))), errc::name_too_long);
+    if (bench.can().several_names) {
+        EXPECT_EQ(outcome(exclusive("twice", "twice")), errc::duplicate_resource);
+        EXPECT_EQ(outcome(claims{std::vector<claim>(1'001, {"x", mode::exclusive, 0, 0})}), errc::too_many_claims);
+    }
+    if (bench.can().permits) {
+        EXPECT_EQ(outcome(permits("gpu", 0, 8)), errc::permits_out_of_range);
+        EXPECT_EQ(outcome(permits("gpu", 9, 8)), errc::permits_out_of_range);
+    }
+    if (bench.can().hold_limit) {
+        EXPECT_EQ(outcome(exclusive("x"), {.max_hold = 0ms}), errc::hold_limit_out_of_range);
+    }
+    bench.expect_free(exclusive("x"));
+}
+
+void a_ttl_out_of_range_is_refused(bench& bench) {
+    client_options options;
+    options.ttl = 99ms;
+    client hasty{bench.handle(), options};
+    std::error_code error;
+    static_cast<void>(hasty.acquire(exclusive("ledger"), {.wait = patience()}, error));
+    EXPECT_EQ(error, errc::ttl_out_of_range);
+}
+
+/// Everything that the store does not claim to support.
+void what_is_unsupported_is_said_to_be(bench& bench) {
+    const capabilities& can = bench.can();
+    raw_line line{bench.handle()};
+    const protocol::session_id session = line.open();
+    std::vector<std::pair<const char*, protocol::command>> asked;
+    const auto enter = [&](const claims& claims, const protocol::enter_options& options = {}) {
+        return protocol::enter{line.next(session), claims.list(), options};
+    };
+    if (!can.shared) asked.emplace_back("shared", enter(shared("x")));
+    if (!can.permits) asked.emplace_back("permits", enter(permits("x", 1, 2)));
+    if (!can.several_names) asked.emplace_back("several names", enter(exclusive("x", "y")));
+    if (!can.hold_limit) asked.emplace_back("hold limit", enter(exclusive("x"), {.hold_limit = 1s}));
+    if (!can.nowait) asked.emplace_back("nowait", enter(exclusive("x"), {.nowait = true}));
+    if (!can.queue_bound) asked.emplace_back("queue bound", enter(exclusive("x"), {.queue_bound = 1}));
+    if (!can.revoke) asked.emplace_back("revoke", protocol::revoke{"x", 1, {}, false});
+    if (!can.abandoned_marks) asked.emplace_back("mend", protocol::mend{"x"});
+    if (!can.resize) asked.emplace_back("resize", protocol::resize{"x", 1});
+    if (!can.pause) asked.emplace_back("pause", protocol::pause{protocol::instant{}});
+    if (!can.inspect) {
+        actor a = bench.join();
+        EXPECT_TRUE(a.acquire(exclusive("z")).valid());  // the line is up
+        try {
+            static_cast<void>(a.client.inspect());
+            ADD_FAILURE() << "inspect was answered";
+        } catch (const error& no) {
+            EXPECT_EQ(no.code(), errc::unsupported) << "inspect";
+        }
+    } else if (asked.empty()) {
+        GTEST_SKIP() << "everything is supported";
+    }
+    for (const auto& [what, command] : asked) EXPECT_EQ(line.ask(command).error, errc::unsupported) << what;
+    bench.expect_free(exclusive("x"));
+    bench.expect_free(exclusive("y"));
+}
+
+}  // namespace
+
+cases refusal_cases() {
+    constexpr auto topic = "Refusal";
+    return {
+        {topic, "MalformedRequestsAreRefused", {}, malformed_requests_are_refused},
+        {topic, "ATtlOutOfRangeIsRefused", {}, a_ttl_out_of_range_is_refused},
+        {topic, "WhatIsUnsupportedIsSaidToBe", {}, what_is_unsupported_is_said_to_be},
+    };
+}
+
+}  // namespace baton::contract

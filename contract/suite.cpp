@@ -1,0 +1,79 @@
+#include "baton/contract/suite.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "bench.hpp"
+#include "case.hpp"
+
+namespace baton::contract {
+namespace {
+
+/// How a capability is called in the line that says why a case is skipped.
+const char* word_for(need need) {
+    struct row {
+        contract::need need;
+        const char* word;
+    };
+    static constexpr row rows[] = {
+        {&capabilities::shared, "shared claims"},
+        {&capabilities::permits, "permits"},
+        {&capabilities::several_names, "several names in a request"},
+        {&capabilities::strict_order, "strict order"},
+        {&capabilities::growing_fences, "growing fences"},
+        {&capabilities::slots, "slots"},
+        {&capabilities::abandoned_marks, "abandoned marks"},
+        {&capabilities::hold_limit, "a hold limit"},
+        {&capabilities::nowait, "nowait"},
+        {&capabilities::queue_bound, "a bound on the queue"},
+        {&capabilities::revoke, "revoke"},
+        {&capabilities::resize, "resize"},
+        {&capabilities::inspect, "inspect"},
+        {&capabilities::pause, "pause"},
+    };
+    for (const row& row : rows)
+        if (row.need == need) return row.word;
+    return "something without a name";
+}
+
+class contract_test final : public testing::Test {
+public:
+    contract_test(std::shared_ptr<const description> store, test_case test)
+        : store_{std::move(store)}, case_{std::move(test)} {}
+
+    void TestBody() override {
+        for (const need need : case_.needs)
+            if (!(store_->can.*need)) GTEST_SKIP() << store_->name << " does not support " << word_for(need);
+        bench bench{*store_};
+        case_.body(bench);
+    }
+
+private:
+    std::shared_ptr<const description> store_;
+    test_case case_;
+};
+
+}  // namespace
+
+bool add(const description& store) {
+    const auto shared = std::make_shared<const description>(store);
+    for (const auto list :
+         {exclusion_cases, order_cases, all_or_nothing_cases, timeout_cases, cancel_cases, fence_cases, slot_cases,
+          liveness_cases, abandoned_cases, hold_limit_cases, operator_cases, inspect_cases, once_only_cases,
+          notice_cases, outage_cases, refusal_cases, pause_cases, lifetime_cases}) {
+        for (const test_case& test : list())
+            testing::RegisterTest((store.name + "/" + test.topic).c_str(), test.claim.c_str(), nullptr, nullptr,
+                                  __FILE__, __LINE__, [shared, test]() -> testing::Test* {
+                                      return new contract_test{shared, test};
+                                  });
+    }
+    return true;
+}
+
+std::string fresh_name() {
+    std::random_device random;
+    return "contract" + std::to_string(random()) + "x" + std::to_string(random());
+}
+
+}  // namespace baton::contract

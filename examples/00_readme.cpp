@@ -1,0 +1,50 @@
+// The lines of the README: a lock, several names at once, a read lock that may be busy, and the standard's guards.
+#include <baton/baton.hpp>
+
+#include <iostream>
+#include <mutex>
+#include <stop_token>
+#include <vector>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+const int row = 7;
+
+void repair() { std::cout << "repaired\n"; }
+void write(int number, std::uint64_t fence) { std::cout << "row " << number << " with fence " << fence << '\n'; }
+void read() { std::cout << "read\n"; }
+void run_on(const std::vector<std::uint32_t>& slots, const std::stop_token& lost) {
+    std::cout << "run on " << slots.size() << " slots" << (lost.stop_requested() ? ", in vain\n" : "\n");
+}
+
+}  // namespace
+
+int main() {
+    // clang-format off
+    baton::client client;                                        // local: by default, or "redis://host/0", "memory:"
+
+    {
+        baton::lease lease = client.acquire(baton::exclusive("ledger"));          // waits its turn
+        if (!lease.abandoned().empty()) repair();                // the last holder died inside
+        write(row, lease.fence());                               // the resource refuses older fences
+    }                                                            // released; the next in line owns it now
+
+    baton::lease all = client.acquire(baton::exclusive("db", "cache") & baton::permits("gpu", 2, 8), {.wait = 30s});
+    run_on(all.slots("gpu"), all.lost());                        // slots 0..7; a std::stop_token that fires before anyone else can own it
+
+    if (auto lease = client.try_acquire(baton::shared("config"))) read();          // busy is an empty optional
+
+    baton::mutex mutex{client, "ledger"};                        // for code that wants the standard's guards
+    std::scoped_lock guard{mutex};
+    // clang-format on
+
+    std::cout << "fence " << mutex.lease().fence() << '\n';
+}
+
+// Output:
+// row 7 with fence <number>
+// run on 2 slots
+// read
+// fence <number>

@@ -1,0 +1,32 @@
+// Blocking: a thread asks, and waits its turn. Threads are served in the order in which they asked.
+#include <baton/baton.hpp>
+
+#include <iostream>
+#include <thread>
+#include <vector>
+
+using namespace std::chrono_literals;
+
+int main() {
+    baton::client client{"memory:"};
+    std::vector<int> arrived;  // the lock guards it
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 3; ++i)
+            threads.emplace_back([&, i] {
+                const baton::lease lease = client.acquire(baton::exclusive("ledger"));
+                arrived.push_back(i);
+            });  // its lease goes with the thread's function: released
+    }
+    std::cout << arrived.size() << " threads wrote, one after the other\n";
+
+    // A wait may be bounded. The error says that it was.
+    const baton::lease held = client.acquire(baton::exclusive("ledger"));
+    std::error_code error;
+    const baton::lease none = client.acquire(baton::exclusive("ledger"), {.wait = 10ms}, error);
+    std::cout << "the fourth: " << error.message() << '\n';
+}
+
+// Output:
+// 3 threads wrote, one after the other
+// the fourth: the wait is over

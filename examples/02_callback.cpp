@@ -1,0 +1,32 @@
+// A callback instead of a thread that waits: any number of requests wait on the client's one thread. A stop token
+// withdraws a request.
+#include <baton/baton.hpp>
+
+#include <future>
+#include <iostream>
+#include <stop_token>
+
+int main() {
+    baton::client client{"memory:"};
+    baton::lease held = client.acquire(baton::exclusive("ledger"));
+
+    std::promise<std::uint64_t> fence;
+    client.async_acquire(baton::exclusive("ledger"), {}, {}, [&](std::error_code error, baton::lease lease) {
+        if (!error) fence.set_value(lease.fence());  // runs on the client's thread: it must not block
+    });                                              // the lease goes with the callback: released
+
+    std::stop_source stop;
+    std::promise<std::error_code> outcome;
+    client.async_acquire(baton::exclusive("ledger"), {}, stop.get_token(),
+                         [&](std::error_code error, const baton::lease&) { outcome.set_value(error); });
+    stop.request_stop();
+    std::cout << "the second: " << outcome.get_future().get().message() << '\n';
+
+    const std::uint64_t before = held.fence();
+    held.release();
+    std::cout << "the first: " << (fence.get_future().get() > before ? "a larger fence\n" : "a smaller fence\n");
+}
+
+// Output:
+// the second: Operation canceled
+// the first: a larger fence

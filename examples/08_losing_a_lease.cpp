@@ -1,0 +1,34 @@
+// A lease can be lost: here its hold limit ends it, elsewhere a machine that sleeps, a network that is down, or an
+// operator. The holder is told before anyone else can have it; the next one is told that it was abandoned.
+#include <baton/baton.hpp>
+
+#include <condition_variable>
+#include <iostream>
+#include <mutex>
+#include <thread>
+
+using namespace std::chrono_literals;
+
+int main() {
+    baton::client client{"memory:"};
+    const baton::lease lease = client.acquire(baton::exclusive("ledger"), {.max_hold = 100ms});
+
+    std::jthread work{[&] {
+        std::mutex mutex;
+        std::condition_variable_any changed;
+        std::unique_lock lock{mutex};
+        changed.wait(lock, lease.lost(), [] { return false; });  // work that can be stopped
+        std::cout << "stopped: " << to_string(lease.lost_reason()) << '\n';
+    }};
+    work.join();
+    std::cout << (lease.valid() ? "still ours\n" : "not ours any more\n");
+
+    const baton::lease next = client.acquire(baton::exclusive("ledger"));
+    for (const baton::abandoned& left : next.abandoned())
+        std::cout << "repair what fence " << left.fence << " left of " << left.resource << '\n';
+}
+
+// Output:
+// stopped: hold limit
+// not ours any more
+// repair what fence <number> left of ledger

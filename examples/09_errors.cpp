@@ -1,0 +1,43 @@
+// Busy, timed out, refused, cancelled: distinct facts with distinct names. Every call has a form that throws and one
+// that returns a std::error_code.
+#include <baton/baton.hpp>
+
+#include <iostream>
+#include <stop_token>
+
+using namespace std::chrono_literals;
+
+int main() {
+    baton::client client{"memory:"};
+    const baton::lease held = client.acquire(baton::exclusive("ledger"));
+    std::error_code error;
+
+    // Busy is not an error: there is no lease, and no reason to complain.
+    if (!client.try_acquire(baton::exclusive("ledger"))) std::cout << "busy\n";
+
+    static_cast<void>(client.acquire(baton::exclusive("ledger"), {.wait = 1ms}, error));
+    if (error == baton::errc::timed_out) std::cout << "timed out\n";
+
+    std::stop_source stop;
+    stop.request_stop();
+    static_cast<void>(client.acquire(baton::exclusive("ledger"), {}, stop.get_token(), error));
+    if (error == std::errc::operation_canceled) std::cout << "cancelled\n";
+
+    // A refusal has a name, and all of them are `refused`.
+    static_cast<void>(client.acquire(baton::permits("gpu", 9, 8), {}, error));
+    if (error == baton::errc::permits_out_of_range && error == baton::error_kind::refused)
+        std::cout << error.message() << '\n';
+
+    try {
+        baton::client nowhere{"gopher://example.org"};
+    } catch (const baton::error& wrong) {
+        if (wrong.code() == baton::errc::bad_url) std::cout << "no such store\n";
+    }
+}
+
+// Output:
+// busy
+// timed out
+// cancelled
+// refused: permits must be 1 up to the limit, the limit up to 65,536
+// no such store

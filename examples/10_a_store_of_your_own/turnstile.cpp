@@ -1,0 +1,102 @@
+// Threads around the keeper: one mutex, a timer, and lines that are function calls. What is to be told is told after
+// the mutex is let go, because whoever hears it may ask again at once.
+#include "turnstile.hpp"
+
+#include <baton/error.hpp>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "keeper.hpp"
+
+namespace {
+
+constexpr baton::lineage only_lineage = 1;  // it never loses its memory
+
+void tell(const keeper::notices& notices) {
+    for (const auto& [to, event] : notices)
+        if (const auto heard = to.lock()) heard->noticed(only_lineage, event);
+}
+
+}  // namespace
+
+class turnstile::desk {
+public:
+    void serve(const keeper::listener& from, const std::vector<baton::message>& messages) {
+        std::vector<std::optional<keeper::events>> answers;
+        keeper::notices notices;
+        {
+            const std::lock_guard lock{mutex_};
+            for (const baton::message& message : messages) answers.push_back(keeper_.perform(message.command, from));
+            notices = keeper_.take_notices();
+        }
+        changed_.notify_one();
+        if (const auto heard = from.lock()) {
+            for (std::size_t i = 0; i < messages.size(); ++i) {
+                if (answers[i])
+                    heard->replied(messages[i].tag, only_lineage, std::move(*answers[i]));
+                else
+                    heard->failed(messages[i].tag, baton::failure::rejected, baton::errc::unsupported);
+            }
+        }
+        tell(notices);
+    }
+
+    void keep_time(const std::stop_token& stop) {
+        std::unique_lock lock{mutex_};
+        while (!stop.stop_requested()) {
+            const auto next = keeper_.earliest();
+            const auto changed = [&] { return keeper_.earliest() != next; };
+            if (next)
+                changed_.wait_until(lock, stop, *next, changed);
+            else
+                changed_.wait(lock, stop, changed);
+            keeper_.expire();
+            const keeper::notices notices = keeper_.take_notices();
+            lock.unlock();
+            tell(notices);
+            lock.lock();
+        }
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    keeper keeper_;
+};
+
+namespace {
+
+/// The store's end of a line: all that it knows is whom to answer.
+class line final : public baton::store_line {
+public:
+    line(std::shared_ptr<turnstile::desk> desk, std::weak_ptr<baton::store_listener> listener)
+        : desk_{std::move(desk)}, listener_{std::move(listener)} {}
+
+    void send(std::vector<baton::message> messages) override { desk_->serve(listener_, messages); }
+    void reset() override {}  // a function call is never silent
+    void inspect(const baton::inspect_filter&, std::function<void(std::error_code, baton::snapshot)> answer) override {
+        answer(baton::errc::unsupported, {});
+    }
+
+private:
+    std::shared_ptr<turnstile::desk> desk_;
+    std::weak_ptr<baton::store_listener> listener_;
+};
+
+}  // namespace
+
+turnstile::turnstile()
+    : desk_{std::make_shared<desk>()}, timer_{[desk = desk_](const std::stop_token& stop) { desk->keep_time(stop); }} {}
+
+/// A client may let go of the store while the timer tells it something: then the timer must not wait for itself.
+turnstile::~turnstile() {
+    timer_.request_stop();
+    if (timer_.get_id() == std::this_thread::get_id()) timer_.detach();
+}
+
+std::unique_ptr<baton::store_line> turnstile::connect(std::weak_ptr<baton::store_listener> listener) {
+    auto made = std::make_unique<line>(desk_, listener);
+    if (const auto heard = listener.lock()) heard->up(only_lineage);
+    return made;
+}

@@ -1,0 +1,27 @@
+// The contract suite on a store that BATON_FAULT breaks: see faults.cpp, and broken_test.sh.
+#include <stdlib.h>
+
+#include "baton/contract/suite.hpp"
+#include "broken_store.hpp"
+
+namespace {
+
+std::string fault() {
+    const char* name = getenv("BATON_FAULT");
+    return name == nullptr ? "none" : name;
+}
+
+const bool added = baton::contract::add({
+    .name = "broken",
+    .fresh_space =
+        [] {
+            const auto store =
+                baton::broken::store_with(fault() == "does_more" ? "none" : fault(), baton::make_store("memory:"));
+            return [store] { return store; };
+        },
+    // One of them is the description: it denies what the store does.
+    .can = {.shared = fault() != "does_more", .inspect = fault() != "does_more"},
+    .patience = std::chrono::milliseconds{fault() == "none" ? 20'000 : 3'000},
+});
+
+}  // namespace

@@ -1,0 +1,109 @@
+#include "broken_store.hpp"
+
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "baton/error.hpp"
+#include "faults.hpp"
+
+namespace baton::broken {
+namespace {
+
+using protocol::event;
+
+class listener final : public store_listener {
+public:
+    listener(std::shared_ptr<const fault> fault, std::weak_ptr<store_listener> client)
+        : fault_{std::move(fault)}, client_{std::move(client)} {}
+
+    void up(lineage lineage) noexcept override {
+        if (const auto client = client_.lock()) client->up(lineage);
+    }
+    void down(std::error_code why) noexcept override {
+        if (const auto client = client_.lock()) client->down(why);
+    }
+    void replied(message_tag tag, lineage lineage, std::vector<event> events) noexcept override {
+        if (fault_->event)
+            for (event& event : events) fault_->event(event);
+        if (const auto client = client_.lock()) client->replied(tag, lineage, std::move(events));
+    }
+    void failed(message_tag tag, failure how, std::error_code why) noexcept override {
+        if (const auto client = client_.lock()) client->failed(tag, how, why);
+    }
+    void noticed(lineage lineage, event event) noexcept override {
+        if (!fault_->notices) return;
+        if (fault_->event) fault_->event(event);
+        if (const auto client = client_.lock()) client->noticed(lineage, std::move(event));
+    }
+
+private:
+    std::shared_ptr<const fault> fault_;
+    std::weak_ptr<store_listener> client_;
+};
+
+class line final : public store_line {
+public:
+    line(std::shared_ptr<const fault> fault, const std::shared_ptr<store>& inner, std::weak_ptr<store_listener> client)
+        : fault_{std::move(fault)},
+          listener_{std::make_shared<listener>(fault_, std::move(client))},
+          inner_{inner->connect(listener_)} {}
+
+    void send(std::vector<message> messages) override {
+        std::vector<message> passed;
+        std::vector<std::pair<message_tag, event>> answered;
+        for (message& message : messages) {
+            if (fault_->rejects && fault_->rejects(message.command)) {
+                listener_->failed(message.tag, failure::rejected, errc::unsupported);
+                continue;
+            }
+            if (fault_->command) fault_->command(message.command);
+            if (auto answer = fault_->instead ? fault_->instead(message.command) : std::nullopt)
+                answered.emplace_back(message.tag, std::move(*answer));
+            else
+                passed.push_back(std::move(message));
+        }
+        if (fault_->batch) fault_->batch(passed);
+        if (!passed.empty()) inner_->send(std::move(passed));
+        for (auto& [tag, event] : answered) listener_->replied(tag, 1, {std::move(event)});
+    }
+    void reset() override { inner_->reset(); }
+    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
+        if (fault_->rejects)
+            answer(errc::unsupported, {});
+        else if (fault_->inspects)
+            inner_->inspect(filter, std::move(answer));
+        else
+            answer({}, {});
+    }
+
+private:
+    std::shared_ptr<const fault> fault_;
+    std::shared_ptr<listener> listener_;
+    std::unique_ptr<store_line> inner_;
+};
+
+class broken_store final : public store {
+public:
+    broken_store(fault fault, std::shared_ptr<store> inner)
+        : fault_{std::make_shared<const broken::fault>(std::move(fault))}, inner_{std::move(inner)} {}
+
+    std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
+        return std::make_unique<line>(fault_, inner_, std::move(listener));
+    }
+    [[nodiscard]] lease_clock clock() const override { return inner_->clock(); }
+
+private:
+    std::shared_ptr<const fault> fault_;
+    std::shared_ptr<store> inner_;
+};
+
+}  // namespace
+
+std::shared_ptr<store> store_with(const std::string& fault, std::shared_ptr<store> inner) {
+    const auto found = faults().find(fault);
+    if (found == faults().end()) throw std::invalid_argument{"no such fault: " + fault};
+    return std::make_shared<broken_store>(found->second(), std::move(inner));
+}
+
+}  // namespace baton::broken

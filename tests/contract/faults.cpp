@@ -1,0 +1,254 @@
+#include "faults.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace baton::broken {
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::event;
+
+template <typename Command> std::function<void(protocol::command&)> changing(void (*change)(Command&)) {
+    return [change](protocol::command& command) {
+        if (auto* found = std::get_if<Command>(&command)) change(*found);
+    };
+}
+
+template <typename What> std::function<void(event&)> telling(void (*change)(What&)) {
+    return [change](event& event) {
+        if (auto* found = std::get_if<What>(&event.what)) change(*found);
+    };
+}
+
+/// Those that say 'done' and do nothing.
+template <typename Command> fault ignoring(std::function<event(const Command&)> answer) {
+    fault made;
+    made.instead = [answer = std::move(answer)](const protocol::command& command) -> std::optional<event> {
+        const auto* found = std::get_if<Command>(&command);
+        return found == nullptr ? std::nullopt : std::optional{answer(*found)};
+    };
+    return made;
+}
+
+protocol::instant now() { return std::chrono::time_point_cast<protocol::duration>(std::chrono::system_clock::now()); }
+
+/// Of two that come to wait for a name, the second is passed on before the first.
+fault out_of_order() {
+    struct memory {
+        std::mutex mutex;
+        std::set<std::string> used;
+        std::map<std::string, message> kept;  // by name
+        std::vector<message> passed_late;
+    };
+    const auto memory = std::make_shared<struct memory>();
+    fault made;
+    made.instead = [memory](const protocol::command& command) -> std::optional<event> {
+        const std::lock_guard lock{memory->mutex};
+        const auto* enter = std::get_if<protocol::enter>(&command);
+        if (enter == nullptr) return {};
+        const std::string& name = enter->claims.at(0).resource;
+        if (memory->used.insert(name).second) return {};  // the first of all does not wait
+        if (auto node = memory->kept.extract(name)) {
+            memory->passed_late.push_back(std::move(node.mapped()));
+            return {};
+        }
+        memory->kept[name] = {message_tag{1} << 62, command};
+        return event{now(), protocol::queued{enter->request, 1}};
+    };
+    made.batch = [memory](std::vector<message>& messages) {
+        const std::lock_guard lock{memory->mutex};
+        for (message& message : std::exchange(memory->passed_late, {})) messages.push_back(std::move(message));
+    };
+    return made;
+}
+
+/// Not faults: stores that can do less and say so, as the locks that fleets run already.
+fault only(mode wanted, bool options) {
+    fault made;
+    made.rejects = [wanted, options](const protocol::command& command) {
+        if (const auto* enter = std::get_if<protocol::enter>(&command)) {
+            const auto allowed = [&](const claim& claim) {
+                return claim.mode == mode::exclusive || claim.mode == wanted;
+            };
+            const bool plain = !enter->options.nowait && !enter->options.hold_limit && !enter->options.queue_bound;
+            return enter->claims.size() > 1 || !std::ranges::all_of(enter->claims, allowed) || !(options || plain);
+        }
+        return std::holds_alternative<protocol::revoke>(command) || std::holds_alternative<protocol::mend>(command) ||
+               std::holds_alternative<protocol::resize>(command) || std::holds_alternative<protocol::pause>(command);
+    };
+    made.event = telling<protocol::granted>([](protocol::granted& granted) { granted.abandoned.clear(); });
+    return made;
+}
+
+/// A number that is not larger than the one before it, for a while.
+protocol::serial coarse(protocol::serial fence) { return fence & ~protocol::serial{0xfffff}; }
+
+}  // namespace
+
+const std::map<std::string, std::function<fault()>>& faults() {
+    static const std::map<std::string, std::function<fault()>> all = {
+        {"none", [] { return fault{}; }},
+        {"only_mutex", [] { return only(mode::exclusive, false); }},
+        {"only_semaphore", [] { return only(mode::permits, true); }},
+        {"out_of_order", out_of_order},
+        {"no_exclusion",
+         [] {
+             fault made;
+             made.command = changing<protocol::enter>([](protocol::enter& enter) {
+                 for (claim& claim : enter.claims)
+                     if (claim.mode == mode::exclusive) claim = {claim.resource, mode::permits, 1, 2};
+             });
+             made.event = telling<protocol::granted>([](protocol::granted& granted) { granted.slots.clear(); });
+             return made;
+         }},
+        {"drops_leave",
+         [] {
+             return ignoring<protocol::leave>([](const protocol::leave& leave) {
+                 return event{now(), protocol::ended{leave.request, protocol::end_reason::left, 1}};
+             });
+         }},
+        {"repeats_fences",
+         [] {
+             fault made;
+             made.event = [](event& event) {
+                 if (auto* granted = std::get_if<protocol::granted>(&event.what))
+                     granted->fence = coarse(granted->fence);
+                 if (auto* alive = std::get_if<protocol::alive>(&event.what))
+                     for (auto& request : alive->requests) request.fence = coarse(request.fence);
+             };
+             return made;
+         }},
+        {"same_slot",
+         [] {
+             fault made;
+             made.event = telling<protocol::granted>([](protocol::granted& granted) {
+                 for (auto& claim : granted.slots)
+                     for (auto& slot : claim.slots) slot = 0;
+             });
+             return made;
+         }},
+        {"forgets_marks",
+         [] {
+             fault made;
+             made.event = telling<protocol::granted>([](protocol::granted& granted) { granted.abandoned.clear(); });
+             return made;
+         }},
+        {"no_hold_limit",
+         [] {
+             fault made;
+             made.command = changing<protocol::enter>([](protocol::enter& enter) { enter.options.hold_limit.reset(); });
+             return made;
+         }},
+        {"expires_late",
+         [] {
+             fault made;
+             made.command = changing<protocol::open>([](protocol::open& open) { open.ttl = 10s; });
+             return made;
+         }},
+        {"expires_early",
+         [] {
+             fault made;
+             made.command = changing<protocol::open>(
+                 [](protocol::open& open) { open.ttl = std::max(open.ttl / 2, protocol::bounds::shortest_ttl); });
+             return made;
+         }},
+        {"first_name_only",
+         [] {
+             fault made;
+             made.command = changing<protocol::enter>([](protocol::enter& enter) {
+                 if (enter.claims.size() > 1) enter.claims.resize(1);
+             });
+             return made;
+         }},
+        {"nowait_waits",
+         [] {
+             fault made;
+             made.command = changing<protocol::enter>([](protocol::enter& enter) { enter.options.nowait = false; });
+             return made;
+         }},
+        {"endless_queue",
+         [] {
+             fault made;
+             made.command =
+                 changing<protocol::enter>([](protocol::enter& enter) { enter.options.queue_bound.reset(); });
+             return made;
+         }},
+        {"revives_ids",
+         [] {
+             // Every `enter` is a new request, whatever its number: one that comes late is granted again.
+             fault made;
+             made.instead = [seen = std::make_shared<std::atomic<int>>(0)](
+                                const protocol::command& command) -> std::optional<event> {
+                 const auto* enter = std::get_if<protocol::enter>(&command);
+                 if (enter == nullptr || ++*seen < 2) return {};
+                 return event{now(), protocol::granted{enter->request, 1, 2, {}, {}, {}}};
+             };
+             return made;
+         }},
+        {"hides_grants",
+         [] {
+             // Without notices, and without a word in the answer to renew, a waiter never learns of its grant.
+             fault made;
+             made.notices = false;
+             made.event = telling<protocol::alive>([](protocol::alive& alive) {
+                 for (auto& request : alive.requests) request.fence = 0;
+             });
+             return made;
+         }},
+        {"reopens_empty",
+         [] {
+             fault made;
+             made.command = changing<protocol::open>([](protocol::open& open) { open.live.clear(); });
+             return made;
+         }},
+        {"late_opens_act",
+         [] {
+             fault made;
+             made.command = changing<protocol::open>([](protocol::open& open) { open.link = 1; });
+             return made;
+         }},
+        {"deaf_to_revoke",
+         [] {
+             return ignoring<protocol::revoke>([](const protocol::revoke& revoke) {
+                 return event{now(), protocol::revoking{{}, revoke.note, now() + 10s}};
+             });
+         }},
+        {"never_mends",
+         [] {
+             return ignoring<protocol::mend>([](const protocol::mend& mend) {
+                 return event{now(), protocol::mended{mend.resource, {}}};
+             });
+         }},
+        {"never_resizes",
+         [] {
+             return ignoring<protocol::resize>([](const protocol::resize& resize) {
+                 return event{now(), protocol::resized{resize.resource, resize.limit}};
+             });
+         }},
+        {"shows_nothing",
+         [] {
+             fault made;
+             made.inspects = false;
+             return made;
+         }},
+        {"close_is_lost",
+         [] {
+             return ignoring<protocol::close>([](const protocol::close& close) {
+                 return event{now(), protocol::closed{close.session}};
+             });
+         }},
+        {"reorders",
+         [] {
+             fault made;
+             made.batch = [](std::vector<message>& messages) { std::ranges::reverse(messages); };
+             return made;
+         }},
+    };
+    return all;
+}
+
+}  // namespace baton::broken

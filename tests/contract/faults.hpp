@@ -1,0 +1,28 @@
+// The faults by name. Each changes what passes between a client and a sound store: commands on their way in, answers
+// and notices on their way out.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/store.hpp"
+
+namespace baton::broken {
+
+/// A fault: functions that may change a command or an event. A command that is not passed on is answered by `instead`.
+struct fault {
+    std::function<void(protocol::command&)> command;
+    std::function<void(protocol::event&)> event;
+    std::function<std::optional<protocol::event>(const protocol::command&)> instead;
+    std::function<void(std::vector<message>&)> batch;
+    std::function<bool(const protocol::command&)> rejects;  // as unsupported
+    bool notices = true;
+    bool inspects = true;
+};
+
+[[nodiscard]] const std::map<std::string, std::function<fault()>>& faults();
+
+}  // namespace baton::broken
