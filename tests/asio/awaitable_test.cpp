@@ -50,7 +50,7 @@ TEST_F(AsioAwaitable, ThrowsWhatWentWrong) {
         EXPECT_EQ(late, errc::timed_out);
         const std::error_code twice = co_await error_of(second.async_acquire(exclusive("x", "x"), use_awaitable));
         EXPECT_EQ(twice, errc::duplicate_resource);
-        EXPECT_EQ(twice, make_error_condition(errc::refused));
+        EXPECT_EQ(twice, error_kind::refused);
         const std::error_code full =
             co_await error_of(second.async_acquire(exclusive("ledger"), {.queue_bound = 0}, use_awaitable));
         EXPECT_EQ(full, errc::queue_full);
