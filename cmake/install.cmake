@@ -24,9 +24,13 @@ function(baton_install_package)
         return()
     endif()
     set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/baton)
+    set(CONTRACT_FOLDER ${CMAKE_INSTALL_DATADIR}/baton/contract)
+    file(GLOB contract CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/contract/*.[ch]pp)
+    install(FILES ${contract} ${PROJECT_SOURCE_DIR}/contract/contract.cmake
+        DESTINATION ${CONTRACT_FOLDER} COMPONENT dev)
     configure_package_config_file(
         ${PROJECT_SOURCE_DIR}/cmake/batonConfig.cmake.in ${PROJECT_BINARY_DIR}/batonConfig.cmake
-        INSTALL_DESTINATION ${folder} NO_SET_AND_CHECK_MACRO)
+        INSTALL_DESTINATION ${folder} PATH_VARS CONTRACT_FOLDER NO_SET_AND_CHECK_MACRO)
     # Before 1.0 a new minor version may break what is built on it.
     write_basic_package_version_file(${PROJECT_BINARY_DIR}/batonConfigVersion.cmake COMPATIBILITY SameMinorVersion)
     install(EXPORT baton FILE batonTargets.cmake NAMESPACE baton:: DESTINATION ${folder} COMPONENT dev)

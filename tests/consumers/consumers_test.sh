@@ -37,7 +37,9 @@ InstallWhatIsPublicAndNothingElse() {
     expect_equal headers "$(cd "$SOURCE/include" && find . -type f | sort)" \
         "$(cd "$prefix/include" && find . -type f | sort)"
     local files
-    files=$(cd "$prefix" && find . -path ./include -prune -o -type f -print |
+    expect_equal 'the contract suite' "$(cd "$SOURCE/contract" && find . -type f ! -name CMakeLists.txt ! -name '.*' | sort)" \
+        "$(cd "$prefix/share/baton/contract" && find . -type f | sort)"
+    files=$(cd "$prefix" && find . \( -path ./include -o -path ./share \) -prune -o -type f -print |
         sed -E 's#^\./lib(64|/[a-z0-9_]+-linux-gnu[a-z0-9]*)?/#./lib/#; s#Targets-[a-z]+#Targets-TYPE#' | sort)
     expect_equal 'other files' "$(sort <<'END'
 ./bin/baton
@@ -112,6 +114,17 @@ LinkItIntoASharedLibrary() {
     local -a package
     read -ra package < <(from_package "$prefix" --cflags --libs)
     must compile -shared -fPIC -Wl,--whole-archive "${package[@]}" -Wl,--no-whole-archive -o libshared.so
+}
+
+# The example store, as a stranger would build it: against what is installed, and nothing else.
+PassTheContractWithAStoreOfTheirOwn() {
+    local -r build=$WORK/own_store
+    must cmake -S "$SOURCE/examples/10_a_store_of_your_own" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_FLAGS="${CXXFLAGS:-} -O0" \
+        ${LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"}
+    must cmake --build "$build"
+    must "$build/10_a_store_of_your_own"
+    must "$build/turnstile_contract" --gtest_brief=1
+    expect_match 'what the suite says' 'PASSED' "$out"
 }
 
 # The folder is kept, so that only the first run takes its time.

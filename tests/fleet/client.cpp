@@ -135,7 +135,7 @@ void client::notice_cut(micros after) {
 }
 
 /// Also what an old connection delivers late: the machine must tell.
-void client::hear(const std::shared_ptr<connection>&, const answer& answer) {
+void client::hear(const answer& answer) {
     take([self = shared_from_this(), answer](client_time now) {
         if (answer.tag) return self->session_.reply(now, *answer.tag, answer.lineage, answer.events);
         for (const protocol::event& event : answer.events) self->session_.notice(now, answer.lineage, event);

@@ -28,7 +28,7 @@ public:
     void pause(micros length, bool whole_machine);
     void kill();
     void close();
-    void hear(const std::shared_ptr<connection>& from, const answer& answer);
+    void hear(const answer& answer);
     void revoke(const std::string& resource, protocol::serial ticket);
 
     [[nodiscard]] bool alive() const { return !dead_; }

@@ -30,6 +30,7 @@ profile::profile(dice& dice) {
     if (dice.percent(40)) pauses = dice.below(6);
     if (dice.percent(40)) kills = dice.below(4);
     if (dice.percent(50)) restarts = dice.between(1, 4);
+    if (dice.percent(50)) cut_off_at_news = dice.below(60);
     if (dice.percent(30)) revocations = dice.below(10);
 }
 

@@ -39,6 +39,7 @@ struct profile {
     std::size_t duplicate = 0;
     std::size_t reorder = 0;
     std::size_t drop_notice = 0;
+    std::size_t cut_off_at_news = 0;  // in percent of the times that a client hears of another lineage
 
     // How often, in the whole of the chaos.
     std::size_t cuts = 0;

@@ -23,7 +23,7 @@ world::world(std::uint64_t seed, run_options options) : options_{options}, dice_
     server_ = std::make_shared<server>(*this);
     for (std::size_t i = 0; i < profile_.clients; ++i) add_client();
     plan(profile_.cuts, [this] { cut(); });
-    plan(profile_.outages, [this] { suffer_outage(); });
+    plan(profile_.outages, [this] { suffer_outage(draw_client()); });
     plan(profile_.pauses, [this] { pause(); });
     plan(profile_.kills, [this] { kill(); });
     plan(profile_.restarts, [this] { restart(); });
@@ -106,8 +106,7 @@ void world::cut() {
     if (dice_.percent(75)) client->notice_cut(milliseconds{dice_.below(200)});  // else only silence tells
 }
 
-void world::suffer_outage() {
-    const auto client = draw_client();
+void world::suffer_outage(const std::shared_ptr<client>& client) {
     const true_time until = time_.now() + milliseconds{dice_.between(50, 6'000)};
     ++seen_["outage"];
     log(client->name() + " cannot reach the server for a while");

@@ -51,6 +51,9 @@ public:
     /// The server, unless the client cannot reach it now.
     [[nodiscard]] std::shared_ptr<server> reachable(const client& client) const;
 
+    /// The client cannot reach the server for a while, and nobody tells it.
+    void suffer_outage(const std::shared_ptr<client>& client);
+
     std::int64_t draw_drift();
     std::chrono::milliseconds draw_ttl();
     micros draw_delay();
@@ -67,7 +70,6 @@ private:
     [[nodiscard]] std::shared_ptr<client> draw_client();
     void plan(std::size_t times, std::function<void()> disaster);
     void cut();
-    void suffer_outage();
     void pause();
     void kill();
     void restart();
