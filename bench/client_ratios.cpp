@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "baton/baton.hpp"
 #include "ratios.hpp"
@@ -19,18 +20,48 @@ namespace {
 constexpr int cycles = 20'000;    // a round
 constexpr int hand_offs = 5'000;  // a round
 
-/// Two threads that take turns; gives what one turn costs on the wall. `turn` is called by both, each with its number.
-double cost_of_turns(const std::function<void(int thread)>& turn) {
-    return cost_of(CLOCK_MONOTONIC, 1, [&] {
-               const auto play = [&](int thread) {
-                   for (int i = 0; i < hand_offs / 2; ++i) turn(thread);
-               };
-               std::thread other{play, 1};
-               play(0);
-               other.join();
-           }) /
-           hand_offs;
-}
+/// Two threads hand something over to each other. Measured is the way: from the moment before one lets go of it until
+/// the other, who sleeps for it, has it.
+class relay {
+public:
+    /// `take` waits for it, `pass` lets go of it, both with the number of the thread. Gives the mean time of a
+    /// hand-over.
+    double run(const std::function<void(int thread)>& take, const std::function<void(int thread)>& pass) {
+        passed_at_ = 0;
+        total_ = 0;
+        const auto play = [&](int thread) {
+            for (int turn = 0; turn < hand_offs / 2; ++turn) {
+                waiting_[thread] = true;
+                take(thread);
+                if (passed_at_ != 0) total_ += clock_now() - passed_at_;
+                waiting_[thread] = false;
+                const bool last = ++turns_[thread] == hand_offs / 2 && turns_[1 - thread] == hand_offs / 2;
+                while (!last && !waiting_[1 - thread]) std::this_thread::yield();
+                std::this_thread::yield();  // it has said that it will wait; now it does
+                passed_at_ = clock_now();
+                pass(thread);
+            }
+        };
+        turns_[0] = turns_[1] = 0;
+        std::thread other{play, 1};
+        play(0);
+        other.join();
+        return total_ / (hand_offs - 1);
+    }
+
+private:
+    static double clock_now() {
+        timespec time{};
+        clock_gettime(CLOCK_MONOTONIC, &time);
+        return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+    }
+
+    std::atomic<bool> waiting_[2] = {false, false};
+    // Of whoever has it.
+    int turns_[2] = {0, 0};
+    double passed_at_ = 0;
+    double total_ = 0;
+};
 
 /// The floor: a mutex, a condition variable, and whose turn it is.
 class bare_turns {
@@ -38,8 +69,12 @@ public:
     void take(int thread) {
         std::unique_lock lock{mutex_};
         changed_.wait(lock, [&] { return next_ == thread; });
-        next_ = 1 - thread;
-        lock.unlock();
+    }
+    void pass(int thread) {
+        {
+            const std::lock_guard lock{mutex_};
+            next_ = 1 - thread;
+        }
         changed_.notify_one();
     }
 
@@ -49,36 +84,18 @@ private:
     int next_ = 0;
 };
 
-/// The same with a lock: whoever has it gives it back once the other one waits for it, so that every release hands it
-/// over.
+/// The same with a lock.
 class fair_turns {
 public:
     explicit fair_turns(client client) : client_{std::move(client)} {}
 
-    void take(int thread) {
-        waiting_[thread] = true;
-        lease lease = client_.acquire(wanted_);
-        waiting_[thread] = false;
-        while (++taken_ < hand_offs && !waiting_[1 - thread]) std::this_thread::yield();
-        if (last_ == thread) ++repeated_;
-        last_ = thread;
-    }
-
-    [[nodiscard]] int repeated() const { return repeated_; }
-    void start() {
-        taken_ = 0;
-        repeated_ = 0;
-        last_ = -1;
-    }
+    void take(int) { lease_ = client_.acquire(wanted_); }
+    void pass(int) { std::exchange(lease_, {}).release(); }
 
 private:
     client client_;
     claims wanted_ = exclusive("turn");
-    std::atomic<bool> waiting_[2] = {false, false};
-    // Under the lock.
-    int taken_ = 0;
-    int repeated_ = 0;
-    int last_ = -1;
+    lease lease_;  // of whoever has it
 };
 
 void show_cycle() {
@@ -100,19 +117,12 @@ void show_hand_off() {
     print_head("time on the wall");
     bare_turns bare;
     fair_turns fair{client{"memory:"}};
-    int repeated = 0;
-    compare(
-        "hand-off between two threads / condition variable",
-        [&] { return cost_of_turns([&](int thread) { bare.take(thread); }); },
-        [&] {
-            fair.start();
-            const double cost = cost_of_turns([&](int thread) { fair.take(thread); });
-            repeated += fair.repeated();
-            return cost;
-        },
-        3);
-    std::printf("%-52s %8.2f %%\n", "turns in which the owner did not change",
-                100.0 * repeated / (static_cast<double>(rounds) * hand_offs));
+    relay relay;
+    const auto of = [&relay](auto& turns) {
+        return
+            [&] { return relay.run([&](int thread) { turns.take(thread); }, [&](int thread) { turns.pass(thread); }); };
+    };
+    compare("hand-off between two threads / condition variable", of(bare), of(fair), 3);
 }
 
 std::size_t threads() {
@@ -128,7 +138,8 @@ void show_waiting() {
     const std::size_t before = heap_bytes();
     std::atomic<std::size_t> granted = 0;
     for (std::size_t i = 0; i < waiters; ++i)
-        client.async_acquire(exclusive("turn"), {}, {}, [&granted](std::error_code error, lease) { granted += !error; });
+        client.async_acquire(exclusive("turn"), {}, {},
+                             [&granted](std::error_code error, lease) { granted += !error; });
     const double bytes = static_cast<double>(heap_bytes() - before) / waiters;
     std::printf("\n%-52s %8.0f bytes, target 2048", "one of 10,000 waiting callbacks", bytes);
     verdict(bytes, 2'048);

@@ -16,27 +16,43 @@ using detail::acquire_order;
 using detail::client_core;
 using detail::lease_state;
 
-/// Where a blocking caller waits. Lives until both sides are through with it.
-template <typename Result> class waiter {
+/// Where a blocking caller waits. Shared, because it is woken after it was completed, when it may be gone.
+template <typename Result>
+class waiter final : public detail::sleeper, public std::enable_shared_from_this<waiter<Result>> {
 public:
+    /// The calling thread's own: it waits for one thing at a time.
+    static std::shared_ptr<waiter> of_this_thread() {
+        static thread_local std::shared_ptr<waiter> mine = std::make_shared<waiter>();
+        mine->done_ = false;
+        return mine;
+    }
+
     void complete(std::error_code error, Result result) {
-        const std::lock_guard lock{mutex_};
-        error_ = error;
-        result_ = std::move(result);
-        done_ = true;
-        changed_.notify_one();
+        {
+            const std::lock_guard lock{mutex_};
+            error_ = error;
+            result_ = std::move(result);
+            done_ = true;
+            if (!asleep_) return;
+        }
+        detail::strand::wake_later(this->shared_from_this());
     }
 
     Result wait(std::error_code& error) {
         std::unique_lock lock{mutex_};
+        asleep_ = true;
         changed_.wait(lock, [this] { return done_; });
+        asleep_ = false;
         error = error_;
-        return std::move(result_);
+        return std::exchange(result_, {});
     }
+
+    void wake() noexcept override { changed_.notify_one(); }
 
 private:
     std::mutex mutex_;
     std::condition_variable changed_;
+    bool asleep_ = false;
     bool done_ = false;
     std::error_code error_;
     Result result_{};
@@ -93,18 +109,18 @@ std::shared_ptr<lease_state> wait_for_lease(const std::shared_ptr<client_core>& 
                                             const std::stop_token& stop, std::error_code& error) {
     error = core->refuse_to_block();
     if (error) return nullptr;
-    lease_waiter waiter;
+    const auto waiter = lease_waiter::of_this_thread();
     const auto done = [&waiter](std::error_code why, std::shared_ptr<lease_state> state) {
-        waiter.complete(why, std::move(state));
+        waiter->complete(why, std::move(state));
     };
     if (!stop.stop_possible()) {
         core->acquire(std::move(order), nullptr, done);
-        return waiter.wait(error);
+        return waiter->wait(error);
     }
     const auto link = std::make_shared<stop_link>();
     const std::stop_callback on_stop{stop, [&core, &link] { cancel_through(core, link); }};
     core->acquire(std::move(order), link_to(core, link), done);
-    return waiter.wait(error);
+    return waiter->wait(error);
 }
 
 lease lease_of(std::shared_ptr<lease_state> state) { return state ? lease_state::wrap(std::move(state)) : lease{}; }
@@ -135,13 +151,13 @@ std::shared_ptr<client_core> make_core(std::shared_ptr<store> store, client_opti
 
 std::vector<protocol::event> operate(const std::shared_ptr<client_core>& core, protocol::command command,
                                      const std::string& what) {
-    waiter<std::vector<protocol::event>> waiter;
+    const auto waiter = baton::waiter<std::vector<protocol::event>>::of_this_thread();
     std::error_code error = core->refuse_to_block();
     if (error) fail(error, what);
     core->operate(std::move(command), [&waiter](std::error_code why, std::vector<protocol::event> events) {
-        waiter.complete(why, std::move(events));
+        waiter->complete(why, std::move(events));
     });
-    std::vector<protocol::event> events = waiter.wait(error);
+    std::vector<protocol::event> events = waiter->wait(error);
     if (error) fail(error, what);
     for (const protocol::event& event : events)
         if (const auto* refused = std::get_if<protocol::refused>(&event.what))
@@ -258,11 +274,11 @@ lease acquire_awaiter::await_resume() {
 }
 
 snapshot client::inspect(const inspect_filter& filter) {
-    waiter<snapshot> waiter;
+    const auto waiter = baton::waiter<snapshot>::of_this_thread();
     std::error_code error = core_->refuse_to_block();
     if (error) fail(error, "inspect");
-    core_->inspect(filter, [&waiter](std::error_code why, snapshot found) { waiter.complete(why, std::move(found)); });
-    snapshot found = waiter.wait(error);
+    core_->inspect(filter, [&waiter](std::error_code why, snapshot found) { waiter->complete(why, std::move(found)); });
+    snapshot found = waiter->wait(error);
     if (error) fail(error, "inspect");
     return found;
 }

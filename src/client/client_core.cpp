@@ -30,7 +30,9 @@ void client_core::start() {
 
 void client_core::pump() {
     std::vector<message> batch;
-    for (action& action : session_.take_actions()) {
+    session_.take_actions(actions_);
+    batch.reserve(actions_.size());
+    for (action& action : actions_) {
         std::visit(
             [&](auto& what) {
                 using What = std::decay_t<decltype(what)>;
@@ -54,7 +56,8 @@ void client_core::pump() {
 void client_core::acquire(acquire_order order, std::function<void(handle)> started, on_acquired done) {
     run([this, order = std::move(order), started = std::move(started), done = std::move(done)](
             session& session, client_time now) mutable {
-        std::vector<claim> claims = order.claims;
+        std::vector<claim> claims;
+        if (options_.observer) claims = order.claims;
         const handle handle = session.acquire(now, std::move(order));
         pending_.emplace(handle, pending{std::move(claims), std::move(done)});
         if (started) started(handle);
@@ -124,7 +127,7 @@ void client_core::perform(const lost& action) {
     if (const auto state = found->second.state.lock()) {
         state->reason = action.reason;
         if (action.over) state->over = true;
-        call_back([state] { state->stop.request_stop(); });
+        call_back([state] { state->lost.give(); });
     }
     if (action.over) held_.erase(found);
 }

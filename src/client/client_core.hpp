@@ -2,6 +2,7 @@
 // callers wait for, and keeps the one thread that timers and callbacks run on. It decides nothing.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -57,8 +58,10 @@ public:
     void noticed(lineage lineage, protocol::event event) noexcept override;
 
 private:
+    static constexpr client_time never = client_time::max();
+
     struct pending {
-        std::vector<claim> claims;
+        std::vector<claim> claims;  // for the observer, if there is one
         on_acquired done;
     };
     struct held {
@@ -94,6 +97,7 @@ private:
 
     // On the strand.
     session session_;
+    std::vector<action> actions_;
     std::unique_ptr<store_line> line_;
     std::unordered_map<handle, pending> pending_;
     std::unordered_map<handle, held> held_;
@@ -105,7 +109,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<std::function<void()>> callbacks_;
-    std::optional<client_time> armed_;
+    std::atomic<client_time> armed_{never};  // written under the mutex
     bool stopping_ = false;
     std::thread thread_;
 };

@@ -15,11 +15,11 @@ void client_core::call_back(std::function<void()> callback) {
 /// The thread wakes for the earliest time that was ever asked for; if it was not needed any more, that is found out
 /// then.
 void client_core::arm(std::optional<client_time> next) {
-    if (!next) return;
+    if (!next || armed_.load() <= *next) return;
     {
         const std::lock_guard lock{mutex_};
-        if (armed_ && *armed_ <= *next) return;
-        armed_ = next;
+        if (armed_.load() <= *next) return;
+        armed_ = *next;
     }
     changed_.notify_one();
 }
@@ -34,12 +34,12 @@ void client_core::serve() {
             for (auto& callback : callbacks) callback();
             callbacks.clear();
             lock.lock();
-        } else if (!armed_) {
+        } else if (armed_.load() == never) {
             changed_.wait(lock);
-        } else if (const auto left = *armed_ - now(); left > client_duration{0}) {
+        } else if (const auto left = armed_.load() - now(); left > client_duration{0}) {
             changed_.wait_for(lock, left);
         } else {
-            armed_.reset();
+            armed_ = never;
             lock.unlock();
             run([](session& session, client_time time) { session.wake(time); });
             lock.lock();

@@ -51,7 +51,8 @@ public:
     /// The connection broke: its answers will not come.
     void forget_unanswered() { unanswered_.clear(); }
 
-    /// The connection was silent for too long, and is given up. The next one gets twice the time: perhaps the way is long.
+    /// The connection was silent for too long, and is given up. The next one gets twice the time: perhaps the way is
+    /// long.
     void give_up_line() {
         unanswered_.clear();
         silences_ = std::min(silences_ + 1, 3);

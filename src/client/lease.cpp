@@ -55,7 +55,7 @@ std::chrono::steady_clock::time_point lease::valid_until() const noexcept {
     return std::chrono::steady_clock::now() + valid_for();
 }
 
-std::stop_token lease::lost() const noexcept { return state_ ? state_->stop.get_token() : std::stop_token{}; }
+std::stop_token lease::lost() const noexcept { return state_ ? state_->lost.token() : std::stop_token{}; }
 
 loss lease::lost_reason() const noexcept { return state_ ? state_->reason.load() : loss::none; }
 

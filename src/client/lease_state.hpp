@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <vector>
 
@@ -29,6 +30,36 @@ private:
     std::atomic<std::int64_t> count_{never};
 };
 
+/// Where the loss of a lease is heard of. Most leases are never asked, so the state behind it is made for the first who
+/// asks.
+class loss_signal {
+public:
+    [[nodiscard]] std::stop_token token() {
+        const std::lock_guard lock{mutex_};
+        if (!source_.stop_possible()) {
+            source_ = std::stop_source{};
+            if (given_) source_.request_stop();  // nobody can be listening yet
+        }
+        return source_.get_token();
+    }
+
+    /// Calls whoever listens, on this thread.
+    void give() {
+        std::stop_source source{std::nostopstate};
+        {
+            const std::lock_guard lock{mutex_};
+            given_ = true;
+            source = source_;
+        }
+        source.request_stop();
+    }
+
+private:
+    std::mutex mutex_;
+    std::stop_source source_{std::nostopstate};
+    bool given_ = false;
+};
+
 struct lease_state {
     std::weak_ptr<client_core> client;
     std::shared_ptr<const moving_time> believed;  // the session's deadline, the same for all leases
@@ -38,7 +69,7 @@ struct lease_state {
     lease_clock clock = lease_clock::boottime;
     fork_guard fork;
     moving_time cap;
-    std::stop_source stop;
+    loss_signal lost;
     std::atomic<loss> reason{loss::none};
     std::atomic<bool> over{false};  // released, or lost for good
 

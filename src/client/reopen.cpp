@@ -31,7 +31,7 @@ protocol::live_request session::present(client_time now, const record& record) c
 
 void session::on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag) {
     if (event.session != id_) return;
-    if (question.kind != kind::open && opening()) return;  // the engine has not heard yet what we have
+    if (question.kind != kind::open && opening()) return;        // the engine has not heard yet what we have
     for (const protocol::request_state& state : event.requests)  // before the belief in them is prolonged
         if (record* record = find(state.number); record != nullptr && state.revoked)
             hear_of_revocation(now, *record, *state.revoked);

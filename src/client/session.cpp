@@ -42,25 +42,26 @@ bool session::follow_lineage(client_time now, lineage lineage) {
 
 /// Answers will not come. Questions about requests are asked again; what an operator asked he must ask again himself.
 void session::forget_questions() {
-    for (const auto& [tag, question] : std::exchange(sent_, {}))
+    for (const auto& [tag, question] : sent_.take_all())
         if (question.kind == kind::operate) act(operated{tag, errc::store_unavailable, {}});
 }
 
 void session::transmit(client_time now, kind kind, std::uint64_t number, protocol::command command) {
-    sent_.emplace(++tag_, sent{kind, number, now});
+    sent_.add(++tag_, sent{kind, number, now});
+    if (kind == kind::open) open_tag_ = tag_;
     act(send{tag_, std::move(command)});
 }
 
 void session::reply(client_time now, tag tag, lineage lineage, const std::vector<protocol::event>& events) {
     pass_time(now);
-    const auto found = sent_.find(tag);
-    if (found == sent_.end()) return;  // of a connection that is gone, or a second copy
-    const sent question = found->second;
+    const sent* asked = sent_.get(tag);
+    if (asked == nullptr) return;  // of a connection that is gone, or a second copy
+    const sent question = *asked;
     if (lineage != lineage_) {
         follow_lineage(now, lineage);
         return;  // what was asked of one lineage is not answered by another
     }
-    sent_.erase(found);
+    sent_.erase(tag);
     if (!events.empty() && (!clocks_ || question.at >= clocks_->client)) clocks_ = {question.at, events.front().at};
     if (question.kind == kind::operate) return act(operated{tag, {}, events});
     for (const protocol::event& event : events) process(now, question, tag, event);
@@ -103,10 +104,10 @@ void session::unknown_session(client_time now, protocol::instant then) {
 
 void session::reply_failed(client_time now, tag tag, failure failure, std::error_code error) {
     pass_time(now);
-    const auto found = sent_.find(tag);
-    if (found == sent_.end()) return;
-    const sent question = found->second;
-    sent_.erase(found);
+    const sent* asked = sent_.get(tag);
+    if (asked == nullptr) return;
+    const sent question = *asked;
+    sent_.erase(tag);
     if (question.kind == kind::operate) return act(operated{tag, error, {}});
     if (question.kind == kind::open && failure == failure::rejected) return give_up(error);
     record* record = find(question.number);
@@ -181,9 +182,7 @@ void session::set_alarm(record& record) {
 }
 
 /// `open` was sent and is not answered.
-bool session::opening() const {
-    return std::ranges::any_of(sent_, [](const auto& entry) { return entry.second.kind == kind::open; });
-}
+bool session::opening() const { return sent_.contains(open_tag_); }
 
 /// When the engine's clock shows this at the earliest, if both clocks run alike.
 client_time session::not_before(protocol::instant engine, client_time now) const {

@@ -23,6 +23,7 @@
 
 #include "baton/observer.hpp"
 #include "baton/store.hpp"
+#include "client/in_order.hpp"
 #include "client/keep_alive.hpp"
 
 namespace baton::detail {
@@ -116,6 +117,11 @@ public:
     /// When `wake` has something to do.
     [[nodiscard]] std::optional<client_time> next_wake() const;
     [[nodiscard]] std::vector<action> take_actions() { return std::exchange(actions_, {}); }
+    /// The same, into a list whose memory is used again.
+    void take_actions(std::vector<action>& into) {
+        into.clear();
+        into.swap(actions_);
+    }
     [[nodiscard]] bool valid(handle handle, client_time now) const;
 
 private:
@@ -227,7 +233,8 @@ private:
     std::optional<clock_pair> clocks_;
     std::optional<client_time> last_input_;
 
-    std::map<tag, sent> sent_;
+    in_order<sent> sent_;  // by tag
+    tag open_tag_ = 0;     // of the last `open`
     std::map<handle, record> records_;
     std::unordered_map<std::uint64_t, handle> by_number_;
     std::set<std::pair<client_time, handle>> alarms_;

@@ -1,6 +1,7 @@
 // Tasks run one at a time and in order, on whichever thread brings one while none runs: so an uncontended call is done
 // by its own caller, without another thread. A task that brings tasks to other strands does not run them inside itself;
-// its thread runs them when it is through: hand-offs from client to client do not nest.
+// its thread runs them when it is through: hand-offs from client to client do not nest. Whoever is to be woken is woken
+// after that, or he would only wait for the strand.
 #pragma once
 
 #include <functional>
@@ -11,50 +12,74 @@
 
 namespace baton::detail {
 
+/// A thread that sleeps.
+class sleeper {
+public:
+    virtual void wake() noexcept = 0;
+
+protected:
+    ~sleeper() = default;
+};
+
 class strand : public std::enable_shared_from_this<strand> {
 public:
-    using task = std::function<void()>;
-
-    void post(task task) {
+    template <typename Task> void post(Task task) {
+        auto& mine = this_thread();
         {
             const std::lock_guard lock{mutex_};
-            tasks_.push_back(std::move(task));
-            if (std::exchange(running_, true)) return;
+            const bool runs = std::exchange(running_, true);
+            // Its runner will see to it: another thread, or this one when it is through with what it is in.
+            if (runs || !mine.strands.empty()) tasks_.emplace_back(std::move(task));
+            if (runs) return;
         }
-        auto& waiting = strands_of_this_thread();
-        waiting.push_back(shared_from_this());
-        if (waiting.size() > 1) return;  // inside another strand's task
-        for (std::size_t next = 0; next < waiting.size(); ++next) std::shared_ptr {
-                waiting[next]
-            } -> run();
-        waiting.clear();
+        mine.strands.push_back(shared_from_this());
+        if (mine.strands.size() > 1) return;
+        task();
+        for (std::size_t next = 0; next < mine.strands.size(); ++next) {
+            const std::shared_ptr<strand> strand = mine.strands[next];
+            strand->run();
+        }
+        mine.strands.clear();
+        for (const std::shared_ptr<sleeper>& sleeper : mine.sleepers) sleeper->wake();
+        mine.sleepers.clear();
+    }
+
+    /// Wakes somebody once this thread has left all strands.
+    static void wake_later(std::shared_ptr<sleeper> sleeper) {
+        auto& mine = this_thread();
+        if (mine.strands.empty()) return sleeper->wake();
+        mine.sleepers.push_back(std::move(sleeper));
     }
 
 private:
-    static std::vector<std::shared_ptr<strand>>& strands_of_this_thread() {
-        static thread_local std::vector<std::shared_ptr<strand>> strands;
-        return strands;
+    struct of_thread {
+        std::vector<std::shared_ptr<strand>> strands;  // that it runs, or is to run
+        std::vector<std::shared_ptr<sleeper>> sleepers;
+    };
+    static of_thread& this_thread() {
+        static thread_local of_thread mine;
+        return mine;
     }
 
     void run() {
-        std::vector<task> batch;
         for (;;) {
-            batch.clear();
+            batch_.clear();
             {
                 const std::lock_guard lock{mutex_};
                 if (tasks_.empty()) {
                     running_ = false;
                     return;
                 }
-                batch.swap(tasks_);
+                batch_.swap(tasks_);
             }
-            for (task& task : batch) task();
+            for (auto& task : batch_) task();
         }
     }
 
     std::mutex mutex_;
-    std::vector<task> tasks_;
+    std::vector<std::function<void()>> tasks_;
     bool running_ = false;
+    std::vector<std::function<void()>> batch_;  // of the runner
 };
 
 }  // namespace baton::detail

@@ -1,5 +1,7 @@
 #include "engine/engine_host.hpp"
 
+#include <algorithm>
+
 namespace baton::core {
 namespace {
 
@@ -23,14 +25,19 @@ std::optional<session_id> session_of(const event& event) {
 }  // namespace
 
 engine_host::outcome engine_host::apply(const command& command, const session_id& sender) {
-    return sort(engine_.apply(command, now()), &sender);
+    last_ = now();
+    return sort(engine_.apply(command, last_), &sender);
 }
 
 engine_host::outcome engine_host::sort(std::vector<event> events, const session_id* sender) {
     outcome outcome;
-    for (event& event : events) {
+    const auto is_for_sender = [&](const event& event) {
         const auto session = session_of(event);
-        const bool for_other = session && (sender == nullptr || *session != *sender);
+        return !session || (sender != nullptr && *session == *sender);
+    };
+    if (std::ranges::all_of(events, is_for_sender)) return {std::move(events), {}};
+    for (event& event : events) {
+        const bool for_other = !is_for_sender(event);
         // An operator hears of the holder that he wants to leave, but not whose it is.
         if (for_other && sender != nullptr && std::holds_alternative<revoking>(event.what)) {
             core::event answer = event;
@@ -38,7 +45,7 @@ engine_host::outcome engine_host::sort(std::vector<event> events, const session_
             outcome.reply.push_back(std::move(answer));
         }
         if (for_other)
-            outcome.notices.emplace_back(*session, std::move(event));
+            outcome.notices.emplace_back(*session_of(event), std::move(event));
         else
             outcome.reply.push_back(std::move(event));
     }
@@ -46,7 +53,7 @@ engine_host::outcome engine_host::sort(std::vector<event> events, const session_
 }
 
 std::optional<std::chrono::steady_clock::time_point> engine_host::next_due() const {
-    const auto due = engine_.next_due(now());
+    const auto due = engine_.next_due(last_);
     if (!due) return {};
     return started_ + (*due - wall_at_start_);
 }

@@ -29,9 +29,9 @@ public:
 
     /// Performs a command that `sender`'s client sent.
     outcome apply(const command& command, const session_id& sender);
-    outcome tick() { return sort(engine_.apply(core::tick{}, now()), nullptr); }
+    outcome tick() { return sort(engine_.apply(core::tick{}, last_ = now()), nullptr); }
 
-    /// When `tick` has something to do.
+    /// When `tick` has something to do, as seen at the last command.
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_due() const;
 
     /// Tells what answers the sender from what is for others; null: nobody asked.
@@ -40,8 +40,8 @@ public:
     [[nodiscard]] const core::engine& engine() const { return engine_; }
 
 private:
-
     core::engine engine_;
+    instant last_;
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     instant wall_at_start_ = std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());
 };

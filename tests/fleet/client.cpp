@@ -13,7 +13,9 @@ constexpr std::uint32_t permit_limit = 4;
 constexpr std::size_t most_operations = 5;  // of one client at a time
 
 protocol::manner draw_manner(dice& dice) {
-    return dice.percent(80) ? protocol::manner::clean : dice.percent(50) ? protocol::manner::keep : protocol::manner::unclean;
+    return dice.percent(80)   ? protocol::manner::clean
+           : dice.percent(50) ? protocol::manner::keep
+                              : protocol::manner::unclean;
 }
 
 std::vector<claim> draw_claims(dice& dice, const std::vector<std::string>& names) {
@@ -37,7 +39,9 @@ client::client(world& world, std::size_t number)
     : world_{world},
       name_{"client " + std::to_string(number)},
       clock_{std::chrono::seconds{world.dice().between(1, 10'000)}, world.draw_drift()},
-      session_{{world.draw_ttl(), name_}, [this, number] { return protocol::session_id{number, ++drawn_}; }} {}
+      session_{{world.draw_ttl(), name_}, [this, number] {
+                   return protocol::session_id{number, ++drawn_};
+               }} {}
 
 void client::start() {
     connect();
@@ -201,11 +205,12 @@ void client::acquire(client_time now) {
 }
 
 void client::give_up_on(operation& operation) {
-    world_.time().in(std::chrono::milliseconds{world_.dice().between(0, 1'500)}, [self = shared_from_this(), &operation] {
-        self->take([self, &operation](client_time now) {
-            self->session_.cancel(now, operation.handle, std::make_error_code(std::errc::operation_canceled));
+    world_.time().in(
+        std::chrono::milliseconds{world_.dice().between(0, 1'500)}, [self = shared_from_this(), &operation] {
+            self->take([self, &operation](client_time now) {
+                self->session_.cancel(now, operation.handle, std::make_error_code(std::errc::operation_canceled));
+            });
         });
-    });
 }
 
 void client::hold(operation& operation) {

@@ -11,9 +11,8 @@ connection::connection(world& world, std::shared_ptr<client> client, std::shared
 
 void connection::send(packet packet) {
     packet.lineage = lineage_;
-    carry(last_to_server_, [self = shared_from_this(), packet = std::move(packet)] {
-        self->server_->receive(self, packet);
-    });
+    carry(last_to_server_,
+          [self = shared_from_this(), packet = std::move(packet)] { self->server_->receive(self, packet); });
 }
 
 void connection::answer(fleet::answer answer) {

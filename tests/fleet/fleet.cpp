@@ -30,14 +30,31 @@ constexpr std::string_view usage =
     "       fleet --replay SEED [--trace]\n"
     "       fleet --without PROTECTION [--schedules N] [--must-break TEXT]\n"
     "Schedules S, S+1, … S+N-1 (default 200 from seed 1), in J threads (default 2).\n"
-    "PROTECTION: pause, long-pause or suspend-clock. With --must-break it is well if a promise breaks, in these words.\n";
+    "PROTECTION: pause, long-pause or suspend-clock. With --must-break it is well if a promise breaks, in these "
+    "words.\n";
 
 /// What the schedules of a test must have met, or they say little.
 constexpr std::array expected{
-    "lost: expired", "lost: hold limit", "lost: revoked", "lost: the process was paused", "lost: closed",
-    "ended: superseded", "ended: expired", "ended: gone", "cut", "outage", "machine asleep", "process paused", "kill",
-    "close", "revoke", "in place: forgets everything", "in place: forgets its last commands",
-    "crash: forgets everything", "crash: forgets its last commands", "failover: forgets everything",
+    "lost: expired",
+    "lost: hold limit",
+    "lost: revoked",
+    "lost: the process was paused",
+    "lost: closed",
+    "ended: superseded",
+    "ended: expired",
+    "ended: gone",
+    "cut",
+    "outage",
+    "machine asleep",
+    "process paused",
+    "kill",
+    "close",
+    "revoke",
+    "in place: forgets everything",
+    "in place: forgets its last commands",
+    "crash: forgets everything",
+    "crash: forgets its last commands",
+    "failover: forgets everything",
     "failover: forgets its last commands",
 };
 

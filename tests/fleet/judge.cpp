@@ -142,7 +142,8 @@ void judge::performed(lineage lineage, const packet& packet, const std::vector<p
 
 /// What a server was told that the client has left: by `leave`, or by an `open` that does not list it.
 void judge::note_left(const packet& packet, const std::vector<protocol::event>& events) {
-    if (const auto* leave = std::get_if<protocol::leave>(&packet.command); leave && links_.contains(leave->request.session))
+    if (const auto* leave = std::get_if<protocol::leave>(&packet.command);
+        leave && links_.contains(leave->request.session))
         left_.insert(leave->request);
     const auto* open = std::get_if<protocol::open>(&packet.command);
     if (open == nullptr) return;
@@ -158,8 +159,8 @@ void judge::note_left(const packet& packet, const std::vector<protocol::event>& 
             left_.insert(next->first);
 }
 
-/// A server that says once that it does not know a session is believed: its requests start over in another one, whatever
-/// a late `open` makes of the old one.
+/// A server that says once that it does not know a session is believed: its requests start over in another one,
+/// whatever a late `open` makes of the old one.
 void judge::note_unknown(const packet& packet, const std::vector<protocol::event>& events) {
     for (const protocol::event& event : events) {
         const auto* refused = std::get_if<protocol::refused>(&event.what);
@@ -178,8 +179,8 @@ void judge::lose_places_of(const protocol::session_id& session) {
         if (operation.request.session == session) operation.ticket = 0;
 }
 
-/// A server does not remember sessions that ended: what comes late of one may begin it again, for a ttl, and nobody will
-/// hear of what it gets.
+/// A server does not remember sessions that ended: what comes late of one may begin it again, for a ttl, and nobody
+/// will hear of what it gets.
 void judge::forget(const protocol::session_id& session) {
     links_.erase(session);
     std::erase_if(left_, [&](const protocol::request_id& request) { return request.session == session; });
@@ -193,7 +194,7 @@ void judge::check_not_left(const protocol::request_id& request) const {
 void judge::on(const protocol::queued& event, lineage lineage) {
     check_not_left(event.request);
     operation* operation = find(event.request);
-    if (operation == nullptr || operation->request != event.request) return;  // one that was given up, and came late
+    if (operation == nullptr || operation->request != event.request) return;    // one that was given up, and came late
     if (unknown_.contains(event.request.session) || lineage < newest_) return;  // an old server gives no places
     if (operation->ticket != 0 && operation->ticket != event.ticket)
         fail(name_of(*operation) + " lost its place: ticket " + std::to_string(event.ticket) + " instead of " +

@@ -92,9 +92,9 @@ private:
     std::map<std::uint64_t, operation> operations_;
     std::map<protocol::request_id, std::uint64_t> requests_;  // to operations
     std::map<protocol::request_id, protocol::serial> granted_;
-    std::set<protocol::request_id> left_;                    // in the present history
-    std::map<protocol::session_id, std::uint64_t> links_;    // the newest `open` of each, in the present history
-    std::set<protocol::session_id> unknown_;                 // of which a server said so
+    std::set<protocol::request_id> left_;                  // in the present history
+    std::map<protocol::session_id, std::uint64_t> links_;  // the newest `open` of each, in the present history
+    std::set<protocol::session_id> unknown_;               // of which a server said so
     std::map<std::string, std::map<mode, protocol::serial>> delivered_;  // the newest fence, by resource and mode
     protocol::serial last_fence_ = 0;
     lineage newest_ = 0;

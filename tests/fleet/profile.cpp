@@ -11,12 +11,13 @@ std::chrono::milliseconds milliseconds(dice& dice, std::size_t low, std::size_t 
 
 profile::profile(dice& dice) {
     clients = dice.between(2, 6);
-    for (std::size_t name = dice.between(1, 4); name > 0; --name) names.push_back(std::string(1, static_cast<char>('a' + name - 1)));
+    for (std::size_t name = dice.between(1, 4); name > 0; --name)
+        names.push_back(std::string(1, static_cast<char>('a' + name - 1)));
     lag = milliseconds(dice, 100, 500);
     chaos = milliseconds(dice, 5'000, 20'000);
     think = milliseconds(dice, 50, 600);
     delay = milliseconds(dice, 1, usual_delay.count());
-    if (dice.percent(10)) return;  // calm
+    if (dice.percent(10)) return;                               // calm
     if (dice.percent(30)) delay = milliseconds(dice, 20, 400);  // with short ttls that is a fault by itself
 
     if (dice.percent(30)) {

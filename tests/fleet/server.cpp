@@ -39,8 +39,8 @@ std::shared_ptr<server> server::successor(forgotten forgotten) const {
     auto next = std::make_shared<server>(world_);
     const micros step = std::chrono::milliseconds{world_.dice().between(0, 2 * clock_step_ms)} -
                         std::chrono::milliseconds{clock_step_ms};
-    next->clock_ = drifting_clock::showing(clock_.reading(world_.time().now()) + step, world_.time().now(),
-                                           world_.draw_drift());
+    next->clock_ =
+        drifting_clock::showing(clock_.reading(world_.time().now()) + step, world_.time().now(), world_.draw_drift());
     next->log_ = log_;
     next->lose_memory(forgotten);
     return next;

@@ -138,8 +138,8 @@ void world::kill() {
 }
 
 void world::restart() {
-    // A lineage is as large as its server's clock: it grows if servers do not follow each other faster than their clocks
-    // differ.
+    // A lineage is as large as its server's clock: it grows if servers do not follow each other faster than their
+    // clocks differ.
     if (time_.now() < next_restart_) return;
     next_restart_ = time_.now() + shortest_history;
     std::optional<std::size_t> forgotten;
@@ -158,7 +158,10 @@ void world::restart() {
         fail_over(forgotten);
     }
     // Once more, perhaps while everybody presents what he has.
-    if (dice_.percent(30)) time_.in(milliseconds{dice_.between(200, 4'000)}, [this] { if (chaos_) restart(); });
+    if (dice_.percent(30))
+        time_.in(milliseconds{dice_.between(200, 4'000)}, [this] {
+            if (chaos_) restart();
+        });
 }
 
 void world::crash(std::optional<std::size_t> forgotten) {
@@ -201,8 +204,8 @@ std::optional<std::string> play_seed(std::uint64_t seed, run_options options, co
     try {
         world.play();
     } catch (const broken_promise& broken) {
-        return std::to_string(std::chrono::duration<double>(world.time().now().time_since_epoch()).count()) + " s: " +
-               broken.what();
+        return std::to_string(std::chrono::duration<double>(world.time().now().time_since_epoch()).count()) +
+               " s: " + broken.what();
     }
     for (const auto& [what, count] : world.seen()) seen[what] += count;
     return {};

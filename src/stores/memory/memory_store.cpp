@@ -20,20 +20,25 @@ constexpr lineage only_lineage = 1;  // the memory of a process is lost with the
 class host {
 public:
     void perform(const std::weak_ptr<store_listener>& from, std::vector<message> messages) {
-        std::vector<delivery> deliveries;
+        std::vector<std::pair<message_tag, std::vector<protocol::event>>> replies;
+        std::vector<notice> notices;
+        replies.reserve(messages.size());
         {
             const std::lock_guard lock{mutex_};
             for (message& message : messages) {
                 const core::session_id sender = sender_of(message.command);
                 auto outcome = host_.apply(message.command, sender);
                 if (was_opened(message.command, outcome.reply)) listeners_[sender] = from;
-                deliveries.push_back({from, message.tag, std::move(outcome.reply)});
-                route(outcome.notices, deliveries);
+                replies.emplace_back(message.tag, std::move(outcome.reply));
+                route(outcome.notices, notices);
                 if (std::holds_alternative<protocol::close>(message.command)) listeners_.erase(sender);
             }
             arm();
         }
-        deliver(deliveries);
+        // Without the lock: a listener may send at once.
+        if (const auto listener = from.lock())
+            for (auto& [tag, events] : replies) listener->replied(tag, only_lineage, std::move(events));
+        deliver(notices);
     }
 
     snapshot look(const inspect_filter& filter) {
@@ -53,21 +58,20 @@ public:
             changed_.wait_until(lock, stop, until, [&] { return armed_ != until; });
             if (stop.stop_requested() || !armed_ || std::chrono::steady_clock::now() < *armed_) continue;
             armed_.reset();
-            std::vector<delivery> deliveries;
+            std::vector<notice> notices;
             auto outcome = host_.tick();
-            route(outcome.notices, deliveries);
+            route(outcome.notices, notices);
             arm();
             lock.unlock();
-            deliver(deliveries);
+            deliver(notices);
             lock.lock();
         }
     }
 
 private:
-    struct delivery {
+    struct notice {
         std::weak_ptr<store_listener> to;
-        std::optional<message_tag> answers;  // none: a notice
-        std::vector<protocol::event> events;
+        protocol::event event;
     };
 
     static core::session_id sender_of(const protocol::command& command) {
@@ -90,26 +94,19 @@ private:
             reply, [](const auto& event) { return std::holds_alternative<protocol::alive>(event.what); });
     }
 
-    void route(std::vector<std::pair<core::session_id, core::event>>& notices, std::vector<delivery>& deliveries) {
-        for (auto& [session, event] : notices) {
+    void route(std::vector<std::pair<core::session_id, core::event>>& told, std::vector<notice>& notices) {
+        for (auto& [session, event] : told) {
             const auto found = listeners_.find(session);
             if (found == listeners_.end()) continue;
             const bool over = std::holds_alternative<core::session_lost>(event.what);
-            deliveries.push_back({found->second, {}, {std::move(event)}});
+            notices.push_back({found->second, std::move(event)});
             if (over) listeners_.erase(found);
         }
     }
 
-    /// Without the lock: a listener may send at once.
-    static void deliver(std::vector<delivery>& deliveries) {
-        for (delivery& delivery : deliveries) {
-            const auto listener = delivery.to.lock();
-            if (!listener) continue;
-            if (delivery.answers)
-                listener->replied(*delivery.answers, only_lineage, std::move(delivery.events));
-            else
-                for (protocol::event& event : delivery.events) listener->noticed(only_lineage, std::move(event));
-        }
+    static void deliver(std::vector<notice>& notices) {
+        for (notice& notice : notices)
+            if (const auto listener = notice.to.lock()) listener->noticed(only_lineage, std::move(notice.event));
     }
 
     void arm() {
