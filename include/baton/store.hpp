@@ -83,7 +83,7 @@ public:
     virtual ~store() = default;
 
     /// Makes a line. The listener hears `up` once it can be used, perhaps before this returns, and nothing after it is
-    /// gone.
+    /// gone. A store that cannot be reached is no exception: it tries until the line is gone.
     virtual std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) = 0;
 
     [[nodiscard]] virtual lease_clock clock() const { return lease_clock::boottime; }

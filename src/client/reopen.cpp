@@ -6,6 +6,7 @@ namespace baton::detail {
 
 void session::open(client_time now) {
     opened_ = true;
+    open_at_.reset();
     for (const auto& [handle, record] : records_)
         if (record.phase == phase::leaving)
             transmit(now, kind::leave, record.number, protocol::leave{{id_, record.number}, record.manner});
@@ -17,6 +18,15 @@ void session::open(client_time now) {
     keep_alive_.sent(tag_, now);
     for (auto& [handle, record] : records_)
         if (record.phase == phase::unsent) ask(now, record);
+}
+
+/// The store could not take it now. What was sent behind it counts for nothing, whatever became of it: the next `open`
+/// lists it.
+void session::open_later(client_time now) {
+    opened_ = false;
+    forget_questions();
+    keep_alive_.forget_unanswered();
+    open_at_ = now + client_duration{options_.ttl} / 10;
 }
 
 protocol::live_request session::present(client_time now, const record& record) const {

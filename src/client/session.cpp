@@ -109,16 +109,17 @@ void session::reply_failed(client_time now, tag tag, failure failure, std::error
     const sent question = *asked;
     sent_.erase(tag);
     if (question.kind == kind::operate) return act(operated{tag, error, {}});
-    if (question.kind == kind::open && failure == failure::rejected) return give_up(error);
+    if (question.kind == kind::open) return failure == failure::rejected ? give_up(error) : open_later(now);
     record* record = find(question.number);
     if (question.kind == kind::enter && record != nullptr && record->phase == phase::asked) {
         if (failure == failure::rejected) return fail(*record, error);
-        record->phase = phase::unsent;  // asked again with the next renewal
+        start_over(*record);  // asked with the next renewal
     }
 }
 
 void session::wake(client_time now) {
     pass_time(now);
+    if (up_ && open_at_ && *open_at_ <= now && !closing_) return open(now);
     if (!can_ask()) return;
     if (keep_alive_.next_renewal(now) <= now) renew(now);
 }
@@ -163,6 +164,7 @@ std::optional<client_time> session::next_wake() const {
     if (can_ask() && last_input_) consider(keep_alive_.next_renewal(*last_input_));
     if (!unsure_told_) consider(keep_alive_.unsure_from());
     if (up_) consider(keep_alive_.silent_from());
+    if (up_) consider(open_at_);
     if (const auto deadline = keep_alive_.deadline(); deadline && last_input_ && *deadline > *last_input_)
         consider(deadline);
     return next;

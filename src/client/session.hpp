@@ -208,6 +208,7 @@ private:
 
     // reopen.cpp
     void open(client_time now);
+    void open_later(client_time now);
     [[nodiscard]] protocol::live_request present(client_time now, const record& record) const;
     void on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag);
     void reconcile(client_time now, record& record, const protocol::request_state* state, bool settled, tag tag);
@@ -222,6 +223,7 @@ private:
     bool up_ = false;      // there is a line
     bool opened_ = false;  // `open` was sent on it
     bool closing_ = false;
+    std::optional<client_time> open_at_;  // `open` is to be sent again on this line
     bool unsure_told_ = false;
     std::error_code broken_;  // no session can be had with these options
     lineage lineage_ = 0;

@@ -126,6 +126,31 @@ TEST_F(Faults, ARenewalIsNotCountedBeforeTheOpenIsAnswered) {
     EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
 }
 
+TEST_F(Faults, AnOpenThatTheStoreCouldNotTakeIsSentAgainWithAllThatIsAlive) {
+    connect();
+    const handle held = hold();
+    session.line_down(now);
+    const handle waiting = session.acquire(now, order("y"));
+    session.line_up(now, lineage_now);
+    const auto first = sent<protocol::open>();
+    const auto enter = sent<protocol::enter>();
+    ASSERT_TRUE(first && enter);
+    session.reply_failed(now, first->first, failure::not_executed, errc::store_unavailable);
+    reply(enter->first, protocol::refused{enter->second.request, protocol::refusal::unknown_session});
+    EXPECT_FALSE(take<lost>());
+    EXPECT_FALSE(take<not_acquired>());
+    EXPECT_EQ(session.next_wake(), now + ttl / 10);
+    advance(ttl / 10);
+    session.wake(now);
+    const auto again = sent<protocol::open>();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->second.live.size(), 2U);
+    EXPECT_GT(again->second.link, first->second.link);
+    reply(again->first, alive({{1, 100, 200}}));
+    EXPECT_TRUE(session.valid(held, now));
+    EXPECT_FALSE(session.valid(waiting, now));
+}
+
 TEST_F(Faults, CloseDoesNotTellOfARevokedLeaseAgain) {
     connect();
     const handle handle = hold();
