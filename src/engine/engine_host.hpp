@@ -11,6 +11,9 @@
 
 namespace baton::core {
 
+/// The session that a command speaks for; none for operators.
+[[nodiscard]] session_id sender_of(const command& command);
+
 /// Not thread-safe.
 class engine_host {
 public:

@@ -25,23 +25,13 @@
 #include <string>
 #include <thread>
 
+#include "../eventually.hpp"
 #include "baton/asio.hpp"
 #include "baton/baton.hpp"
 
 namespace baton {
 
 using namespace std::chrono_literals;
-
-constexpr auto long_enough = 20s;
-
-template <typename Condition> bool eventually(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + long_enough;
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
-        std::this_thread::yield();
-    }
-    return true;
-}
 
 class AsioTest : public testing::Test {
 protected:

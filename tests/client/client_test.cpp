@@ -11,22 +11,12 @@
 #include <latch>
 #include <thread>
 
+#include "../eventually.hpp"
+
 namespace baton {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr auto long_enough = 20s;
-
-/// Waits until something has become true.
-template <typename Condition> bool eventually(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + long_enough;
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
-        std::this_thread::yield();
-    }
-    return true;
-}
 
 class Client : public testing::Test {
 protected:

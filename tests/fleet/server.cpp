@@ -12,20 +12,6 @@ namespace {
 constexpr std::chrono::seconds wall_clock{1'800'000'000};  // what servers' clocks show at the beginning
 constexpr std::size_t clock_step_ms = 20;                  // by so much a new server's clock may be behind or ahead
 
-/// The session that a command speaks for; none for operators.
-core::session_id sender_of(const protocol::command& command) {
-    return std::visit(
-        [](const auto& what) -> core::session_id {
-            if constexpr (requires { what.request.session; })
-                return what.request.session;
-            else if constexpr (requires { what.session; })
-                return what.session;
-            else
-                return {};
-        },
-        command);
-}
-
 }  // namespace
 
 server::server(world& world) : world_{world}, clock_{wall_clock, world.draw_drift()} {
@@ -85,7 +71,7 @@ void server::receive(const std::shared_ptr<connection>& from, const packet& pack
 }
 
 void server::perform(const std::shared_ptr<connection>& from, const packet& packet) {
-    const core::session_id sender = sender_of(packet.command);
+    const core::session_id sender = core::sender_of(packet.command);
     auto events = apply(packet.command);
     if (world_.traced()) {
         world_.log("  " + sim::describe(packet.command));

@@ -26,7 +26,7 @@ public:
         {
             const std::lock_guard lock{mutex_};
             for (message& message : messages) {
-                const core::session_id sender = sender_of(message.command);
+                const core::session_id sender = core::sender_of(message.command);
                 auto outcome = host_.apply(message.command, sender);
                 if (was_opened(message.command, outcome.reply)) listeners_[sender] = from;
                 replies.emplace_back(message.tag, std::move(outcome.reply));
@@ -73,19 +73,6 @@ private:
         std::weak_ptr<store_listener> to;
         protocol::event event;
     };
-
-    static core::session_id sender_of(const protocol::command& command) {
-        return std::visit(
-            [](const auto& what) -> core::session_id {
-                if constexpr (requires { what.request.session; })
-                    return what.request.session;
-                else if constexpr (requires { what.session; })
-                    return what.session;
-                else
-                    return {};
-            },
-            command);
-    }
 
     /// A session's notices go to the line that opened it last. One that came late was refused, and changes nothing.
     static bool was_opened(const protocol::command& command, const std::vector<protocol::event>& reply) {
