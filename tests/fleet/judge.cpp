@@ -129,11 +129,11 @@ void judge::history_began(lineage lineage) {
 }
 
 void judge::performed(lineage lineage, const packet& packet, const std::vector<protocol::event>& events) {
-    note_left(packet, events);
+    if (lineage >= newest_) note_left(packet, events);
     note_unknown(packet, events);
     for (const protocol::event& event : events) {
         if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(*queued, lineage);
-        if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(*granted);
+        if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(*granted, lineage);
         if (const auto* ended = std::get_if<protocol::ended>(&event.what)) on(*ended);
         if (const auto* lost = std::get_if<protocol::session_lost>(&event.what)) forget(lost->session);
         if (const auto* closed = std::get_if<protocol::closed>(&event.what)) forget(closed->session);
@@ -192,7 +192,7 @@ void judge::check_not_left(const protocol::request_id& request) const {
 }
 
 void judge::on(const protocol::queued& event, lineage lineage) {
-    check_not_left(event.request);
+    if (lineage >= newest_) check_not_left(event.request);
     operation* operation = find(event.request);
     if (operation == nullptr || operation->request != event.request) return;    // one that was given up, and came late
     if (unknown_.contains(event.request.session) || lineage < newest_) return;  // an old server gives no places
@@ -202,8 +202,8 @@ void judge::on(const protocol::queued& event, lineage lineage) {
     operation->ticket = event.ticket;
 }
 
-void judge::on(const protocol::granted& event) {
-    check_not_left(event.request);
+void judge::on(const protocol::granted& event, lineage lineage) {
+    if (lineage >= newest_) check_not_left(event.request);
     if (operation* operation = find(event.request)) operation->ticket = 0;  // its turn has come
     const auto [known, first] = granted_.emplace(event.request, event.fence);
     if (!first && known->second == event.fence) return;  // told again

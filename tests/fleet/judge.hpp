@@ -82,7 +82,7 @@ private:
     void lose_places_of(const protocol::session_id& session);
     void note_left(const packet& packet, const std::vector<protocol::event>& events);
     void on(const protocol::queued& event, lineage lineage);
-    void on(const protocol::granted& event);
+    void on(const protocol::granted& event, lineage lineage);
     void on(const protocol::ended& event);
     void forget(const protocol::session_id& session);
     void check_not_left(const protocol::request_id& request) const;

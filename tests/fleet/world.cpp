@@ -22,7 +22,7 @@ constexpr milliseconds shortest_history{100};
 world::world(std::uint64_t seed, run_options options) : options_{options}, dice_{seed}, profile_{dice_} {
     server_ = std::make_shared<server>(*this);
     for (std::size_t i = 0; i < profile_.clients; ++i) add_client();
-    plan(profile_.cuts, [this] { cut(); });
+    plan(profile_.cuts, [this] { cut(draw_client()); });
     plan(profile_.outages, [this] { suffer_outage(draw_client()); });
     plan(profile_.pauses, [this] { pause(); });
     plan(profile_.kills, [this] { kill(); });
@@ -97,8 +97,7 @@ void world::plan(std::size_t times, std::function<void()> disaster) {
         time_.in(micros{dice_.below(static_cast<std::size_t>(profile_.chaos.count()))}, disaster);
 }
 
-void world::cut() {
-    const auto client = draw_client();
+void world::cut(const std::shared_ptr<client>& client) {
     if (!client->line()) return;
     ++seen_["cut"];
     log(client->name() + ": the connection is cut");
@@ -173,10 +172,12 @@ void world::crash(std::optional<std::size_t> forgotten) {
     time_.at(down_until_, [this, forgotten] { server_ = server_->successor(forgotten); });
 }
 
-/// The old server goes on for a while with those who are connected to it.
+/// The old server goes on for a while with those who are connected to it; some are cut off from it at once.
 void world::fail_over(std::optional<std::size_t> forgotten) {
     const auto old = server_;
     server_ = old->successor(forgotten);
+    for (const auto& client : clients_)
+        if (client->line() && dice_.percent(30)) cut(client);
     time_.in(micros{dice_.below(static_cast<std::size_t>(micros{profile_.lag}.count()) * 9 / 10)}, [this, old] {
         old->stop();
         cut_all_to(old);
@@ -184,11 +185,8 @@ void world::fail_over(std::optional<std::size_t> forgotten) {
 }
 
 void world::cut_all_to(const std::shared_ptr<server>& server) {
-    for (const auto& client : clients_) {
-        if (!client->line() || client->line()->other_end() != server) continue;
-        client->line()->cut();
-        if (dice_.percent(75)) client->notice_cut(milliseconds{dice_.below(200)});
-    }
+    for (const auto& client : clients_)
+        if (client->line() && client->line()->other_end() == server) cut(client);
 }
 
 void world::revoke() {

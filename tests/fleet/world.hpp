@@ -69,7 +69,7 @@ private:
     void add_client();
     [[nodiscard]] std::shared_ptr<client> draw_client();
     void plan(std::size_t times, std::function<void()> disaster);
-    void cut();
+    void cut(const std::shared_ptr<client>& client);
     void pause();
     void kill();
     void restart();
