@@ -161,6 +161,7 @@ void client::kill() {
     if (dead_) return;
     dead_ = true;
     world_.judge().died(*this);
+    backlog_.clear();  // it holds on to this client
     if (line_) line_->cut();
     line_.reset();
 }
