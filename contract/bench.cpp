@@ -88,4 +88,16 @@ void hammer(const std::vector<client>& clients, int threads_each, const std::fun
             });
 }
 
+bool ever_meet(const std::vector<client>& clients, const claims& claims) {
+    std::atomic<bool> inside{false};
+    std::atomic<bool> met{false};
+    hammer(clients, 2, [&](client& client, int) {
+        const lease lease = client.acquire(claims, {.wait = patience()});
+        if (inside.exchange(true)) met = true;
+        linger();
+        inside = false;
+    });
+    return met;
+}
+
 }  // namespace baton::contract

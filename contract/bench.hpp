@@ -141,4 +141,7 @@ inline void linger() {
 /// Threads that do the same again and again for a short while, at least once each.
 void hammer(const std::vector<client>& clients, int threads_each, const std::function<void(client&, int)>& round);
 
+/// Do two of them ever hold this at once, if two threads of each hammer at it?
+[[nodiscard]] bool ever_meet(const std::vector<client>& clients, const claims& claims);
+
 }  // namespace baton::contract

@@ -199,15 +199,7 @@ void every_command_twice(bench& bench) {
         actor->line->duplicate_answers(true);
         actor->line->duplicate_notices(true);
     }
-    std::atomic<bool> inside{false};
-    std::atomic<bool> met{false};
-    hammer({a.client, b.client}, 2, [&](client& client, int) {
-        const lease lease = client.acquire(exclusive("ledger"), {.wait = patience()});
-        if (inside.exchange(true)) met = true;
-        linger();
-        inside = false;
-    });
-    EXPECT_FALSE(met);
+    EXPECT_FALSE(ever_meet({a.client, b.client}, exclusive("ledger")));
     bench.expect_free(exclusive("ledger"));
 }
 

@@ -52,10 +52,8 @@ void session::ask_again(client_time now, record& record) {
 void session::on(client_time now, const protocol::granted& event) {
     if (event.request.session != id_) return;
     record* record = find(event.request.number);
-    if (record == nullptr) {  // left long ago; the leave was lost
-        transmit(now, kind::leave, event.request.number, protocol::leave{event.request, protocol::manner::keep});
-        return;
-    }
+    if (record == nullptr)  // left long ago; the leave was lost
+        return leave(now, event.request.number, protocol::manner::keep);
     if (record->phase != phase::asked && record->phase != phase::queued && record->phase != phase::confirming) return;
     record->grant = {event.ticket, event.fence, event.slots, event.abandoned, {}};
     if (event.hold_deadline) {
@@ -78,8 +76,7 @@ void session::deliver(client_time now, record& record) {
     record.phase = phase::held;
     record.frozen.reset();
     if (const auto cap = cap_of(record); cap && *cap <= now) {
-        if (up_ && opened_)
-            transmit(now, kind::leave, record.number, protocol::leave{{id_, record.number}, protocol::manner::keep});
+        if (up_ && opened_) leave(now, record.number, protocol::manner::keep);
         if (++record.overdue == most_overdue) return fail(record, errc::lost);
         start_over(record);
         if (can_ask()) ask(now, record);
@@ -165,7 +162,11 @@ void session::withdraw(client_time now, record& record, protocol::manner manner)
     record.phase = phase::leaving;
     record.manner = manner;
     set_alarm(record);
-    if (up_ && opened_) transmit(now, kind::leave, record.number, protocol::leave{{id_, record.number}, manner});
+    if (up_ && opened_) leave(now, record.number, manner);
+}
+
+void session::leave(client_time now, std::uint64_t number, protocol::manner manner) {
+    transmit(now, kind::leave, number, protocol::leave{{id_, number}, manner});
 }
 
 session::record* session::find(std::uint64_t number) {

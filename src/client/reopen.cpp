@@ -8,8 +8,7 @@ void session::open(client_time now) {
     opened_ = true;
     open_at_.reset();
     for (const auto& [handle, record] : records_)
-        if (record.phase == phase::leaving)
-            transmit(now, kind::leave, record.number, protocol::leave{{id_, record.number}, record.manner});
+        if (record.phase == phase::leaving) leave(now, record.number, record.manner);
     protocol::open command{id_, options_.ttl, options_.label, ++link_, number_, {}};
     for (const auto& [handle, record] : records_)
         if (record.phase != phase::leaving && record.phase != phase::unsent)
@@ -54,7 +53,7 @@ void session::on_alive(client_time now, const protocol::alive& event, const sent
     for (const protocol::request_state& state : event.requests) {
         listed.emplace(state.number, &state);
         if (find(state.number) == nullptr)  // left long ago; the leave was lost
-            transmit(now, kind::leave, state.number, protocol::leave{{id_, state.number}, protocol::manner::keep});
+            leave(now, state.number, protocol::manner::keep);
     }
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
@@ -70,8 +69,7 @@ void session::reconcile(client_time now, record& record, const protocol::request
     switch (record.phase) {
         case phase::unsent: return;
         case phase::leaving:
-            if (state == nullptr) return;
-            transmit(now, kind::leave, record.number, protocol::leave{{id_, record.number}, record.manner});
+            if (state != nullptr) leave(now, record.number, record.manner);
             return;
         case phase::asked:
         case phase::queued:

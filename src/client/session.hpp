@@ -196,6 +196,7 @@ private:
     void fail(record& record, std::error_code error);
     void give_up(std::error_code why);
     void withdraw(client_time now, record& record, protocol::manner manner);
+    void leave(client_time now, std::uint64_t number, protocol::manner manner);
     [[nodiscard]] record* find(std::uint64_t number);
     void forget(record& record);
 

@@ -31,7 +31,6 @@ public:
     void hear(const answer& answer);
     void revoke(const std::string& resource, protocol::serial ticket);
 
-    [[nodiscard]] bool alive() const { return !dead_; }
     [[nodiscard]] bool valid(detail::handle handle) const { return session_.valid(handle, local_time()); }
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] const std::shared_ptr<connection>& line() const { return line_; }

@@ -26,7 +26,6 @@ public:
     /// For so long everything is swallowed, and nobody is told.
     void go_silent(true_time until) { silent_until_ = until; }
 
-    [[nodiscard]] bool is_cut() const { return cut_; }
     [[nodiscard]] const std::shared_ptr<fleet::server>& other_end() const { return server_; }
 
 private:
