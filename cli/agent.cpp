@@ -29,6 +29,8 @@ struct arguments {
     bool detached_start = false;
     std::string address = "local:";
     std::string mode = "0600";
+    std::uint64_t idle_ms = 10'000;
+    std::uint64_t max_ttl_ms = 15'000;
 };
 
 /// What a supervisor of the kind of systemd waits for: one datagram to the socket that it names.
@@ -74,6 +76,8 @@ exit_code serve(const arguments& arguments) {
     agent::options options;
     options.address = address_of(arguments);
     options.mode = static_cast<mode_t>(std::stoul(arguments.mode, nullptr, 8));
+    options.idle_end = std::chrono::milliseconds{arguments.idle_ms};
+    options.max_ttl = std::chrono::milliseconds{arguments.max_ttl_ms};
     options.program = "baton " + std::string{version};
     if (arguments.foreground) {
         options.idle_end.reset();
@@ -128,6 +132,9 @@ void add_agent(CLI::App& app, exit_code& code) {
                 return octal ? "" : "a mode is octal, as in 0660";
             },
             "OCTAL"));
+    // For tests: clients that start an agent take it as it is.
+    verb->add_option("--idle-ms", arguments->idle_ms)->group("");
+    verb->add_option("--max-ttl-ms", arguments->max_ttl_ms)->check(CLI::Range(100, 86'400'000))->group("");
     verb->add_flag("--detached-start", arguments->detached_start)->group("");
     verb->callback([arguments, &code] {
         code = arguments->foreground || arguments->detached_start ? serve(*arguments) : start(*arguments);

@@ -80,9 +80,9 @@ exit_code run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    baton::detail::this_program_is_baton();
     exit_code code = exit_code::internal;
     try {
+        baton::detail::use_agent_program("/proc/self/exe");
         code = run(argc, argv);
     } catch (const std::exception& error) {
         complain(error.what());

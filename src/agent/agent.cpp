@@ -45,7 +45,7 @@ server::server(const options& options, state_file& state, int listening)
       due_timer_{context_},
       idle_timer_{context_},
       accept_timer_{context_} {
-    if (state.may_be_owed()) paused_until_ = started_ + core::engine_options{}.max_ttl;
+    if (state.may_be_owed()) paused_until_ = started_ + options.max_ttl;
 }
 
 void server::run() {
@@ -136,7 +136,7 @@ space* server::find_space(const std::string& name) {
     std::optional<protocol::instant> pause;
     if (paused_until_ && clock::now() < *paused_until_)
         pause = state_.start() + std::chrono::duration_cast<protocol::duration>(*paused_until_ - started_);
-    return &spaces_.try_emplace(name, now(), pause).first->second;
+    return &spaces_.try_emplace(name, options_.max_ttl, now(), pause).first->second;
 }
 
 /// Written in one go when all that is under way is done.

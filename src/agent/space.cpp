@@ -29,7 +29,8 @@ template <typename Event> bool contains(const std::vector<event>& events) {
 
 }  // namespace
 
-space::space(instant now, std::optional<instant> paused_until) : host_{{}, now} {
+space::space(std::chrono::milliseconds max_ttl, instant now, std::optional<instant> paused_until)
+    : host_{{max_ttl, {}}, now} {
     if (paused_until) host_.apply(pause{*paused_until}, {});
 }
 

@@ -27,7 +27,7 @@ public:
     using notices = std::vector<notice>;
 
     /// With a clock that shows `now`, and paused if there is a time until which.
-    space(protocol::instant now, std::optional<protocol::instant> paused_until);
+    space(std::chrono::milliseconds max_ttl, protocol::instant now, std::optional<protocol::instant> paused_until);
 
     /// Performs a command of a client, and answers it.
     std::vector<protocol::event> perform(const protocol::command& command, const std::shared_ptr<peer>& from,

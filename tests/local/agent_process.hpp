@@ -13,6 +13,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -61,8 +63,8 @@ public:
             if (name.find_first_not_of("0123456789") != std::string::npos) continue;
             std::ifstream file{entry.path() / "cmdline"};
             const std::string line{std::istreambuf_iterator<char>{file}, {}};
-            if (line.find("\0agent\0" + std::string{}) == std::string::npos && line.find("agent") == std::string::npos)
-                continue;
+            const std::string verb{"baton\0agent\0", 12};
+            if (line.find(verb) == std::string::npos) continue;
             if (line.find("local:" + folder_.string() + "/") == std::string::npos) continue;
             found.push_back(static_cast<pid_t>(std::stol(name)));
         }
@@ -73,8 +75,8 @@ private:
     std::filesystem::path folder_;
 };
 
-/// A process that dies with the test. `setup` runs in the child, before exec.
-inline pid_t launch(std::vector<std::string> words) {
+/// A process that dies with the test. `setup` runs in it before exec.
+inline pid_t launch(std::vector<std::string> words, const std::function<void()>& setup = {}) {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -83,6 +85,7 @@ inline pid_t launch(std::vector<std::string> words) {
     if (child != 0) return child;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
+    if (setup) setup();
     execv(arguments[0], arguments.data());
     _exit(127);
 }
@@ -106,13 +109,18 @@ inline bool answers(const std::string& path) {
 /// `baton agent --foreground` at a workplace.
 class agent_process {
 public:
-    explicit agent_process(const workplace& place) : path_{place.path()} { start(); }
+    explicit agent_process(const workplace& place, std::vector<std::string> more = {}, std::function<void()> setup = {})
+        : path_{place.path()}, more_{std::move(more)}, setup_{std::move(setup)} {
+        start();
+    }
     agent_process(const agent_process&) = delete;
     agent_process& operator=(const agent_process&) = delete;
     ~agent_process() { end(SIGKILL); }
 
     void start() {
-        process_ = launch({BATON_PROGRAM, "agent", "--foreground", "--address", "local:" + path_});
+        std::vector<std::string> words{BATON_PROGRAM, "agent", "--foreground", "--address", "local:" + path_};
+        words.insert(words.end(), more_.begin(), more_.end());
+        process_ = launch(std::move(words), setup_);
         if (!eventually([this] { return answers(path_); })) throw std::runtime_error{"the agent does not answer"};
     }
     /// Its exit status.
@@ -127,6 +135,8 @@ public:
 
 private:
     std::string path_;
+    std::vector<std::string> more_;
+    std::function<void()> setup_;
     pid_t process_ = 0;
 };
 

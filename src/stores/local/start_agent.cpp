@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -29,11 +29,16 @@ using namespace std::chrono_literals;
 
 constexpr auto patience = 5s;
 
-std::atomic<bool> own_program{false};
+std::mutex known_mutex;
+std::string known_program;
 
-/// Its own path, the one that it was installed to, then PATH, which a program with more rights than its user ignores.
+/// The one that is known, the one that was installed with us, then PATH, which a program with more rights than its user
+/// ignores.
 std::string find_program() {
-    if (own_program) return "/proc/self/exe";
+    {
+        const std::lock_guard lock{known_mutex};
+        if (!known_program.empty()) return known_program;
+    }
     std::vector<std::string> places{BATON_INSTALLED_PROGRAM};
     const char* path = getauxval(AT_SECURE) == 0 ? std::getenv("PATH") : nullptr;
     for (std::string_view rest = path == nullptr ? "" : path; !rest.empty();) {
@@ -129,7 +134,10 @@ bool hear(int report, std::string& said) {
 
 }  // namespace
 
-void this_program_is_baton() noexcept { own_program = true; }
+void use_agent_program(std::string path) {
+    const std::lock_guard lock{known_mutex};
+    known_program = std::move(path);
+}
 
 std::error_code start_agent(const local_address& address, std::string& said) {
     const std::string program = find_program();

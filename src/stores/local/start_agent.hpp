@@ -8,8 +8,8 @@
 
 namespace baton::detail {
 
-/// The program that contains the agent says so, before anything else: it needs no search for itself.
-void this_program_is_baton() noexcept;
+/// The program to start, for who knows it: the program `baton` itself needs no search.
+void use_agent_program(std::string path);
 
 /// Returns when an agent listens there, ours or another's, or when there will be none: no_agent if there is no program
 /// to start, store_unavailable if it could not serve; `said` is what it had to say about that.
