@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -51,7 +52,14 @@ void notify_supervisor(const std::string& message) {
     close(socket);
 }
 
+/// Whoever has started it waits for this word, and for the end of what it hears.
+void say_ready() {
+    constexpr std::string_view word = "ready\n";
+    if (write(STDOUT_FILENO, word.data(), word.size()) < 0) return;  // he has gone away
+}
+
 void leave_standard_output() {
+    say_ready();
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nothing < 0) {
         close(STDOUT_FILENO);
@@ -91,8 +99,10 @@ exit_code serve(const arguments& arguments) {
         case agent::outcome::done: return exit_code::ok;
         case agent::outcome::taken:
             // Of many that were started at once, all but one come here, and their starters find that one.
-            return arguments.detached_start ? exit_code::ok
-                                            : complain("another agent serves " + options.address.url() + " already");
+            if (!arguments.detached_start)
+                return complain("another agent serves " + options.address.url() + " already");
+            say_ready();
+            return exit_code::ok;
         case agent::outcome::failed: break;
     }
     if (arguments.detached_start) std::puts(why.c_str());

@@ -47,7 +47,8 @@ std::vector<event> space::perform(const command& command, const std::shared_ptr<
 void space::opened(const session_id& session, const std::shared_ptr<peer>& by) {
     owner& owner = owners_[session];
     owner.listener = by;
-    for (const auto& process : by->processes()) bind(session, process);
+    for (const auto& process : by->processes())
+        if (!process->ended()) bind(session, process);  // one that has ended would never be told of again
 }
 
 bool space::bind(const session_id& session, const std::shared_ptr<process_watch>& process) {

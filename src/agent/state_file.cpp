@@ -6,11 +6,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
+#include <utility>
 
 namespace baton::agent {
 namespace {
@@ -68,6 +70,7 @@ bool state_file::take(const detail::local_address& address, std::error_code& err
         if (errno != EWOULDBLOCK) error = {errno, std::generic_category()};
         return false;
     }
+    locked_ = !address.is_own();
     read();
     write();
     return true;
@@ -97,9 +100,14 @@ void state_file::read() {
     serving_ = owed_;
 }
 
-/// One short write: whoever is killed leaves the old line or the new one.
+/// One short write: whoever is killed leaves the old line or the new one. What was removed meanwhile (a logout may do
+/// that to all of a user's files in /dev/shm) is made again.
 void state_file::write() {
     if (file_ < 0) return;
+    if (struct stat found{}; !locked_ && fstat(file_, &found) == 0 && found.st_nlink == 0) {
+        const int again = open(path_.c_str(), flags | O_CREAT | O_EXCL, 0600);
+        if (again >= 0) close(std::exchange(file_, again));
+    }
     std::array<char, 256> line{};
     const int size = std::snprintf(line.data(), line.size(), format, boot_.c_str(), serving_ ? "serving" : "clean  ",
                                    std::int64_t{start_.time_since_epoch().count()}, ahead_us_);

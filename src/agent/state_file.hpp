@@ -36,6 +36,7 @@ private:
 
     std::string path_;
     int file_ = -1;
+    bool locked_ = false;
     bool owed_ = false;
     bool serving_ = false;
     protocol::instant start_;

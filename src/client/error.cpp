@@ -24,7 +24,7 @@ public:
             case errc::forked: return "the client belongs to the parent process; make one after fork";
             case errc::bad_url: return "no store has such an address";
             case errc::no_agent:
-                return "no agent serves local:, and no program `baton` was found to start one; run `baton agent`";
+                return "no agent serves this address, and none could be started; `baton agent` says why";
             case errc::not_permitted: return "the agent belongs to another user, or does not serve this one";
             case errc::version_mismatch:
                 return "the agent that serves local: is of another version, and in use; end it with its users";

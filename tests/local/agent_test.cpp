@@ -59,6 +59,7 @@ TEST(Agent, IsDetachedFromWhoeverStartedIt) {
 TEST(Agent, EndsWhenItIsIdleAndLeavesACleanState) {
     const workplace place;
     actor_process agent{{BATON_PROGRAM, "agent", "--detached-start", "--idle-ms", "50", "--address", place.url()}};
+    EXPECT_EQ(agent.hear(), "ready");
     EXPECT_EQ(agent.hear(), "") << "its output is closed when it is ready";
     EXPECT_EQ(agent.wait(), 0);
     EXPECT_FALSE(std::filesystem::exists(place.path()));
@@ -75,7 +76,7 @@ TEST(Agent, StaysWhileThereIsSomethingToRemember) {
         return all;
     };
     actor_process agent{with(place.url())};
-    EXPECT_EQ(agent.hear(), "");
+    EXPECT_EQ(agent.hear(), "ready");
     {
         raw_client client{place.path()};
         ASSERT_EQ(client.ask({"BATON.RESIZE", "gpu", "4"}), "resized");

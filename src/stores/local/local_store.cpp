@@ -41,14 +41,15 @@ public:
         int socket = dial_local(address_, error);
         const bool nobody_there =
             error == std::errc::connection_refused || error == std::errc::no_such_file_or_directory;
-        if (nobody_there && options_.start) {
+        if (nobody_there && !options_.start) return {-1, errc::no_agent, true};
+        if (nobody_there) {
             std::string said;
             if (const auto failed = start_agent(address_, said)) return {-1, failed, failed == errc::no_agent};
             error.clear();
             socket = dial_local(address_, error);
         }
         if (error == std::errc::permission_denied) error = errc::not_permitted;
-        return {socket, error, error == errc::not_permitted || (nobody_there && !options_.start)};
+        return {socket, error, error == errc::not_permitted};
     }
     resp::greeted answered_greeting(const resp::value& answer) override {
         if (const auto greeting = resp::decode_greeting(answer)) return {{}, false, greeting->lineage};

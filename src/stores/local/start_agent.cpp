@@ -37,7 +37,7 @@ std::string known_program;
 std::string find_program() {
     {
         const std::lock_guard lock{known_mutex};
-        if (!known_program.empty()) return known_program;
+        if (!known_program.empty()) return access(known_program.c_str(), X_OK) == 0 ? known_program : std::string{};
     }
     std::vector<std::string> places{BATON_INSTALLED_PROGRAM};
     const char* path = getauxval(AT_SECURE) == 0 ? std::getenv("PATH") : nullptr;
@@ -117,7 +117,7 @@ bool run_detached(launch& launch) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// What it says until it closes its side: nothing if all is well.
+/// What it says until it closes its side: `ready` if all is well.
 bool hear(int report, std::string& said) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     for (;;) {
@@ -156,7 +156,8 @@ std::error_code start_agent(const local_address& address, std::string& said) {
     if (nothing >= 0) close(nothing);
     const bool heard = started && hear(report[0], said);
     close(report[0]);
-    return heard && said.empty() ? std::error_code{} : make_error_code(errc::store_unavailable);
+    if (!heard) return errc::store_unavailable;
+    return said.starts_with("ready") ? std::error_code{} : make_error_code(errc::no_agent);
 }
 
 }  // namespace baton::detail

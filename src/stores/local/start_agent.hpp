@@ -12,7 +12,7 @@ namespace baton::detail {
 void use_agent_program(std::string path);
 
 /// Returns when an agent listens there, ours or another's, or when there will be none: no_agent if there is no program
-/// to start, store_unavailable if it could not serve; `said` is what it had to say about that.
+/// to start, or it could not serve and has `said` why; store_unavailable if it did not say anything in time.
 [[nodiscard]] std::error_code start_agent(const local_address& address, std::string& said);
 
 }  // namespace baton::detail
