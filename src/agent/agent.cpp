@@ -126,7 +126,11 @@ void server::end_process(const std::shared_ptr<process_watch>& process) {
 void server::ended(const std::shared_ptr<peer>& peer) {
     peers_.erase(peer);
     unflushed_.erase(peer);
-    std::erase_if(spaces_, [](const auto& entry) { return entry.second.engine().idle(); });
+    // A space that comes again counts from the clock: not below what it has given out, or been presented.
+    const auto by_clock = static_cast<protocol::serial>(now().time_since_epoch().count());
+    std::erase_if(spaces_, [&](const auto& entry) {
+        return entry.second.engine().idle() && entry.second.engine().last_serial() < by_clock;
+    });
     await_idleness();
 }
 

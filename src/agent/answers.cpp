@@ -50,7 +50,7 @@ void server::answer(const std::shared_ptr<peer>& from, const resp::hello& hello,
         return from->finish();
     }
     if (hello.companion) {
-        const auto process = process_watch::of(context_, static_cast<pid_t>(*hello.companion));
+        const auto process = process_watch::of(context_, *hello.companion);
         if (!process) return resp::writer{out}.error("ERR there is no such process to bind to");
         watch(from, process);
     }
@@ -59,7 +59,7 @@ void server::answer(const std::shared_ptr<peer>& from, const resp::hello& hello,
 }
 
 void server::answer(const std::shared_ptr<peer>& from, const resp::bind& bind, std::string& out) {
-    const auto process = process_watch::of(context_, static_cast<pid_t>(bind.process));
+    const auto process = process_watch::of(context_, bind.process);
     if (!process) return resp::writer{out}.error("ERR there is no such process to bind to");
     space* space = find_space(from->space);
     if (space == nullptr || !space->bind(bind.session, process))

@@ -10,6 +10,7 @@ namespace baton::agent {
 namespace {
 
 constexpr std::size_t requests_a_turn = 256;
+constexpr std::size_t drained_reads = 256;
 /// Above this nothing more is read from a client that does not read itself.
 constexpr std::size_t much_unsent = 1U << 20U;
 /// Above this it is dropped: notices come without being asked for.
@@ -63,18 +64,17 @@ bool peer::perform_some() {
 }
 
 void peer::drain() {
-    while (!over_ && !finishing_) {
+    // No more than a socket holds: others may still have this one open, and talk on.
+    for (std::size_t reads = 0; reads < drained_reads && !over_ && !finishing_; ++reads) {
         const ssize_t size = recv(socket_.native_handle(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
         if (size < 0 && errno == EINTR) continue;
         if (size <= 0) break;
         decoder_.feed({buffer_.data(), static_cast<std::size_t>(size)});
-        while (!over_ && !finishing_) {
+        while (!over_ && !finishing_ && out_.size() < most_unsent) {
             const auto request = decoder_.next();
             if (!request) break;
             host_.answer(shared_from_this(), *request, out_);
-            if (out_.size() > much_unsent) out_.clear();  // nobody reads it any more
         }
-        if (decoder_.fault() != resp::fault::none) break;
     }
 }
 

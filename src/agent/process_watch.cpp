@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <utility>
+
 namespace baton::agent {
 namespace {
 
@@ -38,9 +40,11 @@ std::shared_ptr<process_watch> process_watch::of_peer(asio::io_context& context,
     return pidfd < 0 ? nullptr : std::make_shared<process_watch>(context, pidfd, peer.pid);
 }
 
-std::shared_ptr<process_watch> process_watch::of(asio::io_context& context, pid_t process) {
-    const int pidfd = process <= 0 ? -1 : open_pidfd(process);
-    return pidfd < 0 ? nullptr : std::make_shared<process_watch>(context, pidfd, process);
+std::shared_ptr<process_watch> process_watch::of(asio::io_context& context, std::int64_t process) {
+    if (process <= 0 || !std::in_range<pid_t>(process)) return nullptr;
+    const auto number = static_cast<pid_t>(process);
+    const int pidfd = open_pidfd(number);
+    return pidfd < 0 ? nullptr : std::make_shared<process_watch>(context, pidfd, number);
 }
 
 void process_watch::start(std::function<void(const std::shared_ptr<process_watch>&)> on_end) {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -16,7 +17,7 @@ public:
     /// The process at the other end of a Unix socket. Null if the kernel does not say who that is.
     [[nodiscard]] static std::shared_ptr<process_watch> of_peer(asio::io_context& context, int socket);
     /// By its number, said by somebody who knows that it lives.
-    [[nodiscard]] static std::shared_ptr<process_watch> of(asio::io_context& context, pid_t process);
+    [[nodiscard]] static std::shared_ptr<process_watch> of(asio::io_context& context, std::int64_t process);
 
     process_watch(asio::io_context& context, int pidfd, pid_t process)
         : descriptor_{context, pidfd}, process_{process} {}

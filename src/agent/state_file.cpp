@@ -30,8 +30,12 @@ std::string boot_id() {
     return id.empty() ? "unknown" : id;
 }
 
+/// The user's own address is one for each network namespace, and so is its state.
 std::string path_for(const detail::local_address& address) {
-    return address.is_own() ? "/dev/shm/baton-" + std::to_string(geteuid()) : address.path + ".state";
+    if (!address.is_own()) return address.path + ".state";
+    struct stat network {};
+    const bool known = stat("/proc/self/ns/net", &network) == 0;
+    return "/dev/shm/baton-" + std::to_string(geteuid()) + "-" + (known ? std::to_string(network.st_ino) : "x");
 }
 
 /// Ours, and nothing that somebody else has put in its place.

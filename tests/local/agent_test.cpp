@@ -208,6 +208,21 @@ TEST(Agent, ReplacesAStaleSocketFileAndNothingElse) {
     EXPECT_EQ(text_of(place.path()), "somebody's letter");
 }
 
+TEST(Agent, DoesNotTakeTheSocketOfAnotherProgram) {
+    const workplace place;
+    const int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, place.path().c_str(), sizeof address.sun_path - 1);
+    ASSERT_EQ(bind(listening, static_cast<sockaddr*>(static_cast<void*>(&address)), sizeof address), 0);
+    ASSERT_EQ(listen(listening, 8), 0);
+    actor_process agent{{BATON_PROGRAM, "agent", "--foreground", "--address", place.url()}};
+    const int status = agent.wait();
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 69) << status;
+    EXPECT_TRUE(answers(place.path()));
+    close(listening);
+}
+
 TEST(Agent, SpacesDoNotMeet) {
     const workplace place;
     const agent_process agent{place};

@@ -36,7 +36,7 @@ OneAddressFromTheUidAlone() {
     expect_match 'in cron' 'held ' "$(cd / && hold ledger env -i HOME=/nonexistent TMPDIR=/nowhere XDG_RUNTIME_DIR=/none)"
     expect_equal 'number of agents' 1 "$(pgrep -fc 'baton agent' || true)"
     expect_match 'the address' "@baton/$(id -u)" "$(cat /proc/net/unix)"
-    expect_match 'the state' ' clean ' "$(cat "/dev/shm/baton-$(id -u)")"
+    expect_match 'the state' ' clean ' "$(cat "/dev/shm/baton-$(id -u)-"*)"
 }
 
 TheAgentRefusesOtherUsers() {
@@ -75,10 +75,11 @@ ASocketFileServesWhomItsModeAllows() {
 AStateFileOfAnotherUserIsNotTrusted() {
     need_nobody
     chmod 1777 /dev/shm
-    as_nobody sh -c 'echo "baton 1 x clean 1 1" >/dev/shm/baton-0'
+    local -r state=/dev/shm/baton-0-$(stat -Lc %i /proc/self/ns/net)
+    as_nobody sh -c "echo baton 1 x clean 1 1 >$state"
     "$BATON" agent --foreground &
     until run "$ACTOR" --ask "@baton/0" BATON.INSPECT && [[ $out == *paused_until_us* ]]; do :; done
-    expect_equal 'what stands in it' 'baton 1 x clean 1 1' "$(cat /dev/shm/baton-0)"
+    expect_equal 'what stands in it' 'baton 1 x clean 1 1' "$(cat "$state")"
 }
 
 "$1"

@@ -90,6 +90,13 @@ int listen_local(const local_address& address, mode_t mode, std::error_code& err
         struct stat found {};
         if (lstat(address.path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode))
             return give_up(socket, std::make_error_code(std::errc::file_exists), error);
+        // Not one of ours, which would have the lock; but perhaps somebody's, under a name that was mistyped.
+        if (const int other = dial_local(address, error);
+            other >= 0 || error == std::errc::resource_unavailable_try_again) {
+            if (other >= 0) close(other);
+            return give_up(socket, std::make_error_code(std::errc::address_in_use), error);
+        }
+        error.clear();
         unlink(address.path.c_str());
         // Nobody may come in before the mode is what it will be.
         const mode_t before = umask(0777 & ~mode);

@@ -24,8 +24,8 @@ struct local_address {
 /// A connected socket that does not block and is closed by exec, or -1. The user's own agent must be the user's.
 [[nodiscard]] int dial_local(const local_address& address, std::error_code& error);
 
-/// A socket that listens, or -1: address_in_use if somebody else does. A socket file is replaced without a question:
-/// the caller has made sure that nobody listens there.
+/// A socket that listens, or -1: address_in_use if somebody else does. A socket file is replaced if nobody answers
+/// there; the caller has made sure that nobody else is about to do the same.
 [[nodiscard]] int listen_local(const local_address& address, mode_t mode, std::error_code& error);
 
 }  // namespace baton::detail

@@ -207,15 +207,11 @@ void connection::write(const std::unique_lock<std::mutex>&) {
     }
     const bool blocked = done < out_.size() && errno == EAGAIN;
     out_.erase(0, done);
-    if (blocked && out_.size() <= most_unsent) {
-        awaiting_writable_ = true;
-        asio::post(context_, [self = shared_from_this()] { self->await_writable(); });
-    } else if (!out_.empty()) {
-        out_.clear();
-        asio::post(context_, [self = shared_from_this(), attempt = attempt_.load()] {
-            if (attempt == self->attempt_) self->drop(errc::store_unavailable);
-        });
-    }
+    if (out_.empty()) return;
+    if (!blocked) return out_.clear();  // it is over; whoever reads hears so, after the last words of the other end
+    if (out_.size() > most_unsent) return reset();
+    awaiting_writable_ = true;
+    asio::post(context_, [self = shared_from_this()] { self->await_writable(); });
 }
 
 void connection::await_writable() {
