@@ -11,7 +11,9 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include "agent.hpp"
 #include "exit_codes.hpp"
+#include "stores/local/start_agent.hpp"
 #include "version.hpp"
 
 namespace {
@@ -54,21 +56,25 @@ exit_code run(int argc, char** argv) {
         "Baton hands ownership of named things from one program to the next: fair locks, locks over\n"
         "several names at once, read/write locks and semaphores.",
         "baton"};
-    app.footer("This version contains the engine; the verbs of the program arrive with the releases to come.");
+    app.footer("More verbs arrive with the releases to come.");
     app.set_help_flag("-h,--help", "Print this help and exit");
     app.set_version_flag("--version", "baton " + std::string{baton::cli::version} + "\n", "Print the version and exit");
+
+    exit_code code = exit_code::usage;
+    baton::cli::add_agent(app, code);
 
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
-        return print(app.help());
+        const auto chosen = app.get_subcommands();
+        return print(chosen.empty() ? app.help() : chosen.front()->help());
     } catch (const CLI::CallForVersion& version) {
         return print(version.what());
     } catch (const CLI::ParseError& error) {
         return wrong_usage(app, name_unknown(app, error));
     }
-    std::fputs(app.help().c_str(), stderr);
-    return exit_code::usage;
+    if (app.get_subcommands().empty()) std::fputs(app.help().c_str(), stderr);
+    return code;
 }
 
 }  // namespace
@@ -76,6 +82,7 @@ exit_code run(int argc, char** argv) {
 int main(int argc, char** argv) {
     exit_code code = exit_code::internal;
     try {
+        baton::detail::use_agent_program("/proc/self/exe");
         code = run(argc, argv);
     } catch (const std::exception& error) {
         complain(error.what());

@@ -17,6 +17,9 @@ enum class errc {
     own_thread,         ///< a blocking call on the client's own callback thread: it would wait for itself
     forked,             ///< this client belongs to the parent process
     bad_url,            ///< no store can be made of this address
+    no_agent,           ///< no agent serves local:, and none could be started, for instance without the program `baton`
+    not_permitted,      ///< the agent is another user's, or does not serve us
+    version_mismatch,   ///< the agent is of another version and in use
 
     // Refusals: each is also error_kind::refused.
     no_claims = 101,

@@ -23,6 +23,11 @@ public:
             case errc::own_thread: return "a blocking call on the client's own callback thread would wait for itself";
             case errc::forked: return "the client belongs to the parent process; make one after fork";
             case errc::bad_url: return "no store has such an address";
+            case errc::no_agent:
+                return "no agent serves this address, and none could be started; `baton agent` says why";
+            case errc::not_permitted: return "the agent belongs to another user, or does not serve this one";
+            case errc::version_mismatch:
+                return "the agent that serves local: is of another version, and in use; end it with its users";
             case errc::no_claims: return "refused: nothing is claimed";
             case errc::too_many_claims: return "refused: more than 1,000 claims";
             case errc::duplicate_resource: return "refused: a name is claimed twice";

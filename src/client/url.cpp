@@ -8,6 +8,7 @@
 
 #include "baton/error.hpp"
 #include "client/printable.hpp"
+#include "stores/local/local_store.hpp"
 #include "stores/memory/memory_store.hpp"
 
 namespace baton::detail {
@@ -20,11 +21,11 @@ std::string default_url() {
 std::shared_ptr<store> make_store(std::string_view url) {
     const std::string_view scheme = url.substr(0, url.find(':'));
     if (scheme.size() == url.size())
-        throw error{errc::bad_url, "a store's address begins with a scheme and a colon, as in memory:"};
+        throw error{errc::bad_url, "a store's address begins with a scheme and a colon, as in local: or memory:"};
     if (scheme == "memory") return memory_store(url.substr(scheme.size() + 1));
-    if (scheme == "local") throw error{errc::unsupported, "local: is not in this version yet; memory: is"};
+    if (scheme == "local") return local_store(parse_local_address(url.substr(scheme.size() + 1)));
     throw error{errc::bad_url,
-                "no store has the scheme " + printable(scheme.substr(0, 32)) + ":; this version has memory:"};
+                "no store has the scheme " + printable(scheme.substr(0, 32)) + ":; this version has local: and memory:"};
 }
 
 std::string default_label() {

@@ -51,6 +51,14 @@ public:
     /// Nothing to remember: no session, mark or pinned limit.
     [[nodiscard]] bool idle() const { return sessions_.empty() && resources_.empty(); }
 
+    /// The largest ticket or fence so far (rule 8).
+    [[nodiscard]] serial last_serial() const { return last_serial_; }
+    [[nodiscard]] std::size_t session_count() const { return sessions_.size(); }
+    [[nodiscard]] std::size_t request_count(const session_id& session) const {
+        const auto found = sessions_.find(session);
+        return found == sessions_.end() ? 0 : found->second.requests.size();
+    }
+
 private:
     friend class invariants;
     friend class inspector;

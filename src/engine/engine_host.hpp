@@ -18,6 +18,8 @@ namespace baton::core {
 class engine_host {
 public:
     explicit engine_host(engine_options options = {}) : engine_{options} {}
+    /// With a clock that shows `start` now.
+    engine_host(engine_options options, instant start) : engine_{options}, wall_at_start_{start} {}
 
     /// The wall clock at the start plus the time since: no step of the clock touches it, and fences survive a restart.
     [[nodiscard]] instant now() const {

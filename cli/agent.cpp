@@ -1,0 +1,154 @@
+#include "agent.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "agent/agent.hpp"
+#include "baton/error.hpp"
+#include "stores/local/start_agent.hpp"
+#include "version.hpp"
+
+namespace baton::cli {
+namespace {
+
+struct arguments {
+    bool foreground = false;
+    bool detached_start = false;
+    std::string address = "local:";
+    std::string mode = "0600";
+    std::uint64_t idle_ms = 10'000;
+    std::uint64_t max_ttl_ms = 15'000;
+};
+
+/// What a supervisor of the kind of systemd waits for: one datagram to the socket that it names.
+void notify_supervisor(const std::string& message) {
+    const char* name = std::getenv("NOTIFY_SOCKET");
+    sockaddr_un address{};
+    const std::size_t length = name == nullptr ? 0 : std::strlen(name);
+    if (length < 2 || length >= sizeof address.sun_path || (name[0] != '/' && name[0] != '@')) return;
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, name, length);
+    if (name[0] == '@') address.sun_path[0] = '\0';
+    const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) return;
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
+    if (sendto(socket, message.data(), message.size(), MSG_NOSIGNAL,
+               static_cast<sockaddr*>(static_cast<void*>(&address)), size) < 0)
+        std::perror("baton: cannot tell the supervisor that the agent is ready");
+    close(socket);
+}
+
+/// Whoever has started it waits for this word, and for the end of what it hears.
+void say_ready() {
+    constexpr std::string_view word = "ready\n";
+    if (write(STDOUT_FILENO, word.data(), word.size()) < 0) return;  // he has gone away
+}
+
+void leave_standard_output() {
+    say_ready();
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0) {
+        close(STDOUT_FILENO);
+        return;
+    }
+    dup2(nothing, STDOUT_FILENO);
+    if (nothing > STDERR_FILENO) close(nothing);
+}
+
+exit_code complain(const std::string& what) {
+    std::fprintf(stderr, "baton: %s\n", what.c_str());
+    return exit_code::unavailable;
+}
+
+detail::local_address address_of(const arguments& arguments) {
+    constexpr std::string_view scheme = "local:";
+    if (!arguments.address.starts_with(scheme)) throw CLI::ValidationError{"--address", "begins with local:"};
+    return detail::parse_local_address(std::string_view{arguments.address}.substr(scheme.size()));
+}
+
+exit_code serve(const arguments& arguments) {
+    agent::options options;
+    options.address = address_of(arguments);
+    options.mode = static_cast<mode_t>(std::stoul(arguments.mode, nullptr, 8));
+    options.idle_end = std::chrono::milliseconds{arguments.idle_ms};
+    options.max_ttl = std::chrono::milliseconds{arguments.max_ttl_ms};
+    options.program = "baton " + std::string{version};
+    if (arguments.foreground) {
+        options.idle_end.reset();
+        options.ready = [] { notify_supervisor("READY=1\nSTATUS=serving\n"); };
+    } else {
+        options.ready = leave_standard_output;
+        umask(0077);
+    }
+    std::string why;
+    switch (agent::serve(options, why)) {
+        case agent::outcome::done: return exit_code::ok;
+        case agent::outcome::taken:
+            // Of many that were started at once, all but one come here, and their starters find that one.
+            if (!arguments.detached_start)
+                return complain("another agent serves " + options.address.url() + " already");
+            say_ready();
+            return exit_code::ok;
+        case agent::outcome::failed: break;
+    }
+    if (arguments.detached_start) std::puts(why.c_str());
+    return complain(why);
+}
+
+/// The user's own words, `baton agent`: the same as what a client does that finds none.
+exit_code start(const arguments& arguments) {
+    const detail::local_address address = address_of(arguments);
+    std::error_code error;
+    if (const int socket = detail::dial_local(address, error); socket >= 0) {
+        close(socket);
+        std::fprintf(stderr, "baton: an agent serves %s already\n", address.url().c_str());
+        return exit_code::ok;
+    }
+    std::string said;
+    error = detail::start_agent(address, said);
+    return error ? complain("no agent could be started: " + (said.empty() ? error.message() : said)) : exit_code::ok;
+}
+
+}  // namespace
+
+void add_agent(CLI::App& app, exit_code& code) {
+    const auto arguments = std::make_shared<cli::arguments>();
+    CLI::App* verb = app.add_subcommand("agent", "Serve local:, in the background; clients do this by themselves");
+    verb->set_help_flag("-h,--help", "Print this help and exit");
+    verb->add_flag("--foreground", arguments->foreground,
+                   "Stay, never end for idleness, and tell a supervisor (systemd) "
+                   "when ready; TERM ends it");
+    verb->add_option("--address", arguments->address, "local: or local:PATH, a socket file")->capture_default_str();
+    verb->add_option("--mode", arguments->mode, "Of the socket file, octal: who may use this agent")
+        ->capture_default_str()
+        ->check(CLI::Validator(
+            [](const std::string& text) -> std::string {
+                const bool octal =
+                    text.size() <= 4 && !text.empty() && text.find_first_not_of("01234567") == std::string::npos;
+                return octal ? "" : "a mode is octal, as in 0660";
+            },
+            "OCTAL"));
+    // For tests: clients that start an agent take it as it is.
+    verb->add_option("--idle-ms", arguments->idle_ms)->group("");
+    verb->add_option("--max-ttl-ms", arguments->max_ttl_ms)->check(CLI::Range(100, 86'400'000))->group("");
+    verb->add_flag("--detached-start", arguments->detached_start)->group("");
+    verb->callback([arguments, &code] {
+        code = arguments->foreground || arguments->detached_start ? serve(*arguments) : start(*arguments);
+    });
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,243 @@
+#include "agent/agent.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <asio/post.hpp>
+
+#include "agent/server.hpp"
+
+namespace baton::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t descriptors_a_client = 3;  // the socket, its process, and a second one
+constexpr std::size_t own_descriptors = 64;
+
+/// As many clients as there can be descriptors for.
+limits within_descriptors(limits limits) {
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return limits;
+    const rlim_t wanted = limits.clients * descriptors_a_client + own_descriptors;
+    if (files.rlim_cur < wanted) {
+        files.rlim_cur = std::min(wanted, files.rlim_max);
+        if (setrlimit(RLIMIT_NOFILE, &files) != 0) getrlimit(RLIMIT_NOFILE, &files);
+    }
+    const std::size_t available = files.rlim_cur > own_descriptors ? files.rlim_cur - own_descriptors : 0;
+    limits.clients = std::clamp<std::size_t>(available / descriptors_a_client, 1, limits.clients);
+    return limits;
+}
+
+}  // namespace
+
+server::server(const options& options, state_file& state, int listening)
+    : options_{options},
+      state_{state},
+      limits_{within_descriptors(options.limits)},
+      lineage_{static_cast<lineage>(state.start().time_since_epoch().count())},
+      acceptor_{context_, asio::local::stream_protocol{}, listening},
+      signals_{context_, SIGTERM, SIGINT},
+      due_timer_{context_},
+      idle_timer_{context_},
+      accept_timer_{context_} {
+    if (state.may_be_owed()) paused_until_ = started_ + options.max_ttl;
+}
+
+void server::run() {
+    signals_.async_wait([this](std::error_code error, int) {
+        if (!error) stop();
+    });
+    accept();
+    await_idleness();
+    if (options_.ready) options_.ready();
+    context_.run();
+}
+
+protocol::instant server::now() const {
+    return state_.start() + std::chrono::duration_cast<protocol::duration>(clock::now() - started_);
+}
+
+void server::accept() {
+    acceptor_.async_accept([this](std::error_code error, peer::socket socket) {
+        if (stopping_) return;
+        if (!error) {
+            welcome(std::move(socket));
+            return accept();
+        }
+        // Out of descriptors, most likely: whoever knocks waits a moment.
+        accept_timer_.expires_after(50ms);
+        accept_timer_.async_wait([this](std::error_code cancelled) {
+            if (!cancelled && !stopping_) accept();
+        });
+    });
+}
+
+bool server::may_come_in(int socket) const {
+    if (!options_.address.is_own()) return true;  // whoever may open the socket file
+    ucred who{};
+    socklen_t size = sizeof who;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid();
+}
+
+void server::welcome(peer::socket socket) {
+    const int descriptor = socket.native_handle();
+    const auto made = std::make_shared<peer>(std::move(socket), *this);
+    peers_.insert(made);
+    idle_timer_.cancel();
+    if (!may_come_in(descriptor)) {
+        resp::writer{made->out()}.error("DENIED this agent serves user " + std::to_string(geteuid()) + " only");
+        return made->finish();
+    }
+    if (peers_.size() > limits_.clients) {
+        resp::writer{made->out()}.error("LIMIT this agent serves at most " + std::to_string(limits_.clients) +
+                                        " clients at a time");
+        return made->finish();
+    }
+    if (auto process = process_watch::of_peer(context_, descriptor)) watch(made, std::move(process));
+    made->start();
+}
+
+void server::watch(const std::shared_ptr<peer>& peer, std::shared_ptr<process_watch> process) {
+    process->start([this](const auto& ended) { end_process(ended); });
+    peer->add(std::move(process));
+}
+
+/// What the process said before it ended counts: it may have left in good order.
+void server::end_process(const std::shared_ptr<process_watch>& process) {
+    const auto peers = peers_;
+    for (const auto& peer : peers) {
+        const auto& own = peer->processes();
+        if (std::ranges::any_of(own, [&](const auto& each) { return each->process() == process->process(); }))
+            peer->drain();
+    }
+    for (auto& [name, space] : spaces_) {
+        const std::size_t before = space.engine().session_count();
+        auto notices = space.end_process(process);
+        count_sessions(before, space.engine().session_count());
+        deliver(space, notices);
+    }
+}
+
+void server::ended(const std::shared_ptr<peer>& peer) {
+    peers_.erase(peer);
+    unflushed_.erase(peer);
+    // A space that comes again counts from the clock: not below what it has given out, or been presented.
+    const auto by_clock = static_cast<protocol::serial>(now().time_since_epoch().count());
+    std::erase_if(spaces_, [&](const auto& entry) {
+        return entry.second.engine().idle() && entry.second.engine().last_serial() < by_clock;
+    });
+    await_idleness();
+}
+
+space* server::find_space(const std::string& name) {
+    if (const auto found = spaces_.find(name); found != spaces_.end()) return &found->second;
+    if (spaces_.size() >= limits_.spaces) return nullptr;
+    std::optional<protocol::instant> pause;
+    if (paused_until_ && clock::now() < *paused_until_)
+        pause = state_.start() + std::chrono::duration_cast<protocol::duration>(*paused_until_ - started_);
+    return &spaces_.try_emplace(name, options_.max_ttl, now(), pause).first->second;
+}
+
+/// Written in one go when all that is under way is done.
+void server::deliver(const space& space, space::notices& notices) {
+    if (unflushed_.empty() && !notices.empty())
+        asio::post(context_, [this] {
+            for (const auto& peer : std::exchange(unflushed_, {})) peer->flush();
+        });
+    for (const auto& [to, event] : notices) {
+        resp::encode_notice(to->out(), lineage_, event);
+        unflushed_.insert(to);
+    }
+    arm(space.next_due());
+}
+
+/// The successor must know of sessions before they know that they are.
+void server::count_sessions(std::size_t before, std::size_t after) {
+    sessions_ = sessions_ - before + after;
+    state_.serving(sessions_ > 0 || (paused_until_ && clock::now() < *paused_until_));
+}
+
+void server::arm(std::optional<clock::time_point> due) {
+    if (!due || (armed_ && *armed_ <= *due)) return;
+    armed_ = due;
+    due_timer_.expires_at(*due);
+    due_timer_.async_wait([this](std::error_code error) {
+        if (error || stopping_) return;
+        armed_.reset();
+        tick();
+    });
+}
+
+void server::tick() {
+    const auto now = clock::now();
+    for (auto& [name, space] : spaces_) {
+        const auto due = space.next_due();
+        if (due && *due <= now) {
+            const std::size_t before = space.engine().session_count();
+            auto notices = space.tick();
+            count_sessions(before, space.engine().session_count());
+            deliver(space, notices);
+        }
+        arm(space.next_due());
+    }
+}
+
+bool server::nothing_to_remember() const {
+    return std::ranges::all_of(spaces_, [](const auto& entry) { return entry.second.engine().idle(); });
+}
+
+void server::await_idleness() {
+    if (!options_.idle_end || !peers_.empty() || stopping_) return;
+    // While its predecessor's clients may still come, an agent that they would find gone could not say that it is owed.
+    auto end = clock::now() + *options_.idle_end;
+    if (paused_until_) end = std::max(end, *paused_until_);
+    idle_timer_.expires_at(end);
+    idle_timer_.async_wait([this](std::error_code error) {
+        if (error || stopping_ || !peers_.empty()) return;
+        if (nothing_to_remember()) return stop();
+        await_idleness();
+    });
+}
+
+/// The state is told while the address is still ours; then it is free.
+void server::stop() {
+    if (std::exchange(stopping_, true)) return;
+    state_.serving(sessions_ > 0 || (paused_until_ && clock::now() < *paused_until_));
+    std::error_code ignored;
+    if (!options_.address.is_own()) unlink(options_.address.path.c_str());
+    acceptor_.close(ignored);
+    asio::post(context_, [this] {
+        const auto peers = std::exchange(peers_, {});
+        for (const auto& peer : peers) peer->flush();
+        context_.stop();
+    });
+}
+
+outcome serve(const options& options, std::string& why) {
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    std::error_code error;
+    state_file state;
+    // The bind decides who has the user's own address, and a lock who may replace a socket file: only then is the
+    // state read.
+    if (!options.address.is_own() && !state.take(options.address, error)) {
+        why = "cannot use " + options.address.path + ".state: " + error.message();
+        return error ? outcome::failed : outcome::taken;
+    }
+    const int listening = detail::listen_local(options.address, options.mode, error);
+    if (error == std::errc::address_in_use) return outcome::taken;
+    if (error) {
+        why = "cannot listen at " + options.address.url() + ": " + error.message();
+        return outcome::failed;
+    }
+    if (options.address.is_own()) state.take(options.address, error);
+    server{options, state, listening}.run();
+    return outcome::done;
+}
+
+}  // namespace baton::agent

@@ -1,0 +1,93 @@
+// What each request is answered. Refusals of the rules are events; errors are for what is not a request at all, goes
+// beyond the bounds of this agent, or comes from a client of another version.
+#include <unistd.h>
+
+#include "agent/server.hpp"
+
+namespace baton::agent {
+
+void server::answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) {
+    const resp::decoded_request decoded = resp::decode_request(request);
+    if (!decoded.request) return resp::writer{out}.error(decoded.error);
+    std::visit([&](const auto& what) { answer(from, what, out); }, *decoded.request);
+}
+
+void server::answer(const std::shared_ptr<peer>& from, const protocol::command& command, std::string& out) {
+    space* space = find_space(from->space);
+    if (space == nullptr) return resp::writer{out}.error("LIMIT too many spaces");
+    if (const std::string over = over_limit(*space, command); !over.empty())
+        return resp::writer{out}.error("LIMIT " + over);
+    const std::size_t before = space->engine().session_count();
+    space::notices notices;
+    const auto events = space->perform(command, from, notices);
+    count_sessions(before, space->engine().session_count());
+    resp::encode_answer(out, lineage_, events);
+    deliver(*space, notices);
+}
+
+std::string server::over_limit(const space& space, const protocol::command& command) const {
+    const std::string requests = "a session has at most " + std::to_string(limits_.requests_a_session) + " requests";
+    if (const auto* enter = std::get_if<protocol::enter>(&command))
+        return space.engine().request_count(enter->request.session) >= limits_.requests_a_session ? requests : "";
+    if (const auto* open = std::get_if<protocol::open>(&command)) {
+        if (open->live.size() > limits_.requests_a_session) return requests;
+        if (sessions_ >= limits_.sessions && !space.knows(open->session)) return "too many sessions";
+    }
+    return {};
+}
+
+/// An agent of another version makes way if nobody needs it. Else it says what it is, and whoever asks must decide.
+void server::answer(const std::shared_ptr<peer>& from, const resp::hello& hello, std::string& out) {
+    if (hello.version != resp::wire_version) {
+        const std::string self = options_.program + ", process " + std::to_string(getpid()) + ", speaks version " +
+                                 std::to_string(resp::wire_version) + " and not " + std::to_string(hello.version);
+        if (nothing_to_remember() && peers_.size() == 1) {
+            resp::writer{out}.error("RETIRING this agent, " + self + ", and makes way");
+            from->finish();
+            return stop();
+        }
+        resp::writer{out}.error("VERSION this agent, " + self + "; it is in use and cannot make way");
+        return from->finish();
+    }
+    if (hello.companion) {
+        const auto process = process_watch::of(context_, *hello.companion);
+        if (!process) return resp::writer{out}.error("ERR there is no such process to bind to");
+        watch(from, process);
+    }
+    from->space = hello.space;
+    resp::encode(out, resp::greeting{resp::wire_version, lineage_, options_.program});
+}
+
+void server::answer(const std::shared_ptr<peer>& from, const resp::bind& bind, std::string& out) {
+    const auto process = process_watch::of(context_, bind.process);
+    if (!process) return resp::writer{out}.error("ERR there is no such process to bind to");
+    space* space = find_space(from->space);
+    if (space == nullptr || !space->bind(bind.session, process))
+        return resp::writer{out}.error("ERR there is no such session to bind");
+    process->start([this](const auto& ended) { end_process(ended); });
+    resp::writer{out}.simple("OK");
+}
+
+void server::answer(const std::shared_ptr<peer>& from, const resp::look& look, std::string& out) {
+    const space* space = find_space(from->space);
+    if (space == nullptr) return resp::writer{out}.error("LIMIT too many spaces");
+    resp::encode(out, space->look(look.filter));
+}
+
+void server::answer(const std::shared_ptr<peer>&, const resp::ping&, std::string& out) {
+    resp::writer{out}.simple("PONG");
+}
+
+/// What `redis-cli -3` and client libraries ask for first.
+void server::answer(const std::shared_ptr<peer>&, const resp::redis_hello&, std::string& out) {
+    resp::writer write{out};
+    write.map(3);
+    write.bulk("server");
+    write.bulk("baton");
+    write.bulk("version");
+    write.bulk(options_.program);
+    write.bulk("proto");
+    write.number(std::uint64_t{3});
+}
+
+}  // namespace baton::agent

@@ -1,0 +1,70 @@
+// One connection to the agent: bytes in, requests out; answers and notices in, bytes out. It decides nothing about
+// locks; it keeps what one client can cost within bounds.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <asio/io_context.hpp>
+#include <asio/local/stream_protocol.hpp>
+
+#include "agent/process_watch.hpp"
+#include "stores/resp/codec.hpp"
+
+namespace baton::agent {
+
+class peer;
+
+/// Who is served by a peer's requests.
+class peer_host {
+public:
+    /// Appends the answer, one value, to `out`.
+    virtual void answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) = 0;
+    virtual void ended(const std::shared_ptr<peer>& peer) = 0;
+
+protected:
+    ~peer_host() = default;
+};
+
+class peer : public std::enable_shared_from_this<peer> {
+public:
+    using socket = asio::local::stream_protocol::socket;
+
+    peer(socket socket, peer_host& host);
+
+    void start() { read(); }
+    /// Performs what has arrived and not been read: the last words of a process that has ended.
+    void drain();
+    /// Nothing is written before `flush`.
+    [[nodiscard]] std::string& out() { return out_; }
+    void flush();
+    /// Writes what there is, and ends the connection.
+    void finish();
+    void drop();
+
+    [[nodiscard]] const std::vector<std::shared_ptr<process_watch>>& processes() const { return processes_; }
+    void add(std::shared_ptr<process_watch> process) { processes_.push_back(std::move(process)); }
+
+    std::string space = "default";
+
+private:
+    void read();
+    void turn();
+    bool perform_some();
+    void await_writable();
+
+    socket socket_;
+    peer_host& host_;
+    resp::decoder decoder_;
+    std::vector<char> buffer_;
+    std::string out_;
+    bool awaiting_writable_ = false;
+    bool reading_ = false;
+    bool finishing_ = false;
+    bool over_ = false;
+    std::vector<std::shared_ptr<process_watch>> processes_;
+};
+
+}  // namespace baton::agent

@@ -1,0 +1,59 @@
+// One space of the agent: an engine with a clock, and of each session who listens to it and which processes it is of.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/process_watch.hpp"
+#include "baton/inspect.hpp"
+#include "baton/store.hpp"
+#include "engine/engine_host.hpp"
+
+namespace baton::agent {
+
+class peer;
+
+class space {
+public:
+    /// An event for whoever listens to its session.
+    struct notice {
+        std::shared_ptr<peer> to;
+        protocol::event event;
+    };
+    using notices = std::vector<notice>;
+
+    /// With a clock that shows `now`, and paused if there is a time until which.
+    space(std::chrono::milliseconds max_ttl, protocol::instant now, std::optional<protocol::instant> paused_until);
+
+    /// Performs a command of a client, and answers it.
+    std::vector<protocol::event> perform(const protocol::command& command, const std::shared_ptr<peer>& from,
+                                         notices& notices);
+    notices tick();
+    /// One more process that the session is of. False if there is no such session.
+    bool bind(const protocol::session_id& session, const std::shared_ptr<process_watch>& process);
+    /// Sessions that have no other process are gone.
+    notices end_process(const std::shared_ptr<process_watch>& process);
+
+    [[nodiscard]] snapshot look(const inspect_filter& filter) const;
+    [[nodiscard]] bool knows(const protocol::session_id& session) const { return owners_.contains(session); }
+    [[nodiscard]] const core::engine& engine() const { return host_.engine(); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_due() const { return host_.next_due(); }
+
+private:
+    struct owner {
+        std::weak_ptr<peer> listener;
+        std::vector<std::shared_ptr<process_watch>> processes;
+    };
+
+    void opened(const protocol::session_id& session, const std::shared_ptr<peer>& by);
+    void route(std::vector<std::pair<protocol::session_id, protocol::event>>& events, notices& notices);
+
+    core::engine_host host_;
+    std::unordered_map<protocol::session_id, owner> owners_;
+};
+
+}  // namespace baton::agent

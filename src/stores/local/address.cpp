@@ -1,0 +1,114 @@
+#include "stores/local/address.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+
+#include "baton/error.hpp"
+#include "stores/resp/wire.hpp"
+
+namespace baton::detail {
+namespace {
+
+struct socket_name {
+    sockaddr_un address{};
+    socklen_t length = 0;
+};
+
+socket_name name_of(const local_address& address) {
+    socket_name name;
+    name.address.sun_family = AF_UNIX;
+    // An abstract name begins with a zero byte, and ends where its length says.
+    const std::string text = address.is_own() ? std::string{'\0'} + "baton/" + std::to_string(geteuid()) : address.path;
+    std::memcpy(name.address.sun_path, text.data(), text.size());
+    name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + text.size() + (address.is_own() ? 0 : 1));
+    return name;
+}
+
+std::error_code last_error() { return {errno, std::generic_category()}; }
+
+const sockaddr* generic(const socket_name& name) {
+    return static_cast<const sockaddr*>(static_cast<const void*>(&name.address));
+}
+
+int give_up(int socket, std::error_code why, std::error_code& error) {
+    if (socket >= 0) close(socket);
+    error = why;
+    return -1;
+}
+
+}  // namespace
+
+local_address parse_local_address(std::string_view text) {
+    local_address address;
+    const std::size_t question = text.find('?');
+    const std::string_view path = text.substr(0, question);
+    if (question != std::string_view::npos) {
+        constexpr std::string_view key = "space=";
+        const std::string_view parameter = text.substr(question + 1);
+        if (!parameter.starts_with(key))
+            throw error{errc::bad_url, "after the ? of a local: address only space=NAME may follow"};
+        address.space = parameter.substr(key.size());
+    }
+    if (!resp::valid_space(address.space))
+        throw error{errc::bad_url, "a space is named by 1 to 64 of A-Z a-z 0-9 . _ -"};
+    if (path.empty()) return address;
+    if (path.find('\0') != std::string_view::npos) throw error{errc::bad_url, "a zero byte in the path of local:"};
+    address.path = std::filesystem::absolute(path).lexically_normal();
+    if (address.path.size() >= sizeof(sockaddr_un{}.sun_path))
+        throw error{errc::bad_url, "the path of local: is too long for a socket: at most 107 bytes"};
+    return address;
+}
+
+int dial_local(const local_address& address, std::error_code& error) {
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (socket < 0) return give_up(socket, last_error(), error);
+    const socket_name name = name_of(address);
+    if (connect(socket, generic(name), name.length) != 0) return give_up(socket, last_error(), error);
+    if (address.is_own()) {
+        // Anybody may have taken the name before us. He would see what we lock, and could say that all is ours.
+        ucred peer{};
+        socklen_t size = sizeof peer;
+        if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return give_up(socket, last_error(), error);
+        if (peer.uid != geteuid()) return give_up(socket, errc::not_permitted, error);
+    }
+    return socket;
+}
+
+int listen_local(const local_address& address, mode_t mode, std::error_code& error) {
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (socket < 0) return give_up(socket, last_error(), error);
+    const socket_name name = name_of(address);
+    if (!address.is_own()) {
+        struct stat found {};
+        if (lstat(address.path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode))
+            return give_up(socket, std::make_error_code(std::errc::file_exists), error);
+        // Not one of ours, which would have the lock; but perhaps somebody's, under a name that was mistyped.
+        if (const int other = dial_local(address, error);
+            other >= 0 || error == std::errc::resource_unavailable_try_again) {
+            if (other >= 0) close(other);
+            return give_up(socket, std::make_error_code(std::errc::address_in_use), error);
+        }
+        error.clear();
+        unlink(address.path.c_str());
+        // Nobody may come in before the mode is what it will be.
+        const mode_t before = umask(0777 & ~mode);
+        const int bound = bind(socket, generic(name), name.length);
+        const std::error_code why = last_error();
+        umask(before);
+        if (bound != 0) return give_up(socket, why, error);
+    } else if (bind(socket, generic(name), name.length) != 0) {
+        return give_up(socket, last_error(), error);
+    }
+    if (listen(socket, SOMAXCONN) != 0) return give_up(socket, last_error(), error);
+    return socket;
+}
+
+}  // namespace baton::detail

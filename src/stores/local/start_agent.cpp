@@ -1,0 +1,163 @@
+// The agent outlives us, is nobody's child, and inherits nothing. We may be a program with threads, with handlers, and
+// with its own idea of which children it has. So: no code of ours runs in the new process but system calls; between us
+// and it stands a process that ends at once, whose end raises no signal and which no wait() of the program's sees.
+#include "stores/local/start_agent.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "baton/error.hpp"
+
+namespace baton::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 5s;
+
+std::mutex known_mutex;
+std::string known_program;
+
+/// The one that is known, the one that was installed with us, then PATH, which a program with more rights than its user
+/// ignores.
+std::string find_program() {
+    {
+        const std::lock_guard lock{known_mutex};
+        if (!known_program.empty()) return access(known_program.c_str(), X_OK) == 0 ? known_program : std::string{};
+    }
+    std::vector<std::string> places{BATON_INSTALLED_PROGRAM};
+    const char* path = getauxval(AT_SECURE) == 0 ? std::getenv("PATH") : nullptr;
+    for (std::string_view rest = path == nullptr ? "" : path; !rest.empty();) {
+        const std::size_t colon = rest.find(':');
+        if (colon > 0 && rest.front() == '/') places.push_back(std::string{rest.substr(0, colon)} + "/baton");
+        rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
+    }
+    for (const std::string& place : places)
+        if (access(place.c_str(), X_OK) == 0) return place;
+    return {};
+}
+
+/// Only what a program needs to run at all: whatever else is in our environment is not for a process that stays.
+std::vector<std::string> environment() {
+    std::vector<std::string> kept{"PATH=/usr/local/bin:/usr/bin:/bin"};
+    for (const char* name : {"LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"})
+        if (const char* value = std::getenv(name)) kept.push_back(std::string{name} + "=" + value);
+    return kept;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+    std::vector<char*> list;
+    for (std::string& text : texts) list.push_back(text.data());
+    list.push_back(nullptr);
+    return list;
+}
+
+/// Everything that the new process needs, made before it is.
+struct launch {
+    const char* program;
+    char* const* arguments;
+    char* const* environment;
+    int nothing;  // /dev/null
+    int report;   // where it says that it is ready: its standard output
+    std::array<char, 16'384> stack;
+};
+
+constexpr unsigned shared_until_exec = CLONE_VM | CLONE_VFORK;
+
+/// The agent-to-be. It shares our memory until exec: system calls only.
+__attribute__((no_sanitize("address", "thread"))) int become_agent(void* argument) {
+    const auto* launch = static_cast<const struct launch*>(argument);
+    setsid();
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    for (int number = 1; number < NSIG; ++number) sigaction(number, &standard, nullptr);
+    if (dup2(launch->nothing, 0) < 0 || dup2(launch->report, 1) < 0 || dup2(launch->nothing, 2) < 0) _exit(126);
+    syscall(SYS_close_range, 3U, ~0U, 0U);
+    if (chdir("/") != 0) _exit(126);
+    sigset_t none{};
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    execve(launch->program, launch->arguments, launch->environment);
+    _exit(127);
+}
+
+/// Ends at once, so that the agent is nobody's child.
+__attribute__((no_sanitize("address", "thread"))) int stand_between(void* argument) {
+    auto* launch = static_cast<struct launch*>(argument);
+    const int made = clone(become_agent, launch->stack.data() + launch->stack.size(),
+                           static_cast<int>(shared_until_exec) | SIGCHLD, launch);
+    _exit(made < 0 ? 1 : 0);
+}
+
+bool run_detached(launch& launch) {
+    std::vector<char> stack(16'384);
+    sigset_t all{};
+    sigset_t before{};
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of ours runs in there
+    const int between = clone(stand_between, stack.data() + stack.size(), static_cast<int>(shared_until_exec), &launch);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (between < 0) return false;
+    int status = 1;
+    while (waitpid(between, &status, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) continue;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// What it says until it closes its side: `ready` if all is well.
+bool hear(int report, std::string& said) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    for (;;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        pollfd ready{report, POLLIN, 0};
+        if (left <= 0ms || poll(&ready, 1, static_cast<int>(left.count())) == 0) return false;
+        std::array<char, 512> buffer{};
+        const ssize_t size = read(report, buffer.data(), buffer.size());
+        if (size == 0) return true;
+        if (size > 0 && said.size() < 4'096) said.append(buffer.data(), static_cast<std::size_t>(size));
+        if (size < 0 && errno != EINTR) return false;
+    }
+}
+
+}  // namespace
+
+void use_agent_program(std::string path) {
+    const std::lock_guard lock{known_mutex};
+    known_program = std::move(path);
+}
+
+std::error_code start_agent(const local_address& address, std::string& said) {
+    const std::string program = find_program();
+    if (program.empty()) return errc::no_agent;
+    std::vector<std::string> words{"baton", "agent", "--detached-start", "--address", address.url()};
+    std::vector<std::string> kept = environment();
+    const std::vector<char*> arguments = pointers(words);
+    const std::vector<char*> variables = pointers(kept);
+    std::array<int, 2> report{};
+    if (pipe2(report.data(), O_CLOEXEC) != 0) return {errno, std::generic_category()};
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const auto made =
+        std::make_unique<launch>(launch{program.c_str(), arguments.data(), variables.data(), nothing, report[1], {}});
+    const bool started = nothing >= 0 && run_detached(*made);
+    close(report[1]);
+    if (nothing >= 0) close(nothing);
+    const bool heard = started && hear(report[0], said);
+    close(report[0]);
+    if (!heard) return errc::store_unavailable;
+    return said.starts_with("ready") ? std::error_code{} : make_error_code(errc::no_agent);
+}
+
+}  // namespace baton::detail

@@ -1,0 +1,2 @@
+// Asio's own code, compiled once, in a namespace that no user's Asio has.
+#include <asio/impl/src.hpp>

@@ -1,0 +1,100 @@
+// The Redis protocol, RESP3, as bytes and values: what agent and clients say to each other, and what a Redis server
+// says. No I/O here. A decoder is fed bytes as they come, keeps its place between them, and never allocates what was
+// only announced: bounds on lengths, nesting and number of values hold before anything is kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace baton::resp {
+
+enum class kind : std::uint8_t { null, boolean, number, real, big, simple, bulk, error, array, map, set, push };
+
+/// One value, with all that is in it.
+struct value {
+    resp::kind kind = kind::null;
+    std::int64_t number = 0;   // number; 0 or 1 for a boolean
+    std::string text;          // simple, bulk and error; real and big as they were written
+    std::vector<value> items;  // array, set, push; of a map keys and values in turn
+
+    friend bool operator==(const value&, const value&) = default;
+};
+
+struct bounds {
+    std::size_t bulk = 1U << 20U;      // bytes of one string
+    std::size_t line = 4U << 10U;      // bytes of one line
+    std::size_t values = 1U << 18U;    // in one message, the nested ones included
+    std::size_t depth = 8;             // of nesting
+    std::size_t message = 16U << 20U;  // bytes of one message
+};
+
+enum class fault : std::uint8_t { none, malformed, too_large, too_deep };
+
+[[nodiscard]] std::string_view to_string(fault fault);
+
+class decoder {
+public:
+    explicit decoder(resp::bounds bounds = {}) : bounds_{bounds} {}
+
+    /// Takes bytes in. What is complete must be taken out by `next` in between: they are kept until then.
+    void feed(std::string_view bytes);
+
+    /// The next complete message, if there is one. After a fault there is none any more.
+    [[nodiscard]] std::optional<value> next();
+
+    [[nodiscard]] resp::fault fault() const { return fault_; }
+    /// Bytes that are not part of a complete message yet.
+    [[nodiscard]] bool in_the_middle() const { return at_ < buffer_.size() || !open_.empty(); }
+
+private:
+    struct open_value {
+        value made;
+        std::size_t missing;
+    };
+
+    std::optional<value> token();
+    std::optional<value> bulk(resp::kind kind, std::string_view length, std::size_t header);
+    std::optional<value> aggregate(resp::kind kind, std::string_view length, std::size_t header);
+    std::optional<value> fail(resp::fault fault);
+    void consume(std::size_t bytes);
+    std::optional<value> close(value made);
+
+    resp::bounds bounds_;
+    std::string buffer_;
+    std::size_t at_ = 0;
+    std::size_t scanned_ = 0;  // no end of a line before this
+    std::size_t message_bytes_ = 0;
+    std::size_t message_values_ = 0;
+    std::vector<open_value> open_;
+    resp::fault fault_ = fault::none;
+};
+
+/// Appends to a string.
+class writer {
+public:
+    explicit writer(std::string& out) : out_{out} {}
+
+    void array(std::size_t items) { header('*', items); }
+    void map(std::size_t pairs) { header('%', pairs); }
+    void push(std::size_t items) { header('>', items); }
+    void bulk(std::string_view text);
+    void simple(std::string_view text);
+    /// The first word is the kind of error. Ends of lines become spaces.
+    void error(std::string_view text);
+    void number(std::int64_t number);
+    void number(std::uint64_t number);  // as a big one where it has to be
+    void boolean(bool yes) { out_ += yes ? "#t\r\n" : "#f\r\n"; }
+    void null() { out_ += "_\r\n"; }
+
+private:
+    void header(char type, std::uint64_t number);
+    std::string& out_;
+};
+
+[[nodiscard]] std::string encode(const value& value);
+
+}  // namespace baton::resp

@@ -1,0 +1,227 @@
+#include "stores/resp/connection.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include <asio/post.hpp>
+
+#include "baton/error.hpp"
+
+namespace baton::resp {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto greeting_patience = 5s;
+constexpr std::chrono::microseconds first_delay = 1ms;
+constexpr std::chrono::microseconds longest_delay = 1s;
+constexpr std::size_t most_unsent = 64U << 20U;
+constexpr bounds answer_bounds{.bulk = 1U << 20U, .values = 1U << 22U, .message = 256U << 20U};
+
+}  // namespace
+
+connection::connection(asio::io_context& context, std::string greeting, std::shared_ptr<connection_user> user)
+    : context_{context},
+      greeting_{std::move(greeting)},
+      user_{std::move(user)},
+      timer_{context},
+      decoder_{answer_bounds},
+      buffer_(32U << 10U),
+      socket_{context} {}
+
+void connection::start() {
+    asio::post(context_, [self = shared_from_this()] { self->dial(); });
+}
+
+void connection::reset() {
+    asio::post(context_, [self = shared_from_this()] { self->drop(errc::store_unavailable); });
+}
+
+void connection::stop() {
+    {
+        const std::lock_guard lock{mutex_};
+        stopped_ = true;
+        up_ = false;
+    }
+    asio::post(context_, [self = shared_from_this()] {
+        ++self->attempt_;
+        self->timer_.cancel();
+        const std::lock_guard lock{self->mutex_};
+        std::error_code ignored;
+        self->socket_.close(ignored);
+    });
+}
+
+void connection::dial() {
+    {
+        const std::lock_guard lock{mutex_};
+        if (stopped_) return;
+    }
+    ++attempt_;
+    const dialled made = user_->dial();
+    if (made.error) {
+        if (made.hopeless && !was_up_) return user_->hopeless(made.error);
+        return try_again(made.error);
+    }
+    {
+        const std::lock_guard lock{mutex_};
+        std::error_code ignored;
+        socket_.assign(asio::local::stream_protocol{}, made.socket, ignored);
+        socket_.non_blocking(true, ignored);
+        out_.clear();
+        expected_.clear();
+    }
+    greet();
+}
+
+/// Twice as long after each failure, and never two clients in step.
+void connection::try_again(std::error_code why) {
+    ++attempt_;
+    if (!std::exchange(told_down_, true)) user_->down(why);
+    auto delay = std::min(longest_delay, first_delay * (1U << std::min(failures_, 10U)));
+    delay = delay / 2 + delay * static_cast<int>(dice_() % 1024U) / 1024;
+    ++failures_;
+    timer_.expires_after(delay);
+    timer_.async_wait([self = shared_from_this(), attempt = attempt_.load()](std::error_code error) {
+        if (!error && attempt == self->attempt_) self->dial();
+    });
+}
+
+void connection::greet() {
+    decoder_ = decoder{answer_bounds};
+    greeted_ = false;
+    {
+        std::unique_lock lock{mutex_};
+        out_ = greeting_;
+        write(lock);
+    }
+    timer_.expires_after(greeting_patience);
+    timer_.async_wait([self = shared_from_this(), attempt = attempt_.load()](std::error_code error) {
+        if (!error && attempt == self->attempt_ && !self->greeted_) self->drop(errc::store_unavailable);
+    });
+    read();
+}
+
+void connection::read() {
+    socket_.async_read_some(asio::buffer(buffer_), [self = shared_from_this(), attempt = attempt_.load()](
+                                                       std::error_code error, std::size_t size) {
+        if (attempt != self->attempt_) return;
+        if (error) return self->drop(error);
+        self->take({self->buffer_.data(), size});
+        if (attempt == self->attempt_) self->read();
+    });
+}
+
+void connection::take(std::string_view bytes) {
+    const std::uint64_t attempt = attempt_;
+    decoder_.feed(bytes);
+    while (auto message = decoder_.next()) {
+        take(std::move(*message));
+        if (attempt != attempt_) return;
+    }
+    if (decoder_.fault() != fault::none) drop(std::make_error_code(std::errc::protocol_error));
+}
+
+void connection::take(value message) {
+    if (!greeted_) return take_greeting(message);
+    if (message.kind == kind::push) return user_->pushed(message);
+    message_tag tag = 0;
+    {
+        const std::lock_guard lock{mutex_};
+        if (stopped_) return;
+        if (!expected_.empty()) {
+            tag = expected_.front();
+            expected_.pop_front();
+        }
+    }
+    if (tag == 0) return drop(std::make_error_code(std::errc::protocol_error));
+    user_->answered(tag, message);
+}
+
+void connection::take_greeting(const value& answer) {
+    const greeted greeted = user_->answered_greeting(answer);
+    if (greeted.error) {
+        const bool give_up = greeted.hopeless && !was_up_;
+        if (!give_up) return drop(greeted.error);
+        stop();
+        return user_->hopeless(greeted.error);
+    }
+    greeted_ = true;
+    timer_.cancel();
+    failures_ = 0;
+    was_up_ = true;
+    told_down_ = false;
+    {
+        const std::lock_guard lock{mutex_};
+        if (stopped_) return;
+        up_ = true;
+    }
+    user_->up(greeted.lineage);
+}
+
+/// The connection is over. One that was in use is made again at once, before anybody waits.
+void connection::drop(std::error_code why) {
+    ++attempt_;
+    timer_.cancel();
+    bool was_used = false;
+    {
+        const std::lock_guard lock{mutex_};
+        was_used = std::exchange(up_, false);
+        std::error_code ignored;
+        socket_.close(ignored);
+        out_.clear();
+        expected_.clear();
+        awaiting_writable_ = false;
+        if (stopped_) return;
+    }
+    if (!was_used) return try_again(why);
+    told_down_ = true;
+    user_->down(why);
+    asio::post(context_, [self = shared_from_this(), attempt = attempt_.load()] {
+        if (attempt == self->attempt_) self->dial();
+    });
+}
+
+bool connection::send(std::string_view bytes, const std::vector<message_tag>& tags) {
+    std::unique_lock lock{mutex_};
+    if (!up_) return false;
+    out_ += bytes;
+    expected_.insert(expected_.end(), tags.begin(), tags.end());
+    if (!awaiting_writable_) write(lock);
+    return true;
+}
+
+/// Straight from the caller's thread, as far as the socket takes it: an uncontended request costs no thread switch on
+/// its way out.
+void connection::write(const std::unique_lock<std::mutex>&) {
+    std::size_t done = 0;
+    while (done < out_.size()) {
+        const ssize_t sent =
+            ::send(socket_.native_handle(), out_.data() + done, out_.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent < 0) break;
+        done += static_cast<std::size_t>(sent);
+    }
+    const bool blocked = done < out_.size() && errno == EAGAIN;
+    out_.erase(0, done);
+    if (out_.empty()) return;
+    if (!blocked) return out_.clear();  // it is over; whoever reads hears so, after the last words of the other end
+    if (out_.size() > most_unsent) return reset();
+    awaiting_writable_ = true;
+    asio::post(context_, [self = shared_from_this()] { self->await_writable(); });
+}
+
+void connection::await_writable() {
+    socket_.async_wait(asio::local::stream_protocol::socket::wait_write,
+                       [self = shared_from_this(), attempt = attempt_.load()](std::error_code error) {
+                           if (error || attempt != self->attempt_) return;
+                           std::unique_lock lock{self->mutex_};
+                           self->awaiting_writable_ = false;
+                           self->write(lock);
+                       });
+}
+
+}  // namespace baton::resp

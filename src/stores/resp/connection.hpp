@@ -1,0 +1,104 @@
+// A connection of a store to its server: it is dialled, greeted, used, and made again when it breaks. Requests are
+// pipelined, answers come in order; what is pushed comes in between. Where to and in which words is its user's
+// business.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <asio/io_context.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "baton/store.hpp"
+#include "stores/resp/codec.hpp"
+
+namespace baton::resp {
+
+/// A connected socket that does not block, or why there is none.
+struct dialled {
+    int socket = -1;
+    std::error_code error;
+    bool hopeless = false;  // it is no use to try again, unless there was a connection before
+};
+
+/// What the answer to the greeting means.
+struct greeted {
+    std::error_code error;  // none: the connection is up
+    bool hopeless = false;
+    baton::lineage lineage = 0;
+};
+
+/// All of it is called on the thread of the context, without a lock.
+class connection_user {
+public:
+    virtual dialled dial() = 0;
+    virtual greeted answered_greeting(const value& answer) = 0;
+    virtual void up(lineage lineage) = 0;
+    virtual void down(std::error_code why) = 0;
+    virtual void hopeless(std::error_code why) = 0;
+    virtual void answered(message_tag tag, const value& answer) = 0;
+    virtual void pushed(const value& message) = 0;
+
+protected:
+    ~connection_user() = default;
+};
+
+class connection : public std::enable_shared_from_this<connection> {
+public:
+    connection(asio::io_context& context, std::string greeting, std::shared_ptr<connection_user> user);
+
+    /// Thread-safe, all of them.
+    void start();
+    /// One answer is expected for each tag. False, and nothing is sent, while it is down.
+    bool send(std::string_view bytes, const std::vector<message_tag>& tags);
+    void reset();
+    /// For good. The user may still be told of what is under way.
+    void stop();
+
+private:
+    void dial();
+    void try_again(std::error_code why);
+    void greet();
+    void read();
+    void take(std::string_view bytes);
+    void take(value message);
+    void take_greeting(const value& answer);
+    void drop(std::error_code why);
+    void write(const std::unique_lock<std::mutex>& locked);
+    void await_writable();
+
+    asio::io_context& context_;
+    std::string greeting_;
+
+    // On the thread of the context.
+    std::shared_ptr<connection_user> user_;
+    asio::steady_timer timer_;
+    decoder decoder_;
+    std::vector<char> buffer_;
+    bool greeted_ = false;
+    bool was_up_ = false;
+    bool told_down_ = false;
+    unsigned failures_ = 0;
+    std::minstd_rand dice_{std::random_device{}()};
+
+    std::atomic<std::uint64_t> attempt_{0};  // what belongs to an earlier one is of no interest any more
+
+    std::mutex mutex_;
+    asio::local::stream_protocol::socket socket_;
+    bool up_ = false;
+    bool stopped_ = false;
+    bool awaiting_writable_ = false;
+    std::string out_;
+    std::deque<message_tag> expected_;
+};
+
+}  // namespace baton::resp

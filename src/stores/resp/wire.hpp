@@ -1,0 +1,103 @@
+// Baton's words on the Redis protocol. A command is an array of strings, `BATON.ENTER …`, as a Redis command is; the
+// answer is an array of the lineage and the events, or an error; a notice is a push message. Sessions cross as 32 hex
+// digits, commands' numbers as decimal strings, enumerators as words. Pure: bytes and values only.
+//
+//   BATON.HELLO version space [pid]      -> [version, lineage, program]; sessions opened here are also bound to pid
+//   BATON.OPEN session ttl_ms label link highest count {number ticket fence hold_us|- claims slots}…
+//   BATON.ENTER session number nowait|wait hold_us|- bound|- claims
+//   BATON.LEAVE session number clean|keep|unclean
+//   BATON.RENEW session
+//   BATON.CLOSE session left|gone
+//   BATON.REVOKE resource ticket note now|asked
+//   BATON.MEND resource
+//   BATON.RESIZE resource limit|auto
+//   BATON.PAUSE until_us
+//   BATON.TICK
+//   BATON.BIND session pid               -> OK; the session lives on while this process does, within its ttl
+//   BATON.INSPECT [all|prefix|exact name related|alone]   -> a map
+//   claims: count {exclusive resource | shared resource | permits resource n limit}…
+//   slots:  count {resource count slot…}…
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "baton/inspect.hpp"
+#include "baton/protocol.hpp"
+#include "baton/store.hpp"
+#include "stores/resp/codec.hpp"
+
+namespace baton::resp {
+
+/// Grows whenever agent and client of different versions would misunderstand each other.
+inline constexpr std::uint64_t wire_version = 1;
+
+struct hello {
+    std::uint64_t version = wire_version;
+    std::string space;
+    std::optional<std::int64_t> companion;  // the process that may outlive the sender
+
+    friend bool operator==(const hello&, const hello&) = default;
+};
+
+struct bind {
+    protocol::session_id session;
+    std::int64_t process = 0;
+
+    friend bool operator==(const bind&, const bind&) = default;
+};
+
+struct look {
+    inspect_filter filter;
+};
+
+/// What any client of a Redis server may ask.
+struct ping {};
+struct redis_hello {};
+
+using request = std::variant<protocol::command, hello, bind, look, ping, redis_hello>;
+
+// What a client says.
+void encode(std::string& out, const protocol::command& command);
+void encode(std::string& out, const hello& hello);
+void encode(std::string& out, const bind& bind);
+void encode(std::string& out, const look& look);
+
+struct decoded_request {
+    std::optional<resp::request> request;
+    std::string error;  // why there is none
+};
+[[nodiscard]] decoded_request decode_request(const value& value);
+
+// What the other side answers.
+struct answer {
+    baton::lineage lineage = 0;
+    std::vector<protocol::event> events;
+};
+void encode_answer(std::string& out, lineage lineage, const std::vector<protocol::event>& events);
+[[nodiscard]] std::optional<answer> decode_answer(const value& value);
+
+void encode_notice(std::string& out, lineage lineage, const protocol::event& event);
+[[nodiscard]] std::optional<answer> decode_notice(const value& value);
+
+struct greeting {
+    std::uint64_t version = wire_version;
+    baton::lineage lineage = 0;
+    std::string program;
+};
+void encode(std::string& out, const greeting& greeting);
+[[nodiscard]] std::optional<greeting> decode_greeting(const value& value);
+
+void encode(std::string& out, const snapshot& snapshot);
+[[nodiscard]] std::optional<snapshot> decode_snapshot(const value& value);
+
+[[nodiscard]] std::string to_hex(const protocol::session_id& id);
+[[nodiscard]] std::optional<protocol::session_id> from_hex(std::string_view text);
+
+/// 1 to 64 of `A-Z a-z 0-9 . _ -`.
+[[nodiscard]] bool valid_space(std::string_view name);
+
+}  // namespace baton::resp

@@ -1,0 +1,274 @@
+// Commands: to an array of strings, and back.
+#include <algorithm>
+
+#include "stores/resp/reader.hpp"
+
+namespace baton::resp {
+namespace {
+
+using namespace protocol;
+
+/// Strings one after the other; how many they are is known at the end.
+class words {
+public:
+    explicit words(std::string_view name) { add(name); }
+
+    words& add(std::string_view word) {
+        writer{body_}.bulk(word);
+        ++count_;
+        return *this;
+    }
+    template <std::integral Number> words& add(Number number) { return add(std::string_view{std::to_string(number)}); }
+    words& add(const session_id& id) { return add(std::string_view{to_hex(id)}); }
+    words& add(const request_id& id) { return add(id.session).add(id.number); }
+    words& add(const std::optional<duration>& time) { return time ? add(time->count()) : add("-"); }
+    words& add(const std::vector<claim>& claims) {
+        add(claims.size());
+        for (const claim& claim : claims) {
+            add(word(claim.mode)).add(claim.resource);
+            if (claim.mode == mode::permits) add(claim.permits).add(claim.limit);
+        }
+        return *this;
+    }
+    words& add(const std::vector<claim_slots>& list) {
+        add(list.size());
+        for (const claim_slots& claim : list) {
+            add(claim.resource).add(claim.slots.size());
+            for (const slot slot : claim.slots) add(slot);
+        }
+        return *this;
+    }
+
+    void append_to(std::string& out) const {
+        writer{out}.array(count_);
+        out += body_;
+    }
+
+private:
+    std::string body_;
+    std::size_t count_ = 0;
+};
+
+std::string_view name(manner manner) {
+    return manner == manner::clean ? "clean" : manner == manner::keep ? "keep" : "unclean";
+}
+
+words to_words(const open& command) {
+    words words{"BATON.OPEN"};
+    words.add(command.session).add(command.ttl.count()).add(command.label).add(command.link).add(command.highest);
+    words.add(command.live.size());
+    for (const live_request& live : command.live)
+        words.add(live.number).add(live.ticket).add(live.fence).add(live.hold).add(live.claims).add(live.slots);
+    return words;
+}
+words to_words(const enter& command) {
+    words words{"BATON.ENTER"};
+    words.add(command.request).add(command.options.nowait ? "nowait" : "wait").add(command.options.hold_limit);
+    if (command.options.queue_bound)
+        words.add(*command.options.queue_bound);
+    else
+        words.add("-");
+    return words.add(command.claims);
+}
+words to_words(const leave& command) { return words{"BATON.LEAVE"}.add(command.request).add(name(command.manner)); }
+words to_words(const renew& command) { return words{"BATON.RENEW"}.add(command.session); }
+words to_words(const close& command) {
+    return words{"BATON.CLOSE"}.add(command.session).add(command.how == closing::left ? "left" : "gone");
+}
+words to_words(const tick&) { return words{"BATON.TICK"}; }
+words to_words(const revoke& command) {
+    return words{"BATON.REVOKE"}
+        .add(command.resource)
+        .add(command.ticket)
+        .add(command.note)
+        .add(command.at_once ? "now" : "asked");
+}
+words to_words(const mend& command) { return words{"BATON.MEND"}.add(command.resource); }
+words to_words(const resize& command) {
+    words words{"BATON.RESIZE"};
+    words.add(command.resource);
+    return command.limit ? words.add(*command.limit) : words.add("auto");
+}
+words to_words(const pause& command) { return words{"BATON.PAUSE"}.add(command.until.time_since_epoch().count()); }
+
+std::vector<claim> read_claims(reader& from) {
+    std::vector<claim> claims(from.count(2));
+    for (claim& claim : claims) {
+        claim.mode = enumerator(from, mode::permits, word);
+        claim.resource = from.text();
+        if (claim.mode != mode::permits) continue;
+        claim.permits = from.number<std::uint32_t>();
+        claim.limit = from.number<std::uint32_t>();
+    }
+    return claims;
+}
+
+std::vector<claim_slots> read_slots(reader& from) {
+    std::vector<claim_slots> list(from.count(2));
+    for (claim_slots& claim : list) {
+        claim.resource = from.text();
+        claim.slots.resize(from.count(1));
+        for (slot& slot : claim.slots) slot = from.number<protocol::slot>();
+    }
+    return list;
+}
+
+// Braced lists are evaluated from left to right, as the words stand.
+command read_open(reader& from) {
+    open command{from.session(),
+                 std::chrono::milliseconds{from.number<std::int64_t>()},
+                 from.text(),
+                 from.number<std::uint64_t>(),
+                 from.number<std::uint64_t>(),
+                 {}};
+    command.live.resize(from.count(6));
+    for (live_request& live : command.live) {
+        live.number = from.number<std::uint64_t>();
+        live.ticket = from.number<serial>();
+        live.fence = from.number<serial>();
+        live.hold = from.duration_if_any();
+        live.claims = read_claims(from);
+        live.slots = read_slots(from);
+    }
+    return command;
+}
+command read_enter(reader& from) {
+    enter command{
+        from.request(), {}, {from.one_of("nowait", "wait"), from.duration_if_any(), from.number_if_any<std::size_t>()}};
+    command.claims = read_claims(from);
+    return command;
+}
+command read_leave(reader& from) { return leave{from.request(), enumerator(from, manner::unclean, name)}; }
+command read_renew(reader& from) { return renew{from.session()}; }
+command read_close(reader& from) {
+    return close{from.session(), from.one_of("left", "gone") ? closing::left : closing::gone};
+}
+command read_tick(reader&) { return tick{}; }
+command read_revoke(reader& from) {
+    return revoke{from.text(), from.number<serial>(), from.text(), from.one_of("now", "asked")};
+}
+command read_mend(reader& from) { return mend{from.text()}; }
+command read_resize(reader& from) { return resize{from.text(), from.number_if_any<std::uint32_t>("auto")}; }
+command read_pause(reader& from) { return pause{from.instant()}; }
+
+request read_hello(reader& from) {
+    hello hello{from.number<std::uint64_t>(), from.text(), {}};
+    if (from.left() > 0) hello.companion = from.number<std::int64_t>();
+    if (!valid_space(hello.space)) from.fail();
+    return hello;
+}
+request read_bind(reader& from) { return bind{from.session(), from.number<std::int64_t>()}; }
+request read_inspect(reader& from) {
+    look look;
+    if (from.left() == 0) return look;
+    using match = inspect_filter::match;
+    constexpr auto names = [](match how) {
+        return how == match::all ? "all" : how == match::prefix ? "prefix" : "exact";
+    };
+    look.filter.how = enumerator(from, match::exact, names);
+    look.filter.name = from.text();
+    look.filter.related = from.one_of("related", "alone");
+    return look;
+}
+request read_ping(reader&) { return ping{}; }
+request read_redis_hello(reader& from) {
+    while (from.left() > 0) from.next();
+    return redis_hello{};
+}
+
+template <command (*Read)(reader&)> request as_request(reader& from) { return Read(from); }
+
+struct row {
+    std::string_view name;
+    request (*read)(reader&);
+};
+constexpr row rows[] = {
+    {"BATON.ENTER", as_request<read_enter>},
+    {"BATON.LEAVE", as_request<read_leave>},
+    {"BATON.RENEW", as_request<read_renew>},
+    {"BATON.OPEN", as_request<read_open>},
+    {"BATON.CLOSE", as_request<read_close>},
+    {"BATON.REVOKE", as_request<read_revoke>},
+    {"BATON.MEND", as_request<read_mend>},
+    {"BATON.RESIZE", as_request<read_resize>},
+    {"BATON.PAUSE", as_request<read_pause>},
+    {"BATON.TICK", as_request<read_tick>},
+    {"BATON.INSPECT", read_inspect},
+    {"BATON.HELLO", read_hello},
+    {"BATON.BIND", read_bind},
+    {"PING", read_ping},
+    {"HELLO", read_redis_hello},
+};
+
+std::string upper(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    return text;
+}
+
+}  // namespace
+
+void encode(std::string& out, const command& command) {
+    std::visit([&out](const auto& what) { to_words(what).append_to(out); }, command);
+}
+
+void encode(std::string& out, const hello& hello) {
+    words words{"BATON.HELLO"};
+    words.add(hello.version).add(hello.space);
+    if (hello.companion) words.add(*hello.companion);
+    words.append_to(out);
+}
+
+void encode(std::string& out, const bind& bind) {
+    words{"BATON.BIND"}.add(bind.session).add(bind.process).append_to(out);
+}
+
+void encode(std::string& out, const look& look) {
+    using match = inspect_filter::match;
+    const match how = look.filter.how;
+    words{"BATON.INSPECT"}
+        .add(how == match::all      ? "all"
+             : how == match::prefix ? "prefix"
+                                    : "exact")
+        .add(look.filter.name)
+        .add(look.filter.related ? "related" : "alone")
+        .append_to(out);
+}
+
+decoded_request decode_request(const value& value) {
+    reader from{value};
+    const std::string name = upper(from.text());
+    if (value.kind != kind::array || from.failed()) return {{}, "ERR a command is an array of strings"};
+    const auto* const found = std::ranges::find(rows, name, &row::name);
+    if (found == std::end(rows)) return {{}, "ERR unknown command"};
+    request request = found->read(from);
+    if (!from.complete()) return {{}, "ERR wrong arguments for " + name};
+    return {std::move(request), {}};
+}
+
+std::string to_hex(const session_id& id) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (const std::uint64_t word : {id.high, id.low})
+        for (unsigned shift = 64; shift > 0; shift -= 4) text += digits[(word >> (shift - 4)) & 15U];
+    return text;
+}
+
+std::optional<session_id> from_hex(std::string_view text) {
+    constexpr auto lower_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+    if (text.size() != 32 || !std::ranges::all_of(text, lower_hex)) return {};
+    session_id id;
+    std::from_chars(text.data(), text.data() + 16, id.high, 16);
+    std::from_chars(text.data() + 16, text.data() + 32, id.low, 16);
+    return id;
+}
+
+bool valid_space(std::string_view name) {
+    constexpr auto allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+               c == '-';
+    };
+    return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, allowed);
+}
+
+}  // namespace baton::resp

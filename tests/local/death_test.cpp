@@ -1,0 +1,143 @@
+// Processes die: clients, with what they hold; the agent, with what it knows.
+#include <gtest/gtest.h>
+
+#include "actor_process.hpp"
+#include "baton/baton.hpp"
+#include "raw_client.hpp"
+
+namespace baton::local_tests {
+namespace {
+
+std::string fence_in(const std::string& line) { return line.substr(5, line.find(' ', 5) - 5); }
+
+TEST(LocalDeath, WhatAKilledProcessHeldPassesOnAtOnceAndIsMarked) {
+    const workplace place;
+    const agent_process agent{place};
+    actor_process holder{place.url(), "ledger"};
+    ASSERT_NE(holder.hear("held"), "");
+    actor_process heir{place.url(), "ledger"};
+    ASSERT_EQ(heir.hear("queued"), "queued");
+    const auto start = std::chrono::steady_clock::now();
+    holder.end(SIGKILL);
+    const std::string held = heir.hear("held");
+    EXPECT_TRUE(held.ends_with(" 1")) << "no mark in: " << held;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; nobody may wait for that";
+}
+
+TEST(LocalDeath, AProcessThatLeavesWithItsLastBreathLeavesNoMark) {
+    // The release and the end of the process arrive together; the release was first.
+    const workplace place;
+    const agent_process agent{place};
+    for (int round = 0; round < 20; ++round) {
+        actor_process holder{place.url(), "ledger"};
+        const std::string held = holder.hear("held");
+        ASSERT_TRUE(held.ends_with(" 0")) << held << " in round " << round;
+        holder.tell("vanish");
+        holder.wait();
+    }
+}
+
+TEST(LocalDeath, ABrokenConnectionOfALivingProcessOnlyStartsTheTtl) {
+    const workplace place;
+    const agent_process agent{place};
+    raw_client watcher{place.path()};
+    {
+        raw_client holder{place.path()};
+        ASSERT_EQ(holder.ask(open_words(session_named('a'), 500)), "alive");
+        ASSERT_EQ(holder.ask(enter_words(session_named('a'), 1, "ledger")), "granted");
+    }
+    ASSERT_EQ(watcher.ask(open_words(session_named('b'))), "alive");
+    EXPECT_EQ(watcher.ask(enter_words(session_named('b'), 1, "ledger")), "queued");
+    const auto notice = watcher.hear();
+    ASSERT_TRUE(notice && resp::decode_notice(*notice)) << "it passes on when the ttl is over";
+}
+
+TEST(LocalDeath, ASessionOfTwoProcessesIsGoneWhenBothAre) {
+    const workplace place;
+    const agent_process agent{place};
+    actor_process guardian{{"/bin/cat"}};
+    actor_process holder{place.url(), "ledger", 10s, {std::to_string(guardian.process())}};
+    ASSERT_NE(holder.hear("held"), "");
+    actor_process heir{place.url(), "ledger"};
+    ASSERT_EQ(heir.hear("queued"), "queued");
+    holder.end(SIGKILL);
+    // The agent has heard of it once it answers what was asked afterwards.
+    raw_client later{place.path()};
+    EXPECT_EQ(later.ask({"PING"}), "PONG");
+    EXPECT_TRUE(heir.silent_about("held"));
+    const auto start = std::chrono::steady_clock::now();
+    guardian.end(SIGKILL);
+    EXPECT_NE(heir.hear("held"), "");
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s);
+}
+
+TEST(LocalDeath, ASecondProcessMayBeNamedLater) {
+    const workplace place;
+    const agent_process agent{place};
+    actor_process guardian{{"/bin/cat"}};
+    raw_client client{place.path()};
+    const std::string session = session_named('a');
+    const std::string process = std::to_string(guardian.process());
+    EXPECT_TRUE(client.ask({"BATON.BIND", session, process}).starts_with("ERR")) << "there is no such session yet";
+    ASSERT_EQ(client.ask(open_words(session)), "alive");
+    EXPECT_EQ(client.ask({"BATON.BIND", session, process}), "OK");
+    EXPECT_TRUE(client.ask({"BATON.BIND", session, "0"}).starts_with("ERR"));
+    EXPECT_TRUE(client.ask({"BATON.BIND", session, "-1"}).starts_with("ERR"));
+}
+
+// The agent is killed with a holder and two waiters. A newcomer finds the next agent before any of them does.
+TEST(LocalDeath, AfterTheDeathOfTheAgentHoldersHoldAndWaitersKeepTheirOrder) {
+    constexpr auto ttl = 6s;
+    const workplace place;
+    agent_process agent{place, {"--max-ttl-ms", "6000"}};
+    actor_process holder{place.url(), "ledger", ttl};
+    const std::string held = holder.hear("held");
+    ASSERT_NE(held, "");
+    actor_process first{place.url(), "ledger", ttl};
+    ASSERT_EQ(first.hear("queued"), "queued");
+    actor_process second{place.url(), "ledger", ttl};
+    ASSERT_EQ(second.hear("queued"), "queued");
+
+    for (const actor_process* each : {&holder, &first, &second}) each->signal(SIGSTOP);
+    agent.end(SIGKILL);
+    agent.start();
+    actor_process newcomer{place.url(), "ledger", ttl};
+    ASSERT_EQ(newcomer.hear("queued"), "queued");
+    for (const actor_process* each : {&second, &first, &holder}) each->signal(SIGCONT);
+
+    ASSERT_EQ(holder.hear("reconnected"), "reconnected");
+    holder.tell("valid?");
+    EXPECT_EQ(holder.hear("valid"), "valid") << "the holder lost its lease";
+    for (actor_process* each : {&first, &second}) ASSERT_EQ(each->hear("reconnected"), "reconnected");
+    for (actor_process* each : {&first, &second, &newcomer}) EXPECT_TRUE(each->silent_about("held"));
+    holder.tell("release");
+    std::string before = fence_in(held);
+    for (actor_process* next : {&first, &second, &newcomer}) {
+        const std::string now = next->hear("held");
+        ASSERT_NE(now, "") << "the order was lost";
+        EXPECT_TRUE(now.ends_with(" 0"));
+        EXPECT_LT(before, fence_in(now));
+        before = fence_in(now);
+        next->tell("release");
+    }
+}
+
+TEST(LocalDeath, ClientsStartAnotherAgentAndKeepWhatTheyHold) {
+    const workplace place;
+    actor_process holder{place.url(), "ledger"};
+    ASSERT_NE(holder.hear("held"), "");
+    const auto agents = place.agents();
+    ASSERT_EQ(agents.size(), 1U);
+    kill(agents.front(), SIGKILL);
+    ASSERT_EQ(holder.hear("reconnected"), "reconnected");
+    const auto others = place.agents();
+    ASSERT_EQ(others.size(), 1U);
+    EXPECT_NE(others, agents);
+    holder.tell("valid?");
+    EXPECT_EQ(holder.hear("valid"), "valid");
+    actor_process newcomer{place.url(), "ledger"};
+    EXPECT_EQ(newcomer.hear("queued"), "queued");
+}
+
+}  // namespace
+}  // namespace baton::local_tests
