@@ -1,84 +1,106 @@
 // The program's entry. Every way out is an exit_code, and what goes to stdout has arrived there before we say ok.
-#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <vector>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
+#include "baton/error.hpp"
+#include "client/printable.hpp"
 #include "exit_codes.hpp"
+#include "failure.hpp"
+#include "verbs.hpp"
 #include "version.hpp"
 
 namespace {
 
-using baton::cli::exit_code;
-
-// Nothing is left to be done if stderr fails too.
-void complain(std::string_view message) {
-    std::fprintf(stderr, "baton: %.*s\n", static_cast<int>(message.size()), message.data());
-}
-
-// Flushes, because a full disk or a reader that has gone away may show only then.
-exit_code print(const std::string& text) {
-    if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return exit_code::ok;
-    const std::error_code error{errno, std::generic_category()};
-    complain("cannot write to standard output: " + error.message());
-    return exit_code::internal;
-}
+using namespace baton::cli;
 
 std::string allowed(const CLI::App& app) {
     std::string names;
     for (const CLI::App* verb : app.get_subcommands({})) names += " " + verb->get_name();
-    for (const CLI::Option* option : app.get_options()) names += " " + option->get_name();
+    for (const CLI::Option* option : app.get_options())
+        if (option->nonpositional()) names += " " + option->get_name();
     return names;
 }
 
-exit_code wrong_usage(const CLI::App& app, const std::string& what) {
-    complain(what + "\nallowed:" + allowed(app) + "\n`baton --help` says more");
-    return exit_code::usage;
+/// The verb that was being read, or the program itself.
+const CLI::App& innermost(const CLI::App& app) {
+    const auto chosen = app.get_subcommands();
+    return chosen.empty() ? app : *chosen.back();
 }
 
-std::string name_unknown(const CLI::App& app, const CLI::ParseError& error) {
-    const std::vector<std::string> unknown = app.remaining();
-    if (unknown.empty()) return error.what();
-    return (unknown.front().starts_with('-') ? "unknown option: " : "unknown verb: ") + unknown.front();
+int wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
+    const CLI::App& verb = innermost(app);
+    std::string what = error.what();
+    if (const std::vector<std::string> unknown = app.remaining(true); !unknown.empty()) {
+        const bool option = unknown.front().starts_with('-');
+        const char* const kind = option ? "unknown option: " : &verb == &app ? "unknown verb: " : "unexpected: ";
+        what = kind + baton::detail::printable(unknown.front());
+    }
+    const std::string help = &verb == &app ? "baton --help" : "baton " + verb.get_name() + " --help";
+    complain(what + "\nallowed:" + allowed(verb) + "\n`" + help + "` says more");
+    return number(exit_code::usage);
 }
 
-exit_code run(int argc, char** argv) {
+/// What comes after -- is the command's own, and none of the parser's business.
+struct split_line {
+    std::vector<std::string> own;  // last one first, as the parser wants it
+    std::vector<std::string> command;
+    bool has_command = false;
+};
+
+split_line split(int argc, char** argv) {
+    split_line line;
+    const bool runs = argc > 1 && std::string_view{argv[1]} == "run";
+    for (int i = 1; i < argc; ++i) {
+        if (line.has_command)
+            line.command.emplace_back(argv[i]);
+        else if (runs && std::string_view{argv[i]} == "--")
+            line.has_command = true;
+        else
+            line.own.insert(line.own.begin(), argv[i]);
+    }
+    return line;
+}
+
+int run(int argc, char** argv) {
     CLI::App app{
         "Baton hands ownership of named things from one program to the next: fair locks, locks over\n"
         "several names at once, read/write locks and semaphores.",
         "baton"};
-    app.footer("This version contains the engine; the verbs of the program arrive with the releases to come.");
     app.set_help_flag("-h,--help", "Print this help and exit");
-    app.set_version_flag("--version", "baton " + std::string{baton::cli::version} + "\n", "Print the version and exit");
-
+    app.set_version_flag("--version", "baton " + std::string{version} + "\n", "Print the version and exit");
+    split_line line = split(argc, argv);
+    action chosen;
+    add_run(app, chosen, line.command, line.has_command);
+    app.footer("`baton VERB --help` says more of a verb, with examples.");
     try {
-        app.parse(argc, argv);
+        app.parse(line.own);
     } catch (const CLI::CallForHelp&) {
         return print(app.help());
-    } catch (const CLI::CallForVersion& version) {
-        return print(version.what());
+    } catch (const CLI::CallForVersion& asked) {
+        return print(asked.what());
     } catch (const CLI::ParseError& error) {
-        return wrong_usage(app, name_unknown(app, error));
+        return wrong_usage(app, error);
     }
+    if (chosen) return chosen();
     std::fputs(app.help().c_str(), stderr);
-    return exit_code::usage;
+    return number(exit_code::usage);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    exit_code code = exit_code::internal;
     try {
-        code = run(argc, argv);
+        return run(argc, argv);
+    } catch (const failure& known) {
+        complain(known.what());
+        return number(known.code());
+    } catch (const baton::error& error) {
+        complain(error.what());
+        return number(code_of(error.code()));
     } catch (const std::exception& error) {
         complain(error.what());
+        return number(exit_code::internal);
     }
-    return static_cast<int>(code);
 }
