@@ -13,8 +13,8 @@ namespace {
 
 using detail::printable;
 
-constexpr std::array<std::string_view, 7> ours{"BATON_FENCE",     "BATON_LOCKS", "BATON_SLOTS", "BATON_ABANDONED",
-                                               "BATON_WAITED_MS", "BATON_URL",   "BATON_SPACE"};
+constexpr std::array<std::string_view, 8> ours{"BATON_FENCE",     "BATON_LOCKS", "BATON_SLOTS", "BATON_ABANDONED",
+                                               "BATON_WAITED_MS", "BATON_URL",   "BATON_SPACE", "BATON_AROUND"};
 
 std::optional<std::string_view> value_of(const std::vector<std::string>& environment, std::string_view name) {
     for (const std::string_view entry : environment)
@@ -30,19 +30,23 @@ std::string joined(const std::vector<std::string>& lines) {
     return text;
 }
 
-/// What the runs around us hold in the same place. In another place the same name is another thing.
-std::vector<std::string> names_around(const std::vector<std::string>& inherited, const place& place) {
-    const auto locks = value_of(inherited, "BATON_LOCKS");
-    if (!locks || value_of(inherited, "BATON_URL").value_or("") != place.url ||
-        value_of(inherited, "BATON_SPACE").value_or("") != place.space)
-        return {};
-    std::vector<std::string> names;
-    for (std::string_view left = *locks; !left.empty();) {
-        const std::size_t end = std::min(left.find('\n'), left.size());
-        if (end != 0) names.emplace_back(left.substr(0, end));
-        left.remove_prefix(std::min(end + 1, left.size()));
+std::vector<std::string> lines_of(std::string_view text) {
+    std::vector<std::string> lines;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        if (end != 0) lines.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
     }
-    return names;
+    return lines;
+}
+
+/// In another place the same name is another thing. Nothing in it is a tab or a line break.
+std::string line_of(const place& place, const std::string& name) {
+    return printable(place.url) + "\t" + printable(place.space) + "\t" + printable(name);
+}
+
+std::vector<std::string> lines_around(const std::vector<std::string>& inherited) {
+    return lines_of(value_of(inherited, "BATON_AROUND").value_or(""));
 }
 
 }  // namespace
@@ -58,15 +62,16 @@ std::vector<std::string> environment_for(const std::vector<std::string>& inherit
     std::vector<std::string> names;
     std::vector<std::string> slots;
     std::vector<std::string> abandoned;
+    std::vector<std::string> around = lines_around(inherited);
     for (const claim& claim : options.claims) {
         names.push_back(printable(claim.resource));
+        around.push_back(line_of(options.place, claim.resource));
         if (claim.mode != mode::permits) continue;
         std::string numbers;
         for (const std::uint32_t slot : lease.slots(claim.resource))
             numbers += (numbers.empty() ? "" : ",") + std::to_string(slot);
         slots.push_back(printable(claim.resource) + "=" + numbers);
     }
-    for (const std::string& name : names_around(inherited, options.place)) names.push_back(name);
     for (const baton::abandoned& mark : lease.abandoned()) abandoned.push_back(printable(mark.resource));
 
     std::vector<std::string> result;
@@ -79,15 +84,15 @@ std::vector<std::string> environment_for(const std::vector<std::string>& inherit
     result.push_back("BATON_WAITED_MS=" + std::to_string(lease.waited().count() / 1'000));
     result.push_back("BATON_URL=" + options.place.url);
     result.push_back("BATON_SPACE=" + options.place.space);
+    result.push_back("BATON_AROUND=" + joined(around));
     return result;
 }
 
 std::optional<std::string> held_around(const std::vector<std::string>& inherited, const run_options& options) {
-    const std::vector<std::string> around = names_around(inherited, options.place);
-    for (const claim& claim : options.claims) {
-        const std::string name = printable(claim.resource);
-        if (std::ranges::find(around, name) != around.end()) return name;
-    }
+    const std::vector<std::string> around = lines_around(inherited);
+    for (const claim& claim : options.claims)
+        if (std::ranges::find(around, line_of(options.place, claim.resource)) != around.end())
+            return printable(claim.resource);
     return {};
 }
 

@@ -110,7 +110,10 @@ void job::watch_lease() {
         guardian_.link().send(order{stop_command{times_.kill_after_term(now, end)}});
     }
     // A guardian that is itself stopped, or starved, has not done it: what is below it is below us as well.
-    if (now >= times_.kill_at(end) + times_.reserve / 2) signal_all(tree_below(guardian_.id()), SIGKILL);
+    if (now < times_.kill_at(end) + times_.reserve / 2) return;
+    pursued_ = true;
+    signal_all(tree_below(guardian_.id()), SIGKILL);
+    ::kill(guardian_.id(), SIGCONT);  // it is needed to tell how the command ended
 }
 
 void job::pass_on(const std::vector<int>& signals) {
@@ -163,7 +166,8 @@ void job::hear(const command_paused& report) {
 void job::hear(const command_ended& report) {
     auto kind = job_end::kind::by_itself;
     if (report.stopped == stopped_by::max_hold) kind = job_end::kind::max_hold;
-    if (report.stopped == stopped_by::baton || report.stopped == stopped_by::guardian) kind = job_end::kind::lost;
+    if (report.stopped == stopped_by::baton || report.stopped == stopped_by::guardian || pursued_)
+        kind = job_end::kind::lost;
     end_ = job_end{kind, report.status, 0, report.left_behind, report.survivors};
 }
 

@@ -199,7 +199,7 @@ int run_command(const run_options& options) {
     voice voice{options.tone, options.json};
     if (const auto name = held_around(inherited_environment(), options)) {
         voice.say(weight::problem, "not_acquired",
-                  "a run around this one holds " + *name + " already (BATON_LOCKS): waiting for it would never end",
+                  "a run around this one holds " + *name + " already: waiting for it would never end",
                   {{"reason", std::string{"held_around"}}, {"name", *name}});
         return options.conflict_exit_code;
     }

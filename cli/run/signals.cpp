@@ -36,10 +36,8 @@ signals::signals() {
     if (descriptor_ < 0) throw std::system_error{errno, std::generic_category(), "signalfd"};
 }
 
-signals::~signals() {
-    ::close(descriptor_);
-    ::pthread_sigmask(SIG_SETMASK, &original_, nullptr);
-}
+// They stay blocked: a SIGPIPE of a message that nobody read may still be pending.
+signals::~signals() { ::close(descriptor_); }
 
 void signals::pass_on_stops() {
     if (ignored(SIGTSTP)) return;

@@ -55,7 +55,11 @@ struct stop_times {
 /// A quarter of the ttl unless asked for, at most half. Renewals come every third of the ttl, so that half of it is
 /// left at the worst: a store that is silent for a moment does not disturb the command.
 [[nodiscard]] inline stop_times stop_times_for(milliseconds ttl, std::optional<milliseconds> kill_after) {
-    return {std::min(kill_after.value_or(ttl / 4), ttl / 2), std::clamp(ttl / 50, milliseconds{10}, milliseconds{500})};
+    const milliseconds reserve = std::clamp(ttl / 50, milliseconds{10}, milliseconds{500});
+    const milliseconds margin =
+        std::max(ttl * 3 / 100, milliseconds{20});  // the client's, with which a lease ends early
+    const milliseconds longest = std::min(ttl / 2, ttl - ttl / 3 - margin - 2 * reserve);
+    return {std::min(kill_after.value_or(ttl / 4), longest), reserve};
 }
 
 }  // namespace baton::cli
