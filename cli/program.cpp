@@ -73,6 +73,11 @@ int perform(int argc, char** argv) {
     split_line line = split(argc, argv);
     action chosen;
     add_run(app, chosen, line.command, line.has_command);
+    add_ls(app, chosen);
+    add_why(app, chosen);
+    add_revoke(app, chosen);
+    add_mend(app, chosen);
+    add_resize(app, chosen);
     app.footer("`baton VERB --help` says more of a verb, with examples.");
     try {
         app.parse(line.own);

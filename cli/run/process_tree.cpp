@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 namespace baton::cli {
@@ -58,8 +59,17 @@ std::optional<named_process> read_stat(const std::string& id) {
 int open_handle(pid_t id) { return static_cast<int>(::syscall(SYS_pidfd_open, id, 0)); }
 bool send_through(int handle, int signal) { return ::syscall(SYS_pidfd_send_signal, handle, signal, nullptr, 0) == 0; }
 
+/// It is started by the first who needs it, perhaps inside of a tree, but serves everyone: `baton agent`, leader of a
+/// session of its own.
 bool is_agent(const named_process& process) {
-    return process.name == "baton-agent" && process.what.session == process.what.id;
+    if (process.what.session != process.what.id || !process.name.starts_with("baton")) return false;
+    const int file = ::open(("/proc/" + std::to_string(process.what.id) + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    std::array<char, 4096> text{};  // ends with two zeros, whatever is in it
+    const ssize_t length = ::read(file, text.data(), text.size() - 2);
+    ::close(file);
+    if (length <= 0) return false;
+    return std::string_view{text.data() + std::strlen(text.data()) + 1} == "agent";
 }
 
 std::vector<named_process> everything() {
