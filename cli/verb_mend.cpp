@@ -11,7 +11,8 @@ namespace {
 constexpr const char* examples = R"(Examples:
   baton mend nightly    you have repaired what its last holder left behind
 
-A mark stays until a holder that was told of it leaves cleanly, or until it is mended. The exit code is 1 if there is none.)";
+A mark stays until a holder that was told of it leaves cleanly, or until it is mended.
+The exit code is 1 if there is none.)";
 
 struct texts {
     std::string name;
