@@ -179,7 +179,9 @@ void job::without_guardian() {
     for (;;) {
         const signalled result = signal_all(tree_below(::getpid()), SIGKILL);
         while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
-        const std::vector<process> left = tree_below(::getpid());
+        // Two looks, because one may miss a process whose parent ends while it goes through the others.
+        std::vector<process> left = tree_below(::getpid());
+        if (left.empty()) left = tree_below(::getpid());
         if (left.empty()) break;
         survivors = static_cast<std::uint32_t>(left.size());
         if (result.reached == 0 && steady_clock::now() > give_up) break;

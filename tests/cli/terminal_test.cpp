@@ -82,7 +82,12 @@ TEST_F(Terminal, AnInteractiveShellWorksInside) {
     ASSERT_TRUE(bash.says("inside")) << bash.out();
     bash.type("\x1a");
     ASSERT_TRUE(bash.says("Stopped")) << bash.out();
-    send(bash, "kill %1; echo fence-${BATON_FENCE:+there}-");
+    send(bash, "fg");
+    ASSERT_TRUE(bash.says("exec sleep")) << bash.out();
+    bash.forget();
+    bash.type("\x03");
+    ASSERT_TRUE(bash.says("inner> ")) << bash.out();
+    send(bash, "echo fence-${BATON_FENCE:+there}-");
     ASSERT_TRUE(bash.says("fence-there-")) << bash.out();
     send(bash, "exit 5");
     ASSERT_TRUE(bash.says("ready> ")) << bash.out();
