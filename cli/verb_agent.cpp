@@ -1,4 +1,4 @@
-#include "agent.hpp"
+// `baton agent`: serves `local:`.
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -14,16 +14,22 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include "agent/agent.hpp"
 #include "baton/error.hpp"
+#include "exit_codes.hpp"
+#include "failure.hpp"
 #include "stores/local/start_agent.hpp"
+#include "verbs.hpp"
 #include "version.hpp"
 
 namespace baton::cli {
 namespace {
+
+constexpr const char* examples = R"(Examples:
+  baton agent                                                   what the first client does by itself
+  baton agent --foreground                                      under a supervisor
+  baton agent --foreground --address local:/run/team --mode 0660    for a group of users
+)";
 
 struct arguments {
     bool foreground = false;
@@ -69,18 +75,13 @@ void leave_standard_output() {
     if (nothing > STDERR_FILENO) close(nothing);
 }
 
-exit_code complain(const std::string& what) {
-    std::fprintf(stderr, "baton: %s\n", what.c_str());
-    return exit_code::unavailable;
-}
-
 detail::local_address address_of(const arguments& arguments) {
     constexpr std::string_view scheme = "local:";
-    if (!arguments.address.starts_with(scheme)) throw CLI::ValidationError{"--address", "begins with local:"};
+    if (!arguments.address.starts_with(scheme)) throw failure{exit_code::usage, "--address begins with local:"};
     return detail::parse_local_address(std::string_view{arguments.address}.substr(scheme.size()));
 }
 
-exit_code serve(const arguments& arguments) {
+int serve(const arguments& arguments) {
     agent::options options;
     options.address = address_of(arguments);
     options.mode = static_cast<mode_t>(std::stoul(arguments.mode, nullptr, 8));
@@ -96,39 +97,41 @@ exit_code serve(const arguments& arguments) {
     }
     std::string why;
     switch (agent::serve(options, why)) {
-        case agent::outcome::done: return exit_code::ok;
+        case agent::outcome::done: return number(exit_code::ok);
         case agent::outcome::taken:
             // Of many that were started at once, all but one come here, and their starters find that one.
             if (!arguments.detached_start)
-                return complain("another agent serves " + options.address.url() + " already");
+                throw failure{exit_code::unreachable, "another agent serves " + options.address.url() + " already"};
             say_ready();
-            return exit_code::ok;
+            return number(exit_code::ok);
         case agent::outcome::failed: break;
     }
     if (arguments.detached_start) std::puts(why.c_str());
-    return complain(why);
+    throw failure{exit_code::unreachable, why};
 }
 
 /// The user's own words, `baton agent`: the same as what a client does that finds none.
-exit_code start(const arguments& arguments) {
+int start(const arguments& arguments) {
     const detail::local_address address = address_of(arguments);
     std::error_code error;
     if (const int socket = detail::dial_local(address, error); socket >= 0) {
         close(socket);
-        std::fprintf(stderr, "baton: an agent serves %s already\n", address.url().c_str());
-        return exit_code::ok;
+        complain("an agent serves " + address.url() + " already");
+        return number(exit_code::ok);
     }
     std::string said;
     error = detail::start_agent(address, said);
-    return error ? complain("no agent could be started: " + (said.empty() ? error.message() : said)) : exit_code::ok;
+    if (error)
+        throw failure{exit_code::unreachable, "no agent could be started: " + (said.empty() ? error.message() : said)};
+    return number(exit_code::ok);
 }
 
 }  // namespace
 
-void add_agent(CLI::App& app, exit_code& code) {
+void add_agent(CLI::App& app, action& chosen) {
     const auto arguments = std::make_shared<cli::arguments>();
     CLI::App* verb = app.add_subcommand("agent", "Serve local:, in the background; clients do this by themselves");
-    verb->set_help_flag("-h,--help", "Print this help and exit");
+    verb->footer(examples);
     verb->add_flag("--foreground", arguments->foreground,
                    "Stay, never end for idleness, and tell a supervisor (systemd) "
                    "when ready; TERM ends it");
@@ -146,8 +149,10 @@ void add_agent(CLI::App& app, exit_code& code) {
     verb->add_option("--idle-ms", arguments->idle_ms)->group("");
     verb->add_option("--max-ttl-ms", arguments->max_ttl_ms)->check(CLI::Range(100, 86'400'000))->group("");
     verb->add_flag("--detached-start", arguments->detached_start)->group("");
-    verb->callback([arguments, &code] {
-        code = arguments->foreground || arguments->detached_start ? serve(*arguments) : start(*arguments);
+    verb->callback([arguments, &chosen] {
+        chosen = [arguments] {
+            return arguments->foreground || arguments->detached_start ? serve(*arguments) : start(*arguments);
+        };
     });
 }
 

@@ -1,0 +1,60 @@
+#include "claim_spec.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "baton/protocol.hpp"
+#include "client/printable.hpp"
+#include "failure.hpp"
+
+namespace baton::cli {
+namespace {
+
+using protocol::bounds::limit;
+
+std::optional<std::uint32_t> parse_count(std::string_view text) {
+    std::uint32_t count = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, count);
+    if (text.empty() || error != std::errc{} || stopped != end) return {};
+    return count;
+}
+
+[[noreturn]] void refuse_permits(std::string_view text) {
+    throw failure{exit_code::usage, "-p " + detail::printable(text) +
+                                        ": permits are NAME/LIMIT or NAME:n/LIMIT, with 1 <= n <= LIMIT <= " +
+                                        std::to_string(limit) + ", as in team/gpu:2/8"};
+}
+
+}  // namespace
+
+void check_name(std::string_view name) {
+    if (!name.empty() && name.size() <= protocol::bounds::name) return;
+    throw failure{exit_code::usage,
+                  "a name has 1 to " + std::to_string(protocol::bounds::name) + " bytes; " +
+                      (name.empty() ? std::string{"this one is empty"}
+                                    : detail::printable(name.substr(0, 32)) + "… has " + std::to_string(name.size()))};
+}
+
+claim parse_permits(std::string_view text) {
+    const std::size_t slash = text.rfind('/');
+    if (slash == std::string_view::npos) refuse_permits(text);
+    const auto of = parse_count(text.substr(slash + 1));
+    std::string_view name = text.substr(0, slash);
+    std::optional<std::uint32_t> count = 1;
+    // Without digits after it, a colon is part of the name.
+    if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos) {
+        const std::string_view digits = name.substr(colon + 1);
+        if (!digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos) {
+            count = parse_count(digits);
+            name = name.substr(0, colon);
+        }
+    }
+    if (!of || !count || *count < 1 || *count > *of || *of > limit) refuse_permits(text);
+    check_name(name);
+    return {std::string{name}, mode::permits, *count, *of};
+}
+
+}  // namespace baton::cli

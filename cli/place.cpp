@@ -1,0 +1,49 @@
+#include "place.hpp"
+
+#include <cstdlib>
+
+#include "client/url.hpp"
+#include "failure.hpp"
+
+namespace baton::cli {
+namespace {
+
+void check_space(std::string_view space) {
+    constexpr std::string_view allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    if (space.size() > 64 || space.find_first_not_of(allowed) != std::string_view::npos)
+        throw failure{exit_code::usage, "a space is called by 1 to 64 of A-Z a-z 0-9 . _ -"};
+}
+
+}  // namespace
+
+place make_place(std::string url, std::string space) {
+    if (url.empty()) url = detail::default_url();
+    if (space.empty())
+        if (const char* inherited = std::getenv("BATON_SPACE")) space = inherited;
+    check_space(space);
+    return {std::move(url), std::move(space)};
+}
+
+// The stores have no spaces of their own yet, but `memory:NAME` is a space by another word: this is the one line that
+// changes when they have.
+std::string address_of(const place& place) {
+    if (place.space.empty()) return place.url;
+    if (place.url.starts_with("memory:")) return place.url + "/" + place.space;
+    throw failure{exit_code::configuration,
+                  "this version knows spaces only of memory:; leave --space and BATON_SPACE away"};
+}
+
+store_maker& store_maker_used() {
+    static store_maker maker = [](std::string_view url) { return make_store(url); };
+    return maker;
+}
+
+client open_client(const place& place, const client_options& options) {
+    try {
+        return client{store_maker_used()(address_of(place)), options};
+    } catch (const error& refused) {
+        throw failure{code_of(refused.code()), refused.what()};
+    }
+}
+
+}  // namespace baton::cli

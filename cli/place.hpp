@@ -1,0 +1,33 @@
+// Where the engine is: the address and the space in it, from the options, else the environment.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "baton/client.hpp"
+
+namespace baton::cli {
+
+struct place {
+    std::string url;
+    std::string space;  // empty: the address's own
+
+    friend bool operator==(const place&, const place&) = default;
+};
+
+/// What was not given on the command line comes from BATON_URL and BATON_SPACE. Throws `failure` (usage).
+[[nodiscard]] place make_place(std::string url, std::string space);
+
+/// The address that names the space as well. Throws `failure` (configuration) where an address cannot.
+[[nodiscard]] std::string address_of(const place& place);
+
+/// Every verb gets its client here. Throws `failure`.
+[[nodiscard]] client open_client(const place& place, const client_options& options = {});
+
+/// What makes the stores; tests put something in between.
+using store_maker = std::function<std::shared_ptr<store>(std::string_view url)>;
+[[nodiscard]] store_maker& store_maker_used();
+
+}  // namespace baton::cli

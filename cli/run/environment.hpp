@@ -1,0 +1,32 @@
+// What the command finds in its environment, and what a run inside of another finds there of its ancestors.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/lease.hpp"
+#include "run/options.hpp"
+
+namespace baton::cli {
+
+/// `inherited` (as environ is) with Baton's variables in place of those of an outer run:
+///     BATON_FENCE      the fence
+///     BATON_LOCKS      the names that it holds, a line each
+///     BATON_SLOTS      NAME=0,1 for each claim of permits, a line each
+///     BATON_ABANDONED  the names whose last holder died inside, a line each
+///     BATON_WAITED_MS  how long the wait was
+///     BATON_URL, BATON_SPACE  where
+///     BATON_AROUND     ADDRESS, SPACE and NAME, with tabs between, of all that this run and those around it hold
+/// Names are written as messages show them: with escapes for backslashes, control characters and what is not UTF-8.
+[[nodiscard]] std::vector<std::string> environment_for(const std::vector<std::string>& inherited,
+                                                       const run_options& options, const lease& lease);
+
+/// The name that a run around this one holds already, according to the environment: waiting for it would never end.
+[[nodiscard]] std::optional<std::string> held_around(const std::vector<std::string>& inherited,
+                                                     const run_options& options);
+
+/// environ, as strings.
+[[nodiscard]] std::vector<std::string> inherited_environment();
+
+}  // namespace baton::cli

@@ -1,0 +1,60 @@
+#include "run/guardian.hpp"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <new>
+#include <system_error>
+
+#include "run/guardian_loop.hpp"
+
+namespace baton::cli {
+namespace {
+
+[[noreturn]] void fail(const char* what) { throw std::system_error{errno, std::generic_category(), what}; }
+
+shared_page* share_page() {
+    void* const memory =
+        ::mmap(nullptr, sizeof(shared_page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) fail("mmap");
+    auto* const page = new (memory) shared_page;
+    page->valid_until = shared_page::never;
+    page->renewed_at = 0;
+    return page;
+}
+
+}  // namespace
+
+guardian::guardian(const guardian_setting& setting) : page_{share_page()} {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail("socketpair");
+    // What the guardian leaves behind when it is killed comes to us.
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    const pid_t baton = ::getpid();
+    id_ = ::fork();
+    if (id_ < 0) fail("fork");
+    if (id_ == 0) {
+        ::close(ends[0]);
+        guardian_loop loop{ends[1], baton, *page_, setting};
+        ::_exit(loop.run());  // nothing of baton's is to be cleaned up here
+    }
+    ::close(ends[1]);
+    link_.adopt(ends[0]);
+}
+
+bool guardian::gone() {
+    if (!gone_) gone_ = ::waitpid(id_, nullptr, WNOHANG) == id_;
+    return gone_;
+}
+
+void guardian::dismiss() {
+    link_.close();
+    while (!gone_ && (::waitpid(id_, nullptr, 0) == id_ || errno != EINTR)) gone_ = true;
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,226 @@
+#include "run/guardian_loop.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "run/launch.hpp"
+#include "run/process_tree.hpp"
+
+namespace baton::cli {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr milliseconds between_kills{5};
+constexpr milliseconds patience_with_refusals{1'000};
+
+/// Nothing but KILL and STOP reaches the guardian: what is meant for the job is baton's to pass on.
+int block_signals() {
+    sigset_t all;
+    sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    return ::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/// Whoever reads what the command writes is not to wait for the guardian.
+void let_go_of_input_and_output() {
+    const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0) return;
+    ::dup2(nothing, STDIN_FILENO);
+    ::dup2(nothing, STDOUT_FILENO);
+    ::close(nothing);
+}
+
+}  // namespace
+
+guardian_loop::guardian_loop(int link, pid_t baton, shared_page& page, const guardian_setting& setting)
+    : link_{link}, baton_{baton}, page_{page}, setting_{setting}, children_{block_signals()} {
+    ::prctl(PR_SET_NAME, "baton-guardian");
+    // What is sent to the job's group must not reach the guardian; what it leaves behind must not escape it.
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+int guardian_loop::run() {
+    for (;;) {
+        settle();
+        if (over()) return 0;
+        std::array<pollfd, 2> wanted{{{children_, POLLIN, 0}, {baton_there_ ? link_.descriptor() : -1, POLLIN, 0}}};
+        ::poll(wanted.data(), wanted.size(), timeout());
+        signalfd_siginfo drained{};
+        while (::read(children_, &drained, sizeof drained) > 0) continue;
+        reap();
+        if (wanted[1].revents != 0) listen();
+    }
+}
+
+/// Everything that does not wait for anybody.
+void guardian_loop::settle() {
+    const steady_time now = steady_clock::now();
+    heed_baton();
+    heed_lease(now);
+    // The command is over, but not what it started: without the lock, nothing of it may go on.
+    if (status_ && any_children_ && !stop_.begun()) {
+        left_behind_ = static_cast<std::uint32_t>(tree_below(::getpid()).size());
+        stop_.begin(now + started_.times.kill_after);
+    }
+    pursue(now);
+    finish();
+}
+
+void guardian_loop::listen() {
+    std::vector<order> orders;
+    baton_there_ = link_.receive(orders);
+    if (!baton_there_ && command_ <= 0) return;  // it died before the command was started: then it is not
+    for (order& order : orders) std::visit([this](auto& what) { obey(std::move(what)); }, order);
+    if (baton_there_ || !command_runs()) return;
+    const auto now = steady_clock::now();
+    stop(stopped_by::guardian, started_.times.kill_after_term(now, valid_until()));
+}
+
+void guardian_loop::obey(const start_command& order) {
+    started_ = order;
+    const launched result = launch(order, setting_);
+    let_go_of_input_and_output();
+    if (result.error != 0) {
+        link_.send(report{command_failed{result.error}});
+        return;
+    }
+    command_ = result.id;
+    any_children_ = true;
+    link_.send(report{command_started{command_}});
+}
+
+void guardian_loop::obey(const signal_command& order) {
+    if (command_runs()) ::kill(-command_, order.signal);
+}
+
+void guardian_loop::obey(const stop_command& order) { stop(stopped_by::baton, order.kill_at); }
+
+void guardian_loop::obey(const resume_command& /*order*/) {
+    if (command_runs()) ::kill(-command_, SIGCONT);
+}
+
+void guardian_loop::obey(kept_session order) {
+    renewer_ = make_renewer(order);
+    keeper_.keep(std::move(order));
+}
+
+void guardian_loop::reap() {
+    for (;;) {
+        int status = 0;
+        const pid_t id = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
+        if (id < 0 && errno == EINTR) continue;
+        any_children_ = id >= 0;
+        if (id <= 0) return;
+        if (id != command_) continue;
+        if (WIFSTOPPED(status))
+            link_.send(report{command_paused{WSTOPSIG(status)}});
+        else
+            status_ = status;
+    }
+}
+
+/// A baton that is stopped, by ^Z for instance, cannot renew: then we do. How often it is looked at: see timeout().
+void guardian_loop::heed_baton() {
+    if (!baton_there_) return;
+    const auto seen = look_at(baton_);
+    baton_stopped_ = seen && seen->stopped();
+    if (!baton_stopped_) return keeper_.saw_running();
+    const steady_time sent = steady_clock::now();
+    if (!renewer_ || !keeper_.due(sent) || !renewer_->renew(*keeper_.session())) return;
+    page_.renewed_at = count_of(sent);
+    if (page_.valid_until != shared_page::never) page_.valid_until = count_of(keeper_.valid_until(sent));
+}
+
+/// Baton watches the lease. We do where it cannot: TERM in time if it is stopped, and KILL in time whatever it does,
+/// for what it wrote into the page is older than that only if it does not run.
+void guardian_loop::heed_lease(steady_time now) {
+    if (!command_runs()) return;
+    if (started_.max_hold && now >= *started_.max_hold && !stop_.begun())
+        stop(stopped_by::max_hold, started_.times.kill_after_term(now, valid_until()));
+    if (page_.valid_until == shared_page::never) return;
+    const steady_time end = valid_until();
+    const bool last_call = now >= started_.times.kill_at(end);
+    if (last_call || (baton_stopped_ && now >= started_.times.terminate_at(end)))
+        stop(stopped_by::guardian, started_.times.kill_at(end));
+}
+
+void guardian_loop::stop(stopped_by who, steady_time kill_at) {
+    if (command_ <= 0) return;
+    if (!stop_.begun() && !status_) stopped_ = who;
+    stop_.begin(kill_at);
+}
+
+void guardian_loop::pursue(steady_time now) {
+    if (!any_children_) return;
+    switch (stop_.due(now)) {
+        case stop_step::none: return;
+        case stop_step::terminate:
+            signal_everything(SIGTERM);
+            signal_everything(SIGCONT);  // what is stopped hears nothing
+            return;
+        case stop_step::kill: signal_everything(SIGKILL);
+    }
+}
+
+/// The group at one stroke, so that nobody in it escapes by forking; then, one by one, who has left it.
+void guardian_loop::signal_everything(int signal) {
+    if (!status_) ::kill(-command_, signal);
+    std::vector<process> others = tree_below(::getpid());
+    if (signal != SIGKILL && !status_) std::erase_if(others, [this](const process& p) { return p.group == command_; });
+    const signalled result = signal_all(others, signal);
+    if (signal != SIGKILL) return;
+    const bool stuck = result.reached == 0 && result.refused > 0;
+    if (!stuck)
+        only_refused_since_.reset();
+    else if (!only_refused_since_)
+        only_refused_since_ = steady_clock::now();
+    else if (steady_clock::now() - *only_refused_since_ > patience_with_refusals)
+        survivors_ = static_cast<std::uint32_t>(result.refused);
+}
+
+void guardian_loop::finish() {
+    const bool all_gone = status_ && !any_children_;
+    if (reported_ || command_ <= 0 || (!all_gone && survivors_ == 0)) return;
+    reported_ = true;
+    link_.send(report{command_ended{status_.value_or(0), stopped_, left_behind_, survivors_}});
+}
+
+bool guardian_loop::over() const { return !baton_there_ && (command_ <= 0 || reported_); }
+
+steady_time guardian_loop::valid_until() const { return time_of(page_.valid_until); }
+
+/// Milliseconds until there is something to do, -1 for never: as poll wants it.
+int guardian_loop::timeout() const {
+    std::optional<steady_time> next;
+    const auto sooner = [&next](steady_time time) { next = next ? std::min(*next, time) : time; };
+    const steady_time now = steady_clock::now();
+    if (const auto interval = keeper_.interval(); interval && renewer_ && baton_there_) sooner(now + *interval);
+    if (stop_.begun() && !reported_ && any_children_) sooner(std::max(*stop_.next(), now + between_kills));
+    if (command_runs() && !stop_.begun()) {
+        if (started_.max_hold) sooner(*started_.max_hold);
+        if (page_.valid_until != shared_page::never) {
+            const steady_time term = started_.times.terminate_at(valid_until());
+            // Then baton may be running: look again, a little later each time, until KILL is due.
+            sooner(term > now ? term : std::min(started_.times.kill_at(valid_until()), now + milliseconds{50}));
+        }
+    }
+    if (!next) return -1;
+    return static_cast<int>(std::clamp<std::int64_t>(
+        std::chrono::ceil<milliseconds>(std::max(*next, now) - now).count(), 0, std::int64_t{60} * 60 * 1'000));
+}
+
+}  // namespace baton::cli

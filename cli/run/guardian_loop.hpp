@@ -1,0 +1,66 @@
+// What the guardian does, in its own process. One thread, which waits for three things: baton, its children, the clock.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+
+#include "run/guardian.hpp"
+#include "run/keeper.hpp"
+#include "run/link.hpp"
+#include "run/stop_sequence.hpp"
+
+namespace baton::cli {
+
+class guardian_loop {
+public:
+    guardian_loop(int link, pid_t baton, shared_page& page, const guardian_setting& setting);
+
+    /// Until baton lets it go, or dies and nothing of the command is left. The exit code.
+    int run();
+
+private:
+    void settle();
+    void listen();
+    void obey(const start_command& order);
+    void obey(const signal_command& order);
+    void obey(const stop_command& order);
+    void obey(const resume_command& order);
+    void obey(kept_session order);
+    void reap();
+    void heed_baton();
+    void heed_lease(steady_time now);
+    void stop(stopped_by who, steady_time kill_at);
+    void pursue(steady_time now);
+    void signal_everything(int signal);
+    void finish();
+    [[nodiscard]] bool command_runs() const { return command_ > 0 && !status_; }
+    [[nodiscard]] bool over() const;
+    [[nodiscard]] int timeout() const;
+    [[nodiscard]] steady_time valid_until() const;
+
+    link_end link_;
+    pid_t baton_;
+    shared_page& page_;
+    guardian_setting setting_;
+    int children_ = -1;  // signalfd for SIGCHLD
+    bool baton_there_ = true;
+    bool baton_stopped_ = false;
+
+    start_command started_;
+    pid_t command_ = 0;
+    std::optional<int> status_;
+    bool any_children_ = false;
+    bool reported_ = false;
+    stop_sequence stop_;
+    stopped_by stopped_ = stopped_by::nobody;
+    std::uint32_t left_behind_ = 0;
+    std::optional<steady_time> only_refused_since_;  // KILL reaches nothing any more, but something is there
+    std::uint32_t survivors_ = 0;
+
+    keeper keeper_;
+    std::unique_ptr<renewer> renewer_;
+};
+
+}  // namespace baton::cli

@@ -1,0 +1,203 @@
+#include "run/job.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <functional>
+
+#include "run/process_tree.hpp"
+#include "run/waiting_line.hpp"
+
+namespace baton::cli {
+namespace {
+
+using std::chrono::steady_clock;
+
+/// Readable once the lease is lost, or wanted back.
+class loss_signal {
+public:
+    explicit loss_signal(const lease& lease)
+        : wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+          callback_{lease.lost(), [this] { ::eventfd_write(wake_, 1); }} {}
+    loss_signal(const loss_signal&) = delete;
+    loss_signal& operator=(const loss_signal&) = delete;
+    ~loss_signal() { ::close(wake_); }
+
+    /// Only the first time it is news; after that it would keep us awake.
+    [[nodiscard]] int descriptor(bool known) const { return known ? -1 : wake_; }
+
+private:
+    int wake_;
+    std::stop_callback<std::function<void()>> callback_;
+};
+
+std::string loss_text(loss reason) {
+    switch (reason) {
+        case loss::hold_limit: return "it was held for as long as is allowed";
+        case loss::revoked: return "an operator wants it back";
+        case loss::state_lost: return "the engine has lost its memory of it";
+        case loss::process_paused: return "baton was paused for too long";
+        case loss::closed:
+        case loss::expired:
+        case loss::none: break;
+    }
+    return "it could not be renewed in time";
+}
+
+}  // namespace
+
+job::job(const run_options& options, lease& lease, guardian& guardian, signals& signals, terminal& terminal,
+         voice& voice)
+    : options_{options},
+      lease_{lease},
+      guardian_{guardian},
+      signals_{signals},
+      terminal_{terminal},
+      voice_{voice},
+      times_{stop_times_for(options.ttl, options.kill_after)} {}
+
+job_end job::run(const std::vector<std::string>& environment) {
+    start_command order{options_.command, environment, terminal_.give_at_once(), {}, times_};
+    if (options_.max_hold) order.max_hold = steady_clock::now() + *options_.max_hold;
+    const loss_signal lost{lease_};
+    if (!lease_.valid()) return job_end{.kind = job_end::kind::lost};  // in the moment in which it came
+    if (options_.on_lost == on_lost::stop) guardian_.page().valid_until = count_of(lease_.valid_until());
+    signals_.pass_on_stops();
+    guardian_.link().send(cli::order{order});
+    while (!end_) {
+        std::array<pollfd, 3> wanted{{{signals_.descriptor(), POLLIN, 0},
+                                      {guardian_.link().descriptor(), POLLIN, 0},
+                                      {lost.descriptor(losing_ || warned_), POLLIN, 0}}};
+        ::poll(wanted.data(), wanted.size(), timeout());
+        hear();
+        if (end_) break;
+        pass_on(signals_.take());
+        watch_lease();
+        if (guardian_.gone()) without_guardian();
+    }
+    terminal_.take_back();
+    if (WIFSIGNALED(end_->status) || end_->kind != job_end::kind::by_itself) terminal_.restore_modes();
+    return *end_;
+}
+
+/// Tells the guardian how long the lease lasts, and stops the command while there is time for it to end in order.
+void job::watch_lease() {
+    const auto now = steady_clock::now();
+    const bool wanted_back = lease_.lost().stop_requested();
+    const steady_time end = lease_.valid_until();
+    const bool ending = wanted_back || now >= times_.terminate_at(end);
+    if (options_.on_lost == on_lost::ignore) {
+        if (ending && !std::exchange(warned_, true))
+            voice_.say(weight::problem, "lost",
+                       "lost " + names_of(options_.claims) + ": " + loss_text(lease_.lost_reason()) +
+                           "; the command runs on without it",
+                       {{"reason", std::string{to_string(lease_.lost_reason())}}, {"stopping", false}});
+        return;
+    }
+    // A lease that was wanted back and given an end, or that is lost, is not written again: it would only get shorter.
+    guardian_.page().valid_until = count_of(end);
+    if (!ending) return;
+    if (!std::exchange(losing_, true)) {
+        voice_.say(
+            weight::problem, "lost",
+            "losing " + names_of(options_.claims) + ": " + loss_text(lease_.lost_reason()) + "; stopping the command",
+            {{"reason", std::string{to_string(lease_.lost_reason())}}, {"stopping", true}});
+        guardian_.link().send(order{stop_command{times_.kill_after_term(now, end)}});
+    }
+    // A guardian that is itself stopped, or starved, has not done it: what is below it is below us as well.
+    if (now < times_.kill_at(end) + times_.reserve / 2) return;
+    pursued_ = true;
+    signal_all(tree_below(guardian_.id()), SIGKILL);
+    ::kill(guardian_.id(), SIGCONT);  // it is needed to tell how the command ended
+}
+
+void job::pass_on(const std::vector<int>& signals) {
+    for (const int signal : signals) {
+        if (signal == SIGCHLD) continue;
+        if (signal == SIGCONT) {
+            terminal_.after_continue();
+            guardian_.link().send(order{resume_command{}});
+        } else
+            guardian_.link().send(order{signal_command{signal}});
+    }
+}
+
+void job::hear() {
+    std::vector<report> reports;
+    guardian_.link().receive(reports);
+    for (const report& report : reports) std::visit([this](const auto& what) { hear(what); }, report);
+}
+
+void job::hear(const command_started& report) {
+    terminal_.started(report.id);
+    voice_.say(weight::detail, "started", "started as process " + std::to_string(report.id),
+               {{"process", std::int64_t{report.id}}, {"fence", lease_.fence()}});
+}
+
+void job::hear(const command_failed& report) {
+    // It may have taken the terminal before it failed.
+    terminal_.reclaim();
+    end_ = job_end{.kind = job_end::kind::not_executed, .error = report.error};
+}
+
+/// ^Z, or the use of a terminal that it does not have.
+void job::hear(const command_paused& report) {
+    const bool wants_terminal = report.signal == SIGTTIN || report.signal == SIGTTOU;
+    if (wants_terminal && terminal_.ours()) {
+        terminal_.give();
+        guardian_.link().send(order{resume_command{}});
+        return;
+    }
+    // SIGSTOP is somebody's wish for the command alone, unless a terminal would be left with nobody to serve it.
+    if (report.signal == SIGSTOP && !terminal_.given()) return;
+    terminal_.take_back();
+    // The shell that started us takes over, and `fg` sends SIGCONT: see pass_on.
+    if (stop_self(report.signal == SIGSTOP ? SIGTSTP : report.signal) || wants_terminal) return;
+    // No shell to take over: then there is no ^Z.
+    terminal_.give();
+    guardian_.link().send(order{resume_command{}});
+}
+
+void job::hear(const command_ended& report) {
+    auto kind = job_end::kind::by_itself;
+    if (report.stopped == stopped_by::max_hold) kind = job_end::kind::max_hold;
+    if (report.stopped == stopped_by::baton || report.stopped == stopped_by::guardian || pursued_)
+        kind = job_end::kind::lost;
+    end_ = job_end{kind, report.status, 0, report.left_behind, report.survivors};
+}
+
+/// Somebody killed it. What it was the parent of is below us now, and nobody else would stop it in time.
+void job::without_guardian() {
+    voice_.say(weight::problem, "guardian_lost", "the guardian was killed; killing the command");
+    const auto give_up = steady_clock::now() + std::chrono::seconds{2};
+    std::uint32_t survivors = 0;
+    for (;;) {
+        const signalled result = signal_all(tree_below(::getpid()), SIGKILL);
+        while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+        // Two looks, because one may miss a process whose parent ends while it goes through the others.
+        std::vector<process> left = tree_below(::getpid());
+        if (left.empty()) left = tree_below(::getpid());
+        if (left.empty()) break;
+        survivors = static_cast<std::uint32_t>(left.size());
+        if (result.reached == 0 && steady_clock::now() > give_up) break;
+        ::poll(nullptr, 0, 2);
+        survivors = 0;
+    }
+    end_ = job_end{job_end::kind::guardian_lost, 0, 0, 0, survivors};
+}
+
+/// Often enough that what the guardian knows of the lease is never old: see stop_times_for.
+int job::timeout() const {
+    const auto now = steady_clock::now();
+    if (losing_) return 5;
+    if (warned_) return -1;
+    const auto next = std::min<steady_time>(now + options_.ttl / 8, times_.terminate_at(lease_.valid_until()));
+    return static_cast<int>(std::max<std::int64_t>(std::chrono::ceil<milliseconds>(next - now).count(), 1));
+}
+
+}  // namespace baton::cli

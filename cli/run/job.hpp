@@ -1,0 +1,65 @@
+// The time between the grant and the release: baton's side of a command that runs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/lease.hpp"
+#include "run/guardian.hpp"
+#include "run/options.hpp"
+#include "run/signals.hpp"
+#include "run/terminal.hpp"
+#include "run/voice.hpp"
+
+namespace baton::cli {
+
+/// How it ended, with everything that it started.
+struct job_end {
+    enum class kind : std::uint8_t {
+        by_itself,     // status says how
+        not_executed,  // error says why
+        lost,          // stopped because of the lease
+        max_hold,
+        guardian_lost,  // killed after the guardian was
+    };
+    job_end::kind kind = kind::by_itself;
+    int status = 0;  // as waitpid gives it
+    int error = 0;   // errno
+    std::uint32_t left_behind = 0;
+    std::uint32_t survivors = 0;
+};
+
+class job {
+public:
+    job(const run_options& options, lease& lease, guardian& guardian, signals& signals, terminal& terminal,
+        voice& voice);
+
+    [[nodiscard]] job_end run(const std::vector<std::string>& environment);
+
+private:
+    void watch_lease();
+    void pass_on(const std::vector<int>& signals);
+    void hear();
+    void hear(const command_started& report);
+    void hear(const command_failed& report);
+    void hear(const command_paused& report);
+    void hear(const command_ended& report);
+    void without_guardian();
+    [[nodiscard]] int timeout() const;
+
+    const run_options& options_;
+    lease& lease_;
+    guardian& guardian_;
+    signals& signals_;
+    terminal& terminal_;
+    voice& voice_;
+    stop_times times_;
+    bool losing_ = false;   // the command is being stopped because of the lease
+    bool pursued_ = false;  // the guardian did not do it in time
+    bool warned_ = false;   // of a loss that is ignored
+    std::optional<job_end> end_;
+};
+
+}  // namespace baton::cli

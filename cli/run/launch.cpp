@@ -1,0 +1,69 @@
+#include "run/launch.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace baton::cli {
+namespace {
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
+    for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+/// Returns only if it failed.
+int become(const start_command& order, const guardian_setting& setting, pid_t guardian) {
+    ::setpgid(0, 0);
+    // All signals are blocked still, so that asking for the terminal from the background does not stop us.
+    if (order.take_terminal && setting.terminal >= 0) ::tcsetpgrp(setting.terminal, ::getpid());
+    // Where both baton and the guardian are killed at once, at least the command itself goes with them.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != guardian) ::_exit(0);
+    std::vector<char*> arguments = pointers_to(order.arguments);
+    std::vector<char*> environment = pointers_to(order.environment);
+    // execvpe would look for the program in our PATH; it is the same as the command's.
+    ::sigprocmask(SIG_SETMASK, &setting.original_mask, nullptr);
+    ::execvpe(arguments.front(), arguments.data(), environment.data());
+    return errno;
+}
+
+}  // namespace
+
+launched launch(const start_command& order, const guardian_setting& setting) {
+    std::array<int, 2> news{};
+    if (::pipe2(news.data(), O_CLOEXEC) != 0) return {0, errno};
+    const pid_t guardian = ::getpid();
+    const pid_t id = ::fork();
+    if (id < 0) {
+        const int error = errno;
+        ::close(news[0]);
+        ::close(news[1]);
+        return {0, error};
+    }
+    if (id == 0) {
+        const int error = become(order, setting, guardian);
+        static_cast<void>(!::write(news[1], &error, sizeof error));
+        ::_exit(127);
+    }
+    ::setpgid(id, id);  // here too, so that it is done when we return
+    ::close(news[1]);
+    int error = 0;
+    ssize_t length = 0;
+    do length = ::read(news[0], &error, sizeof error);
+    while (length < 0 && errno == EINTR);
+    ::close(news[0]);
+    if (length <= 0) return {id, 0};
+    ::waitpid(id, nullptr, 0);
+    return {id, error};
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,98 @@
+// What baton and its guardian say to each other: orders down, reports up, over a pair of sockets; and the one page that
+// both see, for what changes too often to be said. Either end closes when its process dies, however it dies.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "run/keeper.hpp"
+#include "run/stop_sequence.hpp"
+
+namespace baton::cli {
+
+// Orders.
+
+struct start_command {
+    std::vector<std::string> arguments;
+    std::vector<std::string> environment;
+    bool take_terminal = false;           // before it runs
+    std::optional<steady_time> max_hold;  // when TERM is due
+    stop_times times;
+};
+struct signal_command {
+    int signal = 0;
+};
+struct stop_command {
+    steady_time kill_at;
+};
+struct resume_command {};
+using order = std::variant<start_command, signal_command, stop_command, resume_command, kept_session>;
+
+// Reports.
+
+struct command_started {
+    pid_t id = 0;
+};
+struct command_failed {  // it could not be executed
+    int error = 0;
+};
+struct command_paused {  // a signal stopped it, as ^Z does
+    int signal = 0;
+};
+enum class stopped_by : std::uint8_t { nobody, baton, max_hold, guardian };
+struct command_ended {  // it, and everything that it started
+    int status = 0;     // as waitpid gives it
+    stopped_by stopped = stopped_by::nobody;
+    std::uint32_t left_behind = 0;  // processes that outlived it and had to be stopped
+    std::uint32_t survivors = 0;    // processes that cannot be killed by this user
+};
+using report = std::variant<command_started, command_failed, command_paused, command_ended>;
+
+/// One end. Sends whole messages, and waits with that where the other end is slow to read.
+class link_end {
+public:
+    explicit link_end(int descriptor) : descriptor_{descriptor} {}
+    link_end(const link_end&) = delete;
+    link_end& operator=(const link_end&) = delete;
+    ~link_end() { close(); }
+
+    [[nodiscard]] int descriptor() const { return descriptor_; }
+    /// False if the other end is gone.
+    bool send(const order& message);
+    bool send(const report& message);
+    /// The messages that have come since. False if the other end is gone and everything has been read.
+    bool receive(std::vector<order>& messages);
+    bool receive(std::vector<report>& messages);
+    void adopt(int descriptor) {
+        close();
+        descriptor_ = descriptor;
+    }
+    void close();
+
+private:
+    bool send_bytes(const std::string& bytes) const;
+    template <typename Message> bool receive_any(std::vector<Message>& messages);
+
+    int descriptor_;
+    std::string read_;
+};
+
+/// Shared by both processes.
+struct shared_page {
+    std::atomic<std::int64_t> valid_until;  // of the lease, as a count of the steady clock
+    std::atomic<std::int64_t> renewed_at;   // when the guardian last renewed in baton's place; 0: never
+
+    static constexpr std::int64_t never = INT64_MAX;
+};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+[[nodiscard]] inline std::int64_t count_of(steady_time time) { return time.time_since_epoch().count(); }
+[[nodiscard]] inline steady_time time_of(std::int64_t count) { return steady_time{steady_time::duration{count}}; }
+
+}  // namespace baton::cli

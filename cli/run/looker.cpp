@@ -1,0 +1,93 @@
+#include "run/looker.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "baton/error.hpp"
+
+namespace baton::cli {
+
+struct looker::state {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool wanted = false;
+    bool looking = false;
+    bool ended = false;
+    std::optional<snapshot> seen;
+    int wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+    ~state() { ::close(wake); }
+};
+
+namespace {
+
+std::atomic<bool> one_left{false};
+
+void serve(client client, const inspect_filter& filter, const std::shared_ptr<looker::state>& state) {
+    std::unique_lock lock{state->mutex};
+    for (;;) {
+        state->changed.wait(lock, [&] { return state->wanted || state->ended; });
+        if (state->ended) return;
+        state->looking = true;
+        lock.unlock();
+        std::optional<snapshot> seen;
+        try {
+            seen = client.inspect(filter);
+        } catch (const error&) {  // then there is nothing to show this time
+        }
+        lock.lock();
+        state->wanted = state->looking = false;
+        if (!seen) continue;
+        state->seen = std::move(seen);
+        ::eventfd_write(state->wake, 1);
+    }
+}
+
+}  // namespace
+
+looker::looker(const client& client, const std::vector<claim>& claims) : state_{std::make_shared<state>()} {
+    // Of several names all may be in the way, and those of other requests with them.
+    const inspect_filter filter{inspect_filter::match::exact, claims.front().resource, true};
+    thread_ = std::thread{[client, filter, state = state_] { serve(client, filter, state); }};
+}
+
+looker::~looker() {
+    bool idle = false;
+    {
+        const std::lock_guard lock{state_->mutex};
+        state_->ended = true;
+        idle = !state_->looking;
+        state_->changed.notify_one();
+    }
+    if (idle) {
+        thread_.join();
+    } else {
+        one_left = true;
+        thread_.detach();
+    }
+}
+
+bool looker::left_one() { return one_left; }
+
+void looker::look() {
+    const std::lock_guard lock{state_->mutex};
+    state_->wanted = true;
+    state_->changed.notify_one();
+}
+
+int looker::descriptor() const { return state_->wake; }
+
+std::optional<snapshot> looker::take() {
+    const std::lock_guard lock{state_->mutex};
+    eventfd_t count = 0;
+    ::eventfd_read(state_->wake, &count);
+    return std::exchange(state_->seen, std::nullopt);
+}
+
+}  // namespace baton::cli

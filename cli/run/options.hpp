@@ -1,0 +1,36 @@
+// What `baton run` was asked for.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/claim.hpp"
+#include "place.hpp"
+
+namespace baton::cli {
+
+enum class on_lost : std::uint8_t { stop, ignore };
+enum class if_abandoned : std::uint8_t { run, fail };
+enum class tone : std::uint8_t { quiet, normal, verbose };
+
+struct run_options {
+    std::vector<claim> claims;
+    bool nonblock = false;
+    std::optional<std::chrono::milliseconds> wait;
+    int conflict_exit_code = 75;
+    std::chrono::milliseconds ttl{10'000};
+    std::optional<std::chrono::milliseconds> max_hold;
+    std::optional<std::chrono::milliseconds> kill_after;
+    cli::on_lost on_lost = on_lost::stop;
+    cli::if_abandoned if_abandoned = if_abandoned::run;
+    std::string note;
+    cli::tone tone = tone::normal;
+    bool json = false;
+    cli::place place;
+    std::vector<std::string> command;
+};
+
+}  // namespace baton::cli

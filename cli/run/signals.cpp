@@ -1,0 +1,90 @@
+#include "run/signals.hpp"
+
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+namespace baton::cli {
+namespace {
+
+constexpr std::array ending{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+
+bool ignored(int signal) {
+    struct sigaction action {};
+    return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+bool ends_programs(int signal) { return std::ranges::find(ending, signal) != ending.end(); }
+
+signals::signals() {
+    sigemptyset(&wanted_);
+    for (const int signal : ending)
+        if (!ignored(signal)) sigaddset(&wanted_, signal);
+    for (const int signal : {SIGCHLD, SIGCONT, SIGWINCH}) sigaddset(&wanted_, signal);
+    sigset_t blocked = wanted_;
+    sigaddset(&blocked, SIGPIPE);  // our messages may have no reader
+    sigaddset(&blocked, SIGTTOU);  // we may write to the terminal, and give it away, from the background
+    ::pthread_sigmask(SIG_BLOCK, &blocked, &original_);
+    descriptor_ = ::signalfd(-1, &wanted_, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (descriptor_ < 0) throw std::system_error{errno, std::generic_category(), "signalfd"};
+}
+
+// They stay blocked: a SIGPIPE of a message that nobody read may still be pending.
+signals::~signals() { ::close(descriptor_); }
+
+void signals::pass_on_stops() {
+    if (ignored(SIGTSTP)) return;
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    ::pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+    sigaddset(&wanted_, SIGTSTP);
+    ::signalfd(descriptor_, &wanted_, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+std::vector<int> signals::take() {
+    std::vector<int> taken;
+    signalfd_siginfo info{};
+    while (::read(descriptor_, &info, sizeof info) == sizeof info) taken.push_back(static_cast<int>(info.ssi_signo));
+    return taken;
+}
+
+bool stop_self(int signal) {
+    // A SIGCONT that waits to be read tells whether we were stopped; an old one must not.
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCONT);
+    const timespec at_once{};
+    while (::sigtimedwait(&set, nullptr, &at_once) == SIGCONT) continue;
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, signal);
+    sigset_t before;
+    ::pthread_sigmask(SIG_UNBLOCK, &stop, &before);
+    ::raise(signal);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    sigset_t waiting;
+    return ::sigpending(&waiting) == 0 && sigismember(&waiting, SIGCONT) == 1;
+}
+
+void die_of(int signal) {
+    ::prctl(PR_SET_DUMPABLE, 0);
+    struct sigaction action {};
+    action.sa_handler = SIG_DFL;
+    ::sigaction(signal, &action, nullptr);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    ::raise(signal);
+    ::_exit(128 + signal);
+}
+
+}  // namespace baton::cli

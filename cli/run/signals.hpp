@@ -1,0 +1,44 @@
+// The signals of `run`: blocked from the start and read from a descriptor, so that nothing is interrupted and their
+// dispositions, which the command inherits, stay as they were.
+#pragma once
+
+#include <signal.h>
+
+#include <vector>
+
+namespace baton::cli {
+
+class signals {
+public:
+    /// Blocks them in this thread, and so in those that it starts. What is ignored stays ignored, as after nohup.
+    signals();
+    signals(const signals&) = delete;
+    signals& operator=(const signals&) = delete;
+    ~signals();
+
+    [[nodiscard]] int descriptor() const { return descriptor_; }
+    /// Those that have come since.
+    [[nodiscard]] std::vector<int> take();
+    /// As baton was given it: the command's.
+    [[nodiscard]] const sigset_t& original_mask() const { return original_; }
+
+    /// While it waits, ^Z stops baton as any program; later it is passed on to the command.
+    void pass_on_stops();
+
+private:
+    sigset_t original_{};
+    sigset_t wanted_{};
+    int descriptor_ = -1;
+};
+
+/// Those by which people and supervisors end a program: passed on to the command, and baton ends by them too.
+[[nodiscard]] bool ends_programs(int signal);
+
+/// Stops this process as `signal` (SIGTSTP, SIGTTIN, SIGTTOU) does by itself. False where the kernel refuses: where no
+/// shell could continue us.
+bool stop_self(int signal);
+
+/// Ends this process by that signal, without a core.
+[[noreturn]] void die_of(int signal);
+
+}  // namespace baton::cli

@@ -1,0 +1,180 @@
+#include "run/turn.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string_view>
+#include <thread>
+
+#include "baton/error.hpp"
+#include "run/looker.hpp"
+#include "run/waiting_line.hpp"
+
+namespace baton::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// An engine that has not answered by then counts as out of reach. An agent that starts takes a fraction of a second.
+constexpr milliseconds reach_within{10'000};
+
+/// Where the request's answer arrives, on some other thread.
+struct answer {
+    std::mutex mutex;
+    bool done = false;
+    std::error_code error;
+    lease granted;
+    int wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+    ~answer() { ::close(wake); }
+    void arrive(std::error_code why, lease with) {
+        const std::lock_guard lock{mutex};
+        done = true;
+        error = why;
+        granted = std::move(with);
+        ::eventfd_write(wake, 1);
+    }
+    bool take(turn& result) {
+        const std::lock_guard lock{mutex};
+        if (!done) return false;
+        result.error = error;
+        result.busy = !error && granted.fence() == 0;
+        result.granted = std::move(granted);
+        return true;
+    }
+};
+
+void ask(client& client, const run_options& options, const std::stop_token& stop,
+         const std::shared_ptr<answer>& answer) {
+    acquire_options how{.wait = options.wait};
+    if (options.max_hold) {
+        // The command gets TERM at --max-hold; the engine's own limit is for the case that nobody is there to send it.
+        const stop_times times = stop_times_for(options.ttl, options.kill_after);
+        const milliseconds late = 2 * times.reserve + std::max(options.ttl / 10, milliseconds{100});
+        how.max_hold = std::min(*options.max_hold + times.kill_after + late,
+                                std::chrono::floor<milliseconds>(protocol::bounds::longest_hold));
+    }
+    const claims wanted{options.claims};
+    if (!options.nonblock) {
+        client.async_acquire(wanted, how, stop,
+                             [answer](std::error_code why, lease with) { answer->arrive(why, std::move(with)); });
+        return;
+    }
+    // There is no callback form of this; if the engine never answers, the process ends around the thread.
+    std::thread{[client, wanted, how, answer]() mutable {
+        std::error_code error;
+        auto with = client.try_acquire(wanted, how, error);
+        answer->arrive(error, with ? std::move(*with) : lease{});
+    }}.detach();
+}
+
+class wait_display {
+public:
+    wait_display(const run_options& options, std::string label, voice& voice, looker& looker)
+        : options_{options}, label_{std::move(label)}, voice_{voice}, looker_{looker} {
+        const char* const kind = std::getenv("TERM");
+        redraws_ = ::isatty(STDERR_FILENO) == 1 && !voice.json() && kind != nullptr && *kind != '\0' &&
+                   std::string_view{kind} != "dumb" && voice.tone() != tone::quiet;
+    }
+
+    /// When there is something to show or to ask next.
+    [[nodiscard]] steady_clock::time_point next() const { return started_ + due_; }
+
+    void pass(steady_clock::time_point now) {
+        if (now < next()) return;
+        // A look takes a moment: it is asked for now, and shown when it is there.
+        looker_.look();
+        const auto waited = std::chrono::duration_cast<milliseconds>(now - started_);
+        due_ = redraws_ ? std::chrono::floor<std::chrono::seconds>(waited) + milliseconds{1'000} : next_line(waited);
+    }
+
+    void show(const snapshot& snapshot) {
+        const auto waited = std::chrono::duration_cast<milliseconds>(steady_clock::now() - started_);
+        const waiting_view view = view_of(snapshot, label_, options_.claims);
+        const std::string text = waiting_text(view, options_.claims, waited);
+        if (redraws_) return voice_.redraw(cut("baton: " + text, width()));
+        std::vector<std::string> names;
+        for (const claim& claim : options_.claims) names.push_back(claim.resource);
+        voice_.say(weight::news, "waiting", text,
+                   {{"names", names},
+                    {"waited_ms", std::int64_t{waited.count()}},
+                    {"place", std::uint64_t{view.place}},
+                    {"blocked_on", view.resource},
+                    {"by", view.holder},
+                    {"holds", view.holds},
+                    {"since_ms", std::int64_t{view.since.count() / 1'000}},
+                    {"alive_ms_ago", std::int64_t{view.silence.count() / 1'000}}});
+    }
+
+private:
+    static std::size_t width() {
+        winsize size{};
+        return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col - 1U : 79U;
+    }
+
+    const run_options& options_;
+    std::string label_;
+    voice& voice_;
+    looker& looker_;
+    bool redraws_ = false;
+    steady_clock::time_point started_ = steady_clock::now();
+    milliseconds due_ = milliseconds{1'000};
+};
+
+int poll_timeout(steady_clock::time_point until) {
+    const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now()).count();
+    return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
+}
+
+}  // namespace
+
+turn await_turn(client& client, const run_options& options, const std::string& label, signals& signals,
+                guardian& guardian, const reach_observer& reach, voice& voice) {
+    const auto arrived = std::make_shared<answer>();
+    std::stop_source withdraw;
+    ask(client, options, withdraw.get_token(), arrived);
+
+    looker looker{client, options.claims};
+    wait_display display{options, label, voice, looker};
+    const auto give_up = steady_clock::now() + reach_within;
+    steady_clock::time_point leave_by = steady_clock::time_point::max();
+    turn result;
+    for (;;) {
+        auto until = std::min(display.next(), leave_by);
+        if (!reach.reached) until = std::min(until, give_up);
+        std::array<pollfd, 4> wanted{{{arrived->wake, POLLIN, 0},
+                                      {signals.descriptor(), POLLIN, 0},
+                                      {looker.descriptor(), POLLIN, 0},
+                                      {guardian.link().descriptor(), POLLIN, 0}}};
+        ::poll(wanted.data(), wanted.size(), poll_timeout(until));
+        for (const int signal : signals.take())
+            if (ends_programs(signal) && result.signal == 0) result.signal = signal;
+        result.guardian_lost = result.guardian_lost || guardian.gone();
+        if (arrived->take(result)) break;
+        const auto now = steady_clock::now();
+        result.unreached = !reach.reached && now >= give_up;
+        if (result.unreached || now >= leave_by) break;
+        if ((result.signal != 0 || result.guardian_lost) && !withdraw.stop_requested()) {
+            withdraw.request_stop();
+            leave_by = now + milliseconds{options.nonblock ? 0 : 1'000};
+        }
+        if (const auto seen = looker.take()) display.show(*seen);
+        if (result.signal == 0) display.pass(now);
+    }
+    voice.redraw("");
+    result.unreached = result.unreached || (result.error == errc::timed_out && !reach.reached);
+    // What was granted in the moment of leaving is given back unused.
+    if (result.signal != 0 || result.guardian_lost) result.granted.release_unfinished();
+    return result;
+}
+
+}  // namespace baton::cli

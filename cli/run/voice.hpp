@@ -1,0 +1,47 @@
+// What `run` says, always on stderr: sentences for people, or one JSON object a line for programs. stdout is the
+// command's. What cannot be written is dropped: a command must not fail because nobody listens to us.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "run/options.hpp"
+
+namespace baton::cli {
+
+/// A field of an event: text that people or names brought is made harmless on its way out.
+using field =
+    std::pair<const char*, std::variant<std::int64_t, std::uint64_t, bool, std::string, std::vector<std::string>>>;
+
+enum class weight : std::uint8_t {
+    detail,   // with -v
+    news,     // unless -q
+    problem,  // always
+};
+
+class voice {
+public:
+    voice(cli::tone tone, bool json) : tone_{tone}, json_{json} {}
+
+    /// `sentence` is for people, `event` and `fields` for programs, which hear of everything.
+    void say(weight weight, const char* event, const std::string& sentence, const std::vector<field>& fields = {});
+
+    /// The one line that is written again and again while it waits on a terminal. An empty one removes it.
+    void redraw(const std::string& line);
+
+    [[nodiscard]] bool json() const { return json_; }
+    [[nodiscard]] cli::tone tone() const { return tone_; }
+
+private:
+    void write(const std::string& text) const;
+
+    cli::tone tone_;
+    bool json_;
+    bool drawn_ = false;
+};
+
+}  // namespace baton::cli

@@ -1,0 +1,100 @@
+#include "run/waiting_line.hpp"
+
+#include <algorithm>
+
+#include "client/printable.hpp"
+#include "duration.hpp"
+
+namespace baton::cli {
+namespace {
+
+using detail::printable;
+using std::chrono::milliseconds;
+
+const request_view* find(const snapshot& snapshot, protocol::serial ticket) {
+    const auto found = std::ranges::find(snapshot.requests, ticket, &request_view::ticket);
+    return found == snapshot.requests.end() ? nullptr : &*found;
+}
+
+const request_view* find_ours(const snapshot& snapshot, const std::string& label, const std::vector<claim>& claims) {
+    const auto ours = [&](const request_view& r) { return r.fence == 0 && r.label == label && r.claims == claims; };
+    const auto found = std::ranges::find_if(snapshot.requests, ours);
+    return found == snapshot.requests.end() ? nullptr : &*found;
+}
+
+/// Who holds matters more than who is ahead.
+const blocker* choose(const std::vector<blocker>& blockers) {
+    const auto hard = std::ranges::find(blockers, true, &blocker::hard);
+    if (hard != blockers.end()) return &*hard;
+    return blockers.empty() ? nullptr : &blockers.front();
+}
+
+std::string place_text(std::size_t place) { return place == 1 ? "next in line" : "place " + std::to_string(place); }
+
+}  // namespace
+
+waiting_view view_of(const snapshot& snapshot, const std::string& label, const std::vector<claim>& claims) {
+    waiting_view view;
+    if (snapshot.paused_until && *snapshot.paused_until > snapshot.at)
+        view.paused = *snapshot.paused_until - snapshot.at;
+    const request_view* const ours = find_ours(snapshot, label, claims);
+    if (ours == nullptr) return view;
+    view.place = ours->place;
+    for (const circle& circle : snapshot.circles)
+        view.circle |= std::ranges::find(circle, ours->ticket, &circle_step::ticket) != circle.end();
+    const blocker* const chosen = choose(ours->blockers);
+    if (chosen == nullptr) return view;
+    view.resource = chosen->resource;
+    view.holds = chosen->hard;
+    const auto same = [&](const blocker& b) { return b.hard == chosen->hard && b.resource == chosen->resource; };
+    view.others = static_cast<std::size_t>(std::ranges::count_if(ours->blockers, same)) - 1 + ours->blockers_left_out;
+    if (const request_view* const other = find(snapshot, chosen->ticket)) {
+        view.holder = other->label;
+        view.since = other->age;
+        view.silence = other->silence;
+    }
+    return view;
+}
+
+std::string names_of(const std::vector<claim>& claims) {
+    std::string names;
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+        if (names.size() > 100) return names + " and " + std::to_string(claims.size() - i) + " more";
+        names += (names.empty() ? "" : ", ") + printable(claims[i].resource);
+    }
+    return names;
+}
+
+std::string waiting_text(const waiting_view& view, const std::vector<claim>& claims, milliseconds waited) {
+    std::string text = "waiting for " + names_of(claims) + ", " + show_duration(waited);
+    if (view.place != 0) text += ", " + place_text(view.place);
+    if (view.paused) text += "; the engine has restarted and grants nothing for " + show_duration(*view.paused);
+    if (view.circle) text += "; in a circle of sessions that wait for each other";
+    if (view.holder.empty()) return text;
+    text += "; ";
+    if (claims.size() > 1) text += printable(view.resource) + " ";
+    text += (view.holds ? "held for " : "wanted for ") + show_duration(view.since) + " by " + printable(view.holder);
+    if (view.others != 0) text += " and " + std::to_string(view.others) + " more";
+    return text + ", alive " + show_duration(view.silence) + " ago";
+}
+
+std::string cut(const std::string& line, std::size_t width) {
+    std::size_t shown = 0;
+    std::size_t last = 0;  // where the last character that leaves room for the ellipsis ends
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if ((static_cast<unsigned char>(line[i]) & 0xc0U) == 0x80U) continue;  // inside of a character
+        if (shown + 1 == width) last = i;
+        if (shown == width) return line.substr(0, last) + "…";
+        ++shown;
+    }
+    return line;
+}
+
+milliseconds next_line(milliseconds waited) {
+    for (const milliseconds at : {milliseconds{1'000}, milliseconds{10'000}, milliseconds{60'000}})
+        if (waited < at) return at;
+    const milliseconds every{300'000};
+    return (waited / every + 1) * every;
+}
+
+}  // namespace baton::cli

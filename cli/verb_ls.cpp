@@ -1,0 +1,55 @@
+// `baton ls`: who holds what, and who waits.
+#include "claim_spec.hpp"
+#include "exit_codes.hpp"
+#include "failure.hpp"
+#include "look/show.hpp"
+#include "verbs.hpp"
+
+namespace baton::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  baton ls                    everything that is held, waited for or abandoned
+  baton ls nightly            one name; the exit code is 1 if it is free
+  baton ls --prefix team/     names that begin so
+  baton ls --json             for programs, one object on one line
+  baton ls --dot | dot -Tsvg  who gives what to whom)";
+
+struct texts {
+    std::string name;
+    std::string prefix;
+    bool json = false;
+    bool dot = false;
+    place_options place;
+};
+
+int list(const texts& in) {
+    if (!in.name.empty() && !in.prefix.empty()) throw failure{exit_code::usage, "NAME and --prefix: one or the other"};
+    if (in.json && in.dot) throw failure{exit_code::usage, "--json and --dot: one or the other"};
+    inspect_filter filter;
+    if (!in.prefix.empty()) filter = {inspect_filter::match::prefix, in.prefix, false};
+    if (!in.name.empty()) {
+        check_name(in.name);
+        filter = {inspect_filter::match::exact, in.name, false};
+    }
+    const snapshot seen = open_client(in.place.made()).inspect(filter);
+    const int code = print(in.json ? list_json(seen) : in.dot ? list_dot(seen) : list_text(seen));
+    if (code != number(exit_code::ok) || in.name.empty() || !is_free(seen, in.name)) return code;
+    return number(exit_code::no);
+}
+
+}  // namespace
+
+void add_ls(CLI::App& app, action& chosen) {
+    CLI::App* const verb = app.add_subcommand("ls", "List who holds what, and who waits");
+    const auto in = std::make_shared<texts>();
+    verb->footer(examples);
+    verb->add_option("NAME", in->name, "Only this name; the exit code is 1 if it is free");
+    verb->add_option("--prefix", in->prefix, "Only names that begin so")->type_name("TEXT");
+    verb->add_flag("--json", in->json, "As JSON");
+    verb->add_flag("--dot", in->dot, "As a graph for Graphviz");
+    in->place.add_to(*verb);
+    verb->callback([in, &chosen] { chosen = [in] { return list(*in); }; });
+}
+
+}  // namespace baton::cli

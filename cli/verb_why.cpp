@@ -1,0 +1,39 @@
+// `baton why`: what a name is held up by.
+#include "claim_spec.hpp"
+#include "exit_codes.hpp"
+#include "look/show.hpp"
+#include "verbs.hpp"
+
+namespace baton::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  baton why nightly    who holds it, since when, who is ahead, and what all of them wait for
+
+The exit code is 1 if the name is free.)";
+
+struct texts {
+    std::string name;
+    place_options place;
+};
+
+int explain(const texts& in) {
+    check_name(in.name);
+    const snapshot seen = open_client(in.place.made()).inspect({inspect_filter::match::exact, in.name, true});
+    const int code = print(why_text(seen, in.name));
+    if (code != number(exit_code::ok)) return code;
+    return number(is_free(seen, in.name) ? exit_code::no : exit_code::ok);
+}
+
+}  // namespace
+
+void add_why(CLI::App& app, action& chosen) {
+    CLI::App* const verb = app.add_subcommand("why", "Explain what a name is held up by");
+    const auto in = std::make_shared<texts>();
+    verb->footer(examples);
+    verb->add_option("NAME", in->name, "The name")->required();
+    in->place.add_to(*verb);
+    verb->callback([in, &chosen] { chosen = [in] { return explain(*in); }; });
+}
+
+}  // namespace baton::cli

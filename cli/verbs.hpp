@@ -1,0 +1,45 @@
+// The verbs of the program: one file each. A verb describes itself to the parser; what it does runs after the whole
+// command line was understood.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "place.hpp"
+
+namespace baton::cli {
+
+/// Performs the verb; the exit code. May throw `failure` and the library's `error`.
+using action = std::function<int()>;
+
+/// `command` is what came after `--`, for the verb that takes one.
+void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& command, bool has_command);
+void add_agent(CLI::App& app, action& chosen);
+void add_ls(CLI::App& app, action& chosen);
+void add_why(CLI::App& app, action& chosen);
+void add_revoke(CLI::App& app, action& chosen);
+void add_mend(CLI::App& app, action& chosen);
+void add_resize(CLI::App& app, action& chosen);
+
+/// --url and --space, as every verb has them.
+struct place_options {
+    std::string url;
+    std::string space;
+
+    void add_to(CLI::App& verb);
+    [[nodiscard]] place made() const { return make_place(url, space); }
+};
+
+/// Writes to stdout, and makes sure that it arrived: a full disk, or a reader that has gone away, may show only then.
+/// The exit code.
+int print(const std::string& text);
+
+/// Nothing is left to be done if stderr fails too.
+void complain(const std::string& message);
+
+}  // namespace baton::cli

@@ -1,0 +1,54 @@
+// The real binary, with an address, a HOME and an environment of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "process.hpp"
+
+namespace baton::testing {
+
+class Cli : public ::testing::Test {
+protected:
+    /// Where the engine is. The memory of one process will do for what is not about contention.
+    [[nodiscard]] std::map<std::string, std::string> environment() const {
+        return {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
+                {"HOME", folder_.path()},
+                {"TERM", "xterm"},
+                {"BATON_URL", "memory:"},
+                {"SHELL", "/bin/sh"},
+                {"LANG", "C.UTF-8"}};
+    }
+    [[nodiscard]] start_options baton(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.begin(), BATON_PROGRAM);
+        return {.arguments = std::move(arguments), .environment = environment(), .input = {}};
+    }
+    /// `baton run -l a OPTIONS -- COMMAND`
+    [[nodiscard]] start_options run(std::vector<std::string> options, const std::vector<std::string>& command) const {
+        std::vector<std::string> arguments{"run", "-l", "a"};
+        arguments.insert(arguments.end(), options.begin(), options.end());
+        arguments.emplace_back("--");
+        arguments.insert(arguments.end(), command.begin(), command.end());
+        return baton(std::move(arguments));
+    }
+    [[nodiscard]] start_options run_shell(std::vector<std::string> options, const std::string& script) const {
+        return run(std::move(options), {"/bin/sh", "-c", script});
+    }
+    /// The guardian of a baton that has a command.
+    static pid_t guardian_of(pid_t baton) {
+        pid_t found = 0;
+        eventually([&] {
+            const auto children = children_of(baton);
+            if (!children.empty()) found = children.front();
+            return found != 0;
+        });
+        return found;
+    }
+
+    folder folder_;
+};
+
+}  // namespace baton::testing

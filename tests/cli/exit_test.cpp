@@ -1,0 +1,209 @@
+// How `baton run` ends, what the command finds, and the odd surroundings that it is started in.
+#include <signal.h>
+
+#include "baton.hpp"
+
+namespace baton::testing {
+namespace {
+
+class Exit : public Cli {
+protected:
+    std::optional<int> code_of(const start_options& options) {
+        last_ = std::make_unique<child>(options);
+        return last_->wait();
+    }
+    std::unique_ptr<child> last_;
+};
+
+TEST_F(Exit, IsTheCommandsOwn) {
+    EXPECT_EQ(code_of(run({}, {"true"})), 0);
+    EXPECT_EQ(code_of(run_shell({}, "exit 7")), 7);
+    EXPECT_EQ(last_->err(), "");
+}
+
+TEST_F(Exit, Is128AndTheSignalThatEndedTheCommand) {
+    EXPECT_EQ(code_of(run_shell({}, "kill -SEGV $$")), 139);
+    EXPECT_FALSE(last_->ended_by()) << "a crash is the command's, and not ours";
+    EXPECT_EQ(code_of(run_shell({}, "kill -INT $$")), 130);
+    EXPECT_EQ(last_->ended_by(), SIGINT) << "so that a shell ends its loop";
+}
+
+TEST_F(Exit, Is127ForWhatDoesNotExistAnd126ForWhatCannotRun) {
+    EXPECT_EQ(code_of(run({}, {"/no/such/program"})), 127);
+    EXPECT_NE(last_->err().find("cannot run /no/such/program: No such file"), std::string::npos) << last_->err();
+    EXPECT_EQ(code_of(run({}, {"no-such-program-in-the-path"})), 127);
+    EXPECT_EQ(code_of(run({}, {"/etc/passwd"})), 126);
+    EXPECT_EQ(code_of(run({}, {"/"})), 126);
+}
+
+TEST_F(Exit, Is64ForWrongUsageAndSaysWhatIsAllowed) {
+    const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
+        {{"run"}, "-l NAME"},
+        {{"run", "--", "true"}, "-l NAME"},
+        {{"run", "-l", "a"}, "after --"},
+        {{"run", "-l", "a", "--"}, "after --"},
+        {{"run", "-l", "", "--", "true"}, "1 to 512 bytes"},
+        {{"run", "-l", std::string(513, 'x'), "--", "true"}, "1 to 512 bytes"},
+        {{"run", "-l", "a", "-w", "soon", "--", "true"}, "ms, s, m, h"},
+        {{"run", "-l", "a", "-w", "1s", "-n", "--", "true"}, "one or the other"},
+        {{"run", "-l", "a", "-t", "1ms", "--", "true"}, "at least 100ms"},
+        {{"run", "-l", "a", "-k", "6s", "--", "true"}, "half of the ttl"},
+        {{"run", "-l", "a", "--on-lost", "cry", "--", "true"}, "stop or ignore"},
+        {{"run", "-l", "a", "--if-abandoned", "cry", "--", "true"}, "run or fail"},
+        {{"run", "-l", "a", "-E", "256", "--", "true"}, "0 to 255"},
+        {{"run", "-p", "gpu", "--", "true"}, "team/gpu:2/8"},
+        {{"run", "-p", "gpu:9/8", "--", "true"}, "1 <= n <= LIMIT"},
+        {{"run", "-l", "a", "-c", "true", "--", "true"}, "one or the other"},
+        {{"run", "-l", "a", "--space", "a b", "--", "true"}, "A-Z a-z 0-9"},
+        {{"run", "-l", "a", "--note", std::string(1'200, 'n'), "--", "true"}, "--note is too long"},
+        {{"run", "-l", "a", "--frobnicate", "--", "true"}, "unknown option: --frobnicate"},
+        {{"run", "-l", "a", "echo", "--", "true"}, "unexpected: echo"},
+        {{"run", "-l"}, "--lock"},
+        {{"run", "-l", "a", "-l", "a", "--", "true"}, "a"},
+    };
+    for (const auto& [arguments, hint] : wrong) {
+        EXPECT_EQ(code_of(baton(arguments)), 64) << hint << "\n" << last_->err();
+        EXPECT_NE(last_->err().find(hint), std::string::npos) << last_->err();
+        EXPECT_EQ(last_->out(), "");
+    }
+}
+
+TEST_F(Exit, Is78WithoutAnEngineOfThatAddress) {
+    EXPECT_EQ(code_of(run({"-u", "nowhere:"}, {"true"})), 78);
+    EXPECT_EQ(code_of(run({"-u", "nonsense"}, {"true"})), 78);
+}
+
+TEST_F(Exit, Is124AtMaxHold) {
+    EXPECT_EQ(code_of(run({"-m", "50ms"}, {"sleep", "1000"})), 124);
+    EXPECT_NE(last_->err().find("50 ms"), std::string::npos) << last_->err();
+}
+
+TEST_F(Exit, Is75ForWhatARunAroundItHolds) {
+    const std::string inner = std::string{BATON_PROGRAM} + " run -l a -- echo inside";
+    EXPECT_EQ(code_of(run_shell({}, inner)), 75);
+    EXPECT_NE(last_->err().find("holds a already"), std::string::npos) << last_->err();
+    const std::string between = std::string{BATON_PROGRAM} + " run -l b -- ";
+    EXPECT_EQ(code_of(run_shell({}, between + inner)), 75) << "two levels up";
+    EXPECT_EQ(
+        code_of(run_shell({}, between + "env BATON_URL=memory:other " + between + "env BATON_URL=memory: " + inner)),
+        75)
+        << "and something else in between";
+    EXPECT_EQ(code_of(run_shell({}, std::string{BATON_PROGRAM} + " run -s a -E 9 -- true")), 9) << "in any mode";
+    EXPECT_EQ(code_of(run_shell({}, "BATON_URL=memory:other " + inner)), 0) << "elsewhere it is another name";
+    EXPECT_EQ(last_->out(), "inside\n");
+    EXPECT_EQ(code_of(run_shell({}, std::string{BATON_PROGRAM} + " run --space other -l a -- true")), 0);
+}
+
+TEST_F(Exit, TheCommandFindsWhatItHolds) {
+    start_options options = baton({"run", "-l", "a b", "-p", "team/gpu:2/8", "-s", "c", "--", "env"});
+    options.environment["BATON_FENCE"] = "outer";
+    options.environment["BATON_ABANDONED"] = "outer";
+    ASSERT_EQ(code_of(options), 0);
+    const std::string& out = last_->out();
+    EXPECT_NE(out.find("BATON_LOCKS=a b\nc\nteam/gpu\n"), std::string::npos) << out;
+    EXPECT_NE(out.find("BATON_SLOTS=team/gpu=0,1\n"), std::string::npos) << out;
+    EXPECT_NE(out.find("BATON_ABANDONED=\n"), std::string::npos) << out;
+    EXPECT_NE(out.find("BATON_WAITED_MS=0\n"), std::string::npos) << out;
+    EXPECT_NE(out.find("BATON_URL=memory:\n"), std::string::npos) << out;
+    EXPECT_NE(out.find("BATON_SPACE=\n"), std::string::npos) << out;
+    EXPECT_EQ(out.find("outer"), std::string::npos) << out;
+    EXPECT_NE(out.find("BATON_FENCE="), std::string::npos) << out;
+}
+
+TEST_F(Exit, InputAndOutputAreTheCommands) {
+    start_options options = run({"-v"}, {"cat"});
+    options.input = "through\n";
+    EXPECT_EQ(code_of(options), 0);
+    EXPECT_EQ(last_->out(), "through\n");
+    EXPECT_NE(last_->err().find("baton: got a"), std::string::npos) << last_->err();
+}
+
+TEST_F(Exit, ArgumentsArriveAsTheyAre) {
+    EXPECT_EQ(code_of(run({}, {"printf", "%s|", "", "-n", "--", "a b", "*", "$HOME"})), 0);
+    EXPECT_EQ(last_->out(), "|-n|--|a b|*|$HOME|");
+}
+
+TEST_F(Exit, AStringGoesThroughTheShell) {
+    EXPECT_EQ(code_of(baton({"run", "-l", "a", "-c", "echo $((6 * 7)); exit 3"})), 3);
+    EXPECT_EQ(last_->out(), "42\n");
+}
+
+TEST_F(Exit, NamesAreNeverObeyedByATerminal) {
+    for (const std::string& name : {std::string{"two words"}, std::string{"it's \"so\""}, std::string{"line\nbreak"},
+                                    std::string{"\x1b[31mred\x07"}, std::string{"\xff\xfe"}, std::string(512, 'x')}) {
+        EXPECT_EQ(code_of(baton({"run", "-v", "-l", name, "--", "/no/such/\x1b[31m"})), 127);
+        for (const char c : last_->err())
+            EXPECT_TRUE(c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f));
+        EXPECT_EQ(code_of(baton({"run", "--json", "-l", name, "--", "true"})), 0);
+        for (const char c : last_->err()) EXPECT_TRUE(c == '\n' || (c >= 0x20 && c < 0x7f)) << last_->err();
+    }
+}
+
+TEST_F(Exit, ClosedStdinIsClosedForTheCommandToo) {
+    start_options options =
+        run_shell({}, "if [ -e /proc/self/fd/0 ]; then echo open; else echo closed; fi; exec 3</dev/null");
+    options.close_stdin = true;
+    EXPECT_EQ(code_of(options), 0);
+    EXPECT_EQ(last_->out(), "closed\n");
+}
+
+TEST_F(Exit, NoDescriptorOfOursReachesTheCommand) {
+    start_options plain{.arguments = {"/bin/ls", "/proc/self/fd"}, .environment = environment(), .input = {}};
+    EXPECT_EQ(code_of(plain), 0);
+    const std::string without = last_->out();
+    EXPECT_EQ(code_of(run({}, {"/bin/ls", "/proc/self/fd"})), 0);
+    EXPECT_EQ(last_->out(), without);
+}
+
+TEST_F(Exit, MessagesThatNobodyReadsDoNotDisturb) {
+    start_options options = run_shell({"-v"}, "exit 7");
+    options.err = "/dev/full";
+    EXPECT_EQ(code_of(options), 7);
+    // A pipe without a reader.
+    start_options piped{
+        .arguments = {"/bin/bash", "-c",
+                      std::string{BATON_PROGRAM} + " run -v -l a -- sh -c 'exit 7' 2> >(exec true); exit $?"},
+        .environment = environment(),
+        .input = {}};
+    EXPECT_EQ(code_of(piped), 7);
+}
+
+TEST_F(Exit, ThePipeOfTheCommandBreaksAsWithoutBaton) {
+    start_options piped{.arguments = {"/bin/bash", "-c",
+                                      std::string{BATON_PROGRAM} + " run -l a -- yes | head -1; echo ${PIPESTATUS[0]}"},
+                        .environment = environment(),
+                        .input = {}};
+    EXPECT_EQ(code_of(piped), 0);
+    EXPECT_EQ(last_->out(), "y\n141\n") << last_->err();
+}
+
+TEST_F(Exit, OutputIsCapturedAtOnce) {
+    start_options capture{
+        .arguments = {"/bin/bash", "-c", "x=$(" + std::string{BATON_PROGRAM} + " run -l a -- echo hi); echo got-$x-"},
+        .environment = environment(),
+        .input = {}};
+    EXPECT_EQ(code_of(capture), 0);
+    EXPECT_EQ(last_->out(), "got-hi-\n");
+}
+
+TEST_F(Exit, WorksWithAnEmptyEnvironment) {
+    start_options options = run({"-u", "memory:"}, {"/bin/echo", "hi"});
+    options.environment.clear();
+    EXPECT_EQ(code_of(options), 0) << last_->err();
+    EXPECT_EQ(last_->out(), "hi\n");
+    options.environment = {{"LANG", "C"}, {"BATON_URL", "memory:"}};
+    EXPECT_EQ(code_of(options), 0) << last_->err();
+}
+
+TEST_F(Exit, WhatIsIgnoredStaysIgnored) {
+    start_options options{.arguments = {"/bin/sh", "-c",
+                                        "trap '' HUP; exec " + std::string{BATON_PROGRAM} +
+                                            " run -l a -- sh -c 'kill -HUP $PPID $$; echo alive'"},
+                          .environment = environment(),
+                          .input = {}};
+    EXPECT_EQ(code_of(options), 0);
+    EXPECT_EQ(last_->out(), "alive\n");
+}
+
+}  // namespace
+}  // namespace baton::testing

@@ -1,0 +1,175 @@
+// The parts of the program that need no process: durations, claims, the stop sequence, the keeper, the waiting line.
+#include <gtest/gtest.h>
+
+#include "baton/client.hpp"
+#include "claim_spec.hpp"
+#include "duration.hpp"
+#include "failure.hpp"
+#include "run/environment.hpp"
+#include "run/keeper.hpp"
+#include "run/stop_sequence.hpp"
+#include "run/waiting_line.hpp"
+
+namespace baton::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+const steady_time start{1'000s};
+
+TEST(Duration, IsANumberWithAUnit) {
+    EXPECT_EQ(parse_duration("250ms"), 250ms);
+    EXPECT_EQ(parse_duration("5s"), 5s);
+    EXPECT_EQ(parse_duration("5"), 5s);
+    EXPECT_EQ(parse_duration("0"), 0s);
+    EXPECT_EQ(parse_duration("10m"), 10min);
+    EXPECT_EQ(parse_duration("2h"), 2h);
+    EXPECT_EQ(parse_duration("1.5s"), 1500ms);
+    EXPECT_EQ(parse_duration("0.25"), 250ms);
+    EXPECT_EQ(parse_duration("8784h"), 366 * 24h);
+}
+
+TEST(Duration, IsNothingElse) {
+    for (const char* wrong : {"", "s", "-1", "+1", "1 s", " 1", "1d", "1.", ".5", "1.5.2", "ms", "0x10", "1e3", "8785h",
+                              "99999999999999999999", "99999999999999999999h", "1,5"})
+        EXPECT_FALSE(parse_duration(wrong)) << wrong;
+}
+
+TEST(Duration, IsShownInAtMostTwoUnits) {
+    EXPECT_EQ(show_duration(0ms), "0 ms");
+    EXPECT_EQ(show_duration(-5ms), "0 ms");
+    EXPECT_EQ(show_duration(999ms), "999 ms");
+    EXPECT_EQ(show_duration(5s), "5 s");
+    EXPECT_EQ(show_duration(200s), "3 min 20 s");
+    EXPECT_EQ(show_duration(2h), "2 h");
+    EXPECT_EQ(show_duration(2h + 5s), "2 h");
+    EXPECT_EQ(show_duration(76h), "3 d 4 h");
+}
+
+TEST(Permits, AreReadFromTheRight) {
+    EXPECT_EQ(parse_permits("gpu/8"), (claim{"gpu", mode::permits, 1, 8}));
+    EXPECT_EQ(parse_permits("team/gpu:2/8"), (claim{"team/gpu", mode::permits, 2, 8}));
+    EXPECT_EQ(parse_permits("a:b/8"), (claim{"a:b", mode::permits, 1, 8}));
+    EXPECT_EQ(parse_permits("a:2:1/8"), (claim{"a:2", mode::permits, 1, 8}));
+    EXPECT_EQ(parse_permits("a:/8"), (claim{"a:", mode::permits, 1, 8}));
+    for (const char* wrong : {"", "gpu", "gpu/", "/8", "gpu:0/8", "gpu:9/8", "gpu/0", "gpu/65537", "gpu/-1", "gpu/8 "})
+        EXPECT_THROW(static_cast<void>(parse_permits(wrong)), failure) << wrong;
+}
+
+TEST(StopSequence, IsTermOnceThenKillAsOftenAsItTakes) {
+    stop_sequence stop;
+    EXPECT_EQ(stop.due(start), stop_step::none);
+    stop.begin(start + 1s);
+    EXPECT_EQ(stop.due(start), stop_step::terminate);
+    EXPECT_EQ(stop.due(start + 999ms), stop_step::none);
+    EXPECT_EQ(stop.due(start + 1s), stop_step::kill);
+    EXPECT_EQ(stop.due(start + 2s), stop_step::kill);
+}
+
+TEST(StopSequence, BecomesMoreUrgentNeverLess) {
+    stop_sequence stop;
+    stop.begin(start + 2s);
+    stop.begin(start + 1s);
+    stop.begin(start + 3s);
+    EXPECT_EQ(stop.next(), start + 1s);
+}
+
+TEST(StopSequence, LeavesTimeForKillBeforeTheLeaseEnds) {
+    const stop_times times = stop_times_for(10s, {});
+    EXPECT_EQ(times.kill_after, 2500ms);
+    const steady_time end = start + 10s;
+    EXPECT_LT(times.kill_at(end), end);
+    EXPECT_EQ(times.terminate_at(end), end - times.reserve - 2500ms);
+    EXPECT_EQ(times.kill_after_term(start, end), start + 2500ms);
+    EXPECT_EQ(times.kill_after_term(end - 1s, end), end - times.reserve) << "less time if there is less";
+    EXPECT_EQ(stop_times_for(10s, 9s).kill_after, 5s) << "half of the ttl at most";
+}
+
+/// A lease is renewed every third of the ttl: then TERM must be further away than what is left at the worst.
+TEST(StopSequence, DoesNotBeginBetweenTwoRenewals) {
+    for (const milliseconds ttl : {100ms, 1'000ms, 10'000ms, 15'000ms}) {
+        const stop_times times = stop_times_for(ttl, ttl / 2);
+        const milliseconds margin = std::max(ttl * 3 / 100, 20ms);
+        const milliseconds least = ttl - margin - ttl / 3;
+        EXPECT_LT(times.kill_after + times.reserve, least) << ttl.count();
+    }
+}
+
+TEST(Keeper, RenewsInThePlaceOfAStoppedBaton) {
+    keeper keeper;
+    EXPECT_FALSE(keeper.due(start)) << "there is no session yet";
+    EXPECT_FALSE(keeper.interval());
+    keeper.keep({"local:", {1, 2}, 900ms});
+    EXPECT_TRUE(keeper.due(start)) << "it may be a third of the ttl since baton did";
+    EXPECT_FALSE(keeper.due(start + 299ms));
+    EXPECT_TRUE(keeper.due(start + 300ms));
+    keeper.saw_running();
+    EXPECT_TRUE(keeper.due(start + 310ms)) << "stopped again";
+}
+
+/// Baton renews every third of the ttl; then it may be stopped for `interval` before that is seen.
+TEST(Keeper, NoticesAStoppedBatonInTime) {
+    keeper keeper;
+    keeper.keep({"local:", {1, 2}, 900ms});
+    EXPECT_LT(*keeper.interval() + 300ms, 450ms) << "before half of the ttl has passed";
+    EXPECT_EQ(keeper.valid_until(start), start + 873ms);
+}
+
+TEST(WaitingLine, ComesAfterOneSecondTenAMinuteAndThenEveryFive) {
+    EXPECT_EQ(next_line(0ms), 1s);
+    EXPECT_EQ(next_line(1s), 10s);
+    EXPECT_EQ(next_line(10s), 60s);
+    EXPECT_EQ(next_line(60s), 300s);
+    EXPECT_EQ(next_line(300s), 600s);
+}
+
+TEST(WaitingLine, SaysWhoIsInTheWay) {
+    client holder{"memory:waiting-line", {.label = "job 1 on here · nightly\x1b[31m", .observer = {}}};
+    client ahead{"memory:waiting-line", {.label = "job 2 on here", .observer = {}}};
+    client us{"memory:waiting-line", {.label = "job 3 on here", .observer = {}}};
+    const lease held = holder.acquire(exclusive("a"));
+    std::stop_source stop;
+    ahead.async_acquire(exclusive("a"), {}, stop.get_token(), [](std::error_code, lease) {});
+    static_cast<void>(ahead.inspect());
+    us.async_acquire(exclusive("a", "b"), {}, stop.get_token(), [](std::error_code, lease) {});
+    const std::vector<claim> claims = exclusive("a", "b").list();
+    const snapshot seen = us.inspect();
+    const waiting_view view = view_of(seen, "job 3 on here", claims);
+    EXPECT_EQ(view.place, 2U);
+    EXPECT_TRUE(view.holds);
+    const std::string text = waiting_text(view, claims, 65s);
+    EXPECT_TRUE(text.starts_with("waiting for a, b, 1 min 5 s, place 2; a held for ")) << text;
+    EXPECT_NE(text.find(" by job 1 on here · nightly\\x1b[31m, alive "), std::string::npos) << text;
+    stop.request_stop();
+}
+
+TEST(WaitingLine, KnowsLessIfItSeesLess) {
+    EXPECT_EQ(waiting_text({}, exclusive("a").list(), 1s), "waiting for a, 1 s");
+    waiting_view paused;
+    paused.paused = 9s;
+    EXPECT_NE(waiting_text(paused, exclusive("a").list(), 1s).find("grants nothing for 9 s"), std::string::npos);
+}
+
+TEST(WaitingLine, IsCutBetweenCharacters) {
+    EXPECT_EQ(cut("abcdef", 6), "abcdef");
+    EXPECT_EQ(cut("abcdef", 5), "abcd…");
+    EXPECT_EQ(cut("äöüäöü", 5), "äöüä…");
+}
+
+TEST(Environment, NamesTheAncestorsOfTheSamePlaceOnly) {
+    run_options options;
+    options.claims = exclusive("a").list();
+    options.place = {"local:", ""};
+    const std::vector<std::string> around{"BATON_AROUND=redis://h\t\tb\nlocal:\t\ta", "BATON_URL=local:"};
+    EXPECT_EQ(held_around(around, options), "a");
+    options.place.space = "other";
+    EXPECT_FALSE(held_around(around, options));
+    options.place = {"redis://h", ""};
+    EXPECT_FALSE(held_around(around, options));
+    options.place = {"local:", ""};
+    options.claims = exclusive("b\nlocal:\t\ta").list();
+    EXPECT_FALSE(held_around(around, options)) << "a line break in a name is not one between names";
+}
+
+}  // namespace
+}  // namespace baton::cli

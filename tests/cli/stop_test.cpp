@@ -1,0 +1,166 @@
+// How a command is stopped: everything that it started is gone before the lock is passed on, whoever is killed.
+#include <signal.h>
+
+#include <algorithm>
+
+#include "baton.hpp"
+
+namespace baton::testing {
+namespace {
+
+class Stop : public Cli {
+protected:
+    /// A sleep that can be found again.
+    [[nodiscard]] std::string sleep() const { return "sleep " + word_; }
+    [[nodiscard]] bool none_left() const {
+        return eventually([this] { return processes_with(word_).empty(); });
+    }
+    /// How many sleeps there are, beside the shells that have the word in their script.
+    [[nodiscard]] std::size_t sleeps() const {
+        const auto all = processes_with(std::string{"sleep\0", 6} + word_);
+        return all.size();
+    }
+    [[nodiscard]] bool running(std::size_t count) const {
+        return eventually([&] { return sleeps() == count; });
+    }
+
+    std::string word_ = unique_word();
+};
+
+TEST_F(Stop, SignalsArePassedOnToTheWholeGroup) {
+    for (const int signal : {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2}) {
+        child baton{run_shell({}, sleep() + " & " + sleep())};
+        // A shell without job control has its background jobs ignore INT and QUIT: those are stopped afterwards.
+        ASSERT_TRUE(running(2));
+        baton.signal(signal);
+        EXPECT_EQ(baton.wait(), 128 + signal);
+        EXPECT_EQ(baton.ended_by(), signal);
+        EXPECT_TRUE(processes_with(word_).empty()) << "when baton has ended, all of it has";
+    }
+}
+
+TEST_F(Stop, ACommandThatHandlesASignalGoesOn) {
+    child baton{run_shell({}, "trap 'echo caught' USR1; for i in 1 2 3; do " + sleep() + " & wait $!; done")};
+    ASSERT_TRUE(running(1));
+    baton.signal(SIGUSR1);
+    EXPECT_TRUE(baton.says("caught"));
+    baton.signal(SIGTERM);
+    EXPECT_EQ(baton.wait(), 143);
+    EXPECT_TRUE(none_left());
+}
+
+TEST_F(Stop, WhatIsLeftBehindIsStopped) {
+    child baton{run_shell({}, sleep() + " & exit 3")};
+    EXPECT_EQ(baton.wait(), 3);
+    EXPECT_TRUE(processes_with(word_).empty());
+    EXPECT_TRUE(baton.complains("left running")) << baton.err();
+}
+
+TEST_F(Stop, WhoeverLeavesTheGroupAndTheSessionIsStoppedToo) {
+    child baton{run_shell(
+        {}, "setsid sh -c '" + sleep() + " & " + sleep() + "' & setsid -f " + sleep() + "; sleep 0.1; exit 0")};
+    EXPECT_EQ(baton.wait(), 0);
+    EXPECT_TRUE(processes_with(word_).empty());
+}
+
+TEST_F(Stop, KillFollowsIfTermIsIgnored) {
+    child baton{run_shell({"-m", "50ms", "-k", "50ms"}, "trap '' TERM; (trap '' TERM; while :; do " + sleep() +
+                                                            "; done) & while :; do " + sleep() + "; done")};
+    EXPECT_EQ(baton.wait(), 124);
+    EXPECT_TRUE(processes_with(word_).empty());
+}
+
+TEST_F(Stop, StoppedProcessesAreStoppedForGood) {
+    child baton{run_shell({"-m", "200ms"}, "(kill -STOP $(exec sh -c 'echo $PPID'); " + sleep() + ") & " + sleep())};
+    EXPECT_EQ(baton.wait(), 124);
+    EXPECT_TRUE(processes_with(word_).empty());
+}
+
+TEST_F(Stop, AfterKillOfBatonTheGuardianStopsTheTree) {
+    child baton{run_shell({"-k", "100ms"}, "trap '' TERM; setsid -f " + sleep() + "; " + sleep() + " & while :; do " +
+                                               sleep() + "; done")};
+    ASSERT_TRUE(running(3));
+    const pid_t guardian = guardian_of(baton.id());
+    baton.signal(SIGKILL);
+    EXPECT_EQ(baton.wait(), 137);
+    EXPECT_TRUE(none_left());
+    EXPECT_TRUE(eventually([&] { return !alive(guardian); }));
+}
+
+/// The guardian is what the engine waits for: while it lives, the claim is not passed on.
+TEST_F(Stop, AfterKillOfBatonTheGuardianIsTheLastToGo) {
+    child baton{run_shell({"-k", "200ms"}, "trap '' TERM; while :; do " + sleep() + "; done")};
+    ASSERT_TRUE(running(1));
+    const pid_t guardian = guardian_of(baton.id());
+    baton.signal(SIGKILL);
+    EXPECT_TRUE(eventually([&] { return !alive(guardian); }));
+    EXPECT_TRUE(processes_with(word_).empty());
+}
+
+TEST_F(Stop, AfterKillOfTheGuardianBatonKillsTheTreeAndFails) {
+    child baton{
+        run_shell({}, "trap '' TERM; setsid -f " + sleep() + "; " + sleep() + " & while :; do " + sleep() + "; done")};
+    ASSERT_TRUE(running(3));
+    ::kill(guardian_of(baton.id()), SIGKILL);
+    EXPECT_EQ(baton.wait(), 70);
+    EXPECT_TRUE(processes_with(word_).empty());
+    EXPECT_TRUE(baton.complains("the guardian was killed")) << baton.err();
+}
+
+TEST_F(Stop, AfterKillOfBothTheCommandItselfDies) {
+    child baton{run_shell({}, "exec " + sleep())};
+    ASSERT_TRUE(running(1));
+    const pid_t guardian = guardian_of(baton.id());
+    ::kill(guardian, SIGSTOP);  // it is to have no chance to act before it dies
+    baton.signal(SIGKILL);
+    ::kill(guardian, SIGKILL);
+    EXPECT_EQ(baton.wait(), 137);
+    EXPECT_TRUE(none_left());
+}
+
+/// Baton is stopped and cannot renew, and nobody can in its place: the memory of one process. The command must be gone
+/// before the lease ends.
+TEST_F(Stop, WhileBatonIsStoppedTheGuardianStopsTheCommandInTime) {
+    child baton{run_shell({"-t", "400ms"}, "exec " + sleep())};
+    ASSERT_TRUE(running(1));
+    baton.signal(SIGSTOP);
+    EXPECT_TRUE(running(0)) << "though baton is still stopped";
+    EXPECT_EQ(state_of(baton.id()), 'T');
+    baton.signal(SIGCONT);
+    EXPECT_EQ(baton.wait(), 76) << baton.err();
+}
+
+TEST_F(Stop, AShortStopOfBatonDisturbsNothing) {
+    child baton{run_shell({}, sleep() + "; true")};
+    ASSERT_TRUE(running(1));
+    baton.signal(SIGSTOP);
+    ASSERT_TRUE(eventually([&] { return state_of(baton.id()) == 'T'; }));
+    baton.signal(SIGCONT);
+    baton.signal(SIGTERM);
+    EXPECT_EQ(baton.wait(), 143);
+}
+
+TEST_F(Stop, AStoppedGuardianPassesSignalsOnWhenItRunsAgain) {
+    child baton{run_shell({}, "exec " + sleep())};
+    ASSERT_TRUE(running(1));
+    const pid_t guardian = guardian_of(baton.id());
+    ::kill(guardian, SIGSTOP);
+    ASSERT_TRUE(eventually([&] { return state_of(guardian) == 'T'; }));
+    baton.signal(SIGTERM);
+    EXPECT_TRUE(running(1));
+    ::kill(guardian, SIGCONT);
+    EXPECT_EQ(baton.wait(), 143);
+    EXPECT_TRUE(none_left());
+}
+
+TEST_F(Stop, AShortCommandNeverLeavesAGuardian) {
+    for (int i = 0; i < 20; ++i) {
+        child baton{run({}, {"true", word_})};
+        const auto ended = baton.wait();
+        EXPECT_EQ(ended, 0);
+    }
+    EXPECT_TRUE(processes_with(word_).empty());
+}
+
+}  // namespace
+}  // namespace baton::testing

@@ -1,0 +1,180 @@
+// Job control on a pseudo-terminal, as a person at a shell meets it.
+#include <signal.h>
+
+#include "baton.hpp"
+
+namespace baton::testing {
+namespace {
+
+class Terminal : public Cli {
+protected:
+    /// An interactive bash with job control, and `baton` as a word in it.
+    [[nodiscard]] start_options shell() const {
+        start_options options{.arguments = {"/bin/bash", "--norc", "--noprofile", "-i"},
+                              .environment = environment(),
+                              .input = {},
+                              .on_terminal = true};
+        options.environment["PS1"] = "ready> ";
+        options.environment["BATON"] = BATON_PROGRAM;
+        return options;
+    }
+    static void send(child& shell, const std::string& line) {
+        shell.forget();
+        shell.type(line + "\n");
+    }
+};
+
+TEST_F(Terminal, InterruptReachesTheCommandAndTheShellGoesOn) {
+    child bash{shell()};
+    ASSERT_TRUE(bash.says("ready> "));
+    send(bash, "$BATON run -l a -- sh -c 'echo be''gun; exec sleep 1000'");
+    ASSERT_TRUE(bash.says("begun")) << bash.out();
+    bash.forget();
+    bash.type("\x03");
+    ASSERT_TRUE(bash.says("ready> ")) << bash.out();
+    send(bash, "echo code-$?-");
+    EXPECT_TRUE(bash.says("code-130-")) << bash.out();
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
+TEST_F(Terminal, InterruptEndsALoopOfTheShell) {
+    child bash{shell()};
+    ASSERT_TRUE(bash.says("ready> "));
+    send(bash, "for i in 1 2 3; do $BATON run -l a -- sh -c 'echo turn-'$i'.; exec sleep 1000'; done");
+    ASSERT_TRUE(bash.says("turn-1.")) << bash.out();
+    bash.type("\x03");
+    send(bash, "echo after-the''-loop");
+    EXPECT_TRUE(bash.says("after-the-loop")) << bash.out();
+    EXPECT_EQ(bash.out().find("turn-2."), std::string::npos) << bash.out();
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
+TEST_F(Terminal, StopGivesThePromptAndFgContinuesBoth) {
+    child bash{shell()};
+    ASSERT_TRUE(bash.says("ready> "));
+    send(bash, "$BATON run -l a -- sh -c 'echo be''gun; read line; echo got-$line-'");
+    ASSERT_TRUE(bash.says("begun")) << bash.out();
+    bash.forget();
+    bash.type("\x1a");
+    ASSERT_TRUE(bash.says("Stopped")) << bash.out();
+    ASSERT_TRUE(bash.says("ready> ")) << bash.out();
+    send(bash, "echo free''-prompt");
+    ASSERT_TRUE(bash.says("free-prompt")) << bash.out();
+    send(bash, "fg");
+    ASSERT_TRUE(bash.says("read line")) << bash.out();
+    bash.type("hello\n");
+    ASSERT_TRUE(bash.says("got-hello-")) << bash.out();
+    send(bash, "echo code-$?-");
+    EXPECT_TRUE(bash.says("code-0-")) << bash.out();
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
+TEST_F(Terminal, AnInteractiveShellWorksInside) {
+    child bash{shell()};
+    ASSERT_TRUE(bash.says("ready> "));
+    send(bash, "PS1='inner> ' $BATON run -l a -- bash --norc --noprofile -i");
+    ASSERT_TRUE(bash.says("inner> ")) << bash.out();
+    EXPECT_EQ(bash.out().find("no job control"), std::string::npos) << bash.out();
+    send(bash, "sh -c 'echo in''side; exec sleep 1000'");
+    ASSERT_TRUE(bash.says("inside")) << bash.out();
+    bash.type("\x1a");
+    ASSERT_TRUE(bash.says("Stopped")) << bash.out();
+    send(bash, "fg");
+    ASSERT_TRUE(bash.says("exec sleep")) << bash.out();
+    bash.forget();
+    bash.type("\x03");
+    ASSERT_TRUE(bash.says("inner> ")) << bash.out();
+    send(bash, "echo fence-${BATON_FENCE:+there}-");
+    ASSERT_TRUE(bash.says("fence-there-")) << bash.out();
+    send(bash, "exit 5");
+    ASSERT_TRUE(bash.says("ready> ")) << bash.out();
+    send(bash, "echo code-$?-");
+    EXPECT_TRUE(bash.says("code-5-")) << bash.out();
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
+TEST_F(Terminal, ViWorksInside) {
+    child bash{shell()};
+    ASSERT_TRUE(bash.says("ready> "));
+    send(bash, "$BATON run -l a -- vi " + folder_.file("text"));
+    ASSERT_TRUE(bash.says("~")) << bash.out();
+    bash.type("ihello\x1b:wq\n");
+    ASSERT_TRUE(bash.says("ready> ")) << bash.out();
+    EXPECT_EQ(contents(folder_.file("text")), "hello\n");
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
+/// The pager is of the same job: the terminal must stay with it.
+TEST_F(Terminal, APipelineKeepsTheTerminalForItsOtherPart) {
+    child bash{shell()};
+    ASSERT_TRUE(bash.says("ready> "));
+    send(bash, "$BATON run -l a -- echo piped | (cat; read -r line </dev/tty; echo pager-$line-)");
+    ASSERT_TRUE(bash.says("piped\r\n")) << bash.out();
+    bash.type("key\n");
+    EXPECT_TRUE(bash.says("pager-key-")) << bash.out();
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
+/// And the command gets it when it asks: its input is not the terminal, but it reads from there.
+TEST_F(Terminal, TheEndOfAPipelineGetsTheTerminalWhenItAsks) {
+    child bash{shell()};
+    ASSERT_TRUE(bash.says("ready> "));
+    send(bash, "echo x | $BATON run -l a -- bash -c 'read -r line </dev/tty; echo asked-$line-'");
+    ASSERT_TRUE(bash.says("-'\r\n")) << bash.out();
+    bash.type("key\n");
+    EXPECT_TRUE(bash.says("asked-key-")) << bash.out();
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
+TEST_F(Terminal, InBackgroundItStopsForInputAndFgServesIt) {
+    child bash{shell()};
+    ASSERT_TRUE(bash.says("ready> "));
+    send(bash, "$BATON run -l a -- bash -c 'read -r line; echo late-$line-' &");
+    ASSERT_TRUE(bash.says("ready> ")) << bash.out();
+    ASSERT_TRUE(eventually([&] {
+        send(bash, "jobs");
+        return bash.says("Stopped", milliseconds{200});
+    })) << bash.out();
+    send(bash, "fg");
+    ASSERT_TRUE(bash.says("read -r")) << bash.out();
+    bash.type("word\n");
+    EXPECT_TRUE(bash.says("late-word-")) << bash.out();
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
+/// ^C at a script: both the script and the command are to end.
+TEST_F(Terminal, InterruptEndsAScript) {
+    child bash{shell()};
+    ASSERT_TRUE(bash.says("ready> "));
+    send(bash, "sh -c '$BATON run -l a -- sh -c \"echo be\"gun\"; exec sleep 1000\"; echo script-went-on'");
+    ASSERT_TRUE(bash.says("begun")) << bash.out();
+    bash.forget();
+    bash.type("\x03");
+    ASSERT_TRUE(bash.says("ready> ")) << bash.out();
+    EXPECT_EQ(bash.out().find("script-went-on"), std::string::npos) << bash.out();
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
+/// Without a shell around it nobody could continue it: ^Z does nothing.
+TEST_F(Terminal, WithoutAShellThereIsNoStop) {
+    start_options options = run_shell({}, "echo begun; read line; echo got-$line-");
+    options.on_terminal = true;
+    child baton{options};
+    ASSERT_TRUE(baton.says("begun"));
+    baton.type("\x1a");
+    baton.type("on\n");
+    EXPECT_TRUE(baton.says("got-on-")) << baton.out();
+    EXPECT_EQ(baton.wait(), 0);
+}
+
+}  // namespace
+}  // namespace baton::testing

@@ -1,0 +1,201 @@
+// Waiting, losing, and being told: with others in the same engine.
+#include <signal.h>
+
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "baton.hpp"
+
+namespace baton::testing {
+namespace {
+
+class Waiting : public Cli {
+protected:
+    /// `baton run -l a …` with company.
+    [[nodiscard]] start_options with(std::vector<std::string> plays, std::vector<std::string> options,
+                                     const std::string& script) const {
+        start_options started = run_shell(std::move(options), script);
+        started.arguments.front() = "--";
+        plays.insert(plays.begin(), BATON_CONTENDED);
+        plays.insert(plays.end(), {"--report", file("report")});
+        started.arguments.insert(started.arguments.begin(), plays.begin(), plays.end());
+        return started;
+    }
+    [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+    void make(const std::string& name) const { std::ofstream{file(name)} << "x"; }
+    [[nodiscard]] std::string report() const { return contents(file("report")); }
+    [[nodiscard]] bool there(const std::string& name) const {
+        return eventually([&] { return !contents(file(name)).empty(); });
+    }
+};
+
+TEST_F(Waiting, GetsItsTurnAndSaysWhoHoldsItMeanwhile) {
+    child baton{with({"--hold-until", file("go")}, {}, "echo mine")};
+    EXPECT_TRUE(baton.complains("waiting for a, 1 s, next in line; held for ")) << baton.err();
+    EXPECT_TRUE(baton.complains(" by other 1 on here · its note, alive ")) << baton.err();
+    EXPECT_EQ(baton.out(), "");
+    make("go");
+    EXPECT_EQ(baton.wait(), 0);
+    EXPECT_EQ(baton.out(), "mine\n");
+}
+
+TEST_F(Waiting, OnATerminalOneLineIsRedrawn) {
+    start_options options = with({"--hold-until", file("go")}, {}, "echo mine");
+    options.on_terminal = true;
+    child baton{options};
+    EXPECT_TRUE(baton.says("\r\x1b[Kbaton: waiting for a, 2 s")) << baton.out();
+    EXPECT_EQ(baton.out().find('\n'), std::string::npos) << "one line";
+    make("go");
+    EXPECT_EQ(baton.wait(), 0);
+    EXPECT_NE(baton.out().find("\r\x1b[Kmine\r\n"), std::string::npos) << "and nothing of it stays: " << baton.out();
+}
+
+TEST_F(Waiting, OnADumbTerminalItIsNotRedrawn) {
+    start_options options = with({"--hold-until", file("go")}, {}, "echo mine");
+    options.on_terminal = true;
+    options.environment.erase("TERM");
+    child baton{options};
+    EXPECT_TRUE(baton.says("baton: waiting for a, 1 s")) << baton.out();
+    EXPECT_EQ(baton.out().find('\x1b'), std::string::npos);
+    make("go");
+    EXPECT_EQ(baton.wait(), 0);
+}
+
+TEST_F(Waiting, ProgramsHearOfItAsJson) {
+    child baton{with({"--hold-until", file("go")}, {"--json"}, "true")};
+    EXPECT_TRUE(baton.complains("\"waiting\"")) << baton.err();
+    make("go");
+    EXPECT_EQ(baton.wait(), 0);
+    std::vector<std::string> events;
+    std::istringstream lines{baton.err()};
+    for (std::string line; std::getline(lines, line);) {
+        const auto event = nlohmann::json::parse(line);
+        events.push_back(event["event"]);
+        if (events.back() != "waiting") continue;
+        EXPECT_EQ(event["by"], "other 1 on here · its note");
+    }
+    EXPECT_EQ(events, (std::vector<std::string>{"waiting", "granted", "started", "ended"}));
+}
+
+TEST_F(Waiting, QuietSaysNothing) {
+    child baton{with({"--hold-until", file("go")}, {"-q", "-w", "1200ms"}, "true")};
+    EXPECT_EQ(baton.wait(), 75);
+    EXPECT_EQ(baton.err(), "");
+}
+
+TEST_F(Waiting, BusyAndTooLongAre75OrWhatIsAskedFor) {
+    child busy{with({"--hold-until", file("go")}, {"-n"}, "echo no")};
+    EXPECT_EQ(busy.wait(), 75);
+    EXPECT_TRUE(busy.complains("a is taken")) << busy.err();
+    child late{with({"--hold-until", file("go")}, {"-w", "50ms", "-E", "9"}, "echo no")};
+    EXPECT_EQ(late.wait(), 9);
+    EXPECT_TRUE(late.complains("within 50 ms")) << late.err();
+    EXPECT_EQ(busy.out() + late.out(), "");
+    EXPECT_EQ(report(), "a holders 1 queue 0 marks 0\n");
+}
+
+TEST_F(Waiting, ASignalLeavesTheQueueAtOnce) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1}) {
+        child baton{with({"--hold-until", file("go")}, {}, "echo no")};
+        ASSERT_TRUE(baton.complains("waiting for a")) << baton.err();
+        baton.signal(signal);
+        EXPECT_EQ(baton.wait(), 128 + signal);
+        EXPECT_EQ(baton.ended_by(), signal) << "a shell sees that a signal did it";
+        EXPECT_EQ(baton.out(), "");
+    }
+}
+
+TEST_F(Waiting, WithoutItsGuardianItDoesNotStart) {
+    child baton{with({"--hold-until", file("go")}, {}, "echo no")};
+    ASSERT_TRUE(baton.complains("waiting for a")) << baton.err();
+    ::kill(guardian_of(baton.id()), SIGKILL);
+    EXPECT_EQ(baton.wait(), 70);
+    EXPECT_EQ(baton.out(), "");
+}
+
+TEST_F(Waiting, ACommandThatEndsWellMendsWhatItWasTold) {
+    child baton{with({"--abandoned"}, {}, "echo told-$BATON_ABANDONED-")};
+    EXPECT_EQ(baton.wait(), 0);
+    EXPECT_EQ(baton.out(), "told-a-\n");
+    EXPECT_TRUE(baton.complains("a was left behind by other 2 on here")) << baton.err();
+    EXPECT_EQ(report(), "") << "no mark, no holder: nothing is known of it";
+}
+
+TEST_F(Waiting, ACommandThatFailsKeepsTheMark) {
+    child baton{with({"--abandoned"}, {}, "exit 3")};
+    EXPECT_EQ(baton.wait(), 3);
+    EXPECT_EQ(report(), "a holders 0 queue 0 marks 1\n");
+}
+
+TEST_F(Waiting, AbandonedMayBeAReasonNotToRun) {
+    child baton{with({"--abandoned"}, {"--if-abandoned", "fail"}, "echo no")};
+    EXPECT_EQ(baton.wait(), 65);
+    EXPECT_EQ(baton.out(), "");
+    EXPECT_EQ(report(), "a holders 0 queue 0 marks 1\n");
+}
+
+TEST_F(Waiting, WhatAnOperatorWantsBackIsGivenBack) {
+    child baton{with({"--revoke-when", file("now")}, {}, "trap 'echo asked; exit 1' TERM; echo up; sleep 1000 & wait")};
+    ASSERT_TRUE(baton.says("up"));
+    make("now");
+    EXPECT_EQ(baton.wait(), 76) << baton.err();
+    EXPECT_EQ(baton.out(), "up\nasked\n");
+    EXPECT_TRUE(baton.complains("an operator wants it back")) << baton.err();
+    EXPECT_EQ(report(), "a holders 0 queue 0 marks 1\n") << "it was broken off";
+}
+
+TEST_F(Waiting, ACommandThatEndsInOrderWhenAskedLeavesNoMark) {
+    child baton{with({"--revoke-when", file("now")}, {}, "trap 'exit 0' TERM; echo up; sleep 1000 & wait")};
+    ASSERT_TRUE(baton.says("up"));
+    make("now");
+    EXPECT_EQ(baton.wait(), 76) << baton.err();
+    EXPECT_EQ(report(), "");
+}
+
+TEST_F(Waiting, ASilentEngineStopsTheCommandBeforeTheLeaseEnds) {
+    child baton{
+        with({"--silence-when", file("now")}, {"-t", "600ms"}, "trap '' TERM; echo up; while :; do sleep 1000; done")};
+    ASSERT_TRUE(baton.says("up"));
+    make("now");
+    EXPECT_EQ(baton.wait(), 76) << baton.err();
+    EXPECT_TRUE(baton.complains("could not be renewed")) << baton.err();
+}
+
+TEST_F(Waiting, AShortOutageDisturbsNothing) {
+    child baton{with({"--outage-when", file("now")}, {"-t", "1s", "-k", "500ms"},
+                     "echo up; while ! [ -e " + file("end") + " ]; do sleep 0.02; done; exit 5")};
+    ASSERT_TRUE(baton.says("up"));
+    make("now");
+    // Longer than a lease lasts without renewal.
+    EXPECT_FALSE(baton.wait(milliseconds{1'500})) << baton.err();
+    make("end");
+    EXPECT_EQ(baton.wait(), 5);
+    EXPECT_EQ(baton.err(), "");
+}
+
+TEST_F(Waiting, ALossMayBeIgnored) {
+    child baton{with({"--silence-when", file("now")}, {"-t", "300ms", "--on-lost", "ignore"},
+                     "echo up; while ! [ -e " + file("end") + " ]; do sleep 0.02; done; exit 5")};
+    ASSERT_TRUE(baton.says("up"));
+    make("now");
+    EXPECT_TRUE(baton.complains("the command runs on without it")) << baton.err();
+    make("end");
+    EXPECT_EQ(baton.wait(), 5);
+}
+
+/// The guardian cannot do it: baton does, for what is below the guardian is below baton too.
+TEST_F(Waiting, AStoppedGuardianDoesNotKeepTheCommandBeyondTheLease) {
+    const std::string word = unique_word();
+    child baton{with({"--silence-when", file("now")}, {"-t", "600ms"}, "echo up; exec sleep " + word)};
+    ASSERT_TRUE(baton.says("up"));
+    const pid_t guardian = guardian_of(baton.id());
+    ::kill(guardian, SIGSTOP);
+    make("now");
+    EXPECT_TRUE(eventually([&] { return processes_with(std::string{"sleep\0", 6} + word).empty(); }));
+    ::kill(guardian, SIGCONT);
+    EXPECT_EQ(baton.wait(), 76) << baton.err();
+}
+
+}  // namespace
+}  // namespace baton::testing
