@@ -24,23 +24,23 @@ place make_place(std::string url, std::string space) {
     return {std::move(url), std::move(space)};
 }
 
-// The stores have no spaces of their own yet, but `memory:NAME` is a space by another word: this is the one line that
-// changes when they have.
+// `memory:` has no spaces of its own, but `memory:NAME` is a space by another word.
 std::string address_of(const place& place) {
     if (place.space.empty()) return place.url;
     if (place.url.starts_with("memory:")) return place.url + "/" + place.space;
-    throw failure{exit_code::configuration,
-                  "this version knows spaces only of memory:; leave --space and BATON_SPACE away"};
+    return place.url + (place.url.find('?') == std::string::npos ? "?" : "&") + "space=" + place.space;
 }
 
 store_maker& store_maker_used() {
-    static store_maker maker = [](std::string_view url) { return make_store(url); };
+    static store_maker maker = [](std::string_view address, std::optional<pid_t> companion) {
+        return detail::make_store(address, companion);
+    };
     return maker;
 }
 
-client open_client(const place& place, const client_options& options) {
+client open_client(const place& place, const client_options& options, std::optional<pid_t> companion) {
     try {
-        return client{store_maker_used()(address_of(place)), options};
+        return client{store_maker_used()(address_of(place), companion), options};
     } catch (const error& refused) {
         throw failure{code_of(refused.code()), refused.what()};
     }

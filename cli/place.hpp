@@ -1,8 +1,11 @@
 // Where the engine is: the address and the space in it, from the options, else the environment.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,14 +23,15 @@ struct place {
 /// What was not given on the command line comes from BATON_URL and BATON_SPACE. Throws `failure` (usage).
 [[nodiscard]] place make_place(std::string url, std::string space);
 
-/// The address that names the space as well. Throws `failure` (configuration) where an address cannot.
+/// The address that names the space as well.
 [[nodiscard]] std::string address_of(const place& place);
 
-/// Every verb gets its client here. Throws `failure`.
-[[nodiscard]] client open_client(const place& place, const client_options& options = {});
+/// Every verb gets its client here. `companion` is a second process that the session is bound to. Throws `failure`.
+[[nodiscard]] client open_client(const place& place, const client_options& options = {},
+                                 std::optional<pid_t> companion = {});
 
 /// What makes the stores; tests put something in between.
-using store_maker = std::function<std::shared_ptr<store>(std::string_view url)>;
+using store_maker = std::function<std::shared_ptr<store>(std::string_view address, std::optional<pid_t> companion)>;
 [[nodiscard]] store_maker& store_maker_used();
 
 }  // namespace baton::cli

@@ -1,6 +1,7 @@
 // `baton agent`: serves `local:`.
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,7 +39,7 @@ struct arguments {
     std::string address = "local:";
     std::string mode = "0600";
     std::uint64_t idle_ms = 10'000;
-    std::uint64_t max_ttl_ms = 15'000;
+    std::optional<std::uint64_t> max_ttl_ms;
 };
 
 /// What a supervisor of the kind of systemd waits for: one datagram to the socket that it names.
@@ -86,7 +88,7 @@ int serve(const arguments& arguments) {
     options.address = address_of(arguments);
     options.mode = static_cast<mode_t>(std::stoul(arguments.mode, nullptr, 8));
     options.idle_end = std::chrono::milliseconds{arguments.idle_ms};
-    options.max_ttl = std::chrono::milliseconds{arguments.max_ttl_ms};
+    if (arguments.max_ttl_ms) options.max_ttl = std::chrono::milliseconds{*arguments.max_ttl_ms};
     options.program = "baton " + std::string{version};
     if (arguments.foreground) {
         options.idle_end.reset();
@@ -95,6 +97,7 @@ int serve(const arguments& arguments) {
         options.ready = leave_standard_output;
         umask(0077);
     }
+    prctl(PR_SET_NAME, "baton-agent");  // started through /proc/self/exe it would be called exe
     std::string why;
     switch (agent::serve(options, why)) {
         case agent::outcome::done: return number(exit_code::ok);

@@ -1,5 +1,6 @@
 // `baton ls`: who holds what, and who waits.
 #include "claim_spec.hpp"
+#include "client/printable.hpp"
 #include "exit_codes.hpp"
 #include "failure.hpp"
 #include "look/show.hpp"
@@ -33,7 +34,9 @@ int list(const texts& in) {
         filter = {inspect_filter::match::exact, in.name, false};
     }
     const snapshot seen = open_client(in.place.made()).inspect(filter);
-    const int code = print(in.json ? list_json(seen) : in.dot ? list_dot(seen) : list_text(seen));
+    std::string text = in.json ? list_json(seen) : in.dot ? list_dot(seen) : list_text(seen);
+    if (text.empty() && !in.name.empty()) text = detail::printable(in.name) + ": free\n";
+    const int code = print(text);
     if (code != number(exit_code::ok) || in.name.empty() || !is_free(seen, in.name)) return code;
     return number(exit_code::no);
 }

@@ -10,7 +10,7 @@ namespace {
 
 using detail::printable;
 
-std::string head(const resource_view& resource) {
+std::string head(const snapshot& snapshot, const resource_view& resource) {
     std::string text = printable(resource.name) + ": ";
     if (resource.holders.empty() && resource.queue.empty()) return text + "free\n";
     const bool counted = std::ranges::any_of(resource.holders, [](const auto& c) { return c.mode == mode::permits; });
@@ -18,7 +18,7 @@ std::string head(const resource_view& resource) {
         text += std::to_string(resource.used) + " of " + std::to_string(*resource.limit);
         if (resource.percent) text += ", " + std::to_string(*resource.percent) + " %";
     } else
-        text += resource.holders.empty() ? "reserved" : "held";
+        text += !resource.holders.empty() ? "held" : is_paused(snapshot) ? "not granted yet" : "reserved";
     if (resource.pinned) text += ", limit pinned to " + std::to_string(*resource.pinned);
     if (!resource.queue.empty()) text += ", " + std::to_string(resource.queue.size()) + " waiting";
     return text + "\n";
@@ -91,11 +91,11 @@ std::string mode_text(baton::mode mode, std::uint32_t permits, std::uint32_t lim
 
 std::string list_text(const snapshot& snapshot) {
     std::string text;
-    if (snapshot.paused_until && *snapshot.paused_until > snapshot.at)
+    if (is_paused(snapshot))
         text += "paused: the engine has restarted and grants nothing for " +
                 show_duration(*snapshot.paused_until - snapshot.at) + "\n";
     for (const resource_view& resource : snapshot.resources) {
-        text += head(resource);
+        text += head(snapshot, resource);
         for (const claim_view& claim : resource.holders) text += line(snapshot, claim, "holds  ");
         std::size_t place = 0;
         for (const claim_view& claim : resource.queue)

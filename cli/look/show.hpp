@@ -20,6 +20,10 @@ namespace baton::cli {
 [[nodiscard]] std::string why_text(const snapshot& snapshot, const std::string& name);
 
 /// Nobody holds it and nobody waits for it.
+/// Early after a restart of the engine: nothing is granted, so that holders can come back.
+[[nodiscard]] inline bool is_paused(const snapshot& snapshot) {
+    return snapshot.paused_until && *snapshot.paused_until > snapshot.at;
+}
 [[nodiscard]] bool is_free(const snapshot& snapshot, const std::string& name);
 
 [[nodiscard]] const resource_view* find_resource(const snapshot& snapshot, const std::string& name);

@@ -119,11 +119,12 @@ std::string why_text(const snapshot& snapshot, const std::string& name) {
     }
     std::string text = printable(name);
     if (resource->holders.empty())
-        text += " is held by nobody, but reserved for a request that waits for other names too. ";
+        text += is_paused(snapshot) ? " is not granted yet. "
+                                    : " is held by nobody, but reserved for a request that waits for other names too. ";
     else
         text += " is held by " + holders_text(snapshot, *resource) + ". ";
     text += queue_text(snapshot, *resource);
-    if (snapshot.paused_until && *snapshot.paused_until > snapshot.at)
+    if (is_paused(snapshot))
         text += " The engine has restarted and grants nothing for " +
                 show_duration(*snapshot.paused_until - snapshot.at) + ".";
     for (const circle& circle : snapshot.circles) {

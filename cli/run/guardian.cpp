@@ -22,10 +22,7 @@ shared_page* share_page() {
     void* const memory =
         ::mmap(nullptr, sizeof(shared_page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) fail("mmap");
-    auto* const page = new (memory) shared_page;
-    page->valid_until = shared_page::never;
-    page->renewed_at = 0;
-    return page;
+    return new (memory) shared_page;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "run/link.hpp"
+#include "run/shared_page.hpp"
 
 namespace baton::cli {
 

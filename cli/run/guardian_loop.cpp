@@ -114,7 +114,7 @@ void guardian_loop::obey(const resume_command& /*order*/) {
 }
 
 void guardian_loop::obey(kept_session order) {
-    renewer_ = make_renewer(order);
+    renewer_.reset();
     keeper_.keep(std::move(order));
 }
 
@@ -139,10 +139,9 @@ void guardian_loop::heed_baton() {
     const auto seen = look_at(baton_);
     baton_stopped_ = seen && seen->stopped();
     if (!baton_stopped_) return keeper_.saw_running();
-    const steady_time sent = steady_clock::now();
-    if (!renewer_ || !keeper_.due(sent) || !renewer_->renew(*keeper_.session())) return;
-    page_.renewed_at = count_of(sent);
-    if (page_.valid_until != shared_page::never) page_.valid_until = count_of(keeper_.valid_until(sent));
+    if (!keeper_.due(steady_clock::now())) return;
+    if (!renewer_) renewer_ = std::make_unique<renewer>(*keeper_.session(), page_);
+    renewer_->renew();
 }
 
 /// Baton watches the lease. We do where it cannot: TERM in time if it is stopped, and KILL in time whatever it does,
@@ -201,14 +200,14 @@ void guardian_loop::finish() {
 
 bool guardian_loop::over() const { return !baton_there_ && (command_ <= 0 || reported_); }
 
-steady_time guardian_loop::valid_until() const { return time_of(page_.valid_until); }
+steady_time guardian_loop::valid_until() const { return page_.end(); }
 
 /// Milliseconds until there is something to do, -1 for never: as poll wants it.
 int guardian_loop::timeout() const {
     std::optional<steady_time> next;
     const auto sooner = [&next](steady_time time) { next = next ? std::min(*next, time) : time; };
     const steady_time now = steady_clock::now();
-    if (const auto interval = keeper_.interval(); interval && renewer_ && baton_there_) sooner(now + *interval);
+    if (const auto interval = keeper_.interval(); interval && baton_there_) sooner(now + *interval);
     if (stop_.begun() && !reported_ && any_children_) sooner(std::max(*stop_.next(), now + between_kills));
     if (command_runs() && !stop_.begun()) {
         if (started_.max_hold) sooner(*started_.max_hold);

@@ -9,6 +9,7 @@
 #include "run/guardian.hpp"
 #include "run/keeper.hpp"
 #include "run/link.hpp"
+#include "run/renewer.hpp"
 #include "run/stop_sequence.hpp"
 
 namespace baton::cli {

@@ -89,7 +89,9 @@ job_end job::run(const std::vector<std::string>& environment) {
 void job::watch_lease() {
     const auto now = steady_clock::now();
     const bool wanted_back = lease_.lost().stop_requested();
-    const steady_time end = lease_.valid_until();
+    // Where baton itself was stopped, the guardian may have renewed, and the client may not have heard of it yet.
+    const steady_time known = lease_.valid_until();
+    const steady_time end = wanted_back ? known : std::max(known, time_of(guardian_.page().kept_until));
     const bool ending = wanted_back || now >= times_.terminate_at(end);
     if (options_.on_lost == on_lost::ignore) {
         if (ending && !std::exchange(warned_, true))
@@ -100,7 +102,7 @@ void job::watch_lease() {
         return;
     }
     // A lease that was wanted back and given an end, or that is lost, is not written again: it would only get shorter.
-    guardian_.page().valid_until = count_of(end);
+    guardian_.page().valid_until = count_of(known);
     if (!ending) return;
     if (!std::exchange(losing_, true)) {
         voice_.say(

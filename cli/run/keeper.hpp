@@ -3,32 +3,23 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
 
-#include "baton/protocol.hpp"
+#include "baton/store.hpp"
 #include "run/stop_sequence.hpp"
 
 namespace baton::cli {
 
 /// What is needed to renew: it comes over the link, never through arguments or the environment, where others see it.
 struct kept_session {
-    std::string url;
+    std::string address;
     protocol::session_id session;
+    baton::lineage lineage = 0;
     milliseconds ttl{0};
+    std::uint64_t number = 0;  // counts them: 1, 2, …
 };
-
-/// Renews from outside of the client. Used by one process, which does nothing else meanwhile: it must not take long.
-class renewer {
-public:
-    virtual ~renewer() = default;
-    /// True if the store said yes.
-    [[nodiscard]] virtual bool renew(const kept_session& session) = 0;
-};
-
-/// None for stores that end with the process: nobody else can renew there.
-[[nodiscard]] std::unique_ptr<renewer> make_renewer(const kept_session& session);
 
 class keeper {
 public:
@@ -53,11 +44,6 @@ public:
     [[nodiscard]] std::optional<milliseconds> interval() const {
         if (!session_) return {};
         return std::max(session_->ttl / 8, milliseconds{10});
-    }
-
-    /// How long the session lives for sure after a renewal that was sent then: the margin is the client's own.
-    [[nodiscard]] steady_time valid_until(steady_time sent) const {
-        return sent + session_->ttl - std::max(session_->ttl * 3 / 100, milliseconds{20});
     }
 
 private:

@@ -20,19 +20,18 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
     return pointers;
 }
 
-/// Returns only if it failed.
-int become(const start_command& order, const guardian_setting& setting, pid_t guardian) {
+/// Returns only if it failed. Between fork and exec nothing may be allocated: the guardian may have a second thread.
+int become(char** arguments, char** environment, bool take_terminal, const guardian_setting& setting,
+           pid_t guardian) {
     ::setpgid(0, 0);
     // All signals are blocked still, so that asking for the terminal from the background does not stop us.
-    if (order.take_terminal && setting.terminal >= 0) ::tcsetpgrp(setting.terminal, ::getpid());
+    if (take_terminal && setting.terminal >= 0) ::tcsetpgrp(setting.terminal, ::getpid());
     // Where both baton and the guardian are killed at once, at least the command itself goes with them.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != guardian) ::_exit(0);
-    std::vector<char*> arguments = pointers_to(order.arguments);
-    std::vector<char*> environment = pointers_to(order.environment);
     // execvpe would look for the program in our PATH; it is the same as the command's.
     ::sigprocmask(SIG_SETMASK, &setting.original_mask, nullptr);
-    ::execvpe(arguments.front(), arguments.data(), environment.data());
+    ::execvpe(arguments[0], arguments, environment);
     return errno;
 }
 
@@ -41,6 +40,8 @@ int become(const start_command& order, const guardian_setting& setting, pid_t gu
 launched launch(const start_command& order, const guardian_setting& setting) {
     std::array<int, 2> news{};
     if (::pipe2(news.data(), O_CLOEXEC) != 0) return {0, errno};
+    std::vector<char*> arguments = pointers_to(order.arguments);
+    std::vector<char*> environment = pointers_to(order.environment);
     const pid_t guardian = ::getpid();
     const pid_t id = ::fork();
     if (id < 0) {
@@ -50,7 +51,7 @@ launched launch(const start_command& order, const guardian_setting& setting) {
         return {0, error};
     }
     if (id == 0) {
-        const int error = become(order, setting, guardian);
+        const int error = become(arguments.data(), environment.data(), order.take_terminal, setting, guardian);
         static_cast<void>(!::write(news[1], &error, sizeof error));
         ::_exit(127);
     }

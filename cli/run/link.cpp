@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "run/shared_page.hpp"
+
 namespace baton::cli {
 namespace {
 
@@ -41,10 +43,12 @@ public:
     void body(const stop_command& what) { put(what.kill_at); }
     void body(const resume_command& /*what*/) {}
     void body(const kept_session& what) {
-        put(what.url);
+        put(what.address);
         put(static_cast<std::int64_t>(what.session.high));
         put(static_cast<std::int64_t>(what.session.low));
+        put(static_cast<std::int64_t>(what.lineage));
         put(what.ttl);
+        put(static_cast<std::int64_t>(what.number));
     }
     void body(const command_started& what) { put(std::int64_t{what.id}); }
     void body(const command_failed& what) { put(std::int64_t{what.error}); }
@@ -96,10 +100,12 @@ public:
     void body(stop_command& what) { what.kill_at = time_of(number()); }
     void body(resume_command& /*what*/) {}
     void body(kept_session& what) {
-        what.url = text();
+        what.address = text();
         what.session.high = static_cast<std::uint64_t>(number());
         what.session.low = static_cast<std::uint64_t>(number());
+        what.lineage = static_cast<std::uint64_t>(number());
         what.ttl = duration();
+        what.number = static_cast<std::uint64_t>(number());
     }
     void body(command_started& what) { what.id = small(); }
     void body(command_failed& what) { what.error = small(); }
@@ -148,7 +154,8 @@ void link_end::close() {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }
 
-bool link_end::send_bytes(const std::string& bytes) const {
+bool link_end::send_bytes(const std::string& bytes) {
+    const std::lock_guard lock{sending_};
     for (std::size_t done = 0; done < bytes.size();) {
         const ssize_t sent = ::send(descriptor_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
         if (sent >= 0)

@@ -1,11 +1,11 @@
-// What baton and its guardian say to each other: orders down, reports up, over a pair of sockets; and the one page that
-// both see, for what changes too often to be said. Either end closes when its process dies, however it dies.
+// What baton and its guardian say to each other: orders down, reports up, over a pair of sockets. Either end closes when
+// its process dies, however it dies.
 #pragma once
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <variant>
@@ -54,7 +54,7 @@ struct command_ended {  // it, and everything that it started
 };
 using report = std::variant<command_started, command_failed, command_paused, command_ended>;
 
-/// One end. Sends whole messages, and waits with that where the other end is slow to read.
+/// One end. Sends whole messages, from any thread, and waits with that where the other end is slow to read.
 class link_end {
 public:
     explicit link_end(int descriptor) : descriptor_{descriptor} {}
@@ -76,23 +76,12 @@ public:
     void close();
 
 private:
-    bool send_bytes(const std::string& bytes) const;
+    bool send_bytes(const std::string& bytes);
     template <typename Message> bool receive_any(std::vector<Message>& messages);
 
     int descriptor_;
+    std::mutex sending_;
     std::string read_;
 };
-
-/// Shared by both processes.
-struct shared_page {
-    std::atomic<std::int64_t> valid_until;  // of the lease, as a count of the steady clock
-    std::atomic<std::int64_t> renewed_at;   // when the guardian last renewed in baton's place; 0: never
-
-    static constexpr std::int64_t never = INT64_MAX;
-};
-static_assert(std::atomic<std::int64_t>::is_always_lock_free);
-
-[[nodiscard]] inline std::int64_t count_of(steady_time time) { return time.time_since_epoch().count(); }
-[[nodiscard]] inline steady_time time_of(std::int64_t count) { return steady_time{steady_time::duration{count}}; }
 
 }  // namespace baton::cli

@@ -20,32 +20,25 @@
 namespace baton::cli {
 namespace {
 
-struct named_process {
-    process what;
-    std::string name;
-};
-
 // The name, in brackets, may contain anything, brackets too: what counts comes after the last one.
-std::optional<named_process> parse(const char* text) {
-    const char* const open = std::strchr(text, '(');
+std::optional<process> parse(const char* text) {
     const char* const close = std::strrchr(text, ')');
-    if (open == nullptr || close == nullptr || close < open) return {};
-    named_process found;
-    found.what.id = static_cast<pid_t>(std::strtol(text, nullptr, 10));
-    found.name.assign(open + 1, close);
+    if (close == nullptr) return {};
+    process found;
+    found.id = static_cast<pid_t>(std::strtol(text, nullptr, 10));
     long parent = 0;
     long group = 0;
     long session = 0;
     if (std::sscanf(close + 1, " %c %ld %ld %ld %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                    &found.what.state, &parent, &group, &session, &found.what.started) != 5)
+                    &found.state, &parent, &group, &session, &found.started) != 5)
         return {};
-    found.what.parent = static_cast<pid_t>(parent);
-    found.what.group = static_cast<pid_t>(group);
-    found.what.session = static_cast<pid_t>(session);
+    found.parent = static_cast<pid_t>(parent);
+    found.group = static_cast<pid_t>(group);
+    found.session = static_cast<pid_t>(session);
     return found;
 }
 
-std::optional<named_process> read_stat(const std::string& id) {
+std::optional<process> read_stat(const std::string& id) {
     const int file = ::open(("/proc/" + id + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return {};
     std::array<char, 1024> text{};
@@ -61,24 +54,26 @@ bool send_through(int handle, int signal) { return ::syscall(SYS_pidfd_send_sign
 
 /// It is started by the first who needs it, perhaps inside of a tree, but serves everyone: `baton agent`, leader of a
 /// session of its own.
-bool is_agent(const named_process& process) {
-    if (process.what.session != process.what.id || !process.name.starts_with("baton")) return false;
-    const int file = ::open(("/proc/" + std::to_string(process.what.id) + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC);
+bool is_agent(const process& process) {
+    if (process.session != process.id) return false;
+    const int file = ::open(("/proc/" + std::to_string(process.id) + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;
     std::array<char, 4096> text{};  // ends with two zeros, whatever is in it
     const ssize_t length = ::read(file, text.data(), text.size() - 2);
     ::close(file);
     if (length <= 0) return false;
-    return std::string_view{text.data() + std::strlen(text.data()) + 1} == "agent";
+    const std::string_view program{text.data()};
+    return program.substr(program.rfind('/') + 1) == "baton" &&
+           std::string_view{text.data() + program.size() + 1} == "agent";
 }
 
-std::vector<named_process> everything() {
-    std::vector<named_process> all;
+std::vector<process> everything() {
+    std::vector<process> all;
     const std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir("/proc"), ::closedir};
     if (!folder) return all;
     while (const dirent* entry = ::readdir(folder.get())) {
         if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
-        if (auto found = read_stat(entry->d_name)) all.push_back(std::move(*found));
+        if (const auto found = read_stat(entry->d_name)) all.push_back(*found);
     }
     return all;
 }
@@ -86,24 +81,21 @@ std::vector<named_process> everything() {
 }  // namespace
 
 std::optional<process> look_at(pid_t id) {
-    const auto found = read_stat(std::to_string(id));
-    if (!found) return {};
-    return found->what;
+    return read_stat(std::to_string(id));
 }
 
 std::vector<process> tree_below(pid_t root) {
-    const std::vector<named_process> all = everything();
+    const std::vector<process> all = everything();
     std::unordered_set<pid_t> inside{root};
     std::vector<process> tree;
     // Children may have smaller numbers than their parents: go round until nothing is added.
     for (bool grown = true; grown;) {
         grown = false;
-        for (const named_process& candidate : all) {
-            const process& what = candidate.what;
-            if (inside.contains(what.id) || !inside.contains(what.parent) || is_agent(candidate)) continue;
-            inside.insert(what.id);
+        for (const process& candidate : all) {
+            if (inside.contains(candidate.id) || !inside.contains(candidate.parent) || is_agent(candidate)) continue;
+            inside.insert(candidate.id);
             grown = true;
-            if (!what.ended()) tree.push_back(what);
+            if (!candidate.ended()) tree.push_back(candidate);
         }
     }
     return tree;

@@ -18,6 +18,7 @@
 #include "run/job.hpp"
 #include "run/looker.hpp"
 #include "run/signals.hpp"
+#include "run/stand_in.hpp"
 #include "run/terminal.hpp"
 #include "run/turn.hpp"
 #include "run/voice.hpp"
@@ -212,7 +213,11 @@ int run_command(const run_options& options) {
     const auto reach = std::make_shared<reach_observer>();
     command_run::result result;
     {
-        client client = open_client(options.place, {.ttl = options.ttl, .label = label, .observer = reach});
+        const auto stand_in =
+            std::make_shared<guardian_stand_in>(guardian, address_of(options.place), options.ttl);
+        client client =
+            open_client(options.place, {.ttl = options.ttl, .label = label, .observer = reach, .stand_in = stand_in},
+                        guardian.id());
         turn turn = await_turn(client, options, label, signals, guardian, *reach, voice);
         command_run run{options, voice};
         job job{options, turn.granted, guardian, signals, terminal, voice};

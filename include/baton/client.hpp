@@ -27,6 +27,7 @@ namespace baton {
 
 namespace detail {
 class client_core;
+class stand_in;
 template <typename Token> struct completion;  // <baton/asio.hpp> defines it
 template <typename Token>
 concept has_completion = requires { sizeof(completion<std::decay_t<Token>>); };
@@ -39,7 +40,9 @@ struct client_options {
     std::string label;
     /// How long the end of the last copy waits for the store to hear of it.
     std::chrono::milliseconds close_wait{1'000};
-    std::shared_ptr<baton::observer> observer;
+    std::shared_ptr<baton::observer> observer = nullptr;
+    /// For the program `baton` itself.
+    std::shared_ptr<detail::stand_in> stand_in = nullptr;
 };
 
 struct acquire_options {

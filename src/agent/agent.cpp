@@ -45,7 +45,7 @@ server::server(const options& options, state_file& state, int listening)
       due_timer_{context_},
       idle_timer_{context_},
       accept_timer_{context_} {
-    if (state.may_be_owed()) paused_until_ = started_ + options.max_ttl;
+    if (state.may_be_owed()) paused_until_ = started_ + state.patience();
 }
 
 void server::run() {
@@ -140,7 +140,7 @@ space* server::find_space(const std::string& name) {
     std::optional<protocol::instant> pause;
     if (paused_until_ && clock::now() < *paused_until_)
         pause = state_.start() + std::chrono::duration_cast<protocol::duration>(*paused_until_ - started_);
-    return &spaces_.try_emplace(name, options_.max_ttl, now(), pause).first->second;
+    return &spaces_.try_emplace(name, state_.max_ttl(), now(), pause).first->second;
 }
 
 /// Written in one go when all that is under way is done.
@@ -225,7 +225,7 @@ outcome serve(const options& options, std::string& why) {
     state_file state;
     // The bind decides who has the user's own address, and a lock who may replace a socket file: only then is the
     // state read.
-    if (!options.address.is_own() && !state.take(options.address, error)) {
+    if (!options.address.is_own() && !state.take(options.address, options.max_ttl, error)) {
         why = "cannot use " + options.address.path + ".state: " + error.message();
         return error ? outcome::failed : outcome::taken;
     }
@@ -235,7 +235,7 @@ outcome serve(const options& options, std::string& why) {
         why = "cannot listen at " + options.address.url() + ": " + error.message();
         return outcome::failed;
     }
-    if (options.address.is_own()) state.take(options.address, error);
+    if (options.address.is_own()) state.take(options.address, options.max_ttl, error);
     server{options, state, listening}.run();
     return outcome::done;
 }

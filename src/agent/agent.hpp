@@ -26,8 +26,9 @@ struct options {
     mode_t mode = 0600;  // of the socket file
     /// Ends after this long with nobody connected and nothing to remember. None: never.
     std::optional<std::chrono::milliseconds> idle_end = std::chrono::seconds{10};
-    /// The longest ttl of a session, and how long it waits for the clients of a predecessor that died.
-    std::chrono::milliseconds max_ttl{15'000};
+    /// The longest ttl of a session, and how long it waits for the clients of a predecessor that died. None: as it was
+    /// with that one, else 15 s.
+    std::optional<std::chrono::milliseconds> max_ttl;
     std::string program = "baton";  // what it says it is
     agent::limits limits;
     /// Called when clients can connect.

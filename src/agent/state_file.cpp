@@ -45,7 +45,7 @@ bool is_ours(int file) {
 }
 
 constexpr int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-constexpr const char* format = "baton 1 %s %s %20" PRId64 " %20" PRId64 "\n";
+constexpr const char* format = "baton 2 %s %s %20" PRId64 " %20" PRId64 " %9" PRId64 "\n";
 
 }  // namespace
 
@@ -53,7 +53,8 @@ state_file::~state_file() {
     if (file_ >= 0) close(file_);
 }
 
-bool state_file::take(const detail::local_address& address, std::error_code& error) {
+bool state_file::take(const detail::local_address& address, std::optional<std::chrono::milliseconds> max_ttl,
+                      std::error_code& error) {
     path_ = path_for(address);
     boot_ = boot_id();
     for (int tries = 0; file_ < 0 && tries < 10; ++tries) {
@@ -76,6 +77,8 @@ bool state_file::take(const detail::local_address& address, std::error_code& err
     }
     locked_ = !address.is_own();
     read();
+    if (owed_ && former_max_ttl_.count() > 0) max_ttl_ = former_max_ttl_;
+    if (max_ttl) max_ttl_ = *max_ttl;
     write();
     return true;
 }
@@ -91,11 +94,13 @@ void state_file::read() {
         std::array<char, 16> state{};
         std::int64_t before = 0;
         std::int64_t ahead = 0;
-        const bool known = size > 0 && std::sscanf(text.data(), "baton 1 %63s %15s %" SCNd64 " %" SCNd64, boot.data(),
-                                                   state.data(), &before, &ahead) == 4;
+        std::int64_t max_ttl = 0;
+        const bool known = size > 0 && std::sscanf(text.data(), "baton 2 %63s %15s %" SCNd64 " %" SCNd64 " %" SCNd64,
+                                                   boot.data(), state.data(), &before, &ahead, &max_ttl) == 5;
         const bool same_boot = known && boot_ == boot.data();
         // Who cannot tell must wait: a pause is always safe.
         owed_ = !known || (same_boot && std::string{state.data()} != "clean");
+        if (known) former_max_ttl_ = std::chrono::milliseconds{std::clamp<std::int64_t>(max_ttl, 0, 86'400'000)};
         if (known) start = std::max(start, before + 1);
         if (same_boot) start = std::max(start, monotonic + ahead);
     }
@@ -114,7 +119,8 @@ void state_file::write() {
     }
     std::array<char, 256> line{};
     const int size = std::snprintf(line.data(), line.size(), format, boot_.c_str(), serving_ ? "serving" : "clean  ",
-                                   std::int64_t{start_.time_since_epoch().count()}, ahead_us_);
+                                   std::int64_t{start_.time_since_epoch().count()}, ahead_us_,
+                                   std::int64_t{max_ttl_.count()});
     if (size > 0 && pwrite(file_, line.data(), static_cast<std::size_t>(size), 0) < 0) return;
 }
 

@@ -17,7 +17,7 @@ client_core::client_core(std::shared_ptr<store> store, client_options options)
     : store_{std::move(store)},
       options_{std::move(options)},
       clock_{store_->clock()},
-      session_{{options_.ttl, options_.label}, draw_id} {
+      session_{{options_.ttl, options_.label, options_.stand_in}, draw_id} {
     believed_->set(client_time{});
 }
 

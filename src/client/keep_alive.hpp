@@ -48,6 +48,12 @@ public:
         unanswered_.erase(unanswered_.begin(), std::next(found));
     }
 
+    /// Somebody else renewed, and was answered: see stand_in.hpp.
+    void renewed_elsewhere(client_time sent) {
+        renewed_ = std::max(renewed_.value_or(sent), sent);
+        last_sent_ = std::max(last_sent_.value_or(sent), sent);
+    }
+
     /// The connection broke: its answers will not come.
     void forget_unanswered() { unanswered_.clear(); }
 

@@ -20,6 +20,15 @@ void session::lose(client_time now, record& record, loss reason, bool engine_has
         forget(record);
 }
 
+/// A process that was stopped may have been stood in for. Before its deadline counts, and only then, it is asked.
+void session::hear_of_stand_in(client_time now) {
+    if (!options_.stand_in || !keep_alive_.unsure_from() || now < *keep_alive_.unsure_from()) return;
+    const auto sent = options_.stand_in->renewed(id_, lineage_);
+    if (!sent) return;
+    keep_alive_.renewed_elsewhere(*sent);
+    act(believe{*keep_alive_.deadline()});
+}
+
 /// The session's own deadline ends every lease that it carries.
 void session::lose_unrenewed(client_time now) {
     const auto deadline = keep_alive_.deadline();

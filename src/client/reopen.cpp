@@ -47,7 +47,10 @@ void session::on_alive(client_time now, const protocol::alive& event, const sent
     keep_alive_.answered(tag);
     if (const auto deadline = keep_alive_.deadline()) act(believe{*deadline});
     if (unsure_told_ && keep_alive_.at(now) == standing::held) unsure_told_ = false;
-    if (question.kind == kind::open) act(observed{observed::what::reconnected});
+    if (question.kind == kind::open) {
+        act(observed{observed::what::reconnected});
+        if (options_.stand_in) options_.stand_in->keep(id_, lineage_);
+    }
 
     std::unordered_map<std::uint64_t, const protocol::request_state*> listed;
     for (const protocol::request_state& state : event.requests) {

@@ -133,6 +133,7 @@ void session::renew(client_time now) {
 
 /// Everything that time alone decides, before anything else is looked at: a late answer never revives a lease.
 void session::pass_time(client_time now) {
+    hear_of_stand_in(now);
     lose_unrenewed(now);
     while (!alarms_.empty() && alarms_.begin()->first <= now) {
         record& record = records_.at(alarms_.begin()->second);

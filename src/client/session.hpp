@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,6 +26,7 @@
 #include "baton/store.hpp"
 #include "client/in_order.hpp"
 #include "client/keep_alive.hpp"
+#include "client/stand_in.hpp"
 
 namespace baton::detail {
 
@@ -37,6 +39,7 @@ using tag = message_tag;
 struct session_options {
     std::chrono::milliseconds ttl{10'000};
     std::string label;
+    std::shared_ptr<detail::stand_in> stand_in = nullptr;
 };
 
 struct acquire_order {
@@ -203,6 +206,7 @@ private:
     // leases.cpp
     void lose(client_time now, record& record, loss reason, bool engine_has_it);
     void lose_unrenewed(client_time now);
+    void hear_of_stand_in(client_time now);
     void hear_of_revocation(client_time now, record& record, protocol::instant deadline);
     [[nodiscard]] static std::optional<client_time> cap_of(const record& record);
     void update_cap(record& record);

@@ -18,12 +18,13 @@ std::string default_url() {
     return url != nullptr && *url != '\0' ? url : "local:";
 }
 
-std::shared_ptr<store> make_store(std::string_view url) {
+std::shared_ptr<store> make_store(std::string_view url, std::optional<pid_t> companion) {
     const std::string_view scheme = url.substr(0, url.find(':'));
     if (scheme.size() == url.size())
         throw error{errc::bad_url, "a store's address begins with a scheme and a colon, as in local: or memory:"};
     if (scheme == "memory") return memory_store(url.substr(scheme.size() + 1));
-    if (scheme == "local") return local_store(parse_local_address(url.substr(scheme.size() + 1)));
+    if (scheme == "local")
+        return local_store(parse_local_address(url.substr(scheme.size() + 1)), {.companion = companion});
     throw error{errc::bad_url,
                 "no store has the scheme " + printable(scheme.substr(0, 32)) + ":; this version has local: and memory:"};
 }

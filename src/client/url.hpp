@@ -1,7 +1,10 @@
 // From an address to a store.
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,7 +16,8 @@ namespace baton::detail {
 [[nodiscard]] std::string default_url();
 
 /// Throws `error` with bad_url or unsupported and a message that names the part; never shows a password.
-[[nodiscard]] std::shared_ptr<store> make_store(std::string_view url);
+/// Sessions are bound to this process and to the companion, where a store can do that.
+[[nodiscard]] std::shared_ptr<store> make_store(std::string_view url, std::optional<pid_t> companion = {});
 
 /// Program, process id and host.
 [[nodiscard]] std::string default_label();

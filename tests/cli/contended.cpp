@@ -44,13 +44,13 @@ void when(const std::string& file, std::function<void()> act) {
 }
 
 void hold_until(const std::string& file) {
-    static baton::client holder{address, {.label = "other 1 on here · its note", .observer = {}}};
+    static baton::client holder{address, {.label = "other 1 on here · its note"}};
     static baton::lease held = holder.acquire(baton::exclusive("a"));
     when(file, [] { held.release(); });
 }
 
 void leave_behind() {
-    static baton::client dead{address, {.label = "other 2 on here", .observer = {}}};
+    static baton::client dead{address, {.label = "other 2 on here"}};
     dead.acquire(baton::exclusive("a")).abandon();
 }
 
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
         }
         if (play == "--report") report_to = file;
     }
-    baton::cli::store_maker_used() = [](std::string_view) {
+    baton::cli::store_maker_used() = [](std::string_view, std::optional<pid_t>) {
         line = std::make_shared<baton::contract::faulty_store>(baton::make_store(address));
         return line;
     };

@@ -33,7 +33,7 @@ protected:
         const int code = program(static_cast<int>(words.size()), arguments.data());
         return {code, ::testing::internal::GetCapturedStdout(), ::testing::internal::GetCapturedStderr()};
     }
-    client other(const std::string& label) const { return client{address_, {.label = label, .observer = {}}}; }
+    client other(const std::string& label) const { return client{address_, {.label = label}}; }
     /// Stands in the queue when this returns.
     void queue(client& client, const claims& claims) {
         client.async_acquire(claims, {}, stop_.get_token(), [](std::error_code, lease) {});
@@ -70,7 +70,7 @@ TEST_F(Look, FiltersAndTellsIfANameIsFree) {
     EXPECT_EQ(baton({"ls", "--prefix", "team/"}).out.find("b: held"), std::string::npos);
     const result free = baton({"ls", "nobody"});
     EXPECT_EQ(free.code, 1);
-    EXPECT_EQ(free.out, "");
+    EXPECT_EQ(free.out, "nobody: free\n");
     EXPECT_EQ(baton({"ls", "--prefix", "x", "b"}).code, 64);
     EXPECT_EQ(baton({"ls", "--json", "--dot"}).code, 64);
 }

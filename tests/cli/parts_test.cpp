@@ -99,7 +99,7 @@ TEST(Keeper, RenewsInThePlaceOfAStoppedBaton) {
     keeper keeper;
     EXPECT_FALSE(keeper.due(start)) << "there is no session yet";
     EXPECT_FALSE(keeper.interval());
-    keeper.keep({"local:", {1, 2}, 900ms});
+    keeper.keep({.address = "local:", .session = {1, 2}, .ttl = 900ms});
     EXPECT_TRUE(keeper.due(start)) << "it may be a third of the ttl since baton did";
     EXPECT_FALSE(keeper.due(start + 299ms));
     EXPECT_TRUE(keeper.due(start + 300ms));
@@ -110,9 +110,8 @@ TEST(Keeper, RenewsInThePlaceOfAStoppedBaton) {
 /// Baton renews every third of the ttl; then it may be stopped for `interval` before that is seen.
 TEST(Keeper, NoticesAStoppedBatonInTime) {
     keeper keeper;
-    keeper.keep({"local:", {1, 2}, 900ms});
+    keeper.keep({.address = "local:", .session = {1, 2}, .ttl = 900ms});
     EXPECT_LT(*keeper.interval() + 300ms, 450ms) << "before half of the ttl has passed";
-    EXPECT_EQ(keeper.valid_until(start), start + 873ms);
 }
 
 TEST(WaitingLine, ComesAfterOneSecondTenAMinuteAndThenEveryFive) {
@@ -124,9 +123,9 @@ TEST(WaitingLine, ComesAfterOneSecondTenAMinuteAndThenEveryFive) {
 }
 
 TEST(WaitingLine, SaysWhoIsInTheWay) {
-    client holder{"memory:waiting-line", {.label = "job 1 on here · nightly\x1b[31m", .observer = {}}};
-    client ahead{"memory:waiting-line", {.label = "job 2 on here", .observer = {}}};
-    client us{"memory:waiting-line", {.label = "job 3 on here", .observer = {}}};
+    client holder{"memory:waiting-line", {.label = "job 1 on here · nightly\x1b[31m"}};
+    client ahead{"memory:waiting-line", {.label = "job 2 on here"}};
+    client us{"memory:waiting-line", {.label = "job 3 on here"}};
     const lease held = holder.acquire(exclusive("a"));
     std::stop_source stop;
     ahead.async_acquire(exclusive("a"), {}, stop.get_token(), [](std::error_code, lease) {});

@@ -144,7 +144,7 @@ TEST(Agent, StartsPausedOnlyIfItsPredecessorHadSessions) {
     agent.start();
     EXPECT_TRUE(paused()) << "the clients of the first may still come";
     agent.end(SIGKILL);
-    std::ofstream{place.path() + ".state"} << "baton 1 another-boot serving 1 1\n";
+    std::ofstream{place.path() + ".state"} << "baton 2 another-boot serving 1 1 15000\n";
     agent.start();
     EXPECT_FALSE(paused()) << "nobody survives a boot";
     agent.end(SIGKILL);
@@ -155,7 +155,7 @@ TEST(Agent, StartsPausedOnlyIfItsPredecessorHadSessions) {
 
 TEST(Agent, LineagesGrowAlsoWhereTheClockDoesNot) {
     const workplace place;
-    std::ofstream{place.path() + ".state"} << "baton 1 another-boot clean 4000000000000000 0\n";
+    std::ofstream{place.path() + ".state"} << "baton 2 another-boot clean 4000000000000000 0 15000\n";
     agent_process agent{place};
     raw_client client{place.path()};
     client.say({"BATON.HELLO", "1", "default"});

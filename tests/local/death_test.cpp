@@ -139,5 +139,21 @@ TEST(LocalDeath, ClientsStartAnotherAgentAndKeepWhatTheyHold) {
     EXPECT_EQ(newcomer.hear("queued"), "queued");
 }
 
+TEST(LocalDeath, ASuccessorIsAsPatientAsItsPredecessorWas) {
+    // Started by a client, it is told nothing of the ttls that the dead one had allowed: it reads it.
+    const workplace place;
+    agent_process agent{place, {"--max-ttl-ms", "40000"}};
+    raw_client holder{place.path()};
+    ASSERT_EQ(holder.ask(open_words(session_named('a'), 40'000)), "alive");
+    agent.end(SIGKILL);
+    const agent_process next{place};
+    raw_client newcomer{place.path()};
+    EXPECT_EQ(newcomer.ask(open_words(session_named('b'), 40'000)), "alive") << "as long as it was allowed before";
+    client looking{place.url()};
+    const snapshot seen = looking.inspect();
+    ASSERT_TRUE(seen.paused_until);
+    EXPECT_GT(*seen.paused_until - seen.at, 20s) << "whoever had 40 s may come back as late as that";
+}
+
 }  // namespace
 }  // namespace baton::local_tests

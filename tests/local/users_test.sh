@@ -76,10 +76,10 @@ AStateFileOfAnotherUserIsNotTrusted() {
     need_nobody
     chmod 1777 /dev/shm
     local -r state=/dev/shm/baton-0-$(stat -Lc %i /proc/self/ns/net)
-    as_nobody sh -c "echo baton 1 x clean 1 1 >$state"
+    as_nobody sh -c "echo baton 2 x clean 1 1 15000 >$state"
     "$BATON" agent --foreground &
     until run "$ACTOR" --ask "@baton/0" BATON.INSPECT && [[ $out == *paused_until_us* ]]; do :; done
-    expect_equal 'what stands in it' 'baton 1 x clean 1 1' "$(cat "$state")"
+    expect_equal 'what stands in it' 'baton 2 x clean 1 1 15000' "$(cat "$state")"
 }
 
 "$1"

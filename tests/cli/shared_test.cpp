@@ -1,0 +1,349 @@
+// Several shells, one agent: the program as it is used on one machine. Each test has an agent of its own, which dies
+// with it.
+#include <signal.h>
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "baton.hpp"
+
+namespace baton::testing {
+namespace {
+
+class Shared : public Cli {
+protected:
+    ~Shared() override {
+        // Not to meet the next agent that a client starts while this one is being killed.
+        eventually([this] {
+            for (const pid_t id : agents()) ::kill(id, SIGKILL);
+            return agents().empty();
+        });
+    }
+
+    [[nodiscard]] std::string address() const { return "local:" + folder_.file("agent"); }
+    [[nodiscard]] std::vector<pid_t> agents() const {
+        std::vector<pid_t> found;
+        for (const pid_t id : processes_with(address()))
+            if (contents("/proc/" + std::to_string(id) + "/cmdline").find(std::string{"\0agent\0", 7}) !=
+                std::string::npos)
+                found.push_back(id);
+        return found;
+    }
+    /// One whose successors wait but a second for the clients that it leaves behind.
+    void start_agent() {
+        agent_.emplace(baton({"agent", "--foreground", "--address", address(), "--max-ttl-ms", "1000"}));
+        ASSERT_TRUE(eventually([this] { return std::filesystem::is_socket(folder_.file("agent")); }));
+    }
+    void kill_agents() const {
+        for (const pid_t id : agents()) ::kill(id, SIGKILL);
+    }
+
+    [[nodiscard]] start_options with_agent(start_options options) const {
+        options.environment["BATON_URL"] = address();
+        return options;
+    }
+    /// `baton run -l a OPTIONS -- sh -c SCRIPT` on the agent.
+    [[nodiscard]] start_options shell(std::vector<std::string> options, const std::string& script) const {
+        return with_agent(run_shell(std::move(options), script));
+    }
+    [[nodiscard]] std::string said_by(std::vector<std::string> arguments) const {
+        child verb{with_agent(baton(std::move(arguments)))};
+        EXPECT_TRUE(verb.wait());
+        return verb.out() + verb.err();
+    }
+    [[nodiscard]] nlohmann::json seen() const {
+        child ls{with_agent(baton({"ls", "--json"}))};
+        EXPECT_EQ(ls.wait(), 0);
+        return nlohmann::json::parse(ls.out());
+    }
+    /// Of what was granted first.
+    [[nodiscard]] std::uint64_t fence() const { return seen()["requests"][0]["fence"].get<std::uint64_t>(); }
+    [[nodiscard]] bool waiting(std::size_t count) const {
+        return eventually([&] { return places() == count; });
+    }
+    [[nodiscard]] std::size_t places() const {
+        const std::string text = said_by({"ls", "a"});
+        std::size_t count = 0;
+        for (std::size_t at = text.find("\n  waits"); at != std::string::npos; at = text.find("\n  waits", at + 1))
+            ++count;
+        return count;
+    }
+    /// A script that says that it has begun, and ends when the file is there.
+    [[nodiscard]] std::string until(const std::string& name) const {
+        return "echo up; while ! [ -e " + folder_.file(name) + " ]; do sleep 0.02; done; echo done";
+    }
+    void make(const std::string& name) const { std::ofstream{folder_.file(name)} << "x"; }
+
+    std::optional<child> agent_;
+    std::string word_ = unique_word();
+    [[nodiscard]] bool sleeping(std::size_t count) const {
+        return eventually([&] { return processes_with(std::string{"sleep\0", 6} + word_).size() == count; });
+    }
+};
+
+TEST_F(Shared, TheVeryFirstUseReturnsAtOnce) {
+    start_options options = shell({}, "x=1");
+    options.arguments = {"/bin/sh", "-c", "x=$(\"$0\" run -l a -- echo hi); echo \"<$x>\"", BATON_PROGRAM};
+    child first{options};
+    EXPECT_EQ(first.wait(milliseconds{5'000}), 0) << "an agent that keeps the pipe would hang it";
+    EXPECT_EQ(first.out(), "<hi>\n");
+    EXPECT_EQ(agents().size(), 1U);
+}
+
+TEST_F(Shared, ASecondShellWaitsSeesWhoHoldsItAndGetsIt) {
+    child first{shell({"--note", "web 4.2"}, until("go"))};
+    ASSERT_TRUE(first.says("up"));
+    child second{shell({}, "echo mine")};
+    EXPECT_TRUE(second.complains("waiting for a, 1 s, next in line; held for ")) << second.err();
+    EXPECT_TRUE(second.complains(" by sh ")) << second.err();
+    EXPECT_TRUE(second.complains(" · web 4.2, alive ")) << second.err();
+    EXPECT_EQ(second.out(), "");
+    make("go");
+    EXPECT_EQ(first.wait(), 0);
+    EXPECT_EQ(second.wait(), 0);
+    EXPECT_EQ(second.out(), "mine\n");
+}
+
+TEST_F(Shared, FiftyShellsInOrder) {
+    child holder{shell({}, until("go"))};
+    ASSERT_TRUE(holder.says("up"));
+    std::deque<child> shells;
+    for (int i = 0; i < 50; ++i) {
+        shells.emplace_back(shell({}, "echo " + std::to_string(i) + " >>" + folder_.file("order")));
+        // The order of arrival is the engine's: one is there before the next is started.
+        ASSERT_TRUE(waiting(static_cast<std::size_t>(i) + 1));
+    }
+    make("go");
+    std::string expected;
+    for (int i = 0; i < 50; ++i) {
+        EXPECT_EQ(shells[static_cast<std::size_t>(i)].wait(), 0);
+        expected += std::to_string(i) + "\n";
+    }
+    EXPECT_EQ(contents(folder_.file("order")), expected);
+    EXPECT_EQ(agents().size(), 1U);
+}
+
+TEST_F(Shared, TwentyFirstShellsStartOneAgentAndExclude) {
+    std::deque<child> shells;
+    const std::string inside = folder_.file("inside");
+    for (int i = 0; i < 20; ++i) shells.emplace_back(shell({}, "mkdir " + inside + " && rmdir " + inside));
+    for (child& one : shells) EXPECT_EQ(one.wait(), 0) << one.err();
+    EXPECT_EQ(agents().size(), 1U);
+}
+
+TEST_F(Shared, ANameFreedByExitIsFree) {
+    child first{shell({}, "exit 7")};
+    EXPECT_EQ(first.wait(), 7);
+    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
+}
+
+/// What the next one finds: the tree is gone before he is let in, and he is told.
+TEST_F(Shared, AfterKillOfBatonTheTreeDiesFirstThenTheClaimPassesOnMarked) {
+    child first{shell({"-k", "300ms"}, "trap '' TERM; setsid -f sleep " + word_ + "; echo up; while :; do sleep " +
+                                           word_ + "; done")};
+    ASSERT_TRUE(first.says("up"));
+    ASSERT_TRUE(sleeping(2));
+    child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo told-$BATON_ABANDONED-")};
+    ASSERT_TRUE(waiting(1));
+    first.signal(SIGKILL);
+    EXPECT_EQ(second.wait(), 0);
+    EXPECT_EQ(second.out(), "0\ntold-a-\n") << "none of the first one's processes is left";
+}
+
+TEST_F(Shared, AfterKillOfTheGuardianTheTreeDiesFirstThenTheClaimPassesOnMarked) {
+    child first{shell({}, "trap '' TERM; setsid -f sleep " + word_ + "; echo up; while :; do sleep " + word_ +
+                              "; done")};
+    ASSERT_TRUE(first.says("up"));
+    ASSERT_TRUE(sleeping(2));
+    child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo told-$BATON_ABANDONED-")};
+    ASSERT_TRUE(waiting(1));
+    const auto agent = agents();
+    ::kill(guardian_of(first.id()), SIGKILL);
+    EXPECT_EQ(first.wait(), 70);
+    EXPECT_EQ(second.wait(), 0);
+    EXPECT_EQ(second.out(), "0\ntold-a-\n");
+    EXPECT_EQ(agents(), agent) << "the agent that baton started lies below it, but is not of the tree";
+}
+
+TEST_F(Shared, AfterKillOfBatonAndGuardianTheClaimPassesOnAtOnce) {
+    child first{shell({}, "echo up; exec sleep " + word_)};
+    ASSERT_TRUE(first.says("up"));
+    child second{shell({}, "echo told-$BATON_ABANDONED-")};
+    ASSERT_TRUE(waiting(1));
+    const pid_t guardian = guardian_of(first.id());
+    ::kill(guardian, SIGSTOP);
+    first.signal(SIGKILL);
+    ::kill(guardian, SIGKILL);
+    EXPECT_EQ(second.wait(), 0) << "its ttl is 10 s, and nobody waits for that";
+    EXPECT_EQ(second.out(), "told-a-\n");
+    EXPECT_TRUE(sleeping(0));
+}
+
+TEST_F(Shared, KillOfTheAgentDisturbsNobody) {
+    start_agent();
+    child first{shell({"-t", "1s"}, until("go"))};
+    ASSERT_TRUE(first.says("up"));
+    const std::string order = " >>" + folder_.file("order");
+    child second{shell({"-t", "1s"}, "echo second" + order)};
+    ASSERT_TRUE(waiting(1));
+    child third{shell({"-t", "1s"}, "echo third" + order)};
+    ASSERT_TRUE(waiting(2));
+    const auto before = fence();
+    kill_agents();
+    child newcomer{shell({"-t", "1s"}, "echo newcomer" + order)};
+    ASSERT_TRUE(waiting(3)) << said_by({"ls"});
+    EXPECT_EQ(fence(), before) << "held under the same fence";
+    EXPECT_EQ(contents(folder_.file("order")), "");
+    make("go");
+    EXPECT_EQ(first.wait(), 0) << first.err();
+    EXPECT_EQ(first.out(), "up\ndone\n");
+    EXPECT_EQ(second.wait(), 0) << second.err();
+    EXPECT_EQ(third.wait(), 0) << third.err();
+    EXPECT_EQ(newcomer.wait(), 0) << newcomer.err();
+    EXPECT_EQ(contents(folder_.file("order")), "second\nthird\nnewcomer\n");
+}
+
+TEST_F(Shared, KillOfBatonAndAgentFreesTheNameAfterThePause) {
+    start_agent();
+    child first{shell({"-t", "1s", "-k", "100ms"}, "trap '' TERM; echo up; while :; do sleep " + word_ + "; done")};
+    ASSERT_TRUE(first.says("up"));
+    child second{shell({"-t", "1s"}, "pgrep -fc '^sleep " + word_ + "'; true")};
+    ASSERT_TRUE(waiting(1));
+    first.signal(SIGKILL);
+    kill_agents();
+    EXPECT_EQ(second.wait(), 0) << second.err();
+    EXPECT_EQ(second.out(), "0\n");
+}
+
+TEST_F(Shared, KillOfGuardianAndAgentFreesTheName) {
+    start_agent();
+    child first{shell({"-t", "1s"}, "trap '' TERM; echo up; while :; do sleep " + word_ + "; done")};
+    ASSERT_TRUE(first.says("up"));
+    child second{shell({"-t", "1s"}, "pgrep -fc '^sleep " + word_ + "'; true")};
+    ASSERT_TRUE(waiting(1));
+    ::kill(guardian_of(first.id()), SIGKILL);
+    kill_agents();
+    EXPECT_EQ(first.wait(), 70);
+    EXPECT_EQ(second.wait(), 0) << second.err();
+    EXPECT_EQ(second.out(), "0\n");
+}
+
+/// As with flock: who is stopped keeps what he has.
+TEST_F(Shared, AStoppedBatonKeepsItsLockBeyondTheTtl) {
+    child first{shell({"-t", "400ms"}, until("go"))};
+    ASSERT_TRUE(first.says("up"));
+    const auto before = fence();
+    first.signal(SIGSTOP);
+    ASSERT_TRUE(eventually([&] { return state_of(first.id()) == 'T'; }));
+    child second{shell({"-w", "1500ms"}, "echo no")};
+    EXPECT_EQ(second.wait(), 75) << "several ttls later: " << second.err();
+    EXPECT_EQ(fence(), before);
+    first.signal(SIGCONT);
+    EXPECT_FALSE(first.wait(milliseconds{800})) << "and goes on renewing: " << first.err();
+    make("go");
+    EXPECT_EQ(first.wait(), 0) << first.err();
+    EXPECT_EQ(first.out(), "up\ndone\n");
+}
+
+TEST_F(Shared, AJobStoppedAtTheTerminalKeepsItsLockBeyondTheTtl) {
+    start_options options = with_agent({.arguments = {"/bin/bash", "--norc", "--noprofile", "-i"},
+                                        .environment = environment(),
+                                        .input = {},
+                                        .on_terminal = true});
+    options.environment["PS1"] = "ready> ";
+    options.environment["BATON"] = BATON_PROGRAM;
+    child bash{options};
+    ASSERT_TRUE(bash.says("ready> "));
+    bash.forget();
+    bash.type("$BATON run -t 400ms -l a -- sh -c 'echo be''gun; read line; echo got-$line-'\n");
+    ASSERT_TRUE(bash.says("begun")) << bash.out();
+    bash.forget();
+    bash.type("\x1a");
+    ASSERT_TRUE(bash.says("Stopped")) << bash.out();
+    child second{shell({"-w", "1500ms"}, "echo no")};
+    EXPECT_EQ(second.wait(), 75) << second.err();
+    bash.forget();
+    bash.type("fg\n");
+    ASSERT_TRUE(bash.says("read line")) << bash.out();
+    bash.type("hello\n");
+    EXPECT_TRUE(bash.says("got-hello-")) << bash.out();
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
+/// Nobody is left to renew, or to kill: the lease ends, the next one is let in, and what wakes up later is stopped.
+TEST_F(Shared, WhenEverythingIsStoppedBeyondTheTtlTheLockIsLost) {
+    child first{shell({"-t", "400ms"}, "echo up; exec sleep " + word_)};
+    ASSERT_TRUE(first.says("up"));
+    const pid_t guardian = guardian_of(first.id());
+    const auto command = processes_with(std::string{"sleep\0", 6} + word_);
+    ASSERT_EQ(command.size(), 1U);
+    for (const pid_t id : {guardian, first.id(), command.front()}) ::kill(id, SIGSTOP);
+    child second{shell({}, "echo told-$BATON_ABANDONED-")};
+    EXPECT_EQ(second.wait(), 0);
+    EXPECT_EQ(second.out(), "told-a-\n");
+    for (const pid_t id : {command.front(), guardian, first.id()}) ::kill(id, SIGCONT);
+    EXPECT_EQ(first.wait(), 76) << first.err();
+    EXPECT_TRUE(sleeping(0));
+}
+
+TEST_F(Shared, AnOperatorSeesItRevokesItAndTheHolderIsStopped) {
+    child first{shell({"--note", "too long"}, "trap 'echo asked; exit 1' TERM; echo up; sleep 1000 & wait")};
+    ASSERT_TRUE(first.says("up"));
+    EXPECT_NE(said_by({"why", "a"}).find("too long"), std::string::npos);
+    EXPECT_NE(said_by({"ls", "--dot"}).find("digraph"), std::string::npos);
+    EXPECT_NE(said_by({"revoke", "a", "--fence", "1", "--note", "x"}).find("fence 1"), std::string::npos);
+    EXPECT_FALSE(first.wait(milliseconds{50})) << "another fence is another grant";
+    EXPECT_NE(said_by({"revoke", "a", "--fence", std::to_string(fence()), "--note", "maintenance"}), "");
+    EXPECT_EQ(first.wait(), 76) << first.err();
+    EXPECT_EQ(first.out(), "up\nasked\n");
+    EXPECT_NE(said_by({"ls", "a"}).find("abandoned"), std::string::npos);
+    EXPECT_EQ(said_by({"mend", "a"}), "a is not marked as abandoned any more.\n");
+    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
+}
+
+TEST_F(Shared, PermitsAreCountedOverShells) {
+    const auto gpu = [this](const std::string& script) {
+        return with_agent(baton({"run", "-p", "gpu/2", "--", "/bin/sh", "-c", script}));
+    };
+    child first{gpu(until("go"))};
+    child second{gpu("echo $BATON_SLOTS; " + until("go"))};
+    ASSERT_TRUE(first.says("up"));
+    ASSERT_TRUE(second.says("up"));
+    child third{gpu("echo third")};
+    EXPECT_TRUE(third.complains("waiting for gpu")) << third.err();
+    EXPECT_NE(said_by({"resize", "gpu", "3"}).find("3"), std::string::npos);
+    EXPECT_EQ(third.wait(), 0) << "there is a third one now";
+    make("go");
+    EXPECT_EQ(first.wait(), 0);
+    EXPECT_EQ(second.wait(), 0);
+    EXPECT_NE(said_by({"resize", "gpu", "auto"}), "");
+}
+
+TEST_F(Shared, SpacesNeverMeet) {
+    child first{shell({}, until("go"))};
+    ASSERT_TRUE(first.says("up"));
+    child other{shell({"--space", "other", "-n"}, "echo $BATON_SPACE")};
+    EXPECT_EQ(other.wait(), 0) << other.err();
+    EXPECT_EQ(other.out(), "other\n");
+    child same{shell({"-n"}, "echo no")};
+    EXPECT_EQ(same.wait(), 75);
+    make("go");
+    EXPECT_EQ(first.wait(), 0);
+}
+
+TEST_F(Shared, WithoutAnAgentAndWithoutAPlaceForOneItIs69Or77) {
+    start_options options = shell({}, "echo no");
+    options.environment["BATON_URL"] = "local:" + folder_.file("no/such/folder/agent");
+    child nowhere{options};
+    EXPECT_EQ(nowhere.wait(), 69);
+    EXPECT_NE(nowhere.err(), "");
+    EXPECT_EQ(nowhere.out(), "");
+}
+
+}  // namespace
+}  // namespace baton::testing

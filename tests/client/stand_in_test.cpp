@@ -1,0 +1,81 @@
+// A session that somebody else renewed while the client's process was stopped.
+#include "script.hpp"
+
+namespace baton::detail {
+namespace {
+
+class recorded_stand_in final : public stand_in {
+public:
+    std::optional<protocol::session_id> kept;
+    baton::lineage kept_in = 0;
+    std::optional<client_time> sent;
+
+    void keep(const protocol::session_id& session, lineage lineage) noexcept override {
+        kept = session;
+        kept_in = lineage;
+    }
+    std::optional<client_time> renewed(const protocol::session_id& session, lineage lineage) noexcept override {
+        return kept == session && kept_in == lineage ? sent : std::nullopt;
+    }
+};
+
+class StandIn : public Script {
+protected:
+    StandIn() {
+        session = detail::session{{ttl, "tester", other}, [this] { return protocol::session_id{++ids, 0}; }};
+    }
+    std::shared_ptr<recorded_stand_in> other = std::make_shared<recorded_stand_in>();
+};
+
+TEST_F(StandIn, IsToldWhichSessionLivesAndWhere) {
+    connect();
+    EXPECT_EQ(other->kept, id());
+    EXPECT_EQ(other->kept_in, first_lineage);
+}
+
+TEST_F(StandIn, WhatItRenewedIsKept) {
+    connect();
+    const handle held = hold();
+    advance(ttl * 3);
+    other->sent = now - 1s;
+    session.wake(now);
+    EXPECT_TRUE(session.valid(held, now));
+    EXPECT_FALSE(take<lost>());
+    const auto belief = take<believe>();
+    ASSERT_TRUE(belief);
+    EXPECT_EQ(belief->until, now - 1s + ttl - margin);
+}
+
+TEST_F(StandIn, WhatItDidNotRenewInTimeIsLost) {
+    connect();
+    const handle held = hold();
+    advance(ttl * 3);
+    other->sent = now - ttl;
+    session.wake(now);
+    EXPECT_FALSE(session.valid(held, now));
+    EXPECT_TRUE(take<lost>());
+}
+
+TEST_F(StandIn, WhatIsLostStaysLost) {
+    connect();
+    const handle held = hold();
+    advance(ttl * 3);
+    session.wake(now);
+    ASSERT_TRUE(take<lost>());
+    other->sent = now;
+    session.wake(now);
+    EXPECT_FALSE(session.valid(held, now));
+}
+
+TEST_F(StandIn, ARenewalInAnOlderLineageDoesNotCountInTheNext) {
+    connect();
+    const handle held = hold();
+    other->kept_in = first_lineage - 1;
+    advance(ttl);
+    other->sent = now;
+    session.wake(now);
+    EXPECT_FALSE(session.valid(held, now));
+}
+
+}  // namespace
+}  // namespace baton::detail
