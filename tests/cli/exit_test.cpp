@@ -168,6 +168,15 @@ TEST_F(Exit, MessagesThatNobodyReadsDoNotDisturb) {
     EXPECT_EQ(code_of(piped), 7);
 }
 
+TEST_F(Exit, Is70IfWhatWasAskedForCannotBeWritten) {
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"ls", "--json"}, {"--help"}, {"ls", "a"}}) {
+        start_options options = baton(words);
+        options.out = "/dev/full";
+        EXPECT_EQ(code_of(options), 70);
+        EXPECT_NE(last_->err().find("cannot write to standard output"), std::string::npos) << last_->err();
+    }
+}
+
 TEST_F(Exit, ThePipeOfTheCommandBreaksAsWithoutBaton) {
     start_options piped{.arguments = {"/bin/bash", "-c",
                                       std::string{BATON_PROGRAM} + " run -l a -- yes | head -1; echo ${PIPESTATUS[0]}"},

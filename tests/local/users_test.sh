@@ -39,6 +39,25 @@ OneAddressFromTheUidAlone() {
     expect_match 'the state' ' clean ' "$(cat "/dev/shm/baton-$(id -u)-"*)"
 }
 
+EveryEnvironmentMeetsTheSameLock() {
+    local holder
+    mkfifo held
+    "$BATON" run -l ledger -- sh -c 'echo up; exec sleep 1000' >held &
+    holder=$!
+    read -r _ <held
+    local -r cron=(SHELL=/bin/sh HOME=/nonexistent PATH=/usr/bin:/bin LOGNAME=somebody)
+    run env -i "$BATON" run -n -l ledger -- true
+    expect_equal 'with no environment' 75 "$code"
+    run env -i HOME=/nonexistent bash -lc "'$BATON' run -n -l ledger -- true"
+    expect_equal 'in a login shell' 75 "$code"
+    run env -i -C / "${cron[@]}" sh -c "'$BATON' run -n -l ledger -- true"
+    expect_equal 'in cron' 75 "$code"
+    expect_match 'in another environment' 'ledger: held' "$(env -i "$BATON" ls)"
+    kill "$holder"
+    wait "$holder" || true
+    env -i "$BATON" run -n -l ledger -- true || die 'and when it is free, it is free'
+}
+
 TheAgentRefusesOtherUsers() {
     need_nobody
     expect_match 'an agent' 'held ' "$(hold ledger)"
@@ -70,6 +89,10 @@ ASocketFileServesWhomItsModeAllows() {
     expect_match 'with 0600' 'failed the agent belongs to another user' "$out"
     run as_nobody "$ACTOR" "local:$work/all" 1000 ledger </dev/null
     expect_match 'with 0666' 'held ' "$out"
+    run as_nobody "$BATON" run --url "local:$work/own" -l ledger -- true
+    expect_equal 'code with 0600' 77 "$code"
+    run as_nobody "$BATON" run --url "local:$work/all" -l ledger -- true
+    expect_equal 'code with 0666' 0 "$code"
 }
 
 AStateFileOfAnotherUserIsNotTrusted() {
