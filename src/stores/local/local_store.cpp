@@ -36,7 +36,18 @@ public:
     translator(local_address address, local_options options, std::weak_ptr<store_listener> listener)
         : address_{std::move(address)}, options_{options}, listener_{std::move(listener)} {}
 
-    resp::dialled dial() override {
+    void dial(asio::io_context& /*context*/, resp::dial_result done) override { done(dial()); }
+    resp::greeting_step begin_greeting() override {
+        resp::greeting_step step;
+        resp::encode(step.send, resp::hello{resp::wire_version, address_.space, options_.companion});
+        return step;
+    }
+    resp::greeting_step answered_greeting(const resp::value& answer) override {
+        if (const auto greeting = resp::decode_greeting(answer)) return {.lineage = greeting->lineage};
+        if (says(answer, "RETIRING ")) return {errc::store_unavailable};  // it makes way for ours
+        return {error_of(answer), true};
+    }
+    [[nodiscard]] resp::dialled dial() const {
         std::error_code error;
         int socket = dial_local(address_, error);
         const bool nobody_there =
@@ -50,11 +61,6 @@ public:
         }
         if (error == std::errc::permission_denied) error = errc::not_permitted;
         return {socket, error, error == errc::not_permitted};
-    }
-    resp::greeted answered_greeting(const resp::value& answer) override {
-        if (const auto greeting = resp::decode_greeting(answer)) return {{}, false, greeting->lineage};
-        if (says(answer, "RETIRING ")) return {errc::store_unavailable, false, 0};  // it makes way for ours
-        return {error_of(answer), true, 0};
     }
     void up(lineage lineage) override {
         if (const auto listener = listener_.lock()) listener->up(lineage);
@@ -156,10 +162,10 @@ private:
 
 class local_line final : public store_line {
 public:
-    local_line(std::shared_ptr<resp::io_thread> thread, std::string greeting, std::shared_ptr<translator> translator)
+    local_line(std::shared_ptr<resp::io_thread> thread, std::shared_ptr<translator> translator)
         : thread_{std::move(thread)},
           translator_{std::move(translator)},
-          connection_{std::make_shared<resp::connection>(thread_->context(), std::move(greeting), translator_)} {
+          connection_{std::make_shared<resp::connection>(thread_->context(), translator_)} {
         connection_->start();
         if (!thread_->is_this_thread()) translator_->wait_until_settled();
     }
@@ -199,10 +205,8 @@ public:
     local(local_address address, local_options options) : address_{std::move(address)}, options_{options} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        std::string greeting;
-        resp::encode(greeting, resp::hello{resp::wire_version, address_.space, options_.companion});
         auto between = std::make_shared<translator>(address_, options_, std::move(listener));
-        return std::make_unique<local_line>(thread_, std::move(greeting), std::move(between));
+        return std::make_unique<local_line>(thread_, std::move(between));
     }
     [[nodiscard]] lease_clock clock() const override { return lease_clock::monotonic; }
 

@@ -1,6 +1,7 @@
 #include "stores/resp/connection.hpp"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto greeting_patience = 5s;
+constexpr auto patience = 5s;  // until it is up
 constexpr std::chrono::microseconds first_delay = 1ms;
 constexpr std::chrono::microseconds longest_delay = 1s;
 constexpr std::size_t most_unsent = 64U << 20U;
@@ -23,9 +24,8 @@ constexpr bounds answer_bounds{.bulk = 1U << 20U, .values = 1U << 22U, .message 
 
 }  // namespace
 
-connection::connection(asio::io_context& context, std::string greeting, std::shared_ptr<connection_user> user)
+connection::connection(asio::io_context& context, std::shared_ptr<connection_user> user)
     : context_{context},
-      greeting_{std::move(greeting)},
       user_{std::move(user)},
       timer_{context},
       decoder_{answer_bounds},
@@ -60,8 +60,21 @@ void connection::dial() {
         const std::lock_guard lock{mutex_};
         if (stopped_) return;
     }
-    ++attempt_;
-    const dialled made = user_->dial();
+    const std::uint64_t attempt = ++attempt_;
+    greeted_ = false;
+    timer_.expires_after(patience);
+    timer_.async_wait([self = shared_from_this(), attempt](std::error_code error) {
+        if (!error && attempt == self->attempt_ && !self->greeted_) self->drop(errc::store_unavailable);
+    });
+    user_->dial(context_, [self = shared_from_this(), attempt](const dialled& made) {
+        if (attempt == self->attempt_)
+            self->connected(made);
+        else if (made.socket >= 0)
+            ::close(made.socket);  // it comes too late
+    });
+}
+
+void connection::connected(const dialled& made) {
     if (made.error) {
         if (made.hopeless && !was_up_) return user_->hopeless(made.error);
         return try_again(made.error);
@@ -69,12 +82,17 @@ void connection::dial() {
     {
         const std::lock_guard lock{mutex_};
         std::error_code ignored;
-        socket_.assign(asio::local::stream_protocol{}, made.socket, ignored);
+        int family = AF_UNSPEC;
+        socklen_t size = sizeof family;
+        getsockopt(made.socket, SOL_SOCKET, SO_DOMAIN, &family, &size);
+        socket_.assign({family, 0}, made.socket, ignored);
         socket_.non_blocking(true, ignored);
         out_.clear();
         expected_.clear();
     }
-    greet();
+    decoder_ = decoder{answer_bounds};
+    greet(user_->begin_greeting());
+    if (!greeted_) read();
 }
 
 /// Twice as long after each failure, and never two clients in step.
@@ -90,19 +108,29 @@ void connection::try_again(std::error_code why) {
     });
 }
 
-void connection::greet() {
-    decoder_ = decoder{answer_bounds};
-    greeted_ = false;
-    {
-        std::unique_lock lock{mutex_};
-        out_ = greeting_;
-        write(lock);
+void connection::greet(const greeting_step& step) {
+    if (step.error) {
+        const bool give_up = step.hopeless && !was_up_;
+        if (!give_up) return drop(step.error);
+        stop();
+        return user_->hopeless(step.error);
     }
-    timer_.expires_after(greeting_patience);
-    timer_.async_wait([self = shared_from_this(), attempt = attempt_.load()](std::error_code error) {
-        if (!error && attempt == self->attempt_ && !self->greeted_) self->drop(errc::store_unavailable);
-    });
-    read();
+    if (!step.send.empty()) {
+        std::unique_lock lock{mutex_};
+        out_ = step.send;
+        return write(lock);
+    }
+    greeted_ = true;
+    timer_.cancel();
+    failures_ = 0;
+    was_up_ = true;
+    told_down_ = false;
+    {
+        const std::lock_guard lock{mutex_};
+        if (stopped_) return;
+        up_ = true;
+    }
+    user_->up(step.lineage);
 }
 
 void connection::read() {
@@ -126,8 +154,8 @@ void connection::take(std::string_view bytes) {
 }
 
 void connection::take(value message) {
-    if (!greeted_) return take_greeting(message);
     if (message.kind == kind::push) return user_->pushed(message);
+    if (!greeted_) return greet(user_->answered_greeting(message));
     message_tag tag = 0;
     {
         const std::lock_guard lock{mutex_};
@@ -139,27 +167,6 @@ void connection::take(value message) {
     }
     if (tag == 0) return drop(std::make_error_code(std::errc::protocol_error));
     user_->answered(tag, message);
-}
-
-void connection::take_greeting(const value& answer) {
-    const greeted greeted = user_->answered_greeting(answer);
-    if (greeted.error) {
-        const bool give_up = greeted.hopeless && !was_up_;
-        if (!give_up) return drop(greeted.error);
-        stop();
-        return user_->hopeless(greeted.error);
-    }
-    greeted_ = true;
-    timer_.cancel();
-    failures_ = 0;
-    was_up_ = true;
-    told_down_ = false;
-    {
-        const std::lock_guard lock{mutex_};
-        if (stopped_) return;
-        up_ = true;
-    }
-    user_->up(greeted.lineage);
 }
 
 /// The connection is over. One that was in use is made again at once, before anybody waits.
@@ -215,7 +222,7 @@ void connection::write(const std::unique_lock<std::mutex>&) {
 }
 
 void connection::await_writable() {
-    socket_.async_wait(asio::local::stream_protocol::socket::wait_write,
+    socket_.async_wait(asio::generic::stream_protocol::socket::wait_write,
                        [self = shared_from_this(), attempt = attempt_.load()](std::error_code error) {
                            if (error || attempt != self->attempt_) return;
                            std::unique_lock lock{self->mutex_};

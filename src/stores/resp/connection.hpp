@@ -14,8 +14,8 @@
 #include <system_error>
 #include <vector>
 
+#include <asio/generic/stream_protocol.hpp>
 #include <asio/io_context.hpp>
-#include <asio/local/stream_protocol.hpp>
 #include <asio/steady_timer.hpp>
 
 #include "baton/store.hpp"
@@ -30,18 +30,23 @@ struct dialled {
     bool hopeless = false;  // it is no use to try again, unless there was a connection before
 };
 
-/// What the answer to the greeting means.
-struct greeted {
-    std::error_code error;  // none: the connection is up
+/// Gets what came of it, once, on the thread of the context.
+using dial_result = std::function<void(dialled)>;
+
+/// What is to be said next before the connection is up.
+struct greeting_step {
+    std::error_code error = {};  // the connection is no good
     bool hopeless = false;
+    std::string send = {};  // the next words, with one answer; none: the connection is up
     baton::lineage lineage = 0;
 };
 
 /// All of it is called on the thread of the context, without a lock.
 class connection_user {
 public:
-    virtual dialled dial() = 0;
-    virtual greeted answered_greeting(const value& answer) = 0;
+    virtual void dial(asio::io_context& context, dial_result done) = 0;
+    virtual greeting_step begin_greeting() = 0;
+    virtual greeting_step answered_greeting(const value& answer) = 0;
     virtual void up(lineage lineage) = 0;
     virtual void down(std::error_code why) = 0;
     virtual void hopeless(std::error_code why) = 0;
@@ -54,7 +59,7 @@ protected:
 
 class connection : public std::enable_shared_from_this<connection> {
 public:
-    connection(asio::io_context& context, std::string greeting, std::shared_ptr<connection_user> user);
+    connection(asio::io_context& context, std::shared_ptr<connection_user> user);
 
     /// Thread-safe, all of them.
     void start();
@@ -67,17 +72,16 @@ public:
 private:
     void dial();
     void try_again(std::error_code why);
-    void greet();
+    void connected(const dialled& made);
+    void greet(const greeting_step& step);
     void read();
     void take(std::string_view bytes);
     void take(value message);
-    void take_greeting(const value& answer);
     void drop(std::error_code why);
     void write(const std::unique_lock<std::mutex>& locked);
     void await_writable();
 
     asio::io_context& context_;
-    std::string greeting_;
 
     // On the thread of the context.
     std::shared_ptr<connection_user> user_;
@@ -93,7 +97,7 @@ private:
     std::atomic<std::uint64_t> attempt_{0};  // what belongs to an earlier one is of no interest any more
 
     std::mutex mutex_;
-    asio::local::stream_protocol::socket socket_;
+    asio::generic::stream_protocol::socket socket_;
     bool up_ = false;
     bool stopped_ = false;
     bool awaiting_writable_ = false;

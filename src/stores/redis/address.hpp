@@ -1,0 +1,38 @@
+// Where a Redis or Valkey server is, and how its space is to be used.
+//
+//   redis://[user[:password]@]host[:port][/db][?options]     valkey:// is the same
+//   unix:PATH[?options]
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace baton::detail {
+
+struct redis_address {
+    std::string host = "localhost";
+    std::uint16_t port = 6379;
+    std::string path;  // of a Unix socket, in place of host and port
+    std::string user;
+    std::string password;
+    unsigned db = 0;
+    std::string space = "default";
+    std::chrono::milliseconds max_ttl{15'000};  // of the space: all its clients must agree
+    std::chrono::milliseconds lag{2'000};       // how long an old primary may go on after a failover
+    bool pause = true;                          // after state may have been lost, until holders had time to come back
+
+    /// For people: without the password.
+    [[nodiscard]] std::string shown() const;
+};
+
+/// Whether the scheme is one of ours.
+[[nodiscard]] bool is_redis_scheme(std::string_view scheme);
+
+/// Throws `error` with bad_url and a message that names the part and never shows the password. What the address does not
+/// say of user and password is taken from BATON_REDIS_USER, BATON_REDIS_PASSWORD and the file that BATON_REDIS_PASSWORD_FILE
+/// names, where those are set.
+[[nodiscard]] redis_address parse_redis_address(std::string_view url);
+
+}  // namespace baton::detail

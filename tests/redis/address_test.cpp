@@ -1,0 +1,144 @@
+// Addresses of Redis and Valkey: what is understood, and what a wrong one is told.
+#include "stores/redis/address.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "baton/error.hpp"
+
+namespace baton::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string refusal(const std::string& url) {
+    try {
+        static_cast<void>(parse_redis_address(url));
+    } catch (const error& refused) {
+        EXPECT_EQ(refused.code(), errc::bad_url);
+        return refused.what();
+    }
+    return "";
+}
+
+TEST(RedisAddress, HasDefaults) {
+    const redis_address address = parse_redis_address("redis://");
+    EXPECT_EQ(address.host, "localhost");
+    EXPECT_EQ(address.port, 6379);
+    EXPECT_EQ(address.db, 0U);
+    EXPECT_EQ(address.space, "default");
+    EXPECT_EQ(address.max_ttl, 15s);
+    EXPECT_EQ(address.lag, 2s);
+    EXPECT_TRUE(address.pause);
+    EXPECT_EQ(address.user + address.password + address.path, "");
+}
+
+TEST(RedisAddress, IsReadInParts) {
+    const redis_address all =
+        parse_redis_address("valkey://worker:p%40ss%2Fw%3a@db.example:7000/3?space=team-1&max_ttl=30s&lag=500ms&pause=off");
+    EXPECT_EQ(all.user, "worker");
+    EXPECT_EQ(all.password, "p@ss/w:");
+    EXPECT_EQ(all.host, "db.example");
+    EXPECT_EQ(all.port, 7000);
+    EXPECT_EQ(all.db, 3U);
+    EXPECT_EQ(all.space, "team-1");
+    EXPECT_EQ(all.max_ttl, 30s);
+    EXPECT_EQ(all.lag, 500ms);
+    EXPECT_FALSE(all.pause);
+
+    const redis_address password_only = parse_redis_address("redis://:secret@host");
+    EXPECT_EQ(password_only.user, "");
+    EXPECT_EQ(password_only.password, "secret");
+
+    const redis_address six = parse_redis_address("redis://[::1]:7001");
+    EXPECT_EQ(six.host, "::1");
+    EXPECT_EQ(six.port, 7001);
+
+    const redis_address socket = parse_redis_address("unix:/run/redis.sock?db=2&space=x");
+    EXPECT_EQ(socket.path, "/run/redis.sock");
+    EXPECT_EQ(socket.db, 2U);
+    EXPECT_EQ(socket.space, "x");
+}
+
+TEST(RedisAddress, IsShownWithoutThePassword) {
+    EXPECT_EQ(parse_redis_address("redis://worker:secret@host:1/2").shown(), "redis://worker@host:1/2");
+    EXPECT_EQ(parse_redis_address("redis://:secret@[::1]").shown(), "redis://[::1]:6379/0");
+    EXPECT_EQ(parse_redis_address("unix:/a/b").shown(), "unix:/a/b");
+}
+
+TEST(RedisAddress, AWrongPartIsNamedAndTheAllowedIsSaid) {
+    const std::vector<std::pair<std::string, std::string>> wrong{
+        {"redis:host", "//host"},
+        {"redis://host:0", "port is a number from 1 to 65535"},
+        {"redis://host:65536", "port"},
+        {"redis://host:", "port"},
+        {"redis://host:12x", "12x"},
+        {"redis://a:b:c", "more than one :"},
+        {"redis://[::1", "ends with ]"},
+        {"redis://[::1]x", "after the ]"},
+        {"redis://host/x", "database is a number"},
+        {"redis://host/-1", "database"},
+        {"redis://host?space=", "space is named by"},
+        {"redis://host?space=a/b", "space is named by"},
+        {"redis://host?space=a&space=b", "twice"},
+        {"redis://host?max_ttl=1ms", "max_ttl is a time"},
+        {"redis://host?max_ttl=15m", "max_ttl is a time"},
+        {"redis://host?max_ttl=99999999999999999999s", "max_ttl is a time"},
+        {"redis://host?lag=-1", "lag is a time"},
+        {"redis://host?pause=no", "pause is on or off"},
+        {"redis://host?db=1", "no option is called db"},
+        {"redis://host?tls=yes", "no option is called tls; there are space"},
+        {"redis://host?space", "NAME=VALUE"},
+        {"redis://user@host", "user without a password"},
+        {"redis://u:%zz@host", "% in the password"},
+        {"redis://u:%4@host", "% in the password"},
+        {"redis://h%00", "zero byte"},
+        {"unix:", "path of a socket"},
+        {"unix:" + std::string(200, 'x'), "at most 107 bytes"},
+    };
+    for (const auto& [url, part] : wrong) EXPECT_NE(refusal(url).find(part), std::string::npos) << url << ": " << refusal(url);
+}
+
+TEST(RedisAddress, NoMessageShowsAPassword) {
+    for (const char* url : {"redis://u:tops/ecret@host", "redis://u:tops?ecret@host", "redis://u:tops%zecret@host",
+                            "redis://u:tops@ecret@host:x", "redis://u:tops:ecret@host?x=1", "redis://:topsecret@host:0",
+                            "redis://u:tops#ecret@host/x"}) {
+        const std::string message = refusal(url);
+        EXPECT_NE(message, "") << url;
+        EXPECT_EQ(message.find("tops"), std::string::npos) << message;
+        EXPECT_EQ(message.find("ecret"), std::string::npos) << message;
+    }
+}
+
+class RedisAddressEnvironment : public testing::Test {
+protected:
+    void TearDown() override {
+        for (const char* name : {"BATON_REDIS_USER", "BATON_REDIS_PASSWORD", "BATON_REDIS_PASSWORD_FILE"}) unsetenv(name);
+        std::filesystem::remove(file_);
+    }
+    std::string file_ = std::filesystem::temp_directory_path() / ("baton-password." + std::to_string(getpid()));
+};
+
+TEST_F(RedisAddressEnvironment, BringsWhatTheAddressDoesNotSay) {
+    setenv("BATON_REDIS_USER", "worker", 1);
+    setenv("BATON_REDIS_PASSWORD", "secret", 1);
+    EXPECT_EQ(parse_redis_address("redis://host").user, "worker");
+    EXPECT_EQ(parse_redis_address("unix:/x").password, "secret");
+    EXPECT_EQ(parse_redis_address("redis://:other@host").password, "other");
+    EXPECT_EQ(parse_redis_address("redis://:other@host").user, "") << "one does not belong to the other";
+}
+
+TEST_F(RedisAddressEnvironment, OrNamesAFile) {
+    setenv("BATON_REDIS_PASSWORD_FILE", file_.c_str(), 1);
+    EXPECT_NE(refusal("redis://host").find("cannot be read"), std::string::npos);
+    std::ofstream{file_} << "";
+    EXPECT_NE(refusal("redis://host").find("no password"), std::string::npos);
+    std::ofstream{file_} << "secret\n";
+    EXPECT_EQ(parse_redis_address("redis://host").password, "secret");
+}
+
+}  // namespace
+}  // namespace baton::detail
