@@ -18,8 +18,9 @@ enum class errc {
     forked,             ///< this client belongs to the parent process
     bad_url,            ///< no store can be made of this address
     no_agent,           ///< no agent serves local:, and none could be started, for instance without the program `baton`
-    not_permitted,      ///< the agent is another user's, or does not serve us
-    version_mismatch,   ///< the agent is of another version and in use
+    not_permitted,      ///< the agent is another user's, or the server does not let us
+    version_mismatch,   ///< the agent, or the space on the server, is of another version and in use
+    store_full,         ///< the store has no memory for one more request; nothing of it was done
 
     // Refusals: each is also error_kind::refused.
     no_claims = 101,

@@ -25,9 +25,10 @@ public:
             case errc::bad_url: return "no store has such an address";
             case errc::no_agent:
                 return "no agent serves this address, and none could be started; `baton agent` says why";
-            case errc::not_permitted: return "the agent belongs to another user, or does not serve this one";
+            case errc::not_permitted: return "the agent belongs to another user, or the server does not let this one in";
             case errc::version_mismatch:
-                return "the agent that serves local: is of another version, and in use; end it with its users";
+                return "the agent, or the space on the server, is of another version and in use";
+            case errc::store_full: return "the store has no memory for one more request";
             case errc::no_claims: return "refused: nothing is claimed";
             case errc::too_many_claims: return "refused: more than 1,000 claims";
             case errc::duplicate_resource: return "refused: a name is claimed twice";
