@@ -10,19 +10,6 @@ namespace {
 
 using namespace protocol;
 
-session_id sender_of(const command& command) {
-    return std::visit(
-        [](const auto& what) -> session_id {
-            if constexpr (requires { what.request.session; })
-                return what.request.session;
-            else if constexpr (requires { what.session; })
-                return what.session;
-            else
-                return {};
-        },
-        command);
-}
-
 template <typename Event> bool contains(const std::vector<event>& events) {
     return std::ranges::any_of(events, [](const event& event) { return std::holds_alternative<Event>(event.what); });
 }

@@ -10,6 +10,7 @@
 #include "client/printable.hpp"
 #include "stores/local/local_store.hpp"
 #include "stores/memory/memory_store.hpp"
+#include "stores/redis/redis_store.hpp"
 
 namespace baton::detail {
 
@@ -25,8 +26,9 @@ std::shared_ptr<store> make_store(std::string_view url, std::optional<pid_t> com
     if (scheme == "memory") return memory_store(url.substr(scheme.size() + 1));
     if (scheme == "local")
         return local_store(parse_local_address(url.substr(scheme.size() + 1)), {.companion = companion});
+    if (is_redis_scheme(scheme)) return redis_store(parse_redis_address(url));
     throw error{errc::bad_url,
-                "no store has the scheme " + printable(scheme.substr(0, 32)) + ":; this version has local: and memory:"};
+                "no store has the scheme " + printable(scheme.substr(0, 32)) + ":; there are local:, redis:, valkey:, unix: and memory:"};
 }
 
 std::string default_label() {

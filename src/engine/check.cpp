@@ -3,7 +3,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "engine/modes.hpp"
+#include "protocol/modes.hpp"
 
 namespace baton::core {
 

@@ -24,19 +24,6 @@ std::optional<session_id> session_of(const event& event) {
 
 }  // namespace
 
-session_id sender_of(const command& command) {
-    return std::visit(
-        [](const auto& what) -> session_id {
-            if constexpr (requires { what.request.session; })
-                return what.request.session;
-            else if constexpr (requires { what.session; })
-                return what.session;
-            else
-                return {};
-        },
-        command);
-}
-
 engine_host::outcome engine_host::apply(const command& command, const session_id& sender) {
     last_ = now();
     return sort(engine_.apply(command, last_), &sender);

@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "protocol/sender_of.hpp"
 
 namespace baton::core {
-
-/// The session that a command speaks for; none for operators.
-[[nodiscard]] session_id sender_of(const command& command);
 
 /// Not thread-safe.
 class engine_host {

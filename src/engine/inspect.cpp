@@ -4,20 +4,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "engine/modes.hpp"
-#include "engine/wait_graph.hpp"
+#include "protocol/modes.hpp"
+#include "protocol/snapshot_filter.hpp"
+#include "protocol/wait_graph.hpp"
 
 namespace baton::core {
 namespace {
-
-bool matches(const inspect_filter& filter, std::string_view name) {
-    switch (filter.how) {
-        case inspect_filter::match::all: return true;
-        case inspect_filter::match::prefix: return name.starts_with(filter.name);
-        case inspect_filter::match::exact: return name == filter.name;
-    }
-    return false;
-}
 
 claim_view view_of(const claim_record& claim) {
     return {claim.request->ticket, claim.mode, claim.permits, claim.limit, claim.admitted, claim.slots};
@@ -86,7 +78,7 @@ public:
         std::ranges::sort(snapshot.resources, {}, &resource_view::name);
         add_requests(snapshot);
         explain(snapshot);
-        if (!filter_.related) keep_matching(snapshot);
+        if (!filter_.related) keep_matching(snapshot, filter_);
         return snapshot;
     }
 
@@ -118,17 +110,6 @@ private:
             request_view& view = snapshot.requests.emplace_back(view_of(*request, now_));
             view.session = ordinals.try_emplace(request->session, ordinals.size()).first->second;
         }
-    }
-
-    void keep_matching(snapshot& snapshot) const {
-        const auto is_out = [this](std::string_view name) { return !matches(filter_, name); };
-        std::erase_if(snapshot.resources, [&](const resource_view& resource) { return is_out(resource.name); });
-        std::erase_if(snapshot.requests, [&](const request_view& request) {
-            return std::ranges::all_of(request.claims, is_out, &claim::resource);
-        });
-        std::erase_if(snapshot.circles, [&](const circle& circle) {
-            return std::ranges::all_of(circle, is_out, &circle_step::resource);
-        });
     }
 
     const engine& engine_;

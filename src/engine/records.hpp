@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/modes.hpp"
+#include "protocol/modes.hpp"
 #include "engine/slot_set.hpp"
 #include "engine/types.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "engine/modes.hpp"
+#include "protocol/modes.hpp"
 
 namespace baton::core {
 namespace {

@@ -5,7 +5,7 @@
 #include "client.hpp"
 #include "engine/check.hpp"
 #include "engine/inspect.hpp"
-#include "engine/modes.hpp"
+#include "protocol/modes.hpp"
 #include "server.hpp"
 #include "world.hpp"
 

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <variant>
 
-#include "engine/modes.hpp"
+#include "protocol/modes.hpp"
 
 namespace baton::sim {
 

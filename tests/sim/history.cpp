@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "describe.hpp"
-#include "engine/modes.hpp"
+#include "protocol/modes.hpp"
 
 namespace baton::sim {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/modes.hpp"
+#include "protocol/modes.hpp"
 #include "naive_model.hpp"
 
 namespace baton::sim {

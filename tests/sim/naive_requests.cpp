@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "engine/modes.hpp"
+#include "protocol/modes.hpp"
 #include "naive_model.hpp"
 
 namespace baton::sim {

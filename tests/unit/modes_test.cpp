@@ -1,5 +1,5 @@
 // Rule 2, the table of modes: all of it, row by row.
-#include "engine/modes.hpp"
+#include "protocol/modes.hpp"
 
 #include <gtest/gtest.h>
 

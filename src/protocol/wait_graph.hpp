@@ -1,11 +1,11 @@
 // Who waits for whom, worked out from a snapshot alone: places, blockers and circles.
 #pragma once
 
-#include "engine/inspect.hpp"
+#include "baton/inspect.hpp"
 
-namespace baton::core {
+namespace baton::protocol {
 
 /// Fills in `place`, `blockers` and `circles` of a snapshot that has its resources and requests.
 void explain(snapshot& snapshot);
 
-}  // namespace baton::core
+}  // namespace baton::protocol

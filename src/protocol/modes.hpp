@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
-#include "engine/types.hpp"
+#include "baton/claim.hpp"
 
-namespace baton::core {
+namespace baton::protocol {
 
 inline constexpr std::size_t mode_count = 3;
 
@@ -36,4 +36,4 @@ constexpr bool modes_fit(mode mode, std::span<const std::size_t, mode_count> adm
     return true;
 }
 
-}  // namespace baton::core
+}  // namespace baton::protocol

@@ -1,12 +1,12 @@
-#include "engine/wait_graph.hpp"
+#include "protocol/wait_graph.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
 
-#include "engine/modes.hpp"
+#include "protocol/modes.hpp"
 
-namespace baton::core {
+namespace baton::protocol {
 namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
@@ -195,4 +195,4 @@ private:
 
 void explain(snapshot& snapshot) { explainer{snapshot}.run(); }
 
-}  // namespace baton::core
+}  // namespace baton::protocol

@@ -1,0 +1,73 @@
+#include "stores/redis/greeting.hpp"
+
+#include "baton/error.hpp"
+#include "stores/redis/reply_class.hpp"
+#include "stores/redis/script_reply.hpp"
+
+namespace baton::redis {
+namespace {
+
+void say_hello(std::string& out, const detail::redis_address& address) {
+    resp::writer write{out};
+    const bool secret = !address.password.empty();
+    write.array(secret ? 5 : 2);
+    write.bulk("HELLO");
+    write.bulk("3");
+    if (!secret) return;
+    write.bulk("AUTH");
+    write.bulk(address.user.empty() ? "default" : address.user);
+    write.bulk(address.password);
+}
+
+void choose_database(std::string& out, unsigned db) {
+    resp::writer write{out};
+    write.array(2);
+    write.bulk("SELECT");
+    write.bulk(std::to_string(db));
+}
+
+}  // namespace
+
+greeting::greeting(const detail::redis_address& address)
+    : address_{address}, hello_{hello_call(address.space, {address.max_ttl, address.lag, address.pause})} {}
+
+resp::greeting_step greeting::begin() { return say(step::protocol); }
+
+resp::greeting_step greeting::say(step next) {
+    resp::greeting_step said;
+    step_ = next;
+    switch (next) {
+        case step::protocol: say_hello(said.send, address_); break;
+        case step::database: choose_database(said.send, address_.db); break;
+        case step::hello: encode(said.send, hello_); break;
+        case step::whole_hello: encode_whole(said.send, hello_); break;
+    }
+    return said;
+}
+
+resp::greeting_step greeting::answered(const resp::value& answer) {
+    if (answer.kind == resp::kind::error) return refused(answer.text);
+    switch (step_) {
+        case step::protocol: return say(address_.db != 0 ? step::database : step::hello);
+        case step::database: return say(step::hello);
+        case step::hello:
+        case step::whole_hello: break;
+    }
+    const auto heard = decode_answer(answer.text, {});
+    if (!heard) return {.error = std::make_error_code(std::errc::protocol_error)};
+    return {.lineage = heard->head.lineage};
+}
+
+/// What time may heal is tried again; what is wrong with the address, the user or the server's settings is not.
+resp::greeting_step greeting::refused(std::string_view error) {
+    const detail::reply_class what = detail::classify(error);
+    if (what == detail::reply_class::no_script && step_ == step::hello) return say(step::whole_hello);
+    if (error.starts_with("BATONVERSION ")) return {errc::version_mismatch, true};
+    if (error.starts_with("BATONSPACE ") || error.starts_with("BATONEVICTION ")) return {errc::space_refused, true};
+    if (error.starts_with("BATONACL ")) return {errc::not_permitted, true};
+    if (what == detail::reply_class::denied) return {errc::not_permitted, true};
+    if (what == detail::reply_class::rejected) return {errc::unsupported, true};
+    return {errc::store_unavailable};
+}
+
+}  // namespace baton::redis

@@ -1,0 +1,334 @@
+#include "stores/redis/redis_store.hpp"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <random>
+#include <utility>
+
+#include <asio/steady_timer.hpp>
+
+#include "baton/error.hpp"
+#include "protocol/sender_of.hpp"
+#include "protocol/snapshot_filter.hpp"
+#include "protocol/wait_graph.hpp"
+#include "stores/redis/dial.hpp"
+#include "stores/redis/greeting.hpp"
+#include "stores/redis/reply_class.hpp"
+#include "stores/redis/script_call.hpp"
+#include "stores/redis/script_pages.hpp"
+#include "stores/redis/script_reply.hpp"
+#include "stores/redis/waiting_requests.hpp"
+#include "stores/resp/io_thread.hpp"
+#include "stores/resp/line_user.hpp"
+
+namespace baton::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using detail::redis_address;
+using detail::reply_class;
+
+constexpr unsigned page_size = 100;
+/// Of those that wait, one looks first; who waits behind it looks later, if it is still needed then.
+constexpr auto look_spread = 10ms;
+
+void subscribe(std::string& out, const char* how, const std::string& channel) {
+    resp::writer write{out};
+    write.array(2);
+    write.bulk(how);
+    write.bulk(channel);
+}
+
+/// Between a connection and a client: commands as calls of scripts, replies and messages as events.
+class redis_user final : public resp::line_user, public std::enable_shared_from_this<redis_user> {
+public:
+    redis_user(redis_address address, asio::io_context& context, std::weak_ptr<store_listener> listener)
+        : line_user{std::move(listener)}, address_{std::move(address)}, greeting_{address_}, look_timer_{context} {}
+
+    void dial(asio::io_context& context, resp::dial_result done) override {
+        dial_redis(context, address_, std::move(done));
+    }
+    resp::greeting_step begin_greeting() override { return greeting_.begin(); }
+    resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
+
+    void up(lineage lineage) override {
+        lineage_ = lineage;
+        line_user::up(lineage);
+    }
+    void down(std::error_code why) override {
+        forget();
+        line_user::down(why);
+    }
+    void hopeless(std::error_code why) override {
+        forget();
+        line_user::hopeless(why);
+    }
+    void answered(message_tag tag, const resp::value& answer) override;
+    void pushed(const resp::value& message) override;
+
+    void use(const std::shared_ptr<resp::connection>& connection) { connection_ = connection; }
+
+    /// On the thread of whoever sends.
+    void send(std::vector<message> messages);
+    void inspect(const inspect_filter& filter, resp::look_answer answer);
+
+private:
+    static constexpr message_tag tick_tag = message_tag{1} << 61U;
+
+    struct question {
+        script_call call;
+        protocol::session_id sender;
+    };
+    struct looking {
+        inspect_filter filter;
+        resp::look_answer answer;
+        script_pages pages;
+        redis::section section = section::sessions;
+    };
+
+    bool transmit(std::string_view bytes, const std::vector<message_tag>& tags) {
+        const auto connection = connection_.lock();
+        return connection && connection->send(bytes, tags);
+    }
+    void reset() {
+        if (const auto connection = connection_.lock()) connection->reset();
+    }
+    void forget();
+    void failed(message_tag tag, const question& asked, std::string_view error);
+    void other_lineage(message_tag tag, std::string_view error);
+    void heard(const script_head& head, const std::vector<protocol::event>& events);
+    void look_when_due(const script_head& head);
+    void tick();
+    void ask_page(const std::shared_ptr<looking>& look, const std::string& cursor);
+    void take_page(const std::shared_ptr<looking>& look, const resp::value& page);
+
+    const redis_address address_;
+    greeting greeting_;
+    std::weak_ptr<resp::connection> connection_;
+    std::atomic<lineage> lineage_{0};
+
+    // On the thread of the context.
+    waiting_requests waiting_;
+    asio::steady_timer look_timer_;
+    std::minstd_rand dice_{std::random_device{}()};
+
+    std::mutex mutex_;
+    std::map<message_tag, question> asked_;
+    std::map<message_tag, std::shared_ptr<looking>> looks_;
+    std::optional<protocol::session_id> subscribed_;
+    message_tag own_ = 0;
+};
+
+void redis_user::forget() {
+    look_timer_.cancel();
+    waiting_.clear();
+    std::map<message_tag, std::shared_ptr<looking>> looks;
+    {
+        const std::lock_guard lock{mutex_};
+        asked_.clear();
+        subscribed_.reset();
+        looks.swap(looks_);
+    }
+    for (const auto& [tag, look] : looks) look->answer(errc::store_unavailable, {});
+}
+
+void redis_user::send(std::vector<message> messages) {
+    std::string bytes;
+    std::vector<message_tag> tags;
+    {
+        const std::lock_guard lock{mutex_};
+        for (message& message : messages) {
+            const protocol::session_id sender = protocol::sender_of(message.command);
+            // Before the session is opened, so that no notice to it is missed.
+            if (std::holds_alternative<protocol::open>(message.command) && subscribed_ != sender) {
+                if (subscribed_) subscribe(bytes, "UNSUBSCRIBE", wake_channel(address_.space, *subscribed_));
+                subscribe(bytes, "SUBSCRIBE", wake_channel(address_.space, sender));
+                subscribed_ = sender;
+            }
+            question asked{call_of(address_.space, lineage_, message.command), sender};
+            encode(bytes, asked.call);
+            tags.push_back(message.tag);
+            asked_.insert_or_assign(message.tag, std::move(asked));
+        }
+    }
+    if (transmit(bytes, tags)) return;
+    {
+        const std::lock_guard lock{mutex_};
+        for (const message_tag tag : tags) asked_.erase(tag);
+        subscribed_.reset();
+    }
+    refuse_if_hopeless(messages);
+}
+
+void redis_user::answered(message_tag tag, const resp::value& answer) {
+    question asked;
+    std::shared_ptr<looking> look;
+    {
+        const std::lock_guard lock{mutex_};
+        if (auto node = looks_.extract(tag)) look = std::move(node.mapped());
+        if (auto node = asked_.extract(tag)) asked = std::move(node.mapped());
+    }
+    if (look) return take_page(look, answer);
+    if (answer.kind == resp::kind::error) return failed(tag, asked, answer.text);
+    const auto reply = decode_answer(answer.text, asked.sender);
+    if (!reply) return reset();
+    heard(reply->head, reply->events);
+    if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
+        listener->replied(tag, reply->head.lineage, reply->events);
+}
+
+void redis_user::failed(message_tag tag, const question& asked, std::string_view error) {
+    if (error.starts_with("BATONLINEAGE ")) return other_lineage(tag, error);
+    const reply_class what = detail::classify(error);
+    if (what == reply_class::no_script) {
+        std::string bytes;
+        encode_whole(bytes, asked.call);
+        {
+            const std::lock_guard lock{mutex_};
+            asked_.insert_or_assign(tag, asked);
+        }
+        transmit(bytes, {tag});
+        return;
+    }
+    if (what == reply_class::unavailable) return reset();
+    if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
+        listener->failed(tag, failure::rejected, detail::error_of(what));
+}
+
+/// The space is not what it was. Where it is not there at all, a new connection makes it anew.
+void redis_user::other_lineage(message_tag tag, std::string_view error) {
+    const auto found = lineage_in(error);
+    if (!found || *found <= lineage_) return reset();
+    lineage_ = *found;
+    if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0) listener->replied(tag, *found, {});
+}
+
+void redis_user::pushed(const resp::value& message) {
+    if (message.items.size() != 3 || message.items[0].text != "message") return;
+    protocol::session_id session;
+    {
+        const std::lock_guard lock{mutex_};
+        if (!subscribed_ || message.items[1].text != wake_channel(address_.space, *subscribed_)) return;
+        session = *subscribed_;
+    }
+    auto notice = decode_answer(message.items[2].text, session);
+    const auto listener = this->listener();
+    if (!notice || !listener) return;
+    heard(notice->head, notice->events);
+    for (protocol::event& event : notice->events) listener->noticed(notice->head.lineage, std::move(event));
+}
+
+void redis_user::heard(const script_head& head, const std::vector<protocol::event>& events) {
+    waiting_.hear(events);
+    look_when_due(head);
+}
+
+/// A server does nothing by itself: whoever waits looks when a deadline has passed. Every answer says when that is.
+void redis_user::look_when_due(const script_head& head) {
+    if (!waiting_.any() || !head.due) {
+        look_timer_.cancel();
+        return;
+    }
+    const auto spread = look_spread * static_cast<int>(dice_() % 1024U) / 1024;
+    look_timer_.expires_after(std::max(*head.due - head.at, protocol::duration{0}) + spread);
+    look_timer_.async_wait([weak = weak_from_this()](std::error_code error) {
+        if (const auto self = weak.lock(); self && !error) self->tick();
+    });
+}
+
+void redis_user::tick() {
+    std::string bytes;
+    message_tag tag = 0;
+    {
+        const std::lock_guard lock{mutex_};
+        tag = tick_tag | ++own_;
+        question asked{call_of(address_.space, lineage_, protocol::tick{}), {}};
+        encode(bytes, asked.call);
+        asked_.emplace(tag, std::move(asked));
+    }
+    transmit(bytes, {tag});
+}
+
+void redis_user::inspect(const inspect_filter& filter, resp::look_answer answer) {
+    ask_page(std::make_shared<looking>(looking{filter, std::move(answer), {}, {}}), "0");
+}
+
+void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::string& cursor) {
+    std::string bytes;
+    message_tag tag = 0;
+    {
+        const std::lock_guard lock{mutex_};
+        tag = tick_tag | ++own_;
+        question asked{page_call(address_.space, lineage_, look->section, cursor, page_size), {}};
+        encode_whole(bytes, asked.call);
+        looks_.emplace(tag, look);
+    }
+    if (transmit(bytes, {tag})) return;
+    {
+        const std::lock_guard lock{mutex_};
+        if (looks_.erase(tag) == 0) return;
+    }
+    const auto why = why_hopeless();
+    look->answer(why ? why : errc::store_unavailable, {});
+}
+
+void redis_user::take_page(const std::shared_ptr<looking>& look, const resp::value& page) {
+    if (page.kind == resp::kind::error) {
+        const reply_class what = detail::classify(page.text);
+        return look->answer(page.text.starts_with("BATONLINEAGE ") ? errc::store_unavailable : detail::error_of(what), {});
+    }
+    const auto cursor = look->pages.add(look->section, page);
+    if (!cursor) return look->answer(errc::rejected, {});
+    if (*cursor != "0") return ask_page(look, *cursor);
+    if (look->section != section::limits) {
+        look->section = static_cast<redis::section>(static_cast<int>(look->section) + 1);
+        return ask_page(look, "0");
+    }
+    snapshot seen = look->pages.take();
+    protocol::explain(seen);
+    look->filter.related ? protocol::keep_related(seen, look->filter) : protocol::keep_matching(seen, look->filter);
+    look->answer({}, std::move(seen));
+}
+
+class redis_line final : public resp::connected_line {
+public:
+    redis_line(std::shared_ptr<resp::io_thread> thread, std::shared_ptr<redis_user> user)
+        : connected_line{std::move(thread), user}, user_{std::move(user)} {
+        user_->use(connection());
+        begin();
+    }
+
+    void send(std::vector<message> messages) override { user_->send(std::move(messages)); }
+    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
+        user_->inspect(filter, std::move(answer));
+    }
+
+private:
+    std::shared_ptr<redis_user> user_;
+};
+
+class redis_space final : public store {
+public:
+    explicit redis_space(redis_address address) : address_{std::move(address)} {}
+
+    std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
+        auto user = std::make_shared<redis_user>(address_, thread_->context(), std::move(listener));
+        return std::make_unique<redis_line>(thread_, std::move(user));
+    }
+
+private:
+    const redis_address address_;
+    std::shared_ptr<resp::io_thread> thread_ = std::make_shared<resp::io_thread>();
+};
+
+}  // namespace
+}  // namespace baton::redis
+
+namespace baton::detail {
+
+std::shared_ptr<store> redis_store(redis_address address) {
+    return std::make_shared<redis::redis_space>(std::move(address));
+}
+
+}  // namespace baton::detail

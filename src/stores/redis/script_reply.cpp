@@ -1,0 +1,70 @@
+#include "stores/redis/script_reply.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace baton::redis {
+
+using namespace protocol;
+
+script_head read_head(text_reader& from) {
+    constexpr std::uint64_t never = 9'999'999'999'999'999;
+    script_head head;
+    head.at = from.instant();
+    const std::uint64_t before_due = from.digits();
+    if (before_due != never) head.due = text_reader::to_instant(before_due + 1);
+    head.lineage = from.digits();
+    head.paused_until = from.instant();
+    return head;
+}
+
+std::optional<script_answer> decode_answer(std::string_view text, const session_id& session) {
+    text_reader from{text};
+    script_answer answer{read_head(from), {}};
+    while (!from.done()) answer.events.push_back(read_event(from, answer.head.at, session));
+    if (from.failed()) return {};
+    // An operator hears of the holder that he wants to leave, but not whose it is.
+    for (event& event : answer.events)
+        if (auto* told = std::get_if<revoking>(&event.what); told != nullptr && told->request.number == 0)
+            told->request = {};
+    return answer;
+}
+
+std::optional<watched_events> decode_watched(std::string_view text) {
+    text_reader from{text};
+    watched_events seen{read_head(from), {}};
+    while (!from.done()) {
+        std::string alias{from.bytes(16)};
+        text_reader one{from.sized()};
+        seen.events.emplace_back(std::move(alias), read_event(one, seen.head.at, {}));
+        if (one.failed() || !one.done()) from.fail();
+    }
+    if (from.failed()) return {};
+    return seen;
+}
+
+error_class classify(std::string_view error) {
+    const std::string_view word = error.substr(0, error.find(' '));
+    constexpr std::array<std::string_view, 11> at_present{"LOADING",     "BUSY",       "READONLY",   "MASTERDOWN",
+                                                          "OOM",         "MISCONF",    "NOREPLICAS", "CLUSTERDOWN",
+                                                          "TRYAGAIN",    "MOVED",      "ASK"};
+    constexpr std::array<std::string_view, 9> for_good{"BATONARGS", "BATONVERSION", "BATONSPACE",
+                                                       "BATONEVICTION", "BATONACL",  "NOPERM",
+                                                       "NOAUTH",    "WRONGPASS",    "CROSSSLOT"};
+    if (word == "NOSCRIPT") return error_class::no_script;
+    if (word == "BATONLINEAGE") return error_class::other_lineage;
+    if (std::ranges::find(at_present, word) != at_present.end()) return error_class::not_executed;
+    if (std::ranges::find(for_good, word) != for_good.end()) return error_class::rejected;
+    return error_class::unknown;
+}
+
+std::optional<lineage> lineage_in(std::string_view error) {
+    constexpr std::string_view start = "BATONLINEAGE ";
+    if (!error.starts_with(start)) return {};
+    text_reader from{error.substr(start.size())};
+    const lineage found = from.digits();
+    if (from.failed() || !from.done()) return {};
+    return found;
+}
+
+}  // namespace baton::redis

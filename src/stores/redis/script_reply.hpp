@@ -1,0 +1,62 @@
+// What scripts answer and what comes by the channels, as events. Pure, and bounded by the length of what was received.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "baton/protocol.hpp"
+#include "baton/store.hpp"
+#include "stores/redis/text_reader.hpp"
+#include "stores/resp/codec.hpp"
+
+namespace baton::redis {
+
+/// What every reply and notice begins with.
+struct script_head {
+    protocol::instant at;                   // the server's time
+    std::optional<protocol::instant> due;   // when a `tick` has something to do, or a little earlier; none: never
+    baton::lineage lineage = 0;
+    protocol::instant paused_until;         // after `at` while paused
+};
+inline constexpr std::size_t head_size = 64;
+[[nodiscard]] script_head read_head(text_reader& from);
+
+struct script_answer {
+    script_head head;
+    std::vector<protocol::event> events;
+};
+
+/// The answer to a command of `session`, or a notice on its channel; none if it is not one.
+[[nodiscard]] std::optional<script_answer> decode_answer(std::string_view text, const protocol::session_id& session);
+
+/// On the channel of viewers: events with the alias of their session, 16 characters. The sessions in them are empty.
+struct watched_events {
+    script_head head;
+    std::vector<std::pair<std::string, protocol::event>> events;
+};
+[[nodiscard]] std::optional<watched_events> decode_watched(std::string_view text);
+
+/// What an error means for whoever sent the command.
+enum class error_class : std::uint8_t {
+    no_script,      // not executed: send it again with EVAL
+    other_lineage,  // not executed: the space has another lineage, or none; say hello, then open
+    not_executed,   // the server cannot at present: send it again, perhaps elsewhere
+    rejected,       // for good, for the reason in the text
+    unknown,        // it may have been executed: send it again under the same id
+};
+[[nodiscard]] error_class classify(std::string_view error);
+
+/// The lineage that an `other_lineage` names; 0: the space is not there.
+[[nodiscard]] std::optional<lineage> lineage_in(std::string_view error);
+
+[[nodiscard]] protocol::event read_event(text_reader& from, protocol::instant at, const protocol::session_id& session);
+
+/// Runs of slots, first and last, as a list.
+[[nodiscard]] std::vector<protocol::slot> read_slots(text_reader& from);
+[[nodiscard]] protocol::mark read_mark(text_reader& from);
+
+}  // namespace baton::redis
