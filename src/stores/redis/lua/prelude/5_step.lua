@@ -131,13 +131,14 @@ end
 local function next_due(owed)
     if #dying > 0 then return at end
     local _, deadline = next_ending()
-    if not owed and not deadline then return never + 1 end
+    if not owed and not deadline then return nil end
     if is_paused() then return paused_until end
     return owed and at or deadline
 end
 local function save_head()
     local owed = not owed_known_none and call('EXISTS', prefix .. 'o') == 1
-    head = digits(next_due(owed) - 1) .. lineage .. digits(paused_until) .. digits(math.max(high, last_serial))
+    local due = next_due(owed)
+    head = (due and digits(due - 1) or never) .. lineage .. digits(paused_until) .. digits(math.max(high, last_serial))
         .. digits(last_serial)
     if is_paused() or is_watched() or owed or #dying > 0 then
         head = head .. digits(pause_length) .. digits(watched_until) .. (owed and '1' or '0')
