@@ -35,7 +35,7 @@ script_side::script_side(const std::string& socket) : commands_{socket}, notices
         if (loaded.text != script.sha1) throw std::runtime_error(std::string{script.name} + ": " + loaded.text);
     }
     std::string out;
-    server_line::encode(out, {"PSUBSCRIBE", prefix_of(space_) + "wake:*"});
+    server_line::encode(out, {"PSUBSCRIBE", prefix_of(space_) + "wake:*", events_channel(space_)});
     notices_.send(out);
     (void)notices_.pushed();
 }
@@ -52,6 +52,19 @@ void script_side::start(const core::engine_options& options) {
     const auto decoded = decode_answer(answer.text, {});
     if (!decoded) throw std::runtime_error("hello: " + answer.text);
     lineage_ = decoded->head.lineage;
+    watches_ = !watches_;
+    watched_until_.reset();
+}
+
+void script_side::watch(core::instant at) {
+    constexpr std::chrono::milliseconds length{3'000};
+    script_call call = watch_call(space_, lineage_, length);
+    add_time(call, at);
+    std::string out;
+    encode(out, call, timed_scripts());
+    commands_.send(out);
+    (void)commands_.answer();
+    watched_until_ = at + length;
 }
 
 void script_side::add_time(script_call& call, core::instant at) const {
@@ -62,6 +75,9 @@ void script_side::add_time(script_call& call, core::instant at) const {
 
 script_side::outcome script_side::apply(const core::command& command, core::instant at) {
     outcome outcome;
+    if (watches_ && !watched_until_) watch(at);
+    if (watches_ && at >= *watched_until_) watched_until_ = core::instant{};  // what is over stays over
+    if (watches_ && at < *watched_until_) outcome.watched.emplace();
     script_call call = call_of(space_, lineage_, command);
     add_time(call, at);
     std::string out;
@@ -95,6 +111,13 @@ void script_side::look(outcome& outcome) {
 void script_side::take_notices(outcome& outcome) {
     for (const resp::value& message : notices_.pushed()) {
         if (message.items.size() != 4) continue;  // pmessage pattern channel payload
+        if (message.items[2].text == events_channel(space_)) {
+            const auto seen = decode_watched(message.items[3].text);
+            if (!seen || !outcome.watched) outcome.error = "told viewers: " + message.items[3].text;
+            if (!outcome.error.empty()) return;
+            for (const auto& [alias, event] : seen->events) outcome.watched->push_back(event);
+            continue;
+        }
         const core::session_id session = from_bytes(message.items[2].text.substr(message.items[2].text.size() - 16));
         const auto decoded = decode_answer(message.items[3].text, session);
         if (!decoded) {

@@ -20,13 +20,15 @@ class script_side {
 public:
     explicit script_side(const std::string& socket);
 
-    /// Forgets everything and makes the space anew.
+    /// Forgets everything and makes the space anew. Every other time a viewer watches for a while, and there are no short
+    /// paths.
     void start(const core::engine_options& options);
 
     struct outcome {
         std::string error;  // what the script said instead
         script_answer reply;
         std::map<core::session_id, std::vector<core::event>> notices;
+        std::optional<std::vector<core::event>> watched;  // while somebody watches
         snapshot state;
     };
     outcome apply(const core::command& command, core::instant at);
@@ -36,12 +38,15 @@ public:
 
 private:
     void add_time(script_call& call, core::instant at) const;
+    void watch(core::instant at);
     void look(outcome& outcome);
     void take_notices(outcome& outcome);
 
     server_line commands_;
     server_line notices_;
     core::engine_options options_;
+    bool watches_ = false;
+    std::optional<core::instant> watched_until_;
     baton::lineage lineage_ = 0;
     std::string space_ = "difference";
 };

@@ -165,7 +165,11 @@ local function tell_all()
     for _, id in ipairs(order) do call('PUBLISH', prefix .. 'wake:' .. id, start .. table.concat(notices[id])) end
     if is_watched() and #events > 0 then
         local seen = {}
-        for i, event in ipairs(events) do seen[i] = (event[1] and alias_of(event[1]) or nobody) .. sized(event[2]) end
+        for _, event in ipairs(events) do
+            local id, text = event[1], event[2]
+            -- An operator's own answer is the owner's notice once more.
+            if text:sub(1, 3) ~= 'v0:' then seen[#seen + 1] = (id and alias_of(id) or nobody) .. sized(text) end
+        end
         call('PUBLISH', prefix .. 'events', start .. table.concat(seen))
     end
     return start .. table.concat(reply)
