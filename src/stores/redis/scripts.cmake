@@ -1,22 +1,23 @@
 # A script is one file of lua/, with these lines replaced by what they name:
-#   --%clock      how the time is read: tests pass it in, the library has the server's alone
-#   --%bounds     how much one step does, and how often a renewal notes the time; tests pass the first in too
 #   --%prelude    the rules, lua/prelude/ in the order of its files
 #   --%operators  a rule that only two of them need
+#   --%clock, --%budget, --%noted   pieces: tests pass in the time and the budget, the library has the server's time alone
 # So the short paths stand above the prelude and do not pay for it.
 set(BATON_LUA_FOLDER ${CMAKE_CURRENT_LIST_DIR}/lua)
 set(BATON_LUA_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/scripts.cpp.in)
 set(BATON_LUA_VERBS hello open enter leave renew close tick revoke mend resize pause watch inspect)
 
-# baton_lua_scripts(FILE FUNCTION CLOCK file BOUNDS file): writes FILE, which defines FUNCTION, and beside it the scripts as
-# they are sent, NAME.lua, for whoever checks them.
+# baton_lua_scripts(FILE FUNCTION PIECES folder): writes FILE, which defines FUNCTION, and the scripts as they are sent
+# into a folder beside it, for whoever checks them.
 function(baton_lua_scripts file function)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "CLOCK;BOUNDS" "")
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "PIECES" "")
     file(GLOB parts CONFIGURE_DEPENDS ${BATON_LUA_FOLDER}/prelude/*.lua)
-    set(sources ${arg_CLOCK} ${arg_BOUNDS} ${BATON_LUA_FOLDER}/operators.lua ${parts} ${BATON_LUA_TEMPLATE})
-    file(READ ${arg_CLOCK} clock)
-    file(READ ${arg_BOUNDS} bounds)
+    set(sources ${parts} ${BATON_LUA_FOLDER}/operators.lua ${BATON_LUA_TEMPLATE})
     file(READ ${BATON_LUA_FOLDER}/operators.lua operators)
+    foreach(piece clock budget noted)
+        file(READ ${arg_PIECES}/${piece}.lua ${piece})
+        list(APPEND sources ${arg_PIECES}/${piece}.lua)
+    endforeach()
     set(prelude "")
     foreach(part ${parts})
         file(READ ${part} text)
@@ -27,7 +28,7 @@ function(baton_lua_scripts file function)
     foreach(verb ${BATON_LUA_VERBS})
         list(APPEND sources ${BATON_LUA_FOLDER}/${verb}.lua)
         file(READ ${BATON_LUA_FOLDER}/${verb}.lua text)
-        foreach(piece prelude operators clock bounds)
+        foreach(piece prelude operators clock budget noted)
             string(REPLACE "--%${piece}\n" "${${piece}}" text "${text}")
         endforeach()
         string(SHA1 digest "${text}")

@@ -75,21 +75,21 @@ local refusal = begin_step(session:sub(-16))
 if refusal then return refusal end
 
 local function wrong_shape()
-    if not in_range(number) then return 'number_out_of_range' end
+    if not in_range(number) then return 'number out of range' end
     local reason = refusal_of_claims(wanted)
     if reason then return reason end
     local hold = options.hold
-    if hold and (hold < shortest_hold or hold > longest_hold) then return 'hold_limit_out_of_range' end
+    if hold and (hold < shortest_hold or hold > longest_hold) then return 'hold limit out of range' end
 end
 
 -- What the state of the resources says against it.
 local function wrong_now()
     for _, claim in ipairs(wanted) do
         local resource = resource_of(claim.name)
-        if claim.permits > limit_for(resource, claim.limit) then return 'above_limit' end
+        if claim.permits > limit_for(resource, claim.limit) then return 'above limit' end
         if not admissible_now(resource, claim) then
             if options.nowait then return 'busy' end
-            if options.bound and waiting_on(resource) >= options.bound then return 'queue_full' end
+            if options.bound and waiting_on(resource) >= options.bound then return 'queue full' end
         end
     end
 end
@@ -98,10 +98,10 @@ local function perform()
     local reason = wrong_shape()
     if reason then return refuse(reason, number) end
     local owner = find_alive(sender)
-    if not owner then return refuse('unknown_session', number) end
+    if not owner then return refuse('unknown session', number) end
     local request = find_live(owner, number)
     if request then
-        if not same_claims(request, wanted) then return refuse('claims_differ', number) end
+        if not same_claims(request, wanted) then return refuse('claims differ', number) end
         return answer_state(request)
     end
     if tonumber(number) <= owner.highest then return tell(sender, ended_text(number, 'g', 0)) end

@@ -43,7 +43,7 @@ local lost = known[4] ~= replid
 if not found then
     local uptime = tonumber(of_server('server', 'uptime_in_seconds'))
     lost = known[1] or uptime * 1000 < tonumber(max_ttl) or former:find('[^0]') ~= nil
-    found = '9999999999999999' .. now .. '0000000000000000' .. now .. '0000000000000000'
+    found = never .. now .. '0000000000000000' .. now .. '0000000000000000'
     call('HSET', KEYS[1], '', found)
 end
 call('HSET', prefix .. 'i', 'version', version, 'max_ttl', max_ttl, 'lag', lag, 'replid', replid)

@@ -18,6 +18,6 @@ elseif mark then
     tell(nil, 'm' .. sized(name) .. mark_text(mark))
     set_mark(resource_of(name), nil)
 else
-    refuse('not_abandoned')
+    refuse('not abandoned')
 end
 return finish_step()

@@ -66,19 +66,19 @@ local function is_possible(live)
     return slots_are_whole(live)
 end
 local function wrong_shape()
-    if ttl < 100 or ttl * 1000 > longest_ttl() then return 'ttl_out_of_range' end
-    if #label > 1024 then return 'label_too_long' end
-    if tonumber(highest) >= number_end then return 'number_out_of_range' end
+    if ttl < 100 or ttl * 1000 > longest_ttl() then return 'ttl out of range' end
+    if #label > 1024 then return 'label too long' end
+    if tonumber(highest) >= number_end then return 'number out of range' end
     local seen, twice = {}, false
     for _, live in ipairs(listed) do
-        if live.number < 1 or live.number >= number_end then return 'number_out_of_range' end
+        if live.number < 1 or live.number >= number_end then return 'number out of range' end
         local reason = refusal_of_claims(live.claims)
         if reason then return reason end
-        if not is_possible(live) then return 'bad_reclaim' end
+        if not is_possible(live) then return 'bad reclaim' end
         twice = twice or seen[live.number]
         seen[live.number] = true
     end
-    if twice then return 'bad_reclaim' end
+    if twice then return 'bad reclaim' end
 end
 
 -- ---- reclaim
@@ -203,8 +203,8 @@ local function perform()
     local reason = wrong_shape()
     if reason then return refuse(reason) end
     local session = find_alive(sender)
-    if not session and #listed > 0 and not is_paused() then return refuse('unknown_session') end
-    if session and link < session.link then return refuse('late_link') end
+    if not session and #listed > 0 and not is_paused() then return refuse('unknown session') end
+    if session and link < session.link then return refuse('late link') end
     local again = session and link == session.link
     if not session then
         session = {id = sender, key = KEYS[2], highest = 0, requests = {}, unread = {}, complete = true}

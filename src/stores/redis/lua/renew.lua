@@ -5,7 +5,7 @@
 -- reply now, due, lineage, pause; event alive | session_lost, and what else befalls the session
 -- Calls: 4; once a second 5, to note the time (noted_every)
 --%clock
---%bounds
+--%noted
 local key, session = KEYS[1], KEYS[2]
 local all = call('HGETALL', session)
 local ask, numbers, records, ttl, count = {''}, {}, {}, nil, 0

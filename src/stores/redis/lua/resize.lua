@@ -13,7 +13,7 @@ local refusal = begin_step(nil)
 if refusal then return refusal end
 local function perform()
     local pin = tonumber(limit)
-    if pin and (pin < 1 or pin > 65536) then return refuse('permits_out_of_range') end
+    if pin and (pin < 1 or pin > 65536) then return refuse('permits out of range') end
     local reason = refusal_of_name(name)
     if reason then return refuse(reason) end
     local resource = resource_of(name)

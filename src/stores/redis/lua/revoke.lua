@@ -29,11 +29,11 @@ local function find_claimant()
     end
 end
 local function perform()
-    if #note > 1024 then return refuse('note_too_long') end
+    if #note > 1024 then return refuse('note too long') end
     local reason = refusal_of_name(name)
     if reason then return refuse(reason) end
     local request = find_claimant()
-    if not request then return refuse('not_found') end
+    if not request then return refuse('not found') end
     if at_once == '1' or request.fence == 0 then return end_request(request, 'r', 'u') end
     if not request.revoked then
         request.revoked, request.note, request.dirty = deadline_of(request.session), note, true

@@ -1,11 +1,11 @@
---%bounds
 -- ==== text: what is read and written; numbers are decimals, strings have their length before them
 local format = string.format
 local prefix = KEYS[1]:sub(1, -2)
 local at = tonumber(now)
-local never = 9999999999999999
+local never = '9999999999999999'  -- later than all: as text, it is above 2^53
 local number_end, presented_end = 9007199254740992, 4503599627370496  -- 2^53, 2^52
 local shortest_hold, longest_hold = 1000, 366 * 86400 * 1000000
+--%budget
 local malformed = redis.error_reply('BATONARGS the arguments are not those of this script')
 
 local function digits(number) return format('%016d', number) end
@@ -75,12 +75,12 @@ local function read_claim(text)
 end
 
 local function refusal_of_name(name)
-    if name == '' then return 'name_empty' end
-    if #name > 512 then return 'name_too_long' end
+    if name == '' then return 'name empty' end
+    if #name > 512 then return 'name too long' end
 end
 local function refusal_of_claims(claims)
-    if #claims == 0 then return 'no_claims' end
-    if #claims > 1000 then return 'too_many_claims' end
+    if #claims == 0 then return 'no claims' end
+    if #claims > 1000 then return 'too many claims' end
     local seen, twice = {}, false
     for _, claim in ipairs(claims) do
         local reason = refusal_of_name(claim.name)
@@ -88,9 +88,9 @@ local function refusal_of_claims(claims)
         local permits, limit = claim.permits, claim.limit
         local fine = permits == 0 and limit == 0
         if claim.mode == 'p' then fine = permits >= 1 and permits <= limit and limit <= 65536 end
-        if not fine then return 'permits_out_of_range' end
+        if not fine then return 'permits out of range' end
         twice = twice or seen[claim.name]
         seen[claim.name] = true
     end
-    if twice then return 'duplicate_resource' end
+    if twice then return 'duplicate resource' end
 end

@@ -131,13 +131,14 @@ end
 local function next_due(owed)
     if #dying > 0 then return at end
     local _, deadline = next_ending()
-    if not owed and not deadline then return never + 1 end
+    if not owed and not deadline then return nil end
     if is_paused() then return paused_until end
     return owed and at or deadline
 end
 local function save_head()
     local owed = not owed_known_none and call('EXISTS', prefix .. 'o') == 1
-    head = digits(next_due(owed) - 1) .. lineage .. digits(paused_until) .. digits(math.max(high, last_serial))
+    local due = next_due(owed)
+    head = (due and digits(due - 1) or never) .. lineage .. digits(paused_until) .. digits(math.max(high, last_serial))
         .. digits(last_serial)
     if is_paused() or is_watched() or owed or #dying > 0 then
         head = head .. digits(pause_length) .. digits(watched_until) .. (owed and '1' or '0')
@@ -164,7 +165,11 @@ local function tell_all()
     for _, id in ipairs(order) do call('PUBLISH', prefix .. 'wake:' .. id, start .. table.concat(notices[id])) end
     if is_watched() and #events > 0 then
         local seen = {}
-        for i, event in ipairs(events) do seen[i] = (event[1] and alias_of(event[1]) or nobody) .. sized(event[2]) end
+        for _, event in ipairs(events) do
+            local id, text = event[1], event[2]
+            -- An operator's own answer is the owner's notice once more.
+            if text:sub(1, 3) ~= 'v0:' then seen[#seen + 1] = (id and alias_of(id) or nobody) .. sized(text) end
+        end
         call('PUBLISH', prefix .. 'events', start .. table.concat(seen))
     end
     return start .. table.concat(reply)

@@ -1,0 +1,1 @@
+local budget = 128  -- admissions and ended claims of one step (rule 4)

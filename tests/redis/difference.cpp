@@ -1,0 +1,241 @@
+#include "difference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <set>
+#include <tuple>
+
+#include "compare.hpp"
+#include "engine/engine_host.hpp"
+#include "engine/inspect.hpp"
+#include "schedule.hpp"
+
+namespace baton::redis {
+namespace {
+
+using namespace core;
+
+/// The schedules' names are single letters; these are the names that a parser would get wrong.
+void make_awkward(std::string& name) {
+    using namespace std::string_literals;
+    static const std::array awkward{"a"s, "b\0:\r\n"s, std::string(300, 'c'), "\xff\xfe"s, "5:e"s};
+    if (name.size() == 1 && name[0] >= 'a' && name[0] <= 'e') name = awkward.at(static_cast<std::size_t>(name[0] - 'a'));
+}
+void make_awkward(std::vector<claim>& claims) {
+    for (claim& claim : claims) make_awkward(claim.resource);
+}
+
+/// As it is played: with awkward names; and a pause for ever ends where numbers end, as calls can say it.
+command as_played(command command) {
+    if (auto* asked = std::get_if<pause>(&command))
+        asked->until = std::min(asked->until, instant{duration{static_cast<std::int64_t>(bounds::number - 1)}});
+    if (auto* asked = std::get_if<enter>(&command)) make_awkward(asked->claims);
+    if (auto* asked = std::get_if<revoke>(&command)) make_awkward(asked->resource);
+    if (auto* asked = std::get_if<mend>(&command)) make_awkward(asked->resource);
+    if (auto* asked = std::get_if<resize>(&command)) make_awkward(asked->resource);
+    if (auto* asked = std::get_if<core::open>(&command))
+        for (live_request& live : asked->live) {
+            make_awkward(live.claims);
+            for (claim_slots& slots : live.slots) make_awkward(slots.resource);
+        }
+    return command;
+}
+
+/// As a viewer hears it, who knows no sessions.
+event without_session(event event) {
+    std::visit(
+        [](auto& what) {
+            if constexpr (requires { what.session; })
+                what.session = {};
+            else if constexpr (requires { what.request->session; }) {
+                if (what.request) what.request->session = {};
+            } else if constexpr (requires { what.request.session; })
+                what.request.session = {};
+        },
+        event.what);
+    return event;
+}
+
+/// Requests of one ticket, which only reclaims can bring, are in no order on the scripts' side.
+void put_in_order(snapshot& state) {
+    std::ranges::sort(state.requests, {}, [](const request_view& view) {
+        return std::tuple(view.ticket, view.label, view.claims.empty() ? "" : view.claims[0].resource);
+    });
+}
+
+/// The short path of a hand-off admits one and sees that the next does not fit: with a budget of 1 that would be owed.
+engine_options at_least_two(engine_options options) {
+    if (options.budget) options.budget = std::max(2U, *options.budget);
+    return options;
+}
+
+class pair_of_engines {
+public:
+    pair_of_engines(script_side& scripts, const engine_options& options)
+        : scripts_{scripts}, options_{at_least_two(options)} {
+        start();
+    }
+
+    std::optional<std::string> perform(const sim::step& step) {
+        events_.clear();
+        if (const auto* lost = std::get_if<sim::restart>(&step.what)) return restart_with(lost->kept);
+        return perform(as_played(std::get<command>(step.what)), step.at);
+    }
+
+    /// Everybody leaves: then nothing may remain.
+    std::optional<std::string> clean_up(instant at) {
+        for (const session_id& session : senders_)
+            if (auto wrong = perform(close{session, closing::left}, at)) return wrong;
+        for (const std::string& name : names_) {
+            if (auto wrong = perform(resize{name, {}}, at)) return wrong;
+            if (auto wrong = perform(mend{name}, at)) return wrong;
+        }
+        // What is left over waits for a pause to end, or for a budget.
+        for (int i = 0; i < 1'000 && engine_->next_due(at); ++i) {
+            at = std::max(at, *engine_->next_due(at));
+            if (auto wrong = perform(tick{}, at)) return wrong;
+        }
+        for (const std::string& name : names_)
+            if (auto wrong = perform(mend{name}, at)) return wrong;
+        if (!engine_->idle()) return "the engine is not idle when all have left";
+        if (const auto left = scripts_.remains(); !left.empty()) return "this remains in the server: " + left.front();
+        return {};
+    }
+
+    [[nodiscard]] const std::vector<event>& events() const { return events_; }
+    [[nodiscard]] std::size_t log_size() const { return log_.size(); }
+    [[nodiscard]] std::optional<instant> next_due(instant now) const { return engine_->next_due(now); }
+
+private:
+    struct entry {
+        core::command command;
+        instant at;
+    };
+
+    void start() {
+        engine_ = std::make_unique<engine>(options_);
+        scripts_.start(options_);
+    }
+
+    std::optional<std::string> restart_with(std::size_t kept) {
+        start();
+        auto log = std::exchange(log_, {});
+        log.resize(std::min(kept, log.size()));
+        for (const entry& written : log)
+            if (auto wrong = perform(written.command, written.at)) return "when played again: " + *wrong;
+        events_.clear();
+        return {};
+    }
+
+    std::optional<std::string> perform(const command& command, instant at) {
+        log_.push_back({command, at});
+        note(command);
+        events_ = engine_->apply(command, at);
+        const session_id sender = sender_of(command);
+        const auto expected = engine_host::sort(events_, std::holds_alternative<tick>(command) ? nullptr : &sender);
+        auto found = scripts_.apply(command, at);
+        if (!found.error.empty()) return found.error;
+        if (auto wrong = sim::difference(expected.reply, found.reply.events)) return "in the reply " + *wrong;
+        std::map<session_id, std::vector<event>> notices;
+        for (const auto& [session, event] : expected.notices) notices[session].push_back(event);
+        for (const auto& [session, heard] : found.notices) notices.try_emplace(session);
+        for (const auto& [session, told] : notices)
+            if (auto wrong = sim::difference(told, found.notices[session])) return "in the notices " + *wrong;
+        if (found.watched) {
+            std::vector<event> seen;
+            for (const event& event : events_) seen.push_back(without_session(event));
+            if (auto wrong = sim::difference(seen, *found.watched)) return "on the viewers' channel " + *wrong;
+        }
+        if (auto wrong = wrong_head(found.reply.head, at)) return wrong;
+        snapshot state = inspect(*engine_, {}, at);
+        put_in_order(state);
+        put_in_order(found.state);
+        return sim::difference(state, found.state);
+    }
+
+    /// When to look again: never too late, and what is overdue is overdue in the engine as well.
+    [[nodiscard]] std::optional<std::string> wrong_head(const script_head& head, instant at) const {
+        if (head.at != at) return "the time in the reply is another";
+        const auto due = engine_->next_due(at);
+        if (due && (!head.due || *head.due > *due)) return "the reply says to look again too late";
+        if (head.due && *head.due <= at && (!due || *due > at)) return "the reply says that something is due, and is not";
+        return {};
+    }
+
+    void note(const command& command) {
+        if (const session_id sender = sender_of(command); sender != session_id{}) senders_.insert(sender);
+        if (const auto* asked = std::get_if<resize>(&command)) add_name(asked->resource);
+        if (const auto* asked = std::get_if<enter>(&command))
+            for (const claim& claim : asked->claims) add_name(claim.resource);
+        if (const auto* asked = std::get_if<core::open>(&command))
+            for (const live_request& live : asked->live)
+                for (const claim& claim : live.claims) add_name(claim.resource);
+    }
+    void add_name(const std::string& name) {
+        if (!name.empty() && name.size() <= bounds::name) names_.insert(name);
+    }
+
+    script_side& scripts_;
+    engine_options options_;
+    std::unique_ptr<engine> engine_;
+    std::vector<entry> log_;
+    std::vector<event> events_;
+    std::set<session_id> senders_;
+    std::set<std::string> names_;
+};
+
+std::optional<difference_found> play(script_side& scripts, const sim::plan& plan) {
+    pair_of_engines both{scripts, plan.options};
+    for (std::size_t index = 0; index < plan.steps.size(); ++index)
+        if (auto wrong = both.perform(plan.steps[index])) return difference_found{index, *wrong};
+    if (plan.steps.empty()) return {};
+    if (auto wrong = both.clean_up(plan.steps.back().at)) return difference_found{plan.steps.size() - 1, *wrong};
+    return {};
+}
+
+}  // namespace
+
+std::optional<difference_found> play_seed(script_side& scripts, std::uint64_t seed, std::size_t steps, sim::plan& ran) {
+    sim::schedule schedule(seed);
+    ran = {schedule.options(), {}};
+    pair_of_engines both{scripts, schedule.options()};
+    instant now{};
+    for (std::size_t index = 0; index < steps; ++index) {
+        const sim::step& step = ran.steps.emplace_back(schedule.next(both.next_due(now)));
+        now = step.at;
+        if (auto wrong = both.perform(step)) return difference_found{index, *wrong};
+        schedule.observe(step, both.events(), both.log_size());
+    }
+    if (auto wrong = both.clean_up(now)) return difference_found{steps - 1, "at the end: " + *wrong};
+    return {};
+}
+
+// The shortest failing prefix first; then half of it is left out, a quarter, …, single steps, until none can be spared.
+difference_found shrink(script_side& scripts, sim::plan& failing, difference_found found) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{30};
+    failing.steps.resize(found.step + 1);
+    for (std::size_t length = failing.steps.size() / 2; length > 0;) {
+        bool smaller = false;
+        for (std::size_t end = failing.steps.size(); end > 0;) {
+            if (std::chrono::steady_clock::now() > give_up) return found;
+            const std::size_t begin = end > length ? end - length : 0;
+            sim::plan tried = failing;
+            tried.steps.erase(tried.steps.begin() + static_cast<std::ptrdiff_t>(begin),
+                              tried.steps.begin() + static_cast<std::ptrdiff_t>(end));
+            end = begin;
+            if (auto still = play(scripts, tried)) {
+                tried.steps.resize(still->step + 1);
+                end = std::min(end, tried.steps.size());
+                failing = std::move(tried);
+                found = std::move(*still);
+                smaller = true;
+            }
+        }
+        if (!smaller || length > 1) length /= 2;
+    }
+    return found;
+}
+
+}  // namespace baton::redis

@@ -1,0 +1,25 @@
+// Engine and scripts side by side: one plan, played step by step into both.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "plan.hpp"
+#include "script_side.hpp"
+
+namespace baton::redis {
+
+struct difference_found {
+    std::size_t step = 0;
+    std::string what;
+};
+
+/// Draws the schedule of a seed and plays it; `ran` is what was played.
+[[nodiscard]] std::optional<difference_found> play_seed(script_side& scripts, std::uint64_t seed, std::size_t steps,
+                                                        sim::plan& ran);
+
+/// Leaves out steps as long as something still differs; gives up after some seconds.
+[[nodiscard]] difference_found shrink(script_side& scripts, sim::plan& failing, difference_found found);
+
+}  // namespace baton::redis

@@ -1,0 +1,96 @@
+// differential: the schedules of the simulation, played into the engine and into the scripts in a real server. Every
+// reply, notice and the whole state are compared after every command; a failure prints the seed and the shortest list of
+// commands found that still differs.
+// Exit codes: 0 they agree; 1 they differ; 64 usage; 77 there is no server to play with.
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "describe.hpp"
+#include "difference.hpp"
+
+namespace {
+
+using namespace baton;
+
+constexpr int exit_differ = 1;
+constexpr int exit_usage = 64;
+constexpr int exit_no_server = 77;
+constexpr std::string_view usage =
+    "usage: differential [--commands N] [--seed S] [--steps N] [--server PATH]\n"
+    "Schedules S, S+1, … of 300 steps each until N commands (default 20000) were played.\n";
+
+struct settings {
+    std::uint64_t commands = 20'000;
+    std::uint64_t seed = 1;
+    std::uint64_t steps = 300;
+    std::string server;
+};
+
+[[noreturn]] void fail_usage(const std::string& message) {
+    std::cerr << "differential: " << message << '\n' << usage;
+    std::exit(exit_usage);
+}
+
+settings parse(int count, char** arguments) {
+    settings chosen;
+    for (int index = 1; index < count; ++index) {
+        const std::string_view option = arguments[index];
+        if (option == "--help" || option == "-h") std::cout << usage, std::exit(0);
+        if (++index == count) fail_usage(std::string{option} + " takes a value, or is unknown");
+        const std::string_view text = arguments[index];
+        if (option == "--server") {
+            chosen.server = text;
+            continue;
+        }
+        std::uint64_t* number = option == "--commands" ? &chosen.commands
+                                : option == "--seed"   ? &chosen.seed
+                                : option == "--steps"  ? &chosen.steps
+                                                       : nullptr;
+        if (number == nullptr) fail_usage("unknown option '" + std::string{option} + "'");
+        const auto read = std::from_chars(text.data(), text.data() + text.size(), *number);
+        if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || *number == 0)
+            fail_usage(std::string{option} + " takes a number above 0, not '" + std::string{text} + "'");
+    }
+    return chosen;
+}
+
+int play(const settings& chosen, const std::filesystem::path& program) {
+    const redis::private_server server{program};
+    redis::script_side scripts{server.socket()};
+    const auto started = std::chrono::steady_clock::now();
+    std::uint64_t played = 0;
+    for (std::uint64_t seed = chosen.seed; played < chosen.commands; ++seed, played += chosen.steps) {
+        sim::plan ran;
+        const auto found = redis::play_seed(scripts, seed, chosen.steps, ran);
+        if (!found) continue;
+        std::cout << "seed " << seed << " differs after step " << found->step << " (" << sim::describe(ran.options)
+                  << "): " << found->what << "\n\nshrinking …" << std::endl;
+        const auto least = redis::shrink(scripts, ran, *found);
+        std::cout << "the shortest that differs has " << ran.steps.size() << " steps (\"model\": the scripts):\n";
+        for (const sim::step& step : ran.steps) std::cout << "  " << sim::describe(step) << '\n';
+        std::cout << "  => " << least.what << "\n\nagain: differential --seed " << seed << " --commands 1" << std::endl;
+        return exit_differ;
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    std::cout << played << " commands on " << program.string() << ": engine and scripts agree ("
+              << static_cast<std::uint64_t>(static_cast<double>(played) / seconds) << " commands/s)\n";
+    return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    const settings chosen = parse(count, arguments);
+    const auto program = redis::find_server(chosen.server);
+    if (program.empty() || !std::filesystem::exists(program)) {
+        std::cout << "skipped: there is no server to play with (Debian's redis-tools contains one)\n";
+        return exit_no_server;
+    }
+    return play(chosen, program);
+}

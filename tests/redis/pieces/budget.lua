@@ -1,0 +1,1 @@
+local budget = budget_given

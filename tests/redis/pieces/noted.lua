@@ -1,0 +1,1 @@
+local noted_every = 0

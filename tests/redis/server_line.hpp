@@ -1,0 +1,36 @@
+// A blocking connection to a private server, in RESP3: what is sent is answered in order, what is pushed is kept apart.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "stores/redis/script_call.hpp"
+#include "stores/resp/codec.hpp"
+
+namespace baton::redis {
+
+/// Throws std::system_error if the connection fails, and is of no use then.
+class server_line {
+public:
+    explicit server_line(const std::string& socket);
+    server_line(const server_line&) = delete;
+    server_line& operator=(const server_line&) = delete;
+    ~server_line();
+
+    void send(const std::string& bytes);
+    resp::value answer();
+    resp::value ask(const std::vector<std::string>& words);
+    std::vector<resp::value> pushed();
+
+    static void encode(std::string& out, const std::vector<std::string>& words);
+
+private:
+    resp::value next();
+
+    int socket_ = -1;
+    resp::decoder decoder_;
+    std::vector<resp::value> pushed_;
+};
+
+}  // namespace baton::redis
