@@ -208,7 +208,7 @@ int run_command(const run_options& options) {
     signals signals;
     terminal terminal;
     // Before the client, because that starts threads.
-    guardian guardian{{terminal.descriptor(), signals.original_mask()}};
+    guardian guardian{{terminal.descriptor(), signals.original_mask(), signals.ignored_children()}};
     const std::string label = label_of(options);
     const auto reach = std::make_shared<reach_observer>();
     command_run::result result;

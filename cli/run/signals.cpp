@@ -23,7 +23,8 @@ bool ignored(int signal) {
 
 bool ends_programs(int signal) { return std::ranges::find(ending, signal) != ending.end(); }
 
-signals::signals() {
+signals::signals() : ignored_children_{ignored(SIGCHLD)} {
+    if (ignored_children_) ::signal(SIGCHLD, SIG_DFL);
     sigemptyset(&wanted_);
     for (const int signal : ending)
         if (!ignored(signal)) sigaddset(&wanted_, signal);

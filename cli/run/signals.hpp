@@ -21,6 +21,8 @@ public:
     [[nodiscard]] std::vector<int> take();
     /// As baton was given it: the command's.
     [[nodiscard]] const sigset_t& original_mask() const { return original_; }
+    /// Whether SIGCHLD was ignored, as it stays for the command. Here it cannot be: then nobody could be waited for.
+    [[nodiscard]] bool ignored_children() const { return ignored_children_; }
 
     /// While it waits, ^Z stops baton as any program; later it is passed on to the command.
     void pass_on_stops();
@@ -28,6 +30,7 @@ public:
 private:
     sigset_t original_{};
     sigset_t wanted_{};
+    bool ignored_children_;
     int descriptor_ = -1;
 };
 

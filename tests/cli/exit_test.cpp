@@ -214,5 +214,12 @@ TEST_F(Exit, WhatIsIgnoredStaysIgnored) {
     EXPECT_EQ(last_->out(), "alive\n");
 }
 
+// The kernel keeps no ended children for a process that ignores SIGCHLD: baton would wait for the command for ever.
+TEST_F(Exit, IsTheCommandsOwnWhereSigchldIsIgnored) {
+    start_options options = run({}, {"grep", "-q", "SigIgn:.*[13579bdf]....$", "/proc/self/status"});
+    options.arguments.insert(options.arguments.begin(), {"/usr/bin/env", "--ignore-signal=CHLD"});
+    EXPECT_EQ(code_of(options), 0) << last_->err();
+}
+
 }  // namespace
 }  // namespace baton::testing
