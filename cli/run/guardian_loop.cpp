@@ -123,7 +123,8 @@ void guardian_loop::reap() {
         int status = 0;
         const pid_t id = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
         if (id < 0 && errno == EINTR) continue;
-        any_children_ = id >= 0;
+        // An agent that the command was the first to need serves others too, and may outlive it for long.
+        any_children_ = id > 0 || (id == 0 && !(status_ && only_agents_below(::getpid())));
         if (id <= 0) return;
         if (id != command_) continue;
         if (WIFSTOPPED(status))

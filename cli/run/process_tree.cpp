@@ -101,6 +101,13 @@ std::vector<process> tree_below(pid_t root) {
     return tree;
 }
 
+bool only_agents_below(pid_t root) {
+    const std::vector<process> all = everything();
+    const auto agent = [root](const process& p) { return p.parent == root && is_agent(p); };
+    // Two looks, because one may miss a process whose parent ends while it goes through the others.
+    return std::ranges::any_of(all, agent) && tree_below(root).empty() && tree_below(root).empty();
+}
+
 signalled signal_all(const std::vector<process>& processes, int signal) {
     signalled result;
     for (const process& process : processes) {

@@ -29,6 +29,9 @@ struct process {
 /// wherever it was started first.
 [[nodiscard]] std::vector<process> tree_below(pid_t root);
 
+/// Whether `root` has a child still, but only because an agent that was started inside of the tree became one.
+[[nodiscard]] bool only_agents_below(pid_t root);
+
 struct signalled {
     std::size_t reached = 0;
     std::size_t refused = 0;  // not ours to signal
