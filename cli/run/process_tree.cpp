@@ -80,6 +80,11 @@ std::vector<process> everything() {
 
 }  // namespace
 
+bool sees_processes() {
+    std::array<char, 16> text{};
+    return ::readlink("/proc/self", text.data(), text.size() - 1) > 0 && text.data() == std::to_string(::getpid());
+}
+
 std::optional<process> look_at(pid_t id) {
     return read_stat(std::to_string(id));
 }

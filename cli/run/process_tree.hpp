@@ -22,7 +22,10 @@ struct process {
     [[nodiscard]] bool ended() const { return state == 'Z' || state == 'X'; }
 };
 
-/// None if there is no such process, or no /proc.
+/// Whether /proc is there, and tells of processes by the numbers that we use: one of another PID namespace does not.
+[[nodiscard]] bool sees_processes();
+
+/// None if there is no such process.
 [[nodiscard]] std::optional<process> look_at(pid_t id);
 
 /// Everything that runs below `root`, without `root` and without what has ended. Baton's agent is not of the tree,

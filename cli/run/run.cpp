@@ -17,6 +17,7 @@
 #include "run/guardian.hpp"
 #include "run/job.hpp"
 #include "run/looker.hpp"
+#include "run/process_tree.hpp"
 #include "run/signals.hpp"
 #include "run/stand_in.hpp"
 #include "run/terminal.hpp"
@@ -204,6 +205,10 @@ int run_command(const run_options& options) {
                   {{"reason", std::string{"held_around"}}, {"name", *name}});
         return options.conflict_exit_code;
     }
+    if (!sees_processes())
+        throw failure{exit_code::internal,
+                      "run finds what the command starts in /proc, and that of this PID namespace is not mounted; "
+                      "unshare does that with --mount-proc"};
     fill_standard_descriptors();
     signals signals;
     terminal terminal;

@@ -78,6 +78,22 @@ TEST_F(Exit, Is124AtMaxHold) {
     EXPECT_NE(last_->err().find("50 ms"), std::string::npos) << last_->err();
 }
 
+TEST_F(Exit, AtMaxHoldNothingIsSaidOfALoss) {
+    const std::string slow = "trap 'sleep 0.6; exit 0' TERM; sleep 9 & wait";
+    EXPECT_EQ(code_of(run_shell({"-m", "50ms", "-t", "2s", "-k", "1s"}, slow)), 124);
+    EXPECT_EQ(last_->err().find("losing"), std::string::npos) << last_->err();
+}
+
+// There, numbers of processes would be taken for those of others.
+TEST_F(Exit, Is70WhereProcIsOfAnotherNamespace) {
+    start_options options = run({}, {"true"});
+    options.arguments.insert(options.arguments.begin(), {"/usr/bin/unshare", "-Urpf"});
+    const auto code = code_of(options);
+    if (last_->err().starts_with("unshare:")) GTEST_SKIP() << last_->err();
+    EXPECT_EQ(code, 70) << last_->err();
+    EXPECT_NE(last_->err().find("/proc"), std::string::npos) << last_->err();
+}
+
 TEST_F(Exit, Is75ForWhatARunAroundItHolds) {
     const std::string inner = std::string{BATON_PROGRAM} + " run -l a -- echo inside";
     EXPECT_EQ(code_of(run_shell({}, inner)), 75);
