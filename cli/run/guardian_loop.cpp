@@ -74,7 +74,7 @@ void guardian_loop::settle() {
     // The command is over, but not what it started: without the lock, nothing of it may go on.
     if (status_ && any_children_ && !stop_.begun()) {
         left_behind_ = static_cast<std::uint32_t>(tree_below(::getpid()).size());
-        stop_.begin(now + started_.times.kill_after);
+        stop_.begin(started_.times.kill_after_term(now, valid_until()));
     }
     pursue(now);
     finish();
