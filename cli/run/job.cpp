@@ -80,6 +80,8 @@ job_end job::run(const std::vector<std::string>& environment) {
         watch_lease();
         if (guardian_.gone()) without_guardian();
     }
+    voice_.wait_for_reader({});
+    end_->had_terminal = terminal_.given();
     terminal_.take_back();
     if (WIFSIGNALED(end_->status) || end_->kind != job_end::kind::by_itself) terminal_.restore_modes();
     return *end_;
@@ -157,9 +159,12 @@ void job::hear(const command_paused& report) {
     }
     // SIGSTOP is somebody's wish for the command alone, unless a terminal would be left with nobody to serve it.
     if (report.signal == SIGSTOP && !terminal_.given()) return;
+    // Where the command had the terminal, or wants it, only its group was stopped. In a script the shell that waits
+    // for us must stop too, or nobody hears of it.
+    const whom whom = terminal_.given() || wants_terminal ? whom::job : whom::baton;
     terminal_.take_back();
     // The shell that started us takes over, and `fg` sends SIGCONT: see pass_on.
-    if (stop_self(report.signal == SIGSTOP ? SIGTSTP : report.signal) || wants_terminal) return;
+    if (stop(whom, report.signal == SIGSTOP ? SIGTSTP : report.signal) || wants_terminal) return;
     // No shell to take over: then there is no ^Z.
     terminal_.give();
     guardian_.link().send(order{resume_command{}});

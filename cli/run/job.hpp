@@ -29,6 +29,7 @@ struct job_end {
     int error = 0;   // errno
     std::uint32_t left_behind = 0;
     std::uint32_t survivors = 0;
+    bool had_terminal = false;
 };
 
 class job {

@@ -64,6 +64,7 @@ public:
     struct result {
         int code = 0;
         int signal = 0;
+        cli::whom whom = whom::baton;  // who is to end by it
     };
 
     result without_lease(const turn& turn);
@@ -174,6 +175,9 @@ command_run::result command_run::finish(lease& lease, const job_end& end) {
                 result.code = number(exit_code::by_signal) + WTERMSIG(end.status);
                 // Those that come from people and supervisors end us too, so that a shell stops its loop as well.
                 if (ends_programs(WTERMSIG(end.status))) result.signal = WTERMSIG(end.status);
+                // ^C reached the command's group only. A script whose shell does not hear of it goes on.
+                const bool typed = result.signal == SIGINT || result.signal == SIGQUIT;
+                if (typed && end.had_terminal) result.whom = whom::job;
             }
     }
     return result;
@@ -238,7 +242,7 @@ int run_command(const run_options& options) {
     guardian.dismiss();
     voice.say(weight::detail, "ended", "ending with " + std::to_string(result.code),
               {{"code", std::int64_t{result.code}}});
-    if (result.signal != 0) die_of(result.signal);
+    if (result.signal != 0) die_of(result.whom, result.signal);
     if (looker::left_one()) ::_exit(result.code);
     return result.code;
 }

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::array ending{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
+void send(whom whom, int signal) { ::kill(whom == whom::job ? 0 : ::getpid(), signal); }
+
 bool ignored(int signal) {
     struct sigaction action {};
     return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -57,7 +59,7 @@ std::vector<int> signals::take() {
     return taken;
 }
 
-bool stop_self(int signal) {
+bool stop(whom whom, int signal) {
     // A SIGCONT that waits to be read tells whether we were stopped; an old one must not.
     sigset_t set;
     sigemptyset(&set);
@@ -69,13 +71,13 @@ bool stop_self(int signal) {
     sigaddset(&stop, signal);
     sigset_t before;
     ::pthread_sigmask(SIG_UNBLOCK, &stop, &before);
-    ::raise(signal);
+    send(whom, signal);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     sigset_t waiting;
     return ::sigpending(&waiting) == 0 && sigismember(&waiting, SIGCONT) == 1;
 }
 
-void die_of(int signal) {
+void die_of(whom whom, int signal) {
     ::prctl(PR_SET_DUMPABLE, 0);
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
@@ -84,7 +86,7 @@ void die_of(int signal) {
     sigemptyset(&set);
     sigaddset(&set, signal);
     ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-    ::raise(signal);
+    send(whom, signal);
     ::_exit(128 + signal);
 }
 

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace baton::cli {
@@ -37,11 +38,14 @@ private:
 /// Those by which people and supervisors end a program: passed on to the command, and baton ends by them too.
 [[nodiscard]] bool ends_programs(int signal);
 
-/// Stops this process as `signal` (SIGTSTP, SIGTTIN, SIGTTOU) does by itself. False where the kernel refuses: where no
-/// shell could continue us.
-bool stop_self(int signal);
+/// Whom a signal is for: this process alone, or the whole job that it is part of, as from a terminal.
+enum class whom : std::uint8_t { baton, job };
+
+/// Stops as `signal` (SIGTSTP, SIGTTIN, SIGTTOU) does by itself. False where the kernel refuses: where no shell could
+/// continue us.
+bool stop(whom whom, int signal);
 
 /// Ends this process by that signal, without a core.
-[[noreturn]] void die_of(int signal);
+[[noreturn]] void die_of(whom whom, int signal);
 
 }  // namespace baton::cli
