@@ -144,8 +144,6 @@ void job::hear(const command_started& report) {
 }
 
 void job::hear(const command_failed& report) {
-    // It may have taken the terminal before it failed.
-    terminal_.reclaim();
     end_ = job_end{.kind = job_end::kind::not_executed, .error = report.error};
 }
 
