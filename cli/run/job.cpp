@@ -63,7 +63,7 @@ job::job(const run_options& options, lease& lease, guardian& guardian, signals& 
 
 job_end job::run(const std::vector<std::string>& environment) {
     start_command order{options_.command, environment, terminal_.give_at_once(), {}, times_};
-    if (options_.max_hold) order.max_hold = steady_clock::now() + *options_.max_hold;
+    if (options_.max_hold) order.max_hold = max_hold_ = steady_clock::now() + *options_.max_hold;
     const loss_signal lost{lease_};
     if (!lease_.valid()) return job_end{.kind = job_end::kind::lost};  // in the moment in which it came
     if (options_.on_lost == on_lost::stop) guardian_.page().valid_until = count_of(lease_.valid_until());
@@ -95,8 +95,10 @@ void job::watch_lease() {
     const steady_time known = lease_.valid_until();
     const steady_time end = wanted_back ? known : std::max(known, time_of(guardian_.page().kept_until));
     const bool ending = wanted_back || now >= times_.terminate_at(end);
+    // Then the engine's own limit is near, which is no news: the guardian is stopping the command already.
+    const bool at_max_hold = max_hold_ && now >= *max_hold_ && !wanted_back;
     if (options_.on_lost == on_lost::ignore) {
-        if (ending && !std::exchange(warned_, true))
+        if (ending && !std::exchange(warned_, true) && !at_max_hold)
             voice_.say(weight::problem, "lost",
                        "lost " + names_of(options_.claims) + ": " + loss_text(lease_.lost_reason()) +
                            "; the command runs on without it",
@@ -107,10 +109,11 @@ void job::watch_lease() {
     guardian_.page().valid_until = count_of(known);
     if (!ending) return;
     if (!std::exchange(losing_, true)) {
-        voice_.say(
-            weight::problem, "lost",
-            "losing " + names_of(options_.claims) + ": " + loss_text(lease_.lost_reason()) + "; stopping the command",
-            {{"reason", std::string{to_string(lease_.lost_reason())}}, {"stopping", true}});
+        if (!at_max_hold)
+            voice_.say(weight::problem, "lost",
+                       "losing " + names_of(options_.claims) + ": " + loss_text(lease_.lost_reason()) +
+                           "; stopping the command",
+                       {{"reason", std::string{to_string(lease_.lost_reason())}}, {"stopping", true}});
         guardian_.link().send(order{stop_command{times_.kill_after_term(now, end)}});
     }
     // A guardian that is itself stopped, or starved, has not done it: what is below it is below us as well.
