@@ -68,6 +68,8 @@ job_end job::run(const std::vector<std::string>& environment) {
     if (!lease_.valid()) return job_end{.kind = job_end::kind::lost};  // in the moment in which it came
     if (options_.on_lost == on_lost::stop) guardian_.page().valid_until = count_of(lease_.valid_until());
     signals_.pass_on_stops();
+    // While we wait for a reader the guardian hears nothing of the lease, and would stop the command.
+    voice_.wait_for_reader(options_.ttl / 16);
     guardian_.link().send(cli::order{order});
     while (!end_) {
         std::array<pollfd, 3> wanted{{{signals_.descriptor(), POLLIN, 0},

@@ -147,7 +147,6 @@ void command_run::tell_end(const job_end& end) {
 
 /// What is released, how, depends on whether the command did what it had to do.
 command_run::result command_run::finish(lease& lease, const job_end& end) {
-    tell_end(end);
     const bool done = WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0 && end.survivors == 0;
     result result;
     switch (end.kind) {
@@ -180,6 +179,7 @@ command_run::result command_run::finish(lease& lease, const job_end& end) {
                 if (typed && end.had_terminal) result.whom = whom::job;
             }
     }
+    tell_end(end);  // now: the next in line is not to wait for whoever reads our messages
     return result;
 }
 
