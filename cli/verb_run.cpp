@@ -71,6 +71,11 @@ void read_times(const texts& texts, run_options& options) {
         refuse("--kill-after " + texts.kill_after + ": at most half of the ttl, which is " +
                show_duration(options.ttl) + ", so that there is time to stop the command before the lock is lost");
     if (options.nonblock && options.wait) refuse("--nonblock and --wait: one or the other");
+    // As with flock. A wait of no time would be over before the engine can answer that the name is free.
+    if (options.wait == milliseconds{0}) {
+        options.nonblock = true;
+        options.wait.reset();
+    }
 }
 
 void read_words(const texts& texts, run_options& options) {
