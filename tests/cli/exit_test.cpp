@@ -60,13 +60,18 @@ TEST_F(Exit, Is64ForWrongUsageAndSaysWhatIsAllowed) {
         {{"run", "-l", "a", "--space", "a b", "--", "true"}, "A-Z a-z 0-9"},
         {{"run", "-l", "a", "--note", std::string(1'200, 'n'), "--", "true"}, "--note is too long"},
         {{"run", "-l", "a", "--frobnicate", "--", "true"}, "unknown option: --frobnicate"},
-        {{"run", "-l", "a", "echo", "--", "true"}, "unexpected: echo"},
+        {{"run", "-l", "a", "-E", "\x1b[31m", "--", "true"}, "-code \\x1b[31m: 0 to 255"},
+        {{"run", "-l", "a", "echo", "--", "true"}, "unexpected: echo; the command comes after --"},
+        {{"run", "-l", "a", "ls"}, "unexpected: ls; the command comes after --"},
+        {{"agent", "--mode", "\x1b[31m"}, "octal"},
+        {{"revoke", "a", "--fence", "\x1b[31m"}, "--fence \\x1b[31m: a number"},
         {{"run", "-l"}, "--lock"},
         {{"run", "-l", "a", "-l", "a", "--", "true"}, "a"},
     };
     for (const auto& [arguments, hint] : wrong) {
         EXPECT_EQ(code_of(baton(arguments)), 64) << hint << "\n" << last_->err();
         EXPECT_NE(last_->err().find(hint), std::string::npos) << last_->err();
+        EXPECT_EQ(last_->err().find('\x1b'), std::string::npos) << hint;
         EXPECT_EQ(last_->out(), "");
     }
 }
