@@ -1,6 +1,5 @@
 #include "claim_spec.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,19 +7,12 @@
 #include "baton/protocol.hpp"
 #include "client/printable.hpp"
 #include "failure.hpp"
+#include "number.hpp"
 
 namespace baton::cli {
 namespace {
 
 using protocol::bounds::limit;
-
-std::optional<std::uint32_t> parse_count(std::string_view text) {
-    std::uint32_t count = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, count);
-    if (text.empty() || error != std::errc{} || stopped != end) return {};
-    return count;
-}
 
 [[noreturn]] void refuse_permits(std::string_view text) {
     throw failure{exit_code::usage, "-p " + detail::printable(text) +
@@ -41,14 +33,14 @@ void check_name(std::string_view name) {
 claim parse_permits(std::string_view text) {
     const std::size_t slash = text.rfind('/');
     if (slash == std::string_view::npos) refuse_permits(text);
-    const auto of = parse_count(text.substr(slash + 1));
+    const auto of = parse_number<std::uint32_t>(text.substr(slash + 1));
     std::string_view name = text.substr(0, slash);
     std::optional<std::uint32_t> count = 1;
     // Without digits after it, a colon is part of the name.
     if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos) {
         const std::string_view digits = name.substr(colon + 1);
         if (!digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos) {
-            count = parse_count(digits);
+            count = parse_number<std::uint32_t>(digits);
             name = name.substr(0, colon);
         }
     }

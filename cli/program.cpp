@@ -32,11 +32,12 @@ const CLI::App& innermost(const CLI::App& app) {
 
 int wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& verb = innermost(app);
-    std::string what = error.what();
+    std::string what = detail::printable(error.what());
     if (const std::vector<std::string> unknown = app.remaining(true); !unknown.empty()) {
         const bool option = unknown.front().starts_with('-');
         const char* const kind = option ? "unknown option: " : &verb == &app ? "unknown verb: " : "unexpected: ";
         what = kind + detail::printable(unknown.front());
+        if (verb.get_name() == "run" && !option) what += "; the command comes after --, as in baton run -l NAME -- CMD";
     }
     const std::string help = &verb == &app ? "baton --help" : "baton " + verb.get_name() + " --help";
     complain(what + "\nallowed:" + allowed(verb) + "\n`" + help + "` says more");
@@ -80,6 +81,7 @@ int perform(int argc, char** argv) {
     add_mend(app, chosen);
     add_resize(app, chosen);
     add_agent(app, chosen);
+    app.require_subcommand(0, 1);  // or the word of another verb, after the first, would be that verb
     app.footer("`baton VERB --help` says more of a verb, with examples.");
     try {
         app.parse(line.own);

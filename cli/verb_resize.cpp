@@ -1,11 +1,11 @@
 // `baton resize`: how many permits a name has, whatever its claims say.
-#include <charconv>
 #include <optional>
 
 #include "baton/protocol.hpp"
 #include "claim_spec.hpp"
 #include "client/printable.hpp"
 #include "failure.hpp"
+#include "number.hpp"
 #include "verbs.hpp"
 
 namespace baton::cli {
@@ -25,10 +25,8 @@ struct texts {
 
 std::optional<std::uint32_t> limit_of(const std::string& text) {
     if (text == "auto") return {};
-    std::uint32_t limit = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, limit);
-    if (error != std::errc{} || stopped != end || limit < 1 || limit > protocol::bounds::limit)
+    const auto limit = parse_number<std::uint32_t>(text);
+    if (!limit || *limit < 1 || *limit > protocol::bounds::limit)
         throw failure{exit_code::usage, "the limit is 1 to " + std::to_string(protocol::bounds::limit) + ", or auto"};
     return limit;
 }

@@ -5,6 +5,7 @@
 #include "exit_codes.hpp"
 #include "failure.hpp"
 #include "look/show.hpp"
+#include "number.hpp"
 #include "verbs.hpp"
 
 namespace baton::cli {
@@ -22,25 +23,30 @@ what Baton promises, and only a resource that checks fences is safe.)";
 
 struct texts {
     std::string name;
-    std::uint64_t fence = 0;
+    std::string fence;
     std::string note;
     bool now = false;
     place_options place;
 };
 
+std::uint64_t fence_of(const texts& in) {
+    if (const auto fence = parse_number<std::uint64_t>(in.fence)) return *fence;
+    throw failure{exit_code::usage, "--fence " + detail::printable(in.fence) + ": a number; `baton ls` shows it"};
+}
+
 /// The holder of the name under that fence.
-const request_view& find_holder(const snapshot& seen, const texts& in) {
+const request_view& find_holder(const snapshot& seen, const std::string& name, std::uint64_t fence) {
     std::string fences;
-    if (const resource_view* const resource = find_resource(seen, in.name)) {
+    if (const resource_view* const resource = find_resource(seen, name)) {
         for (const claim_view& claim : resource->holders) {
             const request_view* const request = find_request(seen, claim.ticket);
             if (request == nullptr) continue;
-            if (request->fence == in.fence) return *request;
+            if (request->fence == fence) return *request;
             fences += (fences.empty() ? "" : ", ") + std::to_string(request->fence);
         }
     }
-    throw failure{exit_code::no, "nobody holds " + detail::printable(in.name) + " under the fence " +
-                                     std::to_string(in.fence) +
+    throw failure{exit_code::no, "nobody holds " + detail::printable(name) + " under the fence " +
+                                     std::to_string(fence) +
                                      (fences.empty() ? "; it is not held" : "; it is held under " + fences)};
 }
 
@@ -61,10 +67,11 @@ int revoke(const texts& in) {
     check_name(in.name);
     if (in.note.size() > protocol::bounds::note)
         throw failure{exit_code::usage, "--note: at most " + std::to_string(protocol::bounds::note) + " bytes"};
+    const std::uint64_t fence = fence_of(in);
     client client = open_client(in.place.made());
     const inspect_filter filter{inspect_filter::match::exact, in.name, false};
     const snapshot seen = client.inspect(filter);
-    const request_view holder = find_holder(seen, in);
+    const request_view holder = find_holder(seen, in.name, fence);
     client.revoke(in.name, holder.ticket, in.note, in.now);
     return print(what_happens(in, holder, client.inspect(filter)));
 }

@@ -5,6 +5,7 @@
 #include "client/printable.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
+#include "number.hpp"
 #include "run/run.hpp"
 #include "verbs.hpp"
 
@@ -31,7 +32,8 @@ The command finds BATON_FENCE, BATON_LOCKS, BATON_SLOTS, BATON_ABANDONED, BATON_
 /// What the parser fills in, as text where we say better than it what is allowed.
 struct texts {
     std::vector<std::string> locks, shared, permits;
-    std::string wait, ttl, max_hold, kill_after, on_lost = "stop", if_abandoned = "run", shell_command;
+    std::string wait, ttl, max_hold, kill_after, on_lost = "stop", if_abandoned = "run", conflict_exit_code,
+        shell_command;
     bool quiet = false, verbose = false;
     place_options place;
     run_options options;
@@ -71,6 +73,11 @@ void read_times(const texts& texts, run_options& options) {
         refuse("--kill-after " + texts.kill_after + ": at most half of the ttl, which is " +
                show_duration(options.ttl) + ", so that there is time to stop the command before the lock is lost");
     if (options.nonblock && options.wait) refuse("--nonblock and --wait: one or the other");
+    // As with flock. A wait of no time would be over before the engine can answer that the name is free.
+    if (options.wait == milliseconds{0}) {
+        options.nonblock = true;
+        options.wait.reset();
+    }
 }
 
 void read_words(const texts& texts, run_options& options) {
@@ -79,8 +86,11 @@ void read_words(const texts& texts, run_options& options) {
     if (texts.if_abandoned != "run" && texts.if_abandoned != "fail")
         refuse("--if-abandoned " + detail::printable(texts.if_abandoned) + ": run or fail");
     if (texts.quiet && texts.verbose) refuse("--quiet and --verbose: one or the other");
-    if (options.conflict_exit_code < 0 || options.conflict_exit_code > 255)
-        refuse("--conflict-exit-code " + std::to_string(options.conflict_exit_code) + ": 0 to 255");
+    if (!texts.conflict_exit_code.empty()) {
+        const auto code = parse_number<std::uint8_t>(texts.conflict_exit_code);
+        if (!code) refuse("--conflict-exit-code " + detail::printable(texts.conflict_exit_code) + ": 0 to 255");
+        options.conflict_exit_code = *code;
+    }
     options.on_lost = texts.on_lost == "stop" ? on_lost::stop : on_lost::ignore;
     options.if_abandoned = texts.if_abandoned == "run" ? if_abandoned::run : if_abandoned::fail;
     options.tone = texts.quiet ? tone::quiet : texts.verbose ? tone::verbose : tone::normal;
@@ -121,8 +131,10 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
     names("-p,--permit", in->permits, "Hold n (1) of LIMIT permits of it; repeatable", "NAME[:n]/LIMIT");
     verb->add_flag("-n,--nonblock", in->options.nonblock, "Do not wait: 75 if it is taken");
     verb->add_option("-w,--wait", in->wait, "Wait no longer than this: 75")->type_name("DUR");
-    verb->add_option("-E,--conflict-exit-code", in->options.conflict_exit_code, "Instead of 75")->type_name("N");
-    verb->add_option("-t,--ttl", in->ttl, "How long the engine waits for a sign of life (10s)")->type_name("DUR");
+    verb->add_option("-E,--conflict-exit-code", in->conflict_exit_code, "Instead of 75")->type_name("N");
+    verb->add_option("-t,--ttl", in->ttl,
+                     "How long the engine waits for a sign of life (10s; at most what the space allows, 15s)")
+        ->type_name("DUR");
     verb->add_option("-m,--max-hold", in->max_hold, "Stop the command after this: 124")->type_name("DUR");
     verb->add_option("-k,--kill-after", in->kill_after, "From TERM to KILL (a quarter of the ttl, at most half)")
         ->type_name("DUR");

@@ -40,9 +40,11 @@ std::vector<std::string> lines_of(std::string_view text) {
     return lines;
 }
 
-/// In another place the same name is another thing. Nothing in it is a tab or a line break.
+/// In another place the same name is another thing; but who names no space is in the one that is called default.
+/// Nothing in it is a tab or a line break.
 std::string line_of(const place& place, const std::string& name) {
-    return printable(place.url) + "\t" + printable(place.space) + "\t" + printable(name);
+    const std::string address = place.space == "default" ? place.url : address_of(place);
+    return printable(address) + "\t" + printable(name);
 }
 
 std::vector<std::string> lines_around(const std::vector<std::string>& inherited) {

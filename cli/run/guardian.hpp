@@ -19,8 +19,9 @@ namespace baton::cli {
 
 /// What baton passes on to the guardian by forking it.
 struct guardian_setting {
-    int terminal = -1;         // the controlling terminal, if there is one
-    sigset_t original_mask{};  // the command's, as baton was given it
+    int terminal = -1;             // the controlling terminal, if there is one
+    sigset_t original_mask{};      // the command's, as baton was given it
+    bool ignore_children = false;  // the command's SIGCHLD, likewise
 };
 
 /// Baton's side.

@@ -74,7 +74,7 @@ void guardian_loop::settle() {
     // The command is over, but not what it started: without the lock, nothing of it may go on.
     if (status_ && any_children_ && !stop_.begun()) {
         left_behind_ = static_cast<std::uint32_t>(tree_below(::getpid()).size());
-        stop_.begin(now + started_.times.kill_after);
+        stop_.begin(started_.times.kill_after_term(now, valid_until()));
     }
     pursue(now);
     finish();
@@ -123,7 +123,8 @@ void guardian_loop::reap() {
         int status = 0;
         const pid_t id = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
         if (id < 0 && errno == EINTR) continue;
-        any_children_ = id >= 0;
+        // An agent that the command was the first to need serves others too, and may outlive it for long.
+        any_children_ = id > 0 || (id == 0 && !(status_ && only_agents_below(::getpid())));
         if (id <= 0) return;
         if (id != command_) continue;
         if (WIFSTOPPED(status))
@@ -177,18 +178,19 @@ void guardian_loop::pursue(steady_time now) {
 
 /// The group at one stroke, so that nobody in it escapes by forking; then, one by one, who has left it.
 void guardian_loop::signal_everything(int signal) {
-    if (!status_) ::kill(-command_, signal);
+    const bool reached_group = !status_ && ::kill(-command_, signal) == 0;
     std::vector<process> others = tree_below(::getpid());
     if (signal != SIGKILL && !status_) std::erase_if(others, [this](const process& p) { return p.group == command_; });
     const signalled result = signal_all(others, signal);
     if (signal != SIGKILL) return;
-    const bool stuck = result.reached == 0 && result.refused > 0;
+    // What another user's is may be hidden from us in /proc, but we have children, or would not be here.
+    const bool stuck = !reached_group && result.reached == 0;
     if (!stuck)
         only_refused_since_.reset();
     else if (!only_refused_since_)
         only_refused_since_ = steady_clock::now();
     else if (steady_clock::now() - *only_refused_since_ > patience_with_refusals)
-        survivors_ = static_cast<std::uint32_t>(result.refused);
+        survivors_ = static_cast<std::uint32_t>(std::max<std::size_t>(result.refused, 1));
 }
 
 void guardian_loop::finish() {

@@ -63,11 +63,13 @@ job::job(const run_options& options, lease& lease, guardian& guardian, signals& 
 
 job_end job::run(const std::vector<std::string>& environment) {
     start_command order{options_.command, environment, terminal_.give_at_once(), {}, times_};
-    if (options_.max_hold) order.max_hold = steady_clock::now() + *options_.max_hold;
+    if (options_.max_hold) order.max_hold = max_hold_ = steady_clock::now() + *options_.max_hold;
     const loss_signal lost{lease_};
     if (!lease_.valid()) return job_end{.kind = job_end::kind::lost};  // in the moment in which it came
     if (options_.on_lost == on_lost::stop) guardian_.page().valid_until = count_of(lease_.valid_until());
     signals_.pass_on_stops();
+    // While we wait for a reader the guardian hears nothing of the lease, and would stop the command.
+    voice_.wait_for_reader(options_.ttl / 16);
     guardian_.link().send(cli::order{order});
     while (!end_) {
         std::array<pollfd, 3> wanted{{{signals_.descriptor(), POLLIN, 0},
@@ -80,6 +82,8 @@ job_end job::run(const std::vector<std::string>& environment) {
         watch_lease();
         if (guardian_.gone()) without_guardian();
     }
+    voice_.wait_for_reader({});
+    end_->had_terminal = terminal_.given();
     terminal_.take_back();
     if (WIFSIGNALED(end_->status) || end_->kind != job_end::kind::by_itself) terminal_.restore_modes();
     return *end_;
@@ -93,8 +97,10 @@ void job::watch_lease() {
     const steady_time known = lease_.valid_until();
     const steady_time end = wanted_back ? known : std::max(known, time_of(guardian_.page().kept_until));
     const bool ending = wanted_back || now >= times_.terminate_at(end);
+    // Then the engine's own limit is near, which is no news: the guardian is stopping the command already.
+    const bool at_max_hold = max_hold_ && now >= *max_hold_ && !wanted_back;
     if (options_.on_lost == on_lost::ignore) {
-        if (ending && !std::exchange(warned_, true))
+        if (ending && !std::exchange(warned_, true) && !at_max_hold)
             voice_.say(weight::problem, "lost",
                        "lost " + names_of(options_.claims) + ": " + loss_text(lease_.lost_reason()) +
                            "; the command runs on without it",
@@ -105,10 +111,11 @@ void job::watch_lease() {
     guardian_.page().valid_until = count_of(known);
     if (!ending) return;
     if (!std::exchange(losing_, true)) {
-        voice_.say(
-            weight::problem, "lost",
-            "losing " + names_of(options_.claims) + ": " + loss_text(lease_.lost_reason()) + "; stopping the command",
-            {{"reason", std::string{to_string(lease_.lost_reason())}}, {"stopping", true}});
+        if (!at_max_hold)
+            voice_.say(weight::problem, "lost",
+                       "losing " + names_of(options_.claims) + ": " + loss_text(lease_.lost_reason()) +
+                           "; stopping the command",
+                       {{"reason", std::string{to_string(lease_.lost_reason())}}, {"stopping", true}});
         guardian_.link().send(order{stop_command{times_.kill_after_term(now, end)}});
     }
     // A guardian that is itself stopped, or starved, has not done it: what is below it is below us as well.
@@ -142,8 +149,6 @@ void job::hear(const command_started& report) {
 }
 
 void job::hear(const command_failed& report) {
-    // It may have taken the terminal before it failed.
-    terminal_.reclaim();
     end_ = job_end{.kind = job_end::kind::not_executed, .error = report.error};
 }
 
@@ -157,9 +162,12 @@ void job::hear(const command_paused& report) {
     }
     // SIGSTOP is somebody's wish for the command alone, unless a terminal would be left with nobody to serve it.
     if (report.signal == SIGSTOP && !terminal_.given()) return;
+    // Where the command had the terminal, or wants it, only its group was stopped. In a script the shell that waits
+    // for us must stop too, or nobody hears of it.
+    const whom whom = terminal_.given() || wants_terminal ? whom::job : whom::baton;
     terminal_.take_back();
     // The shell that started us takes over, and `fg` sends SIGCONT: see pass_on.
-    if (stop_self(report.signal == SIGSTOP ? SIGTSTP : report.signal) || wants_terminal) return;
+    if (stop(whom, report.signal == SIGSTOP ? SIGTSTP : report.signal) || wants_terminal) return;
     // No shell to take over: then there is no ^Z.
     terminal_.give();
     guardian_.link().send(order{resume_command{}});

@@ -29,6 +29,7 @@ struct job_end {
     int error = 0;   // errno
     std::uint32_t left_behind = 0;
     std::uint32_t survivors = 0;
+    bool had_terminal = false;
 };
 
 class job {
@@ -56,6 +57,7 @@ private:
     terminal& terminal_;
     voice& voice_;
     stop_times times_;
+    std::optional<steady_time> max_hold_;  // when it ends
     bool losing_ = false;   // the command is being stopped because of the lease
     bool pursued_ = false;  // the guardian did not do it in time
     bool warned_ = false;   // of a loss that is ignored

@@ -29,8 +29,9 @@ int become(char** arguments, char** environment, bool take_terminal, const guard
     // Where both baton and the guardian are killed at once, at least the command itself goes with them.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != guardian) ::_exit(0);
-    // execvpe would look for the program in our PATH; it is the same as the command's.
+    if (setting.ignore_children) ::signal(SIGCHLD, SIG_IGN);
     ::sigprocmask(SIG_SETMASK, &setting.original_mask, nullptr);
+    // execvpe would look for the program in our PATH; it is the same as the command's.
     ::execvpe(arguments[0], arguments, environment);
     return errno;
 }

@@ -80,6 +80,11 @@ std::vector<process> everything() {
 
 }  // namespace
 
+bool sees_processes() {
+    std::array<char, 16> text{};
+    return ::readlink("/proc/self", text.data(), text.size() - 1) > 0 && text.data() == std::to_string(::getpid());
+}
+
 std::optional<process> look_at(pid_t id) {
     return read_stat(std::to_string(id));
 }
@@ -99,6 +104,13 @@ std::vector<process> tree_below(pid_t root) {
         }
     }
     return tree;
+}
+
+bool only_agents_below(pid_t root) {
+    const std::vector<process> all = everything();
+    const auto agent = [root](const process& p) { return p.parent == root && is_agent(p); };
+    // Two looks, because one may miss a process whose parent ends while it goes through the others.
+    return std::ranges::any_of(all, agent) && tree_below(root).empty() && tree_below(root).empty();
 }
 
 signalled signal_all(const std::vector<process>& processes, int signal) {

@@ -22,12 +22,18 @@ struct process {
     [[nodiscard]] bool ended() const { return state == 'Z' || state == 'X'; }
 };
 
-/// None if there is no such process, or no /proc.
+/// Whether /proc is there, and tells of processes by the numbers that we use: one of another PID namespace does not.
+[[nodiscard]] bool sees_processes();
+
+/// None if there is no such process.
 [[nodiscard]] std::optional<process> look_at(pid_t id);
 
 /// Everything that runs below `root`, without `root` and without what has ended. Baton's agent is not of the tree,
 /// wherever it was started first.
 [[nodiscard]] std::vector<process> tree_below(pid_t root);
+
+/// Whether `root` has a child still, but only because an agent that was started inside of the tree became one.
+[[nodiscard]] bool only_agents_below(pid_t root);
 
 struct signalled {
     std::size_t reached = 0;

@@ -17,6 +17,7 @@
 #include "run/guardian.hpp"
 #include "run/job.hpp"
 #include "run/looker.hpp"
+#include "run/process_tree.hpp"
 #include "run/signals.hpp"
 #include "run/stand_in.hpp"
 #include "run/terminal.hpp"
@@ -63,6 +64,7 @@ public:
     struct result {
         int code = 0;
         int signal = 0;
+        cli::whom whom = whom::baton;  // who is to end by it
     };
 
     result without_lease(const turn& turn);
@@ -145,7 +147,6 @@ void command_run::tell_end(const job_end& end) {
 
 /// What is released, how, depends on whether the command did what it had to do.
 command_run::result command_run::finish(lease& lease, const job_end& end) {
-    tell_end(end);
     const bool done = WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0 && end.survivors == 0;
     result result;
     switch (end.kind) {
@@ -173,8 +174,12 @@ command_run::result command_run::finish(lease& lease, const job_end& end) {
                 result.code = number(exit_code::by_signal) + WTERMSIG(end.status);
                 // Those that come from people and supervisors end us too, so that a shell stops its loop as well.
                 if (ends_programs(WTERMSIG(end.status))) result.signal = WTERMSIG(end.status);
+                // ^C reached the command's group only. A script whose shell does not hear of it goes on.
+                const bool typed = result.signal == SIGINT || result.signal == SIGQUIT;
+                if (typed && end.had_terminal) result.whom = whom::job;
             }
     }
+    tell_end(end);  // now: the next in line is not to wait for whoever reads our messages
     return result;
 }
 
@@ -204,11 +209,15 @@ int run_command(const run_options& options) {
                   {{"reason", std::string{"held_around"}}, {"name", *name}});
         return options.conflict_exit_code;
     }
+    if (!sees_processes())
+        throw failure{exit_code::internal,
+                      "run finds what the command starts in /proc, and that of this PID namespace is not mounted; "
+                      "unshare does that with --mount-proc"};
     fill_standard_descriptors();
     signals signals;
     terminal terminal;
     // Before the client, because that starts threads.
-    guardian guardian{{terminal.descriptor(), signals.original_mask()}};
+    guardian guardian{{terminal.descriptor(), signals.original_mask(), signals.ignored_children()}};
     const std::string label = label_of(options);
     const auto reach = std::make_shared<reach_observer>();
     command_run::result result;
@@ -233,7 +242,7 @@ int run_command(const run_options& options) {
     guardian.dismiss();
     voice.say(weight::detail, "ended", "ending with " + std::to_string(result.code),
               {{"code", std::int64_t{result.code}}});
-    if (result.signal != 0) die_of(result.signal);
+    if (result.signal != 0) die_of(result.whom, result.signal);
     if (looker::left_one()) ::_exit(result.code);
     return result.code;
 }

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::array ending{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
+void send(whom whom, int signal) { ::kill(whom == whom::job ? 0 : ::getpid(), signal); }
+
 bool ignored(int signal) {
     struct sigaction action {};
     return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -23,7 +25,8 @@ bool ignored(int signal) {
 
 bool ends_programs(int signal) { return std::ranges::find(ending, signal) != ending.end(); }
 
-signals::signals() {
+signals::signals() : ignored_children_{ignored(SIGCHLD)} {
+    if (ignored_children_) ::signal(SIGCHLD, SIG_DFL);
     sigemptyset(&wanted_);
     for (const int signal : ending)
         if (!ignored(signal)) sigaddset(&wanted_, signal);
@@ -56,7 +59,7 @@ std::vector<int> signals::take() {
     return taken;
 }
 
-bool stop_self(int signal) {
+bool stop(whom whom, int signal) {
     // A SIGCONT that waits to be read tells whether we were stopped; an old one must not.
     sigset_t set;
     sigemptyset(&set);
@@ -68,13 +71,13 @@ bool stop_self(int signal) {
     sigaddset(&stop, signal);
     sigset_t before;
     ::pthread_sigmask(SIG_UNBLOCK, &stop, &before);
-    ::raise(signal);
+    send(whom, signal);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     sigset_t waiting;
     return ::sigpending(&waiting) == 0 && sigismember(&waiting, SIGCONT) == 1;
 }
 
-void die_of(int signal) {
+void die_of(whom whom, int signal) {
     ::prctl(PR_SET_DUMPABLE, 0);
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
@@ -83,7 +86,7 @@ void die_of(int signal) {
     sigemptyset(&set);
     sigaddset(&set, signal);
     ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-    ::raise(signal);
+    send(whom, signal);
     ::_exit(128 + signal);
 }
 

@@ -21,10 +21,9 @@ terminal::~terminal() {
 
 bool terminal::ours() const { return descriptor_ >= 0 && ::tcgetpgrp(descriptor_) == ::getpgrp(); }
 
-void terminal::started(pid_t group) {
-    group_ = group;
-    given_ = wanted_ = at_once_ && descriptor_ >= 0 && ::tcgetpgrp(descriptor_) == group;
-}
+bool terminal::give_at_once() { return given_ = wanted_ = at_once_ && ours(); }
+
+void terminal::started(pid_t group) { group_ = group; }
 
 void terminal::give() {
     if (!ours() || group_ == 0) return;
@@ -40,11 +39,6 @@ void terminal::take_back() {
     if (!given_) return;
     given_ = false;
     ::tcsetpgrp(descriptor_, ::getpgrp());
-}
-
-void terminal::reclaim() {
-    given_ = at_once_;
-    take_back();
 }
 
 void terminal::restore_modes() {

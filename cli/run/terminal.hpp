@@ -22,20 +22,18 @@ public:
 
     /// -1 if there is none.
     [[nodiscard]] int descriptor() const { return descriptor_; }
-    /// Whether the command is to have it from its first moment on.
-    [[nodiscard]] bool give_at_once() const { return at_once_ && ours(); }
+    /// Whether the command is to have it from its first moment on. Then it counts as given, whatever comes of it.
+    [[nodiscard]] bool give_at_once();
     /// Our job is in the foreground, and the command is not.
     [[nodiscard]] bool ours() const;
     [[nodiscard]] bool given() const { return given_; }
 
-    /// The group of the command, which has it already if it was to have it at once.
+    /// The group of the command.
     void started(pid_t group);
     void give();
     /// After a stop the shell may have put us into the foreground again, or not.
     void after_continue();
     void take_back();
-    /// The same where it is not known whether the command took it.
-    void reclaim();
     /// The command may have died with the terminal in a state that suits nobody.
     void restore_modes();
 

@@ -1,6 +1,7 @@
 #include "run/voice.hpp"
 
 #include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -10,7 +11,9 @@
 namespace baton::cli {
 
 void voice::write(const std::string& text) const {
+    pollfd writable{STDERR_FILENO, POLLOUT, 0};
     for (std::size_t done = 0; done < text.size();) {
+        if (longest_wait_ && ::poll(&writable, 1, static_cast<int>(longest_wait_->count())) == 0) return;
         const ssize_t length = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
         if (length < 0 && errno == EINTR) continue;
         if (length <= 0) return;

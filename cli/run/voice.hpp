@@ -2,7 +2,9 @@
 // command's. What cannot be written is dropped: a command must not fail because nobody listens to us.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +35,9 @@ public:
     /// The one line that is written again and again while it waits on a terminal. An empty one removes it.
     void redraw(const std::string& line);
 
+    /// For how long a reader that does not read is waited for from now on; none: for ever.
+    void wait_for_reader(std::optional<std::chrono::milliseconds> longest) { longest_wait_ = longest; }
+
     [[nodiscard]] bool json() const { return json_; }
     [[nodiscard]] cli::tone tone() const { return tone_; }
 
@@ -42,6 +47,7 @@ private:
     cli::tone tone_;
     bool json_;
     bool drawn_ = false;
+    std::optional<std::chrono::milliseconds> longest_wait_;
 };
 
 }  // namespace baton::cli

@@ -1,5 +1,8 @@
 // How `baton run` ends, what the command finds, and the odd surroundings that it is started in.
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "baton.hpp"
 
@@ -57,13 +60,18 @@ TEST_F(Exit, Is64ForWrongUsageAndSaysWhatIsAllowed) {
         {{"run", "-l", "a", "--space", "a b", "--", "true"}, "A-Z a-z 0-9"},
         {{"run", "-l", "a", "--note", std::string(1'200, 'n'), "--", "true"}, "--note is too long"},
         {{"run", "-l", "a", "--frobnicate", "--", "true"}, "unknown option: --frobnicate"},
-        {{"run", "-l", "a", "echo", "--", "true"}, "unexpected: echo"},
+        {{"run", "-l", "a", "-E", "\x1b[31m", "--", "true"}, "-code \\x1b[31m: 0 to 255"},
+        {{"run", "-l", "a", "echo", "--", "true"}, "unexpected: echo; the command comes after --"},
+        {{"run", "-l", "a", "ls"}, "unexpected: ls; the command comes after --"},
+        {{"agent", "--mode", "\x1b[31m"}, "octal"},
+        {{"revoke", "a", "--fence", "\x1b[31m"}, "--fence \\x1b[31m: a number"},
         {{"run", "-l"}, "--lock"},
         {{"run", "-l", "a", "-l", "a", "--", "true"}, "a"},
     };
     for (const auto& [arguments, hint] : wrong) {
         EXPECT_EQ(code_of(baton(arguments)), 64) << hint << "\n" << last_->err();
         EXPECT_NE(last_->err().find(hint), std::string::npos) << last_->err();
+        EXPECT_EQ(last_->err().find('\x1b'), std::string::npos) << hint;
         EXPECT_EQ(last_->out(), "");
     }
 }
@@ -76,6 +84,22 @@ TEST_F(Exit, Is78WithoutAnEngineOfThatAddress) {
 TEST_F(Exit, Is124AtMaxHold) {
     EXPECT_EQ(code_of(run({"-m", "50ms"}, {"sleep", "1000"})), 124);
     EXPECT_NE(last_->err().find("50 ms"), std::string::npos) << last_->err();
+}
+
+TEST_F(Exit, AtMaxHoldNothingIsSaidOfALoss) {
+    const std::string slow = "trap 'sleep 0.6; exit 0' TERM; sleep 9 & wait";
+    EXPECT_EQ(code_of(run_shell({"-m", "50ms", "-t", "2s", "-k", "1s"}, slow)), 124);
+    EXPECT_EQ(last_->err().find("losing"), std::string::npos) << last_->err();
+}
+
+// There, numbers of processes would be taken for those of others.
+TEST_F(Exit, Is70WhereProcIsOfAnotherNamespace) {
+    start_options options = run({}, {"true"});
+    options.arguments.insert(options.arguments.begin(), {"/usr/bin/unshare", "-Urpf"});
+    const auto code = code_of(options);
+    if (last_->err().starts_with("unshare:")) GTEST_SKIP() << last_->err();
+    EXPECT_EQ(code, 70) << last_->err();
+    EXPECT_NE(last_->err().find("/proc"), std::string::npos) << last_->err();
 }
 
 TEST_F(Exit, Is75ForWhatARunAroundItHolds) {
@@ -168,6 +192,23 @@ TEST_F(Exit, MessagesThatNobodyReadsDoNotDisturb) {
     EXPECT_EQ(code_of(piped), 7);
 }
 
+// A pipe with room for the first message and not for the second, which comes while the command runs.
+TEST_F(Exit, AReaderThatDoesNotReadDoesNotDisturb) {
+    start_options options = run_shell({"-v", "-t", "300ms"}, "sleep 1; echo x > " + folder_.file("done") + "; exit 7");
+    options.err = folder_.file("pipe");
+    ASSERT_EQ(::mkfifo(options.err.c_str(), 0600), 0);
+    const int reader = ::open(options.err.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    const int room = ::fcntl(reader, F_SETPIPE_SZ, 4096);
+    const std::string filling(static_cast<std::size_t>(room) - 60, '.');
+    ASSERT_EQ(::write(reader, filling.data(), filling.size()), room - 60);
+    child baton{options};
+    EXPECT_TRUE(eventually([&] { return contents(folder_.file("done")) == "x\n"; }));
+    std::string said(static_cast<std::size_t>(room), '\0');
+    EXPECT_GT(::read(reader, said.data(), said.size()), room - 60);
+    EXPECT_EQ(baton.wait(), 7);
+    ::close(reader);
+}
+
 TEST_F(Exit, Is70IfWhatWasAskedForCannotBeWritten) {
     for (const std::vector<std::string>& words : {std::vector<std::string>{"ls", "--json"}, {"--help"}, {"ls", "a"}}) {
         start_options options = baton(words);
@@ -212,6 +253,13 @@ TEST_F(Exit, WhatIsIgnoredStaysIgnored) {
                           .input = {}};
     EXPECT_EQ(code_of(options), 0);
     EXPECT_EQ(last_->out(), "alive\n");
+}
+
+// The kernel keeps no ended children for a process that ignores SIGCHLD: baton would wait for the command for ever.
+TEST_F(Exit, IsTheCommandsOwnWhereSigchldIsIgnored) {
+    start_options options = run({}, {"grep", "-q", "SigIgn:.*[13579bdf]....$", "/proc/self/status"});
+    options.arguments.insert(options.arguments.begin(), {"/usr/bin/env", "--ignore-signal=CHLD"});
+    EXPECT_EQ(code_of(options), 0) << last_->err();
 }
 
 }  // namespace

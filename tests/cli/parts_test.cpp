@@ -159,14 +159,16 @@ TEST(Environment, NamesTheAncestorsOfTheSamePlaceOnly) {
     run_options options;
     options.claims = exclusive("a").list();
     options.place = {"local:", ""};
-    const std::vector<std::string> around{"BATON_AROUND=redis://h\t\tb\nlocal:\t\ta", "BATON_URL=local:"};
+    const std::vector<std::string> around{"BATON_AROUND=redis://h\tb\nlocal:\ta", "BATON_URL=local:"};
+    EXPECT_EQ(held_around(around, options), "a");
+    options.place.space = "default";
     EXPECT_EQ(held_around(around, options), "a");
     options.place.space = "other";
     EXPECT_FALSE(held_around(around, options));
     options.place = {"redis://h", ""};
     EXPECT_FALSE(held_around(around, options));
     options.place = {"local:", ""};
-    options.claims = exclusive("b\nlocal:\t\ta").list();
+    options.claims = exclusive("b\nlocal:\ta").list();
     EXPECT_FALSE(held_around(around, options)) << "a line break in a name is not one between names";
 }
 

@@ -94,6 +94,13 @@ TEST_F(Shared, TheVeryFirstUseReturnsAtOnce) {
     EXPECT_EQ(agents().size(), 1U);
 }
 
+// It becomes a child of the guardian, but is not the command's: it may stay for as long as it is needed.
+TEST_F(Shared, AnAgentThatTheCommandStartedIsNotWaitedFor) {
+    child outer{run_shell({}, "BATON_URL=" + address() + " " + BATON_PROGRAM + " run -l b -- sh -c 'kill -9 $PPID'")};
+    EXPECT_TRUE(outer.wait(milliseconds{5'000}));
+    EXPECT_EQ(agents().size(), 1U);  // there is a mark to remember
+}
+
 TEST_F(Shared, ASecondShellWaitsSeesWhoHoldsItAndGetsIt) {
     child first{shell({"--note", "web 4.2"}, until("go"))};
     ASSERT_TRUE(first.says("up"));

@@ -164,6 +164,57 @@ TEST_F(Terminal, InterruptEndsAScript) {
     EXPECT_TRUE(bash.wait());
 }
 
+/// The same where the command has the terminal, and is the only one to hear of ^C.
+TEST_F(Terminal, InterruptEndsAScriptWhoseCommandHasTheTerminal) {
+    child bash{shell()};
+    ASSERT_TRUE(bash.says("ready> "));
+    send(bash, "bash -c '$BATON run -l a -- sh -c \"read one; echo be\"gun\"; exec sleep 1000\";"
+               " echo script-we''nt-on'");
+    bash.type("one\n");
+    ASSERT_TRUE(bash.says("begun")) << bash.out();
+    bash.forget();
+    bash.type("\x03");
+    ASSERT_TRUE(bash.says("ready> ")) << bash.out();
+    EXPECT_EQ(bash.out().find("script-went-on"), std::string::npos) << bash.out();
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
+/// ^Z at a command of a script that has the terminal stops its group only: the script is to stop with it.
+TEST_F(Terminal, StopStopsAScriptToo) {
+    child bash{shell()};
+    ASSERT_TRUE(bash.says("ready> "));
+    send(bash, "sh -c '$BATON run -l a -- sh -c \"read one; echo be\"gun\"; read two; echo got-\\$two-\";"
+               " echo o''ver'");
+    bash.type("one\n");
+    ASSERT_TRUE(bash.says("begun")) << bash.out();
+    bash.type("\x1a");
+    ASSERT_TRUE(bash.says("Stopped")) << bash.out();
+    ASSERT_TRUE(bash.says("ready> ")) << bash.out();
+    send(bash, "fg");
+    ASSERT_TRUE(bash.says("read two")) << bash.out();
+    bash.type("two\n");
+    EXPECT_TRUE(bash.says("got-two-")) << bash.out();
+    EXPECT_TRUE(bash.says("over")) << bash.out();
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
+/// The shell has the terminal. Taken from it, it would read the end of its input, and go.
+TEST_F(Terminal, ACommandThatIsNotThereTakesNothingFromTheShell) {
+    child bash{shell()};
+    ASSERT_TRUE(bash.says("ready> "));
+    send(bash, "$BATON run -l a -- no-such-command &");
+    ASSERT_TRUE(bash.says("No such file")) << bash.out();
+    ASSERT_TRUE(eventually([&] {
+        send(bash, "jobs");
+        return bash.says("Exit 127", milliseconds{200});
+    })) << bash.out();
+    EXPECT_FALSE(bash.wait(milliseconds{200})) << bash.out();
+    bash.type("exit\n");
+    EXPECT_TRUE(bash.wait());
+}
+
 /// Without a shell around it nobody could continue it: ^Z does nothing.
 TEST_F(Terminal, WithoutAShellThereIsNoStop) {
     start_options options = run_shell({}, "echo begun; read line; echo got-$line-");

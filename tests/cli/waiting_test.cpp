@@ -95,6 +95,11 @@ TEST_F(Waiting, BusyAndTooLongAre75OrWhatIsAskedFor) {
     EXPECT_EQ(report(), "a holders 1 queue 0 marks 0\n");
 }
 
+TEST_F(Waiting, NoTimeToWaitIsEnoughForWhatIsFree) {
+    child free{run({"-w", "0"}, {"true"})};
+    EXPECT_EQ(free.wait(), 0) << free.err();
+}
+
 TEST_F(Waiting, ASignalLeavesTheQueueAtOnce) {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1}) {
         child baton{with({"--hold-until", file("go")}, {}, "echo no")};
