@@ -11,6 +11,7 @@
 #include "baton/error.hpp"
 #include "baton/protocol.hpp"
 #include "client/printable.hpp"
+#include "client/url.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
 #include "run/environment.hpp"
@@ -90,7 +91,7 @@ command_run::result command_run::without_lease(const turn& turn) {
     if (turn.signal != 0) return {number(exit_code::by_signal) + turn.signal, turn.signal};
     if (turn.guardian_lost) throw failure{exit_code::internal, "the guardian was killed; nothing was started"};
     if (turn.unreached)
-        throw failure{exit_code::unreachable, "the engine at " + printable(options_.place.url) + " does not answer"};
+        throw failure{exit_code::unreachable, "the engine at " + detail::shown_url(options_.place.url) + " does not answer"};
     if (turn.busy) return not_acquired("busy", wanted + " is taken");
     if (turn.error == errc::timed_out)
         return not_acquired("timed_out", "did not get " + wanted + " within " + show_duration(*options_.wait));

@@ -22,7 +22,7 @@ public:
             case errc::closed: return "the client is closed";
             case errc::own_thread: return "a blocking call on the client's own callback thread would wait for itself";
             case errc::forked: return "the client belongs to the parent process; make one after fork";
-            case errc::bad_url: return "no store has such an address";
+            case errc::bad_url: return "the address is not understood";
             case errc::no_agent:
                 return "no agent serves this address, and none could be started; `baton agent` says why";
             case errc::not_permitted: return "the agent belongs to another user, or the server does not let this one in";

@@ -31,6 +31,16 @@ std::shared_ptr<store> make_store(std::string_view url, std::optional<pid_t> com
                 "no store has the scheme " + printable(scheme.substr(0, 32)) + ":; there are local:, redis:, valkey:, unix: and memory:"};
 }
 
+std::string shown_url(std::string_view url) {
+    const std::string_view scheme = url.substr(0, url.find(':'));
+    if (!is_redis_scheme(scheme)) return printable(url);
+    try {
+        return parse_redis_address(url).shown();
+    } catch (const error&) {
+        return std::string{scheme} + ":…";  // who knows what is in it
+    }
+}
+
 std::string default_label() {
     std::array<char, 256> host{};
     if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';

@@ -19,6 +19,9 @@ namespace baton::detail {
 /// Sessions are bound to this process and to the companion, where a store can do that.
 [[nodiscard]] std::shared_ptr<store> make_store(std::string_view url, std::optional<pid_t> companion = {});
 
+/// For people: without a password.
+[[nodiscard]] std::string shown_url(std::string_view url);
+
 /// Program, process id and host.
 [[nodiscard]] std::string default_label();
 

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "baton/error.hpp"
+#include "client/url.hpp"
 
 namespace baton::detail {
 namespace {
@@ -67,6 +68,12 @@ TEST(RedisAddress, IsShownWithoutThePassword) {
     EXPECT_EQ(parse_redis_address("redis://worker:secret@host:1/2").shown(), "redis://worker@host:1/2");
     EXPECT_EQ(parse_redis_address("redis://:secret@[::1]").shown(), "redis://[::1]:6379/0");
     EXPECT_EQ(parse_redis_address("unix:/a/b").shown(), "unix:/a/b");
+}
+
+TEST(RedisAddress, AUrlIsShownWithoutThePassword) {
+    EXPECT_EQ(shown_url("redis://worker:secret@host:1/2?space=x"), "redis://worker@host:1/2");
+    EXPECT_EQ(shown_url("redis://u:sec/ret@host"), "redis:…");
+    EXPECT_EQ(shown_url("local:/a"), "local:/a");
 }
 
 TEST(RedisAddress, AWrongPartIsNamedAndTheAllowedIsSaid) {
