@@ -96,6 +96,12 @@ private:
     process process_{[this] { become({BATON_PROGRAM, "agent", "--foreground", "--address", url()}); }};
 };
 
+inline std::array<int, 2> connected_sockets() {
+    std::array<int, 2> ends{};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) throw std::runtime_error{"no sockets"};
+    return ends;
+}
+
 /// The floor: a process that sends back what it hears, with messages of the length of a short command.
 class echo {
 public:
@@ -111,17 +117,12 @@ public:
 private:
     static constexpr std::size_t length = 128;
 
-    static std::array<int, 2> connected() {
-        std::array<int, 2> ends{};
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) throw std::runtime_error{"no sockets"};
-        return ends;
-    }
     bool pass(int to, int from) {
         return write(to, message_.data(), message_.size()) > 0 && read(from, message_.data(), message_.size()) > 0;
     }
 
     std::array<char, length> message_{};
-    std::array<int, 2> ends_ = connected();
+    std::array<int, 2> ends_ = connected_sockets();
     process process_{[this] {
         while (read(ends_[1], message_.data(), length) > 0 && write(ends_[1], message_.data(), length) > 0) continue;
     }};

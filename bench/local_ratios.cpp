@@ -54,19 +54,23 @@ shared_board& make_board() {
 }
 
 /// One of two who hand something over to each other. Measured is the way: from the moment before one lets go of it
-/// until the other, who sleeps for it, has it.
+/// until the other, who sleeps for it, has it. Whoever let go asks again when that is over, and not meanwhile.
 class player {
 public:
-    player(const std::string& url, shared_board& board) : client_{url}, board_{board} {}
+    player(const std::string& url, shared_board& board, int other) : client_{url}, board_{board}, other_{other} {}
 
     void take() {
         lease_ = client_.acquire(wanted_);
         board_.total += clock_now() - board_.passed_at;
+        const char taken = 1;
+        if (write(other_, &taken, 1) != 1) throw std::runtime_error{"the other one is gone"};
     }
     void pass() {
         while (client_.inspect().requests.size() < 2) continue;  // until the other one waits
         board_.passed_at = clock_now();
         lease_.release();
+        char taken = 0;
+        if (read(other_, &taken, 1) != 1) throw std::runtime_error{"the other one is gone"};
     }
 
 private:
@@ -74,19 +78,23 @@ private:
     claims wanted_ = exclusive("turn");
     lease lease_;
     shared_board& board_;
+    int other_;
 };
 
 void show_hand_off(const private_agent& agent) {
     shared_board& board = make_board();
     echo echo;
+    const std::array<int, 2> ends = connected_sockets();
     const process partner{[&] {
-        player other{agent.url(), board};
+        player other{agent.url(), board, ends[1]};
         for (;;) {
             other.take();
             other.pass();
         }
     }};
-    player mine{agent.url(), board};
+    player mine{agent.url(), board, ends[0]};
+    char taken = 0;
+    if (read(ends[0], &taken, 1) != 1) throw std::runtime_error{"the other one is gone"};
     mine.take();
     const auto floor = [&] { return cost_of(CLOCK_MONOTONIC, cycles, [&] { echo.round_trip(); }); };
     const auto subject = [&] {

@@ -121,6 +121,7 @@ void server::end_process(const std::shared_ptr<process_watch>& process) {
         count_sessions(before, space.engine().session_count());
         deliver(space, notices);
     }
+    flush_notices();
 }
 
 void server::ended(const std::shared_ptr<peer>& peer) {
@@ -143,17 +144,18 @@ space* server::find_space(const std::string& name) {
     return &spaces_.try_emplace(name, options_.max_ttl, now(), pause).first->second;
 }
 
-/// Written in one go when all that is under way is done.
+/// Written in one go by `flush_notices`, when all that is under way is done.
 void server::deliver(const space& space, space::notices& notices) {
-    if (unflushed_.empty() && !notices.empty())
-        asio::post(context_, [this] {
-            for (const auto& peer : std::exchange(unflushed_, {})) peer->flush();
-        });
     for (const auto& [to, event] : notices) {
         resp::encode_notice(to->out(), lineage_, event);
         unflushed_.insert(to);
     }
     arm(space.next_due());
+}
+
+void server::flush_notices() {
+    if (unflushed_.empty()) return;
+    for (const auto& peer : std::exchange(unflushed_, {})) peer->flush();
 }
 
 /// The successor must know of sessions before they know that they are.
@@ -185,6 +187,7 @@ void server::tick() {
         }
         arm(space.next_due());
     }
+    flush_notices();
 }
 
 bool server::nothing_to_remember() const {

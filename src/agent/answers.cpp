@@ -26,14 +26,15 @@ void server::answer(const std::shared_ptr<peer>& from, const protocol::command& 
 }
 
 std::string server::over_limit(const space& space, const protocol::command& command) const {
-    const std::string requests = "a session has at most " + std::to_string(limits_.requests_a_session) + " requests";
-    if (const auto* enter = std::get_if<protocol::enter>(&command))
-        return space.engine().request_count(enter->request.session) >= limits_.requests_a_session ? requests : "";
-    if (const auto* open = std::get_if<protocol::open>(&command)) {
-        if (open->live.size() > limits_.requests_a_session) return requests;
-        if (sessions_ >= limits_.sessions && !space.knows(open->session)) return "too many sessions";
+    const auto* enter = std::get_if<protocol::enter>(&command);
+    const auto* open = std::get_if<protocol::open>(&command);
+    if (enter != nullptr && space.engine().request_count(enter->request.session) < limits_.requests_a_session) return {};
+    if (open != nullptr && open->live.size() <= limits_.requests_a_session) {
+        const bool one_too_many = sessions_ >= limits_.sessions && !space.knows(open->session);
+        return one_too_many ? "too many sessions" : "";
     }
-    return {};
+    if (enter == nullptr && open == nullptr) return {};
+    return "a session has at most " + std::to_string(limits_.requests_a_session) + " requests";
 }
 
 /// An agent of another version makes way if nobody needs it. Else it says what it is, and whoever asks must decide.

@@ -22,6 +22,8 @@ class peer_host {
 public:
     /// Appends the answer, one value, to `out`.
     virtual void answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) = 0;
+    /// Writes the notices that answers have caused.
+    virtual void flush_notices() = 0;
     virtual void ended(const std::shared_ptr<peer>& peer) = 0;
 
 protected:

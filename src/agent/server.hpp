@@ -27,6 +27,7 @@ public:
     void run();
 
     void answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) override;
+    void flush_notices() override;
     void ended(const std::shared_ptr<peer>& peer) override;
 
 private:

@@ -11,7 +11,10 @@ using namespace protocol;
 /// Strings one after the other; how many they are is known at the end.
 class words {
 public:
-    explicit words(std::string_view name) { add(name); }
+    explicit words(std::string_view name) {
+        body_.reserve(256);  // most commands
+        add(name);
+    }
 
     words& add(std::string_view word) {
         writer{body_}.bulk(word);
@@ -248,9 +251,11 @@ decoded_request decode_request(const value& value) {
 
 std::string to_hex(const session_id& id) {
     constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    for (const std::uint64_t word : {id.high, id.low})
-        for (unsigned shift = 64; shift > 0; shift -= 4) text += digits[(word >> (shift - 4)) & 15U];
+    std::string text(32, '0');
+    for (unsigned i = 0; i < 16; ++i) {
+        text[i] = digits[(id.high >> (60 - 4 * i)) & 15U];
+        text[16 + i] = digits[(id.low >> (60 - 4 * i)) & 15U];
+    }
     return text;
 }
 
