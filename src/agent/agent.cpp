@@ -98,13 +98,21 @@ void server::welcome(peer::socket socket) {
                                         " clients at a time");
         return made->finish();
     }
-    if (auto process = process_watch::of_peer(context_, descriptor)) watch(made, std::move(process));
+    if (auto process = watch(process_watch::of_peer(context_, descriptor))) made->add(std::move(process));
     made->start();
 }
 
-void server::watch(const std::shared_ptr<peer>& peer, std::shared_ptr<process_watch> process) {
-    process->start([this](const auto& ended) { end_process(ended); });
-    peer->add(std::move(process));
+/// One watch for all connections of a process: its end is heard of once, however many they are. Two that live and have
+/// one number are one process; 0 is the number of all that are in another world.
+std::shared_ptr<process_watch> server::watch(std::shared_ptr<process_watch> made) {
+    if (!made) return nullptr;
+    if (made->process() != 0) {
+        std::weak_ptr<process_watch>& known = watches_[made->process()];
+        if (auto same = known.lock(); same && same->lives() && made->lives()) return same;
+        known = made;
+    }
+    made->start([this](const auto& ended) { end_process(ended); });
+    return made;
 }
 
 /// What the process said before it ended counts: it may have left in good order.
@@ -127,6 +135,7 @@ void server::end_process(const std::shared_ptr<process_watch>& process) {
 void server::ended(const std::shared_ptr<peer>& peer) {
     peers_.erase(peer);
     unflushed_.erase(peer);
+    std::erase_if(watches_, [](const auto& entry) { return entry.second.expired(); });
     // A space that comes again counts from the clock: not below what it has given out, or been presented.
     const auto by_clock = static_cast<protocol::serial>(now().time_since_epoch().count());
     std::erase_if(spaces_, [&](const auto& entry) {

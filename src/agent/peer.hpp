@@ -50,6 +50,7 @@ public:
     void add(std::shared_ptr<process_watch> process) { processes_.push_back(std::move(process)); }
 
     std::string space = "default";
+    bool has_companion = false;  // a second process, named by the first
 
 private:
     void read();
