@@ -136,7 +136,8 @@ void show_line(const private_agent& agent) {
         for (int i = 0; i < short_lines; ++i) total += drain(agent, 10);
         return total / short_lines;
     };
-    compare("hand-off in a line of 1,000 connections / of 10", floor, [&] { return drain(agent, 1'000); }, 1.5);
+    compare(
+        "hand-off in a line of 1,000 connections / of 10", floor, [&] { return drain(agent, 1'000); }, 1.5);
 }
 
 /// `local_ratios --hold URL`: a plain client that holds until it is killed.

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -48,6 +49,8 @@ std::optional<std::uint64_t> start_of(pid_t process) {
 std::shared_ptr<process_watch> by_number(asio::io_context& context, pid_t process) {
     const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
     if (pidfd >= 0) return std::make_shared<process_watch>(context, process, pidfd);
+    const bool no_such_process = errno == ESRCH || errno == EINVAL || errno == ENOENT;  // or a thread's number
+    if (no_such_process) return nullptr;
     const auto started = start_of(process);
     return started ? std::make_shared<process_watch>(context, process, *started) : nullptr;
 }

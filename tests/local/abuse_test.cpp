@@ -136,12 +136,11 @@ TEST_F(AgentBounds, AClientNamesOneProcessAndASessionIsOfTwo) {
     ASSERT_EQ(other.ask(open_words(session)), "alive");
     EXPECT_EQ(other.ask({"BATON.BIND", session, std::to_string(one.process())}), "OK");
     EXPECT_EQ(other.ask({"BATON.BIND", session, std::to_string(one.process())}), "OK") << "said twice";
-    EXPECT_EQ(other.ask({"BATON.BIND", session, std::to_string(two.process())}),
-              "LIMIT a session is of two processes");
+    EXPECT_EQ(other.ask({"BATON.BIND", session, std::to_string(two.process())}), "LIMIT a session is of two processes");
 }
 
-// Asio's reactor may pass an event of a descriptor that was closed to the next one in its place. Taken at its word, that
-// made a living process dead, and its claims somebody else's.
+// Asio's reactor may pass an event of a descriptor that was closed to the next one in its place. Taken at its word,
+// that made a living process dead, and its claims somebody else's.
 TEST_F(AgentBounds, TheEndOfAConnectionIsNotTakenForTheEndOfAProcess) {
     actor_process second{{"/bin/cat"}};
     actor_process third{{"/bin/cat"}};

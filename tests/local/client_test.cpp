@@ -79,17 +79,13 @@ TEST_F(Local, AClientThatMayNotStartOneDoesNot) {
 
 // Daemons close their standard streams, and the descriptors that are opened next get those numbers.
 TEST_F(Local, AProgramWithoutStandardStreamsStartsAnAgent) {
-    const pid_t child = fork();
-    if (child == 0) {
+    const pid_t child = launch({BATON_PROGRAM, "agent", "--address", place.url()}, [] {
         for (const int each : {0, 1, 2}) close(each);
-        client client{place.url()};
-        std::error_code error;
-        const lease lease = client.acquire(exclusive("ledger"), {.wait = 10s}, error);
-        _exit(lease.valid() ? 0 : 1);
-    }
+    });
     int status = -1;
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
+    EXPECT_TRUE(answers(place.path()));
 }
 
 TEST_F(Local, WithoutCloseRangeNothingIsInheritedEither) {

@@ -172,8 +172,8 @@ std::error_code start_agent(const local_address& address, std::string& said) {
     if (pipe2(report.data(), O_CLOEXEC) != 0) return {errno, std::generic_category()};
     report[1] = above_standard(report[1]);
     const int nothing = above_standard(open("/dev/null", O_RDWR | O_CLOEXEC));
-    const auto made = std::make_unique<launch>(launch{program.c_str(), arguments.data(), variables.data(), nothing,
-                                                      report[1], most_descriptors(), {}});
+    const auto made = std::make_unique<launch>(
+        launch{program.c_str(), arguments.data(), variables.data(), nothing, report[1], most_descriptors(), {}});
     const bool started = nothing >= 0 && report[1] >= 0 && run_detached(*made);
     if (report[1] >= 0) close(report[1]);
     if (nothing >= 0) close(nothing);

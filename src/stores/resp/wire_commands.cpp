@@ -208,7 +208,8 @@ constexpr row rows[] = {
 /// For whoever looks inside with redis-cli, and takes it for a Redis.
 std::string unknown(const std::string& name) {
     std::string shown = name.substr(0, 32);
-    std::ranges::replace_if(shown, [](char c) { return c < ' ' || c > '~'; }, '?');
+    std::ranges::replace_if(
+        shown, [](char c) { return c < ' ' || c > '~'; }, '?');
     return "ERR unknown command '" + shown + "': this is Baton's agent, not Redis; to look inside, say BATON.INSPECT";
 }
 
