@@ -25,10 +25,13 @@ bool says(const resp::value& answer, std::string_view word) {
 
 std::error_code error_of(const resp::value& answer) {
     if (says(answer, "DENIED ")) return errc::not_permitted;
-    if (says(answer, "VERSION ")) return errc::version_mismatch;
+    if (says(answer, "VERSION ") || says(answer, "RETIRING ")) return errc::version_mismatch;
     if (says(answer, "UNSUPPORTED ")) return errc::unsupported;
     return errc::rejected;
 }
+
+/// So many agents of another version make way before the program that clients start must be of another version, too.
+constexpr int most_retired = 3;
 
 /// Between a connection and a client: words on one side, bytes on the other.
 class translator final : public resp::connection_user {
@@ -52,8 +55,12 @@ public:
         return {socket, error, error == errc::not_permitted};
     }
     resp::greeted answered_greeting(const resp::value& answer) override {
-        if (const auto greeting = resp::decode_greeting(answer)) return {{}, false, greeting->lineage};
-        if (says(answer, "RETIRING ")) return {errc::store_unavailable, false, 0};  // it makes way for ours
+        if (const auto greeting = resp::decode_greeting(answer)) {
+            retired_ = 0;
+            return {{}, false, greeting->lineage};
+        }
+        // It makes way for ours. If ours is of another version as well, there is no use in starting it again and again.
+        if (says(answer, "RETIRING ") && ++retired_ <= most_retired) return {errc::store_unavailable, false, 0};
         return {error_of(answer), true, 0};
     }
     void up(lineage lineage) override {
@@ -146,6 +153,7 @@ private:
     const local_address address_;
     const local_options options_;
     const std::weak_ptr<store_listener> listener_;
+    int retired_ = 0;  // in a row
     std::mutex mutex_;
     std::condition_variable changed_;
     bool settled_ = false;
