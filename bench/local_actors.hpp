@@ -47,6 +47,12 @@ public:
         ::kill(id_, SIGKILL);
         waitpid(std::exchange(id_, 0), nullptr, 0);
     }
+    /// Waits for it.
+    [[nodiscard]] bool ended_well() {
+        int status = -1;
+        waitpid(std::exchange(id_, 0), &status, 0);
+        return status == 0;
+    }
     /// Without waiting for its end.
     void signal_kill() const { ::kill(id_, SIGKILL); }
 
