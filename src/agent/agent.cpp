@@ -98,13 +98,21 @@ void server::welcome(peer::socket socket) {
                                         " clients at a time");
         return made->finish();
     }
-    if (auto process = process_watch::of_peer(context_, descriptor)) watch(made, std::move(process));
+    if (auto process = watch(process_watch::of_peer(context_, descriptor))) made->add(std::move(process));
     made->start();
 }
 
-void server::watch(const std::shared_ptr<peer>& peer, std::shared_ptr<process_watch> process) {
-    process->start([this](const auto& ended) { end_process(ended); });
-    peer->add(std::move(process));
+/// One watch for all connections of a process: its end is heard of once, however many they are. Two that live and have
+/// one number are one process; 0 is the number of all that are in another world.
+std::shared_ptr<process_watch> server::watch(std::shared_ptr<process_watch> made) {
+    if (!made) return nullptr;
+    if (made->process() != 0) {
+        std::weak_ptr<process_watch>& known = watches_[made->process()];
+        if (auto same = known.lock(); same && same->lives() && made->lives()) return same;
+        known = made;
+    }
+    made->start([this](const auto& ended) { end_process(ended); });
+    return made;
 }
 
 /// What the process said before it ended counts: it may have left in good order.
@@ -121,11 +129,13 @@ void server::end_process(const std::shared_ptr<process_watch>& process) {
         count_sessions(before, space.engine().session_count());
         deliver(space, notices);
     }
+    flush_notices();
 }
 
 void server::ended(const std::shared_ptr<peer>& peer) {
     peers_.erase(peer);
     unflushed_.erase(peer);
+    std::erase_if(watches_, [](const auto& entry) { return entry.second.expired(); });
     // A space that comes again counts from the clock: not below what it has given out, or been presented.
     const auto by_clock = static_cast<protocol::serial>(now().time_since_epoch().count());
     std::erase_if(spaces_, [&](const auto& entry) {
@@ -143,17 +153,18 @@ space* server::find_space(const std::string& name) {
     return &spaces_.try_emplace(name, state_.max_ttl(), now(), pause).first->second;
 }
 
-/// Written in one go when all that is under way is done.
+/// Written in one go by `flush_notices`, when all that is under way is done.
 void server::deliver(const space& space, space::notices& notices) {
-    if (unflushed_.empty() && !notices.empty())
-        asio::post(context_, [this] {
-            for (const auto& peer : std::exchange(unflushed_, {})) peer->flush();
-        });
     for (const auto& [to, event] : notices) {
         resp::encode_notice(to->out(), lineage_, event);
         unflushed_.insert(to);
     }
     arm(space.next_due());
+}
+
+void server::flush_notices() {
+    if (unflushed_.empty()) return;
+    for (const auto& peer : std::exchange(unflushed_, {})) peer->flush();
 }
 
 /// The successor must know of sessions before they know that they are.
@@ -185,6 +196,7 @@ void server::tick() {
         }
         arm(space.next_due());
     }
+    flush_notices();
 }
 
 bool server::nothing_to_remember() const {

@@ -26,14 +26,16 @@ void server::answer(const std::shared_ptr<peer>& from, const protocol::command& 
 }
 
 std::string server::over_limit(const space& space, const protocol::command& command) const {
-    const std::string requests = "a session has at most " + std::to_string(limits_.requests_a_session) + " requests";
-    if (const auto* enter = std::get_if<protocol::enter>(&command))
-        return space.engine().request_count(enter->request.session) >= limits_.requests_a_session ? requests : "";
-    if (const auto* open = std::get_if<protocol::open>(&command)) {
-        if (open->live.size() > limits_.requests_a_session) return requests;
-        if (sessions_ >= limits_.sessions && !space.knows(open->session)) return "too many sessions";
+    const auto* enter = std::get_if<protocol::enter>(&command);
+    const auto* open = std::get_if<protocol::open>(&command);
+    if (enter != nullptr && space.engine().request_count(enter->request.session) < limits_.requests_a_session)
+        return {};
+    if (open != nullptr && open->live.size() <= limits_.requests_a_session) {
+        const bool one_too_many = sessions_ >= limits_.sessions && !space.knows(open->session);
+        return one_too_many ? "too many sessions" : "";
     }
-    return {};
+    if (enter == nullptr && open == nullptr) return {};
+    return "a session has at most " + std::to_string(limits_.requests_a_session) + " requests";
 }
 
 /// An agent of another version makes way if nobody needs it. Else it says what it is, and whoever asks must decide.
@@ -50,21 +52,23 @@ void server::answer(const std::shared_ptr<peer>& from, const resp::hello& hello,
         return from->finish();
     }
     if (hello.companion) {
-        const auto process = process_watch::of(context_, *hello.companion);
+        if (from->has_companion) return resp::writer{out}.error("LIMIT a connection names one process");
+        const auto process = watch(process_watch::of(context_, *hello.companion));
         if (!process) return resp::writer{out}.error("ERR there is no such process to bind to");
-        watch(from, process);
+        from->add(process);
+        from->has_companion = true;
     }
     from->space = hello.space;
     resp::encode(out, resp::greeting{resp::wire_version, lineage_, options_.program});
 }
 
 void server::answer(const std::shared_ptr<peer>& from, const resp::bind& bind, std::string& out) {
-    const auto process = process_watch::of(context_, bind.process);
+    const auto process = watch(process_watch::of(context_, bind.process));
     if (!process) return resp::writer{out}.error("ERR there is no such process to bind to");
     space* space = find_space(from->space);
-    if (space == nullptr || !space->bind(bind.session, process))
+    if (space == nullptr || !space->knows(bind.session))
         return resp::writer{out}.error("ERR there is no such session to bind");
-    process->start([this](const auto& ended) { end_process(ended); });
+    if (!space->bind(bind.session, process)) return resp::writer{out}.error("LIMIT a session is of two processes");
     resp::writer{out}.simple("OK");
 }
 
@@ -79,8 +83,9 @@ void server::answer(const std::shared_ptr<peer>&, const resp::ping&, std::string
 }
 
 /// What `redis-cli -3` and client libraries ask for first.
-void server::answer(const std::shared_ptr<peer>&, const resp::redis_hello&, std::string& out) {
+void server::answer(const std::shared_ptr<peer>&, const resp::redis_hello& hello, std::string& out) {
     resp::writer write{out};
+    if (hello.protocol != 3) return write.error("NOPROTO this agent speaks RESP3 only");
     write.map(3);
     write.bulk("server");
     write.bulk("baton");

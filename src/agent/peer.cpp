@@ -35,9 +35,10 @@ void peer::read() {
                             });
 }
 
-/// A client with much to say lets the others have their turn.
+/// A client with much to say lets the others have their turn. The next owner is woken before the one that let go.
 void peer::turn() {
     const bool more = perform_some();
+    host_.flush_notices();
     flush();
     if (over_ || finishing_) return;
     if (more)

@@ -22,6 +22,8 @@ class peer_host {
 public:
     /// Appends the answer, one value, to `out`.
     virtual void answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) = 0;
+    /// Writes the notices that answers have caused.
+    virtual void flush_notices() = 0;
     virtual void ended(const std::shared_ptr<peer>& peer) = 0;
 
 protected:
@@ -48,6 +50,7 @@ public:
     void add(std::shared_ptr<process_watch> process) { processes_.push_back(std::move(process)); }
 
     std::string space = "default";
+    bool has_companion = false;  // a second process, named by the first
 
 private:
     void read();

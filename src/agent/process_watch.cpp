@@ -5,6 +5,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
 #include <utility>
 
 namespace baton::agent {
@@ -16,9 +22,46 @@ constexpr int peer_pidfd_option = SO_PEERPIDFD;
 constexpr int peer_pidfd_option = 77;  // Linux 6.5; older headers do not name it
 #endif
 
-int open_pidfd(pid_t process) { return static_cast<int>(syscall(SYS_pidfd_open, process, 0)); }
+constexpr std::chrono::milliseconds between_looks{20};
+
+bool is_ready(int descriptor, short events) {
+    pollfd asked{descriptor, events, 0};
+    return poll(&asked, 1, 0) > 0 && asked.revents != 0;
+}
+
+/// When a process was started, in the kernel's ticks: with its number that names it. None if it has ended, even if its
+/// parent has not heard of it yet.
+std::optional<std::uint64_t> start_of(pid_t process) {
+    std::ifstream file{"/proc/" + std::to_string(process) + "/stat"};
+    const std::string line{std::istreambuf_iterator<char>{file}, {}};
+    const std::size_t name_end = line.rfind(')');  // a name may hold anything
+    if (name_end == std::string::npos) return {};
+    std::istringstream fields{line.substr(name_end + 1)};
+    std::string state;
+    fields >> state;
+    if (state.empty() || state == "Z" || state == "X") return {};
+    std::string skipped;
+    for (int field = 4; field < 22; ++field) fields >> skipped;
+    std::uint64_t start = 0;
+    return fields >> start ? std::optional{start} : std::nullopt;
+}
+
+std::shared_ptr<process_watch> by_number(asio::io_context& context, pid_t process) {
+    const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+    if (pidfd >= 0) return std::make_shared<process_watch>(context, process, pidfd);
+    const bool no_such_process = errno == ESRCH || errno == EINVAL || errno == ENOENT;  // or a thread's number
+    if (no_such_process) return nullptr;
+    const auto started = start_of(process);
+    return started ? std::make_shared<process_watch>(context, process, *started) : nullptr;
+}
 
 }  // namespace
+
+process_watch::process_watch(asio::io_context& context, pid_t process, int pidfd)
+    : process_{process}, descriptor_{context, pidfd}, timer_{context} {}
+
+process_watch::process_watch(asio::io_context& context, pid_t process, std::uint64_t started)
+    : process_{process}, descriptor_{context}, timer_{context}, started_{started} {}
 
 std::shared_ptr<process_watch> process_watch::of_peer(asio::io_context& context, int socket) {
     ucred peer{};
@@ -26,35 +69,40 @@ std::shared_ptr<process_watch> process_watch::of_peer(asio::io_context& context,
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return nullptr;
     int pidfd = -1;
     size = sizeof pidfd;
-    if (getsockopt(socket, SOL_SOCKET, peer_pidfd_option, &pidfd, &size) != 0) {
-        if (peer.pid <= 0) return nullptr;
-        pidfd = open_pidfd(peer.pid);
-        // If it has ended meanwhile, its number may be another's. A socket that is still open says that it has not,
-        // unless it has passed the socket on: then the ttl decides.
-        pollfd hung_up{socket, POLLRDHUP, 0};
-        if (pidfd >= 0 && poll(&hung_up, 1, 0) > 0 && (hung_up.revents & (POLLHUP | POLLRDHUP)) != 0) {
-            close(pidfd);
-            return nullptr;
-        }
-    }
-    return pidfd < 0 ? nullptr : std::make_shared<process_watch>(context, pidfd, peer.pid);
+    if (getsockopt(socket, SOL_SOCKET, peer_pidfd_option, &pidfd, &size) == 0)
+        return std::make_shared<process_watch>(context, peer.pid, pidfd);
+    if (peer.pid <= 0) return nullptr;
+    auto found = by_number(context, peer.pid);
+    // If it has ended meanwhile, its number may be another's. A socket that is still open says that it has not, unless
+    // it has passed the socket on: then the ttl decides.
+    return is_ready(socket, POLLRDHUP) ? nullptr : found;
 }
 
 std::shared_ptr<process_watch> process_watch::of(asio::io_context& context, std::int64_t process) {
     if (process <= 0 || !std::in_range<pid_t>(process)) return nullptr;
-    const auto number = static_cast<pid_t>(process);
-    const int pidfd = open_pidfd(number);
-    return pidfd < 0 ? nullptr : std::make_shared<process_watch>(context, pidfd, number);
+    return by_number(context, static_cast<pid_t>(process));
+}
+
+bool process_watch::lives() {
+    return started_ ? start_of(process_) == started_ : !is_ready(descriptor_.native_handle(), POLLIN);
 }
 
 void process_watch::start(std::function<void(const std::shared_ptr<process_watch>&)> on_end) {
-    descriptor_.async_wait(asio::posix::stream_descriptor::wait_read,
-                           [weak = weak_from_this(), on_end = std::move(on_end)](std::error_code error) {
-                               const auto self = weak.lock();
-                               if (error || !self) return;
-                               self->ended_ = true;
-                               on_end(self);
-                           });
+    on_end_ = std::move(on_end);
+    look();
+}
+
+void process_watch::look() {
+    const auto seen = [weak = weak_from_this()](std::error_code error) {
+        const auto self = weak.lock();
+        if (error || !self) return;
+        if (self->lives()) return self->look();  // an event may also be that of a descriptor that was here before
+        self->ended_ = true;
+        std::exchange(self->on_end_, nullptr)(self);
+    };
+    if (!started_) return descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, seen);
+    timer_.expires_after(between_looks);
+    timer_.async_wait(seen);
 }
 
 }  // namespace baton::agent

@@ -1,4 +1,5 @@
-// Tells when a process ends, in that instant, and never of another that got its number.
+// Tells when a process ends, and never of another that got its number: in that instant by a pidfd, or, where the kernel
+// or a sandbox has none to give, by looking now and then.
 #pragma once
 
 #include <sys/types.h>
@@ -6,9 +7,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
+#include <asio/steady_timer.hpp>
 
 namespace baton::agent {
 
@@ -19,17 +22,26 @@ public:
     /// By its number, said by somebody who knows that it lives.
     [[nodiscard]] static std::shared_ptr<process_watch> of(asio::io_context& context, std::int64_t process);
 
-    process_watch(asio::io_context& context, int pidfd, pid_t process)
-        : descriptor_{context, pidfd}, process_{process} {}
+    /// By a pidfd; or without one, by when the process was started.
+    process_watch(asio::io_context& context, pid_t process, int pidfd);
+    process_watch(asio::io_context& context, pid_t process, std::uint64_t started);
 
     [[nodiscard]] pid_t process() const { return process_; }
+    /// It was told of.
     [[nodiscard]] bool ended() const { return ended_; }
+    /// It has not ended, whether or not that was told.
+    [[nodiscard]] bool lives();
     /// Calls once.
     void start(std::function<void(const std::shared_ptr<process_watch>&)> on_end);
 
 private:
-    asio::posix::stream_descriptor descriptor_;
+    void look();
+
     pid_t process_;
+    asio::posix::stream_descriptor descriptor_;
+    asio::steady_timer timer_;
+    std::optional<std::uint64_t> started_;
+    std::function<void(const std::shared_ptr<process_watch>&)> on_end_;
     bool ended_ = false;
 };
 

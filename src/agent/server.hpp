@@ -27,6 +27,7 @@ public:
     void run();
 
     void answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) override;
+    void flush_notices() override;
     void ended(const std::shared_ptr<peer>& peer) override;
 
 private:
@@ -36,7 +37,7 @@ private:
     void accept();
     void welcome(peer::socket socket);
     [[nodiscard]] bool may_come_in(int socket) const;
-    void watch(const std::shared_ptr<peer>& peer, std::shared_ptr<process_watch> process);
+    std::shared_ptr<process_watch> watch(std::shared_ptr<process_watch> made);
     void end_process(const std::shared_ptr<process_watch>& process);
     space* find_space(const std::string& name);
     void deliver(const space& space, space::notices& notices);
@@ -73,6 +74,7 @@ private:
     std::optional<clock::time_point> armed_;
 
     std::set<std::shared_ptr<peer>> peers_;
+    std::map<pid_t, std::weak_ptr<process_watch>> watches_;
     std::map<std::string, space> spaces_;
     std::size_t sessions_ = 0;
     std::set<std::shared_ptr<peer>> unflushed_;

@@ -10,6 +10,13 @@ namespace {
 
 using namespace protocol;
 
+/// The one that is connected, and one that it names.
+constexpr std::size_t processes_a_session = 2;
+
+void forget_number(std::vector<std::shared_ptr<process_watch>>& processes, pid_t number) {
+    std::erase_if(processes, [number](const auto& known) { return known->process() == number; });
+}
+
 template <typename Event> bool contains(const std::vector<event>& events) {
     return std::ranges::any_of(events, [](const event& event) { return std::holds_alternative<Event>(event.what); });
 }
@@ -22,7 +29,7 @@ space::space(std::chrono::milliseconds max_ttl, instant now, std::optional<insta
 }
 
 std::vector<event> space::perform(const command& command, const std::shared_ptr<peer>& from, notices& notices) {
-    const session_id sender = sender_of(command);
+    const session_id sender = core::sender_of(command);
     auto outcome = host_.apply(command, sender);
     // Notices go to the line that opened the session last. One that came late was refused, and changes nothing.
     if (std::holds_alternative<open>(command) && contains<alive>(outcome.reply)) opened(sender, from);
@@ -34,15 +41,21 @@ std::vector<event> space::perform(const command& command, const std::shared_ptr<
 void space::opened(const session_id& session, const std::shared_ptr<peer>& by) {
     owner& owner = owners_[session];
     owner.listener = by;
-    for (const auto& process : by->processes())
-        if (!process->ended()) bind(session, process);  // one that has ended would never be told of again
+    for (const auto& process : by->processes()) {
+        if (process->ended()) continue;  // it would never be told of again
+        // Whoever opens it is of it; others that were named stay, the latest first.
+        forget_number(owner.processes, process->process());
+        owner.processes.insert(owner.processes.begin(), process);
+    }
+    if (owner.processes.size() > processes_a_session) owner.processes.resize(processes_a_session);
 }
 
 bool space::bind(const session_id& session, const std::shared_ptr<process_watch>& process) {
     const auto found = owners_.find(session);
     if (found == owners_.end()) return false;
     auto& processes = found->second.processes;
-    std::erase_if(processes, [&](const auto& known) { return known->process() == process->process(); });
+    forget_number(processes, process->process());
+    if (processes.size() >= processes_a_session) return false;
     processes.push_back(process);
     return true;
 }

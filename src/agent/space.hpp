@@ -33,7 +33,7 @@ public:
     std::vector<protocol::event> perform(const protocol::command& command, const std::shared_ptr<peer>& from,
                                          notices& notices);
     notices tick();
-    /// One more process that the session is of. False if there is no such session.
+    /// One more process that the session is of. False if there is no such session, or it has two already.
     bool bind(const protocol::session_id& session, const std::shared_ptr<process_watch>& process);
     /// Sessions that have no other process are gone.
     notices end_process(const std::shared_ptr<process_watch>& process);

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <cerrno>
 #include <memory>
 #include <random>
 
+#include "actor_process.hpp"
 #include "raw_client.hpp"
 
 namespace baton::local_tests {
@@ -54,7 +56,9 @@ TEST_F(AgentBounds, DeepOrLargeMessagesAreRefused) {
 
 TEST_F(AgentBounds, UnknownCommandsAndWrongArgumentsAreErrorsAndNoMore) {
     raw_client client{place.path()};
-    EXPECT_EQ(client.ask({"GET", "a"}), "ERR unknown command");
+    EXPECT_EQ(client.ask({"get\n", "a"}),
+              "ERR unknown command 'GET?': this is Baton's agent, not Redis; to look inside, say BATON.INSPECT");
+    EXPECT_EQ(client.ask({"HELLO", "2"}), "NOPROTO this agent speaks RESP3 only");
     EXPECT_EQ(client.ask({"BATON.RENEW"}), "ERR wrong arguments for BATON.RENEW");
     EXPECT_EQ(client.ask({"BATON.HELLO", "1", "no such name!"}), "ERR wrong arguments for BATON.HELLO");
     EXPECT_EQ(client.ask({"ping"}), "PONG");
@@ -92,16 +96,80 @@ TEST_F(AgentBounds, ASessionHasAtMostTenThousandRequests) {
 
 TEST_F(AgentBounds, AClientThatDoesNotReadIsNotReadFromEither) {
     raw_client greedy{place.path()};
-    timeval little{0, 200'000};
+    const timeval little{0, 200'000};
     setsockopt(greedy.socket(), SOL_SOCKET, SO_SNDTIMEO, &little, sizeof little);
     const std::string ask = raw_client::bytes_of({"BATON.INSPECT"});
     std::string many;
-    for (int i = 0; i < 10'000; ++i) many += ask;
-    bool taken = true;
-    for (int i = 0; taken && i < 100; ++i) taken = greedy.say_bytes(many);
-    EXPECT_FALSE(taken) << "the agent took a million questions and nobody takes its answers";
+    for (int i = 0; i < 1'000'000; ++i) many += ask;
+    std::size_t taken = 0;
+    while (taken < many.size()) {
+        const ssize_t sent = send(greedy.socket(), many.data() + taken, many.size() - taken, MSG_NOSIGNAL);
+        if (sent <= 0) break;
+        taken += static_cast<std::size_t>(sent);
+    }
+    ASSERT_LT(taken, many.size()) << "the agent took a million questions and nobody takes its answers";
+    ASSERT_EQ(errno, EAGAIN) << "it hung up instead of waiting";
     raw_client other{place.path()};
     EXPECT_EQ(other.ask({"PING"}), "PONG");
+    // As soon as it reads it is read from, and every question that was taken is answered. The last one may be cut.
+    const std::size_t questions = taken / ask.size();
+    for (std::size_t i = 0; i < questions; ++i) ASSERT_TRUE(greedy.hear()) << i << " of " << questions;
+    if (taken % ask.size() != 0) {
+        ASSERT_TRUE(greedy.say_bytes(ask.substr(taken % ask.size())));
+        ASSERT_TRUE(greedy.hear());
+    }
+    EXPECT_EQ(greedy.ask({"PING"}), "PONG");
+}
+
+// The agent's descriptors are for all: no client may make it watch as many processes as it likes.
+TEST_F(AgentBounds, AClientNamesOneProcessAndASessionIsOfTwo) {
+    actor_process one{{"/bin/cat"}};
+    actor_process two{{"/bin/cat"}};
+    raw_client client{place.path()};
+    const auto hello = [](const actor_process& process) {
+        return std::vector<std::string>{"BATON.HELLO", "1", "default", std::to_string(process.process())};
+    };
+    EXPECT_FALSE(client.ask(hello(one)).starts_with("LIMIT"));
+    EXPECT_EQ(client.ask(hello(two)), "LIMIT a connection names one process");
+    raw_client other{place.path()};
+    const std::string session = session_named('a');
+    ASSERT_EQ(other.ask(open_words(session)), "alive");
+    EXPECT_EQ(other.ask({"BATON.BIND", session, std::to_string(one.process())}), "OK");
+    EXPECT_EQ(other.ask({"BATON.BIND", session, std::to_string(one.process())}), "OK") << "said twice";
+    EXPECT_EQ(other.ask({"BATON.BIND", session, std::to_string(two.process())}), "LIMIT a session is of two processes");
+}
+
+// Asio's reactor may pass an event of a descriptor that was closed to the next one in its place. Taken at its word,
+// that made a living process dead, and its claims somebody else's.
+TEST_F(AgentBounds, TheEndOfAConnectionIsNotTakenForTheEndOfAProcess) {
+    actor_process second{{"/bin/cat"}};
+    actor_process third{{"/bin/cat"}};
+    for (int round = 0; round < 100; ++round) {
+        ASSERT_TRUE(answers(place.path()));  // a connection that comes and goes
+        raw_client client{place.path()};
+        const std::string session = session_named("0123456789abcdef"[round % 16]);
+        ASSERT_EQ(client.ask(open_words(session)), "alive");
+        ASSERT_EQ(client.ask({"BATON.BIND", session, std::to_string(second.process())}), "OK");
+        ASSERT_EQ(client.ask({"BATON.BIND", session, std::to_string(third.process())}),
+                  "LIMIT a session is of two processes")
+            << "it has forgotten one of them, in round " << round;
+        ASSERT_EQ(client.ask({"BATON.CLOSE", session, "left"}), "closed");
+    }
+}
+
+// With a watch for each, the end of a process with n connections would be heard of n times, and each time all n would
+// be looked through.
+TEST_F(AgentBounds, ManyConnectionsOfAProcessAreWatchedOnce) {
+    std::vector<std::unique_ptr<raw_client>> clients;
+    for (int i = 0; i < 100; ++i) {
+        clients.push_back(std::make_unique<raw_client>(place.path()));
+        ASSERT_EQ(clients.back()->ask({"PING"}), "PONG");
+    }
+    int watches = 0;
+    const std::string descriptors = "/proc/" + std::to_string(agent.process()) + "/fd";
+    for (const auto& each : std::filesystem::directory_iterator{descriptors})
+        watches += std::filesystem::read_symlink(each.path()).string().find("pidfd") != std::string::npos;
+    EXPECT_LE(watches, 2);
 }
 
 TEST(AgentLimits, ClientsBeyondTheLimitAreToldSo) {

@@ -3,6 +3,7 @@
 
 #include "actor_process.hpp"
 #include "baton/baton.hpp"
+#include "sandbox.hpp"
 #include "stores/local/local_store.hpp"
 #include "stores/local/start_agent.hpp"
 
@@ -74,6 +75,122 @@ TEST_F(Local, AClientThatMayNotStartOneDoesNot) {
     static_cast<void>(client.acquire(exclusive("ledger"), {}, error));
     EXPECT_EQ(error, errc::no_agent);
     EXPECT_TRUE(place.agents().empty());
+}
+
+// Daemons close their standard streams, and the descriptors that are opened next get those numbers.
+TEST_F(Local, AProgramWithoutStandardStreamsStartsAnAgent) {
+    const pid_t child = launch({BATON_PROGRAM, "agent", "--address", place.url()}, [] {
+        for (const int each : {0, 1, 2}) close(each);
+    });
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(answers(place.path()));
+}
+
+TEST_F(Local, WithoutCloseRangeNothingIsInheritedEither) {
+    const int secret = open("/dev/zero", O_RDONLY);  // one that exec does not close
+    const pid_t child = fork();
+    if (child == 0) {
+        deny({SYS_close_range});
+        client client{place.url()};
+        _exit(client.acquire(exclusive("ledger")).valid() ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    close(secret);
+    EXPECT_EQ(status, 0);
+    const auto agents = place.agents();
+    ASSERT_EQ(agents.size(), 1U);
+    for (const auto& each : std::filesystem::directory_iterator{"/proc/" + std::to_string(agents[0]) + "/fd"})
+        EXPECT_NE(std::filesystem::read_symlink(each.path()), "/dev/zero");
+}
+
+TEST_F(Local, TheProgramIsFoundInPath) {
+    detail::use_agent_program({});
+    const std::string before = getenv("PATH");
+    std::filesystem::create_directories(place.path("other/baton"));
+    const std::filesystem::path program = BATON_PROGRAM;
+    setenv("PATH", (".:relative:" + place.path("other") + "::" + program.parent_path().string()).c_str(), 1);
+    client client{place.url()};
+    std::error_code error;
+    static_cast<void>(client.acquire(exclusive("ledger"), {}, error));
+    setenv("PATH", before.c_str(), 1);
+    EXPECT_FALSE(error) << error.message();
+}
+
+/// Answers every greeting with one line, and hangs up: an agent of another version, for a client.
+class other_version {
+public:
+    /// One that leaves frees its address with its first answer.
+    other_version(const std::string& path, std::string answer, bool leaves)
+        : path_{path}, answer_{std::move(answer)}, leaves_{leaves} {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+        if (bind(socket_, static_cast<sockaddr*>(static_cast<void*>(&address)), sizeof address) != 0 ||
+            listen(socket_, 8) != 0)
+            throw std::runtime_error{"cannot listen"};
+        thread_ = std::jthread{[this] { serve(); }};
+    }
+    other_version(const other_version&) = delete;
+    other_version& operator=(const other_version&) = delete;
+    ~other_version() {
+        shutdown(socket_, SHUT_RDWR);
+        thread_.join();
+        close(socket_);
+    }
+    [[nodiscard]] int greeted() const { return greeted_; }
+
+private:
+    void serve() {
+        for (int peer = accept(socket_, nullptr, nullptr); peer >= 0; peer = accept(socket_, nullptr, nullptr)) {
+            std::array<char, 1'024> greeting{};
+            if (recv(peer, greeting.data(), greeting.size(), 0) <= 0) return;
+            ++greeted_;
+            if (leaves_) {
+                std::filesystem::remove(path_);
+                shutdown(socket_, SHUT_RDWR);
+            }
+            if (send(peer, answer_.data(), answer_.size(), MSG_NOSIGNAL) < 0) return;
+            close(peer);
+        }
+    }
+
+    std::string path_;
+    std::string answer_;
+    bool leaves_;
+    std::atomic<int> greeted_{0};
+    int socket_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    std::jthread thread_;
+};
+
+TEST_F(Local, AnAgentOfAnotherVersionIsReplacedIfItMakesWay) {
+    const other_version old{place.path(), "-RETIRING this agent makes way\r\n", true};
+    client client{place.url()};
+    EXPECT_TRUE(client.acquire(exclusive("ledger"), {.wait = 10s}).valid());
+    EXPECT_EQ(old.greeted(), 1);
+    EXPECT_EQ(place.agents().size(), 1U);
+}
+
+TEST_F(Local, AnAgentOfAnotherVersionThatIsInUseIsAClearError) {
+    const other_version old{place.path(), "-VERSION this agent is in use and cannot make way\r\n", false};
+    client client{place.url()};
+    std::error_code error;
+    static_cast<void>(client.acquire(exclusive("ledger"), {.wait = 10s}, error));
+    EXPECT_EQ(error, errc::version_mismatch);
+    EXPECT_NE(error.message().find("another version"), std::string::npos);
+    EXPECT_TRUE(place.agents().empty());
+}
+
+// The program that clients find is of another version than they are: its agents make way for ever.
+TEST_F(Local, AgentsOfAnotherVersionAreNotStartedForEver) {
+    const other_version old{place.path(), "-RETIRING this agent makes way\r\n", false};
+    client client{place.url()};
+    std::error_code error;
+    static_cast<void>(client.acquire(exclusive("ledger"), {.wait = 10s}, error));
+    EXPECT_EQ(error, errc::version_mismatch);
+    EXPECT_LE(old.greeted(), 4);
 }
 
 TEST_F(Local, AddressesThatCannotBeAreRefused) {

@@ -4,6 +4,7 @@
 #include "actor_process.hpp"
 #include "baton/baton.hpp"
 #include "raw_client.hpp"
+#include "sandbox.hpp"
 
 namespace baton::local_tests {
 namespace {
@@ -69,6 +70,22 @@ TEST(LocalDeath, ASessionOfTwoProcessesIsGoneWhenBothAre) {
     guardian.end(SIGKILL);
     EXPECT_NE(heir.hear("held"), "");
     EXPECT_LT(std::chrono::steady_clock::now() - start, 3s);
+}
+
+// An old kernel, or a sandbox that does not know pidfds.
+TEST(LocalDeath, WithoutPidfdsADeathIsStillHeardOfSoon) {
+    const workplace place;
+    const agent_process agent{place, {}, [] { deny({SYS_pidfd_open}, peer_pidfd_option); }};
+    actor_process guardian{{"/bin/cat"}};
+    actor_process holder{place.url(), "ledger", 10s, {std::to_string(guardian.process())}};
+    ASSERT_NE(holder.hear("held"), "");
+    actor_process heir{place.url(), "ledger"};
+    ASSERT_EQ(heir.hear("queued"), "queued");
+    const auto start = std::chrono::steady_clock::now();
+    holder.end(SIGKILL);
+    guardian.signal(SIGKILL);  // which nobody reaps: it has ended all the same
+    EXPECT_NE(heir.hear("held"), "");
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; nobody may wait for that";
 }
 
 TEST(LocalDeath, ASecondProcessMayBeNamedLater) {

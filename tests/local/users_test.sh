@@ -33,7 +33,8 @@ hold() { "${@:2}" "$ACTOR" local: 1000 "$1" <<<quit; }
 OneAddressFromTheUidAlone() {
     # A login shell, cron and a service differ in all but the uid.
     expect_match 'in a shell' 'held ' "$(hold ledger)"
-    expect_match 'in cron' 'held ' "$(cd / && hold ledger env -i HOME=/nonexistent TMPDIR=/nowhere XDG_RUNTIME_DIR=/none)"
+    local -r cron=(env -i HOME=/nonexistent TMPDIR=/nowhere XDG_RUNTIME_DIR=/none)
+    expect_match 'in cron' 'held ' "$(cd / && hold ledger "${cron[@]}")"
     expect_equal 'number of agents' 1 "$(pgrep -fc 'baton agent' || true)"
     expect_match 'the address' "@baton/$(id -u)" "$(cat /proc/net/unix)"
     expect_match 'the state' ' clean ' "$(cat "/dev/shm/baton-$(id -u)-"*)"

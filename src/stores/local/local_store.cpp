@@ -1,23 +1,16 @@
 #include "stores/local/local_store.hpp"
 
-#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "baton/error.hpp"
 #include "stores/local/start_agent.hpp"
-#include "stores/resp/connection.hpp"
-#include "stores/resp/io_thread.hpp"
+#include "stores/resp/line_user.hpp"
 #include "stores/resp/wire.hpp"
 
 namespace baton::detail {
 namespace {
-
-using namespace std::chrono_literals;
-
-/// A Unix socket is up in a moment. Whoever makes a client waits that long, so that his first command finds it up.
-constexpr auto first_patience = 1s;
 
 bool says(const resp::value& answer, std::string_view word) {
     return answer.kind == resp::kind::error && answer.text.starts_with(word);
@@ -25,16 +18,19 @@ bool says(const resp::value& answer, std::string_view word) {
 
 std::error_code error_of(const resp::value& answer) {
     if (says(answer, "DENIED ")) return errc::not_permitted;
-    if (says(answer, "VERSION ")) return errc::version_mismatch;
+    if (says(answer, "VERSION ") || says(answer, "RETIRING ")) return errc::version_mismatch;
     if (says(answer, "UNSUPPORTED ")) return errc::unsupported;
     return errc::rejected;
 }
 
+/// So many agents of another version make way before the program that clients start must be of another version, too.
+constexpr int most_retired = 3;
+
 /// Between a connection and a client: words on one side, bytes on the other.
-class translator final : public resp::connection_user {
+class translator final : public resp::line_user {
 public:
     translator(local_address address, local_options options, std::weak_ptr<store_listener> listener)
-        : address_{std::move(address)}, options_{options}, listener_{std::move(listener)} {}
+        : line_user{std::move(listener)}, address_{std::move(address)}, options_{options} {}
 
     void dial(asio::io_context& /*context*/, resp::dial_result done) override { done(dial()); }
     resp::greeting_step begin_greeting() override {
@@ -43,10 +39,53 @@ public:
         return step;
     }
     resp::greeting_step answered_greeting(const resp::value& answer) override {
-        if (const auto greeting = resp::decode_greeting(answer)) return {.lineage = greeting->lineage};
-        if (says(answer, "RETIRING ")) return {errc::store_unavailable};  // it makes way for ours
+        if (const auto greeting = resp::decode_greeting(answer)) {
+            retired_ = 0;
+            return {.lineage = greeting->lineage};
+        }
+        // It makes way for ours. If ours is of another version as well, there is no use in starting it again and again.
+        if (says(answer, "RETIRING ") && ++retired_ <= most_retired) return {errc::store_unavailable};
         return {error_of(answer), true};
     }
+    void down(std::error_code why) override {
+        fail_looks(errc::store_unavailable);
+        line_user::down(why);
+    }
+    void hopeless(std::error_code why) override {
+        fail_looks(why);
+        line_user::hopeless(why);
+    }
+    void answered(message_tag tag, const resp::value& answer) override {
+        if (auto look = take_look(tag)) return answer_look(look, answer);
+        const auto told = listener();
+        if (!told) return;
+        if (auto heard = resp::decode_answer(answer))
+            told->replied(tag, heard->lineage, std::move(heard->events));
+        else
+            told->failed(tag, failure::rejected, error_of(answer));
+    }
+    void pushed(const resp::value& message) override {
+        const auto told = listener();
+        auto notice = resp::decode_notice(message);
+        if (told && notice) told->noticed(notice->lineage, std::move(notice->events.front()));
+    }
+
+    /// Tags of looks have a bit that clients' tags never reach.
+    message_tag add_look(resp::look_answer answer) {
+        const std::lock_guard lock{mutex_};
+        const message_tag tag = look_bit | ++looked_;
+        looks_.emplace(tag, std::move(answer));
+        return tag;
+    }
+    resp::look_answer take_look(message_tag tag) {
+        const std::lock_guard lock{mutex_};
+        auto node = looks_.extract(tag);
+        return node ? std::move(node.mapped()) : nullptr;
+    }
+
+private:
+    static constexpr message_tag look_bit = message_tag{1} << 62U;
+
     [[nodiscard]] resp::dialled dial() const {
         std::error_code error;
         int socket = dial_local(address_, error);
@@ -62,87 +101,15 @@ public:
         if (error == std::errc::permission_denied) error = errc::not_permitted;
         return {socket, error, error == errc::not_permitted};
     }
-    void up(lineage lineage) override {
-        if (const auto listener = listener_.lock()) listener->up(lineage);
-        settle();
-    }
-    void down(std::error_code why) override {
-        fail_looks(errc::store_unavailable);
-        if (const auto listener = listener_.lock()) listener->down(why);
-    }
-    /// There is nobody to talk to, and will not be: the client hears so as soon as it says something.
-    void hopeless(std::error_code why) override {
-        {
-            const std::lock_guard lock{mutex_};
-            hopeless_ = why;
-        }
-        fail_looks(why);
-        if (const auto listener = listener_.lock()) listener->up(0);
-        settle();
-    }
-    void answered(message_tag tag, const resp::value& answer) override {
-        if (auto look = take_look(tag)) return answer_look(look, answer);
-        const auto listener = listener_.lock();
-        if (!listener) return;
-        if (auto heard = resp::decode_answer(answer))
-            listener->replied(tag, heard->lineage, std::move(heard->events));
-        else
-            listener->failed(tag, failure::rejected, error_of(answer));
-    }
-    void pushed(const resp::value& message) override {
-        const auto listener = listener_.lock();
-        auto notice = resp::decode_notice(message);
-        if (listener && notice) listener->noticed(notice->lineage, std::move(notice->events.front()));
-    }
-
-    using look_answer = std::function<void(std::error_code, snapshot)>;
-
-    [[nodiscard]] std::error_code why_hopeless() {
-        const std::lock_guard lock{mutex_};
-        return hopeless_;
-    }
-    /// Tags of looks have a bit that clients' tags never reach.
-    message_tag add_look(look_answer answer) {
-        const std::lock_guard lock{mutex_};
-        const message_tag tag = look_bit | ++looked_;
-        looks_.emplace(tag, std::move(answer));
-        return tag;
-    }
-    look_answer take_look(message_tag tag) {
-        const std::lock_guard lock{mutex_};
-        auto node = looks_.extract(tag);
-        return node ? std::move(node.mapped()) : nullptr;
-    }
-    void refuse(const message& message, std::error_code why) {
-        const auto listener = listener_.lock();
-        if (!listener) return;
-        if (const auto* close = std::get_if<protocol::close>(&message.command))
-            listener->replied(message.tag, 0, {{{}, protocol::closed{close->session}}});
-        else
-            listener->failed(message.tag, failure::rejected, why);
-    }
-    void wait_until_settled() {
-        std::unique_lock lock{mutex_};
-        changed_.wait_for(lock, first_patience, [this] { return settled_; });
-    }
-
-private:
-    static constexpr message_tag look_bit = message_tag{1} << 62U;
-
-    void settle() {
-        const std::lock_guard lock{mutex_};
-        settled_ = true;
-        changed_.notify_all();
-    }
     void fail_looks(std::error_code why) {
-        std::map<message_tag, look_answer> failed;
+        std::map<message_tag, resp::look_answer> failed;
         {
             const std::lock_guard lock{mutex_};
             failed.swap(looks_);
         }
         for (const auto& [tag, answer] : failed) answer(why, {});
     }
-    static void answer_look(const look_answer& look, const resp::value& answer) {
+    static void answer_look(const resp::look_answer& look, const resp::value& answer) {
         if (auto seen = resp::decode_snapshot(answer))
             look({}, std::move(*seen));
         else
@@ -151,27 +118,18 @@ private:
 
     const local_address address_;
     const local_options options_;
-    const std::weak_ptr<store_listener> listener_;
+    int retired_ = 0;  // agents of another version that made way
     std::mutex mutex_;
-    std::condition_variable changed_;
-    bool settled_ = false;
-    std::error_code hopeless_;
     message_tag looked_ = 0;
-    std::map<message_tag, look_answer> looks_;
+    std::map<message_tag, resp::look_answer> looks_;
 };
 
-class local_line final : public store_line {
+class local_line final : public resp::connected_line {
 public:
     local_line(std::shared_ptr<resp::io_thread> thread, std::shared_ptr<translator> translator)
-        : thread_{std::move(thread)},
-          translator_{std::move(translator)},
-          connection_{std::make_shared<resp::connection>(thread_->context(), translator_)} {
-        connection_->start();
-        if (!thread_->is_this_thread()) translator_->wait_until_settled();
+        : connected_line{std::move(thread), translator}, translator_{std::move(translator)} {
+        begin();
     }
-    local_line(const local_line&) = delete;
-    local_line& operator=(const local_line&) = delete;
-    ~local_line() override { connection_->stop(); }
 
     void send(std::vector<message> messages) override {
         std::string bytes;
@@ -180,24 +138,19 @@ public:
             resp::encode(bytes, message.command);
             tags.push_back(message.tag);
         }
-        if (connection_->send(bytes, tags)) return;
-        if (const auto why = translator_->why_hopeless())
-            for (const message& message : messages) translator_->refuse(message, why);
+        if (!connection()->send(bytes, tags)) translator_->refuse_if_hopeless(messages);
     }
-    void reset() override { connection_->reset(); }
     void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
         std::string bytes;
         resp::encode(bytes, resp::look{filter});
         const message_tag tag = translator_->add_look(std::move(answer));
-        if (connection_->send(bytes, {tag})) return;
+        if (connection()->send(bytes, {tag})) return;
         const auto why = translator_->why_hopeless();
         if (const auto look = translator_->take_look(tag)) look(why ? why : errc::store_unavailable, {});
     }
 
 private:
-    std::shared_ptr<resp::io_thread> thread_;
     std::shared_ptr<translator> translator_;
-    std::shared_ptr<resp::connection> connection_;
 };
 
 class local final : public store {

@@ -8,11 +8,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -32,12 +35,17 @@ constexpr auto patience = 5s;
 std::mutex known_mutex;
 std::string known_program;
 
+bool is_program(const std::string& path) {
+    struct stat found {};
+    return stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
 /// The one that is known, the one that was installed with us, then PATH, which a program with more rights than its user
 /// ignores.
 std::string find_program() {
     {
         const std::lock_guard lock{known_mutex};
-        if (!known_program.empty()) return access(known_program.c_str(), X_OK) == 0 ? known_program : std::string{};
+        if (!known_program.empty()) return is_program(known_program) ? known_program : std::string{};
     }
     std::vector<std::string> places{BATON_INSTALLED_PROGRAM};
     const char* path = getauxval(AT_SECURE) == 0 ? std::getenv("PATH") : nullptr;
@@ -47,7 +55,7 @@ std::string find_program() {
         rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
     }
     for (const std::string& place : places)
-        if (access(place.c_str(), X_OK) == 0) return place;
+        if (is_program(place)) return place;
     return {};
 }
 
@@ -73,6 +81,7 @@ struct launch {
     char* const* environment;
     int nothing;  // /dev/null
     int report;   // where it says that it is ready: its standard output
+    int most;     // descriptors that it may have inherited
     std::array<char, 16'384> stack;
 };
 
@@ -86,7 +95,8 @@ __attribute__((no_sanitize("address", "thread"))) int become_agent(void* argumen
     standard.sa_handler = SIG_DFL;
     for (int number = 1; number < NSIG; ++number) sigaction(number, &standard, nullptr);
     if (dup2(launch->nothing, 0) < 0 || dup2(launch->report, 1) < 0 || dup2(launch->nothing, 2) < 0) _exit(126);
-    syscall(SYS_close_range, 3U, ~0U, 0U);
+    if (syscall(SYS_close_range, 3U, ~0U, 0U) != 0)
+        for (int each = 3; each < launch->most; ++each) close(each);
     if (chdir("/") != 0) _exit(126);
     sigset_t none{};
     sigemptyset(&none);
@@ -112,10 +122,22 @@ bool run_detached(launch& launch) {
     const int between = clone(stand_between, stack.data() + stack.size(), static_cast<int>(shared_until_exec), &launch);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (between < 0) return false;
-    int status = 1;
+    int status = 0;  // and so it stays if a thread of the program's, which waits for everything, was faster
     while (waitpid(between, &status, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) continue;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
+
+/// A program that has closed its standard streams gets their numbers for what it opens next. The new process needs them
+/// for its own.
+int above_standard(int descriptor) {
+    if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
+    const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(descriptor);
+    return higher;
+}
+
+/// Where the kernel cannot close all of them at once; more than this would take too long.
+int most_descriptors() { return static_cast<int>(std::clamp(sysconf(_SC_OPEN_MAX), 256L, 65'536L)); }
 
 /// What it says until it closes its side: `ready` if all is well.
 bool hear(int report, std::string& said) {
@@ -148,11 +170,12 @@ std::error_code start_agent(const local_address& address, std::string& said) {
     const std::vector<char*> variables = pointers(kept);
     std::array<int, 2> report{};
     if (pipe2(report.data(), O_CLOEXEC) != 0) return {errno, std::generic_category()};
-    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    const auto made =
-        std::make_unique<launch>(launch{program.c_str(), arguments.data(), variables.data(), nothing, report[1], {}});
-    const bool started = nothing >= 0 && run_detached(*made);
-    close(report[1]);
+    report[1] = above_standard(report[1]);
+    const int nothing = above_standard(open("/dev/null", O_RDWR | O_CLOEXEC));
+    const auto made = std::make_unique<launch>(
+        launch{program.c_str(), arguments.data(), variables.data(), nothing, report[1], most_descriptors(), {}});
+    const bool started = nothing >= 0 && report[1] >= 0 && run_detached(*made);
+    if (report[1] >= 0) close(report[1]);
     if (nothing >= 0) close(nothing);
     const bool heard = started && hear(report[0], said);
     close(report[0]);

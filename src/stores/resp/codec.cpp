@@ -7,6 +7,9 @@
 namespace baton::resp {
 namespace {
 
+/// Room for the items of most messages. More is only made for what has come.
+constexpr std::size_t most_reserved = 16;
+
 std::optional<std::int64_t> integer(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
     std::int64_t number = 0;
@@ -182,6 +185,7 @@ std::optional<value> decoder::aggregate(resp::kind kind, std::string_view length
     if (*size == -1) return value{};
     value made{kind, 0, {}, {}};
     if (items == 0) return made;
+    made.items.reserve(std::min(items, most_reserved));
     open_.push_back({std::move(made), items});
     return {};
 }

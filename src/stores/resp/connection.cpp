@@ -212,11 +212,17 @@ void connection::write(const std::unique_lock<std::mutex>&) {
         if (sent < 0) break;
         done += static_cast<std::size_t>(sent);
     }
-    const bool blocked = done < out_.size() && errno == EAGAIN;
+    const int why = done < out_.size() ? errno : 0;
     out_.erase(0, done);
-    if (out_.empty()) return;
-    if (!blocked) return out_.clear();  // it is over; whoever reads hears so, after the last words of the other end
-    if (out_.size() > most_unsent) return reset();
+    if (why == 0) return;
+    // It is over; whoever reads hears so, after the last words of the other end.
+    if (why == EPIPE || why == ECONNRESET) return out_.clear();
+    // What was cut off would be taken for the beginning of the next message.
+    if (why != EAGAIN || out_.size() > most_unsent) {
+        up_ = false;
+        out_.clear();
+        return reset();
+    }
     awaiting_writable_ = true;
     asio::post(context_, [self = shared_from_this()] { self->await_writable(); });
 }

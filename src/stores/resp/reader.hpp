@@ -35,7 +35,7 @@ public:
         return (*items_)[at_++];
     }
 
-    std::string text() {
+    const std::string& text() {
         const value& item = next();
         if (item.kind != kind::bulk && item.kind != kind::simple) fail();
         return item.text;
@@ -65,7 +65,7 @@ public:
     }
 
     bool one_of(std::string_view yes, std::string_view no) {
-        const std::string word = text();
+        const std::string& word = text();
         if (word != yes && word != no) fail();
         return word == yes;
     }
@@ -113,7 +113,7 @@ private:
 
 /// The enumerator that a word stands for: they count from 0, without gaps, up to `last`.
 template <typename Enum, typename Name> Enum enumerator(reader& from, Enum last, Name name) {
-    const std::string word = from.text();
+    const std::string& word = from.text();
     for (unsigned i = 0; i <= static_cast<unsigned>(last); ++i)
         if (word == name(static_cast<Enum>(i))) return static_cast<Enum>(i);
     from.fail();

@@ -56,7 +56,9 @@ struct look {
 
 /// What any client of a Redis server may ask.
 struct ping {};
-struct redis_hello {};
+struct redis_hello {
+    std::uint64_t protocol = 3;
+};
 
 using request = std::variant<protocol::command, hello, bind, look, ping, redis_hello>;
 

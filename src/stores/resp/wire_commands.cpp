@@ -11,7 +11,10 @@ using namespace protocol;
 /// Strings one after the other; how many they are is known at the end.
 class words {
 public:
-    explicit words(std::string_view name) { add(name); }
+    explicit words(std::string_view name) {
+        body_.reserve(256);  // most commands
+        add(name);
+    }
 
     words& add(std::string_view word) {
         writer{body_}.bulk(word);
@@ -172,8 +175,10 @@ request read_inspect(reader& from) {
 }
 request read_ping(reader&) { return ping{}; }
 request read_redis_hello(reader& from) {
-    while (from.left() > 0) from.next();
-    return redis_hello{};
+    redis_hello hello;
+    if (from.left() > 0) hello.protocol = from.number<std::uint64_t>();
+    while (from.left() > 0) from.next();  // a name and a password, as any Redis client may send them
+    return hello;
 }
 
 template <command (*Read)(reader&)> request as_request(reader& from) { return Read(from); }
@@ -199,6 +204,14 @@ constexpr row rows[] = {
     {"PING", read_ping},
     {"HELLO", read_redis_hello},
 };
+
+/// For whoever looks inside with redis-cli, and takes it for a Redis.
+std::string unknown(const std::string& name) {
+    std::string shown = name.substr(0, 32);
+    std::ranges::replace_if(
+        shown, [](char c) { return c < ' ' || c > '~'; }, '?');
+    return "ERR unknown command '" + shown + "': this is Baton's agent, not Redis; to look inside, say BATON.INSPECT";
+}
 
 std::string upper(std::string text) {
     std::ranges::transform(text, text.begin(),
@@ -240,7 +253,7 @@ decoded_request decode_request(const value& value) {
     const std::string name = upper(from.text());
     if (value.kind != kind::array || from.failed()) return {{}, "ERR a command is an array of strings"};
     const auto* const found = std::ranges::find(rows, name, &row::name);
-    if (found == std::end(rows)) return {{}, "ERR unknown command"};
+    if (found == std::end(rows)) return {{}, unknown(name)};
     request request = found->read(from);
     if (!from.complete()) return {{}, "ERR wrong arguments for " + name};
     return {std::move(request), {}};
@@ -248,9 +261,11 @@ decoded_request decode_request(const value& value) {
 
 std::string to_hex(const session_id& id) {
     constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    for (const std::uint64_t word : {id.high, id.low})
-        for (unsigned shift = 64; shift > 0; shift -= 4) text += digits[(word >> (shift - 4)) & 15U];
+    std::string text(32, '0');
+    for (unsigned i = 0; i < 16; ++i) {
+        text[i] = digits[(id.high >> (60 - 4 * i)) & 15U];
+        text[16 + i] = digits[(id.low >> (60 - 4 * i)) & 15U];
+    }
     return text;
 }
 

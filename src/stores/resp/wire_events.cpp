@@ -194,7 +194,7 @@ decltype(event::what) read_what(const std::string& name, reader& from) {
 }
 
 event read_event(reader& from) {
-    const std::string name = from.text();
+    const std::string& name = from.text();
     const instant at = from.instant();
     return {at, read_what(name, from)};
 }

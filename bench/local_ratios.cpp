@@ -1,0 +1,215 @@
+// The targets of `local:`, as paired ratios against a bare echo over a Unix socket. All processes share one processor,
+// so that what is counted is work and not who sleeps where. Exits 1 if one is missed.
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <thread>
+
+#include "baton/baton.hpp"
+#include "local_actors.hpp"
+#include "ratios.hpp"
+
+namespace baton::bench {
+namespace {
+
+constexpr int cycles = 1'000;   // a round
+constexpr int hand_offs = 500;  // a round, there and back
+
+std::int64_t clock_now() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+void show_cycle(const private_agent& agent) {
+    echo echo;
+    client client{agent.url()};
+    const claims wanted = exclusive("ledger");
+    const auto floor = [&] {
+        return cost_of(CLOCK_MONOTONIC, cycles, [&] {
+            echo.round_trip();
+            echo.round_trip();
+        });
+    };
+    const auto subject = [&] {
+        return cost_of(CLOCK_MONOTONIC, cycles, [&] { const lease lease = client.acquire(wanted); });
+    };
+    compare("acquire and release / two round trips", floor, subject, 2.5);
+}
+
+/// What both processes of a hand-off see.
+struct shared_board {
+    std::atomic<std::int64_t> passed_at{0};
+    std::atomic<std::int64_t> total{0};
+};
+
+shared_board& make_board() {
+    void* memory = mmap(nullptr, sizeof(shared_board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc{};
+    return *new (memory) shared_board;
+}
+
+/// One of two who hand something over to each other. Measured is the way: from the moment before one lets go of it
+/// until the other, who sleeps for it, has it. Whoever let go asks again when that is over, and not meanwhile.
+class player {
+public:
+    player(const std::string& url, shared_board& board, int other) : client_{url}, board_{board}, other_{other} {}
+
+    void take() {
+        lease_ = client_.acquire(wanted_);
+        board_.total += clock_now() - board_.passed_at;
+        const char taken = 1;
+        if (write(other_, &taken, 1) != 1) throw std::runtime_error{"the other one is gone"};
+    }
+    void pass() {
+        while (client_.inspect().requests.size() < 2) continue;  // until the other one waits
+        board_.passed_at = clock_now();
+        lease_.release();
+        char taken = 0;
+        if (read(other_, &taken, 1) != 1) throw std::runtime_error{"the other one is gone"};
+    }
+
+private:
+    client client_;
+    claims wanted_ = exclusive("turn");
+    lease lease_;
+    shared_board& board_;
+    int other_;
+};
+
+void show_hand_off(const private_agent& agent) {
+    shared_board& board = make_board();
+    echo echo;
+    const std::array<int, 2> ends = connected_sockets();
+    const process partner{[&] {
+        player other{agent.url(), board, ends[1]};
+        for (;;) {
+            other.take();
+            other.pass();
+        }
+    }};
+    player mine{agent.url(), board, ends[0]};
+    char taken = 0;
+    if (read(ends[0], &taken, 1) != 1) throw std::runtime_error{"the other one is gone"};
+    mine.take();
+    const auto floor = [&] { return cost_of(CLOCK_MONOTONIC, cycles, [&] { echo.round_trip(); }); };
+    const auto subject = [&] {
+        board.total = 0;
+        for (int i = 0; i < hand_offs; ++i) {
+            mine.pass();
+            mine.take();
+        }
+        return static_cast<double>(board.total) / (2.0 * hand_offs);
+    };
+    compare("hand-off between two processes / one round trip", floor, subject, 2.5);
+}
+
+/// Passes when it drains a line of so many connections: what one hand-off costs.
+double drain(const private_agent& agent, std::uint64_t length) {
+    std::vector<std::unique_ptr<bare_waiter>> line;
+    for (std::uint64_t i = 1; i <= length; ++i) {
+        line.push_back(std::make_unique<bare_waiter>(agent.address(), i));
+        if (line.back()->enter("line") != (i == 1)) throw std::runtime_error{"granted out of turn"};
+    }
+    protocol::serial fence = 0;
+    const std::int64_t start = clock_now();
+    line.front()->leave();
+    for (std::uint64_t i = 1; i < length; ++i) {
+        const protocol::serial next = line[i]->await_grant();
+        if (next <= fence) throw std::runtime_error{"fences out of order"};
+        fence = next;
+        line[i]->leave();
+    }
+    const auto spent = static_cast<double>(clock_now() - start);
+    for (const auto& each : line) each->end();
+    return spent / static_cast<double>(length - 1);
+}
+
+void show_line(const private_agent& agent) {
+    constexpr int short_lines = 20;  // a round
+    const auto floor = [&] {
+        double total = 0;
+        for (int i = 0; i < short_lines; ++i) total += drain(agent, 10);
+        return total / short_lines;
+    };
+    compare(
+        "hand-off in a line of 1,000 connections / of 10", floor, [&] { return drain(agent, 1'000); }, 1.5);
+}
+
+/// `local_ratios --hold URL`: a plain client that holds until it is killed.
+[[noreturn]] void hold(const std::string& url) {
+    client client{url};
+    const lease lease = client.acquire(exclusive("ledger"));
+    for (;;) pause();
+}
+
+void show_death(const private_agent& agent, const std::string& self) {
+    std::vector<double> times;
+    client client{agent.url()};
+    const auto requests = [&] { return client.inspect().requests.size(); };
+    for (int round = 0; round < rounds; ++round) {
+        process holder{[&] { become({self, "--hold", agent.url()}); }};
+        while (requests() < 1) continue;
+        std::int64_t killed_at = 0;
+        std::jthread killer{[&] {
+            while (requests() < 2) continue;
+            killed_at = clock_now();
+            holder.signal_kill();
+        }};
+        const lease lease = client.acquire(exclusive("ledger"));
+        const std::int64_t held_at = clock_now();
+        killer.join();
+        times.push_back(static_cast<double>(held_at - killed_at) / 1e6);
+        if (lease.abandoned().empty()) throw std::runtime_error{"it was not marked as abandoned"};
+    }
+    std::printf("\nmedian of %d: hand-off after kill -9 of the holder   %8.2f ms, 90%% %.2f, target 5", rounds,
+                quantile(times, 0.5), quantile(times, 0.9));
+    verdict(quantile(times, 0.5), 5);
+}
+
+/// Milliseconds from the start of a program to its end.
+double run_time(const std::vector<std::string>& words) {
+    const std::int64_t start = clock_now();
+    process program{[&] { become(words); }};
+    if (!program.ended_well()) throw std::runtime_error{words.front() + " failed"};
+    return static_cast<double>(clock_now() - start) / 1e6;
+}
+
+void show_run(const private_agent& agent) {
+    std::vector<double> added;
+    for (int round = 0; round < rounds; ++round) {
+        const double alone = run_time({"/bin/true"});
+        added.push_back(run_time({BATON_PROGRAM, "run", "-u", agent.url(), "-l", "x", "--", "/bin/true"}) - alone);
+    }
+    std::printf("median of %d: what `baton run -l x -- true` adds       %8.2f ms, 90%% %.2f, target 20", rounds,
+                quantile(added, 0.5), quantile(added, 0.9));
+    verdict(quantile(added, 0.5), 20);
+}
+
+void allow_many_descriptors() {
+    rlimit files{};
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
+
+}  // namespace
+}  // namespace baton::bench
+
+int main(int argc, char** argv) {
+    using namespace baton::bench;
+    if (argc == 3 && std::string{argv[1]} == "--hold") hold(argv[2]);
+    allow_many_descriptors();
+    const private_agent agent;
+    print_head("time on the wall");
+    show_cycle(agent);
+    show_hand_off(agent);
+    show_line(agent);
+    show_death(agent, "/proc/self/exe");
+    show_run(agent);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,109 @@
+// A connection over a pair of sockets, whose other end is the test's.
+#include "stores/resp/connection.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <condition_variable>
+#include <optional>
+
+#include "stores/resp/io_thread.hpp"
+
+namespace baton::resp {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Dials once; what it hears can be waited for.
+class heard final : public connection_user {
+public:
+    explicit heard(int socket) : socket_{socket} {}
+
+    dialled dial() override { return {std::exchange(socket_, -1), {}, false}; }
+    greeted answered_greeting(const value&) override { return {{}, false, 1}; }
+    void up(lineage) override { set(up_); }
+    void down(std::error_code) override { set(down_); }
+    void hopeless(std::error_code) override {}
+    void answered(message_tag tag, const value&) override { set(answered_, tag); }
+    void pushed(const value&) override {}
+
+    bool wait_for_up() { return wait(up_); }
+    bool wait_for_down() { return wait(down_); }
+    bool wait_for_answer() { return wait(answered_); }
+
+private:
+    void set(std::optional<message_tag>& what, message_tag tag = 0) {
+        const std::lock_guard lock{mutex_};
+        what = tag;
+        changed_.notify_all();
+    }
+    bool wait(const std::optional<message_tag>& what) {
+        std::unique_lock lock{mutex_};
+        return changed_.wait_for(lock, 10s, [&] { return what.has_value(); });
+    }
+
+    int socket_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::optional<message_tag> up_;
+    std::optional<message_tag> down_;
+    std::optional<message_tag> answered_;
+};
+
+class RespConnection : public testing::Test {
+protected:
+    /// Messages of a sequenced packet socket have a largest size: a way to make a send fail that is no hang-up.
+    void connect(int type) {
+        std::array<int, 2> ends{};
+        ASSERT_EQ(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()), 0);
+        other_end_ = ends[1];
+        user_ = std::make_shared<heard>(ends[0]);
+        connection_ = std::make_shared<connection>(thread_.context(), "hello\r\n", user_);
+        connection_->start();
+        say("+welcome\r\n");
+        ASSERT_TRUE(user_->wait_for_up());
+    }
+    void TearDown() override {
+        if (connection_) connection_->stop();
+        close(other_end_);
+    }
+    void say(std::string_view bytes) {
+        ASSERT_EQ(::send(other_end_, bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
+    }
+
+    int other_end_ = -1;
+    std::shared_ptr<heard> user_;
+    std::shared_ptr<connection> connection_;
+    io_thread thread_;
+};
+
+TEST_F(RespConnection, AnswersFindTheirQuestions) {
+    connect(SOCK_STREAM);
+    ASSERT_TRUE(connection_->send("*1\r\n$4\r\nPING\r\n", {7}));
+    say("+PONG\r\n");
+    EXPECT_TRUE(user_->wait_for_answer());
+}
+
+// What was left of the message would be taken for the beginning of the next one.
+TEST_F(RespConnection, ASendThatFailsEndsIt) {
+    connect(SOCK_SEQPACKET);
+    EXPECT_TRUE(connection_->send(std::string(8U << 20U, 'x'), {7}));
+    EXPECT_TRUE(user_->wait_for_down());
+    EXPECT_FALSE(connection_->send("more", {8}));
+}
+
+TEST_F(RespConnection, AHangUpEndsIt) {
+    connect(SOCK_STREAM);
+    close(std::exchange(other_end_, -1));
+    EXPECT_TRUE(user_->wait_for_down());
+}
+
+TEST_F(RespConnection, AnAnswerThatNobodyAskedForEndsIt) {
+    connect(SOCK_STREAM);
+    say("+PONG\r\n");
+    EXPECT_TRUE(user_->wait_for_down());
+}
+
+}  // namespace
+}  // namespace baton::resp
