@@ -104,6 +104,13 @@ TEST_F(Scripts, PassALockOnByTheServersClock) {
     EXPECT_GT(second->fence, first->fence);
 }
 
+TEST_F(Scripts, RefuseANameTwice) {
+    open_both();
+    const auto answer = say(enter{{holder, 1}, {exclusive_claim("a"), exclusive_claim("a")}, {}}, holder);
+    EXPECT_EQ(std::get<refused>(answer.events.at(0).what).reason, refusal::duplicate_resource);
+    EXPECT_TRUE(std::get<alive>(say(renew{holder}, holder).events.at(0).what).requests.empty());
+}
+
 TEST_F(Scripts, RefuseAnotherLineage) {
     open_both();
     const lineage present = lineage_;
