@@ -1,16 +1,25 @@
-// redis:// keeps the contract. One server serves all cases of a run, a space each.
+// redis:// keeps the contract, on the server that BATON_TEST_SERVER names, else on Debian's Redis. A space each.
 #include <cstdlib>
+#include <stdexcept>
 
+#include "../redis/private_server.hpp"
 #include "baton/contract/suite.hpp"
 
 namespace {
+
+std::string served_url() {
+    const char* const wanted = std::getenv("BATON_TEST_SERVER");
+    static const auto program = baton::redis::find_server(wanted != nullptr ? wanted : "");
+    if (program.empty()) throw std::runtime_error{"no redis-server; the package redis-tools contains one"};
+    static const baton::redis::private_server server{program};
+    return "unix:" + server.socket();
+}
 
 const bool added = baton::contract::add({
     .name = "redis",
     .fresh_space =
         [] {
-            const std::string url =
-                "unix:" + std::string{std::getenv("BATON_TEST_REDIS")} + "?space=" + baton::contract::fresh_name();
+            const std::string url = served_url() + "?space=" + baton::contract::fresh_name();
             return [url] { return baton::make_store(url); };
         },
 });

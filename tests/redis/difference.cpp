@@ -21,7 +21,8 @@ using namespace core;
 void make_awkward(std::string& name) {
     using namespace std::string_literals;
     static const std::array awkward{"a"s, "b\0:\r\n"s, std::string(300, 'c'), "\xff\xfe"s, "5:e"s};
-    if (name.size() == 1 && name[0] >= 'a' && name[0] <= 'e') name = awkward.at(static_cast<std::size_t>(name[0] - 'a'));
+    if (name.size() == 1 && name[0] >= 'a' && name[0] <= 'e')
+        name = awkward.at(static_cast<std::size_t>(name[0] - 'a'));
 }
 void make_awkward(std::vector<claim>& claims) {
     for (claim& claim : claims) make_awkward(claim.resource);
@@ -160,7 +161,8 @@ private:
         if (head.at != at) return "the time in the reply is another";
         const auto due = engine_->next_due(at);
         if (due && (!head.due || *head.due > *due)) return "the reply says to look again too late";
-        if (head.due && *head.due <= at && (!due || *due > at)) return "the reply says that something is due, and is not";
+        if (head.due && *head.due <= at && (!due || *due > at))
+            return "the reply says that something is due, and is not";
         return {};
     }
 

@@ -1,7 +1,7 @@
 // differential: the schedules of the simulation, played into the engine and into the scripts in a real server. Every
-// reply, notice and the whole state are compared after every command; a failure prints the seed and the shortest list of
-// commands found that still differs.
-// Exit codes: 0 they agree; 1 they differ; 64 usage; 77 there is no server to play with.
+// reply, notice and the whole state are compared after every command; a failure prints the seed and the shortest list
+// of commands found that still differs. Exit codes: 0 they agree; 1 they differ; 64 usage; 77 there is no server to
+// play with.
 #include <charconv>
 #include <chrono>
 #include <cstdint>

@@ -133,7 +133,8 @@ std::vector<std::string> script_side::remains() {
     std::vector<std::string> found;
     const std::string prefix = prefix_of(space_);
     for (const resp::value& key : commands_.ask({"KEYS", "*"}).items)
-        if (key.text != prefix + "m" && key.text != prefix + "i") found.push_back(key.text);
+        if (key.text != prefix + "m" && key.text != prefix + "i" && key.text != prefix + "d") found.push_back(key.text);
+    if (commands_.ask({"ZCARD", prefix + "d"}).number != 1) found.emplace_back("deadlines");
     for (const resp::value& field : commands_.ask({"HKEYS", prefix + "m"}).items)
         if (!field.text.empty()) found.push_back("m " + field.text);
     return found;

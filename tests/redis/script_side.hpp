@@ -20,8 +20,8 @@ class script_side {
 public:
     explicit script_side(const std::string& socket);
 
-    /// Forgets everything and makes the space anew. Every other time a viewer watches for a while, and there are no short
-    /// paths.
+    /// Forgets everything and makes the space anew. Every other time a viewer watches for a while, and there are no
+    /// short paths.
     void start(const core::engine_options& options);
 
     struct outcome {

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# valkey_test.sh DIFFERENTIAL ROOT: the same on Valkey, if it can be had. Without it, or without a network to fetch it,
-# this is skipped.
+# valkey_test.sh ROOT COMMAND…: runs the command with a Valkey in BATON_TEST_SERVER, if one can be had. Without it, or
+# without a network to fetch it, this is skipped.
 set -euo pipefail
-differential=$1 root=$2
-server=$(timeout 120 "$root/scripts/valkey") || { echo 'skipped: valkey-server cannot be had here'; exit 77; }
-"$differential" --commands 5000 --seed 100001 --server "$server"
+root=$1
+shift
+BATON_TEST_SERVER=$(timeout 120 "$root/scripts/valkey") || { echo 'skipped: valkey-server cannot be had here'; exit 77; }
+export BATON_TEST_SERVER
+exec "$@"

@@ -16,7 +16,8 @@ constexpr std::size_t claims_sent = bounds::claims + 1;
 
 std::string padded(std::uint64_t number, int width) {
     std::array<char, 24> text{};
-    const int length = std::snprintf(text.data(), text.size(), "%0*llu", width, static_cast<unsigned long long>(number));
+    const int length =
+        std::snprintf(text.data(), text.size(), "%0*llu", width, static_cast<unsigned long long>(number));
     return {text.data(), static_cast<std::size_t>(length)};
 }
 
@@ -139,8 +140,8 @@ struct writer_of_arguments {
     }
     script operator()(const tick&) const { return script::tick; }
     script operator()(const revoke& command) const {
-        out.insert(out.end(), {command.resource, std::to_string(command.ticket), command.note,
-                               command.at_once ? "1" : "0"});
+        out.insert(out.end(),
+                   {command.resource, std::to_string(command.ticket), command.note, command.at_once ? "1" : "0"});
         return script::revoke;
     }
     script operator()(const mend& command) const {

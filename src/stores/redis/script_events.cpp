@@ -64,8 +64,10 @@ alive read_alive(text_reader& from, const session_id& session) {
         request.ticket = from.digits();
         request.fence = from.digits();
         const char revoked = from.letter();
-        if (revoked == '!') request.revoked = from.instant();
-        else if (revoked != '-') from.fail();
+        if (revoked == '!')
+            request.revoked = from.instant();
+        else if (revoked != '-')
+            from.fail();
     }
     std::ranges::sort(event.requests, {}, &request_state::number);
     return event;

@@ -45,12 +45,12 @@ std::optional<watched_events> decode_watched(std::string_view text) {
 
 error_class classify(std::string_view error) {
     const std::string_view word = error.substr(0, error.find(' '));
-    constexpr std::array<std::string_view, 11> at_present{"LOADING",     "BUSY",       "READONLY",   "MASTERDOWN",
-                                                          "OOM",         "MISCONF",    "NOREPLICAS", "CLUSTERDOWN",
-                                                          "TRYAGAIN",    "MOVED",      "ASK"};
-    constexpr std::array<std::string_view, 9> for_good{"BATONARGS", "BATONVERSION", "BATONSPACE",
-                                                       "BATONEVICTION", "BATONACL",  "NOPERM",
-                                                       "NOAUTH",    "WRONGPASS",    "CROSSSLOT"};
+    constexpr std::array<std::string_view, 11> at_present{"LOADING",  "BUSY",    "READONLY",   "MASTERDOWN",
+                                                          "OOM",      "MISCONF", "NOREPLICAS", "CLUSTERDOWN",
+                                                          "TRYAGAIN", "MOVED",   "ASK"};
+    constexpr std::array<std::string_view, 9> for_good{"BATONARGS",     "BATONVERSION", "BATONSPACE",
+                                                       "BATONEVICTION", "BATONACL",     "NOPERM",
+                                                       "NOAUTH",        "WRONGPASS",    "CROSSSLOT"};
     if (word == "NOSCRIPT") return error_class::no_script;
     if (word == "BATONLINEAGE") return error_class::other_lineage;
     if (std::ranges::find(at_present, word) != at_present.end()) return error_class::not_executed;

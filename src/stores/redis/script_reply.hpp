@@ -17,10 +17,10 @@ namespace baton::redis {
 
 /// What every reply and notice begins with.
 struct script_head {
-    protocol::instant at;                   // the server's time
-    std::optional<protocol::instant> due;   // when a `tick` has something to do, or a little earlier; none: never
+    protocol::instant at;                  // the server's time
+    std::optional<protocol::instant> due;  // when a `tick` has something to do, or a little earlier; none: never
     baton::lineage lineage = 0;
-    protocol::instant paused_until;         // after `at` while paused
+    protocol::instant paused_until;  // after `at` while paused
 };
 inline constexpr std::size_t head_size = 64;
 [[nodiscard]] script_head read_head(text_reader& from);

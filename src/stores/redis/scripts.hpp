@@ -1,5 +1,5 @@
-// The scripts as they are sent to the server. Their sources stand in lua/, one file a verb; docs/redis-keys.md says what
-// each takes and answers.
+// The scripts as they are sent to the server. Their sources stand in lua/, one file a verb; docs/redis-keys.md says
+// what each takes and answers.
 #pragma once
 
 #include <array>

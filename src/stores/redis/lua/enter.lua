@@ -55,6 +55,8 @@ elseif name == '' and ARGV[4] == 'x' and #ARGV > 4 and #ARGV <= 1004 then
         end
     end
 end
+-- The rest in a function of its own: the short paths do not pay for its variables.
+return (function()
 --%prelude
 local wanted, options = {}, {nowait = false}
 if ARGV[3] ~= '' then
@@ -116,3 +118,4 @@ local function perform()
 end
 perform()
 return finish_step()
+end)()

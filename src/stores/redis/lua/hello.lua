@@ -46,6 +46,8 @@ if not found then
     found = never .. now .. '0000000000000000' .. now .. '0000000000000000'
     call('HSET', KEYS[1], '', found)
 end
+-- One member of more than 64 bytes: so `d` is never a list that every renewal walks along.
+call('ZADD', prefix .. 'd', '+inf', never:rep(5))
 call('HSET', prefix .. 'i', 'version', version, 'max_ttl', max_ttl, 'lag', lag, 'replid', replid)
 ARGV[1] = found:sub(17, 32)
 local refusal = begin_step(nil, lost and function()

@@ -70,6 +70,8 @@ elseif kind == 109 then
         end
     end
 end
+-- The rest in a function of its own: the short paths do not pay for its variables.
+return (function()
 --%prelude
 local manner = ARGV[3] or 'c'
 if not is_number(number) or not (manner == 'c' or manner == 'k' or manner == 'u') then return malformed end
@@ -87,3 +89,4 @@ local function perform()
 end
 perform()
 return finish_step()
+end)()

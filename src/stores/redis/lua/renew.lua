@@ -8,23 +8,33 @@
 --%noted
 local key, session = KEYS[1], KEYS[2]
 local all = call('HGETALL', session)
-local ask, numbers, records, ttl, count = {''}, {}, {}, nil, 0
-for i = 1, #all, 2 do
-    local field, value = all[i], all[i + 1]
-    if field == '@' then
-        ttl = value:byte(29) == 46 and value:sub(1, 8)
-    elseif field ~= 'h' then
-        count = count + 1
-        numbers[count], records[count] = field, value
-        ask[count + 1] = value:byte() == 120 and value:sub(18)
+local about, numbers, records, got
+local count = 0
+if #all == 4 then
+    about = all[1] == '@' and all[2] or all[4]
+    got = {call('HGET', key, '')}
+elseif #all > 4 then
+    local names = {}
+    numbers, records = {}, {}
+    for i = 1, #all, 2 do
+        local field, value = all[i], all[i + 1]
+        if field == '@' then
+            about = value
+        elseif field ~= 'h' then
+            count = count + 1
+            numbers[count], records[count], names[count] = field, value, value:sub(18)
+            -- Only the short form: its resource tells the rest.
+            if value:byte() ~= 120 or count > 1000 then
+                about = nil
+                break
+            end
+        end
     end
+    got = about and call('HMGET', key, '', unpack(names))
 end
-local plain = ttl and count <= 1000
-for i = 1, count do plain = plain and ask[i + 1] end
-if plain then
-    local got = call('HMGET', key, unpack(ask))
+if got and about:byte(29) == 46 then
     local head = got[1]
-    local deadline = string.format('%016d', now + ttl * 1000)
+    local deadline = string.format('%016d', now + about:sub(1, 8) * 1000)
     -- A deadline before what is due next: the clock went back.
     if head and head > now and #head == 80 and head:sub(17, 32) == ARGV[1] and head:sub(49, 64) < now
         and head < deadline then
@@ -35,17 +45,18 @@ if plain then
         end
         head = head:sub(1, 48)
         if count == 0 then return now .. head .. 'a' .. deadline .. '+0:' end
-        local states = {}
+        local states = {now, head, 'a', deadline, '+', count, ':'}
         for i = 1, count do
             local number, holder = numbers[i], got[i + 1]
-            local form = holder:byte()
-            local fence = (form == 88 or form == 89) and holder:sub(18) == id .. number and holder:sub(2, 17)
-            plain = plain and form ~= 71
-            states[i] = number .. ':' .. records[i]:sub(2, 17) .. (fence or '0000000000000000') .. '-'
+            local fence = holder:sub(18) == id .. number and holder:sub(2, 17) or '0000000000000000'
+            if holder:byte() == 71 then count = nil end
+            states[7 + i] = number .. ':' .. records[i]:sub(2, 17) .. fence .. '-'
         end
-        if plain then return now .. head .. 'a' .. deadline .. '+' .. count .. ':' .. table.concat(states) end
+        if count then return table.concat(states) end
     end
 end
+-- The rest in a function of its own: the short paths do not pay for its variables.
+return (function()
 --%prelude
 local refusal = begin_step(session:sub(-16))
 if refusal then return refusal end
@@ -57,3 +68,4 @@ else
     tell(sender, 'l')
 end
 return finish_step()
+end)()

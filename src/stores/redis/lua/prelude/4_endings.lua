@@ -89,7 +89,7 @@ local function end_owned(request, manner) end_request(request, request.fence ~= 
 -- ---- time
 local function first_in(schedule)
     local first = call('ZRANGE', prefix .. schedule, 0, 0, 'WITHSCORES')
-    if first[1] then return first[1], tonumber(first[2]) end
+    if first[1] and first[2] ~= 'inf' then return first[1], tonumber(first[2]) end
 end
 -- The deadline that passes next, of a session, a revoked request or a hold limit: its member and time.
 local function next_ending()
@@ -198,7 +198,7 @@ local function cut_deadlines()
     if paused_until > at and paused_until - at > pause_length then paused_until = at + pause_length end
     local found = 0
     if at < high then
-        local late = call('ZREVRANGEBYSCORE', prefix .. 'd', '+inf', '(' .. digits(at + longest_ttl()), 'LIMIT', 0,
+        local late = call('ZREVRANGEBYSCORE', prefix .. 'd', '(+inf', '(' .. digits(at + longest_ttl()), 'LIMIT', 0,
             cut_at_once)
         found = #late
         for _, member in ipairs(late) do

@@ -1,0 +1,165 @@
+// The words between C++ and the scripts, without a server: what is sent, and what is made of what comes back.
+#include <gtest/gtest.h>
+
+#include "stores/redis/script_call.hpp"
+#include "stores/redis/script_pages.hpp"
+#include "stores/redis/script_reply.hpp"
+
+namespace baton::redis {
+namespace {
+
+using namespace protocol;
+using words = std::vector<std::string>;
+
+const session_id someone{0x0102030405060708, 0x090a0b0c0d0e0f10};
+const std::string head =
+    "0000000000000100"
+    "0000000000000499"
+    "0000000000000007"
+    "0000000000000000";
+
+script_call called(const command& command) { return call_of("space", 7, command); }
+std::optional<script_answer> read(const std::string& events) { return decode_answer(head + events, someone); }
+template <typename What> What only(const std::string& events) {
+    const auto answer = read(events);
+    if (!answer || answer->events.size() != 1) throw std::runtime_error("not one event: " + events);
+    return std::get<What>(answer->events[0].what);
+}
+
+TEST(ScriptCall, NamesTheKeysOfTheSpaceAndTheSession) {
+    const script_call call = called(renew{someone});
+    const std::string id{"\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"};
+    EXPECT_EQ(call.keys, (words{"baton:{space}:m", "baton:{space}:s:" + id}));
+    EXPECT_EQ(call.arguments, (words{"0000000000000007"}));
+    EXPECT_EQ(wake_channel("space", someone), "baton:{space}:wake:" + id);
+    EXPECT_EQ(called(tick{}).keys, (words{"baton:{space}:m"}));
+}
+
+TEST(ScriptCall, SaysOneExclusiveClaimShortly) {
+    const enter one{{someone, 12}, {{"name", mode::exclusive, 0, 0}}, {}};
+    EXPECT_EQ(called(one).arguments, (words{"0000000000000007", "12", "name"}));
+    const enter two{{someone, 12}, {{"a", mode::exclusive, 0, 0}, {"b", mode::exclusive, 0, 0}}, {}};
+    EXPECT_EQ(called(two).arguments, (words{"0000000000000007", "12", "", "x", "a", "b"}));
+}
+
+TEST(ScriptCall, SaysModesAndOptionsInFull) {
+    const enter asked{
+        {someone, 12}, {{"a:1", mode::shared, 0, 0}, {"b", mode::permits, 2, 8}}, {true, duration{1'500}, 3}};
+    EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", "12", "", "1:1500:3", "s0:0:a:1", "p2:8:b"}));
+}
+
+TEST(ScriptCall, AnEmptyNameIsNotTakenForAnotherForm) {
+    const enter asked{{someone, 12}, {{"", mode::exclusive, 0, 0}}, {}};
+    EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", "12", "", "x", ""}));
+}
+
+TEST(ScriptCall, SendsNoMoreClaimsThanAreNeededToBeRefused) {
+    enter asked{{someone, 12}, std::vector<claim>(5'000, claim{"a", mode::shared, 0, 0}), {}};
+    EXPECT_EQ(called(asked).arguments.size(), 4 + bounds::claims + 1);
+}
+
+TEST(ScriptCall, ListsLiveRequestsAsOneArgumentEach) {
+    const open asked{someone, std::chrono::milliseconds{5'000},
+                     "label", 3,
+                     9,       {{4, {{"gpu", mode::permits, 3, 8}}, 11, 12, {{"gpu", {0, 1, 5}}}, duration{77}}}};
+    EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", "5000", "00000000000000000003", "9", "label",
+                                              "4:11:12:77:1:p3:8:3:gpu1:3:gpu2:0:1:5:5:"}));
+}
+
+TEST(ScriptCall, IsSentByItsDigestOrWhole) {
+    std::string out;
+    encode(out, called(tick{}));
+    EXPECT_NE(out.find(text_of(script::tick).sha1), std::string::npos);
+    EXPECT_TRUE(out.starts_with("*5\r\n$7\r\nEVALSHA\r\n$40\r\n")) << out;
+    out.clear();
+    encode_whole(out, called(tick{}));
+    EXPECT_TRUE(out.starts_with("*5\r\n$4\r\nEVAL\r\n")) << out.substr(0, 40);
+    EXPECT_NE(out.find(text_of(script::tick).text), std::string::npos);
+}
+
+TEST(ScriptReply, BeginsWithTimeNextLookLineageAndPause) {
+    const auto answer = read("");
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->head.at, instant{duration{100}});
+    EXPECT_EQ(answer->head.due, instant{duration{500}});
+    EXPECT_EQ(answer->head.lineage, 7U);
+    const auto never = decode_answer(
+        "0000000000000100"
+        "9999999999999999"
+        "0000000000000007"
+        "0000000000000000",
+        {});
+    ASSERT_TRUE(never);
+    EXPECT_FALSE(never->head.due);
+}
+
+TEST(ScriptReply, ReadsEveryEvent) {
+    const std::string ticket = "0000000000000011";
+    const std::string fence = "0000000000000012";
+    EXPECT_EQ(only<granted>("g4:" + ticket + fence + "."), (granted{{someone, 4}, 11, 12, {}, {}, {}}));
+    EXPECT_EQ(only<granted>("g4:" + ticket + fence + "+99:1:1:a2:0:1:5:5:1:1:b3:bob5:6:7:"),
+              (granted{{someone, 4},
+                       11,
+                       12,
+                       {{"a", {0, 1, 5}}},
+                       {{"b", {"bob", 5, instant{duration{6}}, 7}}},
+                       instant{duration{99}}}));
+    EXPECT_EQ(only<queued>("q4:" + ticket), (queued{{someone, 4}, 11}));
+    EXPECT_EQ(only<refused>("rqueue full:4:"), (refused{request_id{someone, 4}, refusal::queue_full}));
+    EXPECT_EQ(only<refused>("rlate link:-:"), (refused{{}, refusal::late_link}));
+    EXPECT_EQ(only<ended>("e4:l" + fence), (ended{{someone, 4}, end_reason::left, 12}));
+    EXPECT_EQ(only<session_lost>("l"), (session_lost{someone}));
+    EXPECT_EQ(only<alive>("a" + fence + "-2:9:" + ticket + fence + "!" + fence + "4:" + ticket + fence + "-"),
+              (alive{someone, instant{duration{12}}, {{4, 11, 12, {}}, {9, 11, 12, instant{duration{12}}}}, false}));
+    EXPECT_EQ(only<closed>("c"), (closed{someone}));
+    EXPECT_EQ(only<revoking>("v4:" + fence + "4:note"), (revoking{{someone, 4}, "note", instant{duration{12}}}));
+    EXPECT_EQ(only<revoking>("v0:" + fence + "0:"), (revoking{{}, "", instant{duration{12}}}));
+    EXPECT_EQ(only<mended>("m1:a3:bob5:6:7:"), (mended{"a", {"bob", 5, instant{duration{6}}, 7}}));
+    EXPECT_EQ(only<resized>("z1:a4:"), (resized{"a", 4}));
+    EXPECT_EQ(only<resized>("z1:a-:"), (resized{"a", {}}));
+    EXPECT_EQ(only<paused>("p77:"), (paused{instant{duration{77}}}));
+}
+
+// Whatever is cut off, or announced and not there, is no reply.
+TEST(ScriptReply, RefusesWhatIsCutOrMadeUp) {
+    const std::string whole = head + "g4:00000000000000110000000000000012+99:1:1:a2:0:1:5:5:1:1:b3:bob5:6:7:";
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+        if (length == head.size()) continue;
+        EXPECT_FALSE(decode_answer(whole.substr(0, length), someone)) << length;
+    }
+    for (const char* wrong : {"x", "g4:", "rno such word:4:", "e4:?0000000000000012", "q-4:0000000000000011",
+                              "a0000000000000012+99999999999:", "z1:a5", "v4:00000000000000121000000:x",
+                              "g4:00000000000000110000000000000012+-:1:1:a1:0:4000000000:0:"})
+        EXPECT_FALSE(read(wrong)) << wrong;
+}
+
+TEST(ScriptReply, TellsErrorsApart) {
+    EXPECT_EQ(classify("NOSCRIPT No matching script."), error_class::no_script);
+    EXPECT_EQ(classify("BATONLINEAGE 0000000000000012"), error_class::other_lineage);
+    EXPECT_EQ(lineage_in("BATONLINEAGE 0000000000000012"), 12U);
+    EXPECT_EQ(classify("READONLY You can't write against a read only replica."), error_class::not_executed);
+    EXPECT_EQ(classify("OOM command not allowed"), error_class::not_executed);
+    EXPECT_EQ(classify("BATONSPACE 15000 2000"), error_class::rejected);
+    EXPECT_EQ(classify("ERR something else"), error_class::unknown);
+}
+
+TEST(ScriptPages, ShowASessionOnceHoweverOftenAPageHasIt) {
+    script_pages pages;
+    resp::value page{resp::kind::array, 0, {}, {}};
+    const std::string session =
+        "0123456789abcdef"
+        "400:1000:3:bob1:11:12:-:-:0:1:+x0:0:1:a0:";
+    for (const std::string& text : {head, std::string{"17"}, session, session})
+        page.items.push_back({resp::kind::bulk, 0, text, {}});
+    EXPECT_EQ(pages.add(section::sessions, page), "17");
+    const snapshot seen = pages.take();
+    EXPECT_EQ(seen.sessions, 1U);
+    ASSERT_EQ(seen.requests.size(), 1U);
+    EXPECT_EQ(seen.requests[0].label, "bob");
+    ASSERT_EQ(seen.resources.size(), 1U);
+    EXPECT_EQ(seen.resources[0].holders.size(), 1U);
+    EXPECT_EQ(seen.resources[0].limit, 1U);
+}
+
+}  // namespace
+}  // namespace baton::redis

@@ -1,0 +1,182 @@
+// The scripts as they are, in a real server with its own clock: what they cost, and what `hello` decides.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+
+#include "private_server.hpp"
+#include "server_line.hpp"
+#include "stores/redis/script_reply.hpp"
+
+namespace baton::redis {
+namespace {
+
+using namespace protocol;
+
+const session_id holder{1, 1};
+const session_id waiter{2, 2};
+
+claim exclusive_claim(std::string name) { return {std::move(name), mode::exclusive, 0, 0}; }
+
+class Scripts : public testing::Test {
+protected:
+    void SetUp() override {
+        const auto program = find_server("");
+        if (program.empty()) GTEST_SKIP() << "there is no server to test with";
+        server_ = std::make_unique<private_server>(program);
+        line_ = std::make_unique<server_line>(server_->socket());
+        for (const script_text& script : all_scripts())
+            EXPECT_EQ(line_->ask({"SCRIPT", "LOAD", std::string{script.text}}).text, script.sha1);
+    }
+
+    resp::value raw(const script_call& call) {
+        std::string out;
+        encode(out, call);
+        line_->send(out);
+        return line_->answer();
+    }
+    script_answer say(const command& command, const session_id& sender = {}) {
+        const resp::value answer = raw(call_of(space_, lineage_, command));
+        auto decoded = decode_answer(answer.text, sender);
+        EXPECT_TRUE(decoded) << answer.text;
+        return decoded.value_or(script_answer{});
+    }
+    script_head hello(bool pauses = false, std::chrono::milliseconds max_ttl = std::chrono::milliseconds{15'000}) {
+        const resp::value answer = raw(hello_call(space_, {max_ttl, std::chrono::milliseconds{2'000}, pauses}));
+        const auto decoded = decode_answer(answer.text, {});
+        EXPECT_TRUE(decoded) << answer.text;
+        lineage_ = decoded ? decoded->head.lineage : 0;
+        return decoded ? decoded->head : script_head{};
+    }
+    void open_both() {
+        hello();
+        say(open{holder, std::chrono::seconds{10}, "holder", 1, 0, {}}, holder);
+        say(open{waiter, std::chrono::seconds{10}, "waiter", 1, 0, {}}, waiter);
+    }
+
+    /// How many commands the server performed for this one, inside of its script.
+    std::size_t calls_of(const command& command, const session_id& sender) {
+        line_->ask({"CONFIG", "RESETSTAT"});
+        say(command, sender);
+        const std::string stats = line_->ask({"INFO", "commandstats"}).text;
+        std::size_t sum = 0;
+        for (std::size_t at = stats.find("cmdstat_"); at != std::string::npos; at = stats.find("cmdstat_", at + 1)) {
+            const std::string name = stats.substr(at + 8, stats.find(':', at) - at - 8);
+            if (name == "evalsha" || name == "config|resetstat" || name == "info") continue;
+            sum += std::stoul(stats.substr(stats.find("calls=", at) + 6));
+        }
+        return sum;
+    }
+
+    std::unique_ptr<private_server> server_;
+    std::unique_ptr<server_line> line_;
+    std::string space_ = "test";
+    lineage lineage_ = 0;
+};
+
+TEST_F(Scripts, MakeFewCallsInside) {
+    open_both();
+    EXPECT_LE(calls_of(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder), 6U);
+    EXPECT_LE(calls_of(renew{holder}, holder), 5U);  // now and then it notes the time
+    EXPECT_LE(calls_of(renew{holder}, holder), 4U);
+    EXPECT_LE(calls_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 8U);
+    EXPECT_LE(calls_of(leave{{holder, 1}, manner::clean}, holder), 10U);  // a hand-off
+    EXPECT_LE(calls_of(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder), 6U);
+    EXPECT_LE(calls_of(leave{{holder, 2}, manner::clean}, holder), 5U);
+    const std::vector<claim> four{exclusive_claim("p"), exclusive_claim("q"), exclusive_claim("r"),
+                                  exclusive_claim("s")};
+    EXPECT_LE(calls_of(enter{{holder, 3}, four, {}}, holder), 6U);
+    EXPECT_LE(calls_of(leave{{holder, 3}, manner::clean}, holder), 5U);
+}
+
+TEST_F(Scripts, PassALockOnByTheServersClock) {
+    open_both();
+    const auto granted_first = say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
+    const auto* first = std::get_if<granted>(&granted_first.events.at(0).what);
+    ASSERT_NE(first, nullptr);
+    const auto waits = say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
+    ASSERT_TRUE(std::holds_alternative<queued>(waits.events.at(0).what));
+    EXPECT_TRUE(waits.head.due) << "a waiter is told when to look again";
+    say(leave{{holder, 1}, manner::clean}, holder);
+    const auto again = say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
+    const auto* second = std::get_if<granted>(&again.events.at(0).what);
+    ASSERT_NE(second, nullptr);
+    EXPECT_GT(second->fence, first->fence);
+}
+
+TEST_F(Scripts, RefuseANameTwice) {
+    open_both();
+    const auto answer = say(enter{{holder, 1}, {exclusive_claim("a"), exclusive_claim("a")}, {}}, holder);
+    EXPECT_EQ(std::get<refused>(answer.events.at(0).what).reason, refusal::duplicate_resource);
+    EXPECT_TRUE(std::get<alive>(say(renew{holder}, holder).events.at(0).what).requests.empty());
+}
+
+TEST_F(Scripts, RefuseAnotherLineage) {
+    open_both();
+    const lineage present = lineage_;
+    ++lineage_;
+    const resp::value answer = raw(call_of(space_, lineage_, renew{holder}));
+    EXPECT_EQ(answer.kind, resp::kind::error);
+    EXPECT_EQ(lineage_in(answer.text), present);
+    EXPECT_EQ(classify(answer.text), error_class::other_lineage);
+}
+
+TEST_F(Scripts, RefuseWithoutASpace) {
+    const resp::value answer = raw(call_of(space_, 5, renew{holder}));
+    EXPECT_EQ(lineage_in(answer.text), 0U);
+}
+
+TEST_F(Scripts, HelloKeepsTheLineageOnTheSameServer) {
+    const script_head first = hello();
+    EXPECT_EQ(hello().lineage, first.lineage);
+}
+
+// The server is younger than the longest ttl: an earlier one may have granted something that it does not know of.
+TEST_F(Scripts, HelloPausesAFreshSpaceOnAYoungServer) {
+    const script_head first = hello(true);
+    EXPECT_EQ(first.paused_until - first.at, std::chrono::seconds{17});
+    EXPECT_EQ(hello(true).paused_until, first.paused_until);
+}
+
+TEST_F(Scripts, HelloDrawsALineageWhenTheServerIsAnother) {
+    const script_head before = hello();
+    line_->ask({"HSET", prefix_of(space_) + "i", "replid", "0000000000000000000000000000000000000000"});
+    const script_head after = hello(true);
+    EXPECT_GT(after.lineage, before.lineage);
+    EXPECT_GT(after.paused_until, after.at);
+}
+
+TEST_F(Scripts, HelloRefusesOtherTerms) {
+    hello();
+    const resp::value answer = raw(hello_call(space_, {std::chrono::milliseconds{5'000}, {}, false}));
+    EXPECT_EQ(answer.text, "BATONSPACE 15000 2000");
+    EXPECT_EQ(classify(answer.text), error_class::rejected);
+}
+
+TEST_F(Scripts, HelloRefusesAServerThatEvicts) {
+    line_->ask({"CONFIG", "SET", "maxmemory", "100mb"});
+    line_->ask({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+    const resp::value answer = raw(hello_call(space_, {}));
+    EXPECT_TRUE(answer.text.starts_with("BATONEVICTION")) << answer.text;
+}
+
+TEST_F(Scripts, HelloRefusesAUserWithoutTheRights) {
+    line_->ask({"ACL", "SETUSER", "poor", "on", "nopass", "+@all", "-zpopmin", "~baton:*", "&*"});
+    line_->ask({"AUTH", "poor", "x"});
+    const resp::value answer = raw(hello_call(space_, {}));
+    EXPECT_EQ(answer.text, "BATONACL ZPOPMIN");
+}
+
+// A server without memory refuses newcomers; who is there can renew and leave.
+TEST_F(Scripts, RenewAndLeaveAlsoWithoutMemory) {
+    open_both();
+    say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
+    line_->ask({"CONFIG", "SET", "maxmemory", "1"});
+    EXPECT_EQ(classify(raw(call_of(space_, lineage_, enter{{holder, 2}, {exclusive_claim("b")}, {}})).text),
+              error_class::not_executed);
+    EXPECT_TRUE(std::holds_alternative<alive>(say(renew{holder}, holder).events.at(0).what));
+    EXPECT_TRUE(std::holds_alternative<ended>(say(leave{{holder, 1}, manner::clean}, holder).events.at(0).what));
+}
+
+}  // namespace
+}  // namespace baton::redis
