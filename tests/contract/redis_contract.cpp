@@ -1,5 +1,4 @@
 // redis:// keeps the contract, on the server that BATON_TEST_SERVER names, else on Debian's Redis. A space each.
-#include <cstdlib>
 #include <stdexcept>
 
 #include "../redis/private_server.hpp"
@@ -8,8 +7,7 @@
 namespace {
 
 std::string served_url() {
-    const char* const wanted = std::getenv("BATON_TEST_SERVER");
-    static const auto program = baton::redis::find_server(wanted != nullptr ? wanted : "");
+    static const auto program = baton::redis::find_server();
     if (program.empty()) throw std::runtime_error{"no redis-server; the package redis-tools contains one"};
     static const baton::redis::private_server server{program};
     return "unix:" + server.socket();

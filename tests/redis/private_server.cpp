@@ -48,6 +48,7 @@ fs::path in_path(const std::string& name) {
 
 fs::path find_server(const std::string& wanted) {
     if (!wanted.empty()) return wanted;
+    if (const char* named = std::getenv("BATON_TEST_SERVER"); named != nullptr && *named != '\0') return named;
     if (fs::path found = in_path("redis-server"); !found.empty()) return found;
     return in_path("redis-check-rdb");
 }

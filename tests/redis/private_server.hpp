@@ -9,9 +9,9 @@
 
 namespace baton::redis {
 
-/// The server to test with: `wanted` if it names one, else redis-server, else the one inside of Debian's redis-tools.
+/// The server to test with: `wanted` if it names one, else BATON_TEST_SERVER, else redis-server, else the one inside of Debian's redis-tools.
 /// Empty if there is none.
-[[nodiscard]] std::filesystem::path find_server(const std::string& wanted);
+[[nodiscard]] std::filesystem::path find_server(const std::string& wanted = {});
 
 class private_server {
 public:

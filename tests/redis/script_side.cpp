@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "engine/engine_host.hpp"
-#include "engine/wait_graph.hpp"
+#include "protocol/wait_graph.hpp"
 #include "stores/redis/script_pages.hpp"
 
 namespace baton::redis {
@@ -105,7 +105,7 @@ void script_side::look(outcome& outcome) {
         if (pages.add(section, page) != "0" && outcome.error.empty()) outcome.error = "inspect: " + page.text;
     }
     outcome.state = pages.take();
-    core::explain(outcome.state);
+    protocol::explain(outcome.state);
 }
 
 void script_side::take_notices(outcome& outcome) {

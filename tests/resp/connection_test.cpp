@@ -20,8 +20,9 @@ class heard final : public connection_user {
 public:
     explicit heard(int socket) : socket_{socket} {}
 
-    dialled dial() override { return {std::exchange(socket_, -1), {}, false}; }
-    greeted answered_greeting(const value&) override { return {{}, false, 1}; }
+    void dial(asio::io_context&, dial_result done) override { done({std::exchange(socket_, -1), {}, false}); }
+    greeting_step begin_greeting() override { return {.send = "hello\r\n"}; }
+    greeting_step answered_greeting(const value&) override { return {.lineage = 1}; }
     void up(lineage) override { set(up_); }
     void down(std::error_code) override { set(down_); }
     void hopeless(std::error_code) override {}
@@ -59,7 +60,7 @@ protected:
         ASSERT_EQ(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()), 0);
         other_end_ = ends[1];
         user_ = std::make_shared<heard>(ends[0]);
-        connection_ = std::make_shared<connection>(thread_.context(), "hello\r\n", user_);
+        connection_ = std::make_shared<connection>(thread_.context(), user_);
         connection_->start();
         say("+welcome\r\n");
         ASSERT_TRUE(user_->wait_for_up());
