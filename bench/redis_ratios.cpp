@@ -18,7 +18,7 @@ using namespace protocol;
 using redis::server_line;
 
 constexpr std::size_t plays = 400;     // a round; fewer overstate the cost
-constexpr std::size_t sessions = 100;  // that play in turn
+constexpr std::size_t sessions = 400;  // that play in turn, so that each holds one thing
 constexpr std::string_view cad =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end";
 

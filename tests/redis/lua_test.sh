@@ -8,7 +8,8 @@ failed=0 count=0
 for script in "$folder"/*.lua; do
     head -n 1 "$script" | grep -qE '^#!lua( flags=[a-z-]+)?$' || { echo "$script has no head"; failed=1; }
     # The head of a script: five lines of comment.
-    (($(sed -n '2,$p' "$script" | sed '/^--/!q' | grep -c '^--') >= 5)) || { echo "$script: too short a head"; failed=1; }
+    lines=$(tail -n +2 "$script" | sed '/^--/!q' | grep -c '^--')
+    ((lines >= 5)) || { echo "$script: too short a head"; failed=1; }
     whole=$(tail -n +2 "$script")
     luac5.1 -p - <<<"$whole" || failed=1
     luacheck --std lua51 --globals KEYS ARGV redis --max-line-length 120 --ignore 211 431 432 --no-color -q - \

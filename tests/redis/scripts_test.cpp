@@ -111,6 +111,36 @@ TEST_F(Scripts, RefuseANameTwice) {
     EXPECT_TRUE(std::get<alive>(say(renew{holder}, holder).events.at(0).what).requests.empty());
 }
 
+// What no encoder of ours sends changes nothing: the whole dump of the space is the same.
+TEST_F(Scripts, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
+    open_both();
+    say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
+    const std::string prefix = prefix_of(space_);
+    const std::string before = line_->ask({"HGET", prefix + "m", ""}).text;
+    const std::string lineage = before.substr(16, 16);
+    const auto refused_with = [&](script script, std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), lineage);
+        const resp::value answer = raw({script, {prefix + "m", prefix + "s:" + to_bytes(holder)}, arguments});
+        EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << answer.text;
+    };
+    refused_with(script::enter, {"007", "b"});
+    refused_with(script::enter, {"2", "", "2::", "x0:0:b"});
+    refused_with(script::enter, {"2", "", "0::", "y0:0:b"});
+    refused_with(script::leave, {"x"});
+    refused_with(script::leave, {"1", "z"});
+    refused_with(script::open, {"nan", "00000000000000000002", "1", "label"});
+    refused_with(script::open, {"1000", "2", "1", "label"});
+    refused_with(script::open, {"1000", "00000000000000000002", "1", "label", "1:2:3:-:1:y0:0:1:b0:"});
+    refused_with(script::open, {"1000", "00000000000000000002", "1", "label", "1:2:3:-:1:x0:0:9:b0:"});
+    refused_with(script::close, {"x"});
+    refused_with(script::pause, {"1e300"});
+    refused_with(script::resize, {"a", "many"});
+    refused_with(script::revoke, {"a", "-1", "", "0"});
+    refused_with(script::watch, {"nan"});
+    refused_with(script::inspect, {"sessions", "x", "10"});
+    EXPECT_EQ(line_->ask({"HGET", prefix + "m", ""}).text, before);
+}
+
 TEST_F(Scripts, RefuseAnotherLineage) {
     open_both();
     const lineage present = lineage_;

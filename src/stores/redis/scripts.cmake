@@ -1,7 +1,7 @@
 # A script is one file of lua/, with these lines replaced by what they name:
 #   --%prelude    the rules, lua/prelude/ in the order of its files
 #   --%operators  a rule that only two of them need
-#   --%clock, --%budget, --%noted   pieces: tests pass in the time and the budget, the library has the server's time alone
+#   --%clock, --%budget, --%noted   pieces: tests pass in time and budget, the library has the server's time alone
 # So the short paths stand above the prelude and do not pay for it.
 set(BATON_LUA_FOLDER ${CMAKE_CURRENT_LIST_DIR}/lua)
 set(BATON_LUA_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/scripts.cpp.in)

@@ -11,7 +11,7 @@ if name ~= '' and #ARGV == 3 and #name <= 512 then
     local head, holder = got[1], got[2]
     if head and head > now and #head == 80 and head:sub(17, 32) == ARGV[1] and head:sub(49, 64) < now then
         local highest, value = call('HGET', session, 'h'), tonumber(number)
-        if highest and value > tonumber(highest) and value < 9007199254740992 and not number:find('%D') then
+        if highest and value > tonumber(highest) and value < 9007199254740992 and number:find('^[1-9]%d*$') then
             head = head:sub(1, 48)
             if not holder then
                 local fence = string.format('%016d', now + 1)
@@ -48,7 +48,8 @@ elseif name == '' and ARGV[4] == 'x' and #ARGV > 4 and #ARGV <= 1004 then
             written[2 * i - 5], written[2 * i - 4] = name, held
         end
         local highest, value = call('HGET', session, 'h'), tonumber(number)
-        if free and highest and value > tonumber(highest) and value < 9007199254740992 and not number:find('%D') then
+        if free and highest and value > tonumber(highest) and value < 9007199254740992
+            and number:find('^[1-9]%d*$') then
             call('HSET', session, 'h', number, number, table.concat(record))
             call(unpack(written))
             return now .. head:sub(1, 48) .. 'g' .. number .. ':' .. now .. fence .. '.'

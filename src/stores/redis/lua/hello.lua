@@ -8,6 +8,7 @@
 --%prelude
 local version, max_ttl, lag, pausing = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 if not (is_number(version) and is_number(max_ttl) and is_number(lag) and pausing) then return malformed end
+if tonumber(max_ttl) < 100 or #max_ttl > 8 or #lag > 8 then return malformed end
 
 local used = {
     {'HGET', KEYS[1], ''}, {'HMGET', KEYS[1], ''}, {'HSET', KEYS[1], '', ''}, {'HDEL', KEYS[1], ''},

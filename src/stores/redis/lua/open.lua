@@ -7,8 +7,10 @@
 --%clock
 --%prelude
 --%operators
-local ttl, link, highest, label = tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
-if not ttl or not is_number(link) or #link ~= 20 or not is_number(highest) or not label then return malformed end
+local ttl, link, highest, label = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+if not is_signed(ttl) or not is_number(highest) or not label then return malformed end
+if #link ~= 20 or link:find('%D') or KEYS[2] ~= prefix .. 's:' .. KEYS[2]:sub(-16) then return malformed end
+ttl = tonumber(ttl)
 
 -- number, ticket, fence, hold | -, claims, slots
 local function read_live(text)
@@ -18,15 +20,17 @@ local function read_live(text)
     for i = 1, read.number() or 0 do
         local mode = read.bytes(1)
         local claim = {mode = mode, permits = read.number(), limit = read.number(), name = read.sized()}
-        if not claim.name or i > 1001 then return nil end
+        local whole = mode and mode:find('[xsp]') and claim.permits and claim.limit and claim.name
+        if not whole or i > 1001 then return nil end
         live.claims[i] = claim
     end
     for i = 1, read.number() or 0 do
         local listed = {name = read.sized(), slots = read_slots(read)}
-        if not listed.slots or i > 1001 then return nil end
+        if not listed.name or not listed.slots or i > 1001 then return nil end
         live.slots[i] = listed
     end
-    return live.hold ~= false and read.done() and live or nil
+    local whole = live.number and live.ticket and live.fence and live.hold ~= false and read.done()
+    return whole and live or nil
 end
 local listed = {}
 for i = 6, #ARGV do

@@ -6,8 +6,8 @@
 -- Calls: some 6
 --%clock
 --%prelude
+if not is_signed(ARGV[2]) or #ARGV[2] > 16 then return malformed end
 local upto = tonumber(ARGV[2])
-if not upto then return malformed end
 local refusal = begin_step(nil, function()
     if upto > paused_until then
         paused_until, pause_length = upto, math.max(0, upto - at)

@@ -8,11 +8,11 @@
 --%noted
 local key, session = KEYS[1], KEYS[2]
 local all = call('HGETALL', session)
-local about, numbers, records, got
+local about, numbers, records, got, head
 local count = 0
 if #all == 4 then
     about = all[1] == '@' and all[2] or all[4]
-    got = {call('HGET', key, '')}
+    head = call('HGET', key, '')
 elseif #all > 4 then
     local names = {}
     numbers, records = {}, {}
@@ -31,12 +31,12 @@ elseif #all > 4 then
         end
     end
     got = about and call('HMGET', key, '', unpack(names))
+    head = got and got[1]
 end
-if got and about:byte(29) == 46 then
-    local head = got[1]
+if head and about:byte(29) == 46 then
     local deadline = string.format('%016d', now + about:sub(1, 8) * 1000)
     -- A deadline before what is due next: the clock went back.
-    if head and head > now and #head == 80 and head:sub(17, 32) == ARGV[1] and head:sub(49, 64) < now
+    if head > now and #head == 80 and head:sub(17, 32) == ARGV[1] and head:sub(49, 64) < now
         and head < deadline then
         local id = session:sub(-16)
         call('ZADD', key:sub(1, -2) .. 'd', deadline, id .. 's')

@@ -6,8 +6,8 @@
 -- Calls: some 5
 --%clock
 --%prelude
-local length = tonumber(ARGV[2])
-if not length or length < 0 or length > 60000 then return malformed end
+local length = is_number(ARGV[2]) and tonumber(ARGV[2])
+if not length or length > 60000 then return malformed end
 local refusal = begin_step(nil)
 if refusal then return refusal end
 watched_until = math.max(watched_until, at + length * 1000)

@@ -12,7 +12,8 @@ local function digits(number) return format('%016d', number) end
 local function sized(text) return #text .. ':' .. text end
 
 -- A decimal that may stand for any 64-bit number; whether it is in range is a matter of rules.
-local function is_number(text) return type(text) == 'string' and #text <= 20 and text:find('^%d+$') ~= nil end
+local function is_number(text) return text and #text <= 20 and (text == '0' or text:find('^[1-9]%d*$') ~= nil) end
+local function is_signed(text) return text and is_number(text:match('^%-?(.*)$')) end
 local function in_range(text)
     local number = tonumber(text)
     return number >= 1 and number < number_end
