@@ -1,5 +1,6 @@
 #include "stores/local/local_store.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -18,6 +19,7 @@ using namespace std::chrono_literals;
 
 /// A Unix socket is up in a moment. Whoever makes a client waits that long, so that his first command finds it up.
 constexpr auto first_patience = 1s;
+constexpr int most_patience = 6;  // as many times, while an agent is being started: a busy machine takes its time
 
 bool says(const resp::value& answer, std::string_view word) {
     return answer.kind == resp::kind::error && answer.text.starts_with(word);
@@ -47,7 +49,10 @@ public:
         if (nobody_there && !options_.start) return {-1, errc::no_agent, true};
         if (nobody_there) {
             std::string said;
-            if (const auto failed = start_agent(address_, said)) return {-1, failed, failed == errc::no_agent};
+            starting_ = true;
+            const auto failed = start_agent(address_, said);
+            starting_ = false;
+            if (failed) return {-1, failed, failed == errc::no_agent};
             error.clear();
             socket = dial_local(address_, error);
         }
@@ -124,7 +129,8 @@ public:
     }
     void wait_until_settled() {
         std::unique_lock lock{mutex_};
-        changed_.wait_for(lock, first_patience, [this] { return settled_; });
+        for (int times = 0; times < most_patience; ++times)
+            if (changed_.wait_for(lock, first_patience, [this] { return settled_; }) || !starting_) return;
     }
 
 private:
@@ -154,6 +160,7 @@ private:
     const local_options options_;
     const std::weak_ptr<store_listener> listener_;
     int retired_ = 0;  // in a row
+    std::atomic<bool> starting_{false};
     std::mutex mutex_;
     std::condition_variable changed_;
     bool settled_ = false;
