@@ -41,6 +41,16 @@ TEST_F(Local, OperatorsCommandsWorkAsTheFirstWord) {
     EXPECT_EQ(client.inspect().resources.size(), 1U);
 }
 
+// A busy machine may take more than a moment to start a program; the first word must not fail for that.
+TEST_F(Local, AnAgentThatStartsSlowlyIsWaitedFor) {
+    const std::string slow = place.path("slow");
+    std::ofstream{slow} << "#!/bin/sh\nsleep 1.3\nexec " << BATON_PROGRAM << " \"$@\"\n";
+    std::filesystem::permissions(slow, std::filesystem::perms::owner_all);
+    detail::use_agent_program(slow);
+    client client{place.url()};
+    EXPECT_TRUE(client.inspect().resources.empty());
+}
+
 TEST_F(Local, ProgramsMeet) {
     client mine{place.url()};
     lease held = mine.acquire(exclusive("ledger"));
@@ -90,12 +100,7 @@ TEST_F(Local, AProgramWithoutStandardStreamsStartsAnAgent) {
 
 TEST_F(Local, WithoutCloseRangeNothingIsInheritedEither) {
     const int secret = open("/dev/zero", O_RDONLY);  // one that exec does not close
-    const pid_t child = fork();
-    if (child == 0) {
-        deny({SYS_close_range});
-        client client{place.url()};
-        _exit(client.acquire(exclusive("ledger")).valid() ? 0 : 1);
-    }
+    const pid_t child = launch({BATON_PROGRAM, "agent", "--address", place.url()}, [] { deny({SYS_close_range}); });
     int status = -1;
     waitpid(child, &status, 0);
     close(secret);

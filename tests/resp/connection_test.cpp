@@ -73,10 +73,10 @@ protected:
         ASSERT_EQ(::send(other_end_, bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
     }
 
+    io_thread thread_;  // the last to go
     int other_end_ = -1;
     std::shared_ptr<heard> user_;
     std::shared_ptr<connection> connection_;
-    io_thread thread_;
 };
 
 TEST_F(RespConnection, AnswersFindTheirQuestions) {

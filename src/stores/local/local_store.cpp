@@ -1,5 +1,6 @@
 #include "stores/local/local_store.hpp"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -86,7 +87,8 @@ public:
 private:
     static constexpr message_tag look_bit = message_tag{1} << 62U;
 
-    [[nodiscard]] resp::dialled dial() const {
+    [[nodiscard]] bool is_starting() const override { return starting_; }
+    resp::dialled dial() {
         std::error_code error;
         int socket = dial_local(address_, error);
         const bool nobody_there =
@@ -94,7 +96,10 @@ private:
         if (nobody_there && !options_.start) return {-1, errc::no_agent, true};
         if (nobody_there) {
             std::string said;
-            if (const auto failed = start_agent(address_, said)) return {-1, failed, failed == errc::no_agent};
+            starting_ = true;
+            const auto failed = start_agent(address_, said);
+            starting_ = false;
+            if (failed) return {-1, failed, failed == errc::no_agent};
             error.clear();
             socket = dial_local(address_, error);
         }
@@ -118,7 +123,8 @@ private:
 
     const local_address address_;
     const local_options options_;
-    int retired_ = 0;  // agents of another version that made way
+    int retired_ = 0;  // agents of another version that made way, in a row
+    std::atomic<bool> starting_{false};
     std::mutex mutex_;
     message_tag looked_ = 0;
     std::map<message_tag, resp::look_answer> looks_;

@@ -87,6 +87,20 @@ struct launch {
 
 constexpr unsigned shared_until_exec = CLONE_VM | CLONE_VFORK;
 
+#ifdef __SANITIZE_THREAD__
+// ThreadSanitizer takes clone for fork, and sees races ever after in the thread that called it. The same under its
+// other name is left alone.
+extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
+constexpr auto make_process = __clone;
+#else
+constexpr auto make_process = clone;
+#endif
+
+/// Not `_exit`, which sanitizers take for the end of the program whose memory this is.
+[[noreturn]] __attribute__((no_sanitize("address", "thread"))) void leave(int code) {
+    for (;;) syscall(SYS_exit_group, code);
+}
+
 /// The agent-to-be. It shares our memory until exec: system calls only.
 __attribute__((no_sanitize("address", "thread"))) int become_agent(void* argument) {
     const auto* launch = static_cast<const struct launch*>(argument);
@@ -94,23 +108,23 @@ __attribute__((no_sanitize("address", "thread"))) int become_agent(void* argumen
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;
     for (int number = 1; number < NSIG; ++number) sigaction(number, &standard, nullptr);
-    if (dup2(launch->nothing, 0) < 0 || dup2(launch->report, 1) < 0 || dup2(launch->nothing, 2) < 0) _exit(126);
+    if (dup2(launch->nothing, 0) < 0 || dup2(launch->report, 1) < 0 || dup2(launch->nothing, 2) < 0) leave(126);
     if (syscall(SYS_close_range, 3U, ~0U, 0U) != 0)
         for (int each = 3; each < launch->most; ++each) close(each);
-    if (chdir("/") != 0) _exit(126);
+    if (chdir("/") != 0) leave(126);
     sigset_t none{};
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
     execve(launch->program, launch->arguments, launch->environment);
-    _exit(127);
+    leave(127);
 }
 
 /// Ends at once, so that the agent is nobody's child.
 __attribute__((no_sanitize("address", "thread"))) int stand_between(void* argument) {
     auto* launch = static_cast<struct launch*>(argument);
-    const int made = clone(become_agent, launch->stack.data() + launch->stack.size(),
-                           static_cast<int>(shared_until_exec) | SIGCHLD, launch);
-    _exit(made < 0 ? 1 : 0);
+    const int made = make_process(become_agent, launch->stack.data() + launch->stack.size(),
+                                  static_cast<int>(shared_until_exec) | SIGCHLD, launch);
+    leave(made < 0 ? 1 : 0);
 }
 
 bool run_detached(launch& launch) {
@@ -119,7 +133,8 @@ bool run_detached(launch& launch) {
     sigset_t before{};
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of ours runs in there
-    const int between = clone(stand_between, stack.data() + stack.size(), static_cast<int>(shared_until_exec), &launch);
+    const int between =
+        make_process(stand_between, stack.data() + stack.size(), static_cast<int>(shared_until_exec), &launch);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (between < 0) return false;
     int status = 0;  // and so it stays if a thread of the program's, which waits for everything, was faster

@@ -9,6 +9,7 @@ namespace {
 /// A server is up in a moment, or not for long. Whoever makes a client waits that long, so that his first command finds
 /// it up.
 constexpr auto first_patience = std::chrono::seconds{1};
+constexpr int most_patience = 6;  // as many times, while something is being started: a busy machine takes its time
 
 }  // namespace
 
@@ -49,7 +50,8 @@ void line_user::refuse_if_hopeless(const std::vector<message>& messages) {
 
 void line_user::wait_until_settled() {
     std::unique_lock lock{mutex_};
-    changed_.wait_for(lock, first_patience, [this] { return settled_; });
+    for (int times = 0; times < most_patience; ++times)
+        if (changed_.wait_for(lock, first_patience, [this] { return settled_; }) || !is_starting()) return;
 }
 
 void line_user::settle() {

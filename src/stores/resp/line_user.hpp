@@ -35,6 +35,8 @@ public:
     void wait_until_settled();
 
 protected:
+    /// What is being started may take longer than what is there.
+    [[nodiscard]] virtual bool is_starting() const { return false; }
     [[nodiscard]] std::shared_ptr<store_listener> listener() const { return listener_.lock(); }
 
 private:
