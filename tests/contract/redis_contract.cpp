@@ -17,7 +17,8 @@ const bool added = baton::contract::add({
     .name = "redis",
     .fresh_space =
         [] {
-            const std::string url = served_url() + "?space=" + baton::contract::fresh_name();
+            // A server that has just begun may have lost something: a space on it would begin with a pause.
+            const std::string url = served_url() + "?pause=off&space=" + baton::contract::fresh_name();
             return [url] { return baton::make_store(url); };
         },
 });

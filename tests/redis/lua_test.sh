@@ -8,7 +8,7 @@ failed=0 count=0
 for script in "$folder"/*.lua; do
     head -n 1 "$script" | grep -qE '^#!lua( flags=[a-z-]+)?$' || { echo "$script has no head"; failed=1; }
     # The head of a script: five lines of comment.
-    lines=$(tail -n +2 "$script" | sed '/^--/!q' | grep -c '^--')
+    lines=$(awk 'NR > 1 && !/^--/ { exit } NR > 1 { n++ } END { print n + 0 }' "$script")
     ((lines >= 5)) || { echo "$script: too short a head"; failed=1; }
     whole=$(tail -n +2 "$script")
     luac5.1 -p - <<<"$whole" || failed=1

@@ -26,6 +26,22 @@ void choose_database(std::string& out, unsigned db) {
     write.bulk(std::to_string(db));
 }
 
+void ask_for_scripts(std::string& out) {
+    resp::writer write{out};
+    write.array(2 + all_scripts().size());
+    write.bulk("SCRIPT");
+    write.bulk("EXISTS");
+    for (const script_text& script : all_scripts()) write.bulk(script.sha1);
+}
+
+void load_script(std::string& out, const script_text& script) {
+    resp::writer write{out};
+    write.array(3);
+    write.bulk("SCRIPT");
+    write.bulk("LOAD");
+    write.bulk(script.text);
+}
+
 }  // namespace
 
 greeting::greeting(const detail::redis_address& address)
@@ -41,6 +57,8 @@ resp::greeting_step greeting::say(step next) {
         case step::database: choose_database(said.send, address_.db); break;
         case step::hello: encode(said.send, hello_); break;
         case step::whole_hello: encode_whole(said.send, hello_); break;
+        case step::known_scripts: ask_for_scripts(said.send); break;
+        case step::script: load_script(said.send, *missing_.back()); break;
     }
     return said;
 }
@@ -51,11 +69,25 @@ resp::greeting_step greeting::answered(const resp::value& answer) {
         case step::protocol: return say(address_.db != 0 ? step::database : step::hello);
         case step::database: return say(step::hello);
         case step::hello:
-        case step::whole_hello: break;
+        case step::whole_hello: {
+            const auto heard = decode_answer(answer.text, {});
+            if (!heard) return {.error = std::make_error_code(std::errc::protocol_error)};
+            lineage_ = heard->head.lineage;
+            return say(step::known_scripts);
+        }
+        case step::known_scripts:
+            missing_.clear();
+            for (std::size_t i = 0; i < answer.items.size() && i < all_scripts().size(); ++i)
+                if (answer.items[i].number == 0) missing_.push_back(&all_scripts().at(i));
+            return next_script();
+        case step::script: missing_.pop_back(); return next_script();
     }
-    const auto heard = decode_answer(answer.text, {});
-    if (!heard) return {.error = std::make_error_code(std::errc::protocol_error)};
-    return {.lineage = heard->head.lineage};
+    return {.error = std::make_error_code(std::errc::protocol_error)};
+}
+
+resp::greeting_step greeting::next_script() {
+    if (missing_.empty()) return {.lineage = lineage_};
+    return say(step::script);
 }
 
 /// What time may heal is tried again; what is wrong with the address, the user or the server's settings is not.

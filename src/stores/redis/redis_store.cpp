@@ -76,10 +76,6 @@ public:
 private:
     static constexpr message_tag tick_tag = message_tag{1} << 61U;
 
-    struct question {
-        script_call call;
-        protocol::session_id sender;
-    };
     struct looking {
         inspect_filter filter;
         resp::look_answer answer;
@@ -95,7 +91,7 @@ private:
         if (const auto connection = connection_.lock()) connection->reset();
     }
     void forget();
-    void failed(message_tag tag, const question& asked, std::string_view error);
+    void failed(message_tag tag, std::string_view error);
     void other_lineage(message_tag tag, std::string_view error);
     void heard(const script_head& head, const std::vector<protocol::event>& events);
     void look_when_due(const script_head& head);
@@ -114,7 +110,7 @@ private:
     std::minstd_rand dice_{std::random_device{}()};
 
     std::mutex mutex_;
-    std::map<message_tag, question> asked_;
+    std::map<message_tag, protocol::session_id> asked_;  // by whom, as answers do not say it
     std::map<message_tag, std::shared_ptr<looking>> looks_;
     std::optional<protocol::session_id> subscribed_;
     message_tag own_ = 0;
@@ -146,10 +142,9 @@ void redis_user::send(std::vector<message> messages) {
                 subscribe(bytes, "SUBSCRIBE", wake_channel(address_.space, sender));
                 subscribed_ = sender;
             }
-            question asked{call_of(address_.space, lineage_, message.command), sender};
-            encode(bytes, asked.call);
+            encode(bytes, call_of(address_.space, lineage_, message.command));
             tags.push_back(message.tag);
-            asked_.insert_or_assign(message.tag, std::move(asked));
+            asked_.insert_or_assign(message.tag, sender);
         }
     }
     if (transmit(bytes, tags)) return;
@@ -162,36 +157,26 @@ void redis_user::send(std::vector<message> messages) {
 }
 
 void redis_user::answered(message_tag tag, const resp::value& answer) {
-    question asked;
+    protocol::session_id sender;
     std::shared_ptr<looking> look;
     {
         const std::lock_guard lock{mutex_};
         if (auto node = looks_.extract(tag)) look = std::move(node.mapped());
-        if (auto node = asked_.extract(tag)) asked = std::move(node.mapped());
+        if (auto node = asked_.extract(tag)) sender = node.mapped();
     }
     if (look) return take_page(look, answer);
-    if (answer.kind == resp::kind::error) return failed(tag, asked, answer.text);
-    const auto reply = decode_answer(answer.text, asked.sender);
+    if (answer.kind == resp::kind::error) return failed(tag, answer.text);
+    const auto reply = decode_answer(answer.text, sender);
     if (!reply) return reset();
     heard(reply->head, reply->events);
     if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
         listener->replied(tag, reply->head.lineage, reply->events);
 }
 
-void redis_user::failed(message_tag tag, const question& asked, std::string_view error) {
+void redis_user::failed(message_tag tag, std::string_view error) {
     if (error.starts_with("BATONLINEAGE ")) return other_lineage(tag, error);
     const reply_class what = detail::classify(error);
-    if (what == reply_class::no_script) {
-        std::string bytes;
-        encode_whole(bytes, asked.call);
-        {
-            const std::lock_guard lock{mutex_};
-            asked_.insert_or_assign(tag, asked);
-        }
-        transmit(bytes, {tag});
-        return;
-    }
-    if (what == reply_class::unavailable) return reset();
+    if (what == reply_class::no_script || what == reply_class::unavailable) return reset();
     if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
         listener->failed(tag, failure::rejected, detail::error_of(what));
 }
@@ -243,10 +228,9 @@ void redis_user::tick() {
     {
         const std::lock_guard lock{mutex_};
         tag = tick_tag | ++own_;
-        question asked{call_of(address_.space, lineage_, protocol::tick{}), {}};
-        encode(bytes, asked.call);
-        asked_.emplace(tag, std::move(asked));
+        asked_.emplace(tag, protocol::session_id{});
     }
+    encode(bytes, call_of(address_.space, lineage_, protocol::tick{}));
     transmit(bytes, {tag});
 }
 
@@ -260,10 +244,9 @@ void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::strin
     {
         const std::lock_guard lock{mutex_};
         tag = tick_tag | ++own_;
-        question asked{page_call(address_.space, lineage_, look->section, cursor, page_size), {}};
-        encode_whole(bytes, asked.call);
         looks_.emplace(tag, look);
     }
+    encode(bytes, page_call(address_.space, lineage_, look->section, cursor, page_size));
     if (transmit(bytes, {tag})) return;
     {
         const std::lock_guard lock{mutex_};
