@@ -127,6 +127,12 @@ moment now() {
 
 std::string_view to_string(verb verb) { return verbs.at(static_cast<std::size_t>(verb)); }
 
+std::optional<claim> claim_from(std::string_view word) {
+    claim made;
+    if (!read(word, made)) return {};
+    return made;
+}
+
 std::string to_line(const event& event) {
     std::ostringstream line;
     line << event.at.count() << ' ' << escaped(event.who) << ' ' << to_string(event.verb) << ' ';

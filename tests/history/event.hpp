@@ -64,6 +64,9 @@ struct event {
     friend bool operator==(const event&, const event&) = default;
 };
 
+/// exclusive:NAME, shared:NAME or permits:NAME:COUNT/LIMIT, as in a line.
+[[nodiscard]] std::optional<claim> claim_from(std::string_view word);
+
 /// With the end of the line.
 [[nodiscard]] std::string to_line(const event& event);
 /// Without it. None: this is not such a line.
