@@ -96,7 +96,7 @@ private:
         if (load_.crash && mine >= crash_after && claim_fault()) {
             crash_ = stage::ready;
             keep(long_enough, [&] { return crash_ == stage::over; });
-            keep(longest_hold, another_holds);
+            keep(long_enough, another_holds);
         } else if (load_.outlives && claim_fault()) {
             keep(long_enough, [] { return false; });
             EXPECT_TRUE(eventually(another_holds)) << "what was outlived passes on";
@@ -145,9 +145,18 @@ void expect_broken(const verdict& verdict, const std::vector<rule>& rules) {
     EXPECT_EQ(verdict.broken(), rules) << verdict.report();
 }
 
+/// While two hold, either may write first that it does: then their fences may seem to fall as well.
+void expect_two_hold(const verdict& verdict) {
+    const auto broken = verdict.broken();
+    ASSERT_FALSE(broken.empty()) << verdict.report();
+    EXPECT_EQ(broken.front(), rule::exclusion) << verdict.report();
+    for (const rule rule : broken)
+        EXPECT_TRUE(rule == rule::exclusion || rule == rule::fence_grows) << verdict.report();
+}
+
 TEST_F(BrokenLock, APlainDelFreesWhatAnotherHolds) {
     // Once it has happened all hold at once, and hand-offs are few: the load is shown by the sound one.
-    expect_broken(judged({.checks_owner = false}, fault::outlives, {}), {rule::exclusion});
+    expect_two_hold(judged({.checks_owner = false}, fault::outlives, {}));
     demands least = whole_load;
     least.losses = 1;
     expect_broken(judged({}, fault::outlives, least), {});
@@ -165,7 +174,8 @@ TEST_F(BrokenLock, AFenceByIncrRepeatsItselfAfterLostState) {
 }
 
 TEST_F(BrokenLock, WithoutAPauseAfterLostStateTwoHold) {
-    expect_broken(judged({.pauses = false}, fault::crash), {rule::exclusion});
+    // The holder believes for as long as it takes to start a server, wherever that is slow.
+    expect_two_hold(judged({.pauses = false, .expiry = long_enough}, fault::crash, {}));
 }
 
 TEST(SoundLock, BatonPassesTheSameLoad) {

@@ -46,11 +46,11 @@ public:
         for (;;) {
             const moment asked = now();
             const auto answer = connection_.call(
-                {"EVAL", options_.clock_fence ? timed : counted, "0", token_, std::to_string(longest_hold.count())});
+                {"EVAL", options_.clock_fence ? timed : counted, "0", token_, std::to_string(options_.expiry.count())});
             if (!answer) {
-                if (options_.pauses) std::this_thread::sleep_for(longest_hold);
+                if (options_.pauses) std::this_thread::sleep_for(options_.expiry);
             } else if (answer->number != 0) {
-                until_ = asked + longest_hold;
+                until_ = asked + options_.expiry;
                 return {static_cast<std::uint64_t>(answer->number), 0};
             } else {
                 std::this_thread::sleep_for(std::chrono::milliseconds{1});  // it polls: that is how it waits

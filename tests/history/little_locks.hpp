@@ -29,7 +29,7 @@ public:
     virtual void release() = 0;
 };
 
-/// How long a holder may hold: the key's expiry, or the hold limit of Baton.
+/// How long a holder may hold: the key's expiry where nothing else is said, and the hold limit of Baton.
 inline constexpr std::chrono::milliseconds longest_hold{400};
 
 /// SET NX PX, polled. Nobody queues.
@@ -37,6 +37,7 @@ struct expiring_lock_options {
     bool checks_owner = true;  // else a plain DEL
     bool clock_fence = true;   // else INCR
     bool pauses = true;        // after another server has answered than before, until what it may not know has expired
+    std::chrono::milliseconds expiry = longest_hold;
 };
 [[nodiscard]] std::unique_ptr<little_lock> expiring_lock(const endpoint& server, expiring_lock_options options);
 
