@@ -35,7 +35,8 @@ void require(bool as_expected, const std::string& what) {
 
 class scene {
 public:
-    explicit scene(const std::filesystem::path& program) : server_{program}, line_{server_.socket()} {
+    explicit scene(const redis_tests::server_program& program)
+        : server_{{.program = program}}, line_{server_.at().path} {
         for (const redis::script_text& script : redis::all_scripts())
             line_.ask({"SCRIPT", "LOAD", std::string{script.text}});
         cad_digest_ = line_.ask({"SCRIPT", "LOAD", std::string{cad}}).text;
@@ -126,7 +127,7 @@ private:
         ++count_;
     }
 
-    redis::private_server server_;
+    redis_tests::private_server server_;
     server_line line_;
     std::string cad_digest_;
     lineage lineage_ = 0;
@@ -235,12 +236,12 @@ void show_memory(scene& scene) {
 
 int main(int count, char** arguments) {
     using namespace baton::bench;
-    const auto program = baton::redis::find_server(count > 1 ? arguments[1] : "");
-    if (program.empty()) {
+    const auto program = baton::redis_tests::find_server(count > 1 ? arguments[1] : "");
+    if (!program) {
         std::puts("no server to measure: Debian's redis-tools contains one");
         return 0;
     }
-    scene scene{program};
+    scene scene{*program};
     scene.forget_entered();
     print_head("microseconds of the server, floor: cad");
     show_uncontended(scene, 1, 4, 2.3);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "baton/error.hpp"
-#include "faults.hpp"
 
 namespace baton::broken {
 namespace {
@@ -103,7 +102,11 @@ private:
 std::shared_ptr<store> store_with(const std::string& fault, std::shared_ptr<store> inner) {
     const auto found = faults().find(fault);
     if (found == faults().end()) throw std::invalid_argument{"no such fault: " + fault};
-    return std::make_shared<broken_store>(found->second(), std::move(inner));
+    return store_with(found->second(), std::move(inner));
+}
+
+std::shared_ptr<store> store_with(fault fault, std::shared_ptr<store> inner) {
+    return std::make_shared<broken_store>(std::move(fault), std::move(inner));
 }
 
 }  // namespace baton::broken

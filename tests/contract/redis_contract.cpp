@@ -1,16 +1,12 @@
-// redis:// keeps the contract, on the server that BATON_TEST_SERVER names, else on Debian's Redis. A space each.
-#include <stdexcept>
-
+// redis:// keeps the contract, on the server that BATON_REDIS_SERVER names, else on Debian's Redis. A space each.
 #include "../redis/private_server.hpp"
 #include "baton/contract/suite.hpp"
 
 namespace {
 
 std::string served_url() {
-    static const auto program = baton::redis::find_server();
-    if (program.empty()) throw std::runtime_error{"no redis-server; the package redis-tools contains one"};
-    static const baton::redis::private_server server{program};
-    return "unix:" + server.socket();
+    static const baton::redis_tests::private_server server;
+    return server.url();
 }
 
 const bool added = baton::contract::add({

@@ -1,59 +1,16 @@
-// A client that says what no client of ours would say, as bytes.
+// A client of an agent that says what no client of ours would say.
 #pragma once
 
-#include <poll.h>
-
-#include <array>
-
+#include "../resp_client.hpp"
 #include "agent_process.hpp"
 #include "stores/resp/wire.hpp"
 
 namespace baton::local_tests {
 
-class raw_client {
+class raw_client : public resp_client {
 public:
-    explicit raw_client(const std::string& path) : socket_{connect_to(path)} {
-        if (socket_ < 0) throw std::runtime_error{"nobody answers at " + path};
-    }
-    raw_client(const raw_client&) = delete;
-    raw_client& operator=(const raw_client&) = delete;
-    ~raw_client() { hang_up(); }
+    using resp_client::resp_client;
 
-    /// False if the other end is closed.
-    bool say_bytes(std::string_view bytes) {
-        while (!bytes.empty()) {
-            const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-            if (sent <= 0) return false;
-            bytes.remove_prefix(static_cast<std::size_t>(sent));
-        }
-        return true;
-    }
-    bool say(const std::vector<std::string>& words) { return say_bytes(bytes_of(words)); }
-    static std::string bytes_of(const std::vector<std::string>& words) {
-        std::string bytes;
-        resp::writer write{bytes};
-        write.array(words.size());
-        for (const std::string& word : words) write.bulk(word);
-        return bytes;
-    }
-
-    /// The next message; none if the connection is over or nothing comes in time.
-    std::optional<resp::value> hear(std::chrono::milliseconds limit = 20s) {
-        const auto deadline = std::chrono::steady_clock::now() + limit;
-        for (;;) {
-            if (auto message = decoder_.next()) return message;
-            const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-            pollfd ready{socket_, POLLIN, 0};
-            if (left <= 0ms || poll(&ready, 1, static_cast<int>(left.count())) <= 0) return {};
-            std::array<char, 16'384> buffer{};
-            const ssize_t size = recv(socket_, buffer.data(), buffer.size(), 0);
-            if (size <= 0) {
-                over_ = true;
-                return {};
-            }
-            decoder_.feed({buffer.data(), static_cast<std::size_t>(size)});
-        }
-    }
     /// Asks, and gives the text of the answer: of an error or a simple string; the first word of the first event.
     std::string ask(const std::vector<std::string>& words) {
         if (!say(words)) return "closed";
@@ -63,20 +20,6 @@ public:
             return answer->items[1].items[0].text;
         return answer->text;
     }
-    /// The other end has hung up, or does within the time.
-    bool is_over() {
-        while (hear()) continue;
-        return over_;
-    }
-    void hang_up() {
-        if (socket_ >= 0) close(std::exchange(socket_, -1));
-    }
-    [[nodiscard]] int socket() const { return socket_; }
-
-private:
-    int socket_;
-    bool over_ = false;
-    resp::decoder decoder_{{.values = 1U << 22U, .message = 256U << 20U}};
 };
 
 inline std::string session_named(char digit) { return std::string(32, digit); }

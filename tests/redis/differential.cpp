@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -60,9 +61,9 @@ settings parse(int count, char** arguments) {
     return chosen;
 }
 
-int play(const settings& chosen, const std::filesystem::path& program) {
-    const redis::private_server server{program};
-    redis::script_side scripts{server.socket()};
+int play(const settings& chosen, const redis_tests::server_program& program) {
+    const redis_tests::private_server server{{.program = program}};
+    redis::script_side scripts{server.at().path};
     const auto started = std::chrono::steady_clock::now();
     std::uint64_t played = 0;
     for (std::uint64_t seed = chosen.seed; played < chosen.commands; ++seed, played += chosen.steps) {
@@ -78,7 +79,7 @@ int play(const settings& chosen, const std::filesystem::path& program) {
         return exit_differ;
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-    std::cout << played << " commands on " << program.string() << ": engine and scripts agree ("
+    std::cout << played << " commands on " << program.path << ": engine and scripts agree ("
               << static_cast<std::uint64_t>(static_cast<double>(played) / seconds) << " commands/s)\n";
     return 0;
 }
@@ -87,10 +88,10 @@ int play(const settings& chosen, const std::filesystem::path& program) {
 
 int main(int count, char** arguments) {
     const settings chosen = parse(count, arguments);
-    const auto program = redis::find_server(chosen.server);
-    if (program.empty() || !std::filesystem::exists(program)) {
-        std::cout << "skipped: there is no server to play with (Debian's redis-tools contains one)\n";
+    const auto program = redis_tests::find_server(chosen.server);
+    if (!program || !std::filesystem::exists(program->path)) {
+        std::cout << "skipped: " << redis_tests::no_server << "\n";
         return exit_no_server;
     }
-    return play(chosen, program);
+    return play(chosen, *program);
 }

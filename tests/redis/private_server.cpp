@@ -1,88 +1,136 @@
 #include "private_server.hpp"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
-#include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
-#include <system_error>
-#include <thread>
+#include <utility>
 
-#include "server_line.hpp"
+#include "../eventually.hpp"
+#include "../launch.hpp"
+#include "server_clock.hpp"
 
-namespace baton::redis {
+namespace baton::redis_tests {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path in_path(const std::string& name) {
-    const char* path = std::getenv("PATH");
-    std::string folders = path != nullptr ? path : "/usr/bin";
-    for (std::size_t at = 0; at <= folders.size();) {
-        const std::size_t end = std::min(folders.find(':', at), folders.size());
-        const fs::path found = fs::path{folders.substr(at, end - at)} / name;
-        if (::access(found.c_str(), X_OK) == 0) return found;
-        at = end + 1;
-    }
-    return {};
+std::uint16_t free_port() {
+    endpoint any{std::uint16_t{0}};
+    close(listen_at(any));
+    return any.port;
 }
 
-[[noreturn]] void run(const fs::path& program, const fs::path& folder, const std::string& socket) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    ::dup2(nowhere, STDIN_FILENO);
-    ::dup2(nowhere, STDOUT_FILENO);
-    ::dup2(nowhere, STDERR_FILENO);
-    // Called by this name it is a server, whatever the file is called.
-    ::execl(program.c_str(), "redis-server", "--port", "0", "--unixsocket", socket.c_str(), "--save", "",
-            "--appendonly", "no", "--dir", folder.c_str(), nullptr);
-    ::_exit(127);
+std::string contents(const std::string& path) {
+    std::ifstream file{path};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+bool answers_ping(const endpoint& where) {
+    if (!answers(where)) return false;
+    const auto answer = resp_client{where}.call({"PING"});
+    return answer && answer->text == "PONG";  // and not LOADING
 }
 
 }  // namespace
 
-fs::path find_server(const std::string& wanted) {
-    if (!wanted.empty()) return wanted;
-    if (const char* named = std::getenv("BATON_TEST_SERVER"); named != nullptr && *named != '\0') return named;
-    if (fs::path found = in_path("redis-server"); !found.empty()) return found;
-    return in_path("redis-check-rdb");
+std::optional<server_program> find_server(const std::string& wanted) {
+    const char* const named = wanted.empty() ? std::getenv("BATON_REDIS_SERVER") : wanted.c_str();
+    // Under the name of what it may also be, it would do that.
+    if (named != nullptr && *named != '\0') return server_program{named};
+    for (const std::string name : {"redis-server", "valkey-server"})
+        for (const std::string folder : {"/usr/local/bin/", "/usr/bin/"})
+            if (access((folder + name).c_str(), X_OK) == 0) return server_program{folder + name, name};
+    if (access("/usr/bin/redis-check-rdb", X_OK) == 0) return server_program{"/usr/bin/redis-check-rdb"};
+    return {};
 }
 
-private_server::private_server(const fs::path& program) {
-    std::string folder = (fs::temp_directory_path() / "baton-redis-XXXXXX").string();
-    if (::mkdtemp(folder.data()) == nullptr) throw std::system_error(errno, std::generic_category(), "mkdtemp");
-    folder_ = folder;
-    socket_ = folder_ / "socket";
-    process_ = ::fork();
-    if (process_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
-    if (process_ == 0) run(program, folder_, socket_);
-    for (const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{20};;) {
-        try {
-            server_line{socket_}.ask({"PING"});
-            return;
-        } catch (const std::system_error&) {
-            if (::waitpid(process_, nullptr, WNOHANG) == process_) {
-                process_ = -1;
-                throw std::runtime_error("the server " + program.string() + " ended at once");
-            }
-            if (std::chrono::steady_clock::now() > give_up) throw;
-            std::this_thread::sleep_for(std::chrono::milliseconds{5});
-        }
-    }
+private_server::private_server(server_options options) : options_{std::move(options)} {
+    if (!options_.program) options_.program = find_server();
+    if (!options_.program) throw std::runtime_error{no_server};
+    if (options_.tcp) port_ = free_port();
+    fs::create_directory(data());
+    start();
 }
 
-private_server::~private_server() {
-    if (process_ > 0) {
-        ::kill(process_, SIGKILL);
-        ::waitpid(process_, nullptr, 0);
-    }
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+private_server::~private_server() { kill(); }
+
+std::vector<std::string> private_server::words() const {
+    std::vector<std::string> words{options_.program->name,
+                                   "--unixsocket",
+                                   at().path,
+                                   "--port",
+                                   std::to_string(port_),
+                                   "--bind",
+                                   "127.0.0.1",
+                                   "--dir",
+                                   data(),
+                                   "--save",
+                                   ""};
+    if (options_.keeps_data) words.insert(words.end(), {"--appendonly", "yes", "--appendfsync", "always"});
+    words.insert(words.end(), options_.settings.begin(), options_.settings.end());
+    return words;
 }
 
-}  // namespace baton::redis
+void private_server::start() {
+    const std::string log = place_.path("log");
+    const auto setup = [this, &log] {
+        const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+        dup2(file, STDOUT_FILENO);
+        dup2(file, STDERR_FILENO);
+        if (options_.clock == nullptr) return;
+        setenv("BATON_CLOCK_FILE", options_.clock->path().c_str(), 1);
+        setenv("LD_PRELOAD", BATON_CLOCK_SHIM, 1);
+    };
+    process_ = launch(words(), setup, options_.program->path);
+    const auto up_or_over = [this] {
+        if (waitpid(process_, nullptr, WNOHANG) == process_) process_ = 0;
+        return process_ == 0 || answers_ping(at());
+    };
+    if (eventually(up_or_over) && process_ != 0) return;
+    kill();
+    throw std::runtime_error{"the server does not come up: " + contents(log)};
+}
+
+resp::value private_server::ask(const std::vector<std::string>& words) const {
+    auto answer = resp_client{at()}.call(words);
+    if (!answer) throw std::runtime_error{"the server does not answer to " + words.front()};
+    return std::move(*answer);
+}
+
+void private_server::kill() {
+    if (process_ <= 0) return;
+    ::kill(process_, SIGKILL);
+    waitpid(std::exchange(process_, 0), nullptr, 0);
+    fs::remove(at().path);
+}
+
+void private_server::forget() {
+    fs::remove_all(data());
+    fs::create_directory(data());
+}
+
+void private_server::stop() const { ::kill(process_, SIGSTOP); }
+void private_server::go_on() const { ::kill(process_, SIGCONT); }
+
+void private_server::copy_aside(const std::string& name) {
+    if (!options_.keeps_data) static_cast<void>(ask({"SAVE"}));
+    stop();  // so that the files are those of one moment
+    const std::string aside = place_.path("aside-" + name);
+    fs::remove_all(aside);
+    fs::copy(data(), aside, fs::copy_options::recursive);
+    go_on();
+}
+
+void private_server::put_back(const std::string& name) {
+    fs::remove_all(data());
+    fs::copy(place_.path("aside-" + name), data(), fs::copy_options::recursive);
+}
+
+}  // namespace baton::redis_tests

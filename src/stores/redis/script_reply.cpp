@@ -1,8 +1,5 @@
 #include "stores/redis/script_reply.hpp"
 
-#include <algorithm>
-#include <array>
-
 namespace baton::redis {
 
 using namespace protocol;
@@ -41,21 +38,6 @@ std::optional<watched_events> decode_watched(std::string_view text) {
     }
     if (from.failed()) return {};
     return seen;
-}
-
-error_class classify(std::string_view error) {
-    const std::string_view word = error.substr(0, error.find(' '));
-    constexpr std::array<std::string_view, 11> at_present{"LOADING",  "BUSY",    "READONLY",   "MASTERDOWN",
-                                                          "OOM",      "MISCONF", "NOREPLICAS", "CLUSTERDOWN",
-                                                          "TRYAGAIN", "MOVED",   "ASK"};
-    constexpr std::array<std::string_view, 9> for_good{"BATONARGS",     "BATONVERSION", "BATONSPACE",
-                                                       "BATONEVICTION", "BATONACL",     "NOPERM",
-                                                       "NOAUTH",        "WRONGPASS",    "CROSSSLOT"};
-    if (word == "NOSCRIPT") return error_class::no_script;
-    if (word == "BATONLINEAGE") return error_class::other_lineage;
-    if (std::ranges::find(at_present, word) != at_present.end()) return error_class::not_executed;
-    if (std::ranges::find(for_good, word) != for_good.end()) return error_class::rejected;
-    return error_class::unknown;
 }
 
 std::optional<lineage> lineage_in(std::string_view error) {

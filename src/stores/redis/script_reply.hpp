@@ -40,16 +40,6 @@ struct watched_events {
 };
 [[nodiscard]] std::optional<watched_events> decode_watched(std::string_view text);
 
-/// What an error means for whoever sent the command.
-enum class error_class : std::uint8_t {
-    no_script,      // not executed: send it again with EVAL
-    other_lineage,  // not executed: the space has another lineage, or none; say hello, then open
-    not_executed,   // the server cannot at present: send it again, perhaps elsewhere
-    rejected,       // for good, for the reason in the text
-    unknown,        // it may have been executed: send it again under the same id
-};
-[[nodiscard]] error_class classify(std::string_view error);
-
 /// The lineage that an `other_lineage` names; 0: the space is not there.
 [[nodiscard]] std::optional<lineage> lineage_in(std::string_view error);
 

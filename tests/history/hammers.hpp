@@ -1,0 +1,86 @@
+// Processes that hammer on one space (hammer.cpp), what a test does to them, and the verdict on what they logged.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../folder.hpp"
+#include "../line_process.hpp"
+#include "judge.hpp"
+#include "recorder.hpp"
+
+namespace baton::history {
+
+class hammers {
+public:
+    struct load {
+        std::string url;
+        std::chrono::milliseconds ttl{1'000};
+        std::chrono::milliseconds hold{2};
+        std::vector<std::string> requests = {};  // as hammer.cpp takes them
+    };
+
+    explicit hammers(load load) : load_{std::move(load)} {}
+
+    /// One more process, with a name that nobody had before. Returns the name.
+    std::string add() {
+        const std::string who = "w" + std::to_string(++count_);
+        std::vector<std::string> words{
+            BATON_HAMMER, load_.url, log(), who, std::to_string(load_.ttl.count()), std::to_string(load_.hold.count())};
+        words.insert(words.end(), load_.requests.begin(), load_.requests.end());
+        processes_.emplace(who, std::make_unique<line_process>(std::move(words)));
+        return who;
+    }
+    /// kill -9, which the history says.
+    void kill(const std::string& who) {
+        harness_.write({.verb = verb::killed, .whom = who});
+        processes_.at(who)->end(SIGKILL);
+        processes_.erase(who);
+    }
+    void signal(const std::string& who, int number) const { processes_.at(who)->signal(number); }
+
+    [[nodiscard]] std::string log() const { return place_.path("log"); }
+    /// As far as it has been written.
+    [[nodiscard]] record so_far() const { return read_file(log()); }
+    [[nodiscard]] std::size_t grants() const { return judge(so_far()).seen.grants; }
+    /// SIGSTOP at a moment at which it believes to hold something, or waits for something: what comes next, SIGCONT or
+    /// `kill`, finds it so. False: there was no such moment.
+    [[nodiscard]] bool stop_holding(const std::string& who) const { return stop_when(who, true); }
+    [[nodiscard]] bool stop_waiting(const std::string& who) const { return stop_when(who, false); }
+
+    /// Tells all to stop, waits for their end, and judges. Who does not end within the time is killed here, and the
+    /// history does not say so: then somebody was not served.
+    verdict finish(const demands& least, std::chrono::milliseconds limit = long_enough) {
+        for (const auto& [who, process] : processes_) process->close_input();
+        for (const auto& [who, process] : processes_) static_cast<void>(process->hear(limit));
+        processes_.clear();
+        return judge(so_far(), least);
+    }
+
+private:
+    [[nodiscard]] bool stop_when(const std::string& who, bool granted) const {
+        return eventually([&] {
+            signal(who, SIGSTOP);
+            siginfo_t stopped{};
+            waitid(P_PID, static_cast<id_t>(processes_.at(who)->process()), &stopped, WSTOPPED);
+            const record record = so_far();
+            const auto newest = std::find_if(record.requests.rbegin(), record.requests.rend(),
+                                             [&](const request& request) { return request.who == who; });
+            if (newest != record.requests.rend() && newest->open() && newest->granted == granted) return true;
+            signal(who, SIGCONT);
+            return false;
+        });
+    }
+
+    load load_;
+    folder place_;
+    recorder harness_{log(), "harness"};
+    std::size_t count_ = 0;
+    std::map<std::string, std::unique_ptr<line_process>> processes_;
+};
+
+}  // namespace baton::history

@@ -1,0 +1,67 @@
+// A history as it was logged, put together: one request from its question to the end of its holder's belief.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "event.hpp"
+
+namespace baton::history {
+
+struct line {
+    std::size_t number = 0;  // in the log, from 1; 0: there is none
+    std::string text;
+
+    [[nodiscard]] explicit operator bool() const { return number != 0; }
+};
+
+struct request {
+    std::string who;
+    std::uint64_t number = 0;
+    std::vector<claim> claims;
+    std::uint64_t ticket = 0;
+    std::uint64_t fence = 0;
+    std::vector<slots_of> slots;
+    moment asked{};
+    /// The window of belief, [begin, end). A holder that believed at one moment only has a window of 1 ns.
+    moment begin{};
+    moment end{};
+    bool granted = false;
+    bool believed = false;  // at the moment of `held`; one that was stopped before it could look never did
+    bool lost = false;
+    bool gave_up = false;
+    bool killed = false;  // with its process, while it waited or held
+    line asked_line;
+    line held_line;
+    line end_line;  // released, lost, gave_up, refused, or the killing of its process
+
+    /// It neither came to its end nor was it killed.
+    [[nodiscard]] bool open() const { return !end_line; }
+};
+
+/// Somebody knew of a ticket at a moment.
+struct sighting {
+    moment at{};
+    std::uint64_t value = 0;
+    history::line line;
+};
+
+/// A line that cannot be, alone or after another.
+struct misfit {
+    std::string what;
+    line before;
+    line here;
+};
+
+struct record {
+    std::vector<request> requests;
+    std::vector<sighting> tickets;
+    std::vector<misfit> misfits;
+};
+
+[[nodiscard]] record read(std::string_view log);
+[[nodiscard]] record read_file(const std::string& path);
+
+}  // namespace baton::history
