@@ -4,23 +4,14 @@
 
 #include "client/url.hpp"
 #include "failure.hpp"
+#include "stores/resp/wire.hpp"
 
 namespace baton::cli {
-namespace {
-
-void check_space(std::string_view space) {
-    constexpr std::string_view allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    if (space.size() > 64 || space.find_first_not_of(allowed) != std::string_view::npos)
-        throw failure{exit_code::usage, "a space is called by 1 to 64 of A-Z a-z 0-9 . _ -"};
-}
-
-}  // namespace
-
 place make_place(std::string url, std::string space) {
     if (url.empty()) url = detail::default_url();
     if (space.empty())
         if (const char* inherited = std::getenv("BATON_SPACE")) space = inherited;
-    check_space(space);
+    if (!space.empty() && !resp::valid_space(space)) throw failure{exit_code::usage, resp::space_rule};
     return {std::move(url), std::move(space)};
 }
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "protocol/limit_shown.hpp"
 #include "protocol/modes.hpp"
 #include "protocol/snapshot_filter.hpp"
 #include "protocol/wait_graph.hpp"
@@ -15,16 +16,6 @@ claim_view view_of(const claim_record& claim) {
     return {claim.request->ticket, claim.mode, claim.permits, claim.limit, claim.admitted, claim.slots};
 }
 
-/// The limit that a reader would name: 1 where one has it alone, else pinned, else the largest that a claim brought.
-std::optional<std::uint32_t> limit_of(const resource_record& resource) {
-    if (resource.modes[index_of(mode::exclusive)] != 0) return 1;
-    if (resource.pinned) return resource.pinned;
-    std::uint32_t largest = 0;
-    for (const auto* claims : {&resource.admitted, &resource.waiting})
-        for (const auto& [ticket, claim] : *claims) largest = std::max(largest, claim->limit);
-    return largest == 0 ? std::nullopt : std::optional{largest};
-}
-
 resource_view view_of(const resource_record& resource) {
     resource_view view;
     view.name = resource.name;
@@ -34,10 +25,9 @@ resource_view view_of(const resource_record& resource) {
     std::ranges::sort(view.queue, {}, &claim_view::ticket);
     const bool counted = resource.modes[index_of(mode::permits)] != 0;
     view.used = counted ? resource.used : resource.admitted.size();
-    view.limit = limit_of(resource);
-    if (view.limit) view.percent = static_cast<std::uint32_t>(view.used * 100 / *view.limit);
     view.pinned = resource.pinned;
     view.mark = resource.mark;
+    show_limit(view);
     return view;
 }
 

@@ -37,6 +37,24 @@ protected:
     [[nodiscard]] start_options run_shell(std::vector<std::string> options, const std::string& script) const {
         return run(std::move(options), {"/bin/sh", "-c", script});
     }
+    /// An interactive bash with job control on a terminal, and `baton` as a word in it.
+    [[nodiscard]] start_options interactive_shell() const {
+        start_options options{.arguments = {"/bin/bash", "--norc", "--noprofile", "-i"},
+                              .environment = environment(),
+                              .input = {},
+                              .on_terminal = true};
+        options.environment["PS1"] = "ready> ";
+        options.environment["BATON"] = BATON_PROGRAM;
+        return options;
+    }
+    static void send(child& shell, const std::string& line) {
+        shell.forget();
+        shell.type(line + "\n");
+    }
+    static void leave(child& shell) {
+        shell.type("exit\n");
+        EXPECT_TRUE(shell.wait());
+    }
     /// The guardian of a baton that has a command.
     static pid_t guardian_of(pid_t baton) {
         pid_t found = 0;

@@ -194,15 +194,15 @@ TEST_F(Exit, MessagesThatNobodyReadsDoNotDisturb) {
 
 // A pipe with room for the first message and not for the second, which comes while the command runs.
 TEST_F(Exit, AReaderThatDoesNotReadDoesNotDisturb) {
-    start_options options = run_shell({"-v", "-t", "300ms"}, "sleep 1; echo x > " + folder_.file("done") + "; exit 7");
-    options.err = folder_.file("pipe");
+    start_options options = run_shell({"-v", "-t", "300ms"}, "sleep 1; echo x > " + folder_.path("done") + "; exit 7");
+    options.err = folder_.path("pipe");
     ASSERT_EQ(::mkfifo(options.err.c_str(), 0600), 0);
     const int reader = ::open(options.err.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
     const int room = ::fcntl(reader, F_SETPIPE_SZ, 4096);
     const std::string filling(static_cast<std::size_t>(room) - 60, '.');
     ASSERT_EQ(::write(reader, filling.data(), filling.size()), room - 60);
     child baton{options};
-    EXPECT_TRUE(eventually([&] { return contents(folder_.file("done")) == "x\n"; }));
+    EXPECT_TRUE(eventually([&] { return contents(folder_.path("done")) == "x\n"; }));
     std::string said(static_cast<std::size_t>(room), '\0');
     EXPECT_GT(::read(reader, said.data(), said.size()), room - 60);
     EXPECT_EQ(baton.wait(), 7);

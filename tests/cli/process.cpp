@@ -76,15 +76,6 @@ std::string stat_after_name(pid_t id) {
 
 }  // namespace
 
-bool eventually(const std::function<bool()>& condition, milliseconds within) {
-    const auto until = steady_clock::now() + within;
-    while (!condition()) {
-        if (steady_clock::now() > until) return false;
-        std::this_thread::sleep_for(milliseconds{2});
-    }
-    return true;
-}
-
 child::child(const start_options& options) {
     if (options.on_terminal) {
         const winsize size{24, 80, 0, 0};
@@ -190,14 +181,6 @@ std::string unique_word() {
     static int count = 0;
     return std::to_string(::getpid()) + "000" + std::to_string(++count);
 }
-
-folder::folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "baton-test.XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error{"mkdtemp"};
-    path_ = pattern;
-}
-
-folder::~folder() { std::filesystem::remove_all(path_); }
 
 std::string contents(const std::string& file) {
     // Not a stream: it throws where a process ends while its file in /proc is read.

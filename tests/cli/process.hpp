@@ -5,11 +5,13 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "../eventually.hpp"
+#include "../folder.hpp"
 
 namespace baton::testing {
 
@@ -17,8 +19,9 @@ using std::chrono::milliseconds;
 
 inline constexpr milliseconds patience{10'000};  // for what happens soon; only a failure takes so long
 
-/// True as soon as `condition` is; false if it is not within the time.
-bool eventually(const std::function<bool()>& condition, milliseconds within = patience);
+template <typename Condition> bool eventually(Condition condition, milliseconds within = patience) {
+    return baton::eventually(condition, within);
+}
 
 struct start_options {
     std::vector<std::string> arguments;  // the program's path first
@@ -75,20 +78,6 @@ private:
 
 /// A word that no other process has in its command line.
 [[nodiscard]] std::string unique_word();
-
-/// A folder that is gone afterwards.
-class folder {
-public:
-    folder();
-    folder(const folder&) = delete;
-    folder& operator=(const folder&) = delete;
-    ~folder();
-    [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
 
 [[nodiscard]] std::string contents(const std::string& file);
 

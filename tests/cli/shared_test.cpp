@@ -24,7 +24,7 @@ protected:
         });
     }
 
-    [[nodiscard]] std::string address() const { return "local:" + folder_.file("agent"); }
+    [[nodiscard]] std::string address() const { return "local:" + folder_.path("agent"); }
     [[nodiscard]] std::vector<pid_t> agents() const {
         std::vector<pid_t> found;
         for (const pid_t id : processes_with(address()))
@@ -36,7 +36,7 @@ protected:
     /// One whose successors wait but a second for the clients that it leaves behind.
     void start_agent() {
         agent_.emplace(baton({"agent", "--foreground", "--address", address(), "--max-ttl-ms", "1000"}));
-        ASSERT_TRUE(eventually([this] { return std::filesystem::is_socket(folder_.file("agent")); }));
+        ASSERT_TRUE(eventually([this] { return std::filesystem::is_socket(folder_.path("agent")); }));
     }
     void kill_agents() const {
         for (const pid_t id : agents()) ::kill(id, SIGKILL);
@@ -74,9 +74,9 @@ protected:
     }
     /// A script that says that it has begun, and ends when the file is there.
     [[nodiscard]] std::string until(const std::string& name) const {
-        return "echo up; while ! [ -e " + folder_.file(name) + " ]; do sleep 0.02; done; echo done";
+        return "echo up; while ! [ -e " + folder_.path(name) + " ]; do sleep 0.02; done; echo done";
     }
-    void make(const std::string& name) const { std::ofstream{folder_.file(name)} << "x"; }
+    void make(const std::string& name) const { std::ofstream{folder_.path(name)} << "x"; }
 
     std::optional<child> agent_;
     std::string word_ = unique_word();
@@ -120,7 +120,7 @@ TEST_F(Shared, FiftyShellsInOrder) {
     ASSERT_TRUE(holder.says("up"));
     std::deque<child> shells;
     for (int i = 0; i < 50; ++i) {
-        shells.emplace_back(shell({}, "echo " + std::to_string(i) + " >>" + folder_.file("order")));
+        shells.emplace_back(shell({}, "echo " + std::to_string(i) + " >>" + folder_.path("order")));
         // The order of arrival is the engine's: one is there before the next is started.
         ASSERT_TRUE(waiting(static_cast<std::size_t>(i) + 1));
     }
@@ -130,13 +130,13 @@ TEST_F(Shared, FiftyShellsInOrder) {
         EXPECT_EQ(shells[static_cast<std::size_t>(i)].wait(), 0);
         expected += std::to_string(i) + "\n";
     }
-    EXPECT_EQ(contents(folder_.file("order")), expected);
+    EXPECT_EQ(contents(folder_.path("order")), expected);
     EXPECT_EQ(agents().size(), 1U);
 }
 
 TEST_F(Shared, TwentyFirstShellsStartOneAgentAndExclude) {
     std::deque<child> shells;
-    const std::string inside = folder_.file("inside");
+    const std::string inside = folder_.path("inside");
     for (int i = 0; i < 20; ++i) shells.emplace_back(shell({}, "mkdir " + inside + " && rmdir " + inside));
     for (child& one : shells) EXPECT_EQ(one.wait(), 0) << one.err();
     EXPECT_EQ(agents().size(), 1U);
@@ -194,7 +194,7 @@ TEST_F(Shared, KillOfTheAgentDisturbsNobody) {
     start_agent();
     child first{shell({"-t", "1s"}, until("go"))};
     ASSERT_TRUE(first.says("up"));
-    const std::string order = " >>" + folder_.file("order");
+    const std::string order = " >>" + folder_.path("order");
     child second{shell({"-t", "1s"}, "echo second" + order)};
     ASSERT_TRUE(waiting(1));
     child third{shell({"-t", "1s"}, "echo third" + order)};
@@ -204,14 +204,14 @@ TEST_F(Shared, KillOfTheAgentDisturbsNobody) {
     child newcomer{shell({"-t", "1s"}, "echo newcomer" + order)};
     ASSERT_TRUE(waiting(3)) << said_by({"ls"});
     EXPECT_EQ(fence(), before) << "held under the same fence";
-    EXPECT_EQ(contents(folder_.file("order")), "");
+    EXPECT_EQ(contents(folder_.path("order")), "");
     make("go");
     EXPECT_EQ(first.wait(), 0) << first.err();
     EXPECT_EQ(first.out(), "up\ndone\n");
     EXPECT_EQ(second.wait(), 0) << second.err();
     EXPECT_EQ(third.wait(), 0) << third.err();
     EXPECT_EQ(newcomer.wait(), 0) << newcomer.err();
-    EXPECT_EQ(contents(folder_.file("order")), "second\nthird\nnewcomer\n");
+    EXPECT_EQ(contents(folder_.path("order")), "second\nthird\nnewcomer\n");
 }
 
 TEST_F(Shared, KillOfBatonAndAgentFreesTheNameAfterThePause) {
@@ -257,29 +257,20 @@ TEST_F(Shared, AStoppedBatonKeepsItsLockBeyondTheTtl) {
 }
 
 TEST_F(Shared, AJobStoppedAtTheTerminalKeepsItsLockBeyondTheTtl) {
-    start_options options = with_agent({.arguments = {"/bin/bash", "--norc", "--noprofile", "-i"},
-                                        .environment = environment(),
-                                        .input = {},
-                                        .on_terminal = true});
-    options.environment["PS1"] = "ready> ";
-    options.environment["BATON"] = BATON_PROGRAM;
-    child bash{options};
+    child bash{with_agent(interactive_shell())};
     ASSERT_TRUE(bash.says("ready> "));
-    bash.forget();
-    bash.type("$BATON run -t 400ms -l a -- sh -c 'echo be''gun; read line; echo got-$line-'\n");
+    send(bash, "$BATON run -t 400ms -l a -- sh -c 'echo be''gun; read line; echo got-$line-'");
     ASSERT_TRUE(bash.says("begun")) << bash.out();
     bash.forget();
     bash.type("\x1a");
     ASSERT_TRUE(bash.says("Stopped")) << bash.out();
     child second{shell({"-w", "1500ms"}, "echo no")};
     EXPECT_EQ(second.wait(), 75) << second.err();
-    bash.forget();
-    bash.type("fg\n");
+    send(bash, "fg");
     ASSERT_TRUE(bash.says("read line")) << bash.out();
     bash.type("hello\n");
     EXPECT_TRUE(bash.says("got-hello-")) << bash.out();
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    leave(bash);
 }
 
 /// Nobody is left to renew, or to kill: the lease ends, the next one is let in, and what wakes up later is stopped.
@@ -345,7 +336,7 @@ TEST_F(Shared, SpacesNeverMeet) {
 
 TEST_F(Shared, WithoutAnAgentAndWithoutAPlaceForOneItIs69Or77) {
     start_options options = shell({}, "echo no");
-    options.environment["BATON_URL"] = "local:" + folder_.file("no/such/folder/agent");
+    options.environment["BATON_URL"] = "local:" + folder_.path("no/such/folder/agent");
     child nowhere{options};
     EXPECT_EQ(nowhere.wait(), 69);
     EXPECT_NE(nowhere.err(), "");

@@ -6,26 +6,10 @@
 namespace baton::testing {
 namespace {
 
-class Terminal : public Cli {
-protected:
-    /// An interactive bash with job control, and `baton` as a word in it.
-    [[nodiscard]] start_options shell() const {
-        start_options options{.arguments = {"/bin/bash", "--norc", "--noprofile", "-i"},
-                              .environment = environment(),
-                              .input = {},
-                              .on_terminal = true};
-        options.environment["PS1"] = "ready> ";
-        options.environment["BATON"] = BATON_PROGRAM;
-        return options;
-    }
-    static void send(child& shell, const std::string& line) {
-        shell.forget();
-        shell.type(line + "\n");
-    }
-};
+using Terminal = Cli;
 
 TEST_F(Terminal, InterruptReachesTheCommandAndTheShellGoesOn) {
-    child bash{shell()};
+    child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- sh -c 'echo be''gun; exec sleep 1000'");
     ASSERT_TRUE(bash.says("begun")) << bash.out();
@@ -34,12 +18,11 @@ TEST_F(Terminal, InterruptReachesTheCommandAndTheShellGoesOn) {
     ASSERT_TRUE(bash.says("ready> ")) << bash.out();
     send(bash, "echo code-$?-");
     EXPECT_TRUE(bash.says("code-130-")) << bash.out();
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    leave(bash);
 }
 
 TEST_F(Terminal, InterruptEndsALoopOfTheShell) {
-    child bash{shell()};
+    child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "for i in 1 2 3; do $BATON run -l a -- sh -c 'echo turn-'$i'.; exec sleep 1000'; done");
     ASSERT_TRUE(bash.says("turn-1.")) << bash.out();
@@ -47,12 +30,11 @@ TEST_F(Terminal, InterruptEndsALoopOfTheShell) {
     send(bash, "echo after-the''-loop");
     EXPECT_TRUE(bash.says("after-the-loop")) << bash.out();
     EXPECT_EQ(bash.out().find("turn-2."), std::string::npos) << bash.out();
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    leave(bash);
 }
 
 TEST_F(Terminal, StopGivesThePromptAndFgContinuesBoth) {
-    child bash{shell()};
+    child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- sh -c 'echo be''gun; read line; echo got-$line-'");
     ASSERT_TRUE(bash.says("begun")) << bash.out();
@@ -68,12 +50,11 @@ TEST_F(Terminal, StopGivesThePromptAndFgContinuesBoth) {
     ASSERT_TRUE(bash.says("got-hello-")) << bash.out();
     send(bash, "echo code-$?-");
     EXPECT_TRUE(bash.says("code-0-")) << bash.out();
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    leave(bash);
 }
 
 TEST_F(Terminal, AnInteractiveShellWorksInside) {
-    child bash{shell()};
+    child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "PS1='inner> ' $BATON run -l a -- bash --norc --noprofile -i");
     ASSERT_TRUE(bash.says("inner> ")) << bash.out();
@@ -93,48 +74,44 @@ TEST_F(Terminal, AnInteractiveShellWorksInside) {
     ASSERT_TRUE(bash.says("ready> ")) << bash.out();
     send(bash, "echo code-$?-");
     EXPECT_TRUE(bash.says("code-5-")) << bash.out();
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    leave(bash);
 }
 
 TEST_F(Terminal, ViWorksInside) {
-    child bash{shell()};
+    child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
-    send(bash, "$BATON run -l a -- vi " + folder_.file("text"));
+    send(bash, "$BATON run -l a -- vi " + folder_.path("text"));
     ASSERT_TRUE(bash.says("~")) << bash.out();
     bash.type("ihello\x1b:wq\n");
     ASSERT_TRUE(bash.says("ready> ")) << bash.out();
-    EXPECT_EQ(contents(folder_.file("text")), "hello\n");
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    EXPECT_EQ(contents(folder_.path("text")), "hello\n");
+    leave(bash);
 }
 
 /// The pager is of the same job: the terminal must stay with it.
 TEST_F(Terminal, APipelineKeepsTheTerminalForItsOtherPart) {
-    child bash{shell()};
+    child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- echo piped | (cat; read -r line </dev/tty; echo pager-$line-)");
     ASSERT_TRUE(bash.says("piped\r\n")) << bash.out();
     bash.type("key\n");
     EXPECT_TRUE(bash.says("pager-key-")) << bash.out();
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    leave(bash);
 }
 
 /// And the command gets it when it asks: its input is not the terminal, but it reads from there.
 TEST_F(Terminal, TheEndOfAPipelineGetsTheTerminalWhenItAsks) {
-    child bash{shell()};
+    child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "echo x | $BATON run -l a -- bash -c 'read -r line </dev/tty; echo asked-$line-'");
     ASSERT_TRUE(bash.says("-'\r\n")) << bash.out();
     bash.type("key\n");
     EXPECT_TRUE(bash.says("asked-key-")) << bash.out();
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    leave(bash);
 }
 
 TEST_F(Terminal, InBackgroundItStopsForInputAndFgServesIt) {
-    child bash{shell()};
+    child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- bash -c 'read -r line; echo late-$line-' &");
     ASSERT_TRUE(bash.says("ready> ")) << bash.out();
@@ -146,13 +123,12 @@ TEST_F(Terminal, InBackgroundItStopsForInputAndFgServesIt) {
     ASSERT_TRUE(bash.says("read -r")) << bash.out();
     bash.type("word\n");
     EXPECT_TRUE(bash.says("late-word-")) << bash.out();
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    leave(bash);
 }
 
 /// ^C at a script: both the script and the command are to end.
 TEST_F(Terminal, InterruptEndsAScript) {
-    child bash{shell()};
+    child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "sh -c '$BATON run -l a -- sh -c \"echo be\"gun\"; exec sleep 1000\"; echo script-went-on'");
     ASSERT_TRUE(bash.says("begun")) << bash.out();
@@ -160,13 +136,12 @@ TEST_F(Terminal, InterruptEndsAScript) {
     bash.type("\x03");
     ASSERT_TRUE(bash.says("ready> ")) << bash.out();
     EXPECT_EQ(bash.out().find("script-went-on"), std::string::npos) << bash.out();
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    leave(bash);
 }
 
 /// The same where the command has the terminal, and is the only one to hear of ^C.
 TEST_F(Terminal, InterruptEndsAScriptWhoseCommandHasTheTerminal) {
-    child bash{shell()};
+    child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "bash -c '$BATON run -l a -- sh -c \"read one; echo be\"gun\"; exec sleep 1000\";"
                " echo script-we''nt-on'");
@@ -176,13 +151,12 @@ TEST_F(Terminal, InterruptEndsAScriptWhoseCommandHasTheTerminal) {
     bash.type("\x03");
     ASSERT_TRUE(bash.says("ready> ")) << bash.out();
     EXPECT_EQ(bash.out().find("script-went-on"), std::string::npos) << bash.out();
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    leave(bash);
 }
 
 /// ^Z at a command of a script that has the terminal stops its group only: the script is to stop with it.
 TEST_F(Terminal, StopStopsAScriptToo) {
-    child bash{shell()};
+    child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "sh -c '$BATON run -l a -- sh -c \"read one; echo be\"gun\"; read two; echo got-\\$two-\";"
                " echo o''ver'");
@@ -196,13 +170,12 @@ TEST_F(Terminal, StopStopsAScriptToo) {
     bash.type("two\n");
     EXPECT_TRUE(bash.says("got-two-")) << bash.out();
     EXPECT_TRUE(bash.says("over")) << bash.out();
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    leave(bash);
 }
 
 /// The shell has the terminal. Taken from it, it would read the end of its input, and go.
 TEST_F(Terminal, ACommandThatIsNotThereTakesNothingFromTheShell) {
-    child bash{shell()};
+    child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- no-such-command &");
     ASSERT_TRUE(bash.says("No such file")) << bash.out();
@@ -211,8 +184,7 @@ TEST_F(Terminal, ACommandThatIsNotThereTakesNothingFromTheShell) {
         return bash.says("Exit 127", milliseconds{200});
     })) << bash.out();
     EXPECT_FALSE(bash.wait(milliseconds{200})) << bash.out();
-    bash.type("exit\n");
-    EXPECT_TRUE(bash.wait());
+    leave(bash);
 }
 
 /// Without a shell around it nobody could continue it: ^Z does nothing.

@@ -22,7 +22,7 @@ protected:
         started.arguments.insert(started.arguments.begin(), plays.begin(), plays.end());
         return started;
     }
-    [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+    [[nodiscard]] std::string file(const std::string& name) const { return folder_.path(name); }
     void make(const std::string& name) const { std::ofstream{file(name)} << "x"; }
     [[nodiscard]] std::string report() const { return contents(file("report")); }
     [[nodiscard]] bool there(const std::string& name) const {

@@ -11,6 +11,7 @@
 #include "engine/engine_host.hpp"
 #include "engine/inspect.hpp"
 #include "schedule.hpp"
+#include "shrink_plan.hpp"
 
 namespace baton::redis {
 namespace {
@@ -214,30 +215,9 @@ std::optional<difference_found> play_seed(script_side& scripts, std::uint64_t se
     return {};
 }
 
-// The shortest failing prefix first; then half of it is left out, a quarter, …, single steps, until none can be spared.
 difference_found shrink(script_side& scripts, sim::plan& failing, difference_found found) {
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{30};
-    failing.steps.resize(found.step + 1);
-    for (std::size_t length = failing.steps.size() / 2; length > 0;) {
-        bool smaller = false;
-        for (std::size_t end = failing.steps.size(); end > 0;) {
-            if (std::chrono::steady_clock::now() > give_up) return found;
-            const std::size_t begin = end > length ? end - length : 0;
-            sim::plan tried = failing;
-            tried.steps.erase(tried.steps.begin() + static_cast<std::ptrdiff_t>(begin),
-                              tried.steps.begin() + static_cast<std::ptrdiff_t>(end));
-            end = begin;
-            if (auto still = play(scripts, tried)) {
-                tried.steps.resize(still->step + 1);
-                end = std::min(end, tried.steps.size());
-                failing = std::move(tried);
-                found = std::move(*still);
-                smaller = true;
-            }
-        }
-        if (!smaller || length > 1) length /= 2;
-    }
-    return found;
+    return sim::shrink_plan(failing, std::move(found), std::chrono::seconds{30},
+                            [&scripts](const sim::plan& tried) { return play(scripts, tried); });
 }
 
 }  // namespace baton::redis

@@ -66,15 +66,11 @@ TEST(ScriptCall, ListsLiveRequestsAsOneArgumentEach) {
                                               "4:11:12:77:1:p3:8:3:gpu1:3:gpu2:0:1:5:5:"}));
 }
 
-TEST(ScriptCall, IsSentByItsDigestOrWhole) {
+TEST(ScriptCall, IsSentByItsDigest) {
     std::string out;
     encode(out, called(tick{}));
     EXPECT_NE(out.find(text_of(script::tick).sha1), std::string::npos);
     EXPECT_TRUE(out.starts_with("*5\r\n$7\r\nEVALSHA\r\n$40\r\n")) << out;
-    out.clear();
-    encode_whole(out, called(tick{}));
-    EXPECT_TRUE(out.starts_with("*5\r\n$4\r\nEVAL\r\n")) << out.substr(0, 40);
-    EXPECT_NE(out.find(text_of(script::tick).text), std::string::npos);
 }
 
 TEST(ScriptReply, BeginsWithTimeNextLookLineageAndPause) {

@@ -57,8 +57,7 @@ local_address parse_local_address(std::string_view text) {
             throw error{errc::bad_url, "after the ? of a local: address only space=NAME may follow"};
         address.space = parameter.substr(key.size());
     }
-    if (!resp::valid_space(address.space))
-        throw error{errc::bad_url, "a space is named by 1 to 64 of A-Z a-z 0-9 . _ -"};
+    if (!resp::valid_space(address.space)) throw error{errc::bad_url, resp::space_rule};
     if (path.empty()) return address;
     if (path.find('\0') != std::string_view::npos) throw error{errc::bad_url, "a zero byte in the path of local:"};
     address.path = std::filesystem::absolute(path).lexically_normal();

@@ -125,7 +125,7 @@ bool read_switch(std::string_view name, std::string_view text) {
 
 void read_option(std::string_view name, const std::string& value, redis_address& address) {
     if (name == "space") {
-        if (!resp::valid_space(value)) refuse("a space is named by 1 to 64 of A-Z a-z 0-9 . _ -");
+        if (!resp::valid_space(value)) refuse(resp::space_rule);
         address.space = value;
     } else if (name == "db" && !address.path.empty()) {
         address.db = read_db(value);

@@ -55,10 +55,9 @@ resp::greeting_step greeting::say(step next) {
     switch (next) {
         case step::protocol: say_hello(said.send, address_); break;
         case step::database: choose_database(said.send, address_.db); break;
-        case step::hello: encode(said.send, hello_); break;
-        case step::whole_hello: encode_whole(said.send, hello_); break;
         case step::known_scripts: ask_for_scripts(said.send); break;
         case step::script: load_script(said.send, *missing_.back()); break;
+        case step::hello: encode(said.send, hello_); break;
     }
     return said;
 }
@@ -66,34 +65,28 @@ resp::greeting_step greeting::say(step next) {
 resp::greeting_step greeting::answered(const resp::value& answer) {
     if (answer.kind == resp::kind::error) return refused(answer.text);
     switch (step_) {
-        case step::protocol: return say(address_.db != 0 ? step::database : step::hello);
-        case step::database: return say(step::hello);
-        case step::hello:
-        case step::whole_hello: {
-            const auto heard = decode_answer(answer.text, {});
-            if (!heard) return {.error = std::make_error_code(std::errc::protocol_error)};
-            lineage_ = heard->head.lineage;
-            return say(step::known_scripts);
-        }
+        case step::protocol: return say(address_.db != 0 ? step::database : step::known_scripts);
+        case step::database: return say(step::known_scripts);
         case step::known_scripts:
             missing_.clear();
             for (std::size_t i = 0; i < answer.items.size() && i < all_scripts().size(); ++i)
                 if (answer.items[i].number == 0) missing_.push_back(&all_scripts().at(i));
             return next_script();
         case step::script: missing_.pop_back(); return next_script();
+        case step::hello: break;
     }
-    return {.error = std::make_error_code(std::errc::protocol_error)};
+    const auto heard = decode_answer(answer.text, {});
+    if (!heard) return {.error = std::make_error_code(std::errc::protocol_error)};
+    return {.lineage = heard->head.lineage};
 }
 
 resp::greeting_step greeting::next_script() {
-    if (missing_.empty()) return {.lineage = lineage_};
-    return say(step::script);
+    return say(missing_.empty() ? step::hello : step::script);
 }
 
 /// What time may heal is tried again; what is wrong with the address, the user or the server's settings is not.
 resp::greeting_step greeting::refused(std::string_view error) {
     const detail::reply_class what = detail::classify(error);
-    if (what == detail::reply_class::no_script && step_ == step::hello) return say(step::whole_hello);
     if (error.starts_with("BATONVERSION ")) return {errc::version_mismatch, true};
     if (error.starts_with("BATONSPACE ") || error.starts_with("BATONEVICTION ")) return {errc::space_refused, true};
     if (error.starts_with("BATONACL ")) return {errc::not_permitted, true};

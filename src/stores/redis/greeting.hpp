@@ -1,6 +1,6 @@
-// What is said first on every connection: who we are, which database; `hello`, which makes the space or finds it; and the
-// scripts that the server does not have yet, so that later commands, which name them only, are performed in the order in
-// which they were sent. Pure: an answer comes in, the next words go out.
+// What is said first on every connection: who we are, which database; the scripts that the server does not have yet, so
+// that commands, which name them only, are performed in the order in which they are sent; and `hello`, which makes the
+// space or finds it. Pure: an answer comes in, the next words go out.
 #pragma once
 
 #include "stores/redis/address.hpp"
@@ -17,7 +17,7 @@ public:
     [[nodiscard]] resp::greeting_step answered(const resp::value& answer);
 
 private:
-    enum class step : std::uint8_t { protocol, database, hello, whole_hello, known_scripts, script };
+    enum class step : std::uint8_t { protocol, database, known_scripts, script, hello };
 
     [[nodiscard]] resp::greeting_step say(step next);
     [[nodiscard]] resp::greeting_step refused(std::string_view error);
@@ -26,7 +26,6 @@ private:
     const detail::redis_address& address_;
     const script_call hello_;
     step step_ = step::protocol;
-    lineage lineage_ = 0;
     std::vector<const script_text*> missing_;
 };
 

@@ -175,16 +175,6 @@ script_call operator_call(script script, std::string_view space, lineage lineage
     return {script, {prefix_of(space) + "m"}, {padded(lineage, 16)}};
 }
 
-void encode(std::string& out, const script_call& call, std::string_view verb, std::string_view body) {
-    resp::writer write{out};
-    write.array(3 + call.keys.size() + call.arguments.size());
-    write.bulk(verb);
-    write.bulk(body);
-    write.bulk(std::to_string(call.keys.size()));
-    for (const std::string& key : call.keys) write.bulk(key);
-    for (const std::string& argument : call.arguments) write.bulk(argument);
-}
-
 }  // namespace
 
 std::string prefix_of(std::string_view space) { return "baton:{" + std::string{space} + "}:"; }
@@ -233,10 +223,13 @@ script_call page_call(std::string_view space, lineage lineage, section section, 
 }
 
 void encode(std::string& out, const script_call& call, const script_table& table) {
-    encode(out, call, "EVALSHA", text_of(call.script, table).sha1);
-}
-void encode_whole(std::string& out, const script_call& call, const script_table& table) {
-    encode(out, call, "EVAL", text_of(call.script, table).text);
+    resp::writer write{out};
+    write.array(3 + call.keys.size() + call.arguments.size());
+    write.bulk("EVALSHA");
+    write.bulk(text_of(call.script, table).sha1);
+    write.bulk(std::to_string(call.keys.size()));
+    for (const std::string& key : call.keys) write.bulk(key);
+    for (const std::string& argument : call.arguments) write.bulk(argument);
 }
 
 }  // namespace baton::redis

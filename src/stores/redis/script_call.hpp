@@ -45,8 +45,7 @@ enum class section : std::uint8_t { sessions, dying, marks, limits };
 [[nodiscard]] script_call page_call(std::string_view space, lineage lineage, section section, std::string_view cursor,
                                     unsigned count);
 
-/// Appends EVALSHA; `encode_whole` EVAL, for a server that does not know the script yet.
+/// Appends EVALSHA: the server has the script already.
 void encode(std::string& out, const script_call& call, const script_table& table = all_scripts());
-void encode_whole(std::string& out, const script_call& call, const script_table& table = all_scripts());
 
 }  // namespace baton::redis

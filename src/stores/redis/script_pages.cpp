@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "protocol/limit_shown.hpp"
+
 namespace baton::redis {
 namespace {
 
@@ -17,18 +19,6 @@ mode mode_of(text_reader& from) {
 }
 
 duration since(instant then, instant now) { return std::max(duration{0}, now - then); }
-
-/// 1 where one has it alone, else pinned, else the largest that a claim brought.
-std::optional<std::uint32_t> limit_of(const resource_view& resource) {
-    std::uint32_t largest = 0;
-    for (const auto* claims : {&resource.holders, &resource.queue})
-        for (const claim_view& claim : *claims) {
-            if (claim.admitted && claim.mode == mode::exclusive) return 1;
-            largest = std::max(largest, claim.limit);
-        }
-    if (resource.pinned) return resource.pinned;
-    return largest != 0 ? std::optional{largest} : std::nullopt;
-}
 
 }  // namespace
 
@@ -98,8 +88,7 @@ snapshot script_pages::take() {
         resource.name = name;
         std::ranges::sort(resource.holders, {}, &claim_view::ticket);
         std::ranges::sort(resource.queue, {}, &claim_view::ticket);
-        resource.limit = limit_of(resource);
-        if (resource.limit) resource.percent = static_cast<std::uint32_t>(resource.used * 100 / *resource.limit);
+        show_limit(resource);
         whole.resources.push_back(std::move(resource));
     }
     whole.requests = std::move(requests_);

@@ -99,7 +99,8 @@ void encode(std::string& out, const snapshot& snapshot);
 [[nodiscard]] std::string to_hex(const protocol::session_id& id);
 [[nodiscard]] std::optional<protocol::session_id> from_hex(std::string_view text);
 
-/// 1 to 64 of `A-Z a-z 0-9 . _ -`.
 [[nodiscard]] bool valid_space(std::string_view name);
+/// What whoever names another is told.
+inline constexpr const char* space_rule = "a space is named by 1 to 64 of A-Z a-z 0-9 . _ -";
 
 }  // namespace baton::resp

@@ -1,0 +1,41 @@
+// Making a failing plan small enough to read, whatever plays it.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+#include "plan.hpp"
+
+namespace baton::sim {
+
+/// The shortest failing prefix first; then half of it is left out, a quarter, …, single steps, until none can be spared,
+/// or the time is over. `play` gives what still fails, if something does, with the step at which it does.
+template <typename Failure, typename Play>
+[[nodiscard]] Failure shrink_plan(plan& failing, Failure found, std::chrono::seconds patience, Play play) {
+    const auto give_up = std::chrono::steady_clock::now() + patience;
+    failing.steps.resize(found.step + 1);
+    for (std::size_t length = failing.steps.size() / 2; length > 0;) {
+        bool smaller = false;
+        for (std::size_t end = failing.steps.size(); end > 0;) {
+            if (std::chrono::steady_clock::now() > give_up) return found;
+            const std::size_t begin = end > length ? end - length : 0;
+            plan tried = failing;
+            const auto first = tried.steps.begin();
+            tried.steps.erase(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end));
+            end = begin;
+            if (auto still = play(tried)) {
+                tried.steps.resize(still->step + 1);
+                end = std::min(end, tried.steps.size());
+                failing = std::move(tried);
+                found = std::move(*still);
+                smaller = true;
+            }
+        }
+        if (!smaller || length > 1) length /= 2;
+    }
+    return found;
+}
+
+}  // namespace baton::sim
