@@ -179,8 +179,8 @@ void guardian_loop::pursue(steady_time now) {
 /// The group at one stroke, so that nobody in it escapes by forking; then, one by one, who has left it.
 void guardian_loop::signal_everything(int signal) {
     const bool reached_group = !status_ && ::kill(-command_, signal) == 0;
-    std::vector<process> others = tree_below(::getpid());
-    if (signal != SIGKILL && !status_) std::erase_if(others, [this](const process& p) { return p.group == command_; });
+    std::vector<process_stat> others = tree_below(::getpid());
+    if (signal != SIGKILL && !status_) std::erase_if(others, [this](const process_stat& p) { return p.group == command_; });
     const signalled result = signal_all(others, signal);
     if (signal != SIGKILL) return;
     // What another user's is may be hidden from us in /proc, but we have children, or would not be here.

@@ -190,7 +190,7 @@ void job::without_guardian() {
         const signalled result = signal_all(tree_below(::getpid()), SIGKILL);
         while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
         // Two looks, because one may miss a process whose parent ends while it goes through the others.
-        std::vector<process> left = tree_below(::getpid());
+        std::vector<process_stat> left = tree_below(::getpid());
         if (left.empty()) left = tree_below(::getpid());
         if (left.empty()) break;
         survivors = static_cast<std::uint32_t>(left.size());

@@ -7,11 +7,9 @@
 
 #include <cerrno>
 #include <chrono>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-#include <string>
 #include <utility>
+
+#include "agent/process_stat.hpp"
 
 namespace baton::agent {
 namespace {
@@ -29,21 +27,10 @@ bool is_ready(int descriptor, short events) {
     return poll(&asked, 1, 0) > 0 && asked.revents != 0;
 }
 
-/// When a process was started, in the kernel's ticks: with its number that names it. None if it has ended, even if its
-/// parent has not heard of it yet.
+/// When a process was started. None if it has ended, even if its parent has not heard of it yet.
 std::optional<std::uint64_t> start_of(pid_t process) {
-    std::ifstream file{"/proc/" + std::to_string(process) + "/stat"};
-    const std::string line{std::istreambuf_iterator<char>{file}, {}};
-    const std::size_t name_end = line.rfind(')');  // a name may hold anything
-    if (name_end == std::string::npos) return {};
-    std::istringstream fields{line.substr(name_end + 1)};
-    std::string state;
-    fields >> state;
-    if (state.empty() || state == "Z" || state == "X") return {};
-    std::string skipped;
-    for (int field = 4; field < 22; ++field) fields >> skipped;
-    std::uint64_t start = 0;
-    return fields >> start ? std::optional{start} : std::nullopt;
+    const auto found = look_at(process);
+    return found && !found->ended() ? std::optional<std::uint64_t>{found->started} : std::nullopt;
 }
 
 std::shared_ptr<process_watch> by_number(asio::io_context& context, pid_t process) {

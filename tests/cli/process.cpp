@@ -182,16 +182,4 @@ std::string unique_word() {
     return std::to_string(::getpid()) + "000" + std::to_string(++count);
 }
 
-std::string contents(const std::string& file) {
-    // Not a stream: it throws where a process ends while its file in /proc is read.
-    const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (opened < 0) return {};
-    std::string text;
-    std::array<char, 4096> bytes{};
-    for (ssize_t length = 0; (length = ::read(opened, bytes.data(), bytes.size())) > 0;)
-        text.append(bytes.data(), static_cast<std::size_t>(length));
-    ::close(opened);
-    return text;
-}
-
 }  // namespace baton::testing

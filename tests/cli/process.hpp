@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../contents.hpp"
 #include "../eventually.hpp"
 #include "../folder.hpp"
 
@@ -78,7 +79,5 @@ private:
 
 /// A word that no other process has in its command line.
 [[nodiscard]] std::string unique_word();
-
-[[nodiscard]] std::string contents(const std::string& file);
 
 }  // namespace baton::testing

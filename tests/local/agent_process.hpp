@@ -6,14 +6,13 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "../contents.hpp"
 #include "../eventually.hpp"
 #include "../folder.hpp"
 #include "../launch.hpp"
@@ -43,8 +42,7 @@ public:
         for (const auto& entry : std::filesystem::directory_iterator{"/proc", error}) {
             const std::string name = entry.path().filename();
             if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-            std::ifstream file{entry.path() / "cmdline"};
-            const std::string line{std::istreambuf_iterator<char>{file}, {}};
+            const std::string line = contents(entry.path() / "cmdline");
             const std::string verb{"baton\0agent\0", 12};
             if (line.find(verb) == std::string::npos) continue;
             if (line.find("local:" + folder_.path("")) == std::string::npos) continue;

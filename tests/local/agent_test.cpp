@@ -1,6 +1,7 @@
 // How an agent begins, what it is like while it runs, and how it ends.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
 
 #include "actor_process.hpp"
@@ -8,11 +9,6 @@
 
 namespace baton::local_tests {
 namespace {
-
-std::string text_of(const std::string& path) {
-    std::ifstream file{path};
-    return {std::istreambuf_iterator<char>{file}, {}};
-}
 
 TEST(Agent, TwentyProcessesAtOnceStartOne) {
     const workplace place;
@@ -48,7 +44,7 @@ TEST(Agent, IsDetachedFromWhoeverStartedIt) {
     const auto inherited = descriptors("/proc/" + std::to_string(starter.process()));
     EXPECT_FALSE(inherited.empty());
     for (const std::string& each : descriptors(process)) EXPECT_FALSE(inherited.contains(each)) << each;
-    EXPECT_EQ(text_of(process + "/environ").find("HOME="), std::string::npos);
+    EXPECT_EQ(contents(process + "/environ").find("HOME="), std::string::npos);
     // Whoever waits for the starter's output is not kept waiting by the agent.
     starter.tell("quit");
     EXPECT_EQ(starter.hear("nothing of this kind"), "");
@@ -63,7 +59,7 @@ TEST(Agent, EndsWhenItIsIdleAndLeavesACleanState) {
     EXPECT_EQ(agent.hear(), "") << "its output is closed when it is ready";
     EXPECT_EQ(agent.wait(), 0);
     EXPECT_FALSE(std::filesystem::exists(place.path()));
-    EXPECT_NE(text_of(place.path() + ".state").find(" clean "), std::string::npos);
+    EXPECT_NE(contents(place.path() + ".state").find(" clean "), std::string::npos);
 }
 
 TEST(Agent, StaysWhileThereIsSomethingToRemember) {
@@ -113,7 +109,7 @@ TEST(Agent, RemembersThatItHadSessionsOnlyWhileItHas) {
     const workplace place;
     const agent_process agent{place};
     raw_client client{place.path()};
-    const auto state = [&] { return text_of(place.path() + ".state"); };
+    const auto state = [&] { return contents(place.path() + ".state"); };
     EXPECT_NE(state().find(" clean "), std::string::npos);
     ASSERT_EQ(client.ask(open_words(session_named('a'))), "alive");
     EXPECT_NE(state().find(" serving "), std::string::npos);
@@ -205,7 +201,7 @@ TEST(Agent, ReplacesAStaleSocketFileAndNothingElse) {
     std::ofstream{place.path()} << "somebody's letter";
     actor_process second{{BATON_PROGRAM, "agent", "--foreground", "--address", place.url()}};
     EXPECT_NE(second.wait(), 0);
-    EXPECT_EQ(text_of(place.path()), "somebody's letter");
+    EXPECT_EQ(contents(place.path()), "somebody's letter");
 }
 
 TEST(Agent, DoesNotTakeTheSocketOfAnotherProgram) {

@@ -1,6 +1,8 @@
 // What a program meets that uses local: through the library.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "actor_process.hpp"
 #include "baton/baton.hpp"
 #include "sandbox.hpp"

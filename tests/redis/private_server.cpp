@@ -7,11 +7,10 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <utility>
 
+#include "../contents.hpp"
 #include "../eventually.hpp"
 #include "../launch.hpp"
 #include "server_clock.hpp"
@@ -25,11 +24,6 @@ std::uint16_t free_port() {
     endpoint any{std::uint16_t{0}};
     close(listen_at(any));
     return any.port;
-}
-
-std::string contents(const std::string& path) {
-    std::ifstream file{path};
-    return {std::istreambuf_iterator<char>{file}, {}};
 }
 
 bool answers_ping(const endpoint& where) {

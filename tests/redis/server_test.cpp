@@ -6,8 +6,8 @@
 
 #include <array>
 #include <chrono>
-#include <fstream>
 
+#include "../contents.hpp"
 #include "private_server.hpp"
 #include "server_clock.hpp"
 
@@ -90,8 +90,7 @@ TEST_F(PrivateServer, DiesWithTheTest) {
     close(pipe[1]);
     // In a container nobody may collect it: then it is a zombie, without a command line.
     EXPECT_TRUE(eventually([&] {
-        std::ifstream line{"/proc/" + std::to_string(process) + "/cmdline"};
-        return !line || line.peek() == std::ifstream::traits_type::eof();
+        return contents("/proc/" + std::to_string(process) + "/cmdline").empty();
     }));
 }
 

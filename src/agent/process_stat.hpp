@@ -1,0 +1,25 @@
+// What /proc tells of a process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+
+namespace baton {
+
+struct process_stat {
+    pid_t id = 0;
+    pid_t parent = 0;
+    pid_t group = 0;
+    pid_t session = 0;
+    unsigned long long started = 0;  // in ticks since boot: with its number that names a process
+    char state = '?';                // as ps shows it: T stopped, Z ended and not waited for
+
+    [[nodiscard]] bool stopped() const { return state == 'T' || state == 't'; }
+    [[nodiscard]] bool ended() const { return state == 'Z' || state == 'X'; }
+};
+
+/// None if there is no such process.
+[[nodiscard]] std::optional<process_stat> look_at(pid_t process);
+
+}  // namespace baton

@@ -1,0 +1,24 @@
+// All that is in a file, nothing where there is none. Not by a stream: that throws where a process ends while its file in
+// /proc is read.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+
+namespace baton {
+
+inline std::string contents(const std::string& file) {
+    const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (opened < 0) return {};
+    std::string text;
+    std::array<char, 4096> bytes{};
+    for (ssize_t length = 0; (length = ::read(opened, bytes.data(), bytes.size())) > 0;)
+        text.append(bytes.data(), static_cast<std::size_t>(length));
+    ::close(opened);
+    return text;
+}
+
+}  // namespace baton
