@@ -71,6 +71,18 @@ public:
     virtual void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) = 0;
 };
 
+/// A thread that sleeps until a line has told its client what it waits for.
+class sleeper {
+public:
+    [[nodiscard]] virtual bool told() const noexcept = 0;
+    /// Returns when it is told, or called.
+    virtual void sleep() noexcept = 0;
+    virtual void call() noexcept = 0;
+
+protected:
+    ~sleeper() = default;
+};
+
 /// Which clock a client of the store measures its leases with.
 enum class lease_clock : std::uint8_t {
     boottime,   ///< runs while the machine sleeps: for stores elsewhere
@@ -87,6 +99,14 @@ public:
     virtual std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) = 0;
 
     [[nodiscard]] virtual lease_clock clock() const { return lease_clock::boottime; }
+
+    /// Returns when `who`, which waits on the calling thread, is told. Meanwhile a store may do its own work on that
+    /// thread, if it has any: what is read by the thread that waits for it costs no switch to another.
+    virtual void wait(sleeper& who) {
+        while (!who.told()) who.sleep();
+    }
+    /// `who` is told, but not on its own thread: it is to leave `wait`.
+    virtual void wake(sleeper& who) { who.call(); }
 };
 
 /// The store that an address names, for instance `memory:NAME`: to put something between it and a client. Throws

@@ -18,12 +18,12 @@ using detail::lease_state;
 
 /// Where a blocking caller waits. Shared, because it is woken after it was completed, when it may be gone.
 template <typename Result>
-class waiter final : public detail::sleeper, public std::enable_shared_from_this<waiter<Result>> {
+class waiter final : public sleeper, public detail::wakeable, public std::enable_shared_from_this<waiter<Result>> {
 public:
     /// The calling thread's own: it waits for one thing at a time.
     static std::shared_ptr<waiter> of_this_thread() {
         static thread_local std::shared_ptr<waiter> mine = std::make_shared<waiter>();
-        mine->done_ = false;
+        mine->told_ = false;
         return mine;
     }
 
@@ -32,28 +32,55 @@ public:
             const std::lock_guard lock{mutex_};
             error_ = error;
             result_ = std::move(result);
-            done_ = true;
-            if (!asleep_) return;
+            told_ = true;
+            const bool awake = !store_ || thread_ == std::this_thread::get_id();
+            if (awake) return;
         }
         detail::strand::wake_later(this->shared_from_this());
     }
 
-    Result wait(std::error_code& error) {
-        std::unique_lock lock{mutex_};
-        asleep_ = true;
-        changed_.wait(lock, [this] { return done_; });
-        asleep_ = false;
+    Result wait(const std::shared_ptr<store>& store, std::error_code& error) {
+        {
+            const std::lock_guard lock{mutex_};
+            store_ = store;
+        }
+        store->wait(*this);
+        const std::lock_guard lock{mutex_};
+        store_.reset();
         error = error_;
         return std::exchange(result_, {});
     }
 
-    void wake() noexcept override { changed_.notify_one(); }
+    void wake() noexcept override {
+        std::shared_ptr<store> store;
+        {
+            const std::lock_guard lock{mutex_};
+            store = store_;
+        }
+        if (store) store->wake(*this);
+    }
+
+    [[nodiscard]] bool told() const noexcept override { return told_; }
+    void sleep() noexcept override {
+        std::unique_lock lock{mutex_};
+        changed_.wait(lock, [this] { return told_ || called_; });
+        called_ = false;
+    }
+    void call() noexcept override {
+        {
+            const std::lock_guard lock{mutex_};
+            called_ = true;
+        }
+        changed_.notify_one();
+    }
 
 private:
+    const std::thread::id thread_ = std::this_thread::get_id();
     std::mutex mutex_;
     std::condition_variable changed_;
-    bool asleep_ = false;
-    bool done_ = false;
+    std::shared_ptr<store> store_;  // that it waits for
+    std::atomic<bool> told_{false};
+    bool called_ = false;
     std::error_code error_;
     Result result_{};
 };
@@ -115,12 +142,12 @@ std::shared_ptr<lease_state> wait_for_lease(const std::shared_ptr<client_core>& 
     };
     if (!stop.stop_possible()) {
         core->acquire(std::move(order), nullptr, done);
-        return waiter->wait(error);
+        return waiter->wait(core->store(), error);
     }
     const auto link = std::make_shared<stop_link>();
     const std::stop_callback on_stop{stop, [&core, &link] { cancel_through(core, link); }};
     core->acquire(std::move(order), link_to(core, link), done);
-    return waiter->wait(error);
+    return waiter->wait(core->store(), error);
 }
 
 lease lease_of(std::shared_ptr<lease_state> state) { return state ? lease_state::wrap(std::move(state)) : lease{}; }
@@ -157,7 +184,7 @@ std::vector<protocol::event> operate(const std::shared_ptr<client_core>& core, p
     core->operate(std::move(command), [&waiter](std::error_code why, std::vector<protocol::event> events) {
         waiter->complete(why, std::move(events));
     });
-    std::vector<protocol::event> events = waiter->wait(error);
+    std::vector<protocol::event> events = waiter->wait(core->store(), error);
     if (error) fail(error, what);
     for (const protocol::event& event : events)
         if (const auto* refused = std::get_if<protocol::refused>(&event.what))
@@ -278,7 +305,7 @@ snapshot client::inspect(const inspect_filter& filter) {
     std::error_code error = core_->refuse_to_block();
     if (error) fail(error, "inspect");
     core_->inspect(filter, [&waiter](std::error_code why, snapshot found) { waiter->complete(why, std::move(found)); });
-    snapshot found = waiter->wait(error);
+    snapshot found = waiter->wait(core_->store(), error);
     if (error) fail(error, "inspect");
     return found;
 }

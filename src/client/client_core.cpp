@@ -13,7 +13,7 @@ protocol::session_id draw_id() {
 
 }  // namespace
 
-client_core::client_core(std::shared_ptr<store> store, client_options options)
+client_core::client_core(std::shared_ptr<baton::store> store, client_options options)
     : store_{std::move(store)},
       options_{std::move(options)},
       clock_{store_->clock()},

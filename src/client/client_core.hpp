@@ -29,7 +29,7 @@ using on_answer = std::function<void(std::error_code, std::vector<protocol::even
 
 class client_core final : public store_listener, public std::enable_shared_from_this<client_core> {
 public:
-    client_core(std::shared_ptr<store> store, client_options options);
+    client_core(std::shared_ptr<baton::store> store, client_options options);
     client_core(const client_core&) = delete;
     client_core& operator=(const client_core&) = delete;
     ~client_core();
@@ -50,6 +50,7 @@ public:
     /// Why a blocking call cannot be made here, if it cannot.
     [[nodiscard]] std::error_code refuse_to_block() const;
     [[nodiscard]] const fork_guard& fork() const { return fork_; }
+    [[nodiscard]] const std::shared_ptr<baton::store>& store() const { return store_; }
 
     void up(lineage lineage) noexcept override;
     void down(std::error_code why) noexcept override;
@@ -89,7 +90,7 @@ private:
     void serve();
     [[nodiscard]] client_time now() const { return read_clock(clock_); }
 
-    std::shared_ptr<store> store_;
+    std::shared_ptr<baton::store> store_;
     client_options options_;
     lease_clock clock_;
     fork_guard fork_;

@@ -12,13 +12,13 @@
 
 namespace baton::detail {
 
-/// A thread that sleeps.
-class sleeper {
+/// Somebody whose thread sleeps.
+class wakeable {
 public:
     virtual void wake() noexcept = 0;
 
 protected:
-    ~sleeper() = default;
+    ~wakeable() = default;
 };
 
 class strand : public std::enable_shared_from_this<strand> {
@@ -40,12 +40,12 @@ public:
             strand->run();
         }
         mine.strands.clear();
-        for (const std::shared_ptr<sleeper>& sleeper : mine.sleepers) sleeper->wake();
+        for (const std::shared_ptr<wakeable>& sleeper : mine.sleepers) sleeper->wake();
         mine.sleepers.clear();
     }
 
     /// Wakes somebody once this thread has left all strands.
-    static void wake_later(std::shared_ptr<sleeper> sleeper) {
+    static void wake_later(std::shared_ptr<wakeable> sleeper) {
         auto& mine = this_thread();
         if (mine.strands.empty()) return sleeper->wake();
         mine.sleepers.push_back(std::move(sleeper));
@@ -54,7 +54,7 @@ public:
 private:
     struct of_thread {
         std::vector<std::shared_ptr<strand>> strands;  // that it runs, or is to run
-        std::vector<std::shared_ptr<sleeper>> sleepers;
+        std::vector<std::shared_ptr<wakeable>> sleepers;
     };
     static of_thread& this_thread() {
         static thread_local of_thread mine;

@@ -28,12 +28,22 @@ std::error_code error_of(const resp::value& answer) {
 constexpr int most_retired = 3;
 
 /// Between a connection and a client: words on one side, bytes on the other.
-class translator final : public resp::line_user {
+class translator final : public resp::line_user, public std::enable_shared_from_this<translator> {
 public:
-    translator(local_address address, local_options options, std::weak_ptr<store_listener> listener)
-        : line_user{std::move(listener)}, address_{std::move(address)}, options_{options} {}
+    translator(local_address address, local_options options, const std::shared_ptr<resp::io_thread>& thread,
+               std::weak_ptr<store_listener> listener)
+        : line_user{std::move(listener)}, address_{std::move(address)}, options_{options}, thread_{thread} {}
 
-    void dial(asio::io_context& /*context*/, resp::dial_result done) override { done(dial()); }
+    /// An agent is started by the store's own thread: that takes its time.
+    void dial(asio::io_context& /*context*/, resp::dial_result done) override {
+        resp::dialled made = dial();
+        if (made.error != errc::no_agent) return done(made);
+        const auto thread = thread_.lock();
+        if (!options_.start || !thread) return done({-1, errc::no_agent, true});
+        starting_ = true;
+        const auto self = shared_from_this();
+        thread->perform([self, done = std::move(done)] { done(self->start()); });
+    }
     resp::greeting_step begin_greeting() override {
         resp::greeting_step step;
         resp::encode(step.send, resp::hello{resp::wire_version, address_.space, options_.companion});
@@ -88,23 +98,20 @@ private:
     static constexpr message_tag look_bit = message_tag{1} << 62U;
 
     [[nodiscard]] bool is_starting() const override { return starting_; }
-    resp::dialled dial() {
+    [[nodiscard]] resp::dialled dial() const {
         std::error_code error;
-        int socket = dial_local(address_, error);
-        const bool nobody_there =
-            error == std::errc::connection_refused || error == std::errc::no_such_file_or_directory;
-        if (nobody_there && !options_.start) return {-1, errc::no_agent, true};
-        if (nobody_there) {
-            std::string said;
-            starting_ = true;
-            const auto failed = start_agent(address_, said);
-            starting_ = false;
-            if (failed) return {-1, failed, failed == errc::no_agent};
-            error.clear();
-            socket = dial_local(address_, error);
-        }
+        const int socket = dial_local(address_, error);
+        if (error == std::errc::connection_refused || error == std::errc::no_such_file_or_directory)
+            return {-1, errc::no_agent};
         if (error == std::errc::permission_denied) error = errc::not_permitted;
         return {socket, error, error == errc::not_permitted};
+    }
+    resp::dialled start() {
+        std::string said;
+        const auto failed = start_agent(address_, said);
+        starting_ = false;
+        if (failed) return {-1, failed, failed == errc::no_agent};
+        return dial();
     }
     void fail_looks(std::error_code why) {
         std::map<message_tag, resp::look_answer> failed;
@@ -123,6 +130,7 @@ private:
 
     const local_address address_;
     const local_options options_;
+    const std::weak_ptr<resp::io_thread> thread_;
     int retired_ = 0;  // agents of another version that made way, in a row
     std::atomic<bool> starting_{false};
     std::mutex mutex_;
@@ -164,10 +172,12 @@ public:
     local(local_address address, local_options options) : address_{std::move(address)}, options_{options} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        auto between = std::make_shared<translator>(address_, options_, std::move(listener));
+        auto between = std::make_shared<translator>(address_, options_, thread_, std::move(listener));
         return std::make_unique<local_line>(thread_, std::move(between));
     }
     [[nodiscard]] lease_clock clock() const override { return lease_clock::monotonic; }
+    void wait(sleeper& who) override { thread_->wait(who); }
+    void wake(sleeper& who) override { thread_->wake(who); }
 
 private:
     const local_address address_;

@@ -299,6 +299,8 @@ public:
         auto user = std::make_shared<redis_user>(address_, thread_->context(), std::move(listener));
         return std::make_unique<redis_line>(thread_, std::move(user));
     }
+    void wait(sleeper& who) override { thread_->wait(who); }
+    void wake(sleeper& who) override { thread_->wake(who); }
 
 private:
     const redis_address address_;

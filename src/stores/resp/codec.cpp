@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
+#include <utility>
 
 namespace baton::resp {
 namespace {
@@ -10,12 +12,37 @@ namespace {
 /// Room for the items of most messages. More is only made for what has come.
 constexpr std::size_t most_reserved = 16;
 
-std::optional<std::int64_t> integer(std::string_view text) {
-    if (text.starts_with('+')) text.remove_prefix(1);
+constexpr int most_digits = 19;
+
+enum class line_state : std::uint8_t { complete, cut, malformed };
+
+/// A line that is nothing but a number: most are of a digit or two.
+struct number_line {
+    line_state state = line_state::malformed;
     std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) return {};
-    return number;
+    std::size_t length = 0;  // with the end of the line
+};
+
+number_line read_number(std::string_view bytes) {
+    const char* at = bytes.data();
+    const char* const limit = at + bytes.size();
+    const bool negative = bytes.starts_with('-');
+    if (negative || bytes.starts_with('+')) ++at;
+    const char* const first = at;
+    const char* const last = at + std::min<std::ptrdiff_t>(limit - at, most_digits);
+    std::uint64_t number = 0;
+    for (; at != last; ++at) {
+        const auto digit = static_cast<unsigned>(*at) - '0';
+        if (digit > 9) break;
+        number = 10 * number + digit;
+    }
+    if (at == limit) return {line_state::cut};
+    if (at == first || *at != '\r') return {};
+    if (++at == limit) return {line_state::cut};
+    const std::uint64_t most = std::uint64_t{std::numeric_limits<std::int64_t>::max()} + (negative ? 1 : 0);
+    if (*at != '\n' || number > most) return {};
+    return {line_state::complete, static_cast<std::int64_t>(negative ? 0 - number : number),
+            static_cast<std::size_t>(++at - bytes.data())};
 }
 
 /// Digits, with a sign before them.
@@ -47,155 +74,172 @@ void decoder::feed(std::string_view bytes) {
     buffer_ += bytes;
 }
 
-std::optional<value> decoder::fail(resp::fault fault) {
+void decoder::restart() {
+    fail(fault::none);
+    message_bytes_ = message_values_ = 0;
+}
+
+decoder::progress decoder::fail(resp::fault fault) {
     fault_ = fault;
     buffer_.clear();
     open_.clear();
+    root_ = {};
     at_ = scanned_ = 0;
-    return {};
-}
-
-void decoder::consume(std::size_t bytes) {
-    at_ += bytes;
-    scanned_ = at_;
-    message_bytes_ += bytes;
+    return progress::starved;
 }
 
 std::optional<value> decoder::next() {
     while (fault_ == fault::none) {
-        std::optional<value> made = token();
-        if (!made) return {};
-        std::optional<value> whole = close(std::move(*made));
-        if (!whole) continue;
+        auto* const siblings = open_.empty() ? nullptr : &open_.back().made->items;
+        value& made = siblings == nullptr ? root_ : siblings->emplace_back();
+        const progress progress = token(made);
+        if (progress == progress::opened) continue;
+        if (progress == progress::starved) {
+            if (fault_ == fault::none && siblings != nullptr) siblings->pop_back();
+            return {};
+        }
+        if (!close_outwards()) continue;
         message_bytes_ = message_values_ = 0;
         if (at_ == buffer_.size()) {
             buffer_.clear();
             at_ = scanned_ = 0;
         }
-        return whole;
+        return std::exchange(root_, {});
     }
     return {};
 }
 
-/// Puts a finished value into the one that it belongs to; that may finish it, and so on outwards.
-std::optional<value> decoder::close(value made) {
+/// A value is finished; that may finish the one that it belongs to, and so on outwards. Whether it was the last.
+bool decoder::close_outwards() {
     while (!open_.empty()) {
-        open_value& outer = open_.back();
-        outer.made.items.push_back(std::move(made));
-        if (--outer.missing > 0) return {};
-        made = std::move(outer.made);
+        if (--open_.back().missing > 0) return false;
         open_.pop_back();
     }
-    return made;
+    return true;
 }
 
-/// One line, with the string that it announces. An aggregate that has items is opened, and the first of them is read.
-std::optional<value> decoder::token() {
-    for (;;) {
-        const std::size_t from = std::max(at_, scanned_);
-        const std::size_t end = buffer_.find("\r\n", from);
-        if (end == std::string::npos) {
-            scanned_ = std::max(at_, buffer_.empty() ? 0 : buffer_.size() - 1);
-            if (buffer_.size() - at_ > bounds_.line + 2) return fail(fault::too_large);
-            return {};
-        }
-        scanned_ = end;
-        if (end - at_ > bounds_.line) return fail(fault::too_large);
-        if (end == at_) return fail(fault::malformed);
-        const char type = buffer_[at_];
-        const std::string_view rest = std::string_view{buffer_}.substr(at_ + 1, end - at_ - 1);
-        const std::size_t header = end + 2 - at_;
-        if (message_values_ >= bounds_.values || message_bytes_ + header > bounds_.message)
-            return fail(fault::too_large);
-
-        value made;
-        switch (type) {
-            case '_':
-                if (!rest.empty()) return fail(fault::malformed);
-                break;
-            case '#':
-                if (rest != "t" && rest != "f") return fail(fault::malformed);
-                made = {kind::boolean, rest == "t" ? 1 : 0, {}, {}};
-                break;
-            case ':': {
-                const auto number = integer(rest);
-                if (!number) return fail(fault::malformed);
-                made = {kind::number, *number, {}, {}};
-                break;
-            }
-            case '(':
-                if (!big_number(rest)) return fail(fault::malformed);
-                made = {kind::big, 0, std::string{rest}, {}};
-                break;
-            case ',': made = {kind::real, 0, std::string{rest}, {}}; break;
-            case '+': made = {kind::simple, 0, std::string{rest}, {}}; break;
-            case '-': made = {kind::error, 0, std::string{rest}, {}}; break;
-            case '$':
-            case '=': return bulk(kind::bulk, rest, header);
-            case '!': return bulk(kind::error, rest, header);
-            case '*':
-            case '%':
-            case '~':
-            case '>': {
-                const kind kind = type == '*'   ? kind::array
-                                  : type == '%' ? kind::map
-                                  : type == '~' ? kind::set
-                                                : kind::push;
-                auto finished = aggregate(kind, rest, header);
-                if (finished || fault_ != fault::none) return finished;
-                continue;
-            }
-            default: return fail(fault::malformed);
-        }
-        consume(header);
-        ++message_values_;
-        return made;
-    }
-}
-
-std::optional<value> decoder::bulk(resp::kind kind, std::string_view length, std::size_t header) {
-    const auto size = integer(length);
-    if (!size || *size < -1) return fail(fault::malformed);
-    if (*size == -1) {  // RESP2's null
-        consume(header);
-        ++message_values_;
-        return value{};
-    }
-    const auto bytes = static_cast<std::size_t>(*size);
-    if (bytes > bounds_.bulk || message_bytes_ + header + bytes + 2 > bounds_.message) return fail(fault::too_large);
-    if (buffer_.size() - at_ < header + bytes + 2) return {};
-    if (buffer_.compare(at_ + header + bytes, 2, "\r\n") != 0) return fail(fault::malformed);
-    value made{kind, 0, buffer_.substr(at_ + header, bytes), {}};
-    consume(header + bytes + 2);
+/// One value more, of so many bytes.
+decoder::progress decoder::take(std::size_t bytes) {
+    at_ += bytes;
+    scanned_ = at_;
+    message_bytes_ += bytes;
     ++message_values_;
-    return made;
+    return progress::finished;
+}
+
+/// One line, with the string that it announces.
+decoder::progress decoder::token(value& made) {
+    if (at_ == buffer_.size()) return progress::starved;
+    if (message_values_ >= bounds_.values) return fail(fault::too_large);
+    const char type = buffer_[at_];
+    switch (type) {
+        case '_':
+        case '#':
+        case '(':
+        case ',':
+        case '+':
+        case '-': return text(made, type);
+        case ':':
+        case '$':
+        case '=':
+        case '!':
+        case '*':
+        case '%':
+        case '~':
+        case '>': return number(made, type);
+        default: return fail(buffer_.size() - at_ > bounds_.line ? fault::too_large : fault::malformed);
+    }
+}
+
+decoder::progress decoder::text(value& made, char type) {
+    const std::size_t end = buffer_.find("\r\n", std::max(at_, scanned_));
+    if (end == std::string::npos) {
+        scanned_ = std::max(at_, buffer_.size() - 1);
+        return buffer_.size() - at_ > bounds_.line + 2 ? fail(fault::too_large) : progress::starved;
+    }
+    scanned_ = end;
+    const std::size_t bytes = end + 2 - at_;
+    if (end - at_ > bounds_.line || message_bytes_ + bytes > bounds_.message) return fail(fault::too_large);
+    const std::string_view line = std::string_view{buffer_}.substr(at_ + 1, end - at_ - 1);
+    switch (type) {
+        case '_':
+            if (!line.empty()) return fail(fault::malformed);
+            break;
+        case '#':
+            if (line != "t" && line != "f") return fail(fault::malformed);
+            made.kind = kind::boolean;
+            made.number = line == "t" ? 1 : 0;
+            break;
+        case '(':
+            if (!big_number(line)) return fail(fault::malformed);
+            made.kind = kind::big;
+            made.text = line;
+            break;
+        default:
+            made.kind = type == ',' ? kind::real : type == '+' ? kind::simple : kind::error;
+            made.text = line;
+    }
+    return take(bytes);
+}
+
+decoder::progress decoder::number(value& made, char type) {
+    const number_line line = read_number(std::string_view{buffer_}.substr(at_ + 1));
+    if (line.state == line_state::cut) return progress::starved;
+    if (line.state == line_state::malformed) return fail(fault::malformed);
+    const std::size_t bytes = 1 + line.length;
+    if (message_bytes_ + bytes > bounds_.message) return fail(fault::too_large);
+    switch (type) {
+        case '$':
+        case '=': return bulk(made, kind::bulk, line.number, bytes);
+        case '!': return bulk(made, kind::error, line.number, bytes);
+        case '*': return aggregate(made, kind::array, line.number, bytes);
+        case '%': return aggregate(made, kind::map, line.number, bytes);
+        case '~': return aggregate(made, kind::set, line.number, bytes);
+        case '>': return aggregate(made, kind::push, line.number, bytes);
+        default: break;
+    }
+    made.kind = kind::number;
+    made.number = line.number;
+    return take(bytes);
+}
+
+decoder::progress decoder::bulk(value& made, resp::kind kind, std::int64_t length, std::size_t header) {
+    if (length < -1) return fail(fault::malformed);
+    if (length == -1) return take(header);  // RESP2's null
+    const auto bytes = static_cast<std::size_t>(length);
+    if (bytes > bounds_.bulk || message_bytes_ + header + bytes + 2 > bounds_.message) return fail(fault::too_large);
+    if (buffer_.size() - at_ < header + bytes + 2) return progress::starved;
+    if (buffer_[at_ + header + bytes] != '\r' || buffer_[at_ + header + bytes + 1] != '\n')
+        return fail(fault::malformed);
+    made.kind = kind;
+    made.text.assign(buffer_, at_ + header, bytes);
+    return take(header + bytes + 2);
 }
 
 /// Finished if there is nothing in it; else it is opened.
-std::optional<value> decoder::aggregate(resp::kind kind, std::string_view length, std::size_t header) {
-    const auto size = integer(length);
-    if (!size || *size < -1 || (*size == -1 && kind != kind::array)) return fail(fault::malformed);
-    const auto count = *size < 0 ? 0 : static_cast<std::size_t>(*size);
+decoder::progress decoder::aggregate(value& made, resp::kind kind, std::int64_t length, std::size_t header) {
+    if (length < -1 || (length == -1 && kind != kind::array)) return fail(fault::malformed);
+    if (length == -1) return take(header);
+    const auto count = static_cast<std::size_t>(length);
     if (count > bounds_.values) return fail(fault::too_large);
     const std::size_t items = kind == kind::map ? 2 * count : count;
     if (message_values_ + 1 + items > bounds_.values) return fail(fault::too_large);
     if (open_.size() >= bounds_.depth) return fail(fault::too_deep);
-    consume(header);
-    ++message_values_;
-    if (*size == -1) return value{};
-    value made{kind, 0, {}, {}};
-    if (items == 0) return made;
+    made.kind = kind;
+    if (items == 0) return take(header);
+    take(header);
     made.items.reserve(std::min(items, most_reserved));
-    open_.push_back({std::move(made), items});
-    return {};
+    open_.push_back({&made, items});
+    return progress::opened;
 }
 
 void writer::header(char type, std::uint64_t number) {
-    std::array<char, 24> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    out_ += type;
-    out_.append(digits.data(), end);
-    out_ += "\r\n";
+    std::array<char, 24> line;  // not cleared: it is written as far as it is read
+    line[0] = type;
+    char* end = std::to_chars(&line[1], line.data() + line.size() - 2, number).ptr;
+    *end++ = '\r';
+    *end++ = '\n';
+    out_.append(line.data(), static_cast<std::size_t>(end - line.data()));
 }
 
 void writer::bulk(std::string_view text) {

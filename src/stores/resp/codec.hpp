@@ -39,6 +39,11 @@ enum class fault : std::uint8_t { none, malformed, too_large, too_deep };
 class decoder {
 public:
     explicit decoder(resp::bounds bounds = {}) : bounds_{bounds} {}
+    decoder(const decoder&) = delete;
+    decoder& operator=(const decoder&) = delete;
+
+    /// Forgets everything: for another connection.
+    void restart();
 
     /// Takes bytes in. What is complete must be taken out by `next` in between: they are kept until then.
     void feed(std::string_view bytes);
@@ -51,24 +56,30 @@ public:
     [[nodiscard]] bool in_the_middle() const { return at_ < buffer_.size() || !open_.empty(); }
 
 private:
+    /// A value that waits for items. It stays where it is until it has them: what it is an item of itself gets no other
+    /// meanwhile.
     struct open_value {
-        value made;
+        value* made;
         std::size_t missing;
     };
+    enum class progress : std::uint8_t { finished, opened, starved };
 
-    std::optional<value> token();
-    std::optional<value> bulk(resp::kind kind, std::string_view length, std::size_t header);
-    std::optional<value> aggregate(resp::kind kind, std::string_view length, std::size_t header);
-    std::optional<value> fail(resp::fault fault);
-    void consume(std::size_t bytes);
-    std::optional<value> close(value made);
+    progress token(value& made);
+    progress text(value& made, char type);
+    progress number(value& made, char type);
+    progress bulk(value& made, resp::kind kind, std::int64_t length, std::size_t header);
+    progress aggregate(value& made, resp::kind kind, std::int64_t length, std::size_t header);
+    progress take(std::size_t bytes);
+    progress fail(resp::fault fault);
+    bool close_outwards();
 
     resp::bounds bounds_;
     std::string buffer_;
     std::size_t at_ = 0;
-    std::size_t scanned_ = 0;  // no end of a line before this
+    std::size_t scanned_ = 0;  // no end of a line of text before this
     std::size_t message_bytes_ = 0;
     std::size_t message_values_ = 0;
+    value root_;
     std::vector<open_value> open_;
     resp::fault fault_ = fault::none;
 };

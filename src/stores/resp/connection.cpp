@@ -90,7 +90,7 @@ void connection::connected(const dialled& made) {
         out_.clear();
         expected_.clear();
     }
-    decoder_ = decoder{answer_bounds};
+    decoder_.restart();
     greet(user_->begin_greeting());
     if (!greeted_) read();
 }

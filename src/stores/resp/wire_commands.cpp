@@ -1,5 +1,6 @@
 // Commands: to an array of strings, and back.
 #include <algorithm>
+#include <array>
 
 #include "stores/resp/reader.hpp"
 
@@ -270,12 +271,15 @@ std::string to_hex(const session_id& id) {
 }
 
 std::optional<session_id> from_hex(std::string_view text) {
-    constexpr auto lower_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-    if (text.size() != 32 || !std::ranges::all_of(text, lower_hex)) return {};
-    session_id id;
-    std::from_chars(text.data(), text.data() + 16, id.high, 16);
-    std::from_chars(text.data() + 16, text.data() + 32, id.low, 16);
-    return id;
+    if (text.size() != 32) return {};
+    std::array<std::uint64_t, 2> halves{};
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        const bool digit = c >= '0' && c <= '9';
+        if (!digit && (c < 'a' || c > 'f')) return {};
+        halves[i / 16] = halves[i / 16] << 4U | static_cast<std::uint64_t>(digit ? c - '0' : c - 'a' + 10);
+    }
+    return session_id{halves[0], halves[1]};
 }
 
 bool valid_space(std::string_view name) {
