@@ -74,6 +74,7 @@ void io_turns::let_go_if_one_waits(std::unique_lock<std::mutex>& lock) {
         naps = turn_ == turn::of_caller && served_ == before ? naps + 1 : 0;
     }
     turn_ = turn::of_thread;
+    last_alone_ = waiting_.size() == 1;  // it was called, and did not come in time: next time, perhaps
 }
 
 void io_turns::wait(sleeper& who) {
