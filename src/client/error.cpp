@@ -24,7 +24,7 @@ public:
             case errc::forked: return "the client belongs to the parent process; make one after fork";
             case errc::bad_url: return "the address is not understood";
             case errc::no_agent:
-                return "no agent serves this address, and none could be started; `baton agent` says why";
+                return "no agent serves this address, and none could be started; `baton agent --address local:…` says why";
             case errc::not_permitted: return "the agent belongs to another user, or the server does not let this one in";
             case errc::version_mismatch:
                 return "the agent, or the space on the server, is of another version and in use";
@@ -41,7 +41,8 @@ public:
             case errc::above_limit: return "refused: more permits than the limit that is pinned for the name";
             case errc::hold_limit_out_of_range: return "refused: a hold limit is 1 ms to 366 days";
             case errc::queue_full: return "refused: the queue is full";
-            case errc::ttl_out_of_range: return "refused: a ttl is 100 ms up to the longest that the space allows";
+            case errc::ttl_out_of_range:
+                return "refused: a ttl is 100 ms to 15 s, or to the max_ttl of a space that has another";
             case errc::label_too_long: return "refused: a label is at most 1,024 bytes";
             case errc::note_too_long: return "refused: a note is at most 1,024 bytes";
             case errc::not_found: return "refused: no such request";
