@@ -97,8 +97,27 @@ TEST_F(RedisNetworkFault, ResetsAtEveryByteOfARequest) {
     for (std::size_t at = 0; at <= bytes && !HasFatalFailure(); ++at) {
         SCOPED_TRACE(at);
         expect_served(cut, straight, {.reset_after_request = at}, fence);
+        ASSERT_TRUE(eventually([&] { return proxy->seen().resets > at; }));
     }
-    EXPECT_GE(proxy->seen().resets, bytes) << "at every one";
+    EXPECT_EQ(proxy->seen().resets, bytes + 1) << "at every one";
+    proxy->set({});
+    cut.close(5s);
+    straight.close(5s);
+    expect_empty(*server);
+}
+
+TEST_F(RedisNetworkFault, ResetsAtEveryByteOfAReply) {
+    client cut = client_at(proxy->at());
+    client straight = client_at(server->at());
+    const std::size_t bytes = bytes_of_one(cut).second;
+    ASSERT_GT(bytes, 100U);
+    std::uint64_t fence = 0;
+    for (std::size_t at = 0; at <= bytes && !HasFatalFailure(); ++at) {
+        SCOPED_TRACE(at);
+        expect_served(cut, straight, {.reset_after_reply = at}, fence);
+        ASSERT_TRUE(eventually([&] { return proxy->seen().resets > at; }));
+    }
+    EXPECT_EQ(proxy->seen().resets, bytes + 1) << "at every one";
     proxy->set({});
     cut.close(5s);
     straight.close(5s);
@@ -115,6 +134,17 @@ TEST_F(RedisNetworkFault, ResetsUnderLoad) {
     proxy->set({});
     ASSERT_TRUE(load.goes_on(50));
     load.end_soundly({.grants = 50, .processes = 4, .handoffs = 20, .tickets = 50});
+    expect_empty(*server);
+}
+
+TEST_F(RedisNetworkFault, SingleBytes) {
+    client cut = client_at(proxy->at());
+    client straight = client_at(server->at());
+    std::uint64_t fence = 0;
+    for (int i = 0; i < 5 && !HasFatalFailure(); ++i) expect_served(cut, straight, {.slice = true}, fence);
+    proxy->set({});
+    cut.close(5s);
+    straight.close(5s);
     expect_empty(*server);
 }
 
@@ -164,6 +194,22 @@ TEST_F(RedisNetworkFault, ALateAcquireIsGrantedOnceAndHoldsNothingAfterItsReleas
     }
     cut.close(5s);
     straight.close(5s);
+    expect_empty(*server);
+}
+
+TEST_F(RedisNetworkFault, LateBytesUnderLoad) {
+    load load{url};
+    for (int i = 0; i < 10; ++i) {
+        proxy->set({.late = true});
+        const auto before = proxy->seen().request_bytes;
+        ASSERT_TRUE(eventually([&] { return proxy->seen().request_bytes > before; }));
+        proxy->cut();
+        // Not in every round: what came may have come from one that connected just then.
+        ASSERT_TRUE(load.goes_on(5));
+    }
+    proxy->set({});
+    EXPECT_GT(proxy->seen().late_bytes, 0U);
+    load.end_soundly({.grants = 50, .processes = 3, .handoffs = 20, .tickets = 50});
     expect_empty(*server);
 }
 

@@ -1,0 +1,372 @@
+// Servers that die, forget, are disturbed by others, run out of memory, or whose clock jumps.
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "fault_test.hpp"
+#include "proxy.hpp"
+#include "server_clock.hpp"
+
+namespace baton::redis_tests {
+namespace {
+
+class RedisServerFault : public RedisFault {
+protected:
+    /// Every key with all that is in it, in an order that means nothing.
+    static std::map<std::string, std::multiset<std::string>> contents(const private_server& server) {
+        std::map<std::string, std::multiset<std::string>> all;
+        for (const resp::value& key : server.ask({"KEYS", "*"}).items) {
+            const bool hash = server.ask({"TYPE", key.text}).text == "hash";
+            const auto parts = hash ? server.ask({"HGETALL", key.text})
+                                    : server.ask({"ZRANGE", key.text, "0", "-1", "WITHSCORES"});
+            for (std::size_t i = 0; i + 1 < parts.items.size(); i += 2)
+                all[key.text].insert(parts.items[i].text + " = " + parts.items[i + 1].text);
+        }
+        return all;
+    }
+
+    /// Waits for `x` with clients of its own, one behind the other, and notes in which order they were served.
+    class line {
+    public:
+        explicit line(const endpoint& where, std::size_t size) {
+            client looking = client_at(where);
+            for (std::size_t i = 0; i < size; ++i) {
+                clients_.push_back(client_at(where));
+                clients_.back().async_acquire(exclusive("x"), {.wait = 20s}, {},
+                                              [this, i](std::error_code error, lease lease) {
+                                                  EXPECT_FALSE(error) << error.message();
+                                                  const std::lock_guard guard{mutex_};
+                                                  served_.push_back(i);
+                                                  leases_.push_back(std::move(lease));
+                                              });
+                EXPECT_TRUE(eventually([&] { return waiting(looking) == i + 1; }));
+            }
+        }
+        line(const line&) = delete;
+        line& operator=(const line&) = delete;
+        ~line() {
+            for (client& each : clients_) each.close(5s);
+        }
+
+        [[nodiscard]] std::size_t served() {
+            const std::lock_guard guard{mutex_};
+            return served_.size();
+        }
+        /// Each releases when it is served.
+        void expect_served_in_order() {
+            std::vector<std::size_t> all;
+            for (std::size_t i = 0; i < clients_.size(); ++i) {
+                all.push_back(i);
+                ASSERT_TRUE(eventually([&] { return served() > i; })) << i;
+                lease mine;
+                {
+                    const std::lock_guard guard{mutex_};
+                    EXPECT_EQ(served_.size(), i + 1) << "one after the other";
+                    mine = std::move(leases_.at(i));
+                }
+                EXPECT_GT(mine.fence(), newest_);
+                newest_ = mine.fence();
+            }
+            EXPECT_EQ(served_, all);
+            for (client& each : clients_) each.close(5s);
+        }
+
+    private:
+        static std::size_t waiting(client& looking) {
+            for (const resource_view& resource : looking.inspect().resources)
+                if (resource.name == "x") return resource.queue.size();
+            return 0;
+        }
+
+        std::mutex mutex_;
+        std::vector<std::size_t> served_;
+        std::deque<lease> leases_;
+        std::uint64_t newest_ = 0;
+        std::vector<client> clients_;
+    };
+};
+
+TEST_F(RedisServerFault, KilledUnderLoadWithAllOnItsDisk) {
+    private_server server{{.keeps_data = true}};
+    make_space(server);
+    load load{space_at(server.at())};
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(load.goes_on());
+        server.kill();
+        server.start();
+    }
+    ASSERT_TRUE(load.goes_on());
+    load.end_soundly({.grants = 60, .processes = 4, .handoffs = 20, .tickets = 60});
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, KilledWithAllOnItsDiskLosesNothing) {
+    private_server server{{.keeps_data = true}};
+    make_space(server);
+    const folder place;
+    proxy proxy{server.at(), place.path("proxy")};
+    client holder = client_at(proxy.at());
+    lease lease = holder.acquire(exclusive("x"));
+    const auto fence = lease.fence();
+    line line{proxy.at(), 3};
+    proxy.set({.refuse = true});
+    proxy.cut();
+    const auto before = contents(server);
+    server.kill();
+    server.start();
+    EXPECT_EQ(contents(server), before) << "before any client is back";
+    proxy.set({});
+    const auto until = lease.valid_until();
+    ASSERT_TRUE(eventually([&] { return lease.valid_until() > until; })) << "it is renewed";
+    EXPECT_TRUE(lease.valid());
+    EXPECT_EQ(lease.fence(), fence);
+    EXPECT_EQ(line.served(), 0U);
+    lease.release();
+    line.expect_served_in_order();
+    holder.close(5s);
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, KilledUnderLoadAndAllForgotten) {
+    private_server server;
+    make_space(server);
+    load load{space_at(server.at())};
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(load.goes_on());
+        server.kill();
+        server.start();
+    }
+    ASSERT_TRUE(load.goes_on());
+    load.end_soundly({.grants = 60, .processes = 4, .handoffs = 20, .tickets = 60});
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, KilledAndAllForgottenHoldersKeepAndWaitersStayInOrder) {
+    private_server server;
+    make_space(server);
+    client holder = client_at(server.at());
+    lease lease = holder.acquire(exclusive("x"));
+    const auto fence = lease.fence();
+    line line{server.at(), 3};
+    server.kill();
+    server.start();
+    const auto back = std::chrono::steady_clock::now();
+    client newcomer = client_at(server.at());
+    const baton::lease other = newcomer.acquire(exclusive("y"), {.wait = 10s});
+    EXPECT_GE(std::chrono::steady_clock::now() - back, pause_length - 100ms) << "nothing is granted during the pause";
+    EXPECT_GT(other.fence(), fence);
+    EXPECT_TRUE(lease.valid());
+    EXPECT_EQ(lease.lost_reason(), loss::none);
+    EXPECT_EQ(line.served(), 0U);
+    bool found = false;
+    for (const request_view& request : newcomer.inspect().requests) found = found || request.fence == fence;
+    EXPECT_TRUE(found) << "under the old fence";
+    lease.release();
+    line.expect_served_in_order();
+    holder.close(5s);
+    newcomer.close(5s);
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, ReplacedByAnOlderCopyOfItsData) {
+    private_server server;
+    make_space(server);
+    load load{space_at(server.at())};
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(load.goes_on());
+        server.copy_aside("then");
+        ASSERT_TRUE(load.goes_on());
+        server.kill();
+        server.put_back("then");
+        server.start();
+    }
+    ASSERT_TRUE(load.goes_on());
+    load.end_soundly({.grants = 100, .processes = 4, .handoffs = 40, .tickets = 100});
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, ScriptsAreFlushed) {
+    const private_server server;
+    make_space(server);
+    load load{space_at(server.at())};
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(server.ask({"SCRIPT", "FLUSH"}).text, "OK");
+        ASSERT_TRUE(load.goes_on(5));
+    }
+    load.end_soundly({.grants = 100, .processes = 4, .handoffs = 40, .tickets = 100});
+    expect_empty(server);
+}
+
+/// Outside of the promises of exclusion and order (docs/redis.md): but all goes on, and no fence comes twice.
+TEST_F(RedisServerFault, AllIsFlushed) {
+    const private_server server;
+    make_space(server);
+    load load{space_at(server.at()), 400ms};
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_TRUE(load.goes_on(10));
+        EXPECT_EQ(server.ask({"FLUSHALL"}).text, "OK");
+    }
+    ASSERT_TRUE(load.goes_on());
+    const history::verdict verdict = load.finish({.grants = 70, .processes = 4, .handoffs = 20, .tickets = 70});
+    for (const history::rule broken : verdict.broken())
+        EXPECT_TRUE(broken == history::rule::exclusion || broken == history::rule::limit ||
+                    broken == history::rule::slots || broken == history::rule::order ||
+                    broken == history::rule::fence_grows)
+            << verdict.report();
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, ConnectionsAreKilled) {
+    const private_server server;
+    make_space(server);
+    load load{space_at(server.at())};
+    ASSERT_TRUE(load.goes_on(5));
+    std::int64_t killed = 0;
+    for (int i = 0; i < 20; ++i) {
+        // The fault comes by the clock, whatever they are doing.
+        std::this_thread::sleep_for(100ms);
+        killed += server.ask({"CLIENT", "KILL", "TYPE", i % 2 == 0 ? "pubsub" : "normal", "SKIPME", "yes"}).number;
+    }
+    EXPECT_GT(killed, 20);
+    ASSERT_TRUE(load.goes_on());
+    load.end_soundly({.grants = 100, .processes = 4, .handoffs = 40, .tickets = 100});
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, BusyWithSomebodysScript) {
+    const private_server server{{.settings = {"--lua-time-limit", "1"}}};
+    make_space(server);
+    load load{space_at(server.at())};
+    // Some 200 ms of an idle processor.
+    const std::string loop = "local n = 0 for i = 1, 1e7 do n = n + i end return 1";
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(load.goes_on());
+        resp_client somebody{server.at()};
+        ASSERT_TRUE(somebody.say({"EVAL", loop, "0"}));
+        ASSERT_TRUE(eventually([&] { return server.ask({"PING"}).text.starts_with("BUSY"); }, 5s));
+        ASSERT_TRUE(somebody.hear());
+    }
+    ASSERT_TRUE(load.goes_on());
+    load.end_soundly({.grants = 80, .processes = 4, .handoffs = 20, .tickets = 80});
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, OutOfMemory) {
+    const private_server server;
+    make_space(server);
+    client holder = client_at(server.at());
+    client other = client_at(server.at());
+    lease lease = holder.acquire(exclusive("x"));
+    static_cast<void>(other.acquire(exclusive("a")));  // its session is open
+    ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", "100kb"}).text, "OK");
+    const auto full_since = std::chrono::steady_clock::now();
+    std::error_code error;
+    static_cast<void>(other.acquire(exclusive("y"), {.wait = 5s}, error));
+    EXPECT_EQ(error, errc::store_full) << error.message();
+    static_cast<void>(holder.acquire(permits("p", 1, 2) & shared("b"), {.wait = 5s}, error));
+    EXPECT_EQ(error, errc::store_full) << error.message();
+    EXPECT_TRUE(eventually([&] { return lease.valid_until() > full_since + 2s; }, 5s)) << "it is renewed";
+    EXPECT_TRUE(lease.valid());
+    lease.release();
+    EXPECT_TRUE(eventually([&] { return server.ask({"HEXISTS", "baton:{default}:m", "x"}).number == 0; }, 5s));
+    ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", "0"}).text, "OK");
+    EXPECT_TRUE(other.acquire(exclusive("x"), {.wait = 5s}).valid());
+    EXPECT_TRUE(holder.acquire(exclusive("x", "y"), {.wait = 5s}).valid());
+    holder.close(5s);
+    other.close(5s);
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, TheClockGoesBack) {
+    const folder place;
+    server_clock clock{place.path("clock")};
+    const private_server server{{.clock = &clock}};
+    make_space(server);
+    load load{space_at(server.at()), 400ms};
+    ASSERT_TRUE(load.goes_on());
+    clock.jump(-1h);
+    ASSERT_TRUE(load.goes_on());
+    ASSERT_TRUE(load.stop_holding(load.names[0]));
+    clock.jump(-1h);
+    load.kill(load.names[0]);
+    ASSERT_TRUE(load.goes_on()) << "what the dead had passes on after a ttl, not after an hour";
+    load.end_soundly({.grants = 60, .processes = 4, .handoffs = 20, .tickets = 60, .losses = 1});
+    expect_empty(server);
+}
+
+/// Outside of the promise of exclusion (docs/redis.md): leases end early. But who had one learns of it, and all goes on.
+TEST_F(RedisServerFault, TheClockGoesForward) {
+    const folder place;
+    server_clock clock{place.path("clock")};
+    const private_server server{{.clock = &clock}};
+    make_space(server);
+    {
+        client holder = client_at(server.at());
+        const lease lease = holder.acquire(exclusive("x"));
+        client other = client_at(server.at());
+        clock.jump(1h);
+        const baton::lease next = other.acquire(exclusive("x"), {.wait = 10s});
+        EXPECT_GT(next.fence(), lease.fence());
+        EXPECT_TRUE(eventually([&] { return !lease.valid() && lease.lost().stop_requested(); }));
+        EXPECT_TRUE(next.valid());
+    }
+    load load{space_at(server.at()), 400ms};
+    ASSERT_TRUE(load.goes_on());
+    clock.jump(1h);
+    ASSERT_TRUE(load.goes_on());
+    const history::verdict verdict = load.finish({.grants = 40, .processes = 4, .handoffs = 10, .tickets = 40});
+    for (const history::rule broken : verdict.broken())
+        EXPECT_TRUE(broken == history::rule::exclusion || broken == history::rule::limit ||
+                    broken == history::rule::slots)
+            << verdict.report();
+    expect_empty(server);
+}
+
+/// Errors are told, nothing crashes, nobody waits for longer than he said, and it heals with the keys.
+TEST_F(RedisServerFault, SomethingElseUnderItsKeys) {
+    const private_server server;
+    const std::string space = "baton:{default}:";
+    struct garbage {
+        std::vector<std::string> words;
+        std::error_code to_newcomer;
+    };
+    const std::vector<garbage> all{
+        {{"SET", space + "m", "nonsense"}, errc::space_refused},
+        {{"HSET", space + "m", "", "nonsense"}, errc::space_refused},
+        {{"HSET", space + "m", "x", "nonsense"}, errc::rejected},
+        {{"HSET", space + "m", "x", ""}, errc::rejected},
+        {{"SET", space + "i", "nonsense"}, errc::space_refused},
+        {{"SET", space + "d", "nonsense"}, errc::space_refused},
+        {{"ZADD", space + "d", "1", "nonsense"}, errc::space_refused},
+        {{"SET", space + "q:x", "nonsense"}, errc::rejected},
+    };
+    for (const garbage& each : all) {
+        const std::string what = each.words[0] + ' ' + each.words[1] + ' ' + each.words[2];
+        SCOPED_TRACE(what);
+        static_cast<void>(server.ask({"FLUSHALL"}));
+        make_space(server);
+        client known = client_at(server.at());
+        static_cast<void>(known.acquire(exclusive("a"), {.wait = 5s}));
+        if (each.words[0] == "SET") static_cast<void>(server.ask({"DEL", each.words[1]}));
+        ASSERT_NE(server.ask(each.words).kind, resp::kind::error);
+        client newcomer = client_at(server.at());
+        std::error_code error;
+        const auto start = std::chrono::steady_clock::now();
+        const lease first = known.acquire(exclusive("x"), {.wait = 300ms}, error);
+        EXPECT_EQ(first.valid(), !error) << error.message();
+        const lease second = newcomer.acquire(exclusive("x"), {.wait = 300ms}, error);
+        EXPECT_EQ(error, each.to_newcomer) << error.message();
+        EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+        // Whoever put it there takes it away.
+        static_cast<void>(server.ask({"FLUSHALL"}));
+        known.close(100ms);
+        newcomer.close(100ms);
+        client healed = client_at(server.at());
+        EXPECT_TRUE(healed.acquire(exclusive("x"), {.wait = 10s}).valid());
+    }
+    expect_empty(server);
+}
+
+}  // namespace
+}  // namespace baton::redis_tests
