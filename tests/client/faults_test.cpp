@@ -61,6 +61,30 @@ TEST_F(Faults, WhatAnotherLineageRestoredIsNotProlongedBeforeItIsSettled) {
     EXPECT_TRUE(session.valid(handle, renewed + ttl - margin - 1us));
 }
 
+// A server that was away for long leaves too little time for the usual renewal, a third of the ttl later.
+TEST_F(Faults, WhatIsNotSettledIsAskedForAgainSoon) {
+    connect();
+    const handle handle = hold();
+    session.line_down(now);
+    advance(ttl * 8 / 10);
+    lineage_now = first_lineage + 1;
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    protocol::alive unsettled = alive({{1, 100, 200}});
+    unsettled.settled = false;
+    reply(open->first, unsettled);
+    advance(ttl / 10);
+    const client_time renewed = now;
+    renew({{1, 100, 200}});
+    EXPECT_TRUE(session.valid(handle, renewed + ttl - margin - 1us));
+    advance(ttl / 10);
+    session.wake(now);
+    EXPECT_FALSE(sent<protocol::renew>()) << "no hurry any more";
+    advance(ttl / 3 - ttl / 10);
+    session.wake(now);
+    EXPECT_TRUE(sent<protocol::renew>());
+}
+
 // The hold limit is over in the moment of the grant, three times.
 TEST_F(Faults, AHoldLimitThatIsShorterThanTheWayFailsInTheEnd) {
     connect();
