@@ -29,7 +29,8 @@ public:
             case errc::version_mismatch:
                 return "the agent, or the space on the server, is of another version and in use";
             case errc::space_refused:
-                return "the space has another max_ttl or lag than the address says, or the server may evict keys";
+                return "the space has another max_ttl or lag than the address says, the server may evict keys, or "
+                       "something else stands under the space's keys";
             case errc::store_full: return "the store has no memory for one more request";
             case errc::no_claims: return "refused: nothing is claimed";
             case errc::too_many_claims: return "refused: more than 1,000 claims";

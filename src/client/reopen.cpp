@@ -9,6 +9,7 @@ namespace baton::detail {
 void session::open(client_time now) {
     opened_ = true;
     open_at_.reset();
+    if (closing_) return say_goodbye(now);  // perhaps nobody has heard of it
     for (const auto& [handle, record] : records_)
         if (record.phase == phase::leaving) leave(now, record.number, record.manner);
     protocol::open command{id_, options_.ttl, options_.label, ++link_, number_, {}};

@@ -32,7 +32,7 @@ TEST_F(RedisFault, KilledBeforeItHearsOfItsGrant) {
     make_space(server);
     const folder place;
     proxy proxy{server.at(), place.path("proxy")};
-    load load{space_at(server.at()), 300ms, 2ms, {"exclusive:a"}, 3};
+    load load{space_at(server.at()), 300ms, 10ms, {"exclusive:a"}, 3};
     client looking = client_at(server.at());
     for (int i = 0; i < 3; ++i) {
         const std::string who = load.add(space_at(proxy.at()));
@@ -57,7 +57,8 @@ TEST_F(RedisFault, KilledBeforeTheServerHearsOfItsRequest) {
     make_space(server);
     const folder place;
     proxy proxy{server.at(), place.path("proxy")};
-    load load{space_at(server.at()), 300ms, 2ms, {"exclusive:a"}, 3};
+    // Held for so long that one can be stopped while it holds.
+    load load{space_at(server.at()), 300ms, 10ms, {"exclusive:a"}, 3};
     for (int i = 0; i < 3; ++i) {
         const std::string who = load.add(space_at(proxy.at()));
         ASSERT_TRUE(load.stop_holding(who));
