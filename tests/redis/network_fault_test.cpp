@@ -64,9 +64,7 @@ TEST_F(RedisNetworkFault, RepliesThatNobodyHears) {
         const auto before = proxy->seen().reply_bytes;
         proxy->set({.drop_replies = true});
         ASSERT_TRUE(eventually([&] { return proxy->seen().reply_bytes > before; })) << "the server has acted";
-        // A connection that has lost bytes does not go on.
-        proxy->cut();
-        proxy->set({});
+        proxy->cut(proxy_rules{});
         ASSERT_TRUE(load.goes_on(10));
     }
     load.end_soundly({.grants = 100, .processes = 4, .handoffs = 40, .tickets = 100});
@@ -80,8 +78,7 @@ TEST_F(RedisNetworkFault, ASilenceThatEndsByItself) {
         const auto connections = proxy->seen().connections;
         ASSERT_TRUE(eventually([&] { return proxy->seen().connections > connections; }))
             << "a line that is silent is given up";
-        proxy->set({});
-        proxy->cut();
+        proxy->cut(proxy_rules{});
         ASSERT_TRUE(load.goes_on());
     }
     load.end_soundly({.grants = 40, .processes = 4, .handoffs = 20, .tickets = 40});
