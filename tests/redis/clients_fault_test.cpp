@@ -75,17 +75,21 @@ TEST_F(RedisFault, KilledBeforeTheServerHearsOfItsRequest) {
     expect_empty(server);
 }
 
-TEST_F(RedisFault, OneThatWasStoppedForLongerThanItsTtlFreesNothingAndLearnsOfItsLoss) {
+TEST_F(RedisFault, OneThatWasStoppedForLongerThanItsTtlFreesNothingAndKnowsOfItsLossByItself) {
     const private_server server;
     make_space(server);
+    const folder place;
+    proxy proxy{server.at(), place.path("proxy")};
     // Held for so long that what the stale one does meets a holder.
-    load load{space_at(server.at()), 300ms, 20ms, {"exclusive:a"}, 3};
+    load load{space_at(server.at()), 300ms, 20ms, {"exclusive:a"}, 2};
+    const std::string who = load.add(space_at(proxy.at()));
     for (int i = 0; i < 3; ++i) {
-        const std::string& who = load.names[0];
         ASSERT_TRUE(load.stop_holding(who));
         const auto held = load.so_far().requests;
         const auto stale = std::find_if(held.rbegin(), held.rend(), [&](const auto& each) { return each.who == who; });
         ASSERT_NE(stale, held.rend());
+        // Nobody tells it: what it does next it does by its own clock.
+        proxy.set({.drop_replies = true});
         ASSERT_TRUE(load.goes_on(5)) << "it passes on after the ttl";
         load.signal(who, SIGCONT);
         EXPECT_TRUE(eventually([&] {
@@ -93,6 +97,7 @@ TEST_F(RedisFault, OneThatWasStoppedForLongerThanItsTtlFreesNothingAndLearnsOfIt
                 if (each.who == who && each.number == stale->number) return each.lost;
             return false;
         }));
+        proxy.cut(proxy_rules{});
         ASSERT_TRUE(load.goes_on(10)) << "and it is served again";
     }
     load.end_soundly({.grants = 45, .processes = 3, .handoffs = 20, .tickets = 45, .losses = 3});
