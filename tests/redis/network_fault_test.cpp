@@ -90,6 +90,7 @@ TEST_F(RedisNetworkFault, ResetsAtEveryByteOfARequest) {
     client straight = client_at(server->at());
     const std::size_t bytes = bytes_of_one(cut).first;
     ASSERT_GT(bytes, 100U);
+    const lease kept = cut.acquire(exclusive("b"), {.wait = 10s});
     std::uint64_t fence = 0;
     for (std::size_t at = 0; at <= bytes && !HasFatalFailure(); ++at) {
         SCOPED_TRACE(at);
@@ -97,6 +98,7 @@ TEST_F(RedisNetworkFault, ResetsAtEveryByteOfARequest) {
         ASSERT_TRUE(eventually([&] { return proxy->seen().resets > at; }));
     }
     EXPECT_EQ(proxy->seen().resets, bytes + 1) << "at every one";
+    EXPECT_EQ(kept.lost_reason(), loss::none) << "what is held meanwhile stays";
     proxy->set({});
     cut.close(5s);
     straight.close(5s);
@@ -108,6 +110,7 @@ TEST_F(RedisNetworkFault, ResetsAtEveryByteOfAReply) {
     client straight = client_at(server->at());
     const std::size_t bytes = bytes_of_one(cut).second;
     ASSERT_GT(bytes, 100U);
+    const lease kept = cut.acquire(exclusive("b"), {.wait = 10s});
     std::uint64_t fence = 0;
     for (std::size_t at = 0; at <= bytes && !HasFatalFailure(); ++at) {
         SCOPED_TRACE(at);
@@ -115,6 +118,7 @@ TEST_F(RedisNetworkFault, ResetsAtEveryByteOfAReply) {
         ASSERT_TRUE(eventually([&] { return proxy->seen().resets > at; }));
     }
     EXPECT_EQ(proxy->seen().resets, bytes + 1) << "at every one";
+    EXPECT_EQ(kept.lost_reason(), loss::none) << "what is held meanwhile stays";
     proxy->set({});
     cut.close(5s);
     straight.close(5s);
