@@ -25,7 +25,8 @@ public:
             case errc::bad_url: return "the address is not understood";
             case errc::no_agent:
                 return "no agent serves this address, and none could be started; `baton agent` says why";
-            case errc::not_permitted: return "the agent belongs to another user, or the server does not let this one in";
+            case errc::not_permitted:
+                return "the agent belongs to another user, or the server does not let this one in";
             case errc::version_mismatch:
                 return "the agent, or the space on the server, is of another version and in use";
             case errc::space_refused:

@@ -22,9 +22,8 @@ inline constexpr std::chrono::milliseconds pause_length{1'100};
 inline std::string space_at(const endpoint& where) { return "unix:" + where.path + space_options; }
 
 /// All that goes together and does not.
-inline const std::vector<std::string> mixed_requests{"exclusive:a",   "shared:a",
-                                                     "exclusive:a+exclusive:b", "permits:p:1/2",
-                                                     "permits:p:2/2+shared:b",  "exclusive:a"};
+inline const std::vector<std::string> mixed_requests{
+    "exclusive:a", "shared:a", "exclusive:a+exclusive:b", "permits:p:1/2", "permits:p:2/2+shared:b", "exclusive:a"};
 
 /// Some processes that hammer on a space.
 class load : public history::hammers {

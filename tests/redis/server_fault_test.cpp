@@ -13,8 +13,8 @@ namespace {
 
 class RedisServerFault : public RedisFault {
 protected:
-    /// All want one name, and one of them has a way of its own to the server. What a server forgets is dangerous as long
-    /// as somebody believes in it who cannot say so.
+    /// All want one name, and one of them has a way of its own to the server. What a server forgets is dangerous as
+    /// long as somebody believes in it who cannot say so.
     class load_with_one_aside : public load {
     public:
         explicit load_with_one_aside(const endpoint& server)
@@ -45,8 +45,8 @@ protected:
         std::map<std::string, std::multiset<std::string>> all;
         for (const resp::value& key : server.ask({"KEYS", "*"}).items) {
             const bool hash = server.ask({"TYPE", key.text}).text == "hash";
-            const auto parts = hash ? server.ask({"HGETALL", key.text})
-                                    : server.ask({"ZRANGE", key.text, "0", "-1", "WITHSCORES"});
+            const auto parts =
+                hash ? server.ask({"HGETALL", key.text}) : server.ask({"ZRANGE", key.text, "0", "-1", "WITHSCORES"});
             for (std::size_t i = 0; i + 1 < parts.items.size(); i += 2)
                 all[key.text].insert(parts.items[i].text + " = " + parts.items[i + 1].text);
         }
@@ -354,7 +354,8 @@ TEST_F(RedisServerFault, TheClockGoesBack) {
     expect_empty(server);
 }
 
-/// Outside of the promise of exclusion (docs/redis.md): leases end early. But who had one learns of it, and all goes on.
+/// Outside of the promise of exclusion (docs/redis.md): leases end early. But who had one learns of it, and all goes
+/// on.
 TEST_F(RedisServerFault, TheClockGoesForward) {
     const folder place;
     server_clock clock{place.path("clock")};
