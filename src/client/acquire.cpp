@@ -19,6 +19,8 @@ handle session::acquire(client_time now, acquire_order order) {
         fail(record, errc::closed);
     else if (broken_)
         fail(record, broken_);
+    else if (refused_)
+        fail(record, refused_);
     else if (can_ask())
         ask(now, record);
     return handle;
@@ -145,10 +147,19 @@ void session::start_over(record& record) {
 /// The store will not have this session, for good: nothing that waits will ever be granted.
 void session::give_up(std::error_code why) {
     broken_ = why;
-    std::vector<handle> waiting;
-    for (const auto& [handle, record] : records_)
-        if (record.phase != phase::held && record.phase != phase::leaving) waiting.push_back(handle);
-    for (const handle handle : waiting) fail(records_.at(handle), broken_);
+    for (auto next = records_.begin(); next != records_.end();) {
+        record& record = (next++)->second;
+        if (record.phase != phase::held && record.phase != phase::leaving) fail(record, why);
+    }
+}
+
+void session::refuse_newcomers(client_time now, std::error_code why) {
+    for (auto next = records_.begin(); next != records_.end();) {
+        record& record = (next++)->second;
+        if (record.grant.ticket != 0 || (record.phase != phase::unsent && record.phase != phase::asked)) continue;
+        act(not_acquired{record.handle, why});
+        withdraw(now, record, protocol::manner::keep);
+    }
 }
 
 void session::fail(record& record, std::error_code error) {

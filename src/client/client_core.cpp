@@ -163,7 +163,7 @@ void client_core::up(lineage lineage) noexcept {
 
 void client_core::down(std::error_code why) noexcept {
     observe([why](observer& observer) { observer.reconnecting(why); });
-    run([](session& session, client_time now) { session.line_down(now); });
+    run([why](session& session, client_time now) { session.line_down(now, why); });
 }
 
 void client_core::replied(message_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept {

@@ -24,12 +24,15 @@ public:
             case errc::forked: return "the client belongs to the parent process; make one after fork";
             case errc::bad_url: return "the address is not understood";
             case errc::no_agent:
-                return "no agent serves this address, and none could be started; `baton agent --address local:…` says why";
-            case errc::not_permitted: return "the agent belongs to another user, or the server does not let this one in";
+                return "no agent serves this address, and none could be started; `baton agent --address local:…` "
+                       "says why";
+            case errc::not_permitted:
+                return "the agent belongs to another user, or the server does not let this one in";
             case errc::version_mismatch:
                 return "the agent, or the space on the server, is of another version and in use";
             case errc::space_refused:
-                return "the space has another max_ttl or lag than the address says, or the server may evict keys";
+                return "the space has another max_ttl or lag than the address says, the server may evict keys, or "
+                       "something else stands under the space's keys";
             case errc::store_full: return "the store has no memory for one more request";
             case errc::no_claims: return "refused: nothing is claimed";
             case errc::too_many_claims: return "refused: more than 1,000 claims";

@@ -1,5 +1,7 @@
 // `open` makes the engine's list of the session's requests equal to the client's, in one step. Sent first on every line
 // and whenever the lineage changes; what the engine knows of each request comes back with every `alive`.
+#include <algorithm>
+
 #include "client/session.hpp"
 
 namespace baton::detail {
@@ -7,6 +9,7 @@ namespace baton::detail {
 void session::open(client_time now) {
     opened_ = true;
     open_at_.reset();
+    if (closing_) return say_goodbye(now);  // perhaps nobody has heard of it
     for (const auto& [handle, record] : records_)
         if (record.phase == phase::leaving) leave(now, record.number, record.manner);
     protocol::open command{id_, options_.ttl, options_.label, ++link_, number_, {}};
@@ -63,6 +66,8 @@ void session::on_alive(client_time now, const protocol::alive& event, const sent
         const auto found = listed.find(record.number);
         reconcile(now, record, found == listed.end() ? nullptr : found->second, event.settled, tag);
     }
+    // What is not settled yet ends at the old deadline: it does not wait for the usual renewal.
+    keep_alive_.hurry(std::ranges::any_of(records_, [](const auto& each) { return each.second.frozen.has_value(); }));
 }
 
 /// What the engine says of one request, against what the client thinks. Only news counts: an answer to a question that

@@ -13,16 +13,20 @@ void session::line_up(client_time now, lineage lineage) {
     pass_time(now);
     up_ = true;
     opened_ = false;
+    refused_ = {};
     if (!follow_lineage(now, lineage)) return act(reset_line{});
     if (!opened_) open(now);
 }
 
-void session::line_down(client_time now) {
+void session::line_down(client_time now, std::error_code why) {
     pass_time(now);
     if (std::exchange(up_, false)) act(observed{observed::what::reconnecting});
     opened_ = false;
     forget_questions();
     keep_alive_.forget_unanswered();
+    // What is wrong with a space does not mend itself: who knows of no place there is not made to wait for it.
+    refused_ = why == errc::space_refused ? why : std::error_code{};
+    if (refused_) refuse_newcomers(now, refused_);
     if (closing_) act(gone{});
 }
 
@@ -222,9 +226,13 @@ void session::close(client_time now) {
     by_number_.clear();
     alarms_.clear();
     if (up_ && opened_)
-        transmit(now, kind::close, 0, protocol::close{id_, protocol::closing::left});
+        say_goodbye(now);
     else
         act(gone{});
+}
+
+void session::say_goodbye(client_time now) {
+    transmit(now, kind::close, 0, protocol::close{id_, protocol::closing::left});
 }
 
 }  // namespace baton::detail

@@ -103,7 +103,7 @@ public:
 
     // The line to the store.
     void line_up(client_time now, lineage lineage);
-    void line_down(client_time now);
+    void line_down(client_time now, std::error_code why = {});
     void reply(client_time now, tag tag, lineage lineage, const std::vector<protocol::event>& events);
     void reply_failed(client_time now, tag tag, failure failure, std::error_code error);
     void notice(client_time now, lineage lineage, const protocol::event& event);
@@ -198,6 +198,7 @@ private:
     void start_over(record& record);
     void fail(record& record, std::error_code error);
     void give_up(std::error_code why);
+    void refuse_newcomers(client_time now, std::error_code why);
     void withdraw(client_time now, record& record, protocol::manner manner);
     void leave(client_time now, std::uint64_t number, protocol::manner manner);
     [[nodiscard]] record* find(std::uint64_t number);
@@ -210,6 +211,8 @@ private:
     void hear_of_revocation(client_time now, record& record, protocol::instant deadline);
     [[nodiscard]] static std::optional<client_time> cap_of(const record& record);
     void update_cap(record& record);
+
+    void say_goodbye(client_time now);
 
     // reopen.cpp
     void open(client_time now);
@@ -230,7 +233,8 @@ private:
     bool closing_ = false;
     std::optional<client_time> open_at_;  // `open` is to be sent again on this line
     bool unsure_told_ = false;
-    std::error_code broken_;  // no session can be had with these options
+    std::error_code broken_;   // no session can be had with these options
+    std::error_code refused_;  // nor on the space as it is now
     lineage lineage_ = 0;
     std::uint64_t link_ = 0;
     std::uint64_t number_ = 0;

@@ -32,8 +32,11 @@ using std::chrono::milliseconds;
 
 constexpr const char* address = "memory:contended";
 
-/// The line of the program, once it has one.
-std::shared_ptr<baton::contract::faulty_store> line;
+/// The store of the program.
+const std::shared_ptr<baton::contract::faulty_store>& line() {
+    static const auto made = std::make_shared<baton::contract::faulty_store>(baton::make_store(address));
+    return made;
+}
 
 /// Others must not take the signals that are meant for the program.
 void when(const std::string& file, std::function<void()> act) {
@@ -87,20 +90,17 @@ int main(int argc, char** argv) {
         const std::string& file = words.at(++next);
         if (play == "--hold-until") hold_until(file);
         if (play == "--revoke-when") when(file, ask_back);
-        if (play == "--silence-when") when(file, [] { line->silence(); });
+        if (play == "--silence-when") when(file, [] { line()->silence(); });
         if (play == "--outage-when") {
             when(file, [] {
-                line->cut();
+                line()->cut();
                 std::this_thread::sleep_for(milliseconds{50});
-                line->heal();
+                line()->heal();
             });
         }
         if (play == "--report") report_to = file;
     }
-    baton::cli::store_maker_used() = [](std::string_view, std::optional<pid_t>) {
-        line = std::make_shared<baton::contract::faulty_store>(baton::make_store(address));
-        return line;
-    };
+    baton::cli::store_maker_used() = [](std::string_view, std::optional<pid_t>) { return line(); };
     sigprocmask(SIG_SETMASK, &before, nullptr);
     argv[next] = argv[0];
     const int code = baton::cli::program(argc - static_cast<int>(next), argv + next);

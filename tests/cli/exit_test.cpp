@@ -127,7 +127,9 @@ TEST_F(Exit, TheCommandFindsWhatItHolds) {
     EXPECT_NE(out.find("BATON_LOCKS=a b\nc\nteam/gpu\n"), std::string::npos) << out;
     EXPECT_NE(out.find("BATON_SLOTS=team/gpu=0,1\n"), std::string::npos) << out;
     EXPECT_NE(out.find("BATON_ABANDONED=\n"), std::string::npos) << out;
-    EXPECT_NE(out.find("BATON_WAITED_MS=0\n"), std::string::npos) << out;
+    const std::size_t waited = out.find("BATON_WAITED_MS=");
+    ASSERT_NE(waited, std::string::npos) << out;
+    EXPECT_LT(std::stoi(out.substr(waited + 16)), 5'000) << out;  // nobody was before it, but the machine may be busy
     EXPECT_NE(out.find("BATON_URL=memory:\n"), std::string::npos) << out;
     EXPECT_NE(out.find("BATON_SPACE=\n"), std::string::npos) << out;
     EXPECT_EQ(out.find("outer"), std::string::npos) << out;

@@ -61,6 +61,89 @@ TEST_F(Faults, WhatAnotherLineageRestoredIsNotProlongedBeforeItIsSettled) {
     EXPECT_TRUE(session.valid(handle, renewed + ttl - margin - 1us));
 }
 
+// A server that was away for long leaves too little time for the usual renewal, a third of the ttl later.
+TEST_F(Faults, WhatIsNotSettledIsAskedForAgainSoon) {
+    connect();
+    const handle handle = hold();
+    session.line_down(now);
+    advance(ttl * 8 / 10);
+    lineage_now = first_lineage + 1;
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    protocol::alive unsettled = alive({{1, 100, 200}});
+    unsettled.settled = false;
+    reply(open->first, unsettled);
+    advance(ttl / 10);
+    const client_time renewed = now;
+    renew({{1, 100, 200}});
+    EXPECT_TRUE(session.valid(handle, renewed + ttl - margin - 1us));
+    advance(ttl / 10);
+    session.wake(now);
+    EXPECT_FALSE(sent<protocol::renew>()) << "no hurry any more";
+    advance(ttl / 3 - ttl / 10);
+    session.wake(now);
+    EXPECT_TRUE(sent<protocol::renew>());
+}
+
+TEST_F(Faults, AClosedClientOpensNothingWhenTheLineIsBack) {
+    connect();
+    session.close(now);
+    session.line_down(now);
+    EXPECT_TRUE(take<gone>());
+    forget();
+    session.line_up(now, lineage_now);
+    EXPECT_FALSE(sent<protocol::open>());
+    EXPECT_TRUE(sent<protocol::close>()) << "perhaps nobody has heard of the first";
+}
+
+TEST_F(Faults, ACloseThatAnotherLineageRefusesIsSaidAgain) {
+    connect();
+    session.close(now);
+    const auto refused = sent<protocol::close>();
+    ASSERT_TRUE(refused);
+    lineage_now = first_lineage + 1;
+    session.reply(now, refused->first, lineage_now, {});
+    EXPECT_FALSE(sent<protocol::open>());
+    const auto close = sent<protocol::close>();
+    ASSERT_TRUE(close);
+    reply(close->first, protocol::closed{id()});
+    EXPECT_TRUE(take<gone>());
+}
+
+// Somebody wrote into the space. Who waits there has a place to come back to; who comes now has none.
+TEST_F(Faults, WhileASpaceIsRefusedNewRequestsFailAndOldOnesWait) {
+    connect();
+    session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    const handle unanswered = session.acquire(now, order("y"));
+    session.line_down(now, errc::store_unavailable);
+    const handle unsent = session.acquire(now, order("y"));
+    EXPECT_FALSE(take<not_acquired>());
+    session.line_down(now, errc::space_refused);
+    for (const handle newcomer : {unanswered, unsent}) {
+        const auto failed = take<not_acquired>();
+        ASSERT_TRUE(failed);
+        EXPECT_EQ(failed->handle, newcomer);
+        EXPECT_EQ(failed->error, errc::space_refused);
+    }
+    session.acquire(now, order("z"));
+    const auto failed = take<not_acquired>();
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed->error, errc::space_refused);
+    EXPECT_FALSE(take<not_acquired>()) << "the one with a place";
+    forget();
+    session.line_up(now, lineage_now);
+    EXPECT_TRUE(sent<protocol::leave>()) << "nobody knows what became of the unanswered one";
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_EQ(open->second.live.size(), 1U);
+    reply(open->first, alive({{1, 100, 0}}));
+    session.acquire(now, order("z"));
+    EXPECT_FALSE(take<not_acquired>());
+    EXPECT_TRUE(sent<protocol::enter>());
+}
+
 // The hold limit is over in the moment of the grant, three times.
 TEST_F(Faults, AHoldLimitThatIsShorterThanTheWayFailsInTheEnd) {
     connect();

@@ -26,11 +26,12 @@ public:
 
     explicit hammers(load load) : load_{std::move(load)} {}
 
-    /// One more process, with a name that nobody had before. Returns the name.
-    std::string add() {
+    /// One more process, with a name that nobody had before, perhaps by another way to the space. Returns the name.
+    std::string add(const std::string& url = {}) {
         const std::string who = "w" + std::to_string(++count_);
         std::vector<std::string> words{
-            BATON_HAMMER, load_.url, log(), who, std::to_string(load_.ttl.count()), std::to_string(load_.hold.count())};
+            BATON_HAMMER, url.empty() ? load_.url : url,     log(),
+            who,          std::to_string(load_.ttl.count()), std::to_string(load_.hold.count())};
         words.insert(words.end(), load_.requests.begin(), load_.requests.end());
         processes_.emplace(who, std::make_unique<line_process>(std::move(words)));
         return who;

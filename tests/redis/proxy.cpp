@@ -85,8 +85,9 @@ public:
         for (connection& each : connections_) each.held = rules.late;
         wake();
     }
-    void cut() {
+    void cut(const std::optional<proxy_rules>& from_now_on) {
         const std::lock_guard guard{mutex_};
+        if (from_now_on) rules_ = *from_now_on;
         for (connection& each : connections_) lose_client(each);
         sweep();
         wake();
@@ -271,7 +272,8 @@ proxy::proxy(endpoint server, endpoint here) : loop_{std::make_unique<loop>(std:
 proxy::~proxy() = default;
 const endpoint& proxy::at() const { return loop_->at(); }
 void proxy::set(const proxy_rules& rules) { loop_->set(rules); }
-void proxy::cut() { loop_->cut(); }
+void proxy::cut() { loop_->cut(std::nullopt); }
+void proxy::cut(const proxy_rules& from_now_on) { loop_->cut(from_now_on); }
 proxy::counts proxy::seen() const { return loop_->seen(); }
 
 }  // namespace baton::redis_tests

@@ -48,6 +48,8 @@ public:
     void set(const proxy_rules& rules);
     /// Resets all connections that there are; what is kept back to be late stays.
     void cut();
+    /// Both in one moment: no connection that has lost bytes goes on, and none is made under the old rules.
+    void cut(const proxy_rules& from_now_on);
 
     struct counts {
         std::uint64_t connections = 0;

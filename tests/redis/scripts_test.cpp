@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "../eventually.hpp"
 #include "private_server.hpp"
 #include "server_line.hpp"
 #include "stores/redis/script_reply.hpp"
@@ -164,6 +165,24 @@ TEST_F(Scripts, HelloPausesAFreshSpaceOnAYoungServer) {
     const script_head first = hello(true);
     EXPECT_EQ(first.paused_until - first.at, std::chrono::seconds{17});
     EXPECT_EQ(hello(true).paused_until, first.paused_until);
+}
+
+// It counts how often its clock has turned to a new second: after the first turn it may be a few milliseconds old.
+TEST_F(Scripts, HelloDoesNotTakeTheFirstTurnOfTheSecondForASecond) {
+    const auto uptime = [this] {
+        const std::string info = line_->ask({"INFO", "server"}).text;
+        const std::string field = "uptime_in_seconds:";
+        return std::stoi(info.substr(info.find(field) + field.size()));
+    };
+    const std::chrono::milliseconds max_ttl{1'000};
+    ASSERT_TRUE(eventually([&] { return uptime() >= 1; }));
+    const script_head young = hello(true, max_ttl);
+    if (uptime() > 1) GTEST_SKIP() << "too busy here: the second turn came before the question";
+    EXPECT_GT(young.paused_until, young.at);
+    space_ = "another";
+    ASSERT_TRUE(eventually([&] { return uptime() >= 2; }));
+    const script_head old = hello(true, max_ttl);
+    EXPECT_LE(old.paused_until, old.at);
 }
 
 TEST_F(Scripts, HelloDrawsALineageWhenTheServerIsAnother) {

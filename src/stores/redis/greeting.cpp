@@ -91,6 +91,9 @@ resp::greeting_step greeting::refused(std::string_view error) {
     if (error.starts_with("BATONSPACE ") || error.starts_with("BATONEVICTION ")) return {errc::space_refused, true};
     if (error.starts_with("BATONACL ")) return {errc::not_permitted, true};
     if (what == detail::reply_class::denied) return {errc::not_permitted, true};
+    // It runs our script, and stumbles over what stands under our keys.
+    const bool stumbles = error.starts_with("WRONGTYPE ") || error.find(" script: ") != std::string_view::npos;
+    if (what == detail::reply_class::rejected && stumbles) return {errc::space_refused, true};
     if (what == detail::reply_class::rejected) return {errc::unsupported, true};
     return {errc::store_unavailable};
 }

@@ -111,6 +111,7 @@ void connection::try_again(std::error_code why) {
 void connection::greet(const greeting_step& step) {
     if (step.error) {
         const bool give_up = step.hopeless && !was_up_;
+        if (step.hopeless) told_down_ = false;  // this is why, whatever ended the last one
         if (!give_up) return drop(step.error);
         stop();
         return user_->hopeless(step.error);

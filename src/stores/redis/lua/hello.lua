@@ -42,8 +42,9 @@ end
 
 local lost = known[4] ~= replid
 if not found then
-    local uptime = tonumber(of_server('server', 'uptime_in_seconds'))
-    lost = known[1] or uptime * 1000 < tonumber(max_ttl) or former:find('[^0]') ~= nil
+    -- Counted by the turns of the clock's seconds: a server of a few milliseconds may say 1.
+    local least_age = (tonumber(of_server('server', 'uptime_in_seconds')) - 1) * 1000
+    lost = known[1] or least_age < tonumber(max_ttl) or former:find('[^0]') ~= nil
     found = never .. now .. '0000000000000000' .. now .. '0000000000000000'
     call('HSET', KEYS[1], '', found)
 end

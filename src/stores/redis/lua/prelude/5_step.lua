@@ -65,11 +65,14 @@ local function same_claims(request, wanted)
     return true
 end
 
--- Refuses another lineage.
+-- Refuses another lineage, and what is none.
 local function read_head()
     head = call('HGET', KEYS[1], '')
     lineage = head and head:sub(17, 32) or '0000000000000000'
-    if lineage ~= ARGV[1] then return redis.error_reply('BATONLINEAGE ' .. lineage) end
+    if lineage ~= ARGV[1] then
+        if #lineage ~= 16 or lineage:find('%D') then return redis.error_reply('BATONHEAD the space has no head') end
+        return redis.error_reply('BATONLINEAGE ' .. lineage)
+    end
     paused_until, high, last_serial =
         tonumber(head:sub(33, 48)), tonumber(head:sub(49, 64)), tonumber(head:sub(65, 80))
     pause_length = tonumber(head:sub(81, 96)) or 0

@@ -1,0 +1,92 @@
+// What the tests of faults share: a space whose pauses are short, a load on it, and the look at what is left over.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "../eventually.hpp"
+#include "../history/hammers.hpp"
+#include "baton/baton.hpp"
+#include "private_server.hpp"
+
+namespace baton::redis_tests {
+
+using namespace std::chrono_literals;
+
+/// A pause takes as long as both.
+inline constexpr const char* space_options = "?max_ttl=1s&lag=100ms";
+inline constexpr std::chrono::milliseconds pause_length{1'100};
+
+inline std::string space_at(const endpoint& where) { return "unix:" + where.path + space_options; }
+
+/// All that goes together and does not.
+inline const std::vector<std::string> mixed_requests{
+    "exclusive:a", "shared:a", "exclusive:a+exclusive:b", "permits:p:1/2", "permits:p:2/2+shared:b", "exclusive:a"};
+
+/// Some processes that hammer on a space.
+class load : public history::hammers {
+public:
+    explicit load(const std::string& url, std::chrono::milliseconds ttl = 1s, std::chrono::milliseconds hold = 2ms,
+                  const std::vector<std::string>& requests = mixed_requests, int processes = 4)
+        : hammers{{.url = url, .ttl = ttl, .hold = hold, .requests = requests}} {
+        for (int i = 0; i < processes; ++i) names.push_back(add());
+    }
+
+    /// So many more from now on. False: it does not go on.
+    [[nodiscard]] bool goes_on(std::size_t more = 20) const {
+        const std::size_t before = grants();
+        return eventually([&] { return grants() >= before + more; });
+    }
+    void end_soundly(const history::demands& least) {
+        const history::verdict verdict = finish(least);
+        EXPECT_TRUE(verdict.sound()) << verdict.report();
+    }
+
+    std::vector<std::string> names;
+};
+
+class RedisFault : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!find_server()) GTEST_SKIP() << no_server;
+    }
+
+    /// A server that has just begun may have lost something, and a space on it would begin with a pause: made without.
+    static void make_space(const private_server& server) {
+        client first{space_at(server.at()) + "&pause=off", {.ttl = 1s, .label = {}}};
+        static_cast<void>(first.acquire(exclusive("a")));
+    }
+
+    static client client_at(const endpoint& where, std::chrono::milliseconds ttl = 1s, const std::string& label = {}) {
+        return client{space_at(where), {.ttl = ttl, .label = label}};
+    }
+
+    /// All of a space but what stays when nobody is there, after the claims of the dead have passed on.
+    static std::string left_over(const private_server& server) {
+        std::string found;
+        for (const resp::value& key : server.ask({"KEYS", "*"}).items)
+            if (key.text != "baton:{default}:m" && key.text != "baton:{default}:i" && key.text != "baton:{default}:d")
+                found += key.text + ' ';
+        for (const resp::value& name : server.ask({"HKEYS", "baton:{default}:m"}).items)
+            if (!name.text.empty()) found += "resource " + name.text + ' ';
+        if (server.ask({"ZCARD", "baton:{default}:d"}).number != 1) found += "deadlines ";
+        return found;
+    }
+    /// One that comes and goes finds everything free, and what it leaves is nothing.
+    static void expect_empty(const private_server& server) {
+        std::string found;
+        const bool empty = eventually([&] {
+            client last = client_at(server.at());
+            const lease all = last.acquire(exclusive("a", "b", "p", "x"), {.wait = 10s});
+            if (!all.valid()) return false;
+            last.close(5s);
+            found = left_over(server);
+            return found.empty();
+        });
+        EXPECT_TRUE(empty) << found;
+    }
+};
+
+}  // namespace baton::redis_tests

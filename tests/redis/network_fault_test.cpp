@@ -1,0 +1,218 @@
+// The network between clients and server: late, lost, cut at every byte, in pieces.
+#include <future>
+#include <memory>
+
+#include "fault_test.hpp"
+#include "proxy.hpp"
+
+namespace baton::redis_tests {
+namespace {
+
+class RedisNetworkFault : public RedisFault {
+protected:
+    void SetUp() override {
+        RedisFault::SetUp();
+        if (IsSkipped()) return;
+        server = std::make_unique<private_server>();
+        make_space(*server);
+        proxy = std::make_unique<redis_tests::proxy>(server->at(), place.path("proxy"));
+        url = space_at(proxy->at());
+    }
+
+    /// What a release and the next acquire are on the wire, as an acquire and its release: the answers come in order.
+    [[nodiscard]] std::pair<std::size_t, std::size_t> bytes_of_one(client& client) const {
+        client.acquire(exclusive("x")).release();
+        lease lease = client.acquire(exclusive("x"));
+        const auto before = proxy->seen();
+        lease.release();
+        lease = client.acquire(exclusive("x"));
+        const auto after = proxy->seen();
+        return {after.request_bytes - before.request_bytes, after.reply_bytes - before.reply_bytes};
+    }
+    /// Acquires and releases while `rules` hold; then somebody else can have it, at once.
+    void expect_served(client& cut, client& straight, const proxy_rules& rules, std::uint64_t& fence) {
+        proxy->set(rules);
+        std::error_code error;
+        lease lease = cut.acquire(exclusive("x"), {.wait = 10s}, error);
+        ASSERT_FALSE(error) << error.message();
+        EXPECT_GT(lease.fence(), fence);
+        EXPECT_TRUE(lease.valid());
+        lease.release();
+        const baton::lease next = straight.acquire(exclusive("x"), {.wait = 10s}, error);
+        ASSERT_FALSE(error) << error.message();
+        EXPECT_GT(next.fence(), fence);
+        fence = next.fence();
+    }
+
+    folder place;
+    std::unique_ptr<private_server> server;
+    std::unique_ptr<redis_tests::proxy> proxy;
+    std::string url;
+};
+
+TEST_F(RedisNetworkFault, Delay) {
+    proxy->set({.delay = 20ms});
+    load load{url};
+    ASSERT_TRUE(load.goes_on(40));
+    load.end_soundly({.grants = 40, .processes = 4, .handoffs = 20, .tickets = 40});
+    expect_empty(*server);
+}
+
+TEST_F(RedisNetworkFault, RepliesThatNobodyHears) {
+    load load{url};
+    for (int i = 0; i < 10; ++i) {
+        const auto before = proxy->seen().reply_bytes;
+        proxy->set({.drop_replies = true});
+        ASSERT_TRUE(eventually([&] { return proxy->seen().reply_bytes > before; })) << "the server has acted";
+        proxy->cut(proxy_rules{});
+        ASSERT_TRUE(load.goes_on(10));
+    }
+    load.end_soundly({.grants = 100, .processes = 4, .handoffs = 40, .tickets = 100});
+    expect_empty(*server);
+}
+
+TEST_F(RedisNetworkFault, ASilenceThatEndsByItself) {
+    load load{url, 400ms};
+    for (int i = 0; i < 2; ++i) {
+        proxy->set({.swallow_requests = true});
+        const auto connections = proxy->seen().connections;
+        ASSERT_TRUE(eventually([&] { return proxy->seen().connections > connections; }))
+            << "a line that is silent is given up";
+        proxy->cut(proxy_rules{});
+        ASSERT_TRUE(load.goes_on());
+    }
+    load.end_soundly({.grants = 40, .processes = 4, .handoffs = 20, .tickets = 40});
+    expect_empty(*server);
+}
+
+TEST_F(RedisNetworkFault, ResetsAtEveryByteOfARequest) {
+    client cut = client_at(proxy->at());
+    client straight = client_at(server->at());
+    const std::size_t bytes = bytes_of_one(cut).first;
+    ASSERT_GT(bytes, 100U);
+    const lease kept = cut.acquire(exclusive("b"), {.wait = 10s});
+    std::uint64_t fence = 0;
+    for (std::size_t at = 0; at <= bytes && !HasFatalFailure(); ++at) {
+        SCOPED_TRACE(at);
+        expect_served(cut, straight, {.reset_after_request = at}, fence);
+        ASSERT_TRUE(eventually([&] { return proxy->seen().resets > at; }));
+    }
+    EXPECT_EQ(proxy->seen().resets, bytes + 1) << "at every one";
+    EXPECT_EQ(kept.lost_reason(), loss::none) << "what is held meanwhile stays";
+    proxy->set({});
+    cut.close(5s);
+    straight.close(5s);
+    expect_empty(*server);
+}
+
+TEST_F(RedisNetworkFault, ResetsAtEveryByteOfAReply) {
+    client cut = client_at(proxy->at());
+    client straight = client_at(server->at());
+    const std::size_t bytes = bytes_of_one(cut).second;
+    ASSERT_GT(bytes, 100U);
+    const lease kept = cut.acquire(exclusive("b"), {.wait = 10s});
+    std::uint64_t fence = 0;
+    for (std::size_t at = 0; at <= bytes && !HasFatalFailure(); ++at) {
+        SCOPED_TRACE(at);
+        expect_served(cut, straight, {.reset_after_reply = at}, fence);
+        ASSERT_TRUE(eventually([&] { return proxy->seen().resets > at; }));
+    }
+    EXPECT_EQ(proxy->seen().resets, bytes + 1) << "at every one";
+    EXPECT_EQ(kept.lost_reason(), loss::none) << "what is held meanwhile stays";
+    proxy->set({});
+    cut.close(5s);
+    straight.close(5s);
+    expect_empty(*server);
+}
+
+TEST_F(RedisNetworkFault, ResetsUnderLoad) {
+    load load{url};
+    for (std::size_t i = 0; i < 40; ++i) {
+        const auto before = proxy->seen().resets;
+        proxy->set(i % 2 == 0 ? proxy_rules{.reset_after_request = 37 * i} : proxy_rules{.reset_after_reply = 37 * i});
+        ASSERT_TRUE(eventually([&] { return proxy->seen().resets > before; }));
+    }
+    proxy->set({});
+    ASSERT_TRUE(load.goes_on(50));
+    load.end_soundly({.grants = 50, .processes = 4, .handoffs = 20, .tickets = 50});
+    expect_empty(*server);
+}
+
+TEST_F(RedisNetworkFault, SingleBytes) {
+    client cut = client_at(proxy->at());
+    client straight = client_at(server->at());
+    std::uint64_t fence = 0;
+    for (int i = 0; i < 5 && !HasFatalFailure(); ++i) expect_served(cut, straight, {.slice = true}, fence);
+    proxy->set({});
+    cut.close(5s);
+    straight.close(5s);
+    expect_empty(*server);
+}
+
+TEST_F(RedisNetworkFault, ALateReleaseFreesNothingNew) {
+    client cut = client_at(proxy->at());
+    client straight = client_at(server->at());
+    for (int i = 0; i < 20; ++i) {
+        lease first = cut.acquire(exclusive("x"), {.wait = 10s});
+        const auto before = proxy->seen();
+        proxy->set({.late = true});
+        first.release();
+        ASSERT_TRUE(eventually([&] { return proxy->seen().request_bytes > before.request_bytes; }));
+        proxy->cut();
+        const lease second = cut.acquire(exclusive("x"), {.wait = 10s});
+        ASSERT_TRUE(eventually([&] { return proxy->seen().late_bytes > before.late_bytes; }));
+        EXPECT_GT(second.fence(), first.fence());
+        EXPECT_TRUE(second.valid());
+        EXPECT_FALSE(straight.try_acquire(exclusive("x"))) << "it is held";
+        proxy->set({});
+    }
+    EXPECT_TRUE(straight.acquire(exclusive("x"), {.wait = 10s}).valid());
+    cut.close(5s);
+    straight.close(5s);
+    expect_empty(*server);
+}
+
+TEST_F(RedisNetworkFault, ALateAcquireIsGrantedOnceAndHoldsNothingAfterItsRelease) {
+    client cut = client_at(proxy->at());
+    client straight = client_at(server->at());
+    for (int i = 0; i < 20; ++i) {
+        const auto before = proxy->seen();
+        proxy->set({.late = true});
+        std::promise<lease> granted;
+        cut.async_acquire(exclusive("x"), {.wait = 10s}, {}, [&](std::error_code error, lease lease) {
+            EXPECT_FALSE(error) << error.message();
+            granted.set_value(std::move(lease));
+        });
+        ASSERT_TRUE(eventually([&] { return proxy->seen().request_bytes > before.request_bytes; }));
+        proxy->cut();
+        lease lease = granted.get_future().get();
+        EXPECT_TRUE(lease.valid());
+        EXPECT_FALSE(straight.try_acquire(exclusive("x")));
+        lease.release();
+        ASSERT_TRUE(eventually([&] { return proxy->seen().late_bytes > before.late_bytes; }));
+        proxy->set({});
+        EXPECT_TRUE(straight.acquire(exclusive("x"), {.wait = 10s}).valid());
+    }
+    cut.close(5s);
+    straight.close(5s);
+    expect_empty(*server);
+}
+
+TEST_F(RedisNetworkFault, LateBytesUnderLoad) {
+    load load{url};
+    for (int i = 0; i < 10; ++i) {
+        proxy->set({.late = true});
+        const auto before = proxy->seen().request_bytes;
+        ASSERT_TRUE(eventually([&] { return proxy->seen().request_bytes > before; }));
+        proxy->cut();
+        // Not in every round: what came may have come from one that connected just then.
+        ASSERT_TRUE(load.goes_on(5));
+    }
+    proxy->set({});
+    EXPECT_GT(proxy->seen().late_bytes, 0U);
+    load.end_soundly({.grants = 50, .processes = 3, .handoffs = 20, .tickets = 50});
+    expect_empty(*server);
+}
+
+}  // namespace
+}  // namespace baton::redis_tests

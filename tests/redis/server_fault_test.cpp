@@ -1,0 +1,459 @@
+// Servers that die, forget, are disturbed by others, run out of memory, or whose clock jumps.
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "fault_test.hpp"
+#include "proxy.hpp"
+#include "server_clock.hpp"
+
+namespace baton::redis_tests {
+namespace {
+
+class RedisServerFault : public RedisFault {
+protected:
+    /// All want one name, and one of them has a way of its own to the server. What a server forgets is dangerous as
+    /// long as somebody believes in it who cannot say so.
+    class load_with_one_aside : public load {
+    public:
+        explicit load_with_one_aside(const endpoint& server)
+            : load{space_at(server), 1s, 10ms, {"exclusive:a", "exclusive:a+exclusive:b"}, 3},
+              proxy_{server, place_.path("proxy")} {}
+
+        void add_one_aside() { aside_ = add(space_at(proxy_.at())); }
+        [[nodiscard]] bool cut_off_while_it_holds() {
+            if (!stop_holding(aside_)) return false;
+            proxy_.cut({.refuse = true});
+            return true;
+        }
+        /// It looks at its own clock once more, after the others had time to be granted what it has, if they were let.
+        void let_it_believe() {
+            std::this_thread::sleep_for(300ms);
+            signal(aside_, SIGCONT);
+        }
+        void heal() { proxy_.set({}); }
+
+    private:
+        folder place_;
+        proxy proxy_;
+        std::string aside_;
+    };
+
+    /// Every key with all that is in it, in an order that means nothing.
+    static std::map<std::string, std::multiset<std::string>> contents(const private_server& server) {
+        std::map<std::string, std::multiset<std::string>> all;
+        for (const resp::value& key : server.ask({"KEYS", "*"}).items) {
+            const bool hash = server.ask({"TYPE", key.text}).text == "hash";
+            const auto parts =
+                hash ? server.ask({"HGETALL", key.text}) : server.ask({"ZRANGE", key.text, "0", "-1", "WITHSCORES"});
+            for (std::size_t i = 0; i + 1 < parts.items.size(); i += 2)
+                all[key.text].insert(parts.items[i].text + " = " + parts.items[i + 1].text);
+        }
+        return all;
+    }
+
+    /// How often the server has answered with an error of this name since CONFIG RESETSTAT.
+    static std::int64_t errors(const private_server& server, const std::string& name) {
+        const std::string stats = server.ask({"INFO", "errorstats"}).text;
+        const std::string field = "errorstat_" + name + ":count=";
+        const std::size_t at = stats.find(field);
+        return at == std::string::npos ? 0 : std::stoll(stats.substr(at + field.size()));
+    }
+
+    /// Waits for `x` with clients of its own, one behind the other, and notes in which order they were served.
+    class line {
+    public:
+        explicit line(const endpoint& where, std::size_t size) {
+            client looking = client_at(where);
+            for (std::size_t i = 0; i < size; ++i) {
+                clients_.push_back(client_at(where));
+                clients_.back().async_acquire(exclusive("x"), {.wait = 20s}, {},
+                                              [this, i](std::error_code error, lease lease) {
+                                                  EXPECT_FALSE(error) << error.message();
+                                                  const std::lock_guard guard{mutex_};
+                                                  served_.push_back(i);
+                                                  leases_.push_back(std::move(lease));
+                                              });
+                EXPECT_TRUE(eventually([&] { return waiting(looking) == i + 1; }));
+            }
+        }
+        line(const line&) = delete;
+        line& operator=(const line&) = delete;
+        ~line() {
+            for (client& each : clients_) each.close(5s);
+        }
+
+        [[nodiscard]] std::size_t served() {
+            const std::lock_guard guard{mutex_};
+            return served_.size();
+        }
+        /// Each releases when it is served.
+        void expect_served_in_order() {
+            std::vector<std::size_t> all;
+            for (std::size_t i = 0; i < clients_.size(); ++i) {
+                all.push_back(i);
+                ASSERT_TRUE(eventually([&] { return served() > i; })) << i;
+                lease mine;
+                {
+                    const std::lock_guard guard{mutex_};
+                    EXPECT_EQ(served_.size(), i + 1) << "one after the other";
+                    mine = std::move(leases_.at(i));
+                }
+                EXPECT_GT(mine.fence(), newest_);
+                newest_ = mine.fence();
+            }
+            EXPECT_EQ(served_, all);
+            for (client& each : clients_) each.close(5s);
+        }
+
+    private:
+        static std::size_t waiting(client& looking) {
+            for (const resource_view& resource : looking.inspect().resources)
+                if (resource.name == "x") return resource.queue.size();
+            return 0;
+        }
+
+        std::mutex mutex_;
+        std::vector<std::size_t> served_;
+        std::deque<lease> leases_;
+        std::uint64_t newest_ = 0;
+        std::vector<client> clients_;
+    };
+};
+
+TEST_F(RedisServerFault, KilledUnderLoadWithAllOnItsDisk) {
+    private_server server{{.keeps_data = true}};
+    make_space(server);
+    load load{space_at(server.at())};
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(load.goes_on());
+        server.kill();
+        server.start();
+    }
+    ASSERT_TRUE(load.goes_on());
+    load.end_soundly({.grants = 60, .processes = 4, .handoffs = 20, .tickets = 60});
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, KilledWithAllOnItsDiskLosesNothing) {
+    private_server server{{.keeps_data = true}};
+    make_space(server);
+    const folder place;
+    proxy proxy{server.at(), place.path("proxy")};
+    client holder = client_at(proxy.at());
+    lease lease = holder.acquire(exclusive("x"));
+    const auto fence = lease.fence();
+    line line{proxy.at(), 3};
+    proxy.set({.refuse = true});
+    proxy.cut();
+    const auto before = contents(server);
+    server.kill();
+    server.start();
+    EXPECT_EQ(contents(server), before) << "before any client is back";
+    proxy.set({});
+    const auto until = lease.valid_until();
+    ASSERT_TRUE(eventually([&] { return lease.valid_until() > until; })) << "it is renewed";
+    EXPECT_TRUE(lease.valid());
+    EXPECT_EQ(lease.fence(), fence);
+    EXPECT_EQ(line.served(), 0U);
+    lease.release();
+    line.expect_served_in_order();
+    holder.close(5s);
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, KilledUnderLoadAndAllForgotten) {
+    private_server server;
+    make_space(server);
+    load_with_one_aside load{server.at()};
+    load.add_one_aside();
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(load.goes_on());
+        ASSERT_TRUE(load.cut_off_while_it_holds());
+        server.kill();
+        server.start();
+        load.let_it_believe();
+        ASSERT_TRUE(load.goes_on());
+        load.heal();
+    }
+    ASSERT_TRUE(load.goes_on());
+    load.end_soundly({.grants = 100, .processes = 4, .handoffs = 40, .tickets = 100});
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, KilledAndAllForgottenHoldersKeepAndWaitersStayInOrder) {
+    private_server server;
+    make_space(server);
+    client holder = client_at(server.at());
+    lease lease = holder.acquire(exclusive("x"));
+    const auto fence = lease.fence();
+    line line{server.at(), 3};
+    server.kill();
+    server.start();
+    const auto back = std::chrono::steady_clock::now();
+    client newcomer = client_at(server.at());
+    const baton::lease other = newcomer.acquire(exclusive("y"), {.wait = 10s});
+    EXPECT_GE(std::chrono::steady_clock::now() - back, pause_length - 100ms) << "nothing is granted during the pause";
+    EXPECT_GT(other.fence(), fence);
+    EXPECT_TRUE(lease.valid());
+    EXPECT_EQ(lease.lost_reason(), loss::none);
+    EXPECT_EQ(line.served(), 0U);
+    bool found = false;
+    for (const request_view& request : newcomer.inspect().requests) found = found || request.fence == fence;
+    EXPECT_TRUE(found) << "under the old fence";
+    lease.release();
+    line.expect_served_in_order();
+    holder.close(5s);
+    newcomer.close(5s);
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, ReplacedByAnOlderCopyOfItsData) {
+    private_server server;
+    make_space(server);
+    load_with_one_aside load{server.at()};
+    ASSERT_TRUE(load.goes_on());
+    server.copy_aside("then");  // which knows nothing of the one aside
+    load.add_one_aside();
+    ASSERT_TRUE(load.goes_on());
+    ASSERT_TRUE(load.cut_off_while_it_holds());
+    server.kill();
+    server.put_back("then");
+    server.start();
+    load.let_it_believe();
+    ASSERT_TRUE(load.goes_on());
+    load.heal();
+    ASSERT_TRUE(load.goes_on());
+    // And once more without: all come back at once.
+    server.kill();
+    server.put_back("then");
+    server.start();
+    ASSERT_TRUE(load.goes_on());
+    load.end_soundly({.grants = 100, .processes = 4, .handoffs = 40, .tickets = 100});
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, ScriptsAreFlushed) {
+    const private_server server;
+    make_space(server);
+    load load{space_at(server.at())};
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(server.ask({"SCRIPT", "FLUSH"}).text, "OK");
+        ASSERT_TRUE(load.goes_on(5));
+    }
+    load.end_soundly({.grants = 100, .processes = 4, .handoffs = 40, .tickets = 100});
+    expect_empty(server);
+}
+
+/// Outside of the promises of exclusion and order (docs/redis.md): but all goes on, and no fence comes twice.
+TEST_F(RedisServerFault, AllIsFlushed) {
+    const private_server server;
+    make_space(server);
+    load load{space_at(server.at()), 400ms};
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_TRUE(load.goes_on(10));
+        EXPECT_EQ(server.ask({"FLUSHALL"}).text, "OK");
+    }
+    ASSERT_TRUE(load.goes_on());
+    const history::verdict verdict = load.finish({.grants = 70, .processes = 4, .handoffs = 20, .tickets = 70});
+    for (const history::rule broken : verdict.broken())
+        EXPECT_TRUE(broken == history::rule::exclusion || broken == history::rule::limit ||
+                    broken == history::rule::slots || broken == history::rule::order ||
+                    broken == history::rule::fence_grows)
+            << verdict.report();
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, EveryConnectionIsKilledEvery100Ms) {
+    const private_server server;
+    make_space(server);
+    load load{space_at(server.at())};
+    ASSERT_TRUE(load.goes_on(5));
+    const std::size_t before = load.grants();
+    std::int64_t killed = 0;
+    for (int i = 0; i < 20; ++i) {
+        // The fault comes by the clock, whatever they are doing.
+        std::this_thread::sleep_for(100ms);
+        for (const char* const type : {"pubsub", "normal"})
+            killed += server.ask({"CLIENT", "KILL", "TYPE", type, "SKIPME", "yes"}).number;
+    }
+    EXPECT_GE(killed, 40);
+    EXPECT_GE(load.grants(), before + 20) << "they are served meanwhile";
+    ASSERT_TRUE(load.goes_on());
+    load.end_soundly({.grants = 45, .processes = 4, .handoffs = 20, .tickets = 45});
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, BusyWithSomebodysScript) {
+    const private_server server{{.settings = {"--lua-time-limit", "1"}}};
+    make_space(server);
+    load load{space_at(server.at())};
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(load.goes_on());
+        ASSERT_EQ(server.ask({"CONFIG", "RESETSTAT"}).text, "OK");
+        resp_client somebody{server.at()};
+        ASSERT_TRUE(somebody.say({"EVAL", "while true do end", "0"}));
+        std::int64_t asked = 0;
+        ASSERT_TRUE(eventually([&] {
+            const bool busy = server.ask({"PING"}).text.starts_with("BUSY");
+            asked += busy ? 1 : 0;
+            return busy;
+        }));
+        // The fault takes its time, whatever they are doing.
+        std::this_thread::sleep_for(200ms);
+        ASSERT_EQ(server.ask({"SCRIPT", "KILL"}).text, "OK");
+        ASSERT_TRUE(somebody.hear());
+        EXPECT_GT(errors(server, "BUSY"), asked) << "the clients have met it";
+    }
+    ASSERT_TRUE(load.goes_on());
+    load.end_soundly({.grants = 80, .processes = 4, .handoffs = 20, .tickets = 80});
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, OutOfMemory) {
+    const private_server server;
+    make_space(server);
+    client holder = client_at(server.at());
+    client other = client_at(server.at());
+    lease lease = holder.acquire(exclusive("x"));
+    static_cast<void>(other.acquire(exclusive("a")));  // its session is open
+    ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", "100kb"}).text, "OK");
+    const auto full_since = std::chrono::steady_clock::now();
+    std::error_code error;
+    static_cast<void>(other.acquire(exclusive("y"), {.wait = 5s}, error));
+    EXPECT_EQ(error, errc::store_full) << error.message();
+    static_cast<void>(holder.acquire(permits("p", 1, 2) & shared("b"), {.wait = 5s}, error));
+    EXPECT_EQ(error, errc::store_full) << error.message();
+    EXPECT_TRUE(eventually([&] { return lease.valid_until() > full_since + 2s; }, 5s)) << "it is renewed";
+    EXPECT_TRUE(lease.valid());
+    lease.release();
+    EXPECT_TRUE(eventually([&] { return server.ask({"HEXISTS", "baton:{default}:m", "x"}).number == 0; }, 5s));
+    ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", "0"}).text, "OK");
+    EXPECT_TRUE(other.acquire(exclusive("x"), {.wait = 5s}).valid());
+    EXPECT_TRUE(holder.acquire(exclusive("x", "y"), {.wait = 5s}).valid());
+    holder.close(5s);
+    other.close(5s);
+    expect_empty(server);
+}
+
+TEST_F(RedisServerFault, TheClockGoesBack) {
+    const folder place;
+    server_clock clock{place.path("clock")};
+    const private_server server{{.clock = &clock}};
+    make_space(server);
+    load load{space_at(server.at()), 400ms};
+    ASSERT_TRUE(load.goes_on());
+    clock.jump(-1h);
+    ASSERT_TRUE(load.goes_on());
+    ASSERT_TRUE(load.stop_holding(load.names[0]));
+    clock.jump(-1h);
+    load.kill(load.names[0]);
+    ASSERT_TRUE(load.goes_on()) << "what the dead had passes on after a ttl, not after an hour";
+    load.end_soundly({.grants = 60, .processes = 4, .handoffs = 20, .tickets = 60, .losses = 1});
+    expect_empty(server);
+}
+
+/// Outside of the promise of exclusion (docs/redis.md): leases end early. But who had one learns of it, and all goes
+/// on.
+TEST_F(RedisServerFault, TheClockGoesForward) {
+    const folder place;
+    server_clock clock{place.path("clock")};
+    const private_server server{{.clock = &clock}};
+    make_space(server);
+    {
+        client holder = client_at(server.at());
+        const lease lease = holder.acquire(exclusive("x"));
+        client other = client_at(server.at());
+        clock.jump(1h);
+        const baton::lease next = other.acquire(exclusive("x"), {.wait = 10s});
+        EXPECT_GT(next.fence(), lease.fence());
+        EXPECT_TRUE(eventually([&] { return !lease.valid() && lease.lost().stop_requested(); }));
+        EXPECT_TRUE(next.valid());
+    }
+    load load{space_at(server.at()), 400ms};
+    ASSERT_TRUE(load.goes_on());
+    clock.jump(1h);
+    ASSERT_TRUE(load.goes_on());
+    const history::verdict verdict = load.finish({.grants = 40, .processes = 4, .handoffs = 10, .tickets = 40});
+    for (const history::rule broken : verdict.broken())
+        EXPECT_TRUE(broken == history::rule::exclusion || broken == history::rule::limit ||
+                    broken == history::rule::slots)
+            << verdict.report();
+    expect_empty(server);
+}
+
+/// Errors are told, nothing crashes, nobody waits for longer than he said, and it heals with the keys.
+TEST_F(RedisServerFault, SomethingElseUnderItsKeys) {
+    const private_server server;
+    // Nobody renews, or makes another connection, before he has asked.
+    const std::string url = server.url() + "?max_ttl=15s&pause=off";
+    const client_options patient{.ttl = 15s, .label = {}};
+    const std::string space = "baton:{default}:";
+    struct garbage {
+        std::vector<std::string> words;
+        std::error_code to_known;  // one that is connected; what it does not look at does not harm it
+        std::error_code to_newcomer;
+    };
+    const std::vector<garbage> all{
+        {{"SET", space + "m", "nonsense"}, errc::rejected, errc::space_refused},
+        {{"HSET", space + "m", "", "nonsense"}, errc::rejected, errc::space_refused},
+        {{"HSET", space + "m", "", std::string(80, 'x')}, errc::rejected, errc::space_refused},
+        {{"HSET", space + "m", "x", "nonsense"}, errc::rejected, errc::rejected},
+        {{"HSET", space + "m", "x", ""}, errc::rejected, errc::rejected},
+        {{"SET", space + "i", "nonsense"}, {}, errc::space_refused},
+        {{"SET", space + "d", "nonsense"}, {}, errc::space_refused},
+        {{"ZADD", space + "d", "1", "nonsense"}, {}, errc::space_refused},
+        {{"SET", space + "q:x", "nonsense"}, {}, errc::rejected},
+    };
+    for (const garbage& each : all) {
+        SCOPED_TRACE(each.words[0] + ' ' + each.words[1] + ' ' + each.words[2]);
+        client known{url, patient};
+        static_cast<void>(known.acquire(exclusive("a"), {.wait = 10s}));
+        if (each.words[0] == "SET") static_cast<void>(server.ask({"DEL", each.words[1]}));
+        ASSERT_NE(server.ask(each.words).kind, resp::kind::error);
+        client newcomer{url, patient};
+        std::error_code error;
+        const lease first = known.acquire(exclusive("x"), {.wait = 10s}, error);
+        EXPECT_EQ(error, each.to_known) << error.message();
+        EXPECT_EQ(first.valid(), !error);
+        const lease second = newcomer.acquire(exclusive("x"), {.wait = 10s}, error);
+        EXPECT_EQ(error, each.to_newcomer) << error.message();
+        EXPECT_FALSE(second.valid());
+        // Whoever put it there takes it away.
+        static_cast<void>(server.ask({"FLUSHALL"}));
+        known.close(100ms);
+        newcomer.close(100ms);
+        client healed{url, patient};
+        EXPECT_TRUE(healed.acquire(exclusive("x"), {.wait = 10s}).valid());
+        healed.close(5s);
+        EXPECT_EQ(left_over(server), "");
+        static_cast<void>(server.ask({"FLUSHALL"}));
+    }
+}
+
+/// Its connection was made again meanwhile, and refused.
+TEST_F(RedisServerFault, SomethingElseUnderItsKeysForLong) {
+    const private_server server;
+    make_space(server);
+    client known = client_at(server.at());
+    const lease held = known.acquire(exclusive("x"));
+    ASSERT_EQ(server.ask({"DEL", "baton:{default}:m"}).number, 1);
+    ASSERT_EQ(server.ask({"SET", "baton:{default}:m", "nonsense"}).text, "OK");
+    EXPECT_TRUE(eventually([&] {
+        std::error_code error;
+        static_cast<void>(known.acquire(exclusive("y"), {.wait = 10s}, error));
+        return error == errc::space_refused;
+    }));
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << "what cannot be renewed ends";
+    static_cast<void>(server.ask({"FLUSHALL"}));
+    EXPECT_TRUE(eventually([&] {
+        std::error_code error;
+        return known.acquire(exclusive("y"), {.wait = 10s}, error).valid();
+    })) << "the same client, healed";
+    known.close(5s);
+    expect_empty(server);
+}
+
+}  // namespace
+}  // namespace baton::redis_tests
