@@ -1,15 +1,13 @@
 // The targets of `local:`, as paired ratios against a bare echo over a Unix socket. All processes share one processor,
 // so that what is counted is work and not who sleeps where. Exits 1 if one is missed.
-#include <sys/mman.h>
 #include <sys/resource.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <thread>
 
 #include "baton/baton.hpp"
+#include "hand_off.hpp"
 #include "local_actors.hpp"
 #include "ratios.hpp"
 
@@ -18,12 +16,6 @@ namespace {
 
 constexpr int cycles = 1'000;   // a round
 constexpr int hand_offs = 500;  // a round, there and back
-
-std::int64_t clock_now() {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 void show_cycle(const private_agent& agent) {
     echo echo;
@@ -41,70 +33,12 @@ void show_cycle(const private_agent& agent) {
     compare("acquire and release / two round trips", floor, subject, 2.5);
 }
 
-/// What both processes of a hand-off see.
-struct shared_board {
-    std::atomic<std::int64_t> passed_at{0};
-    std::atomic<std::int64_t> total{0};
-};
-
-shared_board& make_board() {
-    void* memory = mmap(nullptr, sizeof(shared_board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc{};
-    return *new (memory) shared_board;
-}
-
-/// One of two who hand something over to each other. Measured is the way: from the moment before one lets go of it
-/// until the other, who sleeps for it, has it. Whoever let go asks again when that is over, and not meanwhile.
-class player {
-public:
-    player(const std::string& url, shared_board& board, int other) : client_{url}, board_{board}, other_{other} {}
-
-    void take() {
-        lease_ = client_.acquire(wanted_);
-        board_.total += clock_now() - board_.passed_at;
-        const char taken = 1;
-        if (write(other_, &taken, 1) != 1) throw std::runtime_error{"the other one is gone"};
-    }
-    void pass() {
-        while (client_.inspect().requests.size() < 2) continue;  // until the other one waits
-        board_.passed_at = clock_now();
-        lease_.release();
-        char taken = 0;
-        if (read(other_, &taken, 1) != 1) throw std::runtime_error{"the other one is gone"};
-    }
-
-private:
-    client client_;
-    claims wanted_ = exclusive("turn");
-    lease lease_;
-    shared_board& board_;
-    int other_;
-};
-
 void show_hand_off(const private_agent& agent) {
     shared_board& board = make_board();
     echo echo;
-    const std::array<int, 2> ends = connected_sockets();
-    const process partner{[&] {
-        player other{agent.url(), board, ends[1]};
-        for (;;) {
-            other.take();
-            other.pass();
-        }
-    }};
-    player mine{agent.url(), board, ends[0]};
-    char taken = 0;
-    if (read(ends[0], &taken, 1) != 1) throw std::runtime_error{"the other one is gone"};
-    mine.take();
+    two_players players{agent.url(), board};
     const auto floor = [&] { return cost_of(CLOCK_MONOTONIC, cycles, [&] { echo.round_trip(); }); };
-    const auto subject = [&] {
-        board.total = 0;
-        for (int i = 0; i < hand_offs; ++i) {
-            mine.pass();
-            mine.take();
-        }
-        return static_cast<double>(board.total) / (2.0 * hand_offs);
-    };
+    const auto subject = [&] { return players.hand_over(hand_offs); };
     compare("hand-off between two processes / one round trip", floor, subject, 2.5);
 }
 

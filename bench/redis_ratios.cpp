@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cad.hpp"
 #include "private_server.hpp"
 #include "ratios.hpp"
 #include "server_line.hpp"
@@ -19,8 +20,6 @@ using redis::server_line;
 
 constexpr std::size_t plays = 400;     // a round; fewer overstate the cost
 constexpr std::size_t sessions = 400;  // that play in turn, so that each holds one thing
-constexpr std::string_view cad =
-    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end";
 
 std::string name_of(std::size_t index) {
     std::string digits = std::to_string(index);

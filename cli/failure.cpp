@@ -8,9 +8,11 @@ exit_code code_of(std::error_code error) {
     if (error == errc::not_permitted || error == std::errc::permission_denied ||
         error == std::errc::operation_not_permitted)
         return exit_code::not_permitted;
-    if (error == errc::bad_url || error == errc::unsupported || error == errc::version_mismatch)
+    if (error == errc::bad_url || error == errc::unsupported || error == errc::version_mismatch ||
+        error == errc::space_refused)
         return exit_code::configuration;
-    if (error == errc::store_unavailable || error == errc::no_agent) return exit_code::unreachable;
+    if (error == errc::store_unavailable || error == errc::store_full || error == errc::no_agent)
+        return exit_code::unreachable;
     if (error == errc::timed_out || error == errc::revoked || error == errc::queue_full || error == errc::above_limit)
         return exit_code::not_acquired;
     if (error == errc::lost) return exit_code::lost;

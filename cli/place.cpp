@@ -22,6 +22,10 @@ std::string address_of(const place& place) {
     return place.url + (place.url.find('?') == std::string::npos ? "?" : "&") + "space=" + place.space;
 }
 
+void no_answer(const place& place) {
+    throw failure{exit_code::unreachable, "the engine at " + detail::shown_url(place.url) + " does not answer"};
+}
+
 store_maker& store_maker_used() {
     static store_maker maker = [](std::string_view address, std::optional<pid_t> companion) {
         return detail::make_store(address, companion);

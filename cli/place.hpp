@@ -26,6 +26,9 @@ struct place {
 /// The address that names the space as well.
 [[nodiscard]] std::string address_of(const place& place);
 
+/// The engine there is silent. Throws `failure` (unreachable).
+[[noreturn]] void no_answer(const place& place);
+
 /// Every verb gets its client here. `companion` is a second process that the session is bound to. Throws `failure`.
 [[nodiscard]] client open_client(const place& place, const client_options& options = {},
                                  std::optional<pid_t> companion = {});

@@ -9,6 +9,7 @@
 #include "client/printable.hpp"
 #include "exit_codes.hpp"
 #include "failure.hpp"
+#include "hide_passwords.hpp"
 #include "stores/local/start_agent.hpp"
 #include "verbs.hpp"
 #include "version.hpp"
@@ -73,6 +74,7 @@ int perform(int argc, char** argv) {
     app.set_help_flag("-h,--help", "Print this help and exit");
     app.set_version_flag("--version", "baton " + std::string{version} + "\n", "Print the version and exit");
     split_line line = split(argc, argv);
+    hide_passwords(argc, argv);
     action chosen;
     add_run(app, chosen, line.command, line.has_command);
     add_ls(app, chosen);

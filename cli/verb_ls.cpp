@@ -52,7 +52,7 @@ void add_ls(CLI::App& app, action& chosen) {
     verb->add_flag("--json", in->json, "As JSON");
     verb->add_flag("--dot", in->dot, "As a graph for Graphviz");
     in->place.add_to(*verb);
-    verb->callback([in, &chosen] { chosen = [in] { return list(*in); }; });
+    verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return list(*in); }); });
 }
 
 }  // namespace baton::cli

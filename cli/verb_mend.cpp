@@ -39,7 +39,7 @@ void add_mend(CLI::App& app, action& chosen) {
     verb->footer(examples);
     verb->add_option("NAME", in->name, "The name")->required();
     in->place.add_to(*verb);
-    verb->callback([in, &chosen] { chosen = [in] { return mend(*in); }; });
+    verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return mend(*in); }); });
 }
 
 }  // namespace baton::cli

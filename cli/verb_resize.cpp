@@ -49,7 +49,7 @@ void add_resize(CLI::App& app, action& chosen) {
     verb->add_option("NAME", in->name, "The name")->required();
     verb->add_option("LIMIT", in->limit, "A number, or auto")->required()->type_name("N|auto");
     in->place.add_to(*verb);
-    verb->callback([in, &chosen] { chosen = [in] { return resize(*in); }; });
+    verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return resize(*in); }); });
 }
 
 }  // namespace baton::cli

@@ -87,7 +87,7 @@ void add_revoke(CLI::App& app, action& chosen) {
     verb->add_option("--note", in->note, "Why; the holder and those who look see it")->type_name("TEXT");
     verb->add_flag("--now", in->now, "Do not ask: pass its claims on at once");
     in->place.add_to(*verb);
-    verb->callback([in, &chosen] { chosen = [in] { return revoke(*in); }; });
+    verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return revoke(*in); }); });
 }
 
 }  // namespace baton::cli

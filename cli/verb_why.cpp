@@ -33,7 +33,7 @@ void add_why(CLI::App& app, action& chosen) {
     verb->footer(examples);
     verb->add_option("NAME", in->name, "The name")->required();
     in->place.add_to(*verb);
-    verb->callback([in, &chosen] { chosen = [in] { return explain(*in); }; });
+    verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return explain(*in); }); });
 }
 
 }  // namespace baton::cli

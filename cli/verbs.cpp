@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <system_error>
 
+#include "baton/error.hpp"
 #include "exit_codes.hpp"
 
 namespace baton::cli {
@@ -11,6 +12,17 @@ namespace baton::cli {
 void place_options::add_to(CLI::App& verb) {
     verb.add_option("-u,--url", url, "Where the engine is; else BATON_URL, else local:")->type_name("URL");
     verb.add_option("--space", space, "Which space of it; else BATON_SPACE")->type_name("SPACE");
+}
+
+action place_options::named_in(action asks) const {
+    return [place = *this, asks = std::move(asks)] {
+        try {
+            return asks();
+        } catch (const error& failed) {
+            if (failed.code() != errc::store_unavailable) throw;
+            no_answer(place.made());
+        }
+    };
 }
 
 int print(const std::string& text) {

@@ -33,6 +33,8 @@ struct place_options {
 
     void add_to(CLI::App& verb);
     [[nodiscard]] place made() const { return make_place(url, space); }
+    /// The same action, but if the engine does not answer it says which one.
+    [[nodiscard]] action named_in(action asks) const;
 };
 
 /// Writes to stdout, and makes sure that it arrived: a full disk, or a reader that has gone away, may show only then.

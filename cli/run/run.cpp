@@ -90,8 +90,7 @@ command_run::result command_run::without_lease(const turn& turn) {
     const std::string wanted = names_of(options_.claims);
     if (turn.signal != 0) return {number(exit_code::by_signal) + turn.signal, turn.signal};
     if (turn.guardian_lost) throw failure{exit_code::internal, "the guardian was killed; nothing was started"};
-    if (turn.unreached)
-        throw failure{exit_code::unreachable, "the engine at " + detail::shown_url(options_.place.url) + " does not answer"};
+    if (turn.unreached) no_answer(options_.place);
     if (turn.busy) return not_acquired("busy", wanted + " is taken");
     if (turn.error == errc::timed_out)
         return not_acquired("timed_out", "did not get " + wanted + " within " + show_duration(*options_.wait));
@@ -223,8 +222,7 @@ int run_command(const run_options& options) {
     const auto reach = std::make_shared<reach_observer>();
     command_run::result result;
     {
-        const auto stand_in =
-            std::make_shared<guardian_stand_in>(guardian, address_of(options.place), options.ttl);
+        const auto stand_in = std::make_shared<guardian_stand_in>(guardian, address_of(options.place), options.ttl);
         client client =
             open_client(options.place, {.ttl = options.ttl, .label = label, .observer = reach, .stand_in = stand_in},
                         guardian.id());

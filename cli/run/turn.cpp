@@ -26,6 +26,7 @@ using std::chrono::steady_clock;
 
 // An engine that has not answered by then counts as out of reach. An agent that starts takes a fraction of a second.
 constexpr milliseconds reach_within{10'000};
+constexpr milliseconds reach_without_waiting{2'000};
 
 /// Where the request's answer arrives, on some other thread.
 struct answer {
@@ -145,7 +146,7 @@ turn await_turn(client& client, const run_options& options, const std::string& l
 
     looker looker{client, options.claims};
     wait_display display{options, label, voice, looker};
-    const auto give_up = steady_clock::now() + reach_within;
+    const auto give_up = steady_clock::now() + (options.nonblock ? reach_without_waiting : reach_within);
     steady_clock::time_point leave_by = steady_clock::time_point::max();
     turn result;
     for (;;) {

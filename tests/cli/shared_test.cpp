@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 
-#include <nlohmann/json.hpp>
-
-#include "baton.hpp"
+#include "shells.hpp"
 
 namespace baton::testing {
 namespace {
 
-class Shared : public Cli {
+class Shared : public Shells {
 protected:
     ~Shared() override {
         // Not to meet the next agent that a client starts while this one is being killed.
@@ -24,7 +21,7 @@ protected:
         });
     }
 
-    [[nodiscard]] std::string address() const { return "local:" + folder_.path("agent"); }
+    [[nodiscard]] std::string address() const override { return "local:" + folder_.path("agent"); }
     [[nodiscard]] std::vector<pid_t> agents() const {
         std::vector<pid_t> found;
         for (const pid_t id : processes_with(address()))
@@ -42,47 +39,7 @@ protected:
         for (const pid_t id : agents()) ::kill(id, SIGKILL);
     }
 
-    [[nodiscard]] start_options with_agent(start_options options) const {
-        options.environment["BATON_URL"] = address();
-        return options;
-    }
-    /// `baton run -l a OPTIONS -- sh -c SCRIPT` on the agent.
-    [[nodiscard]] start_options shell(std::vector<std::string> options, const std::string& script) const {
-        return with_agent(run_shell(std::move(options), script));
-    }
-    [[nodiscard]] std::string said_by(std::vector<std::string> arguments) const {
-        child verb{with_agent(baton(std::move(arguments)))};
-        EXPECT_TRUE(verb.wait());
-        return verb.out() + verb.err();
-    }
-    [[nodiscard]] nlohmann::json seen() const {
-        child ls{with_agent(baton({"ls", "--json"}))};
-        EXPECT_EQ(ls.wait(), 0);
-        return nlohmann::json::parse(ls.out());
-    }
-    /// Of what was granted first.
-    [[nodiscard]] std::uint64_t fence() const { return seen()["requests"][0]["fence"].get<std::uint64_t>(); }
-    [[nodiscard]] bool waiting(std::size_t count) const {
-        return eventually([&] { return places() == count; });
-    }
-    [[nodiscard]] std::size_t places() const {
-        const std::string text = said_by({"ls", "a"});
-        std::size_t count = 0;
-        for (std::size_t at = text.find("\n  waits"); at != std::string::npos; at = text.find("\n  waits", at + 1))
-            ++count;
-        return count;
-    }
-    /// A script that says that it has begun, and ends when the file is there.
-    [[nodiscard]] std::string until(const std::string& name) const {
-        return "echo up; while ! [ -e " + folder_.path(name) + " ]; do sleep 0.02; done; echo done";
-    }
-    void make(const std::string& name) const { std::ofstream{folder_.path(name)} << "x"; }
-
     std::optional<child> agent_;
-    std::string word_ = unique_word();
-    [[nodiscard]] bool sleeping(std::size_t count) const {
-        return eventually([&] { return processes_with(std::string{"sleep\0", 6} + word_).size() == count; });
-    }
 };
 
 TEST_F(Shared, TheVeryFirstUseReturnsAtOnce) {
@@ -150,8 +107,8 @@ TEST_F(Shared, ANameFreedByExitIsFree) {
 
 /// What the next one finds: the tree is gone before he is let in, and he is told.
 TEST_F(Shared, AfterKillOfBatonTheTreeDiesFirstThenTheClaimPassesOnMarked) {
-    child first{shell({"-k", "300ms"}, "trap '' TERM; setsid -f sleep " + word_ + "; echo up; while :; do sleep " +
-                                           word_ + "; done")};
+    child first{shell({"-k", "300ms"},
+                      "trap '' TERM; setsid -f sleep " + word_ + "; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up"));
     ASSERT_TRUE(sleeping(2));
     child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo told-$BATON_ABANDONED-")};
@@ -162,8 +119,8 @@ TEST_F(Shared, AfterKillOfBatonTheTreeDiesFirstThenTheClaimPassesOnMarked) {
 }
 
 TEST_F(Shared, AfterKillOfTheGuardianTheTreeDiesFirstThenTheClaimPassesOnMarked) {
-    child first{shell({}, "trap '' TERM; setsid -f sleep " + word_ + "; echo up; while :; do sleep " + word_ +
-                              "; done")};
+    child first{
+        shell({}, "trap '' TERM; setsid -f sleep " + word_ + "; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up"));
     ASSERT_TRUE(sleeping(2));
     child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo told-$BATON_ABANDONED-")};
@@ -257,7 +214,7 @@ TEST_F(Shared, AStoppedBatonKeepsItsLockBeyondTheTtl) {
 }
 
 TEST_F(Shared, AJobStoppedAtTheTerminalKeepsItsLockBeyondTheTtl) {
-    child bash{with_agent(interactive_shell())};
+    child bash{there(interactive_shell())};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -t 400ms -l a -- sh -c 'echo be''gun; read line; echo got-$line-'");
     ASSERT_TRUE(bash.says("begun")) << bash.out();
@@ -278,7 +235,7 @@ TEST_F(Shared, WhenEverythingIsStoppedBeyondTheTtlTheLockIsLost) {
     child first{shell({"-t", "400ms"}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(first.says("up"));
     const pid_t guardian = guardian_of(first.id());
-    const auto command = processes_with(std::string{"sleep\0", 6} + word_);
+    const auto command = sleepers();
     ASSERT_EQ(command.size(), 1U);
     for (const pid_t id : {guardian, first.id(), command.front()}) ::kill(id, SIGSTOP);
     child second{shell({}, "echo told-$BATON_ABANDONED-")};
@@ -306,7 +263,7 @@ TEST_F(Shared, AnOperatorSeesItRevokesItAndTheHolderIsStopped) {
 
 TEST_F(Shared, PermitsAreCountedOverShells) {
     const auto gpu = [this](const std::string& script) {
-        return with_agent(baton({"run", "-p", "gpu/2", "--", "/bin/sh", "-c", script}));
+        return there(baton({"run", "-p", "gpu/2", "--", "/bin/sh", "-c", script}));
     };
     child first{gpu(until("go"))};
     child second{gpu("echo $BATON_SLOTS; " + until("go"))};

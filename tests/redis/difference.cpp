@@ -154,7 +154,8 @@ private:
         snapshot state = inspect(*engine_, {}, at);
         put_in_order(state);
         put_in_order(found.state);
-        return sim::difference(state, found.state);
+        if (auto wrong = sim::difference(state, found.state)) return wrong;
+        return wrong_place(found.reply, state);
     }
 
     /// When to look again: never too late, and what is overdue is overdue in the engine as well.
@@ -165,6 +166,39 @@ private:
         if (head.due && *head.due <= at && (!due || *due > at))
             return "the reply says that something is due, and is not";
         return {};
+    }
+
+    /// How many wait ahead of what the reply says to be waiting, where the fewest do. Of many it may say 0.
+    [[nodiscard]] static std::optional<std::string> wrong_place(const script_answer& reply, const snapshot& state) {
+        std::set<serial> tickets;
+        for (const event& event : reply.events) {
+            if (const auto* told = std::get_if<queued>(&event.what)) tickets.insert(told->ticket);
+            if (const auto* told = std::get_if<alive>(&event.what))
+                for (const request_state& request : told->requests)
+                    if (request.fence == 0) tickets.insert(request.ticket);
+        }
+        std::optional<std::uint64_t> fewest;
+        std::map<serial, std::size_t> claims;
+        std::set<serial> unadmitted;
+        for (const resource_view& resource : state.resources) {
+            std::uint64_t ahead = 0;
+            for (const claim_view& claim : resource.queue) {
+                ++claims[claim.ticket];
+                if (claim.admitted) continue;
+                if (tickets.contains(claim.ticket)) {
+                    unadmitted.insert(claim.ticket);
+                    fewest = std::min(fewest.value_or(ahead), ahead);
+                }
+                ++ahead;
+            }
+        }
+        constexpr std::size_t looked_up = 8;
+        const bool many = tickets.size() > looked_up || std::ranges::any_of(tickets, [&](serial ticket) {
+                              return claims[ticket] > looked_up || !unadmitted.contains(ticket);
+                          });
+        if (!fewest || reply.place == fewest || (many && reply.place == 0U)) return {};
+        return "the reply says another place: " + (reply.place ? std::to_string(*reply.place) : "none") + " and not " +
+               std::to_string(*fewest);
     }
 
     void note(const command& command) {

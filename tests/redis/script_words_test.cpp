@@ -4,6 +4,7 @@
 #include "stores/redis/script_call.hpp"
 #include "stores/redis/script_pages.hpp"
 #include "stores/redis/script_reply.hpp"
+#include "stores/redis/waiting_requests.hpp"
 
 namespace baton::redis {
 namespace {
@@ -114,6 +115,38 @@ TEST(ScriptReply, ReadsEveryEvent) {
     EXPECT_EQ(only<resized>("z1:a4:"), (resized{"a", 4}));
     EXPECT_EQ(only<resized>("z1:a-:"), (resized{"a", {}}));
     EXPECT_EQ(only<paused>("p77:"), (paused{instant{duration{77}}}));
+}
+
+TEST(ScriptReply, SaysTheSendersPlaceBehindTheEvents) {
+    const auto answer = read("q4:0000000000000011w12:");
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->events.size(), 1U);
+    EXPECT_EQ(answer->place, 12U);
+    EXPECT_EQ(read("w0:")->place, 0U);
+    EXPECT_FALSE(read("q4:0000000000000011")->place);
+    for (const char* wrong : {"w", "w:", "w-:", "w1", "w1:c", "w1:w1:"}) EXPECT_FALSE(read(wrong)) << wrong;
+}
+
+TEST(WaitingRequests, KnowTheirPlaceNearestToTheFront) {
+    waiting_requests waiting;
+    const auto hear = [&](const std::string& events) { waiting.hear(read(events).value()); };
+    const std::string ticket = "0000000000000011";
+    const std::string none = "0000000000000000";
+    hear("q1:" + ticket + "w7:");
+    EXPECT_TRUE(waiting.any());
+    EXPECT_EQ(waiting.place(), 7U);
+    hear("q2:" + ticket + "w9:");
+    EXPECT_EQ(waiting.place(), 7U);
+    hear("q3:" + ticket + "w2:");
+    EXPECT_EQ(waiting.place(), 2U);
+    hear("g3:" + ticket + ticket + ".");
+    EXPECT_EQ(waiting.place(), 2U) << "until it is told again";
+    hear("a" + ticket + "+2:1:" + ticket + none + "-2:" + ticket + none + "-w5:");
+    EXPECT_EQ(waiting.place(), 5U);
+    hear("l");
+    EXPECT_FALSE(waiting.any());
+    hear("q1:" + ticket + "w3:");
+    EXPECT_EQ(waiting.place(), 3U);
 }
 
 // Whatever is cut off, or announced and not there, is no reply.

@@ -80,6 +80,9 @@ TEST_F(Scripts, MakeFewCallsInside) {
     EXPECT_LE(calls_of(renew{holder}, holder), 5U);  // now and then it notes the time
     EXPECT_LE(calls_of(renew{holder}, holder), 4U);
     EXPECT_LE(calls_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 8U);
+    EXPECT_LE(calls_of(renew{waiter}, waiter), 5U);                                   // it hears its place as well
+    EXPECT_LE(calls_of(enter{{waiter, 2}, {exclusive_claim("a")}, {}}, waiter), 8U);  // behind another
+    say(leave{{waiter, 2}, manner::clean}, waiter);
     EXPECT_LE(calls_of(leave{{holder, 1}, manner::clean}, holder), 10U);  // a hand-off
     EXPECT_LE(calls_of(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder), 6U);
     EXPECT_LE(calls_of(leave{{holder, 2}, manner::clean}, holder), 5U);
@@ -102,6 +105,35 @@ TEST_F(Scripts, PassALockOnByTheServersClock) {
     const auto* second = std::get_if<granted>(&again.events.at(0).what);
     ASSERT_NE(second, nullptr);
     EXPECT_GT(second->fence, first->fence);
+}
+
+TEST_F(Scripts, TellAWaiterItsPlace) {
+    open_both();
+    const session_id third{3, 3};
+    say(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third);
+    const auto place_of = [this](const command& command, const session_id& sender) {
+        return say(command, sender).place;
+    };
+    EXPECT_FALSE(place_of(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder));
+    EXPECT_FALSE(place_of(renew{holder}, holder));
+    EXPECT_EQ(place_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 0U);
+    EXPECT_EQ(place_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U);
+    EXPECT_EQ(place_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U) << "asked again";
+    EXPECT_EQ(place_of(renew{third}, third), 1U);
+    EXPECT_EQ(place_of(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third), 1U);
+    // Of several claims the one that is nearest to the front counts; of several requests, too.
+    const std::vector<claim> wide{exclusive_claim("a"), {"b", mode::shared, 0, 0}};
+    say(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder);
+    EXPECT_EQ(place_of(enter{{waiter, 2}, wide, {}}, waiter), 0U);
+    EXPECT_EQ(place_of(enter{{third, 2}, {{"b", mode::permits, 1, 2}}, {}}, third), 1U);
+    EXPECT_EQ(place_of(renew{third}, third), 1U);
+    say(leave{{holder, 1}, manner::clean}, holder);
+    EXPECT_EQ(place_of(renew{third}, third), 0U) << "who was ahead of it holds it now";
+    say(leave{{third, 2}, manner::clean}, third);
+    EXPECT_EQ(place_of(renew{third}, third), 0U);
+    EXPECT_EQ(place_of(renew{waiter}, waiter), 0U);
+    say(leave{{waiter, 2}, manner::clean}, waiter);
+    EXPECT_FALSE(place_of(renew{waiter}, waiter)) << "it holds, and waits for nothing";
 }
 
 TEST_F(Scripts, RefuseANameTwice) {

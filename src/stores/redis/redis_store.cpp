@@ -1,5 +1,6 @@
 #include "stores/redis/redis_store.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -30,8 +31,11 @@ using detail::redis_address;
 using detail::reply_class;
 
 constexpr unsigned page_size = 100;
-/// Of those that wait, one looks first; who waits behind it looks later, if it is still needed then.
-constexpr auto look_spread = 10ms;
+/// Of those that wait, the first looks; who waits behind it looks so much later for each place, in case that those
+/// ahead are dead as well. Most never do: the answer to their next renewal says that it is not needed, or is a look
+/// itself.
+constexpr std::chrono::milliseconds look_spread{10};
+constexpr std::uint64_t last_place = 100'000;
 
 void subscribe(std::string& out, const char* how, const std::string& channel) {
     resp::writer write{out};
@@ -93,7 +97,7 @@ private:
     void forget();
     void failed(message_tag tag, std::string_view error);
     void other_lineage(message_tag tag, std::string_view error);
-    void heard(const script_head& head, const std::vector<protocol::event>& events);
+    void heard(const script_answer& answer);
     void look_when_due(const script_head& head);
     void tick();
     void ask_page(const std::shared_ptr<looking>& look, const std::string& cursor);
@@ -168,7 +172,7 @@ void redis_user::answered(message_tag tag, const resp::value& answer) {
     if (answer.kind == resp::kind::error) return failed(tag, answer.text);
     const auto reply = decode_answer(answer.text, sender);
     if (!reply) return reset();
-    heard(reply->head, reply->events);
+    heard(*reply);
     if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
         listener->replied(tag, reply->head.lineage, reply->events);
 }
@@ -200,13 +204,13 @@ void redis_user::pushed(const resp::value& message) {
     auto notice = decode_answer(message.items[2].text, session);
     const auto listener = this->listener();
     if (!notice || !listener) return;
-    heard(notice->head, notice->events);
+    heard(*notice);
     for (protocol::event& event : notice->events) listener->noticed(notice->head.lineage, std::move(event));
 }
 
-void redis_user::heard(const script_head& head, const std::vector<protocol::event>& events) {
-    waiting_.hear(events);
-    look_when_due(head);
+void redis_user::heard(const script_answer& answer) {
+    waiting_.hear(answer);
+    look_when_due(answer.head);
 }
 
 /// A server does nothing by itself: whoever waits looks when a deadline has passed. Every answer says when that is.
@@ -215,7 +219,9 @@ void redis_user::look_when_due(const script_head& head) {
         look_timer_.cancel();
         return;
     }
-    const auto spread = look_spread * static_cast<int>(dice_() % 1024U) / 1024;
+    const auto places = static_cast<std::int64_t>(std::min(waiting_.place(), last_place));
+    // Those who are first in different lines do not look all at once either.
+    const auto spread = look_spread * places + look_spread * static_cast<int>(dice_() % 1024U) / 1024;
     look_timer_.expires_after(std::max(*head.due - head.at, protocol::duration{0}) + spread);
     look_timer_.async_wait([weak = weak_from_this()](std::error_code error) {
         if (const auto self = weak.lock(); self && !error) self->tick();

@@ -18,7 +18,12 @@ script_head read_head(text_reader& from) {
 std::optional<script_answer> decode_answer(std::string_view text, const session_id& session) {
     text_reader from{text};
     script_answer answer{read_head(from), {}};
-    while (!from.done()) answer.events.push_back(read_event(from, answer.head.at, session));
+    while (!from.done() && !from.next_is('w')) answer.events.push_back(read_event(from, answer.head.at, session));
+    if (!from.done()) {
+        from.letter();
+        answer.place = from.number<std::uint64_t>();
+        if (!from.done()) from.fail();
+    }
     if (from.failed()) return {};
     // An operator hears of the holder that he wants to leave, but not whose it is.
     for (event& event : answer.events)

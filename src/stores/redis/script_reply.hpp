@@ -28,6 +28,7 @@ inline constexpr std::size_t head_size = 64;
 struct script_answer {
     script_head head;
     std::vector<protocol::event> events;
+    std::optional<std::uint64_t> place = {};  // how many wait ahead of the sender, where the fewest do
 };
 
 /// The answer to a command of `session`, or a notice on its channel; none if it is not one.

@@ -32,6 +32,7 @@ public:
         left_.remove_prefix(count);
         return taken;
     }
+    [[nodiscard]] bool next_is(char letter) const { return left_.starts_with(letter); }
     char letter() {
         const std::string_view taken = bytes(1);
         return taken.empty() ? '\0' : taken[0];

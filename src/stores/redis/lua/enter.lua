@@ -3,7 +3,7 @@
 -- take the short paths above the prelude; everything else is the engine's way, below it.
 -- KEYS m, s:<session>
 -- ARGV lineage, number, then one exclusive name | '', 'x', exclusive names | '', options, claims
--- reply now, due, lineage, pause; events granted | queued | refused | ended. Calls: 5 granted, 6 queued
+-- reply now, due, lineage, pause; events granted | queued | refused | ended; place. Calls: 5 granted, 7 queued
 --%clock
 local key, session, number, name = KEYS[1], KEYS[2], ARGV[2], ARGV[3]
 if name ~= '' and #ARGV == 3 and #name <= 512 then
@@ -22,13 +22,15 @@ if name ~= '' and #ARGV == 3 and #name <= 512 then
             local form = holder:byte()
             if form == 88 or form == 89 then
                 call('HSET', session, 'h', number, number, 'x' .. now .. name)
-                call('ZADD', key:sub(1, -2) .. 'q:' .. name, now, 'x' .. session:sub(-16) .. number)
+                local queue, ahead = key:sub(1, -2) .. 'q:' .. name, 0
+                call('ZADD', queue, now, 'x' .. session:sub(-16) .. number)
                 if form == 88 then
                     call('HSET', key, '', head .. now .. now, name, 'Y' .. holder:sub(2))
                 else
                     call('HSET', key, '', head .. now .. now)
+                    ahead = call('ZCARD', queue) - 1
                 end
-                return now .. head .. 'q' .. number .. ':' .. now
+                return now .. head .. 'q' .. number .. ':' .. now .. 'w' .. ahead .. ':'
             end
         end
     end
@@ -97,12 +99,13 @@ local function wrong_now()
     end
 end
 
+local request
 local function perform()
     local reason = wrong_shape()
     if reason then return refuse(reason, number) end
     local owner = find_alive(sender)
     if not owner then return refuse('unknown session', number) end
-    local request = find_live(owner, number)
+    request = find_live(owner, number)
     if request then
         if not same_claims(request, wanted) then return refuse('claims differ', number) end
         return answer_state(request)
@@ -118,5 +121,5 @@ local function perform()
     if request.fence == 0 then tell(sender, queued_text(request)) end
 end
 perform()
-return finish_step()
+return finish_step() .. place_text(request and fewest_ahead(request))
 end)()

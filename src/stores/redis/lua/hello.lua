@@ -17,9 +17,10 @@ local used = {
     {'ZRANGE', prefix .. 'd', '0', '0'}, {'ZREVRANGE', prefix .. 'w:', '0', '0'}, {'ZSCORE', prefix .. 'd', ''},
     {'ZREVRANGEBYSCORE', prefix .. 'd', '1', '0'}, {'ZRANGEBYSCORE', prefix .. 'q:', '0', '1'},
     {'ZCARD', prefix .. 'q:'}, {'ZCOUNT', prefix .. 'q:', '0', '1'}, {'ZPOPMIN', prefix .. 'q:'},
-    {'ZSCAN', prefix .. 'd', '0'}, {'HSCAN', prefix .. 'marks', '0'}, {'RPUSH', prefix .. 'e', ''},
-    {'LRANGE', prefix .. 'e', '0', '-1'}, {'LREM', prefix .. 'e', '1', ''}, {'PUBLISH', prefix .. 'wake:', ''},
-    {'PUBLISH', prefix .. 'events', ''}, {'SUBSCRIBE', prefix .. 'wake:'}, {'INFO', 'replication'}, {'TIME'},
+    {'ZRANK', prefix .. 'q:', ''}, {'ZSCAN', prefix .. 'd', '0'}, {'HSCAN', prefix .. 'marks', '0'},
+    {'RPUSH', prefix .. 'e', ''}, {'LRANGE', prefix .. 'e', '0', '-1'}, {'LREM', prefix .. 'e', '1', ''},
+    {'PUBLISH', prefix .. 'wake:', ''}, {'PUBLISH', prefix .. 'events', ''}, {'SUBSCRIBE', prefix .. 'wake:'},
+    {'INFO', 'replication'}, {'TIME'},
 }
 for _, command in ipairs(used) do
     if not redis.acl_check_cmd(unpack(command)) then return redis.error_reply('BATONACL ' .. command[1]) end

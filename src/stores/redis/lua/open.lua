@@ -2,7 +2,7 @@
 -- open: a session begins or renews, and its requests become those that its client lists (rules 5, 9, 11).
 -- KEYS m, s:<session>
 -- ARGV lineage, ttl in ms, link (20 digits), highest number, label, live requests
--- reply now, due, lineage, pause; events alive | refused, ended, and what else befalls the session
+-- reply now, due, lineage, pause; events alive | refused, ended, and what else befalls the session; place
 -- Calls: as many as there are requests to end and to restore, a few each
 --%clock
 --%prelude
@@ -203,10 +203,11 @@ local function reclaim(session)
     end
 end
 
+local session
 local function perform()
     local reason = wrong_shape()
     if reason then return refuse(reason) end
-    local session = find_alive(sender)
+    session = find_alive(sender)
     if not session and #listed > 0 and not is_paused() then return refuse('unknown session') end
     if session and link < session.link then return refuse('late link') end
     local again = session and link == session.link
@@ -221,4 +222,4 @@ local function perform()
     tell_alive(session)
 end
 perform()
-return finish_step()
+return finish_step() .. place_text(session and fewest_ahead_of_all(session))

@@ -45,6 +45,34 @@ local function tell_alive(session)
         .. table.concat(states))
 end
 
+-- How many wait ahead, where the fewest do: a hint for when to look. It is no event, and stands behind all of them.
+local places_asked = 8
+local function fewest_ahead(request)
+    local fewest
+    if request.fence ~= 0 then return end
+    for i, claim in ipairs(request.claims) do
+        if i > places_asked or fewest == 0 then return 0 end
+        local ahead = not claim.admitted and call('ZRANK', queue_of(claim.resource), member_of(claim))
+        if ahead and (not fewest or ahead < fewest) then fewest = ahead end
+    end
+    return fewest
+end
+-- Over all waits of a session. Who waits in many places is one of the first to look.
+local function fewest_ahead_of_all(session)
+    local fewest, asked = nil, 0
+    for _, number in ipairs(numbers_of(session)) do
+        local request = request_of(session, number)
+        if request.fence == 0 then
+            local ahead = asked < places_asked and fewest_ahead(request) or 0
+            asked = asked + 1
+            if not fewest or ahead < fewest then fewest = ahead end
+            if fewest == 0 then break end
+        end
+    end
+    return fewest
+end
+local function place_text(ahead) return ahead and 'w' .. ahead .. ':' or '' end
+
 local function timed(request, kind) return request.session.id .. digits(request.number) .. kind end
 
 -- Forgets the request and frees what it had.

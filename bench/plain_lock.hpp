@@ -1,0 +1,102 @@
+// The classic lock of one Redis server, on the connection that the store has: SET NX PX, and `cad`. What the client of
+// Baton costs above this is Baton's own.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cad.hpp"
+#include "stores/redis/dial.hpp"
+#include "stores/resp/connection.hpp"
+#include "stores/resp/io_thread.hpp"
+
+namespace baton::bench {
+
+/// Used by one thread.
+class plain_lock {
+public:
+    explicit plain_lock(const std::string& url) : user_{std::make_shared<user>(url)} {
+        connection_->start();
+        digest_ = user_->wait().text;  // the last words of the greeting
+    }
+    plain_lock(const plain_lock&) = delete;
+    plain_lock& operator=(const plain_lock&) = delete;
+    ~plain_lock() { connection_->stop(); }
+
+    void acquire() {
+        say({"SET", "plain", "token", "NX", "PX", "10000"}, user::awaited);
+        if (user_->wait().text != "OK") throw std::runtime_error{"the plain lock is taken"};
+    }
+    /// As a lease does: without waiting for the answer.
+    void release() { say({"EVALSHA", digest_, "1", "plain", "token"}, user::ignored); }
+    void release_and_wait() {
+        say({"EVALSHA", digest_, "1", "plain", "token"}, user::awaited);
+        if (user_->wait().number != 1) throw std::runtime_error{"the plain lock was lost"};
+    }
+
+private:
+    class user final : public resp::connection_user {
+    public:
+        static constexpr message_tag awaited = 1;
+        static constexpr message_tag ignored = 2;
+
+        explicit user(const std::string& url) : address_{detail::parse_redis_address(url)} {}
+
+        void dial(asio::io_context& context, resp::dial_result done) override {
+            detail::dial_redis(context, address_, std::move(done));
+        }
+        resp::greeting_step begin_greeting() override { return {.send = words({"HELLO", "3"})}; }
+        resp::greeting_step answered_greeting(const resp::value& answer) override {
+            if (answer.kind != resp::kind::bulk) return {.send = words({"SCRIPT", "LOAD", std::string{cad}})};
+            loaded_ = answer;
+            return {.lineage = 1};
+        }
+        void up(lineage) override { answered(awaited, loaded_); }
+        void down(std::error_code) override {}
+        void hopeless(std::error_code) override {}
+        void pushed(const resp::value&) override {}
+        void answered(message_tag tag, const resp::value& answer) override {
+            if (tag != awaited) return;
+            const std::lock_guard lock{mutex_};
+            answer_ = answer;
+            arrived_ = true;
+            changed_.notify_one();
+        }
+        resp::value wait() {
+            std::unique_lock lock{mutex_};
+            changed_.wait(lock, [this] { return arrived_; });
+            arrived_ = false;
+            return std::move(answer_);
+        }
+
+    private:
+        const detail::redis_address address_;
+        resp::value loaded_;
+        std::mutex mutex_;
+        std::condition_variable changed_;
+        bool arrived_ = false;
+        resp::value answer_;
+    };
+
+    static std::string words(const std::vector<std::string>& all) {
+        std::string bytes;
+        resp::writer write{bytes};
+        write.array(all.size());
+        for (const std::string& word : all) write.bulk(word);
+        return bytes;
+    }
+    void say(const std::vector<std::string>& all, message_tag tag) {
+        if (!connection_->send(words(all), {tag})) throw std::runtime_error{"the server is gone"};
+    }
+
+    std::shared_ptr<user> user_;
+    resp::io_thread thread_;
+    std::shared_ptr<resp::connection> connection_ = std::make_shared<resp::connection>(thread_.context(), user_);
+    std::string digest_;
+};
+
+}  // namespace baton::bench

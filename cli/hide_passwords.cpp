@@ -1,0 +1,25 @@
+#include "hide_passwords.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace baton::cli {
+namespace {
+
+/// Up to the last @, also where an address is wrong because its password holds one.
+void hide_password(char* argument) {
+    const std::string_view text{argument};
+    const std::size_t scheme = text.find("://");
+    const std::size_t end = text.rfind('@');
+    if (scheme == std::string_view::npos || end == std::string_view::npos) return;
+    const std::size_t colon = text.find(':', scheme + 3);
+    if (colon < end) std::fill(argument + colon + 1, argument + end, '*');
+}
+
+}  // namespace
+
+void hide_passwords(int argc, char** argv) {
+    for (int i = 1; i < argc && std::string_view{argv[i]} != "--"; ++i) hide_password(argv[i]);
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,293 @@
+// The program on a Redis server: every verb as on one machine. Each test has a server of its own, on which nothing has
+// ever been held: so there is nothing to wait for after its start, and the address says pause=off.
+#include <signal.h>
+
+#include <chrono>
+#include <deque>
+
+#include "../redis/private_server.hpp"
+#include "shells.hpp"
+
+namespace baton::testing {
+namespace {
+
+using std::chrono::steady_clock;
+
+class OnRedis : public Shells {
+protected:
+    void SetUp() override {
+        if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
+        server_.emplace(redis_tests::server_options{.tcp = true});
+    }
+
+    [[nodiscard]] std::string at(const std::string& user, const std::string& options) const {
+        return "redis://" + user + "127.0.0.1:" + std::to_string(server_->tcp().port) + "/0?" + options;
+    }
+    [[nodiscard]] std::string address() const override { return at("", "pause=off"); }
+
+    [[nodiscard]] static bool shows_secret(child& process) {
+        return (process.out() + process.err()).find("s3cret") != std::string::npos;
+    }
+
+    std::optional<redis_tests::private_server> server_;
+};
+
+TEST_F(OnRedis, ASecondShellWaitsSeesWhoHoldsItAndGetsIt) {
+    child first{shell({"--note", "web 4.2"}, until("go"))};
+    ASSERT_TRUE(first.says("up")) << first.err();
+    child second{shell({}, "echo mine")};
+    EXPECT_TRUE(second.complains("waiting for a, 1 s, next in line; held for ")) << second.err();
+    EXPECT_TRUE(second.complains(" by sh ")) << second.err();
+    EXPECT_TRUE(second.complains(" · web 4.2, alive ")) << second.err();
+    EXPECT_EQ(second.out(), "");
+    make("go");
+    EXPECT_EQ(first.wait(), 0) << first.err();
+    EXPECT_EQ(second.wait(), 0) << second.err();
+    EXPECT_EQ(second.out(), "mine\n");
+    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
+}
+
+TEST_F(OnRedis, ShellsInOrder) {
+    child holder{shell({}, until("go"))};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    std::deque<child> shells;
+    std::string expected;
+    for (std::size_t i = 0; i < 8; ++i) {
+        shells.emplace_back(shell({}, "echo " + std::to_string(i) + " >>" + folder_.path("order")));
+        ASSERT_TRUE(waiting(i + 1));
+        expected += std::to_string(i) + "\n";
+    }
+    make("go");
+    for (child& one : shells) EXPECT_EQ(one.wait(), 0) << one.err();
+    EXPECT_EQ(contents(folder_.path("order")), expected);
+}
+
+TEST_F(OnRedis, WhoMayNotWaitGets75) {
+    child holder{shell({}, until("go"))};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    child impatient{shell({"-n"}, "echo no")};
+    EXPECT_EQ(impatient.wait(), 75);
+    EXPECT_EQ(impatient.err(), "baton: a is taken\n");
+    child patient{shell({"-w", "100ms", "-E", "3"}, "echo no")};
+    EXPECT_EQ(patient.wait(), 3);
+    EXPECT_EQ(patient.err(), "baton: did not get a within 100 ms\n");
+    EXPECT_EQ(impatient.out() + patient.out(), "");
+    EXPECT_EQ(places(), 0U) << "nobody is left in the line";
+}
+
+TEST_F(OnRedis, LsAndWhyShowHoldersAndTheLine) {
+    EXPECT_EQ(said_by({"ls"}), "");
+    child holder{shell({"--note", "web 4.2", "-s", "team/b"}, until("go"))};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    child waiter{shell({"--note", "next"}, "true")};
+    ASSERT_TRUE(waiting(1));
+
+    child one{there(baton({"ls", "a"}))};
+    EXPECT_EQ(one.wait(), 0);
+    EXPECT_NE(one.out().find("web 4.2"), std::string::npos) << one.out();
+    EXPECT_EQ(one.out().find("team/b"), std::string::npos) << one.out();
+    child other{there(baton({"ls", "other"}))};
+    EXPECT_EQ(other.wait(), 1);
+    EXPECT_EQ(other.out(), "other: free\n");
+    EXPECT_NE(said_by({"ls", "--prefix", "team/"}).find("team/b"), std::string::npos);
+    EXPECT_NE(said_by({"ls", "--dot"}).find("digraph"), std::string::npos);
+
+    const auto all = seen();
+    ASSERT_EQ(all["requests"].size(), 2U) << all;
+    EXPECT_GT(fence(), 0U);
+    EXPECT_EQ(all["resources"].size(), 2U) << all;
+
+    const std::string why = said_by({"why", "a"});
+    EXPECT_NE(why.find("web 4.2"), std::string::npos) << why;
+    EXPECT_NE(why.find("next"), std::string::npos) << why;
+}
+
+TEST_F(OnRedis, AnOperatorRevokesItAndTheHolderIsStopped) {
+    child first{shell({}, "trap 'echo asked; exit 1' TERM; echo up; sleep 1000 & wait")};
+    ASSERT_TRUE(first.says("up")) << first.err();
+    EXPECT_NE(said_by({"revoke", "a", "--fence", "1"}).find("fence 1"), std::string::npos);
+    EXPECT_FALSE(first.wait(milliseconds{50})) << "another fence is another grant";
+    const std::string said = said_by({"revoke", "a", "--fence", std::to_string(fence()), "--note", "maintenance"});
+    EXPECT_NE(said.find("Asked sh "), std::string::npos) << said;
+    EXPECT_EQ(first.wait(), 76) << first.err();
+    EXPECT_EQ(first.out(), "up\nasked\n");
+    EXPECT_NE(said_by({"ls", "a"}).find("abandoned"), std::string::npos);
+}
+
+/// Nobody is left who could tell: the claim passes on when the ttl is over, to the one who looks then.
+TEST_F(OnRedis, AfterKillOfEverythingTheClaimPassesOnMarkedAndIsMended) {
+    child first{shell({"-t", "1s"}, "echo up; exec sleep " + word_)};
+    ASSERT_TRUE(first.says("up")) << first.err();
+    child second{shell({"-t", "1s"}, "echo told-$BATON_ABANDONED-; exit 1")};
+    ASSERT_TRUE(waiting(1));
+    const pid_t guardian = guardian_of(first.id());
+    ::kill(guardian, SIGSTOP);
+    first.signal(SIGKILL);
+    ::kill(guardian, SIGKILL);
+    for (const pid_t id : sleepers()) ::kill(id, SIGKILL);
+    EXPECT_EQ(second.wait(milliseconds{2'000}), 1) << "a ttl, and not another one: " << second.err();
+    EXPECT_EQ(second.out(), "told-a-\n");
+    EXPECT_NE(said_by({"ls", "a"}).find("abandoned"), std::string::npos) << "it failed, so nothing was repaired";
+    child refused{shell({"--if-abandoned", "fail"}, "echo no")};
+    EXPECT_EQ(refused.wait(), 65);
+    EXPECT_EQ(said_by({"mend", "a"}), "a is not marked as abandoned any more.\n");
+    child again{there(baton({"mend", "a"}))};
+    EXPECT_EQ(again.wait(), 1);
+    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
+}
+
+TEST_F(OnRedis, AfterKillOfBatonTheTreeDiesFirstThenTheClaimPassesOnMarked) {
+    child first{shell({"-t", "1s", "-k", "100ms"}, "trap '' TERM; echo up; while :; do sleep " + word_ + "; done")};
+    ASSERT_TRUE(first.says("up")) << first.err();
+    child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo told-$BATON_ABANDONED-")};
+    ASSERT_TRUE(waiting(1));
+    first.signal(SIGKILL);
+    EXPECT_EQ(second.wait(), 0) << second.err();
+    EXPECT_EQ(second.out(), "0\ntold-a-\n") << "none of the first one's processes is left";
+}
+
+TEST_F(OnRedis, AStoppedBatonKeepsItsLockBeyondTheTtl) {
+    child first{shell({"-t", "400ms"}, until("go"))};
+    ASSERT_TRUE(first.says("up")) << first.err();
+    const auto before = fence();
+    first.signal(SIGSTOP);
+    ASSERT_TRUE(eventually([&] { return state_of(first.id()) == 'T'; }));
+    child second{shell({"-w", "1200ms"}, "echo no")};
+    EXPECT_EQ(second.wait(), 75) << "several ttls later: " << second.err();
+    EXPECT_EQ(fence(), before);
+    first.signal(SIGCONT);
+    make("go");
+    EXPECT_EQ(first.wait(), 0) << first.err();
+    EXPECT_EQ(first.out(), "up\ndone\n");
+}
+
+TEST_F(OnRedis, PermitsAreCountedAndResized) {
+    const auto gpu = [this](const std::string& script) {
+        return there(baton({"run", "-p", "gpu/2", "--", "/bin/sh", "-c", script}));
+    };
+    child first{gpu(until("go"))};
+    ASSERT_TRUE(first.says("up")) << first.err();
+    child second{gpu("echo $BATON_SLOTS; " + until("go"))};
+    ASSERT_TRUE(second.says("gpu=1\nup")) << second.out();
+    child third{gpu("echo $BATON_SLOTS")};
+    ASSERT_TRUE(waiting(1, "gpu"));
+    EXPECT_NE(said_by({"resize", "gpu", "3"}).find("3"), std::string::npos);
+    EXPECT_EQ(third.wait(), 0) << "there is a third one now";
+    EXPECT_EQ(third.out(), "gpu=2\n");
+    make("go");
+    EXPECT_EQ(first.wait(), 0);
+    EXPECT_EQ(second.wait(), 0);
+    EXPECT_NE(said_by({"resize", "gpu", "auto"}), "");
+    EXPECT_EQ(said_by({"ls"}), "");
+}
+
+/// The server would let the next one in when the ttl is over: by then the command, which does not listen, is dead.
+TEST_F(OnRedis, WhenTheServerIsSilentBeyondTheTtlTheCommandIsStoppedBeforeAndItIs76) {
+    child first{shell({"-t", "1s"}, "trap '' TERM; echo up; while :; do sleep " + word_ + "; done")};
+    ASSERT_TRUE(first.says("up")) << first.err();
+    ASSERT_TRUE(sleeping(1));
+    const auto silent_since = steady_clock::now();
+    server_->stop();
+    ASSERT_TRUE(sleeping(0));
+    EXPECT_LT(steady_clock::now() - silent_since, milliseconds{1'000}) << "the server's deadline is not before this";
+    EXPECT_EQ(first.wait(), 76) << first.err();
+    server_->go_on();
+}
+
+TEST_F(OnRedis, AServerThatComesBackSoonDisturbsNobody) {
+    const std::string url = at("", "max_ttl=1s&lag=0");
+    const auto patient = [&](const std::string& script) {
+        start_options options = shell({"-t", "1s"}, script);
+        options.environment["BATON_URL"] = url;
+        return options;
+    };
+    child first{patient("echo $BATON_FENCE; " + until("go") + "; echo $BATON_FENCE")};
+    ASSERT_TRUE(first.says("up")) << "after the pause: " << first.err();
+    child second{patient("echo mine")};
+    EXPECT_TRUE(second.complains("next in line")) << second.err();
+    server_->kill();
+    server_->start();  // without its data
+    EXPECT_TRUE(eventually([&] { return server_->ask({"EXISTS", "baton:{default}:m"}).number == 1; }));
+    EXPECT_FALSE(second.wait(milliseconds{1'200})) << "beyond the pause: " << second.out();
+    make("go");
+    EXPECT_EQ(first.wait(), 0) << first.err();
+    EXPECT_EQ(second.wait(), 0) << second.err();
+    EXPECT_EQ(second.out(), "mine\n");
+}
+
+TEST_F(OnRedis, NobodyReadsThePassword) {
+    const auto made = server_->ask({"ACL", "SETUSER", "bob", "on", ">s3cret", "~baton:*", "&baton:*", "+@all"});
+    ASSERT_EQ(made.text, "OK");
+    const auto with = [&](const std::string& user, std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin() + 1, {"--url", at(user, "pause=off")});
+        return baton(std::move(arguments));
+    };
+    child holder{with("bob:s3cret@", {"run", "-v", "-l", "a", "--", "/bin/sh", "-c", until("go")})};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    EXPECT_EQ(processes_with("s3cret"), std::vector<pid_t>{}) << "baton, its guardian, the command";
+    EXPECT_EQ(processes_with("bob:******@").size(), 2U);
+
+    child waiter{with("bob:s3cret@", {"run", "-v", "-w", "100ms", "-l", "a", "--", "true"})};
+    EXPECT_EQ(waiter.wait(), 75);
+    child wrong{with("bob:s3cretive@", {"run", "-v", "-l", "a", "--", "true"})};
+    EXPECT_EQ(wrong.wait(), 77) << wrong.err();
+    child broken{with("bob:s3cret/@", {"ls"})};
+    EXPECT_EQ(broken.wait(), 78) << broken.err();
+    start_options by_environment = baton({"ls", "a", "--url", at("", "pause=off")});
+    by_environment.environment["BATON_REDIS_USER"] = "bob";
+    by_environment.environment["BATON_REDIS_PASSWORD"] = "s3cret";
+    child lister{by_environment};
+    EXPECT_EQ(lister.wait(), 0) << lister.err();
+    make("go");
+    EXPECT_EQ(holder.wait(), 0) << holder.err();
+    for (child* one : {&holder, &waiter, &wrong, &broken, &lister}) EXPECT_FALSE(shows_secret(*one)) << one->err();
+}
+
+TEST_F(OnRedis, WithoutAServerEveryVerbSaysSoAndIs69) {
+    const std::string url = at("bob:s3cret@", "pause=off");
+    server_->kill();
+    const std::string sentence =
+        "baton: the engine at redis://bob@127.0.0.1:" + std::to_string(server_->tcp().port) + "/0 does not answer\n";
+    const std::vector<std::vector<std::string>> verbs{{"run", "-n", "-l", "a", "--", "echo", "no"},
+                                                      {"run", "-w", "300ms", "-l", "a", "--", "echo", "no"},
+                                                      {"ls"},
+                                                      {"why", "a"},
+                                                      {"revoke", "a", "--fence", "1"},
+                                                      {"mend", "a"},
+                                                      {"resize", "a", "3"}};
+    std::deque<child> all;
+    for (auto arguments : verbs) {
+        arguments.insert(arguments.begin() + 1, {"--url", url});
+        all.emplace_back(baton(arguments));
+    }
+    for (child& one : all) {
+        EXPECT_EQ(one.wait(milliseconds{5'000}), 69);
+        EXPECT_EQ(one.err(), sentence);
+        EXPECT_EQ(one.out(), "");
+    }
+}
+
+TEST_F(OnRedis, WhatTheSpaceOrTheServerRefusesIs78) {
+    EXPECT_EQ(said_by({"ls"}), "");
+    child other{baton({"ls", "--url", at("", "pause=off&max_ttl=5s")})};
+    EXPECT_EQ(other.wait(), 78);
+    EXPECT_NE(other.err().find("max_ttl"), std::string::npos) << other.err();
+    child run{baton({"run", "--url", at("", "pause=off&max_ttl=5s"), "-t", "1s", "-l", "a", "--", "echo", "no"})};
+    EXPECT_EQ(run.wait(), 78) << run.err();
+    EXPECT_EQ(run.out(), "");
+}
+
+TEST_F(OnRedis, SpacesNeverMeetAndWhatIsHeldAroundIsRefused) {
+    child first{shell({}, until("go"))};
+    ASSERT_TRUE(first.says("up")) << first.err();
+    child other{
+        shell({"--space", "other", "-n"}, std::string{BATON_PROGRAM} + " run -l a -- echo no; echo $? $BATON_SPACE")};
+    EXPECT_EQ(other.wait(), 0) << other.err();
+    EXPECT_EQ(other.out(), "75 other\n");
+    EXPECT_NE(other.err().find("a run around this one holds a"), std::string::npos) << other.err();
+    make("go");
+    EXPECT_EQ(first.wait(), 0);
+}
+
+}  // namespace
+}  // namespace baton::testing

@@ -1,0 +1,102 @@
+// Many wait for one who is dead. Nobody tells them, so they look when its deadline has passed: the first of them, and
+// not all at once.
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "../eventually.hpp"
+#include "baton/baton.hpp"
+#include "private_server.hpp"
+#include "stores/redis/script_call.hpp"
+#include "stores/redis/script_reply.hpp"
+
+namespace baton::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t crowd = 200;
+
+class Herd : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
+        server_.emplace();
+        // Ttls so long that no renewal comes in between.
+        url_ = server_->url() + "?pause=off&max_ttl=60s";
+    }
+
+    /// A session that holds the name, and is never heard of again.
+    void let_one_die_with(const std::string& name, std::chrono::milliseconds ttl) {
+        const client first{url_, {.ttl = 60s, .label = "makes the space"}};
+        const protocol::session_id dead{1, 1};
+        const std::string made = server_->ask({"HGET", "baton:{default}:m", ""}).text;
+        const lineage lineage = std::stoull(made.substr(16, 16));
+        for (const protocol::command& command :
+             {protocol::command{protocol::open{dead, ttl, "dead", 1, 0, {}}},
+              protocol::command{protocol::enter{{dead, 1}, exclusive(name).list(), {}}}}) {
+            const script_call call = call_of("default", lineage, command);
+            std::vector<std::string> words{"EVALSHA", text_of(call.script).sha1.data(),
+                                           std::to_string(call.keys.size())};
+            words.insert(words.end(), call.keys.begin(), call.keys.end());
+            words.insert(words.end(), call.arguments.begin(), call.arguments.end());
+            ASSERT_TRUE(decode_answer(server_->ask(words).text, dead));
+        }
+        deadline_ = std::chrono::steady_clock::now() + ttl;
+    }
+    [[nodiscard]] std::size_t waiting_for(const std::string& name) const {
+        return static_cast<std::size_t>(server_->ask({"ZCARD", "baton:{default}:q:" + name}).number);
+    }
+    /// How many commands clients have sent.
+    [[nodiscard]] std::size_t commands() const {
+        const std::string stats = server_->ask({"INFO", "commandstats"}).text;
+        const std::size_t at = stats.find("cmdstat_evalsha:calls=");
+        return at == std::string::npos ? 0 : std::stoul(stats.substr(at + 22));
+    }
+
+    std::optional<redis_tests::private_server> server_;
+    std::string url_;
+    std::chrono::steady_clock::time_point deadline_;
+};
+
+TEST_F(Herd, OneOfManyWaitersLooksWhenAHoldersDeadlineHasPassed) {
+    const auto ttl = 3s;
+    const auto store = make_store(url_);  // one thread for all of them
+    let_one_die_with("a", ttl);
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<std::size_t> served;
+    std::vector<lease> kept;
+    std::vector<client> clients;
+    for (std::size_t i = 0; i < crowd; ++i) {
+        clients.emplace_back(store, client_options{.ttl = 60s, .label = "waits"});
+        clients.back().async_acquire(exclusive("a"), {}, {}, [&, i](std::error_code error, lease lease) {
+            const std::lock_guard lock{mutex};
+            if (error) return;
+            served.push_back(i);
+            kept.push_back(std::move(lease));
+            changed.notify_one();
+        });
+        // The next comes when this one is in the line.
+        ASSERT_TRUE(eventually([&] { return waiting_for("a") == i + 1; }));
+    }
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline_) << "the machine is too slow for this test";
+    const std::size_t before = commands();
+    {
+        std::unique_lock lock{mutex};
+        ASSERT_TRUE(changed.wait_for(lock, 10s, [&] { return !served.empty(); }));
+    }
+    const auto late = std::chrono::steady_clock::now() - deadline_;
+    const std::size_t looks = commands() - before;
+    EXPECT_LT(late, 500ms);
+    EXPECT_EQ(served, std::vector<std::size_t>{0});
+    EXPECT_GE(looks, 1U);
+    EXPECT_LE(looks, 3U + static_cast<std::size_t>(late / 10ms)) << "one every 10 ms, and that one was enough";
+    for (client& one : clients) one.close(0ms);
+    const std::lock_guard lock{mutex};
+    kept.clear();
+}
+
+}  // namespace
+}  // namespace baton::redis
