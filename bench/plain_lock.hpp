@@ -1,12 +1,14 @@
-// The classic lock of one Redis server, on the connection that the store has: SET NX PX, and `cad`. What the client of
-// Baton costs above this is Baton's own.
+// The classic lock of one Redis server, on the connection and with the way to wait that the store has: SET NX PX, and
+// `cad`. What the client of Baton costs above this is Baton's own.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cad.hpp"
@@ -19,7 +21,7 @@ namespace baton::bench {
 /// Used by one thread.
 class plain_lock {
 public:
-    explicit plain_lock(const std::string& url) : user_{std::make_shared<user>(url)} {
+    explicit plain_lock(const std::string& url) : user_{std::make_shared<user>(url, thread_)} {
         connection_->start();
         digest_ = user_->wait().text;  // the last words of the greeting
     }
@@ -39,12 +41,13 @@ public:
     }
 
 private:
-    class user final : public resp::connection_user {
+    class user final : public resp::connection_user, public sleeper {
     public:
         static constexpr message_tag awaited = 1;
         static constexpr message_tag ignored = 2;
 
-        explicit user(const std::string& url) : address_{detail::parse_redis_address(url)} {}
+        user(const std::string& url, resp::io_thread& thread)
+            : address_{detail::parse_redis_address(url)}, thread_{thread} {}
 
         void dial(asio::io_context& context, resp::dial_result done) override {
             detail::dial_redis(context, address_, std::move(done));
@@ -61,24 +64,39 @@ private:
         void pushed(const resp::value&) override {}
         void answered(message_tag tag, const resp::value& answer) override {
             if (tag != awaited) return;
-            const std::lock_guard lock{mutex_};
             answer_ = answer;
             arrived_ = true;
-            changed_.notify_one();
+            if (waiting_ != std::this_thread::get_id()) thread_.wake(*this);
         }
         resp::value wait() {
-            std::unique_lock lock{mutex_};
-            changed_.wait(lock, [this] { return arrived_; });
+            thread_.wait(*this);
             arrived_ = false;
             return std::move(answer_);
         }
 
+        [[nodiscard]] bool told() const noexcept override { return arrived_; }
+        void sleep() noexcept override {
+            std::unique_lock lock{mutex_};
+            changed_.wait(lock, [this] { return arrived_ || called_; });
+            called_ = false;
+        }
+        void call() noexcept override {
+            {
+                const std::lock_guard lock{mutex_};
+                called_ = true;
+            }
+            changed_.notify_one();
+        }
+
     private:
         const detail::redis_address address_;
+        resp::io_thread& thread_;
+        const std::thread::id waiting_ = std::this_thread::get_id();
         resp::value loaded_;
         std::mutex mutex_;
         std::condition_variable changed_;
-        bool arrived_ = false;
+        bool called_ = false;
+        std::atomic<bool> arrived_{false};
         resp::value answer_;
     };
 
@@ -93,8 +111,8 @@ private:
         if (!connection_->send(words(all), {tag})) throw std::runtime_error{"the server is gone"};
     }
 
-    std::shared_ptr<user> user_;
     resp::io_thread thread_;
+    std::shared_ptr<user> user_;
     std::shared_ptr<resp::connection> connection_ = std::make_shared<resp::connection>(thread_.context(), user_);
     std::string digest_;
 };
