@@ -11,8 +11,6 @@ namespace {
 
 /// After so long without a caller the thread takes the turn back.
 constexpr std::chrono::microseconds nap{250};
-/// A caller that has the turn for longer calls the thread when it is through, and lets it sleep meanwhile.
-constexpr int most_naps = 20;
 
 }  // namespace
 
@@ -60,18 +58,14 @@ void io_turns::let_go_if_one_waits(std::unique_lock<std::mutex>& lock) {
     if (!std::exchange(last_alone_, false) || waiting_.size() > 1 || stopped_) return;
     turn_ = turn::of_nobody;
     if (!waiting_.empty()) waiting_.front()->call();
-    for (int naps = 0;;) {
-        const std::uint64_t before = served_;
-        asleep_ = naps == most_naps;
-        const auto called = [this] { return stopped_ || (needed_ && turn_ == turn::of_nobody); };
-        if (asleep_)
-            changed_.wait(lock, called);
-        else
-            changed_.wait_for(lock, nap, called);
+    for (std::uint64_t before = served_;; before = served_) {
+        changed_.wait_for(lock, nap, [this] { return stopped_ || (needed_ && turn_ == turn::of_nobody); });
+        if (turn_ == turn::of_nobody && (needed_ || stopped_ || served_ == before)) break;
+        // A caller that serves at the end of a nap may do so for long: it says when it is through.
+        asleep_ = true;
+        changed_.wait(lock, [this] { return stopped_ || turn_ == turn::of_nobody; });
         asleep_ = false;
-        if (turn_ == turn::of_nobody && (called() || served_ == before)) break;
         if (stopped_) return;  // whoever has the turn sees the context stop
-        naps = turn_ == turn::of_caller && served_ == before ? naps + 1 : 0;
     }
     turn_ = turn::of_thread;
     last_alone_ = waiting_.size() == 1;  // it was called, and did not come in time: next time, perhaps
@@ -104,9 +98,8 @@ void io_turns::serve_as(sleeper& who, std::unique_lock<std::mutex>& lock) {
     }
     serving_ = nullptr;
     turn_ = turn::of_nobody;
-    // The thread must see to those that go on waiting, and to its tasks.
-    if (waiting_.size() > 1 || asleep_) needed_ = true;
-    if (needed_ || stopped_) changed_.notify_one();
+    if (waiting_.size() > 1) needed_ = true;  // the thread must see to those that go on waiting
+    if (needed_ || asleep_) changed_.notify_one();
 }
 
 void io_turns::wake(sleeper& who) {

@@ -49,7 +49,7 @@ private:
     turn turn_ = turn::of_thread;
     bool stopped_ = false;
     bool needed_ = false;        // the thread is to take the turn at once
-    bool asleep_ = false;        // the thread sleeps until it is called
+    bool asleep_ = false;        // the thread sleeps until the caller that serves is through
     bool last_alone_ = false;    // the caller that came last found nobody else waiting
     std::uint64_t served_ = 0;   // turns of callers
     std::vector<sleeper*> waiting_;
