@@ -1,5 +1,5 @@
-// All that is in a file, nothing where there is none. Not by a stream: that throws where a process ends while its file in
-// /proc is read.
+// All that is in a file, nothing where there is none. Not by a stream: that throws where a process ends while its file
+// in /proc is read.
 #pragma once
 
 #include <fcntl.h>

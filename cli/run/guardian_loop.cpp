@@ -180,7 +180,8 @@ void guardian_loop::pursue(steady_time now) {
 void guardian_loop::signal_everything(int signal) {
     const bool reached_group = !status_ && ::kill(-command_, signal) == 0;
     std::vector<process_stat> others = tree_below(::getpid());
-    if (signal != SIGKILL && !status_) std::erase_if(others, [this](const process_stat& p) { return p.group == command_; });
+    if (signal != SIGKILL && !status_)
+        std::erase_if(others, [this](const process_stat& p) { return p.group == command_; });
     const signalled result = signal_all(others, signal);
     if (signal != SIGKILL) return;
     // What another user's is may be hidden from us in /proc, but we have children, or would not be here.

@@ -89,9 +89,7 @@ TEST_F(PrivateServer, DiesWithTheTest) {
     close(pipe[0]);
     close(pipe[1]);
     // In a container nobody may collect it: then it is a zombie, without a command line.
-    EXPECT_TRUE(eventually([&] {
-        return contents("/proc/" + std::to_string(process) + "/cmdline").empty();
-    }));
+    EXPECT_TRUE(eventually([&] { return contents("/proc/" + std::to_string(process) + "/cmdline").empty(); }));
 }
 
 TEST_F(PrivateServer, ItsClockJumpsForwardAndBack) {

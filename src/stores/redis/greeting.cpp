@@ -80,9 +80,7 @@ resp::greeting_step greeting::answered(const resp::value& answer) {
     return {.lineage = heard->head.lineage};
 }
 
-resp::greeting_step greeting::next_script() {
-    return say(missing_.empty() ? step::hello : step::script);
-}
+resp::greeting_step greeting::next_script() { return say(missing_.empty() ? step::hello : step::script); }
 
 /// What time may heal is tried again; what is wrong with the address, the user or the server's settings is not.
 resp::greeting_step greeting::refused(std::string_view error) {

@@ -265,7 +265,8 @@ void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::strin
 void redis_user::take_page(const std::shared_ptr<looking>& look, const resp::value& page) {
     if (page.kind == resp::kind::error) {
         const reply_class what = detail::classify(page.text);
-        return look->answer(page.text.starts_with("BATONLINEAGE ") ? errc::store_unavailable : detail::error_of(what), {});
+        return look->answer(page.text.starts_with("BATONLINEAGE ") ? errc::store_unavailable : detail::error_of(what),
+                            {});
     }
     const auto cursor = look->pages.add(look->section, page);
     if (!cursor) return look->answer(errc::rejected, {});

@@ -175,9 +175,7 @@ decoder::progress decoder::text(value& made, char type) {
             made.kind = kind::big;
             made.text = line;
             break;
-        default:
-            made.kind = type == ',' ? kind::real : type == '+' ? kind::simple : kind::error;
-            made.text = line;
+        default: made.kind = type == ',' ? kind::real : type == '+' ? kind::simple : kind::error; made.text = line;
     }
     return take(bytes);
 }

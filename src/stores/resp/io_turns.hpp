@@ -28,8 +28,8 @@ public:
     void serve();
     void stop();
 
-    /// What may take long, and is no business of a caller that happens to have the turn: done by the store's thread, with
-    /// the turn. Called by whoever has it.
+    /// What may take long, and is no business of a caller that happens to have the turn: done by the store's thread,
+    /// with the turn. Called by whoever has it.
     void leave_to_thread(std::function<void()> task);
 
     /// As those of `store`.
@@ -48,10 +48,10 @@ private:
     std::condition_variable changed_;  // what the store's thread sleeps on without the turn
     turn turn_ = turn::of_thread;
     bool stopped_ = false;
-    bool needed_ = false;        // the thread is to take the turn at once
-    bool asleep_ = false;        // the thread sleeps until the caller that serves is through
-    bool last_alone_ = false;    // the caller that came last found nobody else waiting
-    std::uint64_t served_ = 0;   // turns of callers
+    bool needed_ = false;       // the thread is to take the turn at once
+    bool asleep_ = false;       // the thread sleeps until the caller that serves is through
+    bool last_alone_ = false;   // the caller that came last found nobody else waiting
+    std::uint64_t served_ = 0;  // turns of callers
     std::vector<sleeper*> waiting_;
     sleeper* serving_ = nullptr;  // the caller that has the turn
     std::vector<std::function<void()>> tasks_;
