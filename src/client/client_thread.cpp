@@ -1,4 +1,6 @@
 // The client's one thread: timers of the machine, and everything of the user's that is called back.
+#include <future>
+
 #include "baton/error.hpp"
 #include "client/client_core.hpp"
 
@@ -85,7 +87,16 @@ void client_core::shut() {
         thread_.detach();
     else
         thread_.join();
-    strand_->post([self = shared_from_this()] { self->line_.reset(); });
+    if (on_own_thread || strand::is_in_one())
+        return strand_->post([self = shared_from_this()] { self->line_.reset(); });
+    // Whoever told us the last thing may be behind and have a share in us still. The store is not let go of there but
+    // here, so that its thread is waited for, and does not outlive a program that ends now.
+    std::promise<std::shared_ptr<baton::store>> last_share;
+    strand_->post([this, &last_share] {
+        line_.reset();
+        last_share.set_value(std::move(store_));
+    });
+    last_share.get_future().get().reset();
 }
 
 }  // namespace baton::detail

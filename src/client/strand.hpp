@@ -51,6 +51,9 @@ public:
         mine.sleepers.push_back(std::move(sleeper));
     }
 
+    /// Whether the calling thread is in a strand, so that what it posts is done later.
+    [[nodiscard]] static bool is_in_one() { return !this_thread().strands.empty(); }
+
 private:
     struct of_thread {
         std::vector<std::shared_ptr<strand>> strands;  // that it runs, or is to run

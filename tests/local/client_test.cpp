@@ -1,6 +1,10 @@
 // What a program meets that uses local: through the library.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <atomic>
+#include <filesystem>
 #include <fstream>
 
 #include "actor_process.hpp"
@@ -8,6 +12,17 @@
 #include "sandbox.hpp"
 #include "stores/local/local_store.hpp"
 #include "stores/local/start_agent.hpp"
+
+namespace {
+std::atomic<int> detached_threads{0};
+}
+
+/// In place of the system's, and by it.
+extern "C" int pthread_detach(pthread_t thread) noexcept {
+    ++detached_threads;
+    using function = int (*)(pthread_t);
+    return reinterpret_cast<function>(dlsym(RTLD_NEXT, "pthread_detach"))(thread);
+}
 
 namespace baton::local_tests {
 namespace {
@@ -51,6 +66,17 @@ TEST_F(Local, AnAgentThatStartsSlowlyIsWaitedFor) {
     detail::use_agent_program(slow);
     client client{place.url()};
     EXPECT_TRUE(client.inspect().resources.empty());
+}
+
+// A program may end right after its client: a thread that nobody waits for would run into the destructors of
+// everything.
+TEST_F(Local, AClientThatIsGoneHasWaitedForItsThreads) {
+    const int before = detached_threads;
+    for (int round = 0; round < 300; ++round) {
+        client client{place.url()};
+        const lease lease = client.acquire(exclusive("ledger"));
+    }
+    EXPECT_EQ(detached_threads, before);
 }
 
 TEST_F(Local, ProgramsMeet) {
