@@ -2,16 +2,14 @@
 // `cad`. What the client of Baton costs above this is Baton's own.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "cad.hpp"
+#include "client/sleeping_thread.hpp"
 #include "stores/redis/dial.hpp"
 #include "stores/resp/connection.hpp"
 #include "stores/resp/io_thread.hpp"
@@ -41,7 +39,7 @@ public:
     }
 
 private:
-    class user final : public resp::connection_user, public sleeper {
+    class user final : public resp::connection_user, public detail::sleeping_thread {
     public:
         static constexpr message_tag awaited = 1;
         static constexpr message_tag ignored = 2;
@@ -65,27 +63,13 @@ private:
         void answered(message_tag tag, const resp::value& answer) override {
             if (tag != awaited) return;
             answer_ = answer;
-            arrived_ = true;
+            tell();
             if (waiting_ != std::this_thread::get_id()) thread_.wake(*this);
         }
         resp::value wait() {
             thread_.wait(*this);
-            arrived_ = false;
+            forget();
             return std::move(answer_);
-        }
-
-        [[nodiscard]] bool told() const noexcept override { return arrived_; }
-        void sleep() noexcept override {
-            std::unique_lock lock{mutex_};
-            changed_.wait(lock, [this] { return arrived_ || called_; });
-            called_ = false;
-        }
-        void call() noexcept override {
-            {
-                const std::lock_guard lock{mutex_};
-                called_ = true;
-            }
-            changed_.notify_one();
         }
 
     private:
@@ -93,10 +77,6 @@ private:
         resp::io_thread& thread_;
         const std::thread::id waiting_ = std::this_thread::get_id();
         resp::value loaded_;
-        std::mutex mutex_;
-        std::condition_variable changed_;
-        bool called_ = false;
-        std::atomic<bool> arrived_{false};
         resp::value answer_;
     };
 

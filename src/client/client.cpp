@@ -1,12 +1,12 @@
 #include "baton/client.hpp"
 
 #include <atomic>
-#include <condition_variable>
 #include <mutex>
 
 #include "client/client_core.hpp"
 #include "client/printable.hpp"
 #include "client/refusal_error.hpp"
+#include "client/sleeping_thread.hpp"
 #include "client/url.hpp"
 
 namespace baton {
@@ -18,12 +18,14 @@ using detail::lease_state;
 
 /// Where a blocking caller waits. Shared, because it is woken after it was completed, when it may be gone.
 template <typename Result>
-class waiter final : public sleeper, public detail::wakeable, public std::enable_shared_from_this<waiter<Result>> {
+class waiter final : public detail::sleeping_thread,
+                     public detail::wakeable,
+                     public std::enable_shared_from_this<waiter<Result>> {
 public:
     /// The calling thread's own: it waits for one thing at a time.
     static std::shared_ptr<waiter> of_this_thread() {
         static thread_local std::shared_ptr<waiter> mine = std::make_shared<waiter>();
-        mine->told_ = false;
+        mine->forget();
         return mine;
     }
 
@@ -32,7 +34,7 @@ public:
             const std::lock_guard lock{mutex_};
             error_ = error;
             result_ = std::move(result);
-            told_ = true;
+            this->tell();
             const bool awake = !store_ || thread_ == std::this_thread::get_id();
             if (awake) return;
         }
@@ -60,27 +62,10 @@ public:
         if (store) store->wake(*this);
     }
 
-    [[nodiscard]] bool told() const noexcept override { return told_; }
-    void sleep() noexcept override {
-        std::unique_lock lock{mutex_};
-        changed_.wait(lock, [this] { return told_ || called_; });
-        called_ = false;
-    }
-    void call() noexcept override {
-        {
-            const std::lock_guard lock{mutex_};
-            called_ = true;
-        }
-        changed_.notify_one();
-    }
-
 private:
     const std::thread::id thread_ = std::this_thread::get_id();
     std::mutex mutex_;
-    std::condition_variable changed_;
     std::shared_ptr<store> store_;  // that it waits for
-    std::atomic<bool> told_{false};
-    bool called_ = false;
     std::error_code error_;
     Result result_{};
 };

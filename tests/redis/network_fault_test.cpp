@@ -1,6 +1,8 @@
 // The network between clients and server: late, lost, cut at every byte, in pieces.
+#include <functional>
 #include <future>
 #include <memory>
+#include <utility>
 
 #include "fault_test.hpp"
 #include "proxy.hpp"
@@ -19,8 +21,9 @@ protected:
         url = space_at(proxy->at());
     }
 
+    using wire_bytes = std::pair<std::size_t, std::size_t>;  // of requests, of replies
     /// What a release and the next acquire are on the wire, as an acquire and its release: the answers come in order.
-    [[nodiscard]] std::pair<std::size_t, std::size_t> bytes_of_one(client& client) const {
+    [[nodiscard]] wire_bytes bytes_of_one(client& client) const {
         client.acquire(exclusive("x")).release();
         lease lease = client.acquire(exclusive("x"));
         const auto before = proxy->seen();
@@ -42,6 +45,27 @@ protected:
         ASSERT_FALSE(error) << error.message();
         EXPECT_GT(next.fence(), fence);
         fence = next.fence();
+    }
+
+    /// One half of them; after so many bytes of it the connection is reset, each time after one more.
+    void reset_at_every_byte(std::size_t wire_bytes::*half, const std::function<proxy_rules(std::size_t)>& rules) {
+        client cut = client_at(proxy->at());
+        client straight = client_at(server->at());
+        const std::size_t bytes = bytes_of_one(cut).*half;
+        ASSERT_GT(bytes, 100U);
+        const lease kept = cut.acquire(exclusive("b"), {.wait = 10s});
+        std::uint64_t fence = 0;
+        for (std::size_t at = 0; at <= bytes && !HasFatalFailure(); ++at) {
+            SCOPED_TRACE(at);
+            expect_served(cut, straight, rules(at), fence);
+            ASSERT_TRUE(eventually([&] { return proxy->seen().resets > at; }));
+        }
+        EXPECT_EQ(proxy->seen().resets, bytes + 1) << "at every one";
+        EXPECT_EQ(kept.lost_reason(), loss::none) << "what is held meanwhile stays";
+        proxy->set({});
+        cut.close(5s);
+        straight.close(5s);
+        expect_empty(*server);
     }
 
     folder place;
@@ -86,43 +110,11 @@ TEST_F(RedisNetworkFault, ASilenceThatEndsByItself) {
 }
 
 TEST_F(RedisNetworkFault, ResetsAtEveryByteOfARequest) {
-    client cut = client_at(proxy->at());
-    client straight = client_at(server->at());
-    const std::size_t bytes = bytes_of_one(cut).first;
-    ASSERT_GT(bytes, 100U);
-    const lease kept = cut.acquire(exclusive("b"), {.wait = 10s});
-    std::uint64_t fence = 0;
-    for (std::size_t at = 0; at <= bytes && !HasFatalFailure(); ++at) {
-        SCOPED_TRACE(at);
-        expect_served(cut, straight, {.reset_after_request = at}, fence);
-        ASSERT_TRUE(eventually([&] { return proxy->seen().resets > at; }));
-    }
-    EXPECT_EQ(proxy->seen().resets, bytes + 1) << "at every one";
-    EXPECT_EQ(kept.lost_reason(), loss::none) << "what is held meanwhile stays";
-    proxy->set({});
-    cut.close(5s);
-    straight.close(5s);
-    expect_empty(*server);
+    reset_at_every_byte(&wire_bytes::first, [](std::size_t at) { return proxy_rules{.reset_after_request = at}; });
 }
 
 TEST_F(RedisNetworkFault, ResetsAtEveryByteOfAReply) {
-    client cut = client_at(proxy->at());
-    client straight = client_at(server->at());
-    const std::size_t bytes = bytes_of_one(cut).second;
-    ASSERT_GT(bytes, 100U);
-    const lease kept = cut.acquire(exclusive("b"), {.wait = 10s});
-    std::uint64_t fence = 0;
-    for (std::size_t at = 0; at <= bytes && !HasFatalFailure(); ++at) {
-        SCOPED_TRACE(at);
-        expect_served(cut, straight, {.reset_after_reply = at}, fence);
-        ASSERT_TRUE(eventually([&] { return proxy->seen().resets > at; }));
-    }
-    EXPECT_EQ(proxy->seen().resets, bytes + 1) << "at every one";
-    EXPECT_EQ(kept.lost_reason(), loss::none) << "what is held meanwhile stays";
-    proxy->set({});
-    cut.close(5s);
-    straight.close(5s);
-    expect_empty(*server);
+    reset_at_every_byte(&wire_bytes::second, [](std::size_t at) { return proxy_rules{.reset_after_reply = at}; });
 }
 
 TEST_F(RedisNetworkFault, ResetsUnderLoad) {

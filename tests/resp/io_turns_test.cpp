@@ -5,47 +5,31 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include <asio/post.hpp>
 
 #include "../eventually.hpp"
+#include "client/sleeping_thread.hpp"
 #include "stores/resp/io_thread.hpp"
 
 namespace baton::resp {
 namespace {
 
-class waiting_caller final : public sleeper {
+/// Counts how often it slept.
+class waiting_caller final : public detail::sleeping_thread {
 public:
-    void tell() { told_ = true; }
-
-    [[nodiscard]] bool told() const noexcept override { return told_; }
     void sleep() noexcept override {
-        std::unique_lock lock{mutex_};
         ++slept_;
-        changed_.wait(lock, [this] { return told_ || called_; });
-        called_ = false;
-    }
-    void call() noexcept override {
-        {
-            const std::lock_guard lock{mutex_};
-            called_ = true;
-        }
-        changed_.notify_one();
+        sleeping_thread::sleep();
     }
     [[nodiscard]] int slept() const { return slept_; }
 
 private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::atomic<bool> told_{false};
     std::atomic<int> slept_{0};
-    bool called_ = false;
 };
 
 /// Shared, because whoever wakes it may be behind.
