@@ -12,9 +12,12 @@
 /// - a grant is state, a notice is a hint: one that is lost delays the waiter until its next renewal, no longer.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -89,6 +92,12 @@ enum class lease_clock : std::uint8_t {
     monotonic,  ///< sleeps with the machine: for stores on the same one
 };
 
+/// How often a client of a store says that it lives, and how long that counts.
+struct lease_pace {
+    std::chrono::milliseconds ttl{0};
+    std::chrono::milliseconds renew_every{0};
+};
+
 /// Thread-safe: clients on several threads share one.
 class store {
 public:
@@ -99,6 +108,17 @@ public:
     virtual std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) = 0;
 
     [[nodiscard]] virtual lease_clock clock() const { return lease_clock::boottime; }
+
+    /// Where that is the store's to say and not the client's: a client that asks for another ttl is refused.
+    [[nodiscard]] virtual std::optional<lease_pace> pace() const { return {}; }
+
+    /// Why this can never be had here, and what can, for people to read; empty: it can.
+    [[nodiscard]] virtual std::string objection(const std::vector<claim>& claims,
+                                                const protocol::enter_options& options) const {
+        static_cast<void>(claims);
+        static_cast<void>(options);
+        return {};
+    }
 
     /// Returns when `who`, which waits on the calling thread, is told. Meanwhile a store may do its own work on that
     /// thread, if it has any: what is read by the thread that waits for it costs no switch to another.

@@ -85,6 +85,14 @@ std::string names_of(const claims& claims) {
     return names;
 }
 
+/// What the store has to say about it, where it cannot have such a thing.
+std::string objection_to(const client_core& core, const claims& claims, const acquire_options& options,
+                         std::error_code error) {
+    if (error != errc::unsupported) return {};
+    const std::string why = core.store()->objection(claims.list(), {false, options.max_hold, options.queue_bound});
+    return why.empty() ? "" : ": " + why;
+}
+
 [[noreturn]] void fail(std::error_code code, const std::string& what) { throw error{code, what}; }
 
 /// Joins a stop token and a request whose handle is not known yet when the token may fire.
@@ -155,6 +163,12 @@ struct owner {
 
 std::shared_ptr<client_core> make_core(std::shared_ptr<store> store, client_options options) {
     if (options.label.empty()) options.label = detail::default_label();
+    if (const auto pace = store->pace()) {
+        if (options.ttl != client_options{}.ttl && options.ttl != pace->ttl)
+            fail(errc::unsupported,
+                 "the ttl is an option of the address here, as it has to suit the other programs there");
+        options.ttl = pace->ttl;
+    }
     auto core = std::make_shared<client_core>(std::move(store), std::move(options));
     core->start();
     const auto owned = std::make_shared<owner>(core);
@@ -190,7 +204,7 @@ client::client(std::shared_ptr<store> store, const client_options& options)
 lease client::acquire(const claims& claims, const acquire_options& options) {
     std::error_code error;
     lease lease = acquire(claims, options, error);
-    if (error) fail(error, "acquire " + names_of(claims));
+    if (error) fail(error, "acquire " + names_of(claims) + objection_to(*core_, claims, options, error));
     return lease;
 }
 
@@ -206,7 +220,7 @@ lease client::acquire(const claims& claims, const acquire_options& options, cons
 std::optional<lease> client::try_acquire(const claims& claims, const acquire_options& options) {
     std::error_code error;
     std::optional<lease> lease = try_acquire(claims, options, error);
-    if (error) fail(error, "try_acquire " + names_of(claims));
+    if (error) fail(error, "try_acquire " + names_of(claims) + objection_to(*core_, claims, options, error));
     return lease;
 }
 

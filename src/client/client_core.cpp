@@ -11,13 +11,18 @@ protocol::session_id draw_id() {
     return {word(), word()};
 }
 
+std::optional<std::chrono::milliseconds> renew_every(const store& store) {
+    const auto pace = store.pace();
+    return pace ? std::optional{pace->renew_every} : std::nullopt;
+}
+
 }  // namespace
 
 client_core::client_core(std::shared_ptr<baton::store> store, client_options options)
     : store_{std::move(store)},
       options_{std::move(options)},
       clock_{store_->clock()},
-      session_{{options_.ttl, options_.label, options_.stand_in}, draw_id} {
+      session_{{options_.ttl, options_.label, options_.stand_in, renew_every(*store_)}, draw_id} {
     believed_->set(client_time{});
 }
 

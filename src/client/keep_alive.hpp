@@ -26,7 +26,8 @@ enum class standing : std::uint8_t { held, unsure, lost };
 
 class keep_alive {
 public:
-    explicit keep_alive(std::chrono::milliseconds ttl) : ttl_{ttl} {}
+    explicit keep_alive(std::chrono::milliseconds ttl) : keep_alive{ttl, ttl / 3} {}
+    keep_alive(std::chrono::milliseconds ttl, client_duration renew_every) : ttl_{ttl}, renew_every_{renew_every} {}
 
     /// What both clocks may drift apart in one ttl, and what a busy machine may be late.
     [[nodiscard]] client_duration margin() const {
@@ -99,11 +100,12 @@ public:
     }
 
     [[nodiscard]] client_time next_renewal(client_time now) const {
-        return last_sent_ ? *last_sent_ + ttl_ / (hurried_ ? 10 : 3) : now;
+        return last_sent_ ? *last_sent_ + (hurried_ ? ttl_ / 10 : renew_every_) : now;
     }
 
 private:
     std::chrono::microseconds ttl_;
+    client_duration renew_every_;
     std::map<std::uint64_t, client_time> unanswered_;
     std::optional<client_time> renewed_;  // when the newest positively answered one was sent
     std::optional<client_time> last_sent_;

@@ -7,7 +7,11 @@
 namespace baton::detail {
 
 session::session(session_options options, std::function<protocol::session_id()> draw_id)
-    : options_{std::move(options)}, draw_id_{std::move(draw_id)}, id_{draw_id_()}, keep_alive_{options_.ttl} {}
+    : options_{std::move(options)},
+      draw_id_{std::move(draw_id)},
+      id_{draw_id_()},
+      keep_alive_{options_.ttl,
+                  options_.renew_every ? client_duration{*options_.renew_every} : client_duration{options_.ttl} / 3} {}
 
 void session::line_up(client_time now, lineage lineage) {
     pass_time(now);

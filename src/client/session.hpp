@@ -40,6 +40,7 @@ struct session_options {
     std::chrono::milliseconds ttl{10'000};
     std::string label;
     std::shared_ptr<detail::stand_in> stand_in = nullptr;
+    std::optional<std::chrono::milliseconds> renew_every = std::nullopt;  // none: a third of the ttl
 };
 
 struct acquire_order {

@@ -8,6 +8,7 @@
 
 #include "baton/error.hpp"
 #include "client/printable.hpp"
+#include "stores/dialects/dialect_store.hpp"
 #include "stores/local/local_store.hpp"
 #include "stores/memory/memory_store.hpp"
 #include "stores/redis/redis_store.hpp"
@@ -26,9 +27,12 @@ std::shared_ptr<store> make_store(std::string_view url, std::optional<pid_t> com
     if (scheme == "memory") return memory_store(url.substr(scheme.size() + 1));
     if (scheme == "local")
         return local_store(parse_local_address(url.substr(scheme.size() + 1)), {.companion = companion});
-    if (is_redis_scheme(scheme)) return redis_store(parse_redis_address(url));
-    throw error{errc::bad_url,
-                "no store has the scheme " + printable(scheme.substr(0, 32)) + ":; there are local:, redis:, valkey:, unix: and memory:"};
+    if (is_redis_scheme(scheme)) {
+        redis_address address = parse_redis_address(url);
+        return address.dialect.empty() ? redis_store(std::move(address)) : dialect_store(std::move(address));
+    }
+    throw error{errc::bad_url, "no store has the scheme " + printable(scheme.substr(0, 32)) +
+                                   ":; there are local:, redis:, valkey:, unix: and memory:"};
 }
 
 std::string shown_url(std::string_view url) {

@@ -2,16 +2,15 @@
 
 #include <sys/un.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <set>
 
 #include "baton/error.hpp"
 #include "baton/protocol.hpp"
 #include "client/printable.hpp"
+#include "stores/redis/url_text.hpp"
 #include "stores/resp/wire.hpp"
 
 namespace baton::detail {
@@ -22,43 +21,6 @@ using std::chrono::milliseconds;
 constexpr std::size_t longest_secret = 4'096;
 constexpr milliseconds shortest_max_ttl{100};
 constexpr milliseconds longest_max_ttl{std::chrono::hours{24}};
-
-[[noreturn]] void refuse(const std::string& what) { throw error{errc::bad_url, what}; }
-
-/// Shown in messages, so never used for the part that may hold a password.
-std::string quoted(std::string_view text) { return printable(text.substr(0, 64)); }
-
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
-/// %XX becomes a byte. `part` names it in the message.
-std::string decoded(std::string_view text, const char* part) {
-    std::string result;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            result += text[i];
-            continue;
-        }
-        const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-        const int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
-        if (low < 0) refuse(std::string{"a % in the "} + part + " must be followed by two hexadecimal digits");
-        result += static_cast<char>(high * 16 + low);
-        i += 2;
-    }
-    if (result.find('\0') != std::string::npos) refuse(std::string{"a zero byte in the "} + part);
-    return result;
-}
-
-template <typename Number> std::optional<Number> number_in(std::string_view text, Number low, Number high) {
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) return {};
-    return value;
-}
 
 void read_user(std::string_view text, redis_address& address) {
     const std::size_t colon = text.find(':');
@@ -101,22 +63,6 @@ unsigned read_db(std::string_view text) {
     return *number;
 }
 
-milliseconds read_duration(std::string_view name, std::string_view text, milliseconds low, milliseconds high) {
-    std::string_view digits = text;
-    std::int64_t unit = 1'000;
-    if (text.ends_with("ms")) {
-        unit = 1;
-        digits = text.substr(0, text.size() - 2);
-    } else if (text.ends_with('s')) {
-        digits = text.substr(0, text.size() - 1);
-    }
-    const auto number = number_in<std::int64_t>(digits, 0, high.count());
-    if (!number || *number * unit < low.count() || *number * unit > high.count())
-        refuse(std::string{name} + " is a time as in 15s or 500ms, from " + std::to_string(low.count()) + "ms to " +
-               std::to_string(high.count()) + "ms, and not " + quoted(text));
-    return milliseconds{*number * unit};
-}
-
 bool read_switch(std::string_view name, std::string_view text) {
     if (text == "on") return true;
     if (text == "off") return false;
@@ -124,11 +70,21 @@ bool read_switch(std::string_view name, std::string_view text) {
 }
 
 void read_option(std::string_view name, const std::string& value, redis_address& address) {
+    if (name == "db" && !address.path.empty()) {
+        address.db = read_db(value);
+    } else if (name == "dialect") {
+        if (value.empty()) refuse("dialect is followed by its name, as in dialect=redturn");
+        address.dialect = value;
+    } else {
+        address.options.emplace_back(name, value);
+    }
+}
+
+/// Of the native protocol.
+void read_term(std::string_view name, const std::string& value, redis_address& address) {
     if (name == "space") {
         if (!resp::valid_space(value)) refuse(resp::space_rule);
         address.space = value;
-    } else if (name == "db" && !address.path.empty()) {
-        address.db = read_db(value);
     } else if (name == "max_ttl") {
         address.max_ttl = read_duration(name, value, shortest_max_ttl, longest_max_ttl);
     } else if (name == "lag") {
@@ -136,7 +92,7 @@ void read_option(std::string_view name, const std::string& value, redis_address&
     } else if (name == "pause") {
         address.pause = read_switch(name, value);
     } else {
-        refuse("no option is called " + quoted(name) + "; there are space, max_ttl, lag, pause" +
+        refuse("no option is called " + quoted(name) + "; there are space, max_ttl, lag, pause, dialect" +
                (address.path.empty() ? "" : ", db"));
     }
 }
@@ -153,6 +109,8 @@ void read_options(std::string_view text, redis_address& address) {
         if (!seen.insert(name).second) refuse("the option " + quoted(name) + " is given twice");
         read_option(name, decoded(option.substr(equals + 1), "options"), address);
     }
+    if (!address.dialect.empty()) return;  // which has its own
+    for (const auto& [name, value] : address.options) read_term(name, value, address);
 }
 
 std::string from_environment(const char* name) {
@@ -174,7 +132,8 @@ void complete(redis_address& address) {
     if (!address.password.empty()) return;
     address.user = from_environment("BATON_REDIS_USER");
     address.password = from_environment("BATON_REDIS_PASSWORD");
-    if (const std::string file = from_environment("BATON_REDIS_PASSWORD_FILE"); address.password.empty() && !file.empty())
+    if (const std::string file = from_environment("BATON_REDIS_PASSWORD_FILE");
+        address.password.empty() && !file.empty())
         address.password = read_secret(file);
 }
 

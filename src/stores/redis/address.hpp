@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace baton::detail {
 
@@ -23,6 +25,9 @@ struct redis_address {
     std::chrono::milliseconds lag{2'000};       // how long an old primary may go on after a failover
     bool pause = true;                          // after state may have been lost, until holders had time to come back
 
+    std::string dialect;                                       // of another protocol; none: our own
+    std::vector<std::pair<std::string, std::string>> options;  // as they were given; a dialect reads its own
+
     /// For people: without the password.
     [[nodiscard]] std::string shown() const;
 };
@@ -30,9 +35,9 @@ struct redis_address {
 /// Whether the scheme is one of ours.
 [[nodiscard]] bool is_redis_scheme(std::string_view scheme);
 
-/// Throws `error` with bad_url and a message that names the part and never shows the password. What the address does not
-/// say of user and password is taken from BATON_REDIS_USER, BATON_REDIS_PASSWORD and the file that BATON_REDIS_PASSWORD_FILE
-/// names, where those are set.
+/// Throws `error` with bad_url and a message that names the part and never shows the password. What the address does
+/// not say of user and password is taken from BATON_REDIS_USER, BATON_REDIS_PASSWORD and the file that
+/// BATON_REDIS_PASSWORD_FILE names, where those are set.
 [[nodiscard]] redis_address parse_redis_address(std::string_view url);
 
 }  // namespace baton::detail

@@ -2,6 +2,7 @@
 
 #include "baton/error.hpp"
 #include "stores/redis/reply_class.hpp"
+#include "stores/redis/script_call.hpp"
 #include "stores/redis/script_reply.hpp"
 
 namespace baton::redis {
@@ -26,12 +27,12 @@ void choose_database(std::string& out, unsigned db) {
     write.bulk(std::to_string(db));
 }
 
-void ask_for_scripts(std::string& out) {
+void ask_for_scripts(std::string& out, std::span<const script_text> scripts) {
     resp::writer write{out};
-    write.array(2 + all_scripts().size());
+    write.array(2 + scripts.size());
     write.bulk("SCRIPT");
     write.bulk("EXISTS");
-    for (const script_text& script : all_scripts()) write.bulk(script.sha1);
+    for (const script_text& script : scripts) write.bulk(script.sha1);
 }
 
 void load_script(std::string& out, const script_text& script) {
@@ -44,8 +45,9 @@ void load_script(std::string& out, const script_text& script) {
 
 }  // namespace
 
-greeting::greeting(const detail::redis_address& address)
-    : address_{address}, hello_{hello_call(address.space, {address.max_ttl, address.lag, address.pause})} {}
+greeting::greeting(const detail::redis_address& address, std::span<const script_text> scripts, std::string last_words,
+                   reading read_last)
+    : address_{address}, scripts_{scripts}, last_words_{std::move(last_words)}, read_last_{std::move(read_last)} {}
 
 resp::greeting_step greeting::begin() { return say(step::protocol); }
 
@@ -55,35 +57,33 @@ resp::greeting_step greeting::say(step next) {
     switch (next) {
         case step::protocol: say_hello(said.send, address_); break;
         case step::database: choose_database(said.send, address_.db); break;
-        case step::known_scripts: ask_for_scripts(said.send); break;
+        case step::known_scripts: ask_for_scripts(said.send, scripts_); break;
         case step::script: load_script(said.send, *missing_.back()); break;
-        case step::hello: encode(said.send, hello_); break;
+        case step::last: said.send = last_words_; break;
     }
     return said;
 }
 
 resp::greeting_step greeting::answered(const resp::value& answer) {
-    if (answer.kind == resp::kind::error) return refused(answer.text);
+    if (step_ == step::last) return read_last_(answer);
+    if (answer.kind == resp::kind::error) return refused_greeting(answer.text);
     switch (step_) {
         case step::protocol: return say(address_.db != 0 ? step::database : step::known_scripts);
         case step::database: return say(step::known_scripts);
         case step::known_scripts:
             missing_.clear();
-            for (std::size_t i = 0; i < answer.items.size() && i < all_scripts().size(); ++i)
-                if (answer.items[i].number == 0) missing_.push_back(&all_scripts().at(i));
+            for (std::size_t i = 0; i < answer.items.size() && i < scripts_.size(); ++i)
+                if (answer.items[i].number == 0) missing_.push_back(&scripts_[i]);
             return next_script();
         case step::script: missing_.pop_back(); return next_script();
-        case step::hello: break;
+        case step::last: break;
     }
-    const auto heard = decode_answer(answer.text, {});
-    if (!heard) return {.error = std::make_error_code(std::errc::protocol_error)};
-    return {.lineage = heard->head.lineage};
+    return {};
 }
 
-resp::greeting_step greeting::next_script() { return say(missing_.empty() ? step::hello : step::script); }
+resp::greeting_step greeting::next_script() { return say(missing_.empty() ? step::last : step::script); }
 
-/// What time may heal is tried again; what is wrong with the address, the user or the server's settings is not.
-resp::greeting_step greeting::refused(std::string_view error) {
+resp::greeting_step refused_greeting(std::string_view error) {
     const detail::reply_class what = detail::classify(error);
     if (error.starts_with("BATONVERSION ")) return {errc::version_mismatch, true};
     if (error.starts_with("BATONSPACE ") || error.starts_with("BATONEVICTION ")) return {errc::space_refused, true};
@@ -94,6 +94,17 @@ resp::greeting_step greeting::refused(std::string_view error) {
     if (what == detail::reply_class::rejected && stumbles) return {errc::space_refused, true};
     if (what == detail::reply_class::rejected) return {errc::unsupported, true};
     return {errc::store_unavailable};
+}
+
+greeting native_greeting(const detail::redis_address& address) {
+    std::string hello;
+    encode(hello, hello_call(address.space, {address.max_ttl, address.lag, address.pause}));
+    return {address, all_scripts(), std::move(hello), [](const resp::value& answer) -> resp::greeting_step {
+                if (answer.kind == resp::kind::error) return refused_greeting(answer.text);
+                const auto heard = decode_answer(answer.text, {});
+                if (!heard) return {.error = std::make_error_code(std::errc::protocol_error)};
+                return {.lineage = heard->head.lineage};
+            }};
 }
 
 }  // namespace baton::redis

@@ -48,7 +48,10 @@ void subscribe(std::string& out, const char* how, const std::string& channel) {
 class redis_user final : public resp::line_user, public std::enable_shared_from_this<redis_user> {
 public:
     redis_user(redis_address address, asio::io_context& context, std::weak_ptr<store_listener> listener)
-        : line_user{std::move(listener)}, address_{std::move(address)}, greeting_{address_}, look_timer_{context} {}
+        : line_user{std::move(listener)},
+          address_{std::move(address)},
+          greeting_{native_greeting(address_)},
+          look_timer_{context} {}
 
     void dial(asio::io_context& context, resp::dial_result done) override {
         dial_redis(context, address_, std::move(done));

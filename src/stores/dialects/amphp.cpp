@@ -1,0 +1,185 @@
+// The mutex of amphp/redis: a key with the token of its owner, which expires, and a list of the tokens that wait. Its
+// clients ask again and again. Ours do so too, but seldom: they watch the key while they are first in line, and among
+// each other they pass it on at once, with a notice under a key that others do not know. docs/dialects.md.
+#include <algorithm>
+#include <utility>
+
+#include "stores/dialects/base64.hpp"
+#include "stores/dialects/dialect.hpp"
+#include "stores/dialects/listing.hpp"
+#include "stores/dialects/option_reader.hpp"
+#include "stores/dialects/scripts.hpp"
+
+namespace baton::dialects {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct amphp_options {
+    std::string key_prefix;
+    std::chrono::milliseconds lock_expiration{3'000};
+    std::chrono::milliseconds lock_renew_interval{1'000};
+    std::chrono::milliseconds lock_timeout{10'000};
+};
+
+struct amphp_keys {
+    std::string prefix;
+
+    [[nodiscard]] std::string lock(const std::string& name) const { return prefix + "lock:" + name; }
+    [[nodiscard]] std::string queue(const std::string& name) const { return prefix + "lock-queue:" + name; }
+    [[nodiscard]] std::string notice(const std::string& token) const { return prefix + "lock-notify:" + token; }
+};
+
+std::string text_of(std::chrono::milliseconds time) { return std::to_string(time.count()); }
+
+class amphp_turn final : public turn {
+public:
+    amphp_turn(talk& talk, const amphp_options& options, const std::string& name)
+        : talk_{talk},
+          options_{options},
+          keys_{options.key_prefix},
+          lock_{keys_.lock(name)},
+          queue_{keys_.queue(name)},
+          token_{base64(talk.random_bytes())} {}
+
+    void look(heard done) override {
+        talk_.watch(keys_.notice(token_), *this);
+        if (near()) talk_.watch(lock_, *this);
+        talk_.ask({call(amphp_scripts::lock, {lock_, queue_},
+                        {token_, text_of(options_.lock_expiration),
+                         text_of(options_.lock_expiration + options_.lock_timeout), keys_.notice("")}),
+                   {"TIME"}},
+                  [this, done = std::move(done)](const answers& answers) {
+                      if (const auto* error = error_in(answers)) return done(failure_of(*error));
+                      if (answers[0].number > 0) {
+                          talk_.ask({{"DEL", keys_.notice(token_)}}, [](const dialects::answers&) {});
+                          return done({.standing = standing::held, .at = time_in(answers[1])});
+                      }
+                      const bool was_near = near();
+                      place_ = -1 - answers[0].number;
+                      // Whatever happened before it is watched is not heard of.
+                      if (near() && !was_near && talk_.can_watch()) return look(done);
+                      done({.standing = standing::waiting});
+                  });
+    }
+
+    void renew(heard done) override {
+        talk_.ask(
+            {call(amphp_scripts::renew, {lock_}, {text_of(options_.lock_expiration), token_}), {"TIME"}},
+            [done = std::move(done)](const answers& answers) {
+                if (const auto* error = error_in(answers)) return done(failure_of(*error));
+                done({.standing = answers[0].number == 1 ? standing::held : standing::gone, .at = time_in(answers[1])});
+            });
+    }
+
+    /// First out of the queue: else it might be made the owner in between.
+    void leave(std::function<void()> done) override {
+        talk_.ask({{"LREM", queue_, "0", token_},
+                   call(amphp_scripts::unlock, {lock_, queue_},
+                        {token_, text_of(options_.lock_expiration), keys_.notice("")}),
+                   {"DEL", keys_.notice(token_)}},
+                  [done = std::move(done)](const answers&) { done(); });
+    }
+
+    /// As its own clients do; who is first and watches the key has no need to.
+    [[nodiscard]] protocol::duration patience() const override {
+        if (near() && talk_.can_watch()) return 300ms;
+        return 5ms + std::min(10ms * place_, std::chrono::milliseconds{300});
+    }
+
+private:
+    /// The answer to the first look counts from 1, later ones from 0.
+    [[nodiscard]] bool near() const { return place_ <= 1; }
+
+    talk& talk_;
+    const amphp_options& options_;
+    const amphp_keys keys_;
+    const std::string lock_;
+    const std::string queue_;
+    const std::string token_;
+    std::int64_t place_ = 2;  // in the queue, when it was told last
+};
+
+class amphp_speaker final : public dialect::speaker {
+public:
+    amphp_speaker(talk& talk, const amphp_options& options)
+        : talk_{talk}, options_{options}, keys_{options.key_prefix} {}
+
+    [[nodiscard]] std::unique_ptr<turn> make_turn(const claim& claim, const protocol::enter_options&) override {
+        return std::make_unique<amphp_turn>(talk_, options_, claim.resource);
+    }
+
+    void list(const inspect_filter& filter, list_answer done) override {
+        const std::string names = filter.how == inspect_filter::match::all      ? "*"
+                                  : filter.how == inspect_filter::match::prefix ? literal(filter.name) + "*"
+                                                                                : literal(filter.name);
+        scan(talk_, {"MATCH", literal(keys_.lock("")) + names, "TYPE", "string"},
+             [this, done = std::move(done)](std::error_code error, const std::vector<std::string>& locks) {
+                 if (error) return done(error, {});
+                 list_names(locks, done);
+             });
+    }
+
+private:
+    void list_names(const std::vector<std::string>& locks, const list_answer& done) {
+        if (locks.empty()) return done({}, {});
+        std::vector<words> asked;
+        std::vector<std::string> names;
+        for (const std::string& lock : locks) {
+            names.push_back(lock.substr(keys_.lock("").size()));
+            asked.push_back({"GET", lock});
+            asked.push_back({"PTTL", lock});
+            asked.push_back({"LRANGE", keys_.queue(names.back()), "0", "-1"});
+        }
+        talk_.ask(asked, [names, done](const answers& answers) {
+            listing found;
+            for (std::size_t i = 0; i < names.size(); ++i) {
+                const resp::value& token = answers[3 * i];
+                if (token.kind != resp::kind::bulk) continue;  // released meanwhile
+                found.requests.push_back(
+                    {names[i], token.text, true, std::chrono::milliseconds{answers[3 * i + 1].number}});
+                for (const resp::value& waiter : answers[3 * i + 2].items)
+                    found.requests.push_back({names[i], waiter.text, false});
+            }
+            done({}, std::move(found));
+        });
+    }
+
+    talk& talk_;
+    const amphp_options& options_;
+    const amphp_keys keys_;
+};
+
+class amphp final : public dialect {
+public:
+    explicit amphp(amphp_options options) : options_{std::move(options)} {}
+
+    [[nodiscard]] lease_pace pace() const override { return {options_.lock_expiration, options_.lock_renew_interval}; }
+    [[nodiscard]] std::string objection(const std::vector<claim>& claims,
+                                        const protocol::enter_options& options) const override {
+        return one_exclusive_name("amphp", claims, options);
+    }
+    [[nodiscard]] std::span<const redis::script_text> scripts() const override { return amphp_scripts::all; }
+    [[nodiscard]] std::unique_ptr<speaker> make_speaker(talk& talk) const override {
+        return std::make_unique<amphp_speaker>(talk, options_);
+    }
+
+private:
+    const amphp_options options_;
+};
+
+}  // namespace
+
+std::shared_ptr<const dialect> make_amphp(const options& given) {
+    option_reader read{"amphp", given};
+    amphp_options options;
+    options.key_prefix = read.text("key_prefix", "", 512);
+    options.lock_expiration = read.time("lock_expiration", options.lock_expiration, 100ms, 24h);
+    const auto usual = std::min(options.lock_renew_interval, options.lock_expiration / 3);
+    options.lock_renew_interval = read.time("lock_renew_interval", usual, 10ms, options.lock_expiration / 2);
+    options.lock_timeout = read.time("lock_timeout", options.lock_timeout, 0ms, 24h);
+    read.finish();
+    return std::make_shared<amphp>(std::move(options));
+}
+
+}  // namespace baton::dialects

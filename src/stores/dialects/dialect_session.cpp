@@ -1,0 +1,253 @@
+#include "stores/dialects/dialect_session.hpp"
+
+#include <algorithm>
+
+#include "baton/error.hpp"
+
+namespace baton::dialects {
+
+using namespace protocol;
+
+void dialect_session::perform(const message& message) {
+    const message_tag tag = message.tag;
+    if (const auto* open = std::get_if<protocol::open>(&message.command)) return this->open(tag, *open);
+    if (const auto* enter = std::get_if<protocol::enter>(&message.command)) return this->enter(tag, *enter);
+    if (const auto* leave = std::get_if<protocol::leave>(&message.command)) return this->leave(tag, *leave);
+    if (const auto* close = std::get_if<protocol::close>(&message.command)) return this->close(tag, *close);
+    if (const auto* renew = std::get_if<protocol::renew>(&message.command)) {
+        if (renew->session == id_) return renew_all(tag);
+        return teller_.reply(tag, {event(refused{{}, refusal::unknown_session})});
+    }
+    teller_.fail(tag, errc::unsupported);  // operators have no say in these protocols
+}
+
+void dialect_session::connection_lost() {
+    for (const auto& [number, record] : records_) {
+        record->looking = false;
+        record->look_again = false;
+        record->asked.reset();
+    }
+}
+
+// ---- the client's commands ----
+
+/// What the client does not list it has left.
+void dialect_session::open(message_tag tag, const protocol::open& command) {
+    id_ = command.session;
+    std::set<std::uint64_t> listed;
+    for (const live_request& live : command.live) listed.insert(live.number);
+    const auto records = records_;
+    for (const auto& [number, record] : records) {
+        record->request.session = id_;
+        if (!listed.contains(number) || record->phase == phase::leaving) drop(record, [] {});
+    }
+    renew_all(tag);
+}
+
+void dialect_session::enter(message_tag tag, const protocol::enter& command) {
+    if (const auto found = records_.find(command.request.number); found != records_.end()) {
+        const record_ptr record = found->second;
+        if (record->phase == phase::leaving)
+            return teller_.reply(tag, {event(refused{command.request, refusal::busy})});
+        record->asked = tag;
+        if (record->phase == phase::held) return answer(*record);
+        return look(record);
+    }
+    if (!dialect_.objection(command.claims, command.options).empty()) return teller_.fail(tag, errc::unsupported);
+    const auto made = std::make_shared<record>();
+    made->request = command.request;
+    made->claim = command.claims.front();
+    made->options = command.options;
+    if (!made->options.hold_limit) made->options.hold_limit = dialect_.hold_limit();
+    made->turn = speaker_.make_turn(made->claim, made->options);
+    made->turn->number = command.request.number;
+    made->ticket = ++ticket_;
+    made->asked = tag;
+    records_.emplace(command.request.number, made);
+    look(made);
+}
+
+void dialect_session::leave(message_tag tag, const protocol::leave& command) {
+    const auto found = records_.find(command.request.number);
+    if (found == records_.end()) return teller_.reply(tag, {event(ended{command.request, end_reason::withdrawn, 0})});
+    const record_ptr record = found->second;
+    const ended over{command.request, record->fence == 0 ? end_reason::withdrawn : end_reason::left, record->fence};
+    drop(record, [this, tag, over] { teller_.reply(tag, {event(over)}); });
+}
+
+void dialect_session::close(message_tag tag, const protocol::close& command) {
+    const auto missing = std::make_shared<std::size_t>(records_.size() + 1);
+    const auto one_less = [this, missing, tag, session = command.session] {
+        if (--*missing == 0) teller_.reply(tag, {event(closed{session})});
+    };
+    const auto records = records_;
+    for (const auto& [number, record] : records) drop(record, one_less);
+    talk_.ask({{"TIME"}}, [one_less](const answers&) { one_less(); });
+}
+
+// ---- what is held ----
+
+void dialect_session::renew_all(message_tag tag) {
+    ++round_;
+    const auto round = std::make_shared<struct round>();
+    round->tag = tag;
+    round->missing = 1;
+    const auto records = records_;
+    for (const auto& [number, record] : records) {
+        if (record->phase == phase::waiting) look(record);
+        if (record->phase != phase::held) continue;
+        ++round->missing;
+        record->turn->renew([this, round, record](const outcome& outcome) { renewed(round, record, outcome); });
+    }
+    // The connection is alive as well if nothing is held.
+    talk_.ask({{"TIME"}}, [this, round](const answers& answers) {
+        if (const auto* error = error_in(answers)) round->error = failure_of(*error).error;
+        finish(round);
+    });
+}
+
+void dialect_session::renewed(const std::shared_ptr<round>& round, const record_ptr& record, const outcome& outcome) {
+    if (outcome.standing == standing::failed) round->error = outcome.error;
+    if (outcome.standing == standing::gone && record->phase == phase::held) {
+        round->events.push_back(event(ended{record->request, end_reason::expired, record->fence}));
+        drop(record, [] {});
+    }
+    finish(round);
+}
+
+/// Where a renewal failed, nothing is said to be alive.
+void dialect_session::finish(const std::shared_ptr<round>& round) {
+    if (--round->missing != 0) return;
+    if (round->error) {
+        for (protocol::event& event : round->events) teller_.notice(std::move(event));
+        return teller_.fail(round->tag, round->error);
+    }
+    alive alive{id_, talk_.now() + dialect_.pace().ttl, {}};
+    for (const auto& [number, record] : records_)
+        if (record->phase != phase::leaving) alive.requests.push_back({number, record->ticket, record->fence});
+    round->events.push_back(event(std::move(alive)));
+    teller_.reply(round->tag, std::move(round->events));
+}
+
+// ---- what waits ----
+
+void dialect_session::look(const record_ptr& record) {
+    if (record->phase != phase::waiting) return;
+    if (record->looking) {
+        record->look_again = true;
+        return;
+    }
+    record->looking = true;
+    record->look_again = false;
+    record->round = round_;
+    record->turn->look([this, record](const outcome& outcome) { looked(record, outcome); });
+}
+
+void dialect_session::looked(const record_ptr& record, const outcome& outcome) {
+    record->looking = false;
+    if (record->phase != phase::waiting) return;
+    record->look_at = talk_.now() + record->turn->patience();
+    switch (outcome.standing) {
+        case standing::failed:
+            if (!record->asked) return;  // it had a place before: the next look may go well
+            teller_.fail(*record->asked, outcome.error);
+            return drop(record, [] {});
+        case standing::held:
+            if (record->round < round_) return look(record);  // see the head of the header
+            return grant(*record, outcome);
+        case standing::gone:
+        case standing::waiting:
+            if (record->options.nowait) return refuse_busy(record);
+            answer(*record);
+            if (record->look_again) look(record);
+    }
+}
+
+void dialect_session::grant(record& record, const outcome& outcome) {
+    record.phase = phase::held;
+    record.fence = static_cast<serial>(outcome.at.time_since_epoch().count());
+    for (const mark& mark : outcome.abandoned) record.abandoned.push_back({record.claim.resource, mark});
+    if (record.options.hold_limit) record.hold_deadline = talk_.now() + *record.options.hold_limit;
+    if (record.asked) return answer(record);
+    teller_.notice(granted(record));
+}
+
+/// Who asked hears how it stands.
+void dialect_session::answer(record& record) {
+    if (!record.asked) return;
+    const message_tag tag = *std::exchange(record.asked, std::nullopt);
+    if (record.phase == phase::held)
+        teller_.reply(tag, {granted(record)});
+    else
+        teller_.reply(tag, {event(queued{record.request, record.ticket})});
+}
+
+void dialect_session::refuse_busy(const record_ptr& record) {
+    const auto tag = std::exchange(record->asked, std::nullopt);
+    drop(record, [this, tag, request = record->request] {
+        if (tag) teller_.reply(*tag, {event(refused{request, refusal::busy})});
+    });
+}
+
+protocol::event dialect_session::granted(const record& record) const {
+    return event(
+        protocol::granted{record.request, record.ticket, record.fence, {}, record.abandoned, record.hold_deadline});
+}
+
+/// It stays known until the server has heard of it: if that is not heard, the client says it again.
+void dialect_session::drop(const record_ptr& record, std::function<void()> done) {
+    record->phase = phase::leaving;
+    record->turn->leave([this, record, done = std::move(done)] {
+        forget(record);
+        done();
+    });
+}
+
+void dialect_session::forget(const record_ptr& record) {
+    const std::uint64_t number = record->request.number;
+    records_.erase(number);
+    for (const std::string& name : record->listens)
+        if (const auto found = listeners_.find(name); found != listeners_.end()) {
+            found->second.erase(number);
+            if (found->second.empty()) listeners_.erase(found);
+        }
+}
+
+// ---- what is heard ----
+
+void dialect_session::listen(const std::string& name, const turn& who) {
+    const auto found = records_.find(who.number);
+    if (found == records_.end()) return;
+    listeners_[name].insert(who.number);
+    found->second->listens.insert(name);
+}
+
+bool dialect_session::heard(const std::string& name) {
+    const auto found = listeners_.find(name);
+    if (found == listeners_.end()) return false;
+    const std::set<std::uint64_t> numbers = std::move(found->second);
+    listeners_.erase(found);
+    for (const std::uint64_t number : numbers)
+        if (const auto record = records_.find(number); record != records_.end()) {
+            record->second->listens.erase(name);
+            look(record->second);
+        }
+    return true;
+}
+
+void dialect_session::pass_time() {
+    const instant now = talk_.now();
+    const auto records = records_;
+    for (const auto& [number, record] : records)
+        if (record->phase == phase::waiting && !record->looking && record->look_at <= now) look(record);
+}
+
+std::optional<instant> dialect_session::next_look() const {
+    std::optional<instant> next;
+    for (const auto& [number, record] : records_)
+        if (record->phase == phase::waiting && !record->looking && (!next || record->look_at < *next))
+            next = record->look_at;
+    return next;
+}
+
+}  // namespace baton::dialects

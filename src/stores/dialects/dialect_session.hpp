@@ -1,0 +1,102 @@
+// A client's session on a server that knows none: which requests there are, when each is looked at, renewed and left,
+// and what the client is told of it. The protocol of each dialect is in its turns. No I/O and no clock here.
+//
+// A lease is believed for a ttl after the client sent a renewal that was answered. So everything that the client is
+// told to hold was held, or prolonged, by something that was sent after that renewal was heard of here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "baton/store.hpp"
+#include "stores/dialects/dialect.hpp"
+
+namespace baton::dialects {
+
+/// What the client is told.
+class teller {
+public:
+    virtual ~teller() = default;
+    virtual void reply(message_tag tag, std::vector<protocol::event> events) = 0;
+    virtual void fail(message_tag tag, std::error_code why) = 0;
+    virtual void notice(protocol::event event) = 0;
+};
+
+class dialect_session {
+public:
+    dialect_session(const dialect& dialect, talk& talk, dialect::speaker& speaker, teller& teller)
+        : dialect_{dialect}, talk_{talk}, speaker_{speaker}, teller_{teller} {}
+
+    void perform(const message& message);
+    /// What was asked will not be answered.
+    void connection_lost();
+    void listen(const std::string& name, const turn& who);
+    /// False if nobody listens for it.
+    bool heard(const std::string& name);
+    /// Looks where that is due.
+    void pass_time();
+    [[nodiscard]] std::optional<protocol::instant> next_look() const;
+
+private:
+    enum class phase : std::uint8_t { waiting, held, leaving };
+    struct record {
+        protocol::request_id request;
+        baton::claim claim;
+        protocol::enter_options options;
+        std::unique_ptr<dialects::turn> turn;
+        dialect_session::phase phase = phase::waiting;
+        protocol::serial ticket = 0;
+        protocol::serial fence = 0;
+        std::vector<protocol::abandoned_resource> abandoned;
+        std::optional<protocol::instant> hold_deadline;
+        std::optional<message_tag> asked;  // by an `enter` that is not answered
+        bool looking = false;
+        bool look_again = false;
+        std::uint64_t round = 0;  // the renewal after which it was asked for
+        protocol::instant look_at;
+        std::set<std::string> listens;
+    };
+    using record_ptr = std::shared_ptr<record>;
+    struct round {
+        message_tag tag = 0;
+        std::size_t missing = 0;
+        std::vector<protocol::event> events;
+        std::error_code error;
+    };
+
+    void enter(message_tag tag, const protocol::enter& command);
+    void leave(message_tag tag, const protocol::leave& command);
+    void open(message_tag tag, const protocol::open& command);
+    void close(message_tag tag, const protocol::close& command);
+    void renew_all(message_tag tag);
+    void renewed(const std::shared_ptr<round>& round, const record_ptr& record, const outcome& outcome);
+    void finish(const std::shared_ptr<round>& round);
+    void look(const record_ptr& record);
+    void looked(const record_ptr& record, const outcome& outcome);
+    void grant(record& record, const outcome& outcome);
+    void answer(record& record);
+    void refuse_busy(const record_ptr& record);
+    void drop(const record_ptr& record, std::function<void()> done);
+    void forget(const record_ptr& record);
+    [[nodiscard]] protocol::event granted(const record& record) const;
+    template <typename What> [[nodiscard]] protocol::event event(What what) const {
+        return {talk_.now(), std::move(what)};
+    }
+
+    const dialect& dialect_;
+    talk& talk_;
+    dialect::speaker& speaker_;
+    teller& teller_;
+    protocol::session_id id_;
+    std::uint64_t round_ = 0;
+    protocol::serial ticket_ = 0;
+    std::map<std::uint64_t, record_ptr> records_;  // by number
+    std::map<std::string, std::set<std::uint64_t>> listeners_;
+};
+
+}  // namespace baton::dialects

@@ -1,0 +1,298 @@
+#include "stores/dialects/dialect_store.hpp"
+
+#include <array>
+#include <deque>
+#include <random>
+#include <utility>
+
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "baton/error.hpp"
+#include "client/own_clock.hpp"
+#include "stores/dialects/dialect.hpp"
+#include "stores/dialects/dialect_session.hpp"
+#include "stores/dialects/listing.hpp"
+#include "stores/redis/dial.hpp"
+#include "stores/redis/greeting.hpp"
+#include "stores/redis/reply_class.hpp"
+#include "stores/resp/io_thread.hpp"
+#include "stores/resp/line_user.hpp"
+
+namespace baton::dialects {
+namespace {
+
+using detail::redis_address;
+using detail::reply_class;
+
+/// These servers remember nothing of who they were: there is one memory, whatever becomes of it.
+constexpr lineage only_lineage = 1;
+constexpr message_tag any_tag = 1;  // answers come in order
+
+void encode(std::string& out, const words& command) {
+    resp::writer write{out};
+    write.array(command.size());
+    for (const std::string& word : command) write.bulk(word);
+}
+
+std::string encoded(const words& command) {
+    std::string out;
+    encode(out, command);
+    return out;
+}
+
+/// Between a connection, a dialect and a client. All of it runs on the thread of the context, but for `send` and
+/// `inspect`, which pass on to it.
+class dialect_user final : public resp::line_user,
+                           public talk,
+                           public teller,
+                           public std::enable_shared_from_this<dialect_user> {
+public:
+    dialect_user(redis_address address, std::shared_ptr<const dialect> dialect, asio::io_context& context,
+                 std::weak_ptr<store_listener> listener)
+        : line_user{std::move(listener)},
+          context_{context},
+          address_{std::move(address)},
+          dialect_{std::move(dialect)},
+          greeting_{address_, dialect_->scripts(), encoded({"TIME"}),
+                    [this](const resp::value& answer) { return read_time(answer); }},
+          look_timer_{context},
+          speaker_{dialect_->make_speaker(*this)},
+          session_{*dialect_, *this, *speaker_, *this} {}
+
+    void use(const std::shared_ptr<resp::connection>& connection) { connection_ = connection; }
+
+    /// On the thread of whoever sends.
+    void send(std::vector<message> messages);
+    void inspect(const inspect_filter& filter, resp::look_answer answer);
+
+    // The connection.
+    void dial(asio::io_context& context, resp::dial_result done) override {
+        dial_redis(context, address_, std::move(done));
+    }
+    resp::greeting_step begin_greeting() override { return greeting_.begin(); }
+    resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
+    void up(lineage lineage) override;
+    void down(std::error_code why) override {
+        forget();
+        line_user::down(why);
+    }
+    void hopeless(std::error_code why) override {
+        forget();
+        line_user::hopeless(why);
+    }
+    void answered(message_tag tag, const resp::value& answer) override;
+    void pushed(const resp::value& message) override;
+
+    // The turns.
+    void ask(std::vector<words> commands, std::function<void(const answers&)> done) override;
+    void watch(const std::string& key, const turn& who) override;
+    void listen(const std::string& name, const turn& who) override { session_.listen(name, who); }
+    [[nodiscard]] bool can_watch() const override { return can_watch_; }
+    [[nodiscard]] protocol::instant now() const override {
+        return protocol::instant{detail::read_clock(lease_clock::boottime).time_since_epoch()};
+    }
+    [[nodiscard]] server_time server_now() const override { return server_time{now().time_since_epoch() + ahead_}; }
+    [[nodiscard]] std::string random_bytes() override;
+
+    // The client.
+    void reply(message_tag tag, std::vector<protocol::event> events) override {
+        if (const auto told = listener()) told->replied(tag, only_lineage, std::move(events));
+    }
+    void fail(message_tag tag, std::error_code why) override {
+        if (const auto told = listener()) told->failed(tag, failure::rejected, why);
+    }
+    void notice(protocol::event event) override {
+        if (const auto told = listener()) told->noticed(only_lineage, std::move(event));
+    }
+
+private:
+    struct question {
+        std::size_t missing = 0;
+        answers heard;
+        std::function<void(const answers&)> done;
+    };
+
+    [[nodiscard]] std::shared_ptr<dialect_user> self() { return shared_from_this(); }
+    bool transmit(std::string_view bytes, std::size_t expected);
+    void forget();
+    void set_timer();
+    void hear_time(server_time time) { ahead_ = time.time_since_epoch() - now().time_since_epoch(); }
+    resp::greeting_step read_time(const resp::value& answer);
+
+    asio::io_context& context_;
+    const redis_address address_;
+    const std::shared_ptr<const dialect> dialect_;
+    redis::greeting greeting_;
+    std::weak_ptr<resp::connection> connection_;
+    asio::steady_timer look_timer_;
+    std::deque<question> questions_;
+    bool up_ = false;
+    bool can_watch_ = true;               // until the server says no
+    std::chrono::microseconds ahead_{0};  // the server's clock, of ours
+    std::random_device random_;
+    std::unique_ptr<dialect::speaker> speaker_;
+    dialect_session session_;
+};
+
+resp::greeting_step dialect_user::read_time(const resp::value& answer) {
+    if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
+    hear_time(time_in(answer));
+    return {.lineage = only_lineage};
+}
+
+void dialect_user::up(lineage lineage) {
+    up_ = true;
+    ask({{"CLIENT", "TRACKING", "ON", "OPTIN"}}, [this](const answers& answers) { can_watch_ = !error_in(answers); });
+    std::string bytes;
+    for (const words& command : speaker_->first_words()) encode(bytes, command);
+    if (!bytes.empty()) transmit(bytes, 0);
+    line_user::up(lineage);
+}
+
+void dialect_user::forget() {
+    up_ = false;
+    look_timer_.cancel();
+    const auto questions = std::exchange(questions_, {});  // with all that they keep alive, at the end of this
+    session_.connection_lost();
+}
+
+bool dialect_user::transmit(std::string_view bytes, std::size_t expected) {
+    const auto connection = connection_.lock();
+    return up_ && connection && connection->send(bytes, std::vector<message_tag>(expected, any_tag));
+}
+
+void dialect_user::send(std::vector<message> messages) {
+    if (why_hopeless()) return refuse_if_hopeless(messages);
+    asio::post(context_, [self = self(), messages = std::move(messages)] {
+        if (!self->up_) return;
+        for (const message& message : messages) self->session_.perform(message);
+        self->set_timer();
+    });
+}
+
+void dialect_user::ask(std::vector<words> commands, std::function<void(const answers&)> done) {
+    std::string bytes;
+    for (const words& command : commands) encode(bytes, command);
+    if (transmit(bytes, commands.size())) questions_.push_back({commands.size(), {}, std::move(done)});
+}
+
+void dialect_user::answered(message_tag, const resp::value& answer) {
+    if (questions_.empty()) return;
+    if (answer.kind == resp::kind::error) {
+        const reply_class what = detail::classify(answer.text);
+        if (what == reply_class::no_script || what == reply_class::unavailable) {
+            if (const auto connection = connection_.lock()) connection->reset();
+            return;  // what was asked is not answered any more
+        }
+    }
+    question& asked = questions_.front();
+    asked.heard.push_back(answer);
+    if (--asked.missing != 0) return;
+    const question complete = std::move(asked);
+    questions_.pop_front();
+    complete.done(complete.heard);
+    set_timer();
+}
+
+/// Invalidations of what was watched, and whatever the dialect listens to.
+void dialect_user::pushed(const resp::value& message) {
+    if (!up_ || message.items.empty()) return;
+    if (message.items[0].text == "invalidate" && message.items.size() == 2)
+        for (const resp::value& key : message.items[1].items) session_.heard(key.text);
+    else if (const std::string name = speaker_->heard(message); !name.empty())
+        session_.heard(name);
+    set_timer();
+}
+
+/// The server tells of the next change of a key that was read after CACHING YES.
+void dialect_user::watch(const std::string& key, const turn& who) {
+    if (!can_watch_) return;
+    session_.listen(key, who);
+    ask({{"CLIENT", "CACHING", "YES"}, {"EXISTS", key}}, [](const answers&) {});
+}
+
+std::string dialect_user::random_bytes() {
+    std::string bytes;
+    for (int i = 0; i < 4; ++i)
+        for (auto [word, left] = std::pair{random_(), 4}; left > 0; --left, word >>= 8U)
+            bytes += static_cast<char>(word & 0xffU);
+    return bytes;
+}
+
+void dialect_user::set_timer() {
+    const auto next = session_.next_look();
+    if (!next || !up_) {
+        look_timer_.cancel();
+        return;
+    }
+    look_timer_.expires_after(std::max(*next - now(), protocol::duration{0}));
+    look_timer_.async_wait([weak = weak_from_this()](std::error_code error) {
+        const auto self = weak.lock();
+        if (!self || error) return;
+        self->session_.pass_time();
+        self->set_timer();
+    });
+}
+
+void dialect_user::inspect(const inspect_filter& filter, resp::look_answer answer) {
+    if (const auto why = why_hopeless()) return answer(why, {});
+    asio::post(context_, [self = self(), filter, answer = std::move(answer)] {
+        if (!self->up_) return answer(errc::store_unavailable, {});
+        self->speaker_->list(filter, [answer, filter, at = self->now()](std::error_code error, const listing& found) {
+            answer(error, error ? snapshot{} : snapshot_of(found, filter, at));
+        });
+    });
+}
+
+class dialect_line final : public resp::connected_line {
+public:
+    dialect_line(std::shared_ptr<resp::io_thread> thread, std::shared_ptr<dialect_user> user)
+        : connected_line{std::move(thread), user}, user_{std::move(user)} {
+        user_->use(connection());
+        begin();
+    }
+
+    void send(std::vector<message> messages) override { user_->send(std::move(messages)); }
+    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
+        user_->inspect(filter, std::move(answer));
+    }
+
+private:
+    std::shared_ptr<dialect_user> user_;
+};
+
+class foreign_space final : public store {
+public:
+    foreign_space(redis_address address, std::shared_ptr<const dialect> dialect)
+        : address_{std::move(address)}, dialect_{std::move(dialect)} {}
+
+    std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
+        auto user = std::make_shared<dialect_user>(address_, dialect_, thread_->context(), std::move(listener));
+        return std::make_unique<dialect_line>(thread_, std::move(user));
+    }
+    [[nodiscard]] std::optional<lease_pace> pace() const override { return dialect_->pace(); }
+    [[nodiscard]] std::string objection(const std::vector<claim>& claims,
+                                        const protocol::enter_options& options) const override {
+        return dialect_->objection(claims, options);
+    }
+    void wait(sleeper& who) override { thread_->wait(who); }
+    void wake(sleeper& who) override { thread_->wake(who); }
+
+private:
+    const redis_address address_;
+    const std::shared_ptr<const dialect> dialect_;
+    std::shared_ptr<resp::io_thread> thread_ = std::make_shared<resp::io_thread>();
+};
+
+}  // namespace
+}  // namespace baton::dialects
+
+namespace baton::detail {
+
+std::shared_ptr<store> dialect_store(redis_address address) {
+    auto dialect = dialects::make_dialect(address.dialect, address.options);
+    return std::make_shared<dialects::foreign_space>(std::move(address), std::move(dialect));
+}
+
+}  // namespace baton::detail

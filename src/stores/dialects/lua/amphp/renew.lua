@@ -1,0 +1,11 @@
+#!lua flags=allow-oom
+-- renew: prolongs locks, those among them that still belong to their tokens.
+-- KEYS lock, …
+-- ARGV expiry in ms; the token of each lock
+-- Reply: how many were prolonged
+-- A lock that expired is not taken again: somebody may have been told that it is free.
+local renewed = 0
+for i, lock in ipairs(KEYS) do
+    if redis.call('GET', lock) == ARGV[i + 1] then renewed = renewed + redis.call('PEXPIRE', lock, ARGV[1]) end
+end
+return renewed

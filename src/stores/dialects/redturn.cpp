@@ -1,0 +1,287 @@
+// The queue of red-turn and redturn.ts: a list under the resource's own name, whose first element has it. An element is
+// ID:CHANNEL:TIMEOUT; whoever becomes first is told so on its channel, and whoever waits removes a first element whose
+// time is over. A holder of ours renews by changing its id, which makes the timers of all others pointless: so every
+// notice is confirmed in that way before anybody believes it. docs/dialects.md.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "stores/dialects/dialect.hpp"
+#include "stores/dialects/hex.hpp"
+#include "stores/dialects/listing.hpp"
+#include "stores/dialects/option_reader.hpp"
+#include "stores/dialects/scripts.hpp"
+#include "stores/redis/url_text.hpp"
+
+namespace baton::dialects {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct redturn_options {
+    std::chrono::milliseconds timeout{10'000};
+    std::chrono::milliseconds refresh_interval{3'333};
+    std::string notices = "new";
+};
+
+/// ID:CHANNEL:TIMEOUT, where neither id nor channel has a colon.
+struct element {
+    std::string id;
+    std::string channel;
+    std::chrono::milliseconds timeout{0};
+
+    [[nodiscard]] static std::optional<element> read(std::string_view text) {
+        const std::size_t first = text.find(':');
+        const std::size_t second = text.find(':', first == std::string_view::npos ? first : first + 1);
+        if (second == std::string_view::npos || text.find(':', second + 1) != std::string_view::npos) return {};
+        const auto timeout = detail::number_in<std::int64_t>(text.substr(second + 1), 0, 1'000'000'000'000);
+        if (!timeout || first == 0) return {};
+        return element{std::string{text.substr(0, first)}, std::string{text.substr(first + 1, second - first - 1)},
+                       std::chrono::milliseconds{*timeout}};
+    }
+    [[nodiscard]] std::string text() const { return id + ":" + channel + ":" + std::to_string(timeout.count()); }
+};
+
+/// What the turns of one line share: the channel, and which ids are in use.
+struct redturn_line {
+    redturn_options options;
+    std::string channel;  // 32 hex digits
+    std::uint64_t last = 0;
+    std::set<std::string> ids;
+
+    [[nodiscard]] element next_element() {
+        element made{channel + "." + std::to_string(++last), channel, options.timeout};
+        ids.insert(made.id);
+        return made;
+    }
+    [[nodiscard]] bool is_ours(std::string_view id) const { return id.starts_with(channel + "."); }
+};
+
+class redturn_turn final : public turn {
+public:
+    redturn_turn(talk& talk, redturn_line& line, std::string name)
+        : talk_{talk}, line_{line}, name_{std::move(name)}, mine_{line.next_element()} {}
+    redturn_turn(const redturn_turn&) = delete;
+    redturn_turn& operator=(const redturn_turn&) = delete;
+    ~redturn_turn() override {
+        line_.ids.erase(mine_.id);
+        if (next_) line_.ids.erase(next_->id);
+    }
+
+    void look(heard done) override {
+        talk_.listen(mine_.id, *this);
+        added_ ? find(std::move(done)) : add(std::move(done));
+    }
+
+    void renew(heard done) override {
+        refresh({}, done, [done] { done({.standing = standing::gone}); });
+    }
+
+    void leave(std::function<void()> done) override {
+        words said = call(redturn_scripts::withdraw, {name_}, {line_.options.notices, mine_.text()});
+        if (next_) said.push_back(next_->text());
+        talk_.ask({std::move(said)}, [done = std::move(done)](const answers&) { done(); });
+    }
+
+    /// A notice may be lost; and the first may be dead.
+    [[nodiscard]] protocol::duration patience() const override {
+        protocol::duration next = std::min<protocol::duration>(1s, line_.options.refresh_interval);
+        if (const auto due = head_due()) next = std::clamp(*due - talk_.now(), protocol::duration{0}, next);
+        return next;
+    }
+
+private:
+    void add(heard done) {
+        added_ = true;
+        talk_.ask({call(redturn_scripts::add, {name_}, {line_.channel, mine_.text(), mine_.id, line_.options.notices}),
+                   {"TIME"}},
+                  [this, done = std::move(done)](const answers& answers) {
+                      if (const auto* error = error_in(answers)) return done(failure_of(*error));
+                      if (answers[0].text == mine_.text())
+                          return done({.standing = standing::held, .at = time_in(answers[1])});
+                      learn_head(answers[0].text);
+                      done({.standing = standing::waiting});
+                  });
+    }
+
+    /// Where it stands by now. A first element whose time is over is removed on the way.
+    void find(heard done) {
+        std::vector<words> asked{{"LINDEX", name_, "0"}};
+        const auto due = head_due();
+        const auto overdue = due && *due <= talk_.now() ? element::read(head_) : std::nullopt;
+        if (overdue)
+            asked.push_back(
+                call(redturn_scripts::remove, {name_}, {overdue->id, overdue->channel, line_.options.notices}));
+        asked.push_back({"LINDEX", name_, "0"});
+        asked.push_back({"LPOS", name_, mine_.text()});
+        if (next_) asked.push_back({"LPOS", name_, next_->text()});
+        talk_.ask(std::move(asked), [this, overdue, done = std::move(done)](const answers& answers) {
+            if (const auto* error = error_in(answers)) return done(failure_of(*error));
+            const std::size_t at = overdue ? 2 : 1;
+            const std::string& head = answers[at].text;
+            if (next_ && head == next_->text()) settle(true);
+            if (head == mine_.text()) {
+                std::vector<protocol::mark> abandoned;
+                if (overdue && answers[0].text == overdue->text()) abandoned.push_back(mark_of(*overdue));
+                // Somebody may have removed it in between.
+                return refresh(std::move(abandoned), done, [this, done] { find(done); });
+            }
+            const bool there = std::any_of(answers.begin() + static_cast<std::ptrdiff_t>(at) + 1, answers.end(),
+                                           [](const resp::value& place) { return place.kind == resp::kind::number; });
+            if (!there) return add(done);  // taken for dead, or never arrived
+            learn_head(head);
+            done({.standing = standing::waiting});
+        });
+    }
+
+    /// Makes the first element, if it is ours, one of another id.
+    void refresh(std::vector<protocol::mark> abandoned, heard done, std::function<void()> not_first) {
+        if (next_)  // it is not known whether the last one was done
+            return talk_.ask({{"LINDEX", name_, "0"}}, [=, this](const answers& answers) {
+                if (const auto* error = error_in(answers)) return done(failure_of(*error));
+                settle(answers[0].text == next_->text());
+                refresh(abandoned, done, not_first);
+            });
+        next_ = line_.next_element();
+        talk_.ask(
+            {call(redturn_scripts::refresh, {name_}, {line_.channel, mine_.id, next_->id, next_->text()}), {"TIME"}},
+            [=, this](const answers& answers) {
+                if (const auto* error = error_in(answers)) return done(failure_of(*error));
+                const bool refreshed = answers[0].kind == resp::kind::bulk;
+                settle(refreshed);
+                if (!refreshed) return not_first();
+                done({.standing = standing::held, .at = time_in(answers[1]), .abandoned = abandoned});
+            });
+    }
+
+    /// It is known which of both ids the element has.
+    void settle(bool next) {
+        const element other = *std::exchange(next_, std::nullopt);
+        line_.ids.erase(next ? mine_.id : other.id);
+        if (next) mine_ = other;
+    }
+
+    void learn_head(const std::string& head) {
+        if (head == head_) return;
+        head_ = head;
+        head_since_ = talk_.now();
+    }
+    [[nodiscard]] std::optional<protocol::instant> head_due() const {
+        const auto head = element::read(head_);
+        if (!head) return {};
+        return head_since_ + head->timeout;
+    }
+    [[nodiscard]] protocol::mark mark_of(const element& dead) const {
+        return {dead.id + " of " + dead.channel, 0, protocol::instant{talk_.server_now().time_since_epoch()}, 1};
+    }
+
+    talk& talk_;
+    redturn_line& line_;
+    const std::string name_;
+    element mine_;
+    std::optional<element> next_;  // what it is being changed to
+    bool added_ = false;
+    std::string head_;  // as it was learnt last, while it was another's
+    protocol::instant head_since_;
+};
+
+class redturn_speaker final : public dialect::speaker {
+public:
+    redturn_speaker(talk& talk, const redturn_options& options)
+        : talk_{talk}, line_{options, hex(talk.random_bytes()), 0, {}} {}
+
+    [[nodiscard]] std::vector<words> first_words() override { return {{"SUBSCRIBE", line_.channel}}; }
+
+    [[nodiscard]] std::unique_ptr<turn> make_turn(const claim& claim, const protocol::enter_options&) override {
+        return std::make_unique<redturn_turn>(talk_, line_, claim.resource);
+    }
+
+    /// `id:resource`, or `resource:id`. What was told to nobody that is here stands in the way of others.
+    [[nodiscard]] std::string heard(const resp::value& message) override {
+        if (message.items.size() != 3 || message.items[0].text != "message") return {};
+        const std::string& text = message.items[2].text;
+        const std::size_t first = text.find(':');
+        const std::size_t last = text.rfind(':');
+        if (first == std::string::npos) return {};
+        std::string id = text.substr(0, first);
+        std::string resource = text.substr(first + 1);
+        if (!line_.is_ours(id)) {
+            id = text.substr(last + 1);
+            resource = text.substr(0, last);
+        }
+        if (!line_.is_ours(id) || line_.ids.contains(id)) return id;
+        talk_.ask({call(redturn_scripts::remove, {resource}, {id, line_.channel, line_.options.notices})},
+                  [](const answers&) {});
+        return {};
+    }
+
+    /// There is no prefix: a list is one of ours if all its elements look so.
+    void list(const inspect_filter& filter, list_answer done) override {
+        if (filter.how == inspect_filter::match::exact) return list_names({filter.name}, done);
+        words pattern{"TYPE", "list"};
+        if (filter.how == inspect_filter::match::prefix)
+            pattern.insert(pattern.end(), {"MATCH", literal(filter.name) + "*"});
+        scan(talk_, pattern,
+             [this, done = std::move(done)](std::error_code error, const std::vector<std::string>& names) {
+                 if (error) return done(error, {});
+                 list_names(names, done);
+             });
+    }
+
+private:
+    void list_names(const std::vector<std::string>& names, const list_answer& done) {
+        if (names.empty()) return done({}, {});
+        std::vector<words> asked;
+        for (const std::string& name : names) asked.push_back({"LRANGE", name, "0", "-1"});
+        talk_.ask(std::move(asked), [names, done](const answers& answers) {
+            listing found;
+            for (std::size_t i = 0; i < names.size(); ++i) {
+                const auto& elements = answers[i].items;
+                if (!std::ranges::all_of(elements,
+                                         [](const auto& each) { return element::read(each.text).has_value(); }))
+                    continue;
+                for (std::size_t place = 0; place < elements.size(); ++place) {
+                    const auto each = element::read(elements[place].text);
+                    found.requests.push_back({names[i], each->id + " of " + each->channel, place == 0});
+                }
+            }
+            done({}, std::move(found));
+        });
+    }
+
+    talk& talk_;
+    redturn_line line_;
+};
+
+class redturn final : public dialect {
+public:
+    explicit redturn(redturn_options options) : options_{std::move(options)} {}
+
+    [[nodiscard]] lease_pace pace() const override { return {options_.timeout, options_.refresh_interval}; }
+    [[nodiscard]] std::string objection(const std::vector<claim>& claims,
+                                        const protocol::enter_options& options) const override {
+        return one_exclusive_name("redturn", claims, options);
+    }
+    [[nodiscard]] std::span<const redis::script_text> scripts() const override { return redturn_scripts::all; }
+    [[nodiscard]] std::unique_ptr<speaker> make_speaker(talk& talk) const override {
+        return std::make_unique<redturn_speaker>(talk, options_);
+    }
+
+private:
+    const redturn_options options_;
+};
+
+}  // namespace
+
+std::shared_ptr<const dialect> make_redturn(const options& given) {
+    option_reader read{"redturn", given};
+    redturn_options options;
+    options.timeout = read.time("timeout", options.timeout, 100ms, 24h);
+    options.refresh_interval = read.time("refresh_interval", options.timeout / 3, 10ms, options.timeout / 2);
+    options.notices = read.choice("notices", {"new", "old"}, 0) == 0 ? "new" : "old";
+    read.finish();
+    return std::make_shared<redturn>(std::move(options));
+}
+
+}  // namespace baton::dialects
