@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "hand_off.hpp"
-#include "plain_lock.hpp"
+#include "bench/plain_lock.hpp"
 #include "private_server.hpp"
-#include "processors.hpp"
+#include "bench/processors.hpp"
 #include "ratios.hpp"
 #include "stores/redis/script_call.hpp"
 #include "stores/redis/script_reply.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cad.hpp"
+#include "bench/cad.hpp"
 #include "private_server.hpp"
 #include "ratios.hpp"
 #include "server_line.hpp"

@@ -7,6 +7,18 @@
 #include "stores/resp/wire.hpp"
 
 namespace baton::cli {
+namespace {
+
+template <typename Make> auto or_fail(Make make) {
+    try {
+        return make();
+    } catch (const error& refused) {
+        throw failure{code_of(refused.code()), refused.what()};
+    }
+}
+
+}  // namespace
+
 place make_place(std::string url, std::string space) {
     if (url.empty()) url = detail::default_url();
     if (space.empty())
@@ -33,12 +45,14 @@ store_maker& store_maker_used() {
     return maker;
 }
 
-client open_client(const place& place, const client_options& options, std::optional<pid_t> companion) {
-    try {
-        return client{store_maker_used()(address_of(place), companion), options};
-    } catch (const error& refused) {
-        throw failure{code_of(refused.code()), refused.what()};
-    }
+std::shared_ptr<store> open_store(const place& place, std::optional<pid_t> companion) {
+    return or_fail([&] { return store_maker_used()(address_of(place), companion); });
 }
+
+client open_client(std::shared_ptr<store> store, const client_options& options) {
+    return or_fail([&] { return client{std::move(store), options}; });
+}
+
+client open_client(const place& place) { return open_client(open_store(place)); }
 
 }  // namespace baton::cli

@@ -29,9 +29,10 @@ struct place {
 /// The engine there is silent. Throws `failure` (unreachable).
 [[noreturn]] void no_answer(const place& place);
 
-/// Every verb gets its client here. `companion` is a second process that the session is bound to. Throws `failure`.
-[[nodiscard]] client open_client(const place& place, const client_options& options = {},
-                                 std::optional<pid_t> companion = {});
+/// Every verb gets its client here. `companion` is a second process that the session is bound to. They throw `failure`.
+[[nodiscard]] std::shared_ptr<store> open_store(const place& place, std::optional<pid_t> companion = {});
+[[nodiscard]] client open_client(std::shared_ptr<store> store, const client_options& options = {});
+[[nodiscard]] client open_client(const place& place);
 
 /// What makes the stores; tests put something in between.
 using store_maker = std::function<std::shared_ptr<store>(std::string_view address, std::optional<pid_t> companion)>;

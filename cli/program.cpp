@@ -83,6 +83,7 @@ int perform(int argc, char** argv) {
     add_mend(app, chosen);
     add_resize(app, chosen);
     add_agent(app, chosen);
+    add_bench(app, chosen);
     app.require_subcommand(0, 1);  // or the word of another verb, after the first, would be that verb
     app.footer("`baton VERB --help` says more of a verb, with examples.");
     try {

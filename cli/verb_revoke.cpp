@@ -71,6 +71,9 @@ int revoke(const texts& in) {
     client client = open_client(in.place.made());
     const inspect_filter filter{inspect_filter::match::exact, in.name, false};
     const snapshot seen = client.inspect(filter);
+    if (seen.foreign)
+        throw failure{exit_code::configuration,
+                      "revoke: the protocol of this dialect has no operators; see docs/dialects.md"};
     const request_view holder = find_holder(seen, in.name, fence);
     client.revoke(in.name, holder.ticket, in.note, in.now);
     return print(what_happens(in, holder, client.inspect(filter)));

@@ -33,7 +33,7 @@ The command finds BATON_FENCE, BATON_LOCKS, BATON_SLOTS, BATON_ABANDONED, BATON_
 struct texts {
     std::vector<std::string> locks, shared, permits;
     std::string wait, ttl, max_hold, kill_after, on_lost = "stop", if_abandoned = "run", conflict_exit_code,
-        shell_command;
+                                                 shell_command;
     bool quiet = false, verbose = false;
     place_options place;
     run_options options;
@@ -69,9 +69,7 @@ void read_times(const texts& texts, run_options& options) {
     if (options.ttl < milliseconds{100}) refuse("--ttl " + texts.ttl + ": at least 100ms");
     if (options.max_hold && *options.max_hold < milliseconds{1})
         refuse("--max-hold " + texts.max_hold + ": at least 1ms");
-    if (options.kill_after && *options.kill_after > options.ttl / 2)
-        refuse("--kill-after " + texts.kill_after + ": at most half of the ttl, which is " +
-               show_duration(options.ttl) + ", so that there is time to stop the command before the lock is lost");
+    check_kill_after(options);
     if (options.nonblock && options.wait) refuse("--nonblock and --wait: one or the other");
     // As with flock. A wait of no time would be over before the engine can answer that the name is free.
     if (options.wait == milliseconds{0}) {

@@ -20,6 +20,7 @@ using action = std::function<int()>;
 /// `command` is what came after `--`, for the verb that takes one.
 void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& command, bool has_command);
 void add_agent(CLI::App& app, action& chosen);
+void add_bench(CLI::App& app, action& chosen);
 void add_ls(CLI::App& app, action& chosen);
 void add_why(CLI::App& app, action& chosen);
 void add_revoke(CLI::App& app, action& chosen);

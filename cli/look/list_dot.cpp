@@ -27,7 +27,8 @@ std::string arrow(const claim_view& from, const claim_view& to, const std::strin
 std::string list_dot(const snapshot& snapshot) {
     std::string text = "digraph baton {\n  rankdir=LR;\n  node [shape=box];\n";
     for (const request_view& request : snapshot.requests) {
-        const std::string state = (request.fence != 0 ? "holds, " : "waits, ") + show_duration(request.age);
+        const std::string state =
+            (request.fence != 0 ? "holds" : "waits") + (snapshot.foreign ? "" : ", " + show_duration(request.age));
         text += "  " + vertex(request.ticket) + " [label=" + quoted(detail::printable(request.label) + " | " + state) +
                 (request.fence != 0 ? ", style=bold" : ", style=dashed") + "];\n";
     }

@@ -111,6 +111,11 @@ std::string list_json(const snapshot& snapshot) {
     object["sessions"] = snapshot.sessions;
     object["resources"] = all(snapshot.resources);
     object["requests"] = all(snapshot.requests);
+    if (snapshot.foreign) {
+        object["foreign"] = true;
+        for (json_text& request : object["requests"])
+            for (const char* unknown : {"fence", "age_ms", "silence_ms"}) request.erase(unknown);
+    }
     object["circles"] = all(snapshot.circles);
     return line_of(object);
 }

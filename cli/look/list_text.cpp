@@ -35,9 +35,9 @@ std::string line(const snapshot& snapshot, const claim_view& claim, const std::s
     std::string text = "  " + what + mode_text(claim.mode, claim.permits, claim.limit) + slots_text(claim.slots);
     const request_view* const request = find_request(snapshot, claim.ticket);
     if (request == nullptr) return text + "\n";
-    text += ", " + show_duration(request->age);
-    if (request->fence != 0) text += ", fence " + std::to_string(request->fence);
-    text += ": " + printable(request->label) + ", alive " + show_duration(request->silence) + " ago";
+    if (!snapshot.foreign) text += ", " + show_duration(request->age);
+    if (!snapshot.foreign && request->fence != 0) text += ", fence " + std::to_string(request->fence);
+    text += ": " + printable(request->label) + alive_text(snapshot, *request);
     if (request->hold_left) text += ", ends in " + show_duration(*request->hold_left);
     if (request->revoked_in) {
         text += ", revoked in " + show_duration(*request->revoked_in);
@@ -67,6 +67,10 @@ std::string circle_text(const snapshot& snapshot, const circle& circle) {
 }
 
 }  // namespace
+
+std::string alive_text(const snapshot& snapshot, const request_view& request) {
+    return snapshot.foreign ? "" : ", alive " + show_duration(request.silence) + " ago";
+}
 
 const resource_view* find_resource(const snapshot& snapshot, const std::string& name) {
     const auto found = std::ranges::find(snapshot.resources, name, &resource_view::name);

@@ -19,12 +19,15 @@ namespace baton::cli {
 /// A paragraph on one resource, and the tree of who waits for whom, from the ones that hold everything up.
 [[nodiscard]] std::string why_text(const snapshot& snapshot, const std::string& name);
 
-/// Nobody holds it and nobody waits for it.
 /// Early after a restart of the engine: nothing is granted, so that holders can come back.
 [[nodiscard]] inline bool is_paused(const snapshot& snapshot) {
     return snapshot.paused_until && *snapshot.paused_until > snapshot.at;
 }
+/// Nobody holds it and nobody waits for it.
 [[nodiscard]] bool is_free(const snapshot& snapshot, const std::string& name);
+
+/// `, alive 2 s ago`, where that is known.
+[[nodiscard]] std::string alive_text(const snapshot& snapshot, const request_view& request);
 
 [[nodiscard]] const resource_view* find_resource(const snapshot& snapshot, const std::string& name);
 [[nodiscard]] const request_view* find_request(const snapshot& snapshot, protocol::serial ticket);

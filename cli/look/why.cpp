@@ -64,7 +64,13 @@ private:
               std::string& text) const {
         const request_view* const request = find_request(snapshot_, ticket);
         if (request == nullptr) return;
-        text += indent + printable(request->label) + (why.empty() ? "" : " " + why) + ": ";
+        text += indent + printable(request->label) + (why.empty() ? "" : " " + why);
+        if (snapshot_.foreign && !why.empty()) {  // there is no more to tell
+            shown.insert(ticket);
+            text += "\n";
+            return show_below(ticket, indent, shown, text);
+        }
+        text += ": ";
         if (!shown.insert(ticket).second) {
             text += "see above\n";
             return;
@@ -72,8 +78,12 @@ private:
         text += request->fence != 0 ? "holds " : "has waited for ";
         for (const claim& claim : request->claims)
             text += (&claim == &request->claims.front() ? "" : ", ") + printable(claim.resource);
-        text += (request->fence != 0 ? " for " : " ") + show_duration(request->age) + ", alive " +
-                show_duration(request->silence) + " ago\n";
+        if (!snapshot_.foreign) text += (request->fence != 0 ? " for " : " ") + show_duration(request->age);
+        text += alive_text(snapshot_, *request) + "\n";
+        show_below(ticket, indent, shown, text);
+    }
+
+    void show_below(serial ticket, const std::string& indent, std::set<serial>& shown, std::string& text) const {
         const auto found = below_.find(ticket);
         if (found == below_.end()) return;
         for (const reason& reason : found->second) show(reason.blocked, indent + "  ", reason.text, shown, text);
@@ -91,8 +101,12 @@ std::string holders_text(const snapshot& snapshot, const resource_view& resource
         const request_view* const request = find_request(snapshot, claim.ticket);
         if (request == nullptr) continue;
         text += (text.empty() ? "" : "; ") + printable(request->label) + " (" +
-                mode_text(claim.mode, claim.permits, claim.limit) + ", fence " + std::to_string(request->fence) +
-                ") for " + show_duration(request->age) + ", alive " + show_duration(request->silence) + " ago";
+                mode_text(claim.mode, claim.permits, claim.limit);
+        if (!snapshot.foreign)
+            text += ", fence " + std::to_string(request->fence) + ") for " + show_duration(request->age);
+        else
+            text += ")";
+        text += alive_text(snapshot, *request);
     }
     return text;
 }
@@ -102,7 +116,8 @@ std::string queue_text(const snapshot& snapshot, const resource_view& resource) 
     const request_view* const next = find_request(snapshot, resource.queue.front().ticket);
     std::string text =
         resource.queue.size() == 1 ? "One waits for it" : std::to_string(resource.queue.size()) + " wait for it";
-    if (next != nullptr) text += "; next is " + printable(next->label) + ", after " + show_duration(next->age);
+    if (next != nullptr) text += "; next is " + printable(next->label);
+    if (next != nullptr && !snapshot.foreign) text += ", after " + show_duration(next->age);
     return text + ".";
 }
 

@@ -21,8 +21,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 }
 
 /// Returns only if it failed. Between fork and exec nothing may be allocated: the guardian may have a second thread.
-int become(char** arguments, char** environment, bool take_terminal, const guardian_setting& setting,
-           pid_t guardian) {
+int become(char** arguments, char** environment, bool take_terminal, const guardian_setting& setting, pid_t guardian) {
     ::setpgid(0, 0);
     // All signals are blocked still, so that asking for the terminal from the background does not stop us.
     if (take_terminal && setting.terminal >= 0) ::tcsetpgrp(setting.terminal, ::getpid());

@@ -33,4 +33,7 @@ struct run_options {
     std::vector<std::string> command;
 };
 
+/// There must be time to stop the command before the lock is lost. Throws `failure` (usage).
+void check_kill_after(const run_options& options);
+
 }  // namespace baton::cli

@@ -34,10 +34,9 @@ public:
         if (tag != asked_ || lineage != session_.lineage) return;
         for (const protocol::event& event : events)
             if (const auto* alive = std::get_if<protocol::alive>(&event.what); alive && prolongs(*alive))
-                page_.renewed(
-                    session_.number, sent_,
-                    sent_steady_ + session_.ttl -
-                        std::chrono::ceil<milliseconds>(detail::keep_alive{session_.ttl}.margin()));
+                page_.renewed(session_.number, sent_,
+                              sent_steady_ + session_.ttl -
+                                  std::chrono::ceil<milliseconds>(detail::keep_alive{session_.ttl}.margin()));
     }
     void failed(message_tag /*tag*/, failure /*how*/, std::error_code /*why*/) noexcept override {}
     void noticed(lineage /*lineage*/, protocol::event /*event*/) noexcept override {}

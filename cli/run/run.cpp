@@ -185,6 +185,13 @@ command_run::result command_run::finish(lease& lease, const job_end& end) {
 
 }  // namespace
 
+void check_kill_after(const run_options& options) {
+    if (options.kill_after && *options.kill_after > options.ttl / 2)
+        throw failure{exit_code::usage, "--kill-after " + show_duration(*options.kill_after) +
+                                            ": at most half of the ttl, which is " + show_duration(options.ttl) +
+                                            ", so that there is time to stop the command before the lock is lost"};
+}
+
 std::string label_of(const run_options& options) {
     std::array<char, 256> host{};
     if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
@@ -201,7 +208,23 @@ std::string label_of(const run_options& options) {
     return label;
 }
 
-int run_command(const run_options& options) {
+/// What a store prescribes is not for the command line to choose, and what it cannot have is said before anybody waits.
+run_options fit_to(const store& store, run_options options) {
+    const std::string objection = store.objection(options.claims, {options.nonblock, options.max_hold, {}});
+    if (!objection.empty()) throw failure{exit_code::configuration, objection};
+    if (const auto pace = store.pace()) {
+        if (options.ttl != run_options{}.ttl && options.ttl != pace->ttl)
+            throw failure{exit_code::configuration, "--ttl: here it is an option of the address, " +
+                                                        show_duration(pace->ttl) +
+                                                        ", as it has to suit the other programs there"};
+        options.ttl = pace->ttl;
+        check_kill_after(options);
+    }
+    return options;
+}
+
+int run_command(const run_options& given) {
+    run_options options = given;
     voice voice{options.tone, options.json};
     if (const auto name = held_around(inherited_environment(), options)) {
         voice.say(weight::problem, "not_acquired",
@@ -222,10 +245,14 @@ int run_command(const run_options& options) {
     const auto reach = std::make_shared<reach_observer>();
     command_run::result result;
     {
-        const auto stand_in = std::make_shared<guardian_stand_in>(guardian, address_of(options.place), options.ttl);
+        const std::shared_ptr<store> store = open_store(options.place, guardian.id());
+        options = fit_to(*store, options);
+        // Where leases are the store's own business, nobody else can keep them alive.
+        const auto stand_in =
+            store->pace() ? nullptr
+                          : std::make_shared<guardian_stand_in>(guardian, address_of(options.place), options.ttl);
         client client =
-            open_client(options.place, {.ttl = options.ttl, .label = label, .observer = reach, .stand_in = stand_in},
-                        guardian.id());
+            open_client(store, {.ttl = options.ttl, .label = label, .observer = reach, .stand_in = stand_in});
         turn turn = await_turn(client, options, label, signals, guardian, *reach, voice);
         command_run run{options, voice};
         job job{options, turn.granted, guardian, signals, terminal, voice};

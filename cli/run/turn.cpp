@@ -105,15 +105,17 @@ public:
         if (redraws_) return voice_.redraw(cut("baton: " + text, width()));
         std::vector<std::string> names;
         for (const claim& claim : options_.claims) names.push_back(claim.resource);
-        voice_.say(weight::news, "waiting", text,
-                   {{"names", names},
-                    {"waited_ms", std::int64_t{waited.count()}},
-                    {"place", std::uint64_t{view.place}},
-                    {"blocked_on", view.resource},
-                    {"by", view.holder},
-                    {"holds", view.holds},
-                    {"since_ms", std::int64_t{view.since.count() / 1'000}},
-                    {"alive_ms_ago", std::int64_t{view.silence.count() / 1'000}}});
+        std::vector<field> fields{{"names", names},
+                                  {"waited_ms", std::int64_t{waited.count()}},
+                                  {"place", std::uint64_t{view.place}},
+                                  {"blocked_on", view.resource},
+                                  {"by", view.holder},
+                                  {"holds", view.holds}};
+        if (view.timed) {
+            fields.push_back({"since_ms", std::int64_t{view.since.count() / 1'000}});
+            fields.push_back({"alive_ms_ago", std::int64_t{view.silence.count() / 1'000}});
+        }
+        voice_.say(weight::news, "waiting", text, fields);
     }
 
 private:

@@ -35,6 +35,7 @@ std::string place_text(std::size_t place) { return place == 1 ? "next in line" :
 
 waiting_view view_of(const snapshot& snapshot, const std::string& label, const std::vector<claim>& claims) {
     waiting_view view;
+    view.timed = !snapshot.foreign;
     if (snapshot.paused_until && *snapshot.paused_until > snapshot.at)
         view.paused = *snapshot.paused_until - snapshot.at;
     const request_view* const ours = find_ours(snapshot, label, claims);
@@ -73,9 +74,12 @@ std::string waiting_text(const waiting_view& view, const std::vector<claim>& cla
     if (view.holder.empty()) return text;
     text += "; ";
     if (claims.size() > 1) text += printable(view.resource) + " ";
-    text += (view.holds ? "held for " : "wanted for ") + show_duration(view.since) + " by " + printable(view.holder);
+    text += view.holds ? "held " : "wanted ";
+    if (view.timed) text += "for " + show_duration(view.since) + " ";
+    text += "by " + printable(view.holder);
     if (view.others != 0) text += " and " + std::to_string(view.others) + " more";
-    return text + ", alive " + show_duration(view.silence) + " ago";
+    if (view.timed) text += ", alive " + show_duration(view.silence) + " ago";
+    return text;
 }
 
 std::string cut(const std::string& line, std::size_t width) {

@@ -16,6 +16,7 @@ struct waiting_view {
     std::string resource;                             // on which it is blocked
     std::string holder;                               // the label of who holds that, or is ahead; empty: not known
     bool holds = false;                               // false: that one waits too, ahead of us
+    bool timed = true;                                // the two below are known
     std::chrono::microseconds since{0};               // it has held, or waited, for so long
     std::chrono::microseconds silence{0};             // since it was last known to be alive
     std::size_t others = 0;                           // that hold as well

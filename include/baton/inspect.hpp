@@ -90,6 +90,9 @@ struct snapshot {
     std::vector<resource_view> resources;  // by name
     std::vector<request_view> requests;    // by ticket
     std::vector<circle> circles;           // one for each knot of sessions that wait for each other
+    /// Of the protocol of another program: it says who holds and who waits in which order. Ages, signs of life and
+    /// fences are not known, tickets number the requests of this snapshot, and labels are the protocol's own names.
+    bool foreign = false;
 };
 
 }  // namespace baton

@@ -48,6 +48,7 @@ std::string literal(std::string_view name) {
 snapshot snapshot_of(const listing& listing, const inspect_filter& filter, protocol::instant at) {
     snapshot made;
     made.at = at;
+    made.foreign = true;
     std::map<std::string, resource_view> resources;
     std::map<std::string, std::uint32_t> limits{listing.limits.begin(), listing.limits.end()};
     protocol::serial ticket = 0;

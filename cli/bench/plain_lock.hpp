@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "cad.hpp"
+#include "bench/cad.hpp"
 #include "client/sleeping_thread.hpp"
 #include "stores/redis/dial.hpp"
 #include "stores/resp/connection.hpp"
@@ -19,7 +19,8 @@ namespace baton::bench {
 /// Used by one thread.
 class plain_lock {
 public:
-    explicit plain_lock(const std::string& url) : user_{std::make_shared<user>(url, thread_)} {
+    explicit plain_lock(const std::string& url, std::string key = "plain")
+        : key_{std::move(key)}, user_{std::make_shared<user>(url, thread_)} {
         connection_->start();
         digest_ = user_->wait().text;  // the last words of the greeting
     }
@@ -28,13 +29,13 @@ public:
     ~plain_lock() { connection_->stop(); }
 
     void acquire() {
-        say({"SET", "plain", "token", "NX", "PX", "10000"}, user::awaited);
+        say({"SET", key_, "token", "NX", "PX", "10000"}, user::awaited);
         if (user_->wait().text != "OK") throw std::runtime_error{"the plain lock is taken"};
     }
     /// As a lease does: without waiting for the answer.
-    void release() { say({"EVALSHA", digest_, "1", "plain", "token"}, user::ignored); }
+    void release() { say({"EVALSHA", digest_, "1", key_, "token"}, user::ignored); }
     void release_and_wait() {
-        say({"EVALSHA", digest_, "1", "plain", "token"}, user::awaited);
+        say({"EVALSHA", digest_, "1", key_, "token"}, user::awaited);
         if (user_->wait().number != 1) throw std::runtime_error{"the plain lock was lost"};
     }
 
@@ -50,7 +51,11 @@ private:
         void dial(asio::io_context& context, resp::dial_result done) override {
             detail::dial_redis(context, address_, std::move(done));
         }
-        resp::greeting_step begin_greeting() override { return {.send = words({"HELLO", "3"})}; }
+        resp::greeting_step begin_greeting() override {
+            if (address_.password.empty()) return {.send = words({"HELLO", "3"})};
+            return {.send = words(
+                        {"HELLO", "3", "AUTH", address_.user.empty() ? "default" : address_.user, address_.password})};
+        }
         resp::greeting_step answered_greeting(const resp::value& answer) override {
             if (answer.kind != resp::kind::bulk) return {.send = words({"SCRIPT", "LOAD", std::string{cad}})};
             loaded_ = answer;
@@ -91,6 +96,7 @@ private:
         if (!connection_->send(words(all), {tag})) throw std::runtime_error{"the server is gone"};
     }
 
+    const std::string key_;
     resp::io_thread thread_;
     std::shared_ptr<user> user_;
     std::shared_ptr<resp::connection> connection_ = std::make_shared<resp::connection>(thread_.context(), user_);

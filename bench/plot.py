@@ -1,0 +1,55 @@
+"""The drawings of bench/plot: one gnuplot script each, with its data in it. What a drawing means is said in
+docs/performance.md."""
+import json
+import subprocess
+import sys
+
+
+def series(results, scenario, store, x, y, **wanted):
+    """By subject: the points that a drawing shows."""
+    lines = {}
+    for each in results:
+        parameters, figures = each["parameters"], each["figures"]
+        if each["scenario"] != scenario or (store and each["store"] != store) or x not in parameters or y not in figures:
+            continue
+        if any(parameters.get(name) != value for name, value in wanted.items()):
+            continue
+        name = each["subject"] if store else each["store"]
+        lines.setdefault(name, []).append((parameters[x], figures[y]))
+    return lines
+
+
+def draw(path, title, x, y, lines, settings):
+    if not lines:
+        print(f"{path}: nothing to draw", file=sys.stderr)
+        return
+    script = ["set terminal svg size 800,480 font 'sans,12' background rgb 'white'", f"set output '{path}'",
+              f"set title '{title}'", f"set xlabel '{x}'", f"set ylabel '{y}'", "set key outside right", "set grid",
+              *settings]
+    data = []
+    for number, (name, points) in enumerate(lines.items()):
+        data.append(f"$data{number} << END")
+        data += [f"{a} {b}" for a, b in sorted(points)]
+        data.append("END")
+    plots = ", ".join(f"$data{number} using 1:2 with linespoints linewidth {3 if name == 'baton' else 1} title '{name}'"
+                      for number, name in enumerate(lines))
+    script += [*data, f"plot {plots}"]
+    subprocess.run(["gnuplot"], input="\n".join(script) + "\n", text=True, check=True)
+    print(path)
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        results = json.load(file)["results"]
+    folder = sys.argv[2]
+    logarithmic = ["set logscale x 2", "set logscale y 10"]
+    draw(f"{folder}/handoff.svg", "From one owner to the next, on one Redis server", "processes on one name",
+         "median, microseconds", series(results, "handoff", "redis", "processes", "p50_us", hold_us=0), logarithmic)
+    draw(f"{folder}/throughput.svg", "Cycles of one client", "callers, each with its own name", "acquire and release, a second",
+         series(results, "throughput", None, "callers", "cycles_per_s"), ["set logscale x 2", "set yrange [0:*]"])
+    draw(f"{folder}/fairness.svg", "Who gets turns, on one Redis server (1: all the same)", "processes on one name",
+         "index of Jain", series(results, "handoff", "redis", "processes", "fairness", hold_us=0),
+         ["set logscale x 2", "set yrange [0:1.05]"])
+
+
+main()

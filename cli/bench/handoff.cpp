@@ -1,0 +1,126 @@
+// How long it takes from one owner to the next, where the owner changes: one that takes back what it has just released
+// hands nothing over, however fast it is.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "bench/echo.hpp"
+#include "bench/scenarios.hpp"
+
+namespace baton::bench {
+namespace {
+
+struct seen {
+    std::vector<double> hand_overs;  // us, from before the release to the next owner
+    std::vector<double> waits;       // us, from asking to having
+    std::vector<double> shares;      // turns of each
+    std::size_t turns = 0;
+    std::size_t overlaps = 0;   // two had it at once
+    std::size_t overtaken = 0;  // somebody who asked well after another had it first
+};
+
+/// Who asks while another's question is on its way may be first all the same.
+constexpr std::int64_t on_its_way_ns = 2'000'000;
+
+seen look_at(const std::vector<held_turn>& turns, std::size_t size) {
+    seen found;
+    found.turns = turns.size();
+    found.shares.resize(size);
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+        const held_turn& turn = turns[i];
+        ++found.shares[turn.who];
+        found.waits.push_back(static_cast<double>(turn.acquired - turn.asked) / 1e3);
+        if (i == 0) continue;
+        const held_turn& before = turns[i - 1];
+        if (turn.acquired < before.releasing) ++found.overlaps;
+        if (turn.who != before.who && turn.asked < before.releasing)
+            found.hand_overs.push_back(static_cast<double>(turn.acquired - before.releasing) / 1e3);
+        if (turn.asked + on_its_way_ns < before.asked) ++found.overtaken;
+    }
+    return found;
+}
+
+std::vector<held_turn> play(const crew& crew, std::chrono::duration<double> span, int hold_us) {
+    for (const auto& each : crew)
+        each->tell("cycle turn " + std::to_string(span.count()) + " " + std::to_string(hold_us));
+    for (const auto& each : crew) static_cast<void>(each->hear());
+    return reports(crew);
+}
+
+/// From PUBLISH to the message, on two connections.
+class push_floor {
+public:
+    explicit push_floor(const std::string& url) : listens_{url}, speaks_{url} {
+        static_cast<void>(listens_.call({"SUBSCRIBE", "baton-bench"}));
+    }
+    [[nodiscard]] double once() {
+        const double start = now_us();
+        speaks_.say({"PUBLISH", "baton-bench", "turn"});
+        static_cast<void>(listens_.hear());
+        const double end = now_us();
+        static_cast<void>(speaks_.hear());
+        return end - start;
+    }
+
+private:
+    plain_client listens_;
+    plain_client speaks_;
+};
+
+}  // namespace
+
+void handoff(stage& stage, const cast& cast, const plan& plan, audience& audience) {
+    std::optional<push_floor> push;
+    std::optional<echo> socket;
+    if (const auto url = stage.redis_url())
+        push.emplace(*url);
+    else if (stage.shared())
+        socket.emplace();
+    const auto floor = [&]() -> double {
+        std::vector<double> times;
+        for (int i = 0; i < 50; ++i) times.push_back(push ? push->once() : socket->round_trip_us());
+        return quantile(times, 0.5);
+    };
+    for (const std::size_t size : plan.processes) {
+        audience.begin("handoff on " + stage.name() + ", " + cast.subject + ", " + std::to_string(size) + " of them");
+        const crew crew = make_crew(stage, cast, size);
+        static_cast<void>(play(crew, plan.round, 0));  // a warm-up
+        for (const int hold_us : {0, 1'000}) {
+            const auto before = stage.counts();
+            const double start = now_us();
+            const seen found = look_at(play(crew, plan.span, hold_us), size);
+            const double seconds = (now_us() - start) / 1e6;
+            const auto after = stage.counts();
+            result shown{.scenario = "handoff", .store = stage.name(), .subject = cast.subject};
+            shown.parameters = {{"processes", static_cast<double>(size)}, {"hold_us", static_cast<double>(hold_us)}};
+            add_times(shown.figures, "", found.hand_overs);
+            shown.figures.emplace_back("hand_overs", static_cast<double>(found.hand_overs.size()));
+            shown.figures.emplace_back("cycles_per_s", static_cast<double>(found.turns) / seconds);
+            if (before && after && found.turns != 0)
+                shown.figures.emplace_back("commands_per_cycle",
+                                           (after->commands - before->commands) / static_cast<double>(found.turns));
+            shown.figures.emplace_back("fairness", fairness(found.shares));
+            shown.figures.emplace_back("wait_p99_us", quantile(found.waits, 0.99));
+            shown.figures.emplace_back("overtaken", static_cast<double>(found.overtaken));
+            shown.figures.emplace_back("overlaps", static_cast<double>(found.overlaps));
+            if (hold_us == 0 && (push || socket)) {
+                std::vector<double> floors;
+                std::vector<double> subjects;
+                for (std::size_t pair = 0; pair < plan.pairs; ++pair) {
+                    floors.push_back(floor());
+                    const seen round = look_at(play(crew, plan.round, 0), size);
+                    if (round.hand_overs.empty())
+                        floors.pop_back();
+                    else
+                        subjects.push_back(quantile(round.hand_overs, 0.5));
+                }
+                shown.floor = push ? "PUBLISH to message" : "echo on a Unix socket";
+                shown.ratio = ratio_of(floors, subjects);
+            }
+            audience.show(shown);
+        }
+    }
+}
+
+}  // namespace baton::bench

@@ -1,0 +1,114 @@
+#include "bench/script_pump.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "bench/scenarios.hpp"
+#include "stores/redis/dial.hpp"
+#include "stores/resp/connection.hpp"
+#include "stores/resp/io_thread.hpp"
+
+namespace baton::bench {
+namespace {
+
+constexpr const char* nothing = "return 1";
+
+std::string words(const std::vector<std::string>& all) {
+    std::string bytes;
+    resp::writer write{bytes};
+    write.array(all.size());
+    for (const std::string& word : all) write.bulk(word);
+    return bytes;
+}
+
+class user final : public resp::connection_user {
+public:
+    explicit user(const std::string& url) : address_{detail::parse_redis_address(url)} {}
+
+    void dial(asio::io_context& context, resp::dial_result done) override {
+        detail::dial_redis(context, address_, std::move(done));
+    }
+    resp::greeting_step begin_greeting() override {
+        if (address_.password.empty()) return {.send = words({"HELLO", "3"})};
+        return {.send = words(
+                    {"HELLO", "3", "AUTH", address_.user.empty() ? "default" : address_.user, address_.password})};
+    }
+    resp::greeting_step answered_greeting(const resp::value& answer) override {
+        if (answer.kind != resp::kind::bulk) return {.send = words({"SCRIPT", "LOAD", nothing})};
+        call_ = words({"EVALSHA", answer.text, "0"});
+        return {.lineage = 1};
+    }
+    void up(lineage) override {
+        const std::lock_guard lock{mutex_};
+        up_ = true;
+        changed_.notify_all();
+    }
+    void down(std::error_code) override {}
+    void hopeless(std::error_code) override {}
+    void pushed(const resp::value&) override {}
+    void answered(message_tag tag, const resp::value&) override {
+        ++calls_;
+        if (!stopped_) {
+            connection_->send(call_, {tag});
+            return;
+        }
+        const std::lock_guard lock{mutex_};
+        if (--running_ == 0) changed_.notify_all();
+    }
+
+    void use(resp::connection* connection) { connection_ = connection; }
+    void wait_until_up() {
+        std::unique_lock lock{mutex_};
+        changed_.wait(lock, [this] { return up_; });
+    }
+    std::uint64_t play(std::size_t callers, std::chrono::milliseconds span) {
+        calls_ = 0;
+        stopped_ = false;
+        running_ = callers;
+        for (std::size_t i = 0; i < callers; ++i) connection_->send(call_, {i + 1});
+        std::this_thread::sleep_for(span);
+        stopped_ = true;
+        std::unique_lock lock{mutex_};
+        changed_.wait(lock, [this] { return running_ == 0; });
+        return calls_;
+    }
+
+private:
+    const detail::redis_address address_;
+    std::string call_;
+    resp::connection* connection_ = nullptr;
+    std::atomic<bool> stopped_{false};
+    std::atomic<std::uint64_t> calls_{0};
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::size_t running_ = 0;
+    bool up_ = false;
+};
+
+}  // namespace
+
+struct script_pump::pump {
+    explicit pump(const std::string& url) : user{std::make_shared<bench::user>(url)} {
+        user->use(connection.get());
+        connection->start();
+        user->wait_until_up();
+    }
+    ~pump() { connection->stop(); }
+
+    resp::io_thread thread;
+    std::shared_ptr<bench::user> user;
+    std::shared_ptr<resp::connection> connection = std::make_shared<resp::connection>(thread.context(), user);
+};
+
+script_pump::script_pump(const std::string& url) : pump_{std::make_unique<pump>(url)} {}
+script_pump::~script_pump() = default;
+
+double script_pump::calls_per_s(std::size_t callers, std::chrono::milliseconds span) {
+    const double start = now_us();
+    const std::uint64_t calls = pump_->user->play(callers, span);
+    return static_cast<double>(calls) / (now_us() - start) * 1e6;
+}
+
+}  // namespace baton::bench

@@ -1,0 +1,26 @@
+// Results as text: a table for people, one for each scenario, and JSON for programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/result.hpp"
+
+namespace baton::bench {
+
+/// What the results were measured on.
+struct setting {
+    std::string version;
+    std::string date;
+    std::string machine;
+    std::vector<std::string> stores;
+    bool quick = false;
+};
+
+[[nodiscard]] std::string table_of(const std::vector<result>& results);
+[[nodiscard]] std::string json_of(const setting& setting, const std::vector<result>& results);
+
+/// Three digits that count: `1234567`, `12.3`, `0.0456`.
+[[nodiscard]] std::string short_number(double value);
+
+}  // namespace baton::bench

@@ -1,0 +1,124 @@
+// `baton bench`: its arithmetic, its table, and the real thing where that takes no time.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "../redis/private_server.hpp"
+#include "baton.hpp"
+#include "bench/table.hpp"
+
+namespace baton::testing {
+namespace {
+
+using bench::result;
+
+TEST(BenchArithmetic, QuantilesRatiosAndFairness) {
+    EXPECT_EQ(bench::quantile({3, 1, 2}, 0.5), 2);
+    EXPECT_EQ(bench::quantile({}, 0.5), 0);
+    const bench::ratio ratio = bench::ratio_of({1, 2, 4}, {2, 6, 8});
+    EXPECT_EQ(ratio.median, 2);
+    EXPECT_EQ(ratio.high, 3);
+    EXPECT_EQ(ratio.pairs, 3U);
+    EXPECT_EQ(bench::fairness({5, 5, 5, 5}), 1);
+    EXPECT_EQ(bench::fairness({8, 0, 0, 0}), 0.25);
+}
+
+TEST(BenchTable, HasAColumnForEachFigureAndSaysWhatMissesItsTarget) {
+    const std::vector<result> results{{.scenario = "cycle",
+                                       .store = "redis",
+                                       .parameters = {{"callers", 4}},
+                                       .figures = {{"p50_us", 12.34}},
+                                       .floor = "nothing",
+                                       .ratio = bench::ratio{2.5, 2, 3, 15},
+                                       .target = 2},
+                                      {.scenario = "cycle", .store = "local", .figures = {{"max_us", 1234.5}}},
+                                      {.scenario = "crash", .store = "memory", .note = "skipped: why"}};
+    EXPECT_EQ(bench::table_of(results),
+              "cycle  (floor on redis: nothing)\n"
+              "  store  subject  callers  p50_us  max_us  to the floor\n"
+              "  redis  baton          4    12.3          2.50 (2 to 3), MISSES 2\n"
+              "  local  baton                       1234\n"
+              "\n"
+              "crash\n"
+              "  store   subject\n"
+              "  memory  baton    skipped: why\n");
+}
+
+class Bench : public Cli {
+protected:
+    [[nodiscard]] nlohmann::json measured(std::vector<std::string> words) const {
+        words.insert(words.begin(), "bench");
+        words.insert(words.end(), {"--quick", "--json", "-"});
+        child run{baton(std::move(words))};
+        EXPECT_EQ(run.wait(), 0) << run.err();
+        return nlohmann::json::parse(run.out());
+    }
+    /// The exit code of bench/compare, and what it said.
+    [[nodiscard]] std::pair<int, std::string> compare(const nlohmann::json& before, const nlohmann::json& after) const {
+        std::ofstream{folder_.path("old.json")} << before;
+        std::ofstream{folder_.path("new.json")} << after;
+        start_options options = baton({});
+        options.arguments = {BATON_COMPARE, folder_.path("old.json"), folder_.path("new.json")};
+        child run{options};
+        const int code = run.wait().value_or(-1);
+        return {code, run.out() + run.err()};
+    }
+};
+
+TEST_F(Bench, MeasuresInMemoryAndComparesWithItself) {
+    const nlohmann::json seen = measured({"cycle", "drain", "--on", "memory"});
+    ASSERT_EQ(seen["results"].size(), 3U);
+    const nlohmann::json& cycle = seen["results"][0];
+    EXPECT_EQ(cycle["scenario"], "cycle");
+    EXPECT_GT(cycle["figures"]["p50_us"].get<double>(), 0);
+    EXPECT_EQ(cycle["ratio"]["pairs"], 15);
+    EXPECT_EQ(seen["results"][2]["parameters"]["waiters"], 1000);
+    EXPECT_EQ(seen["results"][2]["figures"]["out_of_order"], 0);
+
+    EXPECT_EQ(compare(seen, seen).first, 0);
+    nlohmann::json slower = seen;
+    for (const char* part : {"median", "low", "high"})
+        slower["results"][0]["ratio"][part] = slower["results"][0]["ratio"][part].get<double>() * 10;
+    const auto [code, said] = compare(seen, slower);
+    EXPECT_EQ(code, 1);
+    EXPECT_TRUE(said.starts_with("WORSE   cycle on memory, baton: ")) << said;
+    EXPECT_EQ(compare(slower, seen).first, 0) << "better is no regression";
+    nlohmann::json out_of_order = seen;
+    out_of_order["results"][2]["figures"]["out_of_order"] = 1;
+    EXPECT_EQ(compare(seen, out_of_order).first, 1);
+    EXPECT_NE(compare(seen, nlohmann::json{{"other", 1}}).second.find("no result of `baton bench --json`"),
+              std::string::npos);
+}
+
+/// Processes that take turns on somebody's server: nothing of it remains there, and its user was warned.
+TEST_F(Bench, LeavesNothingOnAServerThatIsInUse) {
+    if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
+    const redis_tests::private_server server{{.tcp = true}};
+    ASSERT_EQ(server.ask({"SET", "theirs", "1"}).text, "OK");
+    const std::string url = "redis://127.0.0.1:" + std::to_string(server.tcp().port) + "/0";
+    child run{baton({"bench", "cycle", "semaphore", "--quick", "--url", url})};
+    EXPECT_EQ(run.wait(), 0) << run.err();
+    EXPECT_NE(run.err().find("the server is in use: 1 keys"), std::string::npos) << run.err();
+    EXPECT_NE(run.out().find("Redis "), std::string::npos) << run.out();
+    EXPECT_NE(run.out().find("single_cycles_per_s"), std::string::npos) << run.out();
+    EXPECT_EQ(server.ask({"DBSIZE"}).number, 1);
+}
+
+TEST_F(Bench, RefusesWhatItCannotMeasure) {
+    const auto refusal = [this](std::vector<std::string> words, int code) {
+        words.insert(words.begin(), "bench");
+        child run{baton(std::move(words))};
+        EXPECT_EQ(run.wait(), code) << run.err();
+        return run.err();
+    };
+    EXPECT_NE(refusal({"nonsense"}, 64).find("nonsense"), std::string::npos);
+    EXPECT_NE(refusal({"--on", "mysql"}, 64).find("mysql"), std::string::npos);
+    EXPECT_NE(refusal({"cycle", "--url", "redis://127.0.0.1:1"}, 69).find("cannot be reached"), std::string::npos);
+    EXPECT_NE(refusal({"cycle", "--url", "redis://h?dialect=amphp"}, 64).find("leave dialect= out"), std::string::npos);
+    EXPECT_NE(refusal({"--peers", "/nowhere"}, 64).find("bench/peers/list writes such a file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace baton::testing

@@ -1,0 +1,281 @@
+// A session on a server that knows none, with turns that do as the test says: when it looks, renews and leaves, and
+// what the client is told.
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "baton/error.hpp"
+#include "stores/dialects/dialect_session.hpp"
+
+namespace baton::dialects {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace protocol;
+
+/// What a turn was asked to do, and not yet answered.
+struct question {
+    std::string verb;
+    std::uint64_t number;
+    turn::heard answer;
+    std::function<void()> left;
+};
+
+class scripted final : public dialect, public talk, public teller {
+public:
+    // The dialect.
+    [[nodiscard]] lease_pace pace() const override { return {3s, 1s}; }
+    [[nodiscard]] std::string objection(const std::vector<claim>& claims, const enter_options&) const override {
+        return claims.size() == 1 ? "" : "one at a time";
+    }
+    [[nodiscard]] std::span<const redis::script_text> scripts() const override { return {}; }
+    [[nodiscard]] std::unique_ptr<speaker> make_speaker(talk&) const override { return nullptr; }
+
+    // The server.
+    void ask(std::vector<words>, std::function<void(const answers&)> done) override {
+        times.push_back(std::move(done));
+    }
+    void watch(const std::string&, const turn&) override {}
+    void listen(const std::string&, const turn&) override {}
+    [[nodiscard]] bool can_watch() const override { return true; }
+    [[nodiscard]] instant now() const override { return time; }
+    [[nodiscard]] server_time server_now() const override { return {}; }
+    [[nodiscard]] std::string random_bytes() override { return std::string(16, 'r'); }
+
+    // The client.
+    void reply(message_tag tag, std::vector<event> events) override {
+        for (const event& event : events) say(std::to_string(tag), event);
+    }
+    void fail(message_tag tag, std::error_code why) override {
+        told.push_back(std::to_string(tag) + " failed " + why.message());
+    }
+    void notice(event event) override { say("notice", event); }
+
+    void say(const std::string& to, const event& event) {
+        std::string text = to + " ";
+        if (const auto* what = std::get_if<granted>(&event.what))
+            text += "granted " + std::to_string(what->request.number) + " fence " + std::to_string(what->fence);
+        if (const auto* what = std::get_if<queued>(&event.what))
+            text += "queued " + std::to_string(what->request.number);
+        if (const auto* what = std::get_if<refused>(&event.what))
+            text += "refused " + std::string{to_string(what->reason)};
+        if (const auto* what = std::get_if<ended>(&event.what))
+            text += "ended " + std::to_string(what->request.number) + " " + std::string{to_string(what->reason)};
+        if (std::holds_alternative<closed>(event.what)) text += "closed";
+        if (const auto* what = std::get_if<alive>(&event.what)) {
+            text += "alive";
+            for (const request_state& state : what->requests)
+                text += " " + std::to_string(state.number) + (state.fence != 0 ? " held" : " waits");
+        }
+        told.push_back(text);
+    }
+
+    std::deque<question> questions;
+    std::deque<std::function<void(const answers&)>> times;
+    std::vector<std::string> told;
+    instant time{};
+};
+
+class scripted_turn final : public turn {
+public:
+    explicit scripted_turn(scripted& script) : script_{script} {}
+    void look(heard done) override { script_.questions.push_back({"look", number, std::move(done), {}}); }
+    void renew(heard done) override { script_.questions.push_back({"renew", number, std::move(done), {}}); }
+    void leave(std::function<void()> done) override {
+        script_.questions.push_back({"leave", number, {}, std::move(done)});
+    }
+    [[nodiscard]] duration patience() const override { return 100ms; }
+
+private:
+    scripted& script_;
+};
+
+class scripted_speaker final : public dialect::speaker {
+public:
+    explicit scripted_speaker(scripted& script) : script_{script} {}
+    [[nodiscard]] std::unique_ptr<turn> make_turn(const claim&, const enter_options&) override {
+        return std::make_unique<scripted_turn>(script_);
+    }
+    void list(const inspect_filter&, list_answer) override {}
+
+private:
+    scripted& script_;
+};
+
+class DialectSession : public testing::Test {
+protected:
+    void SetUp() override {
+        perform(open{id_, 3s, "test", 1, 0, {}});
+        answer_time();
+        hears({"1 alive"});
+    }
+
+    message_tag perform(command command) {
+        session_.perform({++tag_, std::move(command)});
+        return tag_;
+    }
+    void enter(std::uint64_t number, enter_options options = {}) {
+        perform(protocol::enter{{id_, number}, exclusive("a").list(), options});
+    }
+    /// The oldest question is this one, and is answered so.
+    void answer(const std::string& verb, std::uint64_t number, outcome outcome) {
+        const question asked = take(verb, number);
+        if (asked.answer) asked.answer(outcome);
+    }
+    void answer_leave(std::uint64_t number) {
+        if (const question asked = take("leave", number); asked.left) asked.left();
+    }
+    void answer_time() {
+        ASSERT_FALSE(script_.times.empty());
+        const auto done = std::move(script_.times.front());
+        script_.times.pop_front();
+        done({});
+    }
+    void hears(const std::vector<std::string>& words) { EXPECT_EQ(std::exchange(script_.told, {}), words); }
+    void nothing_is_asked() {
+        for (const question& each : script_.questions) ADD_FAILURE() << each.verb << " " << each.number;
+    }
+
+    static outcome held(std::int64_t at) {
+        return {.standing = standing::held, .at = server_time{std::chrono::microseconds{at}}};
+    }
+    static outcome waiting() { return {.standing = standing::waiting}; }
+    static outcome gone() { return {.standing = standing::gone}; }
+
+    const session_id id_{1, 2};
+    message_tag tag_ = 0;
+    scripted script_;
+    scripted_speaker speaker_{script_};
+    dialect_session session_{script_, script_, speaker_, script_};
+
+private:
+    question take(const std::string& verb, std::uint64_t number) {
+        if (script_.questions.empty() || script_.questions.front().verb != verb ||
+            script_.questions.front().number != number) {
+            ADD_FAILURE() << "nobody asks to " << verb << " " << number;
+            return {};
+        }
+        question asked = std::move(script_.questions.front());
+        script_.questions.pop_front();
+        return asked;
+    }
+};
+
+TEST_F(DialectSession, GrantsAtOnceOrLater) {
+    enter(1);
+    answer("look", 1, held(7));
+    enter(2);
+    answer("look", 2, waiting());
+    hears({"2 granted 1 fence 7", "3 queued 2"});
+    script_.time += 99ms;
+    session_.pass_time();
+    nothing_is_asked();
+    EXPECT_EQ(session_.next_look(), script_.time + 1ms);
+    script_.time += 1ms;
+    session_.pass_time();
+    answer("look", 2, held(8));
+    hears({"notice granted 2 fence 8"});
+    EXPECT_FALSE(session_.next_look());
+}
+
+TEST_F(DialectSession, WhoMayNotWaitLeavesBeforeItHears) {
+    enter(1, {.nowait = true});
+    answer("look", 1, waiting());
+    hears({});
+    answer_leave(1);
+    hears({"2 refused busy"});
+}
+
+TEST_F(DialectSession, ARenewalPassesOnWhatTheServerSaysOfEachLease) {
+    enter(1);
+    answer("look", 1, held(7));
+    enter(2);
+    answer("look", 2, held(8));
+    enter(3);
+    answer("look", 3, waiting());
+    hears({"2 granted 1 fence 7", "3 granted 2 fence 8", "4 queued 3"});
+    perform(renew{id_});
+    answer("renew", 1, held(9));
+    answer("renew", 2, gone());
+    answer("look", 3, waiting());
+    answer_leave(2);
+    hears({});
+    answer_time();
+    hears({"5 ended 2 expired", "5 alive 1 held 3 waits"});
+}
+
+// The lock was taken before the renewal was sent: the server may give it away sooner than the client would believe.
+TEST_F(DialectSession, WhatWasAskedForBeforeARenewalIsAskedForAgain) {
+    enter(1);
+    perform(renew{id_});
+    answer("look", 1, held(7));
+    hears({});
+    answer_time();
+    hears({"3 alive 1 waits"});
+    answer("look", 1, held(8));
+    hears({"2 granted 1 fence 8"});
+}
+
+TEST_F(DialectSession, ALostConnectionIsOverAndTheNextOneKnowsWhatThereWas) {
+    enter(1);
+    answer("look", 1, held(7));
+    enter(2);
+    answer("look", 2, waiting());
+    enter(3);
+    perform(leave{{id_, 2}, manner::clean});
+    script_.questions.clear();
+    script_.told.clear();
+    session_.connection_lost();
+
+    perform(open{
+        id_, 3s, "test", 2, 3, {{1, exclusive("a").list(), 1, 7, {}, {}}, {3, exclusive("a").list(), 0, 0, {}, {}}}});
+    answer_leave(2);
+    answer("renew", 1, held(7));
+    answer("look", 3, waiting());
+    answer_time();
+    hears({"6 alive 1 held 3 waits"});
+    nothing_is_asked();
+}
+
+TEST_F(DialectSession, WhatTheClientDoesNotListItHasLeft) {
+    enter(1);
+    answer("look", 1, held(7));
+    session_.connection_lost();
+    script_.told.clear();
+    perform(open{id_, 3s, "test", 2, 1, {}});
+    answer_leave(1);
+    answer_time();
+    hears({"3 alive"});
+}
+
+TEST_F(DialectSession, ARenewalThatFailedProlongsNothing) {
+    enter(1);
+    answer("look", 1, held(7));
+    script_.told.clear();
+    perform(renew{id_});
+    answer("renew", 1, {.standing = standing::failed, .error = make_error_code(errc::store_full)});
+    answer_time();
+    hears({"3 failed " + make_error_code(errc::store_full).message()});
+}
+
+TEST_F(DialectSession, RefusesWhatItCannotHave) {
+    perform(protocol::enter{{id_, 1}, exclusive("a", "b").list(), {}});
+    perform(revoke{"a", 1, "", false});
+    perform(renew{session_id{9, 9}});
+    const std::string unsupported = " failed " + make_error_code(errc::unsupported).message();
+    hears({"2" + unsupported, "3" + unsupported, "4 refused unknown session"});
+}
+
+TEST_F(DialectSession, CloseIsAnsweredWhenEverythingIsLeft) {
+    enter(1);
+    answer("look", 1, held(7));
+    script_.told.clear();
+    perform(close{id_, closing::left});
+    answer_time();
+    hears({});
+    answer_leave(1);
+    hears({"3 closed"});
+}
+
+}  // namespace
+}  // namespace baton::dialects
