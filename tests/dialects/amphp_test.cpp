@@ -62,7 +62,7 @@ TEST_F(Amphp, Original_RenewalKeepsItBeyondItsExpiry) {
     bool kept = true;
     EXPECT_TRUE(eventually([&] {
         kept = kept && held.valid() && holder("a") == token;
-        return std::chrono::steady_clock::now() - begin > 1'100ms;
+        return std::chrono::steady_clock::now() - begin > 800ms;
     }));
     EXPECT_TRUE(kept);
 }
@@ -492,8 +492,7 @@ TEST_F(Amphp, AListThatBreaksOffIsAnError) {
             return why.code();
         }
     });
-    const auto before = way.proxy.seen().request_bytes;
-    EXPECT_TRUE(eventually([&] { return way.proxy.seen().request_bytes > before; }));
+    EXPECT_TRUE(eventually([&] { return performed("scan") != 0; }));
     way.proxy.cut({});
     ASSERT_EQ(seen.wait_for(long_enough), std::future_status::ready);
     EXPECT_EQ(seen.get(), errc::store_unavailable);

@@ -35,6 +35,6 @@ redis.call('SET', lock, head, 'PX', expiry)
 if head == me then return 2 end
 local notice = ARGV[4] .. head
 redis.call('RPUSH', notice, '1')
-redis.call('PEXPIRE', notice, math.min(expiry, 1000))
+redis.call('PEXPIRE', notice, 100) -- its coming is heard, and nobody reads it
 keep_queue()
 return -1 - (place - 1)

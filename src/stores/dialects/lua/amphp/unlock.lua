@@ -15,5 +15,5 @@ end
 redis.call('SET', lock, head, 'PX', ARGV[2])
 local notice = ARGV[3] .. head
 redis.call('RPUSH', notice, '1')
-redis.call('PEXPIRE', notice, math.min(ARGV[2], 1000))
+redis.call('PEXPIRE', notice, 100) -- its coming is heard, and nobody reads it
 return 1
