@@ -8,7 +8,15 @@
 namespace baton::dialect_tests {
 namespace {
 
-class Amphp : public AmphpTest {};
+class Amphp : public AmphpTest {
+protected:
+    /// Others that stand in the queue, and do nothing.
+    void put_into_queue(const std::string& name, int count) const {
+        std::vector<std::string> words{"RPUSH", "lock-queue:" + name};
+        for (int i = 0; i < count; ++i) words.push_back("somebody" + std::to_string(i));
+        static_cast<void>(ask(words));
+    }
+};
 
 TEST_F(Amphp, TakesItAndGivesItBack) {
     client ours = join();
@@ -106,7 +114,7 @@ TEST_F(Amphp, Cure_AHandOffIsNoticedWithoutAWord) {
     const std::string token = queue("a").front();
     static_cast<void>(ask({"EVAL",
                            "local me = redis.call('LPOP', KEYS[2])\n"
-                           "redis.call('SET', KEYS[1], me, 'PX', 10000)\n"
+                           "redis.call('SET', KEYS[1], me)\n"
                            "redis.call('RPUSH', KEYS[3] .. me, 1)\n"
                            "redis.call('DEL', KEYS[3] .. me)",
                            "3", "lock:a", "lock-queue:a", "lock-notify:"}));
@@ -129,7 +137,7 @@ TEST_F(Amphp, Cure_AReleaseGivesItToTheFirstInTheQueueAndItsNoticeDoesNotStay) {
 }
 
 TEST_F(Amphp, Cure_ALockThatExpiresIsTakenByWhoWaits) {
-    client ours = join();
+    client ours = join("&lock_expiration=20s&lock_renew_interval=10s");  // so that no renewal finds it
     static_cast<void>(ask({"SET", "lock:a", "dead", "PX", "300"}));
     const auto begin = std::chrono::steady_clock::now();
     const lease held = ours.acquire(exclusive("a"), {.wait = 10s});
@@ -139,7 +147,7 @@ TEST_F(Amphp, Cure_ALockThatExpiresIsTakenByWhoWaits) {
 }
 
 TEST_F(Amphp, Cure_AWaitEndsInTimeAndLeavesNothing) {
-    client ours = join();
+    client ours = join("&lock_timeout=3600s");  // so that no queue goes by itself
     static_cast<void>(ask({"SET", "lock:a", "somebody"}));
     std::stop_source stop;
     pending cancelled{ours, "a", {}, stop.get_token()};
@@ -195,6 +203,26 @@ TEST_F(Amphp, OursPassItOnAmongEachOtherWithoutPauses) {
     held.release();
     EXPECT_TRUE(eventually([&] { return served == many; }));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, many * 50ms);  // those far behind look every 300 ms
+    EXPECT_TRUE(nothing_left());
+}
+
+/// Those before it go all at once, and it has just looked: only the notice tells it that its turn has come.
+TEST_F(Amphp, WhoHasTheLockFromOursIsToldWhereverItStoodBefore) {
+    client first = join(), second = join();
+    std::chrono::steady_clock::duration taken{0};
+    constexpr int times = 5;
+    for (int i = 0; i < times; ++i) {
+        lease held = first.acquire(exclusive("a"));
+        put_into_queue("a", 50);
+        pending waiting{second, "a"};
+        ASSERT_TRUE(queued("a", 51));
+        static_cast<void>(ask({"LTRIM", "lock-queue:a", "50", "-1"}));
+        const auto begin = std::chrono::steady_clock::now();
+        held.release();
+        EXPECT_TRUE(waiting.held().valid());
+        taken += std::chrono::steady_clock::now() - begin;
+    }
+    EXPECT_LT(taken, times * 100ms);
     EXPECT_TRUE(nothing_left());
 }
 
@@ -347,15 +375,15 @@ TEST_F(Amphp, WhoLeavesBeforeTheAnswerComesDoesNotQueueAgain) {
     client ours = way.join();
     static_cast<void>(ours.acquire(exclusive("b")));
     static_cast<void>(ask({"SET", "lock:a", "somebody"}));
-    way.proxy.set({.delay = 60ms});
+    way.proxy.set({.delay = 40ms});
     std::error_code error;
-    EXPECT_FALSE(ours.acquire(exclusive("a"), {.wait = 30ms}, error).valid());
+    EXPECT_FALSE(ours.acquire(exclusive("a"), {.wait = 20ms}, error).valid());
     EXPECT_EQ(error, errc::timed_out);
     // Two ways there and back: whatever the late answer gave rise to has come.
     for (int i = 0; i < 2; ++i) static_cast<void>(ours.acquire(exclusive("b")));
     EXPECT_TRUE(queue("a").empty());
     // Given to one that is just about to leave: it passes it on, and nobody has to wait for its expiry.
-    pending leaving{ours, "a", {.wait = 300ms}};
+    pending leaving{ours, "a", {.wait = 250ms}};
     ASSERT_TRUE(queued("a", 1));
     static_cast<void>(ask({"RPUSH", "lock-queue:a", "next"}));
     EXPECT_TRUE(eventually([&] { return leaving.is_over(); }));
