@@ -397,14 +397,13 @@ TEST_F(Amphp, AServerThatForgetsItsScriptsIsTaughtThemAgain) {
     client ours = join(brisk);
     const lease held = ours.acquire(exclusive("b"));
     static_cast<void>(ask({"SET", "lock:a", "somebody"}));
-    // Many, so that answers follow the one that tells of it.
+    // Several in one go, so that other answers follow the one that tells of it, and are not taken for what they are
+    // not.
     std::vector<pending> waiting;
-    for (int i = 0; i < 8; ++i) waiting.emplace_back(ours, "a");
-    ASSERT_TRUE(queued("a", 8));
-    for (int i = 0; i < 5; ++i) {
-        const std::size_t loaded = performed("script|load");
+    for (std::size_t round = 1; round <= 3; ++round) {
         static_cast<void>(ask({"SCRIPT", "FLUSH"}));
-        EXPECT_TRUE(eventually([&] { return performed("script|load") >= loaded + 2; }));
+        for (int i = 0; i < 5; ++i) waiting.emplace_back(ours, "a");
+        EXPECT_TRUE(queued("a", 5 * round));
         for (const pending& each : waiting) EXPECT_FALSE(each.is_over());
     }
     EXPECT_TRUE(held.valid());
@@ -446,7 +445,7 @@ TEST_F(Amphp, AServerThatComesBackWithoutItsDataHasLostWhatWasHeldAndWhoWaitsGoe
 }
 
 TEST_F(Amphp, AKeyOfAnotherKindIsRefusedAndHindersNothingElse) {
-    client ours = join();
+    client ours = join("&lock_expiration=60s");  // so that no lock goes by itself
     static_cast<void>(ask({"RPUSH", "lock:a", "a list"}));
     static_cast<void>(ask({"SET", "lock-queue:b", "no list"}));
     std::error_code error;

@@ -80,12 +80,11 @@ public:
                   [done = std::move(done)](const answers&) { done(); });
     }
 
-    /// As its own clients do; who is first and watches the key has no need to. But a lock that was given to it has to
-    /// be found before it expires, and a queue must not expire between two looks.
+    /// As its own clients do; who is first and watches the key has no need to. Every renewal looks as well: so a lock
+    /// that was given to it is found before it expires, however short that is, and no queue expires between two looks.
     [[nodiscard]] protocol::duration patience() const override {
         const bool watching = near() && talk_.can_watch();
-        const auto usual = watching ? longest_patience : 5ms + std::min(10ms * place_, longest_patience);
-        return std::min(usual, options_.lock_expiration / 3);
+        return watching ? longest_patience : 5ms + std::min(10ms * place_, longest_patience);
     }
 
 private:
