@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "baton/error.hpp"
 #include "stores/dialects/base64.hpp"
 #include "stores/dialects/dialect.hpp"
 #include "stores/dialects/listing.hpp"
@@ -32,6 +33,13 @@ struct amphp_keys {
 
 std::string text_of(std::chrono::milliseconds time) { return std::to_string(time.count()); }
 
+/// A number, and the time.
+bool is_whole(const answers& answers) {
+    return answers.size() == 2 && answers[0].kind == resp::kind::number && time_in(answers[1]) != server_time{};
+}
+
+outcome not_understood() { return {.standing = standing::failed, .error = errc::rejected}; }
+
 class amphp_turn final : public turn {
 public:
     amphp_turn(talk& talk, const amphp_options& options, const std::string& name)
@@ -49,18 +57,7 @@ public:
                         {token_, text_of(options_.lock_expiration),
                          text_of(options_.lock_expiration + options_.lock_timeout), keys_.notice("")}),
                    {"TIME"}},
-                  [this, done = std::move(done)](const answers& answers) {
-                      if (const auto* error = error_in(answers)) return done(failure_of(*error));
-                      if (answers[0].number > 0) {
-                          talk_.ask({{"DEL", keys_.notice(token_)}}, [](const dialects::answers&) {});
-                          return done({.standing = standing::held, .at = time_in(answers[1])});
-                      }
-                      const bool was_near = near();
-                      place_ = -1 - answers[0].number;
-                      // Whatever happened before it is watched is not heard of.
-                      if (near() && !was_near && talk_.can_watch()) return look(done);
-                      done({.standing = standing::waiting});
-                  });
+                  [this, done = std::move(done)](const answers& answers) { looked(answers, done); });
     }
 
     void renew(heard done) override {
@@ -68,12 +65,14 @@ public:
             {call(amphp_scripts::renew, {lock_}, {text_of(options_.lock_expiration), token_}), {"TIME"}},
             [done = std::move(done)](const answers& answers) {
                 if (const auto* error = error_in(answers)) return done(failure_of(*error));
+                if (!is_whole(answers)) return done(not_understood());
                 done({.standing = answers[0].number == 1 ? standing::held : standing::gone, .at = time_in(answers[1])});
             });
     }
 
     /// First out of the queue: else it might be made the owner in between.
     void leave(std::function<void()> done) override {
+        left_ = true;
         talk_.ask({{"LREM", queue_, "0", token_},
                    call(amphp_scripts::unlock, {lock_, queue_},
                         {token_, text_of(options_.lock_expiration), keys_.notice("")}),
@@ -81,13 +80,30 @@ public:
                   [done = std::move(done)](const answers&) { done(); });
     }
 
-    /// As its own clients do; who is first and watches the key has no need to.
+    /// As its own clients do; who is first and watches the key has no need to. Every renewal looks as well: so a lock
+    /// that was given to it is found before it expires, however short that is, and no queue expires between two looks.
     [[nodiscard]] protocol::duration patience() const override {
-        if (near() && talk_.can_watch()) return 300ms;
-        return 5ms + std::min(10ms * place_, std::chrono::milliseconds{300});
+        const bool watching = near() && talk_.can_watch();
+        return watching ? longest_patience : 5ms + std::min(10ms * place_, longest_patience);
     }
 
 private:
+    static constexpr std::chrono::milliseconds longest_patience{300};
+
+    void looked(const answers& answers, const heard& done) {
+        if (const auto* error = error_in(answers)) return done(failure_of(*error));
+        if (!is_whole(answers)) return done(not_understood());
+        if (answers[0].number > 0) {
+            talk_.ask({{"DEL", keys_.notice(token_)}}, [](const dialects::answers&) {});
+            return done({.standing = standing::held, .at = time_in(answers[1])});
+        }
+        const bool was_near = near();
+        place_ = -1 - answers[0].number;
+        // Whatever happened before it is watched is not heard of. Who has left meanwhile must not queue again.
+        if (near() && !was_near && !left_ && talk_.can_watch()) return look(done);
+        done({.standing = standing::waiting});
+    }
+
     /// The answer to the first look counts from 1, later ones from 0.
     [[nodiscard]] bool near() const { return place_ <= 1; }
 
@@ -98,7 +114,14 @@ private:
     const std::string queue_;
     const std::string token_;
     std::int64_t place_ = 2;  // in the queue, when it was told last
+    bool left_ = false;
 };
+
+/// The answer to PTTL; a lock that somebody set by hand may have no end.
+std::optional<protocol::duration> time_left(const resp::value& answer) {
+    if (answer.number < 0) return {};
+    return std::chrono::milliseconds{answer.number};
+}
 
 class amphp_speaker final : public dialect::speaker {
 public:
@@ -136,8 +159,7 @@ private:
             for (std::size_t i = 0; i < names.size(); ++i) {
                 const resp::value& token = answers[3 * i];
                 if (token.kind != resp::kind::bulk) continue;  // released meanwhile
-                found.requests.push_back(
-                    {names[i], token.text, true, std::chrono::milliseconds{answers[3 * i + 1].number}});
+                found.requests.push_back({names[i], token.text, true, time_left(answers[3 * i + 1])});
                 for (const resp::value& waiter : answers[3 * i + 2].items)
                     found.requests.push_back({names[i], waiter.text, false});
             }

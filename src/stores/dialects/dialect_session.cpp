@@ -8,6 +8,22 @@ namespace baton::dialects {
 
 using namespace protocol;
 
+namespace {
+
+/// As an engine has it, for what it asks of whatever protocol.
+std::optional<refusal> refusal_of(const enter& command) {
+    for (const claim& claim : command.claims) {
+        if (claim.resource.empty()) return refusal::name_empty;
+        if (claim.resource.size() > bounds::name) return refusal::name_too_long;
+    }
+    const auto& hold = command.options.hold_limit;
+    if (hold && (*hold < bounds::shortest_hold || *hold > bounds::longest_hold))
+        return refusal::hold_limit_out_of_range;
+    return {};
+}
+
+}  // namespace
+
 void dialect_session::perform(const message& message) {
     const message_tag tag = message.tag;
     if (const auto* open = std::get_if<protocol::open>(&message.command)) return this->open(tag, *open);
@@ -53,6 +69,7 @@ void dialect_session::enter(message_tag tag, const protocol::enter& command) {
         if (record->phase == phase::held) return answer(*record);
         return look(record);
     }
+    if (const auto reason = refusal_of(command)) return teller_.reply(tag, {event(refused{command.request, *reason})});
     if (!dialect_.objection(command.claims, command.options).empty()) return teller_.fail(tag, errc::unsupported);
     const auto made = std::make_shared<record>();
     made->request = command.request;

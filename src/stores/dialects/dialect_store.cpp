@@ -2,6 +2,7 @@
 
 #include <array>
 #include <deque>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -115,7 +116,9 @@ private:
 
     [[nodiscard]] std::shared_ptr<dialect_user> self() { return shared_from_this(); }
     bool transmit(std::string_view bytes, std::size_t expected);
+    void break_off();
     void forget();
+    void end_look(std::uint64_t number, std::error_code error, const snapshot& found);
     void set_timer();
     void hear_time(server_time time) { ahead_ = time.time_since_epoch() - now().time_since_epoch(); }
     resp::greeting_step read_time(const resp::value& answer);
@@ -127,6 +130,8 @@ private:
     std::weak_ptr<resp::connection> connection_;
     asio::steady_timer look_timer_;
     std::deque<question> questions_;
+    std::map<std::uint64_t, resp::look_answer> looks_;  // that are not answered
+    std::uint64_t look_number_ = 0;
     bool up_ = false;
     bool can_watch_ = true;               // until the server says no
     std::chrono::microseconds ahead_{0};  // the server's clock, of ours
@@ -155,6 +160,15 @@ void dialect_user::forget() {
     look_timer_.cancel();
     const auto questions = std::exchange(questions_, {});  // with all that they keep alive, at the end of this
     session_.connection_lost();
+    for (const auto& [number, answer] : std::exchange(looks_, {})) answer(errc::store_unavailable, {});
+}
+
+/// What was asked is not answered any more. Answers to it are still on their way, up to the end of the connection: they
+/// must not be taken for those to other questions.
+void dialect_user::break_off() {
+    up_ = false;
+    const auto questions = std::exchange(questions_, {});
+    if (const auto connection = connection_.lock()) connection->reset();
 }
 
 bool dialect_user::transmit(std::string_view bytes, std::size_t expected) {
@@ -181,10 +195,7 @@ void dialect_user::answered(message_tag, const resp::value& answer) {
     if (questions_.empty()) return;
     if (answer.kind == resp::kind::error) {
         const reply_class what = detail::classify(answer.text);
-        if (what == reply_class::no_script || what == reply_class::unavailable) {
-            if (const auto connection = connection_.lock()) connection->reset();
-            return;  // what was asked is not answered any more
-        }
+        if (what == reply_class::no_script || what == reply_class::unavailable) return break_off();
     }
     question& asked = questions_.front();
     asked.heard.push_back(answer);
@@ -239,10 +250,17 @@ void dialect_user::inspect(const inspect_filter& filter, resp::look_answer answe
     if (const auto why = why_hopeless()) return answer(why, {});
     asio::post(context_, [self = self(), filter, answer = std::move(answer)] {
         if (!self->up_) return answer(errc::store_unavailable, {});
-        self->speaker_->list(filter, [answer, filter, at = self->now()](std::error_code error, const listing& found) {
-            answer(error, error ? snapshot{} : snapshot_of(found, filter, at));
+        const std::uint64_t number = ++self->look_number_;
+        self->looks_.emplace(number, answer);
+        self->speaker_->list(filter, [user = self.get(), number, filter](std::error_code error, const listing& found) {
+            user->end_look(number, error, error ? snapshot{} : snapshot_of(found, filter, user->now()));
         });
     });
+}
+
+/// Once, whether the list is there or the connection breaks.
+void dialect_user::end_look(std::uint64_t number, std::error_code error, const snapshot& found) {
+    if (const auto look = looks_.extract(number)) look.mapped()(error, found);
 }
 
 class dialect_line final : public resp::connected_line {
