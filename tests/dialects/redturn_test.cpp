@@ -204,8 +204,8 @@ TEST_F(Redturn, ANoticeOfAnUnknownIdIsRemovedAtOnceAndAnEmptyListIsNoError) {
 
 TEST_F(Redturn, ALostNoticeDelaysAndALateOneMakesNoSecondOwner) {
     ASSERT_EQ(ask({"RPUSH", "a", "other:elsewhere:600000"}).number, 1);
-    client ours = join("&timeout=10s&refresh_interval=200ms");
-    auto waiting = acquire_aside(ours, "a");
+    client ours = join("&timeout=60s");
+    auto waiting = acquire_aside(ours, "a", {.wait = 10s});  // before the next renewal, which would look as well
     ASSERT_TRUE(grows_to("a", 2));
     const std::string mine = queue("a").at(1);
     for (const std::string& notice : {id_of(mine) + ":a", "a:" + id_of(mine)})
@@ -246,30 +246,32 @@ TEST_F(Redturn, WhoGivesUpLeavesNothingBehind) {
     EXPECT_TRUE(nothing_is_left());
 }
 
-/// The notice is on its way while the waiter gives up: at every moment of the way.
-TEST_F(Redturn, AGrantThatComesWhileItLeavesIsPassedOn) {
+/// The notice is on its way while the waiter gives up, at every moment of the way: the turn is its own by now, or its
+/// element has vanished, which it would add again.
+TEST_F(Redturn, WhatIsHeardWhileARequestLeavesBringsNothingBack) {
     way slow{*server_};
-    client holder = join("&timeout=60s"), ours = slow.join("&timeout=60s");
+    client ours = slow.join("&timeout=60s");
     hear_all(ours);
     slow.proxy.set({.delay = 10ms});
-    for (int late = 0; late < 60; late += 6) {
-        lease held = holder.acquire(exclusive("a"), {.wait = 5s});
-        std::stop_source stop;
-        auto stopped = std::async(std::launch::async, [&] {
-            std::error_code error;
-            const lease mine = ours.acquire(exclusive("a"), {}, stop.get_token(), error);
-            return mine.valid();
-        });
-        ASSERT_TRUE(grows_to("a", 2));
-        held.release();
-        const auto then = std::chrono::steady_clock::now() + std::chrono::milliseconds{late};
-        EXPECT_TRUE(eventually([&] { return std::chrono::steady_clock::now() >= then; }));
-        stop.request_stop();
-        static_cast<void>(stopped.get());
-        // All that the leaving one may still have to say.
-        for (int i = 0; i < 2; ++i) hear_all(ours);
-        EXPECT_TRUE(nothing_is_left()) << late;
-    }
+    for (const bool vanishes : {false, true})
+        for (int late = 0; late < 50; late += 7) {
+            ASSERT_EQ(ask({"RPUSH", "a", "other:elsewhere:600000"}).number, 1);
+            std::stop_source stop;
+            auto stopped = std::async(std::launch::async, [&] {
+                std::error_code error;
+                static_cast<void>(ours.acquire(exclusive("a"), {}, stop.get_token(), error));
+            });
+            ASSERT_TRUE(grows_to("a", 2));
+            const std::string mine = queue("a").at(1);
+            EXPECT_FALSE(ask({vanishes ? "DEL" : "LPOP", "a"}).kind == resp::kind::error);
+            EXPECT_EQ(ask({"PUBLISH", channel_of(mine), id_of(mine) + ":a"}).number, 1);
+            const auto then = std::chrono::steady_clock::now() + std::chrono::milliseconds{late};
+            EXPECT_TRUE(eventually([&] { return std::chrono::steady_clock::now() >= then; }));
+            stop.request_stop();
+            stopped.get();
+            for (int i = 0; i < 2; ++i) hear_all(ours);  // all that it may still have to say
+            ASSERT_TRUE(nothing_is_left()) << vanishes << late;
+        }
 }
 
 TEST_F(Redturn, TheServerMayForgetTheScriptsAtAnyTime) {
@@ -399,6 +401,26 @@ TEST_F(Redturn, WhatIsLostOrLateOnTheWayNeitherDuplicatesNorBlocks) {
     }
 }
 
+/// It is not known which of its ids the element has: that of a renewal that never came, or of one that did.
+TEST_F(Redturn, ALeaseOutlivesRenewalsOfWhichNothingWasHeard) {
+    way way{*server_};
+    client ours = way.join("&timeout=20s&refresh_interval=50ms");
+    lease held = ours.acquire(exclusive("a"));
+    for (const bool arrives : {false, true, false}) {
+        const auto before = way.proxy.seen().request_bytes;
+        way.proxy.set({.drop_replies = arrives, .swallow_requests = !arrives});
+        EXPECT_TRUE(eventually([&] { return way.proxy.seen().request_bytes > before + 300; }));
+        const std::string unheard = head("a");
+        way.proxy.cut({});
+        EXPECT_TRUE(eventually([&] { return head("a") != unheard; }));
+        hear_all(ours);
+        EXPECT_TRUE(held.valid());
+        EXPECT_FALSE(held.lost().stop_requested());
+    }
+    held.release();
+    EXPECT_TRUE(nothing_is_left());
+}
+
 /// More renewals are under way than answers: each must be told from the others, and a grant in between is one.
 TEST_F(Redturn, RenewalsMayOvertakeTheirAnswers) {
     way slow{*server_};
@@ -499,6 +521,7 @@ TEST_F(Redturn, WhatIsNoQueueIsRefusedOrWaitedForAndNeverTouched) {
     EXPECT_EQ(ask({"RPUSH", "jobs", "one", "two"}).number, 2);
     client ours = join("&timeout=1s");
     lease held = ours.acquire(exclusive("a"));
+    const auto connections = performed("hello");
     std::error_code error;
     EXPECT_FALSE(ours.acquire(exclusive("text"), {}, error).valid());
     EXPECT_EQ(error, errc::rejected);
@@ -510,6 +533,7 @@ TEST_F(Redturn, WhatIsNoQueueIsRefusedOrWaitedForAndNeverTouched) {
     ASSERT_EQ(seen.resources.size(), 1U);
     EXPECT_EQ(seen.resources[0].name, "a");
     EXPECT_TRUE(ours.inspect({.how = inspect_filter::match::exact, .name = "text"}).resources.empty());
+    EXPECT_EQ(performed("hello"), connections);  // none was given up for an answer that is too long
     EXPECT_TRUE(held.valid());
     held.release();
     EXPECT_TRUE(eventually([&] { return keys() == std::vector<std::string>{"blobs", "jobs", "text"}; }));
