@@ -417,7 +417,11 @@ TEST_F(Redturn, ALeaseOutlivesRenewalsOfWhichNothingWasHeard) {
         EXPECT_TRUE(held.valid());
         EXPECT_FALSE(held.lost().stop_requested());
     }
+    const auto before = way.proxy.seen().request_bytes;
+    way.proxy.set({.swallow_requests = true});
+    EXPECT_TRUE(eventually([&] { return way.proxy.seen().request_bytes > before + 300; }));
     held.release();
+    way.proxy.cut({});
     EXPECT_TRUE(nothing_is_left());
 }
 
