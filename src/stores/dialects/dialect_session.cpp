@@ -42,6 +42,7 @@ void dialect_session::connection_lost() {
         record->looking = false;
         record->look_again = false;
         record->asked.reset();
+        if (record->phase == phase::confirming) record->phase = phase::waiting;
     }
 }
 
@@ -112,7 +113,7 @@ void dialect_session::renew_all(message_tag tag) {
     const auto records = records_;
     for (const auto& [number, record] : records) {
         if (record->phase == phase::waiting) look(record);
-        if (record->phase != phase::held) continue;
+        if (record->phase != phase::held && record->phase != phase::confirming) continue;
         ++round->missing;
         record->turn->renew([this, round, record](const outcome& outcome) { renewed(round, record, outcome); });
     }
@@ -170,7 +171,7 @@ void dialect_session::looked(const record_ptr& record, const outcome& outcome) {
             teller_.fail(*record->asked, outcome.error);
             return drop(record, [] {});
         case standing::held:
-            if (record->round < round_) return look(record);  // see the head of the header
+            if (record->round < round_) return confirm(record, outcome);
             return grant(*record, outcome);
         case standing::gone:
         case standing::waiting:
@@ -178,6 +179,18 @@ void dialect_session::looked(const record_ptr& record, const outcome& outcome) {
             answer(*record);
             if (record->look_again) look(record);
     }
+}
+
+/// A renewal was sent after the look: see the head of the header. Those that are sent from now on renew this as well,
+/// so one more renewal is enough, however fast they come.
+void dialect_session::confirm(const record_ptr& record, const outcome& found) {
+    record->phase = phase::confirming;
+    record->turn->renew([this, record, found](const outcome& renewed) {
+        if (record->phase != phase::confirming) return;
+        if (renewed.standing == standing::held) return grant(*record, found);
+        record->phase = phase::waiting;
+        if (renewed.standing == standing::gone) look(record);
+    });
 }
 
 void dialect_session::grant(record& record, const outcome& outcome) {

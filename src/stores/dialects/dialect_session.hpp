@@ -43,7 +43,12 @@ public:
     [[nodiscard]] std::optional<protocol::instant> next_look() const;
 
 private:
-    enum class phase : std::uint8_t { waiting, held, leaving };
+    enum class phase : std::uint8_t {
+        waiting,
+        confirming,  // it has it, and is not told yet
+        held,
+        leaving,
+    };
     struct record {
         protocol::request_id request;
         baton::claim claim;
@@ -78,6 +83,7 @@ private:
     void finish(const std::shared_ptr<round>& round);
     void look(const record_ptr& record);
     void looked(const record_ptr& record, const outcome& outcome);
+    void confirm(const record_ptr& record, const outcome& found);
     void grant(record& record, const outcome& outcome);
     void answer(record& record);
     void refuse_busy(const record_ptr& record);

@@ -36,11 +36,15 @@ void encode(std::string& out, const words& command) {
     for (const std::string& word : command) write.bulk(word);
 }
 
-std::string encoded(const words& command) {
+/// What the dialect says on every connection is confirmed by a push, if it is not refused; TIME brings the answer.
+std::string last_words(dialect::speaker& speaker) {
     std::string out;
-    encode(out, command);
+    for (const words& command : speaker.first_words()) encode(out, command);
+    encode(out, {"TIME"});
     return out;
 }
+
+constexpr std::chrono::milliseconds pause{100};  // before a server that cannot do anything now is asked again
 
 /// Between a connection, a dialect and a client. All of it runs on the thread of the context, but for `send` and
 /// `inspect`, which pass on to it.
@@ -55,10 +59,11 @@ public:
           context_{context},
           address_{std::move(address)},
           dialect_{std::move(dialect)},
-          greeting_{address_, dialect_->scripts(), encoded({"TIME"}),
-                    [this](const resp::value& answer) { return read_time(answer); }},
           look_timer_{context},
+          pause_timer_{context},
           speaker_{dialect_->make_speaker(*this)},
+          greeting_{address_, dialect_->scripts(), last_words(*speaker_),
+                    [this](const resp::value& answer) { return read_time(answer); }},
           session_{*dialect_, *this, *speaker_, *this} {}
 
     void use(const std::shared_ptr<resp::connection>& connection) { connection_ = connection; }
@@ -116,9 +121,8 @@ private:
 
     [[nodiscard]] std::shared_ptr<dialect_user> self() { return shared_from_this(); }
     bool transmit(std::string_view bytes, std::size_t expected);
-    void break_off();
     void forget();
-    void end_look(std::uint64_t number, std::error_code error, const snapshot& found);
+    void give_up_connection(std::chrono::milliseconds after);
     void set_timer();
     void hear_time(server_time time) { ahead_ = time.time_since_epoch() - now().time_since_epoch(); }
     resp::greeting_step read_time(const resp::value& answer);
@@ -126,18 +130,19 @@ private:
     asio::io_context& context_;
     const redis_address address_;
     const std::shared_ptr<const dialect> dialect_;
-    redis::greeting greeting_;
     std::weak_ptr<resp::connection> connection_;
     asio::steady_timer look_timer_;
-    std::deque<question> questions_;
-    std::map<std::uint64_t, resp::look_answer> looks_;  // that are not answered
-    std::uint64_t look_number_ = 0;
+    asio::steady_timer pause_timer_;
     bool up_ = false;
     bool can_watch_ = true;               // until the server says no
     std::chrono::microseconds ahead_{0};  // the server's clock, of ours
     std::random_device random_;
     std::unique_ptr<dialect::speaker> speaker_;
+    redis::greeting greeting_;
     dialect_session session_;
+    std::deque<question> questions_;  // keep turns alive, which need what is above
+    std::map<std::uint64_t, resp::look_answer> looks_;
+    std::uint64_t last_look_ = 0;
 };
 
 resp::greeting_step dialect_user::read_time(const resp::value& answer) {
@@ -149,26 +154,28 @@ resp::greeting_step dialect_user::read_time(const resp::value& answer) {
 void dialect_user::up(lineage lineage) {
     up_ = true;
     ask({{"CLIENT", "TRACKING", "ON", "OPTIN"}}, [this](const answers& answers) { can_watch_ = !error_in(answers); });
-    std::string bytes;
-    for (const words& command : speaker_->first_words()) encode(bytes, command);
-    if (!bytes.empty()) transmit(bytes, 0);
     line_user::up(lineage);
 }
 
 void dialect_user::forget() {
     up_ = false;
     look_timer_.cancel();
+    pause_timer_.cancel();
     const auto questions = std::exchange(questions_, {});  // with all that they keep alive, at the end of this
     session_.connection_lost();
     for (const auto& [number, answer] : std::exchange(looks_, {})) answer(errc::store_unavailable, {});
 }
 
-/// What was asked is not answered any more. Answers to it are still on their way, up to the end of the connection: they
-/// must not be taken for those to other questions.
-void dialect_user::break_off() {
+/// The rest of what this connection answers is not heard: answers are told apart by their order alone.
+void dialect_user::give_up_connection(std::chrono::milliseconds after) {
     up_ = false;
-    const auto questions = std::exchange(questions_, {});
-    if (const auto connection = connection_.lock()) connection->reset();
+    look_timer_.cancel();
+    pause_timer_.expires_after(after);
+    pause_timer_.async_wait([weak = weak_from_this()](std::error_code error) {
+        const auto self = weak.lock();
+        if (!self || error) return;
+        if (const auto connection = self->connection_.lock()) connection->reset();
+    });
 }
 
 bool dialect_user::transmit(std::string_view bytes, std::size_t expected) {
@@ -192,10 +199,11 @@ void dialect_user::ask(std::vector<words> commands, std::function<void(const ans
 }
 
 void dialect_user::answered(message_tag, const resp::value& answer) {
-    if (questions_.empty()) return;
+    if (!up_ || questions_.empty()) return;
     if (answer.kind == resp::kind::error) {
         const reply_class what = detail::classify(answer.text);
-        if (what == reply_class::no_script || what == reply_class::unavailable) return break_off();
+        if (what == reply_class::no_script) return give_up_connection(std::chrono::milliseconds{0});
+        if (what == reply_class::unavailable) return give_up_connection(pause);
     }
     question& asked = questions_.front();
     asked.heard.push_back(answer);
@@ -250,17 +258,15 @@ void dialect_user::inspect(const inspect_filter& filter, resp::look_answer answe
     if (const auto why = why_hopeless()) return answer(why, {});
     asio::post(context_, [self = self(), filter, answer = std::move(answer)] {
         if (!self->up_) return answer(errc::store_unavailable, {});
-        const std::uint64_t number = ++self->look_number_;
+        const std::uint64_t number = ++self->last_look_;
         self->looks_.emplace(number, answer);
-        self->speaker_->list(filter, [user = self.get(), number, filter](std::error_code error, const listing& found) {
-            user->end_look(number, error, error ? snapshot{} : snapshot_of(found, filter, user->now()));
-        });
+        dialect_user& user = *self;
+        user.speaker_->list(filter,
+                            [&user, number, filter, at = user.now()](std::error_code error, const listing& found) {
+                                const auto asked = user.looks_.extract(number);
+                                if (asked) asked.mapped()(error, error ? snapshot{} : snapshot_of(found, filter, at));
+                            });
     });
-}
-
-/// Once, whether the list is there or the connection breaks.
-void dialect_user::end_look(std::uint64_t number, std::error_code error, const snapshot& found) {
-    if (const auto look = looks_.extract(number)) look.mapped()(error, found);
 }
 
 class dialect_line final : public resp::connected_line {

@@ -35,12 +35,15 @@ struct element {
         const std::size_t first = text.find(':');
         const std::size_t second = text.find(':', first == std::string_view::npos ? first : first + 1);
         if (second == std::string_view::npos || text.find(':', second + 1) != std::string_view::npos) return {};
-        const auto timeout = detail::number_in<std::int64_t>(text.substr(second + 1), 0, 1'000'000'000'000);
+        std::string_view time = text.substr(second + 1);
+        time = time.substr(0, time.find('.'));  // where numbers are not whole, the originals pass over the rest
+        const auto timeout = detail::number_in<std::int64_t>(time, 0, 1'000'000'000'000);
         if (!timeout || first == 0) return {};
         return element{std::string{text.substr(0, first)}, std::string{text.substr(first + 1, second - first - 1)},
                        std::chrono::milliseconds{*timeout}};
     }
     [[nodiscard]] std::string text() const { return id + ":" + channel + ":" + std::to_string(timeout.count()); }
+    [[nodiscard]] std::string label() const { return id + " of " + channel; }
 };
 
 /// What the turns of one line share: the channel, and which ids are in use.
@@ -61,26 +64,36 @@ struct redturn_line {
 class redturn_turn final : public turn {
 public:
     redturn_turn(talk& talk, redturn_line& line, std::string name)
-        : talk_{talk}, line_{line}, name_{std::move(name)}, mine_{line.next_element()} {}
+        : talk_{talk}, line_{line}, name_{std::move(name)}, first_{line.next_element()}, perhaps_{first_} {}
     redturn_turn(const redturn_turn&) = delete;
     redturn_turn& operator=(const redturn_turn&) = delete;
     ~redturn_turn() override {
-        line_.ids.erase(mine_.id);
-        if (next_) line_.ids.erase(next_->id);
+        line_.ids.erase(first_.id);
+        for (const element& each : perhaps_) line_.ids.erase(each.id);
     }
 
     void look(heard done) override {
-        talk_.listen(mine_.id, *this);
-        added_ ? find(std::move(done)) : add(std::move(done));
+        for (const element& each : perhaps_) talk_.listen(each.id, *this);
+        adds_ == 0 ? add(std::move(done)) : find(std::move(done));
     }
 
     void renew(heard done) override {
-        refresh({}, done, [done] { done({.standing = standing::gone}); });
+        const element next = line_.next_element();
+        words said = refresh_to(next);
+        talk_.ask({std::move(said), {"TIME"}}, [this, next, done = std::move(done)](const answers& answers) {
+            if (const auto* error = error_in(answers)) return not_renewed(next, *error, done);
+            if (!learn(next, answers[0])) return done({.standing = standing::gone});
+            done({.standing = standing::held, .at = time_in(answers[1])});
+        });
     }
 
+    /// What is under way goes on in the server before this, and is not followed by anything more.
     void leave(std::function<void()> done) override {
-        words said = call(redturn_scripts::withdraw, {name_}, {line_.options.notices, mine_.text()});
-        if (next_) said.push_back(next_->text());
+        left_ = true;
+        words said = call(redturn_scripts::withdraw, {name_}, {line_.options.notices});
+        for (const element& each : perhaps_) said.push_back(each.text());
+        // One that was sent twice may have arrived twice.
+        if (adds_ > 1 && perhaps_.front().id != first_.id) said.push_back(first_.text());
         talk_.ask({std::move(said)}, [done = std::move(done)](const answers&) { done(); });
     }
 
@@ -93,73 +106,81 @@ public:
 
 private:
     void add(heard done) {
-        added_ = true;
-        talk_.ask({call(redturn_scripts::add, {name_}, {line_.channel, mine_.text(), mine_.id, line_.options.notices}),
-                   {"TIME"}},
-                  [this, done = std::move(done)](const answers& answers) {
-                      if (const auto* error = error_in(answers)) return done(failure_of(*error));
-                      if (answers[0].text == mine_.text())
-                          return done({.standing = standing::held, .at = time_in(answers[1])});
-                      learn_head(answers[0].text);
-                      done({.standing = standing::waiting});
-                  });
+        ++adds_;
+        talk_.ask(
+            {call(redturn_scripts::add, {name_}, {line_.channel, first_.text(), first_.id, line_.options.notices}),
+             {"TIME"}},
+            [this, done = std::move(done)](const answers& answers) {
+                if (const auto* error = error_in(answers)) return done(failure_of(*error));
+                if (answers[0].text == first_.text())
+                    return done({.standing = standing::held, .at = time_in(answers[1])});
+                learn_head(answers[0].text);
+                done({.standing = standing::waiting});
+            });
     }
 
-    /// Where it stands by now. A first element whose time is over is removed on the way.
+    /// Where it stands by now; if it is first, it has another id after that, and all the time that it may have. A
+    /// first element whose time is over is removed on the way.
     void find(heard done) {
-        std::vector<words> asked{{"LINDEX", name_, "0"}};
         const auto due = head_due();
-        const auto overdue = due && *due <= talk_.now() ? element::read(head_) : std::nullopt;
-        if (overdue)
-            asked.push_back(
-                call(redturn_scripts::remove, {name_}, {overdue->id, overdue->channel, line_.options.notices}));
-        asked.push_back({"LINDEX", name_, "0"});
-        asked.push_back({"LPOS", name_, mine_.text()});
-        if (next_) asked.push_back({"LPOS", name_, next_->text()});
-        talk_.ask(std::move(asked), [this, overdue, done = std::move(done)](const answers& answers) {
+        const std::string overdue = due && *due <= talk_.now() ? head_ : std::string{};
+        std::vector<words> asked;
+        if (const auto dead = element::read(overdue))
+            asked.push_back(call(redturn_scripts::remove, {name_}, {dead->id, dead->channel, line_.options.notices}));
+        const element next = line_.next_element();
+        asked.push_back(refresh_to(next));
+        asked.push_back({"TIME"});
+        talk_.ask(std::move(asked), [this, overdue, next, done = std::move(done)](const answers& answers) {
+            const resp::value& found = answers[answers.size() - 2];
+            const bool first = learn(next, found);
             if (const auto* error = error_in(answers)) return done(failure_of(*error));
-            const std::size_t at = overdue ? 2 : 1;
-            const std::string& head = answers[at].text;
-            if (next_ && head == next_->text()) settle(true);
-            if (head == mine_.text()) {
-                std::vector<protocol::mark> abandoned;
-                if (overdue && answers[0].text == overdue->text()) abandoned.push_back(mark_of(*overdue));
-                // Somebody may have removed it in between.
-                return refresh(std::move(abandoned), done, [this, done] { find(done); });
+            if (first) {
+                outcome held{.standing = standing::held, .at = time_in(answers.back())};
+                if (!overdue.empty() && says_yes(answers[0])) held.abandoned = {mark_of(overdue)};
+                return done(held);
             }
-            const bool there = std::any_of(answers.begin() + static_cast<std::ptrdiff_t>(at) + 1, answers.end(),
-                                           [](const resp::value& place) { return place.kind == resp::kind::number; });
-            if (!there) return add(done);  // taken for dead, or never arrived
-            learn_head(head);
+            // Taken for dead, or it never arrived.
+            if (!left_ && !says_yes(found)) return add(done);
             done({.standing = standing::waiting});
         });
     }
 
-    /// Makes the first element, if it is ours, one of another id.
-    void refresh(std::vector<protocol::mark> abandoned, heard done, std::function<void()> not_first) {
-        if (next_)  // it is not known whether the last one was done
-            return talk_.ask({{"LINDEX", name_, "0"}}, [=, this](const answers& answers) {
-                if (const auto* error = error_in(answers)) return done(failure_of(*error));
-                settle(answers[0].text == next_->text());
-                refresh(abandoned, done, not_first);
-            });
-        next_ = line_.next_element();
-        talk_.ask(
-            {call(redturn_scripts::refresh, {name_}, {line_.channel, mine_.id, next_->id, next_->text()}), {"TIME"}},
-            [=, this](const answers& answers) {
-                if (const auto* error = error_in(answers)) return done(failure_of(*error));
-                const bool refreshed = answers[0].kind == resp::kind::bulk;
-                settle(refreshed);
-                if (!refreshed) return not_first();
-                done({.standing = standing::held, .at = time_in(answers[1]), .abandoned = abandoned});
-            });
+    /// Scripts answer with the first element, and whether that was what was asked for.
+    [[nodiscard]] static bool says_yes(const resp::value& answer) {
+        return answer.items.size() == 2 && answer.items[1].number == 1;
     }
 
-    /// It is known which of both ids the element has.
-    void settle(bool next) {
-        const element other = *std::exchange(next_, std::nullopt);
-        line_.ids.erase(next ? mine_.id : other.id);
-        if (next) mine_ = other;
+    /// Makes the first element, if it is any that we may have, another one. From now on that is one of them.
+    [[nodiscard]] words refresh_to(const element& next) {
+        words said = call(redturn_scripts::refresh, {name_}, {next.text()});
+        for (const element& each : perhaps_) said.push_back(each.text());
+        perhaps_.push_back(next);
+        return said;
+    }
+
+    /// What came of that: true if `next` is the first element.
+    bool learn(const element& next, const resp::value& found) {
+        const std::string head = found.items.empty() ? std::string{} : found.items[0].text;
+        const auto at = std::ranges::find(perhaps_, next.id, &element::id);
+        if (at == perhaps_.end()) return false;
+        if (head == next.text()) {
+            forget(perhaps_.begin(), at);  // those before it cannot come back
+            return true;
+        }
+        forget(at, at + 1);
+        learn_head(head);
+        return false;
+    }
+    void forget(std::vector<element>::iterator from, std::vector<element>::iterator to) {
+        for (auto each = from; each != to; ++each) line_.ids.erase(each->id);
+        perhaps_.erase(from, to);
+    }
+
+    /// Where something else stands under the name, there is no queue any more; all other leases live on.
+    void not_renewed(const element& next, const resp::value& error, const heard& done) {
+        if (error.text.find("WRONGTYPE") == std::string::npos) return done(failure_of(error));
+        learn(next, {});
+        done({.standing = standing::gone});
     }
 
     void learn_head(const std::string& head) {
@@ -172,16 +193,17 @@ private:
         if (!head) return {};
         return head_since_ + head->timeout;
     }
-    [[nodiscard]] protocol::mark mark_of(const element& dead) const {
-        return {dead.id + " of " + dead.channel, 0, protocol::instant{talk_.server_now().time_since_epoch()}, 1};
+    [[nodiscard]] protocol::mark mark_of(const std::string& dead) const {
+        return {element::read(dead)->label(), 0, protocol::instant{talk_.server_now().time_since_epoch()}, 1};
     }
 
     talk& talk_;
     redturn_line& line_;
     const std::string name_;
-    element mine_;
-    std::optional<element> next_;  // what it is being changed to
-    bool added_ = false;
+    const element first_;           // as it was added
+    std::vector<element> perhaps_;  // all that the server may have of it, in the order in which they were asked for
+    std::size_t adds_ = 0;
+    bool left_ = false;
     std::string head_;  // as it was learnt last, while it was another's
     protocol::instant head_since_;
 };
@@ -233,7 +255,7 @@ private:
     void list_names(const std::vector<std::string>& names, const list_answer& done) {
         if (names.empty()) return done({}, {});
         std::vector<words> asked;
-        for (const std::string& name : names) asked.push_back({"LRANGE", name, "0", "-1"});
+        for (const std::string& name : names) asked.push_back(call(redturn_scripts::elements, {name}, {}));
         talk_.ask(std::move(asked), [names, done](const answers& answers) {
             listing found;
             for (std::size_t i = 0; i < names.size(); ++i) {
@@ -243,7 +265,7 @@ private:
                     continue;
                 for (std::size_t place = 0; place < elements.size(); ++place) {
                     const auto each = element::read(elements[place].text);
-                    found.requests.push_back({names[i], each->id + " of " + each->channel, place == 0});
+                    found.requests.push_back({names[i], each->label(), place == 0});
                 }
             }
             done({}, std::move(found));

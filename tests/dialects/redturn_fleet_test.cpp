@@ -1,0 +1,291 @@
+// Our clients among those of red-turn and redturn.ts, which peers/redturn.py plays with all their faults: one queue,
+// whoever stands in it, and whoever dies in it.
+#include <set>
+#include <thread>
+
+#include "redturn_test.hpp"
+
+namespace baton::dialect_tests {
+namespace {
+
+using peer_ptr = std::unique_ptr<line_process>;
+
+/// Long enough that nothing ends by itself, on a machine that is busy.
+constexpr const char* long_timeout = "60000";
+
+class RedturnFleet : public RedturnTest {
+protected:
+    [[nodiscard]] peer_ptr holder(const std::string& name, const std::string& options) const {
+        return std::make_unique<line_process>(std::vector<std::string>{BATON_ONE_OF_OURS, url(options), name});
+    }
+    void take(line_process& peer, const std::string& tag, const std::string& name,
+              const std::string& options = {}) const {
+        peer.tell("acquire " + tag + " " + name + " " + options);
+        EXPECT_EQ(peer.hear(), "acquired " + tag);
+    }
+    /// Waits behind those who are there.
+    void line_up(line_process& peer, const std::string& tag, const std::string& name,
+                 const std::string& options = {}) const {
+        const std::int64_t before = ask({"LLEN", name}).number;
+        peer.tell("acquire " + tag + " " + name + " " + options);
+        ASSERT_TRUE(grows_to(name, before + 1));
+    }
+    static void give(line_process& peer, const std::string& tag) {
+        peer.tell("release " + tag);
+        EXPECT_EQ(peer.hear(), "released " + tag);
+    }
+    /// To another of its own, of which it may hear first.
+    static void pass_on(line_process& peer, const std::string& tag, const std::string& next) {
+        peer.tell("release " + tag);
+        const std::set<std::string> heard{peer.hear(), peer.hear()};
+        EXPECT_EQ(heard, (std::set<std::string>{"acquired " + next, "released " + tag}));
+    }
+
+    /// Not in one step: two that are inside together lose a count.
+    void count(client& ours, const std::string& name, const std::string& key, int times) const {
+        for (int i = 0; i < times; ++i) {
+            const lease held = ours.acquire(exclusive(name));
+            const std::string value = ask({"GET", key}).text;
+            EXPECT_EQ(ask({"SET", key, std::to_string((value.empty() ? 0 : std::stoi(value)) + 1)}).text, "OK");
+            EXPECT_TRUE(held.valid());
+        }
+    }
+    /// Peers of both kinds and two clients of ours, all on one name.
+    void count_together(const std::string& notices) {
+        constexpr int times = 40;
+        const std::vector<std::string> ts{"--notices", notices, "--timeout-ms", long_timeout};
+        std::vector<std::string> erlang = ts;
+        erlang.insert(erlang.end(), {"--arguments", "erlang"});
+        const std::vector<peer_ptr> peers = [&] {
+            std::vector<peer_ptr> made;
+            for (const auto& options : {ts, erlang}) made.push_back(peer(options));
+            return made;
+        }();
+        for (const peer_ptr& each : peers) each->tell("count a total " + std::to_string(times));
+        client one = join("&timeout=60s&notices=" + notices), two = join("&timeout=60s&notices=" + notices);
+        std::thread aside{[&] { count(one, "a", "total", times); }};
+        count(two, "a", "total", times);
+        aside.join();
+        for (const peer_ptr& each : peers) EXPECT_EQ(each->hear(), "counted a");
+        EXPECT_EQ(ask({"GET", "total"}).text, std::to_string(4 * times));
+        EXPECT_TRUE(eventually([&] { return keys() == std::vector<std::string>{"total"}; }));
+    }
+};
+
+TEST_F(RedturnFleet, NobodyIsInsideWithAnother) { count_together("new"); }
+TEST_F(RedturnFleet, NobodyIsInsideWithAnotherWhereNoticesAreWrittenAsInTheDocuments) { count_together("old"); }
+
+/// A peer, ours, a peer of the other kind, ours again: all hand-overs are by notice, both ways.
+TEST_F(RedturnFleet, TurnsComeInTheOrderOfArrival) {
+    for (const std::string notices : {"new", "old"}) {
+        const std::vector<std::string> options{"--notices", notices, "--timeout-ms", long_timeout};
+        const peer_ptr ts = peer(options),
+                       erlang = peer({"--arguments", "erlang", options[0], options[1], "--timeout-ms", long_timeout});
+        client one = join("&timeout=60s&notices=" + notices), two = join("&timeout=60s&notices=" + notices);
+        take(*ts, "x", "a:b");
+        auto second = acquire_aside(one, "a:b");
+        ASSERT_TRUE(grows_to("a:b", 2));
+        line_up(*erlang, "y", "a:b");
+        auto fourth = acquire_aside(two, "a:b");
+        ASSERT_TRUE(grows_to("a:b", 4));
+        line_up(*ts, "z", "a:b");
+        const auto begun = std::chrono::steady_clock::now();
+        give(*ts, "x");
+        lease held = second.get();
+        EXPECT_TRUE(held.valid());
+        EXPECT_TRUE(erlang->silent_about("acquired"));
+        held.release();
+        EXPECT_EQ(erlang->hear(), "acquired y");
+        EXPECT_FALSE(is_ready(fourth));
+        give(*erlang, "y");
+        lease last = fourth.get();
+        EXPECT_TRUE(last.valid());
+        EXPECT_TRUE(ts->silent_about("acquired"));
+        last.release();
+        EXPECT_EQ(ts->hear(), "acquired z");
+        EXPECT_LT(std::chrono::steady_clock::now() - begun, 900ms) << "ours look once a second";
+        give(*ts, "z");
+        EXPECT_TRUE(nothing_is_left());
+    }
+}
+
+/// Those who wait behind it have timers for it; each of its ids is gone when its time is over.
+TEST_F(RedturnFleet, ARefreshedLeaseOutlivesTheTimersOfAllWhoWait) {
+    const peer_ptr ts = peer({"--timeout-ms", long_timeout});
+    const peer_ptr erlang = peer({"--arguments", "erlang", "--timeout-ms", long_timeout});
+    client ours = join("&timeout=500ms&refresh_interval=50ms");
+    lease held = ours.acquire(exclusive("a"));
+    line_up(*ts, "x", "a");
+    line_up(*erlang, "y", "a");
+    // Whoever expires it calls for the id that it knew, and hears of another: twice each.
+    const auto begun = performed("eval");
+    EXPECT_TRUE(eventually([&] { return performed("eval") >= begun + 4; }));
+    EXPECT_TRUE(held.valid());
+    EXPECT_TRUE(ts->silent_about("acquired"));
+    EXPECT_TRUE(erlang->silent_about("acquired"));
+    held.release();
+    EXPECT_EQ(ts->hear(), "acquired x");
+    ts->tell("refresh x");
+    EXPECT_EQ(ts->hear(), "refreshed x");
+    give(*ts, "x");
+    EXPECT_EQ(erlang->hear(), "acquired y");
+    give(*erlang, "y");
+    EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(RedturnFleet, APeerThatDiesOrHangsIsPassedOver) {
+    client ours = join("&timeout=60s&refresh_interval=200ms");
+    {
+        const peer_ptr killed = peer({"--timeout-ms", "200"});
+        take(*killed, "x", "a");
+        killed->end(SIGKILL);
+        const lease held = ours.acquire(exclusive("a"), {.wait = long_enough});
+        EXPECT_TRUE(held.valid());
+        ASSERT_EQ(held.abandoned().size(), 1U);
+    }
+    {
+        const peer_ptr killed = peer({"--timeout-ms", "200"}), next = peer({"--timeout-ms", long_timeout});
+        lease held = ours.acquire(exclusive("a"));
+        line_up(*killed, "x", "a");
+        auto waiting = acquire_aside(ours, "a");
+        ASSERT_TRUE(grows_to("a", 3));
+        line_up(*next, "y", "a");
+        killed->end(SIGKILL);
+        held.release();  // to one that is dead
+        lease after = waiting.get();
+        EXPECT_TRUE(after.valid());
+        after.release();
+        EXPECT_EQ(next->hear(), "acquired y");
+        give(*next, "y");
+    }
+    {
+        const peer_ptr silent = peer({"--timeout-ms", "200"});
+        take(*silent, "x", "a");
+        silent->tell("silence x");
+        EXPECT_EQ(silent->hear(), "silenced x");
+        lease held = ours.acquire(exclusive("a"), {.wait = long_enough});
+        EXPECT_TRUE(held.valid());
+        silent->tell("release x");  // too late
+        EXPECT_EQ(silent->hear(), "released x");
+        hear_all(ours);
+        EXPECT_TRUE(held.valid());
+        EXPECT_EQ(queue("a").size(), 1U);
+    }
+    EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(RedturnFleet, OneOfOursThatDiesIsPassedOver) {
+    const peer_ptr other = peer({"--timeout-ms", long_timeout});
+    {
+        const peer_ptr ours = holder("a", "&timeout=300ms");
+        EXPECT_EQ(ours->hear("acquired"), "acquired");
+        line_up(*other, "x", "a");
+        ours->end(SIGKILL);
+        EXPECT_EQ(other->hear(), "acquired x");
+    }
+    const peer_ptr ours = holder("a", "&timeout=300ms");
+    EXPECT_TRUE(grows_to("a", 2));
+    line_up(*other, "y", "a");
+    ours->end(SIGKILL);
+    pass_on(*other, "x", "y");
+    give(*other, "y");
+    EXPECT_TRUE(nothing_is_left());
+}
+
+/// They do not give up, but for what they hold: their time is over, and they do not know.
+TEST_F(RedturnFleet, OursGiveUpWaitingAndTheirsAreGivenUp) {
+    const peer_ptr other = peer({"--timeout-ms", long_timeout});
+    client ours = join("&timeout=60s");
+    take(*other, "x", "a");
+    std::error_code error;
+    EXPECT_FALSE(ours.acquire(exclusive("a"), {.wait = 30ms}, error).valid());
+    EXPECT_EQ(error, errc::timed_out);
+    EXPECT_TRUE(grows_to("a", 1));
+    line_up(*other, "y", "a");
+    EXPECT_FALSE(ours.try_acquire(exclusive("a")));
+    pass_on(*other, "x", "y");
+    give(*other, "y");
+
+    const peer_ptr short_lived = peer({"--timeout-ms", "100"});
+    take(*short_lived, "z", "a");  // it expires itself, too, as the originals do
+    lease held = ours.acquire(exclusive("a"), {.wait = long_enough});
+    EXPECT_TRUE(held.valid());
+    short_lived->tell("release z");
+    EXPECT_EQ(short_lived->hear(), "released z");
+    EXPECT_EQ(queue("a").size(), 1U);
+    held.release();
+    EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(RedturnFleet, OurReleaseAfterALossHarmsNobody) {
+    const peer_ptr other = peer({"--timeout-ms", long_timeout});
+    client ours = join("&timeout=10s&refresh_interval=50ms");
+    lease held = ours.acquire(exclusive("a"));
+    line_up(*other, "x", "a");
+    line_up(*other, "y", "a");
+    // Somebody takes it from us, as a client does whose clock runs fast.
+    EXPECT_TRUE(eventually([&] {
+        const std::string mine = head("a");
+        const std::string remove = R"(
+            if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then return 0 end
+            redis.call('LPOP', KEYS[1])
+            local id, channel = redis.call('LINDEX', KEYS[1], 0):match('^([^:]*):([^:]*):')
+            redis.call('PUBLISH', channel, id .. ':' .. KEYS[1])
+            return 1)";
+        return ask({"EVAL", remove, "1", "a", mine}).number == 1;
+    }));
+    EXPECT_EQ(other->hear(), "acquired x");
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_EQ(held.lost_reason(), loss::expired);
+    held.release();
+    hear_all(ours);
+    EXPECT_EQ(queue("a").size(), 2U);
+    EXPECT_TRUE(other->silent_about("acquired"));
+    pass_on(*other, "x", "y");
+    give(*other, "y");
+    EXPECT_TRUE(nothing_is_left());
+}
+
+/// The notice is published while neither ours nor the peer listens.
+TEST_F(RedturnFleet, ANoticeThatOursDidNotHearIsMadeUpFor) {
+    const peer_ptr other = peer({"--timeout-ms", long_timeout});
+    client ours = join("&timeout=60s");
+    for (int i = 0; i < 5; ++i) {
+        take(*other, "x", "a");
+        auto waiting = acquire_aside(ours, "a");
+        ASSERT_TRUE(grows_to("a", 2));
+        line_up(*other, "y", "a");
+        EXPECT_EQ(ask({"CLIENT", "KILL", "TYPE", "pubsub"}).number, 2);
+        give(*other, "x");
+        lease held = waiting.get();
+        EXPECT_TRUE(held.valid());
+        // The peer hears again of what happens after it has subscribed again.
+        EXPECT_TRUE(eventually([&] {
+            return ask({"PUBSUB", "NUMSUB", channel_of(queue("a").at(1))}).items.at(1).number == 1;
+        }));
+        EXPECT_TRUE(other->silent_about("acquired"));
+        held.release();
+        EXPECT_EQ(other->hear(), "acquired y");
+        give(*other, "y");
+    }
+    EXPECT_TRUE(nothing_is_left());
+}
+
+/// What stands in the list for one of ours that is no more is in the way of a peer that waits.
+TEST_F(RedturnFleet, AnElementOfOursThatNobodyKnowsIsRemovedForThePeerBehindIt) {
+    const peer_ptr other = peer({"--timeout-ms", long_timeout});
+    client ours = join("&timeout=60s");
+    lease held = ours.acquire(exclusive("b"));
+    const std::string channel = channel_of(head("b"));
+    take(*other, "x", "a");
+    EXPECT_EQ(ask({"RPUSH", "a", channel + ".987654:" + channel + ":600000"}).number, 2);
+    line_up(*other, "y", "a");
+    pass_on(*other, "x", "y");
+    give(*other, "y");
+    EXPECT_TRUE(held.valid());
+    held.release();
+    EXPECT_TRUE(nothing_is_left());
+}
+
+}  // namespace
+}  // namespace baton::dialect_tests

@@ -1,0 +1,50 @@
+// What the tests of the dialect redturn share: what can be seen of a queue in the server, and acquires on their own
+// threads.
+#pragma once
+
+#include <future>
+
+#include "dialect_test.hpp"
+
+namespace baton::dialect_tests {
+
+class RedturnTest : public Dialect {
+protected:
+    RedturnTest() : Dialect{"redturn"} {}
+
+    [[nodiscard]] std::vector<std::string> queue(const std::string& name) const {
+        std::vector<std::string> elements;
+        for (const resp::value& each : ask({"LRANGE", name, "0", "-1"}).items) elements.push_back(each.text);
+        return elements;
+    }
+    [[nodiscard]] std::string head(const std::string& name) const { return ask({"LINDEX", name, "0"}).text; }
+    [[nodiscard]] bool grows_to(const std::string& name, std::int64_t length) const {
+        return eventually([&] { return ask({"LLEN", name}).number == length; });
+    }
+    [[nodiscard]] bool nothing_is_left() const {
+        return eventually([&] { return keys().empty(); });
+    }
+
+    static std::string id_of(const std::string& element) { return element.substr(0, element.find(':')); }
+    static std::string channel_of(const std::string& element) {
+        const std::size_t first = element.find(':') + 1;
+        return element.substr(first, element.find(':', first) - first);
+    }
+
+    /// Holds nothing if it could not be had in time.
+    static std::future<lease> acquire_aside(client& who, const std::string& name, acquire_options options = {}) {
+        if (!options.wait) options.wait = long_enough;
+        return std::async(std::launch::async, [who, name, options]() mutable {
+            std::error_code error;
+            return who.acquire(exclusive(name), options, error);
+        });
+    }
+    /// Not asked for by a thread that sleeps: what the client was told is known here at once.
+    static bool is_ready(const std::future<lease>& future) {
+        return future.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
+    }
+    /// All that reached the client before now has had its effect: the answer to this comes behind it.
+    static void hear_all(client& who) { EXPECT_TRUE(who.try_acquire(exclusive("only to hear all"))); }
+};
+
+}  // namespace baton::dialect_tests
