@@ -140,6 +140,7 @@ void dialect_session::look(const record_ptr& record) {
     record->looking = true;
     record->look_again = false;
     record->round = round_;
+    record->looked_at = talk_.now();
     record->turn->look([this, record](const outcome& outcome) { looked(record, outcome); });
 }
 
@@ -167,7 +168,8 @@ void dialect_session::grant(record& record, const outcome& outcome) {
     record.phase = phase::held;
     record.fence = static_cast<serial>(outcome.at.time_since_epoch().count());
     for (const mark& mark : outcome.abandoned) record.abandoned.push_back({record.claim.resource, mark});
-    if (record.options.hold_limit) record.hold_deadline = talk_.now() + *record.options.hold_limit;
+    // Its time began somewhere on the way: it is over here before it is there.
+    if (record.options.hold_limit) record.hold_deadline = record.looked_at + *record.options.hold_limit;
     if (record.asked) return answer(record);
     teller_.notice(granted(record));
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <deque>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -22,12 +23,14 @@
 namespace baton::dialects {
 namespace {
 
+using namespace std::chrono_literals;
 using detail::redis_address;
 using detail::reply_class;
 
 /// These servers remember nothing of who they were: there is one memory, whatever becomes of it.
 constexpr lineage only_lineage = 1;
 constexpr message_tag any_tag = 1;  // answers come in order
+constexpr auto recovery = 100ms;    // of a server that lets us connect, and does nothing of what we ask
 
 void encode(std::string& out, const words& command) {
     resp::writer write{out};
@@ -116,6 +119,7 @@ private:
     [[nodiscard]] std::shared_ptr<dialect_user> self() { return shared_from_this(); }
     bool transmit(std::string_view bytes, std::size_t expected);
     void forget();
+    void start_again(std::chrono::milliseconds pause);
     void set_timer();
     void hear_time(server_time time) { ahead_ = time.time_since_epoch() - now().time_since_epoch(); }
     resp::greeting_step read_time(const resp::value& answer);
@@ -127,6 +131,8 @@ private:
     std::weak_ptr<resp::connection> connection_;
     asio::steady_timer look_timer_;
     std::deque<question> questions_;
+    std::map<std::uint64_t, resp::look_answer> looks_;  // those that are not answered
+    std::uint64_t look_ = 0;
     bool up_ = false;
     bool can_watch_ = true;               // until the server says no
     std::chrono::microseconds ahead_{0};  // the server's clock, of ours
@@ -155,6 +161,8 @@ void dialect_user::forget() {
     look_timer_.cancel();
     const auto questions = std::exchange(questions_, {});  // with all that they keep alive, at the end of this
     session_.connection_lost();
+    const auto looks = std::exchange(looks_, {});
+    for (const auto& [number, answer] : looks) answer(errc::store_unavailable, {});
 }
 
 bool dialect_user::transmit(std::string_view bytes, std::size_t expected) {
@@ -181,10 +189,8 @@ void dialect_user::answered(message_tag, const resp::value& answer) {
     if (questions_.empty()) return;
     if (answer.kind == resp::kind::error) {
         const reply_class what = detail::classify(answer.text);
-        if (what == reply_class::no_script || what == reply_class::unavailable) {
-            if (const auto connection = connection_.lock()) connection->reset();
-            return;  // what was asked is not answered any more
-        }
+        if (what == reply_class::no_script || what == reply_class::unavailable)
+            return start_again(what == reply_class::no_script ? 0ms : recovery);
     }
     question& asked = questions_.front();
     asked.heard.push_back(answer);
@@ -193,6 +199,18 @@ void dialect_user::answered(message_tag, const resp::value& answer) {
     questions_.pop_front();
     complete.done(complete.heard);
     set_timer();
+}
+
+/// On another connection. What still comes on this one answers nothing: it would be taken for answers to other
+/// questions.
+void dialect_user::start_again(std::chrono::milliseconds pause) {
+    forget();
+    look_timer_.expires_after(pause);
+    look_timer_.async_wait([weak = weak_from_this()](std::error_code error) {
+        const auto self = weak.lock();
+        const auto connection = self ? self->connection_.lock() : nullptr;
+        if (!error && connection) connection->reset();
+    });
 }
 
 /// Invalidations of what was watched, and whatever the dialect listens to.
@@ -239,9 +257,13 @@ void dialect_user::inspect(const inspect_filter& filter, resp::look_answer answe
     if (const auto why = why_hopeless()) return answer(why, {});
     asio::post(context_, [self = self(), filter, answer = std::move(answer)] {
         if (!self->up_) return answer(errc::store_unavailable, {});
-        self->speaker_->list(filter, [answer, filter, at = self->now()](std::error_code error, const listing& found) {
-            answer(error, error ? snapshot{} : snapshot_of(found, filter, at));
-        });
+        const std::uint64_t number = ++self->look_;
+        self->looks_.emplace(number, answer);
+        self->speaker_->list(
+            filter, [user = self.get(), number, filter, at = self->now()](std::error_code error, const listing& found) {
+                if (const auto asked = user->looks_.extract(number))
+                    asked.mapped()(error, error ? snapshot{} : snapshot_of(found, filter, at));
+            });
     });
 }
 

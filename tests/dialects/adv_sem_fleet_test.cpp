@@ -1,0 +1,1 @@
+#include "adv_sem_test.hpp"
