@@ -130,7 +130,7 @@ TEST_F(AdvSem, Original_AHolderWithoutPingsIsReplacedAfterTheHeartbeat) {
     EXPECT_FALSE(held.valid());
     ASSERT_TRUE(comes(next));
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-    EXPECT_EQ(held.lost_reason(), loss::expired);
+    EXPECT_TRUE(was_cut_off(held)) << to_string(held.lost_reason());
     waiting got = next.get();
     EXPECT_TRUE(got.lease.valid());
     EXPECT_GT(got.lease.fence(), held.fence());
@@ -175,8 +175,9 @@ TEST_F(AdvSem, Cure_ALostNoticeIsFoundOnTheServer) {
     ASSERT_TRUE(eventually([&] { return members("main") == std::vector{who}; }));
     between().cut(redis_tests::proxy_rules{});
     ASSERT_TRUE(comes(next));
-    EXPECT_TRUE(next.get().lease.valid());
-    EXPECT_EQ(size("main", "a"), 1);
+    const waiting got = next.get();
+    EXPECT_TRUE(got.lease.valid());
+    EXPECT_EQ(members("main"), std::vector{who});
 }
 
 /// As our scripts are, but for the time, which stands still.
@@ -541,13 +542,14 @@ TEST_F(AdvSem, AReleaseIsHeardOfAndNotLookedFor) {
 /// Some servers let nobody watch: then it looks, as its own clients do.
 TEST_F(AdvSem, WhereNothingCanBeWatchedItLooks) {
     EXPECT_EQ(ask({"ACL", "SETUSER", "default", "-client|tracking"}).text, "OK");
-    client first = join(), second = join();
+    client first = join(), second = join(brisk);  // as often as it pings, at least
     lease held = first.acquire(exclusive("a"));
     auto next = acquire_later(second, exclusive("a"));
     ASSERT_TRUE(waits(1));
     held.release();
     ASSERT_TRUE(comes(next));
     EXPECT_TRUE(next.get().lease.valid());
+    EXPECT_EQ(watched_keys(), 0U);
 }
 
 // ---- what else may be on a server ----
@@ -606,8 +608,8 @@ TEST_F(AdvSem, AServerThatOnlyReadsIsNotStormed) {
     EXPECT_EQ(ask({"REPLICAOF", "127.0.0.1", "1"}).text, "OK");
     const auto before = between().seen().connections;
     const auto start = std::chrono::steady_clock::now();
-    ASSERT_TRUE(eventually([&] { return between().seen().connections > before + 5; }));
-    EXPECT_GT(std::chrono::steady_clock::now() - start, 400ms);
+    ASSERT_TRUE(eventually([&] { return between().seen().connections > before + 3; }));
+    EXPECT_GT(std::chrono::steady_clock::now() - start, 200ms);
     EXPECT_EQ(ask({"REPLICAOF", "NO", "ONE"}).text, "OK");
     EXPECT_TRUE(ours.acquire(exclusive("b"), {.wait = 10s}).valid());
 }

@@ -17,7 +17,7 @@ protected:
     void TearDown() override {
         if (!server_) return;
         EXPECT_TRUE(eventually([&] { return only_the_limit_is_left(); })) << testing::PrintToString(keys());
-        EXPECT_EQ(watched_keys(), 0U) << "nor does the server remember whom to tell of what";
+        EXPECT_TRUE(ours_died_ || watched_keys() == 0) << "nor does the server remember whom to tell of what";
     }
 
     /// One that is dead soon after its last sign of life.
@@ -57,6 +57,11 @@ protected:
         return std::stoul(stats.substr(stats.find(start) + start.size()));
     }
 
+    /// Cut off for too long: on a busy machine it looks as if it had been stopped itself.
+    [[nodiscard]] static bool was_cut_off(const lease& lease) {
+        return lease.lost_reason() == loss::expired || lease.lost_reason() == loss::process_paused;
+    }
+
     /// The answer to an acquire on another thread.
     struct waiting {
         baton::lease lease;
@@ -85,6 +90,8 @@ protected:
     [[nodiscard]] client join_between(const std::string& options = {}) {
         return client{"unix:" + between().at().path + "?dialect=adv-sem" + options};
     }
+
+    bool ours_died_ = false;  // then the server remembers what they watched until it changes
 
 private:
     folder place_;

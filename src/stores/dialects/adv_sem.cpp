@@ -1,6 +1,6 @@
 // The semaphores of asyncio-advanced-semaphores: sorted sets of who holds and who waits, by the time at which each
 // counts as dead; a slot is given to the first that waits by whoever runs `wake_up_nexts`, and a list of its own tells
-// it so. Ours run that when they release, watch their list, and the slots while they are first in line.
+// it so. Ours run that when they release, watch their list, and the slots when they are nearly in turn.
 // docs/dialects.md.
 #include <algorithm>
 #include <array>
@@ -77,7 +77,7 @@ public:
         // What it asked before it left is answered after: it must not come back.
         if (left_) return done({.standing = standing::waiting});
         talk_.watch(keys_.notice(id_), *this);
-        if (first_) talk_.watch(main_, *this);
+        if (near_) talk_.watch(main_, *this);
         std::vector<words> asked;
         if (!std::exchange(queued_, true)) asked.push_back(queue());
         const bool pinged = asked.empty() && talk_.now() - last_ping_ >= options_.ping_interval;
@@ -94,9 +94,10 @@ public:
                 queued_ = false;  // taken for dead, at least in part, or it never arrived
                 return look(done);
             }
-            const bool was_first = std::exchange(first_, last->number == 0);
+            // The second in line has to hear that it has become the first.
+            const bool was_near = std::exchange(near_, last->number <= 1);
             // Whatever happened before it is watched is not heard of.
-            if (first_ && !was_first && talk_.can_watch()) return look(done);
+            if (near_ && !was_near && talk_.can_watch()) return look(done);
             done({.standing = standing::waiting});
         });
     }
@@ -177,7 +178,7 @@ private:
     const std::string limit_text_, heartbeat_text_, ttl_text_;
     bool queued_ = false;
     bool left_ = false;
-    bool first_ = false;  // in the queue, when it was told last
+    bool near_ = false;  // first or second in the queue, when it was told last
     protocol::instant last_ping_;
     std::vector<protocol::mark> abandoned_;
 };
