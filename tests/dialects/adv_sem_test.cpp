@@ -173,6 +173,7 @@ TEST_F(AdvSem, Cure_ALostNoticeIsFoundOnTheServer) {
     between().set({.drop_replies = true});
     held.release();
     ASSERT_TRUE(eventually([&] { return members("main") == std::vector{who}; }));
+    EXPECT_EQ(ask({"DEL", "adv-sem:acquisition_notification:" + who}).number, 1) << "as if it was read on the way";
     between().cut(redis_tests::proxy_rules{});
     ASSERT_TRUE(comes(next));
     const waiting got = next.get();
@@ -273,21 +274,44 @@ TEST_F(AdvSem, Cure_AHoldLimitNeedsNobodyElse) {
 TEST_F(AdvSem, Cure_AnExpiryIsNeverShortened) {
     client lasting = join(), brief = join("&ttl=1s&heartbeat_max_interval=1s&ping_interval=50ms");
     const lease held = lasting.acquire(permits("a", 1, 2));
-    auto waits_long = lasting.acquire(permits("a", 1, 2));
-    auto queued = acquire_later(lasting, permits("a", 1, 2));
+    static_cast<void>(ask({"ZADD", key("main", "a"), text(server_time() + 60), "other"}));
+    const auto expect_long = [&](const std::vector<std::string>& kinds) {
+        const std::size_t before = performed("evalsha");
+        EXPECT_TRUE(eventually([&] { return performed("evalsha") > before + 4; })) << "it pings";
+        for (const std::string& kind : kinds) EXPECT_GT(ask({"TTL", key(kind, "a")}).number, 2'000'000'000) << kind;
+    };
+    std::stop_source stop;
+    lasting.async_acquire(permits("a", 1, 2), {}, stop.get_token(), [](std::error_code, const lease&) {});
     ASSERT_TRUE(waits(1));
-    auto too = acquire_later(brief, permits("a", 1, 2));
+    auto next = acquire_later(brief, permits("a", 1, 2));
     ASSERT_TRUE(waits(2));
-    waits_long.release();
-    ASSERT_TRUE(comes(queued));
-    queued.get().lease.release();
-    ASSERT_TRUE(comes(too));
-    const lease short_one = too.get().lease.valid() ? brief.acquire(permits("b", 1, 2)) : lease{};
-    const std::size_t before = performed("evalsha");
-    EXPECT_TRUE(eventually([&] { return performed("evalsha") > before + 3; })) << "it pings";
-    for (const char* const kind : {"main", "ttl", "max"})
-        EXPECT_GT(ask({"TTL", key(kind, "a")}).number, 2'000'000'000) << kind;
+    expect_long({"waiting", "waiting_heartbeat", "main"});
+    stop.request_stop();
+    ASSERT_TRUE(waits(1));
+    EXPECT_EQ(ask({"ZREM", key("main", "a"), "other"}).number, 1);
+    ASSERT_TRUE(comes(next));
+    const waiting got = next.get();
+    expect_long({"main", "ttl", "max"});
+    const lease alone = brief.acquire(exclusive("b"));
     EXPECT_LE(ask({"TTL", key("main", "b")}).number, 11) << "where nobody else is, it is short";
+}
+
+/// The server begins to count when it gives the slot, which is long before we hear of it.
+TEST_F(AdvSem, AHoldLimitIsOverForUsBeforeItIsForTheServer) {
+    client first = join(), second = join_between();
+    lease held = first.acquire(exclusive("a"));
+    auto next = acquire_later(second, exclusive("a"), {.max_hold = 1s});
+    ASSERT_TRUE(waits(1));
+    static_cast<void>(second.inspect());
+    between().set({.delay = 80ms});
+    held.release();
+    ASSERT_TRUE(comes(next));
+    const waiting got = next.get();
+    ASSERT_TRUE(got.lease.valid());
+    const double left = score("ttl", members("main").at(0)) - server_time();
+    const auto now = std::chrono::steady_clock::now();
+    EXPECT_LT(got.lease.valid_until(), now + std::chrono::duration<double>{left});
+    between().set({});
 }
 
 /// Also where its clock is another than ours, and moves while we are connected.
