@@ -657,6 +657,49 @@ TEST_F(AdvSem, ALookThatIsNotAnsweredEndsWithTheConnection) {
     EXPECT_EQ(look.get(), errc::store_unavailable);
 }
 
+TEST_F(AdvSem, AServerWithoutMemoryKeepsWhatItHas) {
+    client ours = join(brisk), other = join();
+    lease held = ours.acquire(exclusive("a"));
+    static_cast<void>(other.acquire(exclusive("b")));
+    ASSERT_EQ(ask({"CONFIG", "SET", "maxmemory", "100kb"}).text, "OK");
+    const auto full = std::chrono::steady_clock::now();
+    std::error_code error;
+    static_cast<void>(other.acquire(exclusive("b"), {.wait = 10s}, error));
+    EXPECT_EQ(error, errc::store_full) << error.message();
+    EXPECT_TRUE(eventually([&] { return held.valid_until() > full + 2s; })) << "it is renewed";
+    held.release();
+    EXPECT_TRUE(eventually([&] { return size("main", "a") == 0; }));
+    ASSERT_EQ(ask({"CONFIG", "SET", "maxmemory", "0"}).text, "OK");
+    EXPECT_TRUE(other.acquire(exclusive("a"), {.wait = 10s}).valid());
+}
+
+/// After so many bytes to the server, or from it, the connection is over. Whatever was under way, whoever asks is
+/// answered, and nothing is left of it.
+TEST_F(AdvSem, CutAnywhereItIsServed) {
+    client cut = join_between(), straight = join();
+    const lease kept = cut.acquire(exclusive("b"));
+    const lease busy = straight.acquire(exclusive("c"));
+    std::uint64_t resets = 0;
+    const auto expect_served = [&](const redis_tests::proxy_rules& rules) {
+        between().set(rules);
+        lease held = cut.acquire(exclusive("a"), {.wait = 10s});
+        EXPECT_TRUE(held.valid());
+        EXPECT_FALSE(cut.try_acquire(exclusive("c")));
+        held.release();
+        EXPECT_TRUE(straight.acquire(exclusive("a"), {.wait = 10s}).valid());
+        ASSERT_TRUE(eventually([&] { return between().seen().resets > resets; }));
+        resets = between().seen().resets;
+    };
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t at = 0; at < 3'600; at += 45) expect_served({.reset_after_request = at});
+    for (std::size_t at = 0; at < 600; at += 9) expect_served({.reset_after_reply = at});
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 15s) << "each at once, and not with the next ping";
+    between().set({});
+    EXPECT_EQ(kept.lost_reason(), loss::none);
+    EXPECT_EQ(size("waiting", "c"), 0);
+    cut.close(10s);
+}
+
 /// Asked for by one client all at once, and each served.
 TEST_F(AdvSem, AThousandWaitersOfOneClientForOneSlot) {
     client ours = join();

@@ -23,7 +23,8 @@ using std::chrono::seconds;
 
 constexpr std::int64_t no_ttl = 2'147'483'637;
 constexpr const char* id_placeholder = "@@@ACQUISITION_ID@@@";
-constexpr auto turn_around = 1s;  // how often its own clients look
+constexpr auto turn_around = 1s;   // how often its own clients look
+constexpr std::int64_t many = 16;  // who is so far behind has time
 // A client of another's with a ttl of 1 s makes the keys of all end after 11 s: a ping is the only cure of that.
 constexpr std::chrono::milliseconds rarest_ping = 5s;
 
@@ -95,6 +96,7 @@ public:
                 return look(done);
             }
             // The second in line has to hear that it has become the first.
+            far_ = last->number >= many;
             const bool was_near = std::exchange(near_, last->number <= 1);
             // Whatever happened before it is watched is not heard of.
             if (near_ && !was_near && talk_.can_watch()) return look(done);
@@ -117,10 +119,13 @@ public:
             [done = std::move(done)](const answers&) { done(); });
     }
 
-    /// Its own clients look as often, and a ping is never late.
+    /// Its own clients look as often, and a ping is never late. Who is far from its turn need not look at all: whoever
+    /// gives it a slot tells it.
     [[nodiscard]] protocol::duration patience() const override {
         const protocol::duration until_ping = last_ping_ + options_.ping_interval - talk_.now();
-        return std::clamp<protocol::duration>(until_ping, 1ms, turn_around);
+        const bool is_told = far_ && talk_.can_watch();
+        return std::max<protocol::duration>(
+            is_told ? until_ping : std::min<protocol::duration>(until_ping, turn_around), 1ms);
     }
 
 private:
@@ -179,6 +184,7 @@ private:
     bool queued_ = false;
     bool left_ = false;
     bool near_ = false;  // first or second in the queue, when it was told last
+    bool far_ = false;   // has many before it
     protocol::instant last_ping_;
     std::vector<protocol::mark> abandoned_;
 };

@@ -187,7 +187,9 @@ void dialect_session::answer(record& record) {
 void dialect_session::refuse_busy(const record_ptr& record) {
     const auto tag = std::exchange(record->asked, std::nullopt);
     drop(record, [this, tag, request = record->request] {
-        if (tag) teller_.reply(*tag, {event(refused{request, refusal::busy})});
+        if (tag) return teller_.reply(*tag, {event(refused{request, refusal::busy})});
+        // It asked on a connection that is gone: it hears that there is nothing to wait for, and asks again.
+        teller_.notice(event(ended{request, end_reason::withdrawn, 0}));
     });
 }
 
