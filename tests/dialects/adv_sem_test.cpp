@@ -1,56 +1,723 @@
-// The semaphores of asyncio-advanced-semaphores: their own tests, held to our client, and each fault of their protocol
-// that is cured.
-#include "dialect_test.hpp"
+// The semaphores of asyncio-advanced-semaphores: their own tests, held to our client; each fault of their protocol that
+// is cured; and leases, which behave as all leases.
+#include "adv_sem_test.hpp"
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "../contents.hpp"
+#include "../redis/server_clock.hpp"
 
 namespace baton::dialect_tests {
 namespace {
 
-class AdvSem : public Dialect {
-protected:
-    AdvSem() : Dialect{"adv-sem"} {}
-
-    [[nodiscard]] bool only_the_limit_is_left() const {
-        return std::ranges::all_of(keys(),
-                                   [](const std::string& key) { return key.starts_with("adv-sem:semaphore_max:"); });
+/// How many are inside at once.
+class crowd {
+public:
+    void come() {
+        for (int now = ++inside_, most = most_; now > most && !most_.compare_exchange_weak(most, now);) {
+        }
     }
+    void go() {
+        --inside_;
+        ++done_;
+    }
+    [[nodiscard]] int most() const { return most_; }
+    [[nodiscard]] int done() const { return done_; }
+
+private:
+    std::atomic<int> inside_{0}, most_{0}, done_{0};
 };
 
-TEST_F(AdvSem, AcquireAndReleaseTwice) {
+// ---- the original's own tests ----
+
+TEST_F(AdvSem, Original_AcquireAndReleaseTwice) {
     client ours = join();
     for (int times = 0; times < 2; ++times) {
         const lease held = ours.acquire(permits("a", 1, 2));
         EXPECT_TRUE(held.valid());
         EXPECT_NE(held.fence(), 0U);
-        EXPECT_EQ(ask({"ZCARD", "adv-sem:semaphore_main:a"}).number, 1);
+        EXPECT_EQ(size("main", "a"), 1);
+        EXPECT_EQ(size("ttl", "a"), 1);
+        EXPECT_EQ(ask({"GET", key("max", "a")}).text, "2");
+        EXPECT_EQ(members("main").at(0).size(), 32U) << "its names are uuids";
     }
-    EXPECT_TRUE(eventually([&] { return only_the_limit_is_left(); }));
 }
 
-TEST_F(AdvSem, PassesFromOneToTheOther) {
+TEST_F(AdvSem, Original_ASecondAcquireTimesOutWhileTheFirstStaysReleasable) {
     client first = join(), second = join();
     lease held = first.acquire(exclusive("a"));
+    std::error_code error;
+    static_cast<void>(second.acquire(exclusive("a"), {.wait = 50ms}, error));
+    EXPECT_EQ(error, errc::timed_out);
     EXPECT_FALSE(second.try_acquire(exclusive("a")));
+    EXPECT_FALSE(first.try_acquire(exclusive("a"))) << "nor can the same client have it twice";
+    EXPECT_TRUE(waits(0)) << "who gave up does not wait";
+    EXPECT_EQ(size("waiting_heartbeat", "a"), 0);
+    EXPECT_TRUE(held.valid());
     held.release();
-    EXPECT_TRUE(second.acquire(exclusive("a"), {.wait = 5s}).valid());
-    EXPECT_TRUE(eventually([&] { return only_the_limit_is_left(); }));
+    EXPECT_TRUE(second.acquire(exclusive("a"), {.wait = 10s}).valid());
 }
 
-TEST_F(AdvSem, APeerHandsOverToOursAndBack) {
-    const auto other = peer();
-    client ours = join();
-    other->tell("acquire x a limit=1");
-    EXPECT_EQ(other->hear(), "acquired x");
-    EXPECT_FALSE(ours.try_acquire(exclusive("a")));
-    other->tell("release x");
-    EXPECT_EQ(other->hear(), "released x");
-    lease held = ours.acquire(exclusive("a"), {.wait = 5s});
-    other->tell("acquire y a limit=1");
-    EXPECT_TRUE(eventually([&] { return ask({"ZCARD", "adv-sem:semaphore_waiting:a"}).number == 1; }));
+TEST_F(AdvSem, Original_ADoubleReleaseIsHarmless) {
+    client first = join(), second = join();
+    lease held = first.acquire(exclusive("a"));
     held.release();
-    EXPECT_EQ(other->hear(), "acquired y");
-    other->tell("release y");
-    EXPECT_EQ(other->hear(), "released y");
+    const lease next = second.acquire(exclusive("a"), {.wait = 10s});
+    held.release();
+    EXPECT_FALSE(first.try_acquire(exclusive("a")));
+    EXPECT_TRUE(next.valid());
+}
+
+TEST_F(AdvSem, Original_AThousandTasksOverTenSlotsNeverExceedTen) {
+    client ours = join();
+    crowd crowd;
+    std::atomic<int> failed{0};
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 1'000; ++i)
+        ours.async_acquire(permits("a", 1, 10), {}, {}, [&](std::error_code error, lease held) {
+            if (error) ++failed;
+            crowd.come();
+            if (size("main", "a") > 10) ++failed;  // a look at the server takes a while: it is held meanwhile
+            crowd.go();
+            held.release();
+        });
+    EXPECT_TRUE(eventually([&] { return crowd.done() == 1'000; }, 60s)) << crowd.done();
+    EXPECT_EQ(failed, 0);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 15s);
+}
+
+TEST_F(AdvSem, Original_TheTtlFreesTheSlotThoughItsHolderLives) {
+    client first = join("&ttl=1s"), second = join();
+    lease held = first.acquire(exclusive("a"));
+    EXPECT_GT(held.valid_for(), 0s);
+    EXPECT_LE(held.valid_for(), 1s);
+    const lease next = second.acquire(exclusive("a"), {.wait = 15s});
+    EXPECT_FALSE(held.valid());
+    EXPECT_EQ(held.lost_reason(), loss::hold_limit);
+    held.release();
+    EXPECT_FALSE(first.try_acquire(exclusive("a"))) << "a late release frees nothing";
+    EXPECT_TRUE(next.valid());
+}
+
+TEST_F(AdvSem, Original_StatisticsInPercent) {
+    client ours = join();
+    {
+        const lease one = ours.acquire(permits("a", 1, 10)), two = ours.acquire(permits("a", 1, 10));
+        const lease other = ours.acquire(exclusive("b"));
+        const snapshot all = ours.inspect();
+        ASSERT_EQ(all.resources.size(), 2U);
+        EXPECT_EQ(all.resources[0].used, 2U);
+        EXPECT_EQ(all.resources[0].limit, 10U);
+        EXPECT_EQ(all.resources[0].percent, 20U);
+        EXPECT_EQ(all.resources[1].percent, 100U);
+        EXPECT_EQ(all.requests.size(), 3U);
+    }
+    EXPECT_TRUE(eventually([&] { return ours.inspect().resources.empty(); }));
+}
+
+/// Nothing that it says arrives any more. It knows that it has lost before anybody else can have it.
+TEST_F(AdvSem, Original_AHolderWithoutPingsIsReplacedAfterTheHeartbeat) {
+    const std::string options = "&heartbeat_max_interval=1s&ping_interval=200ms";
+    client first = join_between(options), second = join(options);
+    lease held = first.acquire(exclusive("a"));
+    auto next = acquire_later(second, exclusive("a"));
+    ASSERT_TRUE(waits(1));
+    between().set({.swallow_requests = true});
+    EXPECT_TRUE(held.valid());
+    ASSERT_TRUE(eventually([&] { return size("waiting", "a") == 0 || !held.valid(); }));
+    EXPECT_FALSE(held.valid());
+    ASSERT_TRUE(comes(next));
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_TRUE(was_cut_off(held)) << to_string(held.lost_reason());
+    waiting got = next.get();
+    EXPECT_TRUE(got.lease.valid());
+    EXPECT_GT(got.lease.fence(), held.fence());
+    ASSERT_EQ(got.lease.abandoned().size(), 1U) << "and it was not given back";
+    EXPECT_EQ(got.lease.abandoned()[0].resource, "a");
+    between().cut(redis_tests::proxy_rules{});
+    held.release();
+    first.close(10s);
+    EXPECT_FALSE(second.try_acquire(exclusive("a"))) << "what it says when it is back frees nothing";
+    EXPECT_TRUE(got.lease.valid());
+}
+
+TEST_F(AdvSem, Original_FiveThreadsTimesTwentyWithOneSlot) {
+    client ours = join();
+    crowd crowd;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 5; ++i)
+        threads.emplace_back([&] {
+            for (int times = 0; times < 20; ++times) {
+                const lease held = ours.acquire(exclusive("a"), {.wait = 30s});
+                crowd.come();
+                std::this_thread::yield();
+                crowd.go();
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(crowd.done(), 100);
+    EXPECT_EQ(crowd.most(), 1);
+}
+
+// ---- the cures ----
+
+/// With one slot this stopped everybody for ever: the slot is its own, and it does not know.
+TEST_F(AdvSem, Cure_ALostNoticeIsFoundOnTheServer) {
+    client first = join(), second = join_between();
+    lease held = first.acquire(exclusive("a"));
+    auto next = acquire_later(second, exclusive("a"));
+    ASSERT_TRUE(waits(1));
+    const std::string who = members("waiting").at(0);
+    between().set({.drop_replies = true});
+    held.release();
+    ASSERT_TRUE(eventually([&] { return members("main") == std::vector{who}; }));
+    EXPECT_EQ(ask({"DEL", "adv-sem:acquisition_notification:" + who}).number, 1) << "as if it was read on the way";
+    between().cut(redis_tests::proxy_rules{});
+    ASSERT_TRUE(comes(next));
+    const waiting got = next.get();
+    EXPECT_TRUE(got.lease.valid());
+    EXPECT_EQ(members("main"), std::vector{who});
+}
+
+/// As our scripts are, but for the time, which stands still.
+class stopped_clock {
+public:
+    stopped_clock(const redis_tests::private_server& server, const std::string& name) : server_{server} {
+        const std::string script = contents(BATON_ADV_SEM_SCRIPTS "/" + name + ".lua");
+        const std::size_t first_line = script.find('\n') + 1;
+        text_ = script.substr(0, first_line) +
+                "local server = redis\n"
+                "local redis = {call = function(word, ...)\n"
+                "    if word == 'TIME' then return {'1700000000', '123456'} end\n"
+                "    return server.call(word, ...)\n"
+                "end}\n" +
+                script.substr(first_line);
+    }
+    [[nodiscard]] resp::value run(const std::vector<std::string>& keys, const std::vector<std::string>& arguments) {
+        std::vector<std::string> words{"EVAL", text_, std::to_string(keys.size())};
+        words.insert(words.end(), keys.begin(), keys.end());
+        words.insert(words.end(), arguments.begin(), arguments.end());
+        return server_.ask(words);
+    }
+
+private:
+    const redis_tests::private_server& server_;
+    std::string text_;
+};
+
+/// The server says of a score that it is no change, which they take for a death.
+TEST_F(AdvSem, Cure_ASecondPingWithinTheSameMicrosecondIsAnswered) {
+    stopped_clock ping{*server_, "ping"}, acquire{*server_, "acquire"};
+    const std::vector<std::string> of_ping{key("waiting", "a"), key("waiting_heartbeat", "a"), key("main", "a")};
+    static_cast<void>(ask({"ZADD", key("waiting_heartbeat", "a"), "5", "waiter"}));
+    static_cast<void>(ask({"ZADD", key("main", "a"), "5", "holder"}));
+    for (int times = 0; times < 2; ++times) {
+        const resp::value waits = ping.run(of_ping, {"waiter", "180", "60"});
+        ASSERT_EQ(waits.items.size(), 2U) << waits.text;
+        EXPECT_EQ(waits.items[0].number, 1);
+        EXPECT_EQ(waits.items[1].number, 0);
+        const resp::value holds = ping.run(of_ping, {"holder", "180", "60"});
+        ASSERT_EQ(holds.items.size(), 2U) << holds.text;
+        EXPECT_EQ(holds.items[0].number, 0);
+        EXPECT_EQ(holds.items[1].number, 1);
+        const resp::value got =
+            acquire.run({key("main", "a"), key("ttl", "a"), key("max", "a")}, {"holder", "1", "180", "60"});
+        ASSERT_EQ(got.items.size(), 2U) << got.text;
+        EXPECT_EQ(got.items[0].number, 1);
+    }
+    EXPECT_EQ(score("main", "holder"), 1'700'000'180.123456);
+    EXPECT_EQ(ask({"FLUSHALL"}).text, "OK");
+}
+
+/// One that waits and looks for itself only now and then.
+TEST_F(AdvSem, Cure_AReleaseWakesTheNext) {
+    client ours = join();
+    lease held = ours.acquire(exclusive("a"));
+    static_cast<void>(ask({"ZADD", key("waiting", "a"), text(server_time()), "other"}));
+    static_cast<void>(ask({"ZADD", key("waiting_heartbeat", "a"), text(server_time() + 60), "other"}));
+    held.release();
+    EXPECT_TRUE(eventually([&] { return members("main") == std::vector<std::string>{"other"}; }));
+    EXPECT_EQ(ask({"LRANGE", "adv-sem:acquisition_notification:other", "0", "-1"}).items.at(0).text, "1");
+    EXPECT_LE(ask({"TTL", "adv-sem:acquisition_notification:other"}).number, 190);
+    EXPECT_EQ(size("waiting_heartbeat", "a"), 0);
+    EXPECT_EQ(ask({"FLUSHALL"}).text, "OK");
+}
+
+TEST_F(AdvSem, Cure_AWaiterThatWasTakenForDeadQueuesAgain) {
+    client first = join(), second = join(brisk);
+    lease held = first.acquire(exclusive("a"));
+    auto next = acquire_later(second, exclusive("a"));
+    ASSERT_TRUE(waits(1));
+    const std::string who = members("waiting").at(0);
+    // Half of it, then all.
+    EXPECT_EQ(ask({"ZREM", key("waiting_heartbeat", "a"), who}).number, 1);
+    EXPECT_TRUE(eventually([&] { return size("waiting_heartbeat", "a") == 1; }));
+    EXPECT_EQ(ask({"DEL", key("waiting_heartbeat", "a"), key("waiting", "a")}).number, 2);
+    EXPECT_TRUE(eventually([&] { return size("waiting_heartbeat", "a") == 1 && size("waiting", "a") == 1; }));
+    held.release();
+    ASSERT_TRUE(comes(next));
+    EXPECT_TRUE(next.get().lease.valid());
+}
+
+TEST_F(AdvSem, Cure_AHoldLimitNeedsNobodyElse) {
+    client ours = join();
+    const lease held = ours.acquire(exclusive("a"), {.max_hold = 200ms});
+    EXPECT_TRUE(held.valid());
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_EQ(held.lost_reason(), loss::hold_limit);
+    EXPECT_FALSE(held.valid());
+    EXPECT_TRUE(eventually([&] { return keys() == std::vector{key("max", "a")}; }));
+}
+
+TEST_F(AdvSem, Cure_AnExpiryIsNeverShortened) {
+    client lasting = join(), brief = join("&ttl=1s&heartbeat_max_interval=1s&ping_interval=50ms");
+    const lease held = lasting.acquire(permits("a", 1, 2));
+    static_cast<void>(ask({"ZADD", key("main", "a"), text(server_time() + 60), "other"}));
+    const auto expect_long = [&](const std::vector<std::string>& kinds) {
+        const std::size_t before = performed("evalsha");
+        EXPECT_TRUE(eventually([&] { return performed("evalsha") > before + 4; })) << "it pings";
+        for (const std::string& kind : kinds) EXPECT_GT(ask({"TTL", key(kind, "a")}).number, 2'000'000'000) << kind;
+    };
+    std::stop_source stop;
+    lasting.async_acquire(permits("a", 1, 2), {}, stop.get_token(), [](std::error_code, const lease&) {});
+    ASSERT_TRUE(waits(1));
+    auto next = acquire_later(brief, permits("a", 1, 2));
+    ASSERT_TRUE(waits(2));
+    expect_long({"waiting", "waiting_heartbeat", "main"});
+    stop.request_stop();
+    ASSERT_TRUE(waits(1));
+    EXPECT_EQ(ask({"ZREM", key("main", "a"), "other"}).number, 1);
+    ASSERT_TRUE(comes(next));
+    const waiting got = next.get();
+    expect_long({"main", "ttl", "max"});
+    const lease alone = brief.acquire(exclusive("b"));
+    EXPECT_LE(ask({"TTL", key("main", "b")}).number, 11) << "where nobody else is, it is short";
+}
+
+/// The server begins to count when it gives the slot, which is long before we hear of it.
+TEST_F(AdvSem, AHoldLimitIsOverForUsBeforeItIsForTheServer) {
+    client first = join(), second = join_between();
+    lease held = first.acquire(exclusive("a"));
+    auto next = acquire_later(second, exclusive("a"), {.max_hold = 1s});
+    ASSERT_TRUE(waits(1));
+    static_cast<void>(second.inspect());
+    between().set({.delay = 80ms});
+    held.release();
+    ASSERT_TRUE(comes(next));
+    const waiting got = next.get();
+    ASSERT_TRUE(got.lease.valid());
+    const double left = score("ttl", members("main").at(0)) - server_time();
+    const auto now = std::chrono::steady_clock::now();
+    EXPECT_LT(got.lease.valid_until(), now + std::chrono::duration<double>{left});
+    between().set({});
+}
+
+/// Also where its clock is another than ours, and moves while we are connected.
+TEST_F(AdvSem, Cure_TimesAreThoseOfTheServer) {
+    const folder place;
+    redis_tests::server_clock clock{place.path("clock")};
+    server_.emplace(redis_tests::server_options{.clock = &clock});
+    {
+        clock.jump(1h);
+        client ours = join("&ttl=60s&ping_interval=50ms");
+        const lease held = ours.acquire(exclusive("a"));
+        auto queued = acquire_later(ours, exclusive("a"));
+        ASSERT_TRUE(waits(1));
+        const auto is_right = [&] {
+            const std::string holder = members("main").at(0), waiter = members("waiting").at(0);
+            const double now = server_time();
+            return score("main", holder) > now + 170 && score("main", holder) <= now + 180 &&
+                   score("waiting_heartbeat", waiter) > now + 170 && score("waiting_heartbeat", waiter) <= now + 180;
+        };
+        EXPECT_TRUE(is_right());
+        const double now = server_time();
+        EXPECT_GT(score("ttl", members("main").at(0)), now + 50);
+        EXPECT_LE(score("ttl", members("main").at(0)), now + 60);
+        EXPECT_GT(score("waiting", members("waiting").at(0)), now - 10);
+        EXPECT_LE(score("waiting", members("waiting").at(0)), now);
+        clock.jump(30s);
+        EXPECT_TRUE(eventually(is_right)) << "the next ping follows";
+        EXPECT_TRUE(held.valid());
+        ours.close(10s);
+    }
     EXPECT_TRUE(eventually([&] { return only_the_limit_is_left(); }));
+    server_.reset();  // before its clock
+}
+
+/// As in their tests, but without their minutes. Their keys end ttl + 10 s after they were made.
+TEST_F(AdvSem, Original_WaitingLongerThanTheTtlAnd10SecondsSucceeds) {
+    const folder place;
+    redis_tests::server_clock clock{place.path("clock")};
+    server_.emplace(redis_tests::server_options{.clock = &clock});
+    {
+        client first = join(), second = join("&ttl=1s&ping_interval=80s"), third = join("&ttl=1s&ping_interval=80s");
+        lease held = first.acquire(exclusive("a"));
+        auto next = acquire_later(second, exclusive("a"));
+        ASSERT_TRUE(waits(1));
+        auto last = acquire_later(third, exclusive("a"));
+        ASSERT_TRUE(waits(2));
+        const auto order = members("waiting");
+        clock.jump(12s);
+        EXPECT_EQ(members("waiting"), order);
+        clock.jump(12s);
+        held.release();
+        ASSERT_TRUE(comes(next));
+        EXPECT_EQ(members("waiting"), std::vector{order[1]}) << "in the order of their arrival";
+        next.get().lease.release();
+        ASSERT_TRUE(comes(last));
+        EXPECT_FALSE(last.get().error);
+    }
+    EXPECT_TRUE(eventually([&] { return only_the_limit_is_left(); }));
+    server_.reset();
+}
+
+// ---- leases, as all of them ----
+
+TEST_F(AdvSem, WhoeverTookItAwayTheHolderIsTold) {
+    client ours = join(brisk);
+    lease vanished = ours.acquire(exclusive("a")), replaced = ours.acquire(exclusive("b"));
+    const lease kept = ours.acquire(exclusive("c"));
+    std::atomic<bool> told{false};
+    const std::stop_callback on_loss{vanished.lost(), [&] { told = true; }};
+    EXPECT_EQ(ask({"DEL", key("main", "a")}).number, 1);
+    EXPECT_EQ(ask({"ZREM", key("main", "b"), members("main", "b").at(0)}).number, 1);
+    EXPECT_EQ(ask({"ZADD", key("main", "b"), text(server_time() + 60), "other"}).number, 1);
+    EXPECT_TRUE(eventually([&] { return told && replaced.lost().stop_requested(); }));
+    EXPECT_EQ(vanished.lost_reason(), loss::expired);
+    EXPECT_EQ(replaced.lost_reason(), loss::expired);
+    EXPECT_FALSE(vanished.valid());
+    vanished.release();
+    replaced.release();
+    EXPECT_TRUE(kept.valid());
+    EXPECT_TRUE(ours.acquire(exclusive("a"), {.wait = 10s}).valid());
+    EXPECT_EQ(members("main", "b"), std::vector<std::string>{"other"}) << "a late release takes nothing from others";
+    EXPECT_EQ(ask({"ZREM", key("main", "b"), "other"}).number, 1);
+}
+
+TEST_F(AdvSem, WhoDiedOrWasOverItsTimeIsReportedAsAbandoned) {
+    client ours = join();
+    const double now = server_time();
+    static_cast<void>(ask({"ZADD", key("main", "silent"), text(now - 1), "died"}));
+    static_cast<void>(ask({"ZADD", key("ttl", "silent"), text(now + 60), "died"}));
+    static_cast<void>(ask({"ZADD", key("main", "over"), text(now + 60), "lives"}));
+    static_cast<void>(ask({"ZADD", key("ttl", "over"), text(now - 1), "lives"}));
+    static_cast<void>(ask({"ZADD", key("main", "slots"), text(now - 1), "died"}));
+    for (const auto& [name, who] : std::map<std::string, std::string>{{"silent", "died"}, {"over", "lives"}}) {
+        const lease held = ours.acquire(exclusive(name));
+        ASSERT_EQ(held.abandoned().size(), 1U);
+        EXPECT_EQ(held.abandoned()[0].resource, name);
+        EXPECT_EQ(held.abandoned()[0].label, who);
+        EXPECT_EQ(held.abandoned()[0].count, 1U);
+        EXPECT_EQ(size("main", name), 1);
+        EXPECT_EQ(size("ttl", name), 1);
+    }
+    EXPECT_TRUE(ours.acquire(permits("slots", 1, 2)).abandoned().empty()) << "who shared it leaves nothing";
+    EXPECT_TRUE(ours.acquire(exclusive("silent"), {.wait = 10s}).abandoned().empty());
+}
+
+TEST_F(AdvSem, ACancelOrATimeoutWhileWaitingLeavesNothing) {
+    client first = join(), second = join();
+    lease held = first.acquire(exclusive("a"));
+    std::stop_source stop;
+    std::promise<std::error_code> told;
+    second.async_acquire(exclusive("a"), {}, stop.get_token(),
+                         [&](std::error_code error, const lease&) { told.set_value(error); });
+    auto late = acquire_later(second, exclusive("a"), {.wait = 200ms});
+    ASSERT_TRUE(waits(2));
+    stop.request_stop();
+    EXPECT_EQ(told.get_future().get(), std::make_error_code(std::errc::operation_canceled));
+    ASSERT_TRUE(comes(late));
+    EXPECT_EQ(late.get().error, errc::timed_out);
+    EXPECT_TRUE(eventually([&] { return size("waiting", "a") + size("waiting_heartbeat", "a") == 0; }));
+    EXPECT_TRUE(held.valid());
+    auto closed = acquire_later(second, exclusive("a"));
+    ASSERT_TRUE(waits(1));
+    second.close(10s);
+    ASSERT_TRUE(comes(closed));
+    EXPECT_EQ(closed.get().error, errc::closed);
+    EXPECT_EQ(size("waiting", "a") + size("waiting_heartbeat", "a"), 0);
+}
+
+/// It leaves while a look of its own, or the slot, is on the way: it must not come back to the queue by that.
+TEST_F(AdvSem, WhoLeavesAtAnyMomentIsGone) {
+    client first = join(), second = join_between();
+    static_cast<void>(second.acquire(exclusive("b")));
+    between().set({.delay = 10ms});
+    for (int moment = 0; moment < 12; ++moment) {
+        SCOPED_TRACE(moment);
+        lease held = first.acquire(exclusive("a"), {.wait = 10s});
+        std::stop_source stop;
+        std::promise<waiting> told;
+        second.async_acquire(exclusive("a"), {}, stop.get_token(), [&](std::error_code error, lease got) {
+            told.set_value({std::move(got), error});
+        });
+        if (moment % 3 != 0) {
+            ASSERT_TRUE(waits(1));
+        }
+        held.release();
+        // The moment is what is tried here: it has to come by the clock.
+        std::this_thread::sleep_for(4ms * moment);
+        stop.request_stop();
+        auto answer = told.get_future();
+        ASSERT_TRUE(comes(answer));
+        answer.get().lease.release();
+        EXPECT_TRUE(eventually([&] { return size("main", "a") + size("waiting", "a") == 0; }));
+    }
+    between().set({});
+    second.close(10s);
+}
+
+TEST_F(AdvSem, AServerThatStartsAgainWithItsData) {
+    server_.emplace(redis_tests::server_options{.keeps_data = true});
+    client first = join(), second = join();
+    lease held = first.acquire(exclusive("a"));
+    auto next = acquire_later(second, exclusive("a"));
+    ASSERT_TRUE(waits(1));
+    const auto who = members("waiting");
+    server_->kill();
+    server_->start();
+    EXPECT_TRUE(eventually([&] { return ask({"SCRIPT", "EXISTS", "x"}).items.size() == 1; }));
+    const std::size_t before = performed("evalsha");
+    EXPECT_TRUE(eventually([&] { return performed("evalsha") > before + 1; })) << "they are back";
+    EXPECT_EQ(members("waiting"), who);
+    EXPECT_TRUE(held.valid());
+    EXPECT_EQ(held.lost_reason(), loss::none);
+    EXPECT_FALSE(ready(next));
+    held.release();
+    ASSERT_TRUE(comes(next));
+    EXPECT_TRUE(next.get().lease.valid());
+}
+
+TEST_F(AdvSem, AServerThatStartsAgainWithoutItsData) {
+    client first = join(), second = join();
+    const lease held = first.acquire(exclusive("a"));
+    auto next = acquire_later(second, exclusive("a"));
+    ASSERT_TRUE(waits(1));
+    server_->kill();
+    server_->start();
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_EQ(held.lost_reason(), loss::expired);
+    ASSERT_TRUE(comes(next));
+    EXPECT_TRUE(next.get().lease.valid()) << "who waits goes on waiting";
+}
+
+TEST_F(AdvSem, ScriptsThatAreFlushedAreThereAgain) {
+    client first = join(brisk), second = join(brisk);
+    const lease kept = first.acquire(exclusive("b")), too = first.acquire(permits("c", 1, 2));
+    lease held = first.acquire(exclusive("a"));
+    for (int times = 0; times < 3; ++times) {
+        auto next = acquire_later(second, exclusive("a"));
+        ASSERT_TRUE(waits(1));
+        EXPECT_EQ(ask({"SCRIPT", "FLUSH"}).text, "OK");
+        const auto flushed = std::chrono::steady_clock::now();
+        EXPECT_TRUE(eventually([&] { return kept.valid_until() > flushed + 2s; })) << "it is renewed after that";
+        EXPECT_EQ(ask({"SCRIPT", "FLUSH"}).text, "OK");
+        held.release();
+        ASSERT_TRUE(comes(next));
+        held = std::move(next.get().lease);
+        EXPECT_TRUE(held.valid());
+    }
+    EXPECT_EQ(kept.lost_reason(), loss::none);
+    EXPECT_EQ(too.lost_reason(), loss::none);
+}
+
+TEST_F(AdvSem, AConnectionThatIsCutWhileWaitingKeepsItsTurn) {
+    client first = join(), second = join_between(), third = join();
+    lease held = first.acquire(exclusive("a"));
+    auto next = acquire_later(second, exclusive("a"));
+    ASSERT_TRUE(waits(1));
+    auto last = acquire_later(third, exclusive("a"));
+    ASSERT_TRUE(waits(2));
+    const auto order = members("waiting");
+    between().cut(redis_tests::proxy_rules{.refuse = true});
+    between().set({});
+    between().cut();
+    EXPECT_EQ(members("waiting"), order);
+    held.release();
+    ASSERT_TRUE(comes(next));
+    EXPECT_FALSE(ready(last));
+    next.get().lease.release();
+    ASSERT_TRUE(comes(last));
+    EXPECT_TRUE(last.get().lease.valid());
+}
+
+/// Whoever releases, and whether it wakes anybody or not. By looking, each would take a second.
+TEST_F(AdvSem, AReleaseIsHeardOfAndNotLookedFor) {
+    client ours = join();
+    const auto start = std::chrono::steady_clock::now();
+    for (int times = 0; times < 5; ++times) {
+        static_cast<void>(ask({"ZADD", key("main", "a"), text(server_time() + 60), "other"}));
+        auto next = acquire_later(ours, exclusive("a"));
+        ASSERT_TRUE(waits(1));
+        EXPECT_EQ(ask({"ZREM", key("main", "a"), "other"}).number, 1);
+        ASSERT_TRUE(comes(next));
+        auto after = acquire_later(ours, exclusive("a"));
+        ASSERT_TRUE(waits(1));
+        next.get().lease.release();
+        ASSERT_TRUE(comes(after));
+        after.get().lease.release();
+        ASSERT_TRUE(eventually([&] { return size("main", "a") == 0; }));
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 4s);
+}
+
+/// Some servers let nobody watch: then it looks, as its own clients do.
+TEST_F(AdvSem, WhereNothingCanBeWatchedItLooks) {
+    EXPECT_EQ(ask({"ACL", "SETUSER", "default", "-client|tracking"}).text, "OK");
+    client first = join(), second = join(brisk);  // as often as it pings, at least
+    lease held = first.acquire(exclusive("a"));
+    auto next = acquire_later(second, exclusive("a"));
+    ASSERT_TRUE(waits(1));
+    held.release();
+    ASSERT_TRUE(comes(next));
+    EXPECT_TRUE(next.get().lease.valid());
+    EXPECT_EQ(watched_keys(), 0U);
+}
+
+// ---- what else may be on a server ----
+
+/// It is told, hurts nothing else, and heals with the key.
+TEST_F(AdvSem, SomethingElseUnderItsKeys) {
+    client ours = join(brisk);
+    const lease other = ours.acquire(exclusive("b"));
+    for (const char* const kind : {"main", "ttl", "waiting", "waiting_heartbeat"}) {
+        SCOPED_TRACE(kind);
+        lease held = ours.acquire(exclusive("a"), {.wait = 10s});
+        auto next = acquire_later(ours, exclusive("a"), {.wait = 15s});
+        ASSERT_TRUE(waits(1));
+        static_cast<void>(ours.inspect());  // and knows it: this is answered after that
+        EXPECT_EQ(ask({"SET", key(kind, "a"), "nonsense"}).text, "OK");
+        std::error_code error;
+        static_cast<void>(ours.acquire(exclusive("a"), {.wait = 10s}, error));
+        EXPECT_EQ(error, errc::rejected) << error.message();
+        EXPECT_FALSE(ours.inspect().requests.empty()) << "the others are to be seen";
+        const auto since = std::chrono::steady_clock::now();
+        EXPECT_TRUE(eventually([&] { return other.valid_until() > since + 2s; }))
+            << "what is held elsewhere is renewed";
+        if (std::string{kind} == "main") {
+            EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+        }
+        held.release();
+        EXPECT_EQ(ask({"DEL", key(kind, "a")}).number, 1);
+        ASSERT_TRUE(comes(next));
+        EXPECT_FALSE(next.get().error) << "who waits still waits";
+        EXPECT_TRUE(eventually([&] { return size("main", "a") + size("waiting", "a") == 0; }));
+    }
+}
+
+TEST_F(AdvSem, NamesOfAnyBytes) {
+    client ours = join(), other = join();
+    for (const std::string& name :
+         {std::string{"a:b c"}, std::string{"new\r\nline\0and \xff", 15}, std::string{"[*?]\\^%1"},
+          std::string{"@@@ACQUISITION_ID@@@"}, std::string(512, 'x')}) {
+        lease held = ours.acquire(exclusive(name));
+        EXPECT_EQ(size("main", name), 1);
+        auto next = acquire_later(other, exclusive(name));
+        ASSERT_TRUE(waits(1, name));
+        const snapshot seen = other.inspect({inspect_filter::match::exact, name});
+        ASSERT_EQ(seen.resources.size(), 1U);
+        EXPECT_EQ(seen.resources[0].name, name);
+        EXPECT_EQ(seen.resources[0].queue.size(), 1U);
+        held.release();
+        ASSERT_TRUE(comes(next));
+    }
+}
+
+/// A server that answers, and does nothing: it is asked again, but not thousands of times.
+TEST_F(AdvSem, AServerThatOnlyReadsIsNotStormed) {
+    client ours = join_between(brisk);
+    const lease held = ours.acquire(exclusive("a"));
+    EXPECT_EQ(ask({"REPLICAOF", "127.0.0.1", "1"}).text, "OK");
+    const auto before = between().seen().connections;
+    const auto start = std::chrono::steady_clock::now();
+    ASSERT_TRUE(eventually([&] { return between().seen().connections > before + 3; }));
+    EXPECT_GT(std::chrono::steady_clock::now() - start, 200ms);
+    EXPECT_EQ(ask({"REPLICAOF", "NO", "ONE"}).text, "OK");
+    EXPECT_TRUE(ours.acquire(exclusive("b"), {.wait = 10s}).valid());
+}
+
+TEST_F(AdvSem, ALookThatIsNotAnsweredEndsWithTheConnection) {
+    client ours = join_between();
+    static_cast<void>(ours.acquire(exclusive("a")));
+    between().set({.drop_replies = true});
+    const auto before = performed("scan");
+    auto look = std::async(std::launch::async, [&]() -> std::error_code {
+        try {
+            static_cast<void>(ours.inspect());
+        } catch (const error& why) {
+            return why.code();
+        }
+        return {};
+    });
+    ASSERT_TRUE(eventually([&] { return performed("scan") > before; }));
+    between().cut(redis_tests::proxy_rules{});
+    ASSERT_TRUE(comes(look));
+    EXPECT_EQ(look.get(), errc::store_unavailable);
+}
+
+TEST_F(AdvSem, AServerWithoutMemoryKeepsWhatItHas) {
+    client ours = join(brisk), other = join();
+    lease held = ours.acquire(exclusive("a"));
+    static_cast<void>(other.acquire(exclusive("b")));
+    ASSERT_EQ(ask({"CONFIG", "SET", "maxmemory", "100kb"}).text, "OK");
+    const auto full = std::chrono::steady_clock::now();
+    std::error_code error;
+    static_cast<void>(other.acquire(exclusive("b"), {.wait = 10s}, error));
+    EXPECT_EQ(error, errc::store_full) << error.message();
+    EXPECT_TRUE(eventually([&] { return held.valid_until() > full + 2s; })) << "it is renewed";
+    held.release();
+    EXPECT_TRUE(eventually([&] { return size("main", "a") == 0; }));
+    ASSERT_EQ(ask({"CONFIG", "SET", "maxmemory", "0"}).text, "OK");
+    EXPECT_TRUE(other.acquire(exclusive("a"), {.wait = 10s}).valid());
+}
+
+/// After so many bytes to the server, or from it, the connection is over. Whatever was under way, whoever asks is
+/// answered, and nothing is left of it.
+TEST_F(AdvSem, CutAnywhereItIsServed) {
+    client cut = join_between(), straight = join();
+    const lease kept = cut.acquire(exclusive("b"));
+    const lease busy = straight.acquire(exclusive("c"));
+    std::uint64_t resets = 0;
+    const auto expect_served = [&](const redis_tests::proxy_rules& rules) {
+        between().set(rules);
+        lease held = cut.acquire(exclusive("a"), {.wait = 10s});
+        EXPECT_TRUE(held.valid());
+        EXPECT_FALSE(cut.try_acquire(exclusive("c")));
+        held.release();
+        EXPECT_TRUE(straight.acquire(exclusive("a"), {.wait = 10s}).valid());
+        ASSERT_TRUE(eventually([&] { return between().seen().resets > resets; }));
+        resets = between().seen().resets;
+    };
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t at = 0; at < 3'600; at += 45) expect_served({.reset_after_request = at});
+    for (std::size_t at = 0; at < 420; at += 9) expect_served({.reset_after_reply = at});
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 15s) << "each at once, and not with the next ping";
+    between().set({});
+    EXPECT_EQ(kept.lost_reason(), loss::none);
+    EXPECT_EQ(size("waiting", "c"), 0);
+    cut.close(10s);
+}
+
+/// Asked for by one client all at once, and each served.
+TEST_F(AdvSem, AThousandWaitersOfOneClientForOneSlot) {
+    client ours = join();
+    lease first = ours.acquire(exclusive("a"));
+    std::atomic<int> served{0};
+    std::atomic<std::uint64_t> newest{first.fence()};
+    std::atomic<bool> ordered{true};
+    for (int i = 0; i < 1'000; ++i)
+        ours.async_acquire(exclusive("a"), {}, {}, [&](std::error_code error, const lease& held) {
+            if (error || held.fence() <= newest.exchange(held.fence())) ordered = false;
+            ++served;
+        });
+    ASSERT_TRUE(waits(1'000));
+    const auto start = std::chrono::steady_clock::now();
+    first.release();
+    EXPECT_TRUE(eventually([&] { return served == 1'000; }, 60s)) << served;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 15s);
+    EXPECT_TRUE(ordered);
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 // The semaphores of asyncio-advanced-semaphores: sorted sets of who holds and who waits, by the time at which each
 // counts as dead; a slot is given to the first that waits by whoever runs `wake_up_nexts`, and a list of its own tells
-// it so. Ours run that when they release, watch their list, and the slots while they are first in line.
+// it so. Ours run that when they release, watch their list, and the slots when they are nearly in turn.
 // docs/dialects.md.
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <utility>
 
+#include "baton/error.hpp"
 #include "stores/dialects/dialect.hpp"
 #include "stores/dialects/hex.hpp"
 #include "stores/dialects/listing.hpp"
@@ -22,12 +23,15 @@ using std::chrono::seconds;
 
 constexpr std::int64_t no_ttl = 2'147'483'637;
 constexpr const char* id_placeholder = "@@@ACQUISITION_ID@@@";
-constexpr auto turn_around = 1s;  // how often its own clients look
+constexpr auto turn_around = 1s;   // how often its own clients look
+constexpr std::int64_t many = 16;  // who is so far behind has time
+// A client of another's with a ttl of 1 s makes the keys of all end after 11 s: a ping is the only cure of that.
+constexpr std::chrono::milliseconds rarest_ping = 5s;
 
 struct adv_sem_options {
     std::string name_space = "adv-sem";
     seconds heartbeat_max_interval{180};
-    std::chrono::milliseconds ping_interval{36'000};
+    std::chrono::milliseconds ping_interval = rarest_ping;
     std::optional<seconds> ttl;
 };
 
@@ -43,15 +47,6 @@ struct adv_sem_keys {
     }
     [[nodiscard]] std::string notice(const std::string& id) const { return start + "acquisition_notification:" + id; }
 };
-
-/// Seconds with microseconds, as its scripts read them.
-std::string text_of(server_time time) {
-    std::array<char, 40> text{};
-    const auto micros = time.time_since_epoch().count();
-    const int size = std::snprintf(text.data(), text.size(), "%lld.%06lld", static_cast<long long>(micros / 1'000'000),
-                                   static_cast<long long>(micros % 1'000'000));
-    return {text.data(), static_cast<std::size_t>(size)};
-}
 
 /// A uuid of version 4, without its hyphens.
 std::string draw_id(talk& talk) {
@@ -80,87 +75,103 @@ public:
           ttl_text_{std::to_string(hold_limit ? std::chrono::ceil<seconds>(*hold_limit).count() : no_ttl)} {}
 
     void look(heard done) override {
+        // What it asked before it left is answered after: it must not come back.
+        if (left_) return done({.standing = standing::waiting});
         talk_.watch(keys_.notice(id_), *this);
-        if (first_) talk_.watch(main_, *this);
-        const std::string now = text_of(talk_.server_now());
+        if (near_) talk_.watch(main_, *this);
         std::vector<words> asked;
-        if (!std::exchange(queued_, true)) {
-            asked.push_back(
-                call(adv_sem_scripts::queue, {waiting_, heartbeat_}, {id_, heartbeat_text_, ttl_text_, now}));
-            last_ping_ = talk_.now();
-        } else if (talk_.now() - last_ping_ >= options_.ping_interval) {
-            asked.push_back(ping(now));
-        }
-        asked.push_back({"ZRANGEBYSCORE", main_, "-inf", now, "LIMIT", "0", "100"});
-        const std::size_t dead = asked.size() - 1;
-        asked.push_back(wake(now));
-        asked.push_back({"ZSCORE", main_, id_});
-        asked.push_back({"ZRANK", waiting_, id_});
-        talk_.ask(std::move(asked), [this, dead, done = std::move(done)](const answers& answers) {
-            if (const auto* error = error_in(answers)) return done(failure_of(*error));
-            if (answers[dead + 2].kind != resp::kind::null) return acquire(marks_of(answers[dead]), done);
-            const resp::value& rank = answers[dead + 3];
-            if (rank.kind == resp::kind::null) {  // taken for dead, or never arrived
-                queued_ = false;
+        if (!std::exchange(queued_, true)) asked.push_back(queue());
+        const bool pinged = asked.empty() && talk_.now() - last_ping_ >= options_.ping_interval;
+        if (pinged) asked.push_back(ping());
+        asked.insert(asked.end(), {wake(), {"ZSCORE", main_, id_}, {"ZRANK", waiting_, id_}});
+        talk_.ask(std::move(asked), [this, pinged, done = std::move(done)](const answers& answers) {
+            if (const auto* error = error_in(answers)) return failed(*error, done);
+            const auto* last = &answers.back();  // the place in the queue, the slot, the waking
+            if (last[-1].kind != resp::kind::null) {
+                note_abandoned(last[-2]);
+                return acquire(done);
+            }
+            if (last->kind == resp::kind::null || (pinged && !is_there(answers.front(), 0))) {
+                queued_ = false;  // taken for dead, at least in part, or it never arrived
                 return look(done);
             }
-            const bool was_first = std::exchange(first_, rank.number == 0);
+            // The second in line has to hear that it has become the first.
+            far_ = last->number >= many;
+            const bool was_near = std::exchange(near_, last->number <= 1);
             // Whatever happened before it is watched is not heard of.
-            if (first_ && !was_first && talk_.can_watch()) return look(done);
+            if (near_ && !was_near && talk_.can_watch()) return look(done);
             done({.standing = standing::waiting});
         });
     }
 
     void renew(heard done) override {
-        talk_.ask({ping(text_of(talk_.server_now())), {"TIME"}}, [done = std::move(done)](const answers& answers) {
+        talk_.ask({ping()}, [done = std::move(done)](const answers& answers) {
             if (const auto* error = error_in(answers)) return done(failure_of(*error));
-            const bool held = answers[0].items.size() == 2 && answers[0].items[1].number == 1;
-            done({.standing = held ? standing::held : standing::gone, .at = time_in(answers[1])});
+            done({.standing = is_there(answers.front(), 1) ? standing::held : standing::gone});
         });
     }
 
     /// The slot passes on at once: its own clients would find it when they look next.
     void leave(std::function<void()> done) override {
-        talk_.ask({call(adv_sem_scripts::release, {main_, ttl_, waiting_, heartbeat_}, {id_}),
-                   {"DEL", keys_.notice(id_)},
-                   wake(text_of(talk_.server_now()))},
-                  [done = std::move(done)](const answers&) { done(); });
+        left_ = true;
+        talk_.ask(
+            {call(adv_sem_scripts::release, {main_, ttl_, waiting_, heartbeat_, keys_.notice(id_)}, {id_}), wake()},
+            [done = std::move(done)](const answers&) { done(); });
     }
 
+    /// Its own clients look as often, and a ping is never late. Who is far from its turn need not look at all: whoever
+    /// gives it a slot tells it.
     [[nodiscard]] protocol::duration patience() const override {
-        return std::min<protocol::duration>(turn_around, options_.ping_interval);
+        const protocol::duration until_ping = last_ping_ + options_.ping_interval - talk_.now();
+        const bool is_told = far_ && talk_.can_watch();
+        return std::max<protocol::duration>(
+            is_told ? until_ping : std::min<protocol::duration>(until_ping, turn_around), 1ms);
     }
 
 private:
-    [[nodiscard]] words wake(const std::string& now) const {
-        return call(adv_sem_scripts::wake_up_nexts, {main_, ttl_, waiting_, heartbeat_},
-                    {limit_text_, heartbeat_text_, ttl_text_, now, keys_.notice(id_placeholder)});
-    }
-    [[nodiscard]] words ping(const std::string& now) {
+    [[nodiscard]] words queue() {
         last_ping_ = talk_.now();
-        return call(adv_sem_scripts::ping, {waiting_, heartbeat_, main_}, {id_, heartbeat_text_, ttl_text_, now});
+        return call(adv_sem_scripts::queue, {waiting_, heartbeat_, main_}, {id_, heartbeat_text_, ttl_text_});
+    }
+    [[nodiscard]] words wake() const {
+        return call(adv_sem_scripts::wake_up_nexts, {main_, ttl_, waiting_, heartbeat_},
+                    {limit_text_, heartbeat_text_, ttl_text_, keys_.notice(id_placeholder)});
+    }
+    [[nodiscard]] words ping() {
+        last_ping_ = talk_.now();
+        return call(adv_sem_scripts::ping, {waiting_, heartbeat_, main_}, {id_, heartbeat_text_, ttl_text_});
+    }
+    /// What a ping says of the queue (0) or of the slots (1).
+    [[nodiscard]] static bool is_there(const resp::value& ping, std::size_t where) {
+        return ping.items.size() == 2 && ping.items[where].number == 1;
+    }
+
+    /// It may have arrived all the same, or not: it is asked for again.
+    void failed(const resp::value& error, const heard& done) {
+        queued_ = false;
+        done(failure_of(error));
     }
 
     /// A slot is reserved for it.
-    void acquire(std::vector<protocol::mark> abandoned, heard done) {
-        const std::string now = text_of(talk_.server_now());
-        talk_.ask(
-            {call(adv_sem_scripts::acquire, {main_, ttl_, max_}, {id_, limit_text_, heartbeat_text_, ttl_text_, now}),
-             {"DEL", keys_.notice(id_)},
-             {"TIME"}},
-            [this, abandoned = std::move(abandoned), done = std::move(done)](const answers& answers) {
-                if (const auto* error = error_in(answers)) return done(failure_of(*error));
-                const bool held = !answers[0].items.empty() && answers[0].items[0].number == 1;
-                if (!held) return look(done);  // it died in between, for the others
-                done({.standing = standing::held, .at = time_in(answers[2]), .abandoned = abandoned});
-            });
+    void acquire(heard done) {
+        if (left_) return done({.standing = standing::waiting});
+        talk_.ask({call(adv_sem_scripts::acquire, {main_, ttl_, max_}, {id_, limit_text_, heartbeat_text_, ttl_text_}),
+                   {"DEL", keys_.notice(id_)},
+                   {"TIME"}},
+                  [this, done = std::move(done)](const answers& answers) {
+                      if (const auto* error = error_in(answers)) return failed(*error, done);
+                      const bool held = !answers[0].items.empty() && answers[0].items[0].number == 1;
+                      if (!held) return look(done);  // it died in between, for the others
+                      done({.standing = standing::held, .at = time_in(answers[2]), .abandoned = abandoned_});
+                  });
     }
 
-    /// Those who held it alone, and were dead when we looked.
-    [[nodiscard]] std::vector<protocol::mark> marks_of(const resp::value& dead) const {
-        if (!alone_ || dead.items.empty()) return {};
-        return {
-            {dead.items.back().text, 0, protocol::instant{talk_.server_now().time_since_epoch()}, dead.items.size()}};
+    /// Whose slot it was, if one had it alone and did not give it back. Kept: it may have to look again before it can
+    /// tell that it holds it.
+    void note_abandoned(const resp::value& woken) {
+        if (!alone_ || woken.items.size() != 2 || woken.items[1].items.empty()) return;
+        const auto& over = woken.items[1].items;
+        abandoned_ = {{over.back().text, 0, talk_.now(), over.size()}};
     }
 
     talk& talk_;
@@ -171,8 +182,11 @@ private:
     const std::string id_;
     const std::string limit_text_, heartbeat_text_, ttl_text_;
     bool queued_ = false;
-    bool first_ = false;  // in the queue, when it was told last
+    bool left_ = false;
+    bool near_ = false;  // first or second in the queue, when it was told last
+    bool far_ = false;   // has many before it
     protocol::instant last_ping_;
+    std::vector<protocol::mark> abandoned_;
 };
 
 class adv_sem_speaker final : public dialect::speaker {
@@ -198,18 +212,20 @@ public:
 private:
     void list_names(const std::vector<std::string>& keys, const list_answer& done) {
         if (keys.empty()) return done({}, {});
-        const std::string now = text_of(talk_.server_now());
         std::vector<words> asked;
         std::vector<std::string> names;
         for (const std::string& key : keys) {
             const std::string& name = names.emplace_back(key.substr(keys_.main("").size()));
-            asked.push_back(call(adv_sem_scripts::card, {key, keys_.ttl(name)}, {now}));
+            asked.push_back(call(adv_sem_scripts::card, {key, keys_.ttl(name)}, {}));
             asked.push_back({"ZRANGE", key, "0", "-1"});
             asked.push_back({"ZRANGE", keys_.waiting(name), "0", "-1"});
             asked.push_back({"GET", keys_.max(name)});
         }
         talk_.ask(std::move(asked), [names, done](const answers& answers) {
-            if (const auto* error = error_in(answers)) return done(failure_of(*error).error, {});
+            for (const resp::value& answer : answers) {  // one name with something else under its keys hides no others
+                if (answer.kind != resp::kind::error) continue;
+                if (const auto why = failure_of(answer).error; why != errc::rejected) return done(why, {});
+            }
             listing found;
             for (std::size_t i = 0; i < names.size(); ++i) {
                 for (const resp::value& id : answers[4 * i + 1].items)
@@ -270,8 +286,8 @@ std::shared_ptr<const dialect> make_adv_sem(const options& given) {
     options.name_space = read.text("namespace", options.name_space, 512);
     options.heartbeat_max_interval = whole_seconds(
         "heartbeat_max_interval", read.time("heartbeat_max_interval", options.heartbeat_max_interval, 1s, 24h));
-    options.ping_interval = read.time("ping_interval", std::chrono::milliseconds{options.heartbeat_max_interval} / 5,
-                                      10ms, std::chrono::milliseconds{options.heartbeat_max_interval} / 2);
+    const std::chrono::milliseconds heartbeat = options.heartbeat_max_interval;
+    options.ping_interval = read.time("ping_interval", std::min(heartbeat / 5, rarest_ping), 10ms, heartbeat / 2);
     const bool limited = read.has("ttl");
     const auto ttl = whole_seconds("ttl", read.time("ttl", 1s, 1s, std::chrono::days{366}));
     if (limited) options.ttl = ttl;

@@ -158,6 +158,7 @@ void dialect_session::look(const record_ptr& record) {
     record->looking = true;
     record->look_again = false;
     record->round = round_;
+    record->looked_at = talk_.now();
     record->turn->look([this, record](const outcome& outcome) { looked(record, outcome); });
 }
 
@@ -197,7 +198,8 @@ void dialect_session::grant(record& record, const outcome& outcome) {
     record.phase = phase::held;
     record.fence = static_cast<serial>(outcome.at.time_since_epoch().count());
     for (const mark& mark : outcome.abandoned) record.abandoned.push_back({record.claim.resource, mark});
-    if (record.options.hold_limit) record.hold_deadline = talk_.now() + *record.options.hold_limit;
+    // Its time began somewhere on the way: it is over here before it is there.
+    if (record.options.hold_limit) record.hold_deadline = record.looked_at + *record.options.hold_limit;
     if (record.asked) return answer(record);
     teller_.notice(granted(record));
 }
@@ -215,7 +217,9 @@ void dialect_session::answer(record& record) {
 void dialect_session::refuse_busy(const record_ptr& record) {
     const auto tag = std::exchange(record->asked, std::nullopt);
     drop(record, [this, tag, request = record->request] {
-        if (tag) teller_.reply(*tag, {event(refused{request, refusal::busy})});
+        if (tag) return teller_.reply(*tag, {event(refused{request, refusal::busy})});
+        // It asked on a connection that is gone: it hears that there is nothing to wait for, and asks again.
+        teller_.notice(event(ended{request, end_reason::withdrawn, 0}));
     });
 }
 

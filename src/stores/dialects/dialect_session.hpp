@@ -62,8 +62,9 @@ private:
         std::optional<message_tag> asked;  // by an `enter` that is not answered
         bool looking = false;
         bool look_again = false;
-        std::uint64_t round = 0;  // the renewal after which it was asked for
-        protocol::instant look_at;
+        std::uint64_t round = 0;      // the renewal after which it was asked for
+        protocol::instant looked_at;  // when the last look was begun
+        protocol::instant look_at;    // when the next is due
         std::set<std::string> listens;
     };
     using record_ptr = std::shared_ptr<record>;

@@ -1,14 +1,16 @@
 #!lua
 -- acquire: takes the slot that was given, and begins its time.
 -- KEYS main, ttl, max
--- ARGV id, limit, heartbeat in s, ttl in s, now in s with microseconds
+-- ARGV id, limit, heartbeat in s, ttl in s
 -- Reply: 1 if there was a slot, else 0; how many are in use
 -- An equal score is no change to the server, but the slot is there. An expiry of a key is never shortened.
 local function keep(key, left)
     if redis.call('TTL', key) < left then redis.call('EXPIRE', key, left) end
 end
 
-local id, heartbeat, ttl, now = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1000000
+local id, heartbeat, ttl = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local taken = redis.call('ZADD', KEYS[1], 'XX', 'CH', string.format('%.6f', now + heartbeat), id)
 if taken == 0 and redis.call('ZSCORE', KEYS[1], id) then taken = 1 end
 if taken == 1 then

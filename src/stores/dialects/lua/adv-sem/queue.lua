@@ -1,15 +1,18 @@
 #!lua
--- queue: joins the queue; who is in it already keeps its place.
--- KEYS waiting (by arrival), waiting heartbeat (by the time at which each counts as dead)
--- ARGV id, heartbeat in s, ttl in s, now in s with microseconds
+-- queue: joins the queue; who is in it already keeps its place, and who has a slot needs none.
+-- KEYS waiting (by arrival), waiting heartbeat (by the time at which each counts as dead), main
+-- ARGV id, heartbeat in s, ttl in s
 -- Reply: none
 -- An expiry of a key is never shortened: others, with a longer ttl, count on it.
 local function keep(key, left)
     if redis.call('TTL', key) < left then redis.call('EXPIRE', key, left) end
 end
 
-local id, heartbeat, ttl, now = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-redis.call('ZADD', KEYS[1], 'NX', ARGV[4], id)
+if redis.call('ZSCORE', KEYS[3], ARGV[1]) then return end
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1000000
+local id, heartbeat, ttl = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+redis.call('ZADD', KEYS[1], 'NX', string.format('%.6f', now), id)
 redis.call('ZADD', KEYS[2], 'NX', string.format('%.6f', now + heartbeat), id)
 local left = math.max(ttl, heartbeat) + 10
 keep(KEYS[1], left)

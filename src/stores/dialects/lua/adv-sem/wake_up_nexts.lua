@@ -1,31 +1,35 @@
 #!lua
 -- wake_up_nexts: frees the slots of those who are dead or over their time, and gives free slots to the first that wait.
 -- KEYS main, ttl, waiting, waiting heartbeat
--- ARGV limit, heartbeat in s, ttl in s, now in s with microseconds, key of a notice with @@@ACQUISITION_ID@@@ in it
--- Reply: how many slots were given
+-- ARGV limit, heartbeat in s, ttl in s, key of a notice with @@@ACQUISITION_ID@@@ in it
+-- Reply: how many slots were given; who lost theirs here, 100 of them at most
 -- Where all slots are in use the queue is left alone. An expiry of a key is never shortened.
 local function keep(key, left)
     if redis.call('TTL', key) < left then redis.call('EXPIRE', key, left) end
 end
 
 local main, ttls, waiting, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local heartbeat, ttl, now = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local heartbeat, ttl = tonumber(ARGV[2]), tonumber(ARGV[3])
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1000000
+local now_text = string.format('%.6f', now)
+local over = {}
 for _, by in ipairs({ttls, main}) do
-    for _, id in ipairs(redis.call('ZRANGEBYSCORE', by, '-inf', now, 'LIMIT', 0, 10000)) do
-        redis.call('ZREM', main, id)
+    for _, id in ipairs(redis.call('ZRANGEBYSCORE', by, '-inf', now_text, 'LIMIT', 0, 10000)) do
+        if redis.call('ZREM', main, id) == 1 and #over < 100 then over[#over + 1] = id end
         redis.call('ZREM', ttls, id)
     end
 end
 
 local free = tonumber(ARGV[1]) - redis.call('ZCARD', main)
-if free <= 0 then return 0 end
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', alive, '-inf', now, 'LIMIT', 0, 10000)) do
+if free <= 0 then return {0, over} end
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', alive, '-inf', now_text, 'LIMIT', 0, 10000)) do
     redis.call('ZREM', waiting, id)
     redis.call('ZREM', alive, id)
 end
 
-local before, after = ARGV[5]:match('^(.-)@@@ACQUISITION_ID@@@(.*)$')
-local until_dead = string.format('%.6f', tonumber(now) + heartbeat)
+local before, after = ARGV[4]:match('^(.-)@@@ACQUISITION_ID@@@(.*)$')
+local until_dead = string.format('%.6f', now + heartbeat)
 local given = 0
 while given < free do
     local id = redis.call('ZPOPMIN', waiting)[1]
@@ -36,5 +40,9 @@ while given < free do
     redis.call('EXPIRE', before .. id .. after, heartbeat + 10)
     given = given + 1
 end
-if given > 0 then keep(main, math.max(ttl, heartbeat) + 10) end
-return given
+if given > 0 then
+    keep(main, math.max(ttl, heartbeat) + 10)
+elseif redis.call('EXISTS', main) == 0 then
+    redis.call('DEL', ttls)  -- of those whom others removed: they forget the second key
+end
+return {given, over}

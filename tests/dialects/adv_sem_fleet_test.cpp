@@ -1,0 +1,245 @@
+// Fleets in which our clients and those of asyncio-advanced-semaphores are mixed. The latter are played by
+// peers/adv_sem.py.
+#include <set>
+#include <thread>
+
+#include "adv_sem_test.hpp"
+
+namespace baton::dialect_tests {
+namespace {
+
+class AdvSemFleet : public AdvSem {
+protected:
+    /// Ours and theirs, dead a second after the last sign of life.
+    static constexpr const char* mortal = "&heartbeat_max_interval=1s&ping_interval=100ms";
+    [[nodiscard]] auto mortal_peer(std::vector<std::string> more = {}) const {
+        more.insert(more.end(), {"--heartbeat", "1", "--ping", "0.1"});
+        return peer(more);
+    }
+    [[nodiscard]] auto holder(const std::string& name) const {
+        return std::make_unique<line_process>(std::vector<std::string>{BATON_ONE_OF_OURS, url(mortal), name});
+    }
+
+    static void acquire(line_process& peer, const std::string& tag, const std::string& name) {
+        peer.tell("acquire " + tag + " " + name + " limit=1");
+    }
+    static void expect_acquires(line_process& peer, const std::string& tag, const std::string& name) {
+        acquire(peer, tag, name);
+        EXPECT_EQ(peer.hear(), "acquired " + tag);
+    }
+    static void expect_releases(line_process& peer, const std::string& tag, const std::string& note = {}) {
+        peer.tell("release " + tag);
+        EXPECT_EQ(peer.hear(), "released " + tag + note);
+    }
+
+    /// What two who are inside at once would lose.
+    void add_one(const std::string& where) const {
+        const std::string value = ask({"GET", where}).text;
+        static_cast<void>(ask({"SET", where, std::to_string((value.empty() ? 0 : std::stoi(value)) + 1)}));
+    }
+};
+
+TEST_F(AdvSemFleet, OneAtATime) {
+    const auto one = peer(), other = peer();
+    client ours = join(), more = join();
+    one->tell("count a n 10 limit=1");
+    other->tell("count a n 10 limit=1");
+    const auto count = [&](client& who) {
+        for (int times = 0; times < 30; ++times) {
+            const lease held = who.acquire(exclusive("a"), {.wait = 30s});
+            add_one("n");
+        }
+    };
+    std::thread thread{[&] { count(more); }};
+    count(ours);
+    thread.join();
+    EXPECT_EQ(one->hear(), "counted a");
+    EXPECT_EQ(other->hear(), "counted a");
+    EXPECT_EQ(ask({"GET", "n"}).text, "80");
+    EXPECT_EQ(ask({"DEL", "n"}).number, 1);
+}
+
+/// By looking, each of these would take up to a second, for theirs and for ours.
+TEST_F(AdvSemFleet, HandOverBothWaysIsByNotice) {
+    const auto other = peer();
+    client ours = join();
+    const auto start = std::chrono::steady_clock::now();
+    for (int times = 0; times < 5; ++times) {
+        expect_acquires(*other, "x", "a");
+        EXPECT_FALSE(ours.try_acquire(exclusive("a")));
+        auto next = acquire_later(ours, exclusive("a"));
+        ASSERT_TRUE(waits(1));
+        expect_releases(*other, "x");
+        ASSERT_TRUE(comes(next));
+        waiting got = next.get();
+        ASSERT_TRUE(got.lease.valid());
+        acquire(*other, "y", "a");
+        ASSERT_TRUE(waits(1));
+        got.lease.release();
+        EXPECT_EQ(other->hear(), "acquired y");
+        expect_releases(*other, "y");
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 4s);
+}
+
+TEST_F(AdvSemFleet, InTheOrderOfArrival) {
+    const auto one = peer(), other = peer();
+    client ours = join();
+    lease held = ours.acquire(exclusive("a"));
+    acquire(*one, "x", "a");
+    ASSERT_TRUE(waits(1));
+    auto second = acquire_later(ours, exclusive("a"));
+    ASSERT_TRUE(waits(2));
+    acquire(*other, "y", "a");
+    ASSERT_TRUE(waits(3));
+    auto fourth = acquire_later(ours, exclusive("a"));
+    ASSERT_TRUE(waits(4));
+    held.release();
+    EXPECT_EQ(one->hear(), "acquired x");
+    EXPECT_TRUE(!ready(second) && other->silent_about("acquired") && !ready(fourth));
+    expect_releases(*one, "x");
+    ASSERT_TRUE(comes(second));
+    EXPECT_TRUE(other->silent_about("acquired") && !ready(fourth));
+    second.get().lease.release();
+    EXPECT_EQ(other->hear(), "acquired y");
+    EXPECT_FALSE(ready(fourth));
+    expect_releases(*other, "y");
+    ASSERT_TRUE(comes(fourth));
+    EXPECT_TRUE(fourth.get().lease.valid());
+}
+
+TEST_F(AdvSemFleet, EachGivesUpWhenItsWaitIsOver) {
+    const auto other = peer();
+    client ours = join();
+    expect_acquires(*other, "x", "a");
+    std::error_code error;
+    static_cast<void>(ours.acquire(exclusive("a"), {.wait = 50ms}, error));
+    EXPECT_EQ(error, errc::timed_out);
+    const lease held = ours.acquire(exclusive("b"));
+    other->tell("acquire y b limit=1 wait=0.05");
+    EXPECT_EQ(other->hear(), "timeout y");
+    EXPECT_TRUE(eventually([&] { return size("waiting", "a") + size("waiting", "b") == 0; }));
+    EXPECT_TRUE(held.valid());
+    expect_releases(*other, "x");
+}
+
+TEST_F(AdvSemFleet, EachSeesHowMuchTheOtherUses) {
+    const auto other = peer();
+    client ours = join();
+    const lease held = ours.acquire(permits("a", 1, 10));
+    other->tell("acquire x a limit=10");
+    EXPECT_EQ(other->hear(), "acquired x");
+    other->tell("stats a");
+    EXPECT_EQ(other->hear(), "stats a 2 10");
+    const snapshot seen = ours.inspect();
+    ASSERT_EQ(seen.resources.size(), 1U);
+    EXPECT_EQ(seen.resources[0].percent, 20U);
+    expect_releases(*other, "x");
+}
+
+/// By kill -9, by silence, or because they hold it for longer than they said they would: each while it holds and, but
+/// for the last, while it waits. All at once, as it takes a second.
+TEST_F(AdvSemFleet, TheirEnd) {
+    const auto killed = mortal_peer(), silent = mortal_peer(), slow = peer({"--ttl", "1"});
+    client ours = join(mortal);
+    expect_acquires(*killed, "x", "holder/killed");
+    expect_acquires(*silent, "x", "holder/silent");
+    lease first = ours.acquire(exclusive("waiter/killed")), second = ours.acquire(exclusive("waiter/silent"));
+    acquire(*killed, "y", "waiter/killed");
+    acquire(*silent, "y", "waiter/silent");
+    ASSERT_TRUE(waits(1, "waiter/killed") && waits(1, "waiter/silent"));
+    expect_acquires(*slow, "x", "holder/slow");
+
+    std::map<std::string, std::future<waiting>> next;
+    for (const char* const name : {"holder/killed", "holder/silent", "holder/slow", "waiter/killed", "waiter/silent"})
+        next.emplace(name, acquire_later(ours, exclusive(name)));
+    killed->end(SIGKILL);
+    for (const char* const tag : {"x", "y"}) {
+        silent->tell(std::string{"silence "} + tag);
+        EXPECT_EQ(silent->hear(), std::string{"silenced "} + tag);
+    }
+    first.release();
+    second.release();
+    std::map<std::string, waiting> got;
+    for (auto& [name, future] : next) {
+        ASSERT_TRUE(comes(future)) << name;
+        got.emplace(name, future.get());
+        EXPECT_FALSE(got.at(name).error) << name;
+    }
+    // It wakes up, and takes nothing away.
+    expect_releases(*silent, "x", " not-owner");
+    expect_releases(*silent, "y", " not-owner");
+    expect_releases(*slow, "x", " not-owner");
+    for (auto& [name, each] : got) {
+        EXPECT_EQ(members("main", name).size(), 1U) << name;
+        EXPECT_EQ(each.lease.lost_reason(), loss::none) << name;
+    }
+    // Those who waited, and were gone when their turn came, do not read their notices, which end by themselves.
+    for (const std::string& key : keys())
+        if (key.starts_with("adv-sem:acquisition_notification:")) {
+            EXPECT_LE(ask({"TTL", key}).number, 11);
+            EXPECT_EQ(ask({"DEL", key}).number, 1);
+        }
+}
+
+/// Likewise: by kill -9, cut off, or at its hold limit. What it believes is over before another has it.
+TEST_F(AdvSemFleet, OurEnd) {
+    const auto other = mortal_peer();
+    const auto killed = holder("holder/killed");
+    ASSERT_EQ(killed->hear(), "acquired");
+    expect_acquires(*other, "x", "waiter/killed");
+    const auto killed_waiting = holder("waiter/killed");
+    ASSERT_EQ(killed_waiting->hear(), "queued");
+    client cut = join_between(mortal), limited = join("&ttl=1s");
+    lease lost = cut.acquire(exclusive("holder/cut"));
+    const lease over = limited.acquire(exclusive("holder/limited"));
+
+    for (const char* const name : {"holder/killed", "waiter/killed", "holder/cut", "holder/limited"}) {
+        acquire(*other, name, name);
+        ASSERT_TRUE(waits(std::string{name}.starts_with("waiter") ? 2 : 1, name));
+    }
+    killed->end(SIGKILL);
+    killed_waiting->end(SIGKILL);
+    ours_died_ = true;
+    between().set({.swallow_requests = true});
+    expect_releases(*other, "x");
+    std::set<std::string> acquired;
+    while (acquired.size() < 4) {
+        const std::string line = other->hear();
+        ASSERT_TRUE(line.starts_with("acquired ")) << line;
+        const std::string name = line.substr(9);
+        acquired.insert(name);
+        EXPECT_FALSE(name == "holder/cut" && lost.valid());
+        EXPECT_FALSE(name == "holder/limited" && over.valid());
+    }
+    EXPECT_EQ(over.lost_reason(), loss::hold_limit);
+    EXPECT_TRUE(eventually([&] { return lost.lost().stop_requested(); }));
+    EXPECT_TRUE(was_cut_off(lost)) << to_string(lost.lost_reason());
+    between().cut(redis_tests::proxy_rules{});
+    lost.release();
+    cut.close(10s);
+    for (const std::string& name : acquired) expect_releases(*other, name);  // theirs still: a late release is none
+    // Theirs forget one key of the dead; whoever of ours comes next does not.
+    for (const std::string& name : acquired) static_cast<void>(limited.acquire(exclusive(name), {.wait = 10s}));
+}
+
+/// What a client with a short ttl does to the keys of all, ours undo while they hold and while they wait.
+TEST_F(AdvSemFleet, ABriefPeerDoesNotEndOurKeys) {
+    const auto brief = peer({"--ttl", "1"});
+    client ours = join(brisk);
+    const lease held = ours.acquire(permits("a", 1, 2));
+    brief->tell("acquire x a limit=2");
+    EXPECT_EQ(brief->hear(), "acquired x");
+    EXPECT_TRUE(eventually([&] { return ask({"TTL", key("main", "a")}).number > 1'000'000; }));
+    const lease alone = ours.acquire(exclusive("b"));
+    auto next = acquire_later(ours, exclusive("b"));
+    ASSERT_TRUE(waits(1, "b"));
+    brief->tell("acquire y b limit=1 wait=0.01");
+    EXPECT_EQ(brief->hear(), "timeout y");
+    for (const char* const kind : {"waiting", "waiting_heartbeat", "main"})
+        EXPECT_TRUE(eventually([&] { return ask({"TTL", key(kind, "b")}).number > 1'000'000; })) << kind;
+    expect_releases(*brief, "x");
+}
+
+}  // namespace
+}  // namespace baton::dialect_tests

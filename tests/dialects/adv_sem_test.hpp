@@ -1,0 +1,101 @@
+// What the tests of adv-sem share: its keys, as its own programs see them.
+#pragma once
+
+#include <future>
+#include <map>
+
+#include "../redis/proxy.hpp"
+#include "dialect_test.hpp"
+
+namespace baton::dialect_tests {
+
+class AdvSem : public Dialect {
+protected:
+    AdvSem() : Dialect{"adv-sem"} {}
+
+    /// As the originals have it: nothing is left but the limits. The clients of the test are gone by now.
+    void TearDown() override {
+        if (!server_) return;
+        EXPECT_TRUE(eventually([&] { return only_the_limit_is_left(); })) << testing::PrintToString(keys());
+        EXPECT_TRUE(ours_died_ || watched_keys() == 0) << "nor does the server remember whom to tell of what";
+    }
+
+    /// One that is dead soon after its last sign of life.
+    static constexpr const char* brisk = "&heartbeat_max_interval=2s&ping_interval=100ms";
+
+    [[nodiscard]] static std::string key(const std::string& kind, const std::string& name) {
+        return "adv-sem:semaphore_" + kind + ":" + name;
+    }
+    [[nodiscard]] std::int64_t size(const std::string& kind, const std::string& name) const {
+        return ask({"ZCARD", key(kind, name)}).number;
+    }
+    [[nodiscard]] bool waits(std::int64_t how_many, const std::string& name = "a") const {
+        return eventually([&] { return size("waiting", name) == how_many; });
+    }
+    [[nodiscard]] std::vector<std::string> members(const std::string& kind, const std::string& name = "a") const {
+        std::vector<std::string> found;
+        for (const resp::value& each : ask({"ZRANGE", key(kind, name), "0", "-1"}).items) found.push_back(each.text);
+        return found;
+    }
+    [[nodiscard]] double score(const std::string& kind, const std::string& id, const std::string& name = "a") const {
+        return std::stod(ask({"ZSCORE", key(kind, name), id}).text);
+    }
+    /// Seconds of the server's clock.
+    [[nodiscard]] double server_time() const {
+        const resp::value time = ask({"TIME"});
+        return std::stod(time.items.at(0).text) + std::stod(time.items.at(1).text) / 1e6;
+    }
+    [[nodiscard]] static std::string text(double seconds) { return std::to_string(seconds); }
+
+    [[nodiscard]] bool only_the_limit_is_left() const {
+        return std::ranges::all_of(keys(),
+                                   [](const std::string& key) { return key.starts_with(AdvSem::key("max", "")); });
+    }
+    [[nodiscard]] std::size_t watched_keys() const {
+        const std::string stats = ask({"INFO", "stats"}).text;
+        const std::string start = "tracking_total_keys:";
+        return std::stoul(stats.substr(stats.find(start) + start.size()));
+    }
+
+    /// Cut off for too long: on a busy machine it looks as if it had been stopped itself.
+    [[nodiscard]] static bool was_cut_off(const lease& lease) {
+        return lease.lost_reason() == loss::expired || lease.lost_reason() == loss::process_paused;
+    }
+
+    /// The answer to an acquire on another thread.
+    struct waiting {
+        baton::lease lease;
+        std::error_code error;
+    };
+    [[nodiscard]] static std::future<waiting> acquire_later(client& who, const claims& what,
+                                                            const acquire_options& options = {}) {
+        const auto made = std::make_shared<std::promise<waiting>>();
+        who.async_acquire(what, options, {}, [made](std::error_code error, lease lease) {
+            made->set_value({std::move(lease), error});
+        });
+        return made->get_future();
+    }
+    template <typename T> [[nodiscard]] static bool ready(const std::future<T>& future) {
+        return future.wait_for(0s) == std::future_status::ready;
+    }
+    template <typename T> [[nodiscard]] static bool comes(const std::future<T>& future) {
+        return future.wait_for(long_enough) == std::future_status::ready;
+    }
+
+    /// A way to the server that can be disturbed.
+    [[nodiscard]] redis_tests::proxy& between() {
+        if (!between_) between_.emplace(server_->at(), place_.path("between"));
+        return *between_;
+    }
+    [[nodiscard]] client join_between(const std::string& options = {}) {
+        return client{"unix:" + between().at().path + "?dialect=adv-sem" + options};
+    }
+
+    bool ours_died_ = false;  // then the server remembers what they watched until it changes
+
+private:
+    folder place_;
+    std::optional<redis_tests::proxy> between_;
+};
+
+}  // namespace baton::dialect_tests
