@@ -128,6 +128,8 @@ public:
             is_told ? until_ping : std::min<protocol::duration>(until_ping, turn_around), 1ms);
     }
 
+    [[nodiscard]] bool is(const std::string& who) const override { return who == id_; }
+
 private:
     [[nodiscard]] words queue() {
         last_ping_ = talk_.now();
@@ -171,7 +173,7 @@ private:
     void note_abandoned(const resp::value& woken) {
         if (!alone_ || woken.items.size() != 2 || woken.items[1].items.empty()) return;
         const auto& over = woken.items[1].items;
-        abandoned_ = {{over.back().text, 0, talk_.now(), over.size()}};
+        abandoned_ = {{over.back().text, 0, protocol::instant{talk_.server_now().time_since_epoch()}, over.size()}};
     }
 
     talk& talk_;
@@ -199,14 +201,11 @@ public:
     }
 
     void list(const inspect_filter& filter, list_answer done) override {
-        const std::string names = filter.how == inspect_filter::match::all      ? "*"
-                                  : filter.how == inspect_filter::match::prefix ? literal(filter.name) + "*"
-                                                                                : literal(filter.name);
-        scan(talk_, {"MATCH", literal(keys_.main("")) + names, "TYPE", "zset"},
-             [this, done = std::move(done)](std::error_code error, const std::vector<std::string>& keys) {
-                 if (error) return done(error, {});
-                 list_names(keys, done);
-             });
+        find_keys(talk_, filter, keys_.main(""), "zset",
+                  [this, done = std::move(done)](std::error_code error, const std::vector<std::string>& keys) {
+                      if (error) return done(error, {});
+                      list_names(keys, done);
+                  });
     }
 
 private:

@@ -87,6 +87,8 @@ public:
         return watching ? longest_patience : 5ms + std::min(10ms * place_, longest_patience);
     }
 
+    [[nodiscard]] bool is(const std::string& who) const override { return who == token_; }
+
 private:
     static constexpr std::chrono::milliseconds longest_patience{300};
 
@@ -117,12 +119,6 @@ private:
     bool left_ = false;
 };
 
-/// The answer to PTTL; a lock that somebody set by hand may have no end.
-std::optional<protocol::duration> time_left(const resp::value& answer) {
-    if (answer.number < 0) return {};
-    return std::chrono::milliseconds{answer.number};
-}
-
 class amphp_speaker final : public dialect::speaker {
 public:
     amphp_speaker(talk& talk, const amphp_options& options)
@@ -133,14 +129,11 @@ public:
     }
 
     void list(const inspect_filter& filter, list_answer done) override {
-        const std::string names = filter.how == inspect_filter::match::all      ? "*"
-                                  : filter.how == inspect_filter::match::prefix ? literal(filter.name) + "*"
-                                                                                : literal(filter.name);
-        scan(talk_, {"MATCH", literal(keys_.lock("")) + names, "TYPE", "string"},
-             [this, done = std::move(done)](std::error_code error, const std::vector<std::string>& locks) {
-                 if (error) return done(error, {});
-                 list_names(locks, done);
-             });
+        find_keys(talk_, filter, keys_.lock(""), "string",
+                  [this, done = std::move(done)](std::error_code error, const std::vector<std::string>& locks) {
+                      if (error) return done(error, {});
+                      list_names(locks, done);
+                  });
     }
 
 private:
@@ -151,16 +144,15 @@ private:
         for (const std::string& lock : locks) {
             names.push_back(lock.substr(keys_.lock("").size()));
             asked.push_back({"GET", lock});
-            asked.push_back({"PTTL", lock});
             asked.push_back({"LRANGE", keys_.queue(names.back()), "0", "-1"});
         }
         talk_.ask(asked, [names, done](const answers& answers) {
             listing found;
             for (std::size_t i = 0; i < names.size(); ++i) {
-                const resp::value& token = answers[3 * i];
+                const resp::value& token = answers[2 * i];
                 if (token.kind != resp::kind::bulk) continue;  // released meanwhile
-                found.requests.push_back({names[i], token.text, true, time_left(answers[3 * i + 1])});
-                for (const resp::value& waiter : answers[3 * i + 2].items)
+                found.requests.push_back({names[i], token.text, true});
+                for (const resp::value& waiter : answers[2 * i + 1].items)
                     found.requests.push_back({names[i], waiter.text, false});
             }
             done({}, std::move(found));

@@ -22,7 +22,7 @@ struct listed {
     std::string resource;
     std::string who;  // the protocol's own name for it
     bool held = false;
-    std::optional<protocol::duration> left = std::nullopt;  // until it ends by itself
+    std::optional<baton::claim> claim = std::nullopt;  // of one of ours
 };
 /// In the order of their turns; and the limits of those names that have one.
 struct listing {

@@ -51,6 +51,7 @@ void dialect_session::connection_lost() {
 /// What the client does not list it has left.
 void dialect_session::open(message_tag tag, const protocol::open& command) {
     id_ = command.session;
+    label_ = command.label;
     std::set<std::uint64_t> listed;
     for (const live_request& live : command.live) listed.insert(live.number);
     const auto records = records_;
@@ -267,6 +268,16 @@ bool dialect_session::heard(const std::string& name) {
             look(record->second);
         }
     return true;
+}
+
+void dialect_session::name_ours(listing& listing) const {
+    for (listed& each : listing.requests)
+        for (const auto& [number, record] : records_) {
+            if (record->claim.resource != each.resource || !record->turn->is(each.who)) continue;
+            each.who = label_;
+            each.claim = record->claim;
+            break;
+        }
 }
 
 void dialect_session::pass_time() {

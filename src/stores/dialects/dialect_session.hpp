@@ -38,6 +38,8 @@ public:
     void listen(const std::string& name, const turn& who);
     /// False if nobody listens for it.
     bool heard(const std::string& name);
+    /// Gives those of the client its label, and what they claim.
+    void name_ours(listing& listing) const;
     /// Looks where that is due.
     void pass_time();
     [[nodiscard]] std::optional<protocol::instant> next_look() const;
@@ -100,6 +102,7 @@ private:
     dialect::speaker& speaker_;
     teller& teller_;
     protocol::session_id id_;
+    std::string label_;
     std::uint64_t round_ = 0;
     protocol::serial ticket_ = 0;
     std::map<std::uint64_t, record_ptr> records_;  // by number

@@ -261,11 +261,14 @@ void dialect_user::inspect(const inspect_filter& filter, resp::look_answer answe
         const std::uint64_t number = ++self->last_look_;
         self->looks_.emplace(number, answer);
         dialect_user& user = *self;
-        user.speaker_->list(filter,
-                            [&user, number, filter, at = user.now()](std::error_code error, const listing& found) {
-                                const auto asked = user.looks_.extract(number);
-                                if (asked) asked.mapped()(error, error ? snapshot{} : snapshot_of(found, filter, at));
-                            });
+        user.speaker_->list(filter, [&user, number, filter](std::error_code error, listing found) {
+            const auto asked = user.looks_.extract(number);
+            if (!asked) return;
+            if (error) return asked.mapped()(error, {});
+            user.session_.name_ours(found);
+            const protocol::instant at{user.server_now().time_since_epoch()};
+            asked.mapped()({}, snapshot_of(found, filter, at));
+        });
     });
 }
 

@@ -36,6 +36,13 @@ void scan(talk& talk, words command, std::function<void(std::error_code, std::ve
     scan_from(talk, command, "0", {}, done);
 }
 
+void find_keys(talk& talk, const inspect_filter& filter, const std::string& start, const char* type,
+               const std::function<void(std::error_code, std::vector<std::string>)>& done) {
+    if (filter.how == inspect_filter::match::exact) return done({}, {start + filter.name});
+    const std::string rest = filter.how == inspect_filter::match::prefix ? filter.name : "";
+    scan(talk, {"MATCH", literal(start + rest) + "*", "TYPE", type}, done);
+}
+
 std::string literal(std::string_view name) {
     std::string pattern;
     for (const char c : name) {
@@ -55,15 +62,14 @@ snapshot snapshot_of(const listing& listing, const inspect_filter& filter, proto
     for (const listed& each : listing.requests) {
         const auto limit = limits.find(each.resource);
         const bool counted = limit != limits.end() && limit->second > 1;
-        claim claim{each.resource, counted ? mode::permits : mode::exclusive, counted ? 1U : 0U,
-                    counted ? limit->second : 0U};
+        const claim claim = each.claim.value_or(baton::claim{each.resource, counted ? mode::permits : mode::exclusive,
+                                                             counted ? 1U : 0U, counted ? limit->second : 0U});
         request_view request;
         request.ticket = ++ticket;
         request.fence = each.held ? ticket : 0;
         request.session = ticket;
         request.label = each.who;
         request.claims = {claim};
-        request.hold_left = each.left;
         made.requests.push_back(request);
         resource_view& resource = resources[each.resource];
         resource.name = each.resource;

@@ -104,6 +104,10 @@ public:
         return next;
     }
 
+    [[nodiscard]] bool is(const std::string& who) const override {
+        return std::ranges::find(perhaps_, who, &element::label) != perhaps_.end();
+    }
+
 private:
     void add(heard done) {
         ++adds_;

@@ -1,0 +1,102 @@
+// The program among the clients of other programs: run, ls and why in each dialect, and what is said where a protocol
+// cannot express something.
+#include <signal.h>
+
+#include "../redis/private_server.hpp"
+#include "shells.hpp"
+
+namespace baton::testing {
+namespace {
+
+class OnDialects : public Shells {
+protected:
+    void SetUp() override {
+        if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
+        server_.emplace();
+    }
+    [[nodiscard]] std::string address() const override { return server_->url() + "?dialect=" + dialect(); }
+    [[nodiscard]] virtual std::string dialect() const = 0;
+
+    std::optional<redis_tests::private_server> server_;
+};
+
+class OnEachDialect : public OnDialects, public ::testing::WithParamInterface<const char*> {
+protected:
+    [[nodiscard]] std::string dialect() const override { return GetParam(); }
+};
+
+TEST_P(OnEachDialect, ASecondShellWaitsSeesItsPlaceAndGetsIt) {
+    child first{shell({}, until("go"))};
+    ASSERT_TRUE(first.says("up")) << first.err();
+    child second{shell({}, "echo mine $BATON_FENCE")};
+    EXPECT_TRUE(second.complains("waiting for a, 1 s, next in line; held by ")) << second.err();
+    const std::string listed = said_by({"ls"});
+    EXPECT_TRUE(listed.starts_with("a: held, 1 waiting\n  holds  exclusive: ")) << listed;
+    EXPECT_EQ(listed.find("fence"), std::string::npos) << "there is none to be seen: " << listed;
+    EXPECT_EQ(said_by({"ls", "a"}), listed);
+    EXPECT_EQ(said_by({"ls", "--prefix", "b"}), "");
+    EXPECT_TRUE(seen()["foreign"].get<bool>());
+    EXPECT_FALSE(seen()["requests"][0].contains("age_ms"));
+    const std::string why = said_by({"why", "a"});
+    EXPECT_TRUE(why.starts_with("a is held by ")) << why;
+    EXPECT_NE(why.find(" (exclusive). One waits for it; next is "), std::string::npos) << why;
+    make("go");
+    EXPECT_EQ(first.wait(), 0) << first.err();
+    EXPECT_EQ(second.wait(), 0) << second.err();
+    EXPECT_TRUE(second.out().starts_with("mine ")) << second.out();
+    EXPECT_EQ(said_by({"ls"}), "");
+}
+
+TEST_P(OnEachDialect, WhoMayNotWaitGets75) {
+    child holder{shell({}, until("go"))};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    child impatient{shell({"-n"}, "echo no")};
+    EXPECT_EQ(impatient.wait(), 75) << impatient.err();
+    child patient{shell({"-w", "100ms"}, "echo no")};
+    EXPECT_EQ(patient.wait(), 75) << patient.err();
+    EXPECT_EQ(impatient.out() + patient.out(), "");
+    EXPECT_EQ(places(), 0U) << "nobody is left in the line";
+}
+
+TEST_P(OnEachDialect, WhatCannotBeHadIsSaidAndNothingRuns) {
+    const auto refused = [this](std::vector<std::string> options) {
+        child run{shell(std::move(options), "echo ran")};
+        EXPECT_EQ(run.wait(), 78) << run.err();
+        EXPECT_EQ(run.out(), "");
+        return run.err();
+    };
+    EXPECT_NE(refused({"-l", "b"}).find("at a time; several at once need the native protocol"), std::string::npos);
+    EXPECT_NE(refused({"--ttl", "7s"}).find("--ttl: here it is an option of the address, "), std::string::npos);
+    EXPECT_NE(refused({"--space", "x"}).find(" has no option space; there are "), std::string::npos);
+    child holder{shell({}, until("go"))};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    EXPECT_EQ(said_by({"revoke", "a", "--fence", "1"}),
+              "baton: revoke: the protocol of this dialect has no operators; see docs/dialects.md\n");
+    EXPECT_NE(said_by({"mend", "a"}).find("does not support this"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(, OnEachDialect, ::testing::Values("amphp", "redturn", "adv-sem"),
+                         [](const auto& dialect) { return std::string{dialect.param}.substr(0, 3); });
+
+/// Nobody can renew for a baton that is stopped: its command is stopped first.
+class OnAmphp : public OnDialects {
+protected:
+    [[nodiscard]] std::string dialect() const override { return "amphp&lock_expiration=1s"; }
+};
+
+TEST_F(OnAmphp, TheCommandOfABatonThatIsStoppedOrKilledIsGoneBeforeTheLockPassesOn) {
+    for (const int how : {SIGSTOP, SIGKILL}) {
+        child first{shell({}, "echo up; exec sleep " + word_)};
+        ASSERT_TRUE(first.says("up")) << first.err();
+        ASSERT_TRUE(sleeping(1));
+        first.signal(how);
+        child second{shell({}, "echo mine; pgrep -f '^sleep " + word_ + "' || echo alone")};
+        EXPECT_EQ(second.wait(), 0) << second.err();
+        EXPECT_EQ(second.out(), "mine\nalone\n") << how;
+        first.signal(SIGCONT);
+        EXPECT_TRUE(first.wait());
+    }
+}
+
+}  // namespace
+}  // namespace baton::testing
