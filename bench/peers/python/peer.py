@@ -87,7 +87,8 @@ def main():
     if kind not in LIBRARIES:
         sys.exit(f"unknown kind: {kind}")
     package, polls, make = LIBRARIES[kind]
-    server = redis.Redis.from_url(url)
+    # Its default of a few seconds would break off the longer BLPOP by which python-redis-lock waits.
+    server = redis.Redis.from_url(url, socket_timeout=None)
     server.ping()
     peer = Peer(lambda name: make(server, name))
     print(f"ready {kind} {importlib.metadata.version(package)}{polls}", flush=True)
