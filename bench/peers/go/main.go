@@ -1,5 +1,5 @@
-// bsm/redislock and redsync as peers: peer redis://HOST:PORT/DB KIND, the lines as in ../README.md.
-// KIND: redislock, redsync (on one server). Both poll and neither renews; one name at a time, no permits. Commands run
+// bsm/redislock and redsync as peers: peer KIND redis://HOST:PORT/DB, in any order, the lines
+// as in ../README.md. // KIND: redislock, redsync (on one server). Both poll and neither renews; one name at a time, no permits. Commands run
 // in the main goroutine; another one reads, so that the end of stdin ends us even while we wait.
 package main
 
@@ -156,12 +156,16 @@ func fail(what any) {
 }
 
 func main() {
-	if len(os.Args) != 3 {
-		fail("peer redis://HOST:PORT/DB KIND")
+	var kind, address string
+	for _, word := range os.Args[1:] {
+		if strings.Contains(word, "://") {
+			address = word
+		} else {
+			kind = word
+		}
 	}
-	kind := os.Args[2]
 	library, known := libraries[kind]
-	options, err := redis.ParseURL(os.Args[1])
+	options, err := redis.ParseURL(address)
 	if err != nil || !known {
 		fail(fmt.Sprint("unknown kind or address: ", kind, " ", err))
 	}

@@ -1,5 +1,5 @@
-// node-redlock and redis-semaphore as peers: node index.js redis://HOST:PORT/DB KIND, the lines as in ../README.md.
-// KIND: redlock (on one server; several names at once), redis-semaphore (its Mutex), redis-semaphore-permits (its
+// node-redlock and redis-semaphore as peers: node index.js KIND redis://HOST:PORT/DB, in any order, the
+// lines as in ../README.md. // KIND: redlock (on one server; several names at once), redis-semaphore (its Mutex), redis-semaphore-permits (its
 // Semaphore, or MultiSemaphore for more than one permit). All poll, and all renew what they hold.
 'use strict';
 const fs = require('node:fs');
@@ -127,7 +127,9 @@ class Peer {
     }
 }
 
-async function main(url, kind) {
+async function main(words) {
+    const url = words.find((word) => word.includes('://'));
+    const kind = words.find((word) => word !== url);
     const { library, polls, connect } = kinds[kind] ?? {};
     if (!library) throw new Error(`unknown kind: ${kind}`);
     const server = new Redis(url);
@@ -147,7 +149,7 @@ async function main(url, kind) {
     }).on('close', () => process.exit(0));
 }
 
-main(...process.argv.slice(2)).catch((error) => {
+main(process.argv.slice(2)).catch((error) => {
     console.error(error.message);
     process.exit(1);
 });

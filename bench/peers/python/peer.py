@@ -1,5 +1,5 @@
-# redis-py's Lock and python-redis-lock as peers: peer.py redis://HOST:PORT/DB KIND, the lines as in ../README.md.
-# KIND: redis-py (polls, does not renew), python-redis-lock (waits by BLPOP, renews in a thread). One name at a time, no
+# redis-py's Lock and python-redis-lock as peers: peer.py KIND redis://HOST:PORT/DB, in any order, the lines
+# as in ../README.md. # KIND: redis-py (polls, does not renew), python-redis-lock (waits by BLPOP, renews in a thread). One name at a time, no
 # permits. Commands run in the main thread; another one reads, so that the end of stdin ends us even while we wait.
 import importlib.metadata
 import os
@@ -83,7 +83,8 @@ def read(lines):
 
 
 def main():
-    url, kind = sys.argv[1:]
+    url = next(word for word in sys.argv[1:] if "://" in word)
+    kind = next(word for word in sys.argv[1:] if "://" not in word)
     if kind not in LIBRARIES:
         sys.exit(f"unknown kind: {kind}")
     package, polls, make = LIBRARIES[kind]

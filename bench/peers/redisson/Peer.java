@@ -1,4 +1,4 @@
-// Redisson as a peer: java -jar peer.jar redis://HOST:PORT/DB KIND, the lines as in ../README.md.
+// Redisson as a peer: java -jar peer.jar KIND redis://HOST:PORT/DB, in any order, the lines as in ../README.md.
 // KIND: lock, fair (RLock, kept alive by Redisson's watchdog), multi (RedissonMultiLock, of several names), permits
 // (RPermitExpirableSemaphore: its permits expire and are not renewed). "redisson-" may stand before it.
 // All of them wait for a message; none polls.
@@ -42,8 +42,9 @@ public final class Peer {
     }
 
     public static void main(String[] args) throws InterruptedException {
-        URI address = URI.create(args[0]);
-        String kind = args[1].replaceFirst("^redisson-", "");
+        URI address = Stream.of(args).filter(word -> word.contains("://")).findFirst().map(URI::create).orElseThrow();
+        String kind = Stream.of(args).filter(word -> !word.contains("://")).findFirst().orElse("lock")
+                .replaceFirst("^redisson-", "");
         if (!Set.of("lock", "fair", "multi", "permits").contains(kind)) {
             System.err.println("unknown kind: " + kind);
             System.exit(64);
