@@ -1,5 +1,5 @@
-// bsm/redislock and redsync as peers: peer KIND redis://HOST:PORT/DB, in any order, the lines
-// as in ../README.md. // KIND: redislock, redsync (on one server). Both poll and neither renews; one name at a time, no permits. Commands run
+// bsm/redislock and redsync as peers: peer KIND redis://HOST:PORT/DB, in any order; the lines as in ../README.md.
+// KIND: redislock, redsync (on one server). Both poll and neither renews; one name at a time, no permits. Commands run
 // in the main goroutine; another one reads, so that the end of stdin ends us even while we wait.
 package main
 

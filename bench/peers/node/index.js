@@ -1,6 +1,6 @@
-// node-redlock and redis-semaphore as peers: node index.js KIND redis://HOST:PORT/DB, in any order, the
-// lines as in ../README.md. // KIND: redlock (on one server; several names at once), redis-semaphore (its Mutex), redis-semaphore-permits (its
-// Semaphore, or MultiSemaphore for more than one permit). All poll, and all renew what they hold.
+// node-redlock and redis-semaphore as peers: node index.js KIND redis://HOST:PORT/DB, in any order; the lines as in
+// ../README.md. KIND: redlock (on one server; several names at once), redis-semaphore (its Mutex),
+// redis-semaphore-permits (its Semaphore, or MultiSemaphore for more than one permit). All poll, and all renew.
 'use strict';
 const fs = require('node:fs');
 const path = require('node:path');

@@ -1,6 +1,7 @@
-# redis-py's Lock and python-redis-lock as peers: peer.py KIND redis://HOST:PORT/DB, in any order, the lines
-# as in ../README.md. # KIND: redis-py (polls, does not renew), python-redis-lock (waits by BLPOP, renews in a thread). One name at a time, no
-# permits. Commands run in the main thread; another one reads, so that the end of stdin ends us even while we wait.
+# redis-py's Lock and python-redis-lock as peers: peer.py KIND redis://HOST:PORT/DB, in any order; the lines as in
+# ../README.md. KIND: redis-py (polls, does not renew), python-redis-lock (waits by BLPOP, renews in a thread). One name
+# at a time, no permits. Commands run in the main thread; another one reads, so that the end of stdin ends us even while
+# we wait.
 import importlib.metadata
 import os
 import queue

@@ -1,4 +1,4 @@
-// Redisson as a peer: java -jar peer.jar KIND redis://HOST:PORT/DB, in any order, the lines as in ../README.md.
+// Redisson as a peer: java -jar peer.jar KIND redis://HOST:PORT/DB, in any order; the lines as in ../README.md.
 // KIND: lock, fair (RLock, kept alive by Redisson's watchdog), multi (RedissonMultiLock, of several names), permits
 // (RPermitExpirableSemaphore: its permits expire and are not renewed). "redisson-" may stand before it.
 // All of them wait for a message; none polls.
