@@ -127,7 +127,8 @@ private:
         try {
             if (scenario == "semaphore" && permits) return semaphore(stage, peer, plan_, audience_);
             if (permits) return;
-            if (scenario == "multi" && several) return multi(stage, peer, plan_, audience_);
+            if (scenario == "multi" && (several || peer.subject == "redlock"))
+                return multi(stage, peer, plan_, audience_);
             if (several) return;
             if (scenario == "handoff") return handoff(stage, peer, plan_, audience_);
             if (scenario == "drain") return drain_processes(stage, peer, plan_, audience_);
