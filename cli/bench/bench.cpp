@@ -120,18 +120,29 @@ public:
     }
 
 private:
+    /// A hundred processes of ours are nothing, of others they do not fit into a machine; least of all those that bring
+    /// a virtual machine each.
+    [[nodiscard]] plan plan_for(const cast& peer) const {
+        const std::size_t most = peer.subject.starts_with("redisson") ? 8 : 32;
+        plan smaller = plan_;
+        std::erase_if(smaller.processes, [most](std::size_t size) { return size > most; });
+        smaller.warm_up = std::max(plan_.warm_up, std::chrono::milliseconds{1'000});  // they compile while they run
+        return smaller;
+    }
+
     /// What a peer is, its name says.
     void play_peer(stage& stage, const cast& peer, const std::string& scenario) {
+        const plan plan = plan_for(peer);
         const bool permits = peer.subject.find("permits") != std::string::npos;
         const bool several = peer.subject.find("multi") != std::string::npos;
         try {
-            if (scenario == "semaphore" && permits) return semaphore(stage, peer, plan_, audience_);
+            if (scenario == "semaphore" && permits) return semaphore(stage, peer, plan, audience_);
             if (permits) return;
             if (scenario == "multi" && (several || peer.subject == "redlock"))
-                return multi(stage, peer, plan_, audience_);
+                return multi(stage, peer, plan, audience_);
             if (several) return;
-            if (scenario == "handoff") return handoff(stage, peer, plan_, audience_);
-            if (scenario == "drain") return drain_processes(stage, peer, plan_, audience_);
+            if (scenario == "handoff") return handoff(stage, peer, plan, audience_);
+            if (scenario == "drain") return drain_processes(stage, peer, plan, audience_);
         } catch (const failure& failed) {  // the others play on
             audience_.show({.scenario = scenario,
                             .store = stage.name(),

@@ -110,7 +110,7 @@ void drain(stage& stage, const plan& plan, audience& audience) {
 }
 
 void drain_processes(stage& stage, const cast& cast, const plan& plan, audience& audience) {
-    const std::size_t count = plan.quick ? 8 : 32;
+    const std::size_t count = std::min<std::size_t>(plan.processes.back(), 32);
     audience.begin("drain on " + stage.name() + ", " + cast.subject + ", " + std::to_string(count) + " processes");
     const crew crew = make_crew(stage, cast, count + 1);
     crew.back()->tell("acquire bench-line");

@@ -85,7 +85,7 @@ void handoff(stage& stage, const cast& cast, const plan& plan, audience& audienc
     for (const std::size_t size : plan.processes) {
         audience.begin("handoff on " + stage.name() + ", " + cast.subject + ", " + std::to_string(size) + " of them");
         const crew crew = make_crew(stage, cast, size);
-        static_cast<void>(play(crew, plan.round, 0));  // a warm-up
+        static_cast<void>(play(crew, plan.warm_up, 0));
         for (const int hold_us : {0, 1'000}) {
             const auto before = stage.counts();
             const double start = now_us();

@@ -20,6 +20,7 @@ struct plan {
     std::vector<std::size_t> queue{100, 1'000, 10'000};
     std::vector<std::size_t> scale{10, 100, 1'000, 10'000, 100'000};
     std::size_t repetitions = 5;
+    std::chrono::milliseconds warm_up{200};
 
     [[nodiscard]] static plan quick_one() {
         return {true,
@@ -30,7 +31,8 @@ struct plan {
                 {1, 16, 64},
                 {100, 1'000},
                 {10, 1'000},
-                2};
+                2,
+                std::chrono::milliseconds{50}};
     }
 };
 

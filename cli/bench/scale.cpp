@@ -36,8 +36,16 @@ public:
         line_->send(std::exchange(waiting_, {}));
         std::unique_lock lock{mutex_};
         expected_ += sent;
-        if (!changed_.wait_for(lock, std::chrono::seconds{60}, [this] { return answered_ >= expected_; }))
-            throw cli::failure{cli::exit_code::internal, "the store does not answer in time"};
+        changed_.wait_for(lock, std::chrono::seconds{60}, [this] { return broken_ || answered_ >= expected_; });
+        if (broken_ || answered_ < expected_)
+            throw cli::failure{cli::exit_code::internal, broken_ ? "the store has ended the connection of the crowd"
+                                                                 : "the store does not answer the crowd in time"};
+    }
+
+    /// A crowd of those who were sent away is none.
+    void require_all() {
+        const std::lock_guard lock{mutex_};
+        if (refused_ != 0) throw cli::failure{cli::exit_code::internal, "the store does not take that many"};
     }
 
     void up(lineage) noexcept override {
@@ -45,15 +53,22 @@ public:
         up_ = true;
         changed_.notify_all();
     }
-    void down(std::error_code) noexcept override {}
-    void replied(message_tag, lineage, std::vector<event>) noexcept override { count(); }
-    void failed(message_tag, failure, std::error_code) noexcept override { count(); }
+    void down(std::error_code) noexcept override {
+        const std::lock_guard lock{mutex_};
+        broken_ = true;
+        changed_.notify_all();
+    }
+    void replied(message_tag, lineage, std::vector<event> events) noexcept override {
+        count(!events.empty() && std::holds_alternative<refused>(events.front().what));
+    }
+    void failed(message_tag, failure, std::error_code) noexcept override { count(true); }
     void noticed(lineage, event) noexcept override {}
 
 private:
-    void count() noexcept {
+    void count(bool refused) noexcept {
         const std::lock_guard lock{mutex_};
         ++answered_;
+        refused_ += refused ? 1 : 0;
         changed_.notify_all();
     }
 
@@ -63,8 +78,10 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool up_ = false;
+    bool broken_ = false;
     std::size_t expected_ = 0;
     std::size_t answered_ = 0;
+    std::size_t refused_ = 0;
 };
 
 enum class axis : std::uint8_t { names, sessions, waiters };
@@ -77,6 +94,19 @@ class crowd {
 public:
     crowd(store& store, axis axis, std::size_t size, std::chrono::milliseconds ttl) {
         line_->connect(store);
+        try {
+            gather(axis, size, ttl);
+        } catch (const cli::failure&) {
+            disband();
+            throw;
+        }
+    }
+    crowd(const crowd&) = delete;
+    crowd& operator=(const crowd&) = delete;
+    ~crowd() { disband(); }
+
+private:
+    void gather(axis axis, std::size_t size, std::chrono::milliseconds ttl) {
         const std::size_t of_one = axis == axis::sessions ? 1 : requests_of_one;
         for (std::size_t i = 0; i < size; ++i) {
             if (i % of_one == 0) {
@@ -87,16 +117,16 @@ public:
             line_->send(enter{{sessions_.back(), i % of_one + 1}, exclusive(name).list(), {}});
         }
         line_->flush();
+        line_->require_all();
     }
-    crowd(const crowd&) = delete;
-    crowd& operator=(const crowd&) = delete;
-    ~crowd() {
-        // From behind, so that nobody is granted anything on the way.
-        for (std::size_t i = sessions_.size(); i > 0; --i) line_->send(close{sessions_[i - 1], closing::left});
-        line_->flush();
+    void disband() noexcept {
+        try {  // From behind, so that nobody is granted anything on the way.
+            for (std::size_t i = sessions_.size(); i > 0; --i) line_->send(close{sessions_[i - 1], closing::left});
+            line_->flush();
+        } catch (const cli::failure&) {  // what is left ends with its time
+        }
     }
 
-private:
     std::shared_ptr<bare_line> line_ = std::make_shared<bare_line>();
     std::vector<session_id> sessions_;
 };
@@ -134,17 +164,21 @@ void scale(stage& stage, const plan& plan, audience& audience) {
                 audience.show(shown);
                 continue;
             }
-            const double start = now_us();
-            const crowd crowd{*store, axis, size, ttl};
-            const double made = now_us() - start;
-            static_cast<void>(cost(client, plan.round));
-            std::vector<double> costs;
-            for (std::size_t i = 0; i < 5; ++i) costs.push_back(cost(client, plan.round));
-            const double median = quantile(costs, 0.5);
-            if (smallest == 0) smallest = median;
-            shown.figures = {{"cycle_us", median},
-                             {"to_the_smallest", median / smallest},
-                             {"made_us_each", made / static_cast<double>(size)}};
+            try {
+                const double start = now_us();
+                const crowd crowd{*store, axis, size, ttl};
+                const double made = now_us() - start;
+                static_cast<void>(cost(client, plan.round));
+                std::vector<double> costs;
+                for (std::size_t i = 0; i < 5; ++i) costs.push_back(cost(client, plan.round));
+                const double median = quantile(costs, 0.5);
+                if (smallest == 0) smallest = median;
+                shown.figures = {{"cycle_us", median},
+                                 {"to_the_smallest", median / smallest},
+                                 {"made_us_each", made / static_cast<double>(size)}};
+            } catch (const cli::failure& failed) {
+                shown.note = std::string{"skipped: "} + failed.what();
+            }
             audience.show(shown);
         }
     }

@@ -40,18 +40,21 @@ void peer::turn() {
     const bool more = perform_some();
     host_.flush_notices();
     flush();
-    if (over_ || finishing_) return;
+    // Whoever does not read is answered no further; it goes on when it reads: see await_writable.
+    if (over_ || finishing_ || out_.size() >= much_unsent) return;
     if (more)
         asio::post(socket_.get_executor(), [self = shared_from_this()] {
             if (!self->over_) self->turn();
         });
-    else if (out_.size() < much_unsent)
+    else
         read();
 }
 
+/// True if it has said more than was performed.
 bool peer::perform_some() {
     for (std::size_t done = 0; done < requests_a_turn; ++done) {
-        if (over_ || finishing_ || out_.size() >= much_unsent) return false;
+        if (over_ || finishing_) return false;
+        if (out_.size() >= much_unsent) return true;
         const auto request = decoder_.next();
         if (!request) {
             if (decoder_.fault() == resp::fault::none) return false;

@@ -121,6 +121,24 @@ TEST_F(AgentBounds, AClientThatDoesNotReadIsNotReadFromEither) {
     EXPECT_EQ(greedy.ask({"PING"}), "PONG");
 }
 
+// More answers than are kept for one that reads slowly, to questions that came in one go: none is forgotten meanwhile.
+TEST_F(AgentBounds, QuestionsThatCameInOneGoAreAllAnswered) {
+    raw_client client{place.path()};
+    const std::string session = session_named('a');
+    ASSERT_EQ(client.ask(open_words(session)), "alive");
+    std::string bytes;
+    for (int i = 1; i <= 1'000; ++i) bytes += raw_client::bytes_of(enter_words(session, i, "ledger"));
+    ASSERT_TRUE(client.say_bytes(bytes));
+    for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(client.hear());
+    constexpr int questions = 100;  // each answer names all thousand
+    bytes.clear();
+    for (int i = 0; i < questions; ++i) bytes += raw_client::bytes_of({"BATON.RENEW", session});
+    const auto start = std::chrono::steady_clock::now();
+    ASSERT_TRUE(client.say_bytes(bytes));
+    for (int i = 0; i < questions; ++i) ASSERT_TRUE(client.hear()) << i << " of " << questions;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{5}) << "nothing else had to happen first";
+}
+
 // The agent's descriptors are for all: no client may make it watch as many processes as it likes.
 TEST_F(AgentBounds, AClientNamesOneProcessAndASessionIsOfTwo) {
     actor_process one{{"/bin/cat"}};
