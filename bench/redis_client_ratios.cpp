@@ -11,10 +11,10 @@
 #include <thread>
 #include <utility>
 
-#include "hand_off.hpp"
 #include "bench/plain_lock.hpp"
-#include "private_server.hpp"
 #include "bench/processors.hpp"
+#include "hand_off.hpp"
+#include "private_server.hpp"
 #include "ratios.hpp"
 #include "stores/redis/script_call.hpp"
 #include "stores/redis/script_reply.hpp"

@@ -75,9 +75,7 @@ resp::value plain_client::call(const std::vector<std::string>& words) {
 
 void plain_client::say(const std::vector<std::string>& words) {
     std::string bytes;
-    resp::writer write{bytes};
-    write.array(words.size());
-    for (const std::string& word : words) write.bulk(word);
+    resp::encode_command(bytes, words);
     for (std::size_t done = 0; done < bytes.size();) {
         const ssize_t sent = send(socket_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
         if (sent <= 0) throw cli::failure{cli::exit_code::unreachable, "the server has closed the connection"};

@@ -87,9 +87,7 @@ private:
 
     static std::string words(const std::vector<std::string>& all) {
         std::string bytes;
-        resp::writer write{bytes};
-        write.array(all.size());
-        for (const std::string& word : all) write.bulk(word);
+        resp::encode_command(bytes, all);
         return bytes;
     }
     void say(const std::vector<std::string>& all, message_tag tag) {

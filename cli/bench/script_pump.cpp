@@ -17,9 +17,7 @@ constexpr const char* nothing = "return 1";
 
 std::string words(const std::vector<std::string>& all) {
     std::string bytes;
-    resp::writer write{bytes};
-    write.array(all.size());
-    for (const std::string& word : all) write.bulk(word);
+    resp::encode_command(bytes, all);
     return bytes;
 }
 

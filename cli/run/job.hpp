@@ -58,9 +58,9 @@ private:
     voice& voice_;
     stop_times times_;
     std::optional<steady_time> max_hold_;  // when it ends
-    bool losing_ = false;   // the command is being stopped because of the lease
-    bool pursued_ = false;  // the guardian did not do it in time
-    bool warned_ = false;   // of a loss that is ignored
+    bool losing_ = false;                  // the command is being stopped because of the lease
+    bool pursued_ = false;                 // the guardian did not do it in time
+    bool warned_ = false;                  // of a loss that is ignored
     std::optional<job_end> end_;
 };
 

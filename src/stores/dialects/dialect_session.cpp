@@ -43,6 +43,7 @@ void dialect_session::connection_lost() {
         record->look_again = false;
         record->asked.reset();
         if (record->phase == phase::confirming) record->phase = phase::waiting;
+        set_alarm(*record);
     }
 }
 
@@ -160,6 +161,7 @@ void dialect_session::look(const record_ptr& record) {
     record->look_again = false;
     record->round = round_;
     record->looked_at = talk_.now();
+    set_alarm(*record);
     record->turn->look([this, record](const outcome& outcome) { looked(record, outcome); });
 }
 
@@ -167,6 +169,7 @@ void dialect_session::looked(const record_ptr& record, const outcome& outcome) {
     record->looking = false;
     if (record->phase != phase::waiting) return;
     record->look_at = talk_.now() + record->turn->patience();
+    set_alarm(*record);
     switch (outcome.standing) {
         case standing::failed:
             if (!record->asked) return;  // it had a place before: the next look may go well
@@ -187,16 +190,19 @@ void dialect_session::looked(const record_ptr& record, const outcome& outcome) {
 /// so one more renewal is enough, however fast they come.
 void dialect_session::confirm(const record_ptr& record, const outcome& found) {
     record->phase = phase::confirming;
+    set_alarm(*record);
     record->turn->renew([this, record, found](const outcome& renewed) {
         if (record->phase != phase::confirming) return;
         if (renewed.standing == standing::held) return grant(*record, found);
         record->phase = phase::waiting;
+        set_alarm(*record);
         if (renewed.standing == standing::gone) look(record);
     });
 }
 
 void dialect_session::grant(record& record, const outcome& outcome) {
     record.phase = phase::held;
+    set_alarm(record);
     record.fence = static_cast<serial>(outcome.at.time_since_epoch().count());
     for (const mark& mark : outcome.abandoned) record.abandoned.push_back({record.claim.resource, mark});
     // Its time began somewhere on the way: it is over here before it is there.
@@ -232,6 +238,7 @@ protocol::event dialect_session::granted(const record& record) const {
 /// It stays known until the server has heard of it: if that is not heard, the client says it again.
 void dialect_session::drop(const record_ptr& record, std::function<void()> done) {
     record->phase = phase::leaving;
+    set_alarm(*record);
     record->turn->leave([this, record, done = std::move(done)] {
         forget(record);
         done();
@@ -280,19 +287,24 @@ void dialect_session::name_ours(listing& listing) const {
         }
 }
 
+/// Who waits, and is not being looked at, is looked at when its time has come.
+void dialect_session::set_alarm(record& record) {
+    const std::uint64_t number = record.request.number;
+    if (record.alarm) alarms_.erase({*record.alarm, number});
+    record.alarm.reset();
+    if (record.phase != phase::waiting || record.looking) return;
+    record.alarm = record.look_at;
+    alarms_.emplace(record.look_at, number);
+}
+
 void dialect_session::pass_time() {
     const instant now = talk_.now();
-    const auto records = records_;
-    for (const auto& [number, record] : records)
-        if (record->phase == phase::waiting && !record->looking && record->look_at <= now) look(record);
+    while (!alarms_.empty() && alarms_.begin()->first <= now) look(records_.at(alarms_.begin()->second));
 }
 
 std::optional<instant> dialect_session::next_look() const {
-    std::optional<instant> next;
-    for (const auto& [number, record] : records_)
-        if (record->phase == phase::waiting && !record->looking && (!next || record->look_at < *next))
-            next = record->look_at;
-    return next;
+    if (alarms_.empty()) return {};
+    return alarms_.begin()->first;
 }
 
 }  // namespace baton::dialects

@@ -64,9 +64,10 @@ private:
         std::optional<message_tag> asked;  // by an `enter` that is not answered
         bool looking = false;
         bool look_again = false;
-        std::uint64_t round = 0;      // the renewal after which it was asked for
-        protocol::instant looked_at;  // when the last look was begun
-        protocol::instant look_at;    // when the next is due
+        std::uint64_t round = 0;                 // the renewal after which it was asked for
+        protocol::instant looked_at;             // when the last look was begun
+        protocol::instant look_at;               // when the next is due
+        std::optional<protocol::instant> alarm;  // as it stands among the alarms
         std::set<std::string> listens;
     };
     using record_ptr = std::shared_ptr<record>;
@@ -90,6 +91,7 @@ private:
     void grant(record& record, const outcome& outcome);
     void answer(record& record);
     void refuse_busy(const record_ptr& record);
+    void set_alarm(record& record);
     void drop(const record_ptr& record, std::function<void()> done);
     void forget(const record_ptr& record);
     [[nodiscard]] protocol::event granted(const record& record) const;
@@ -107,6 +109,7 @@ private:
     protocol::serial ticket_ = 0;
     std::map<std::uint64_t, record_ptr> records_;  // by number
     std::map<std::string, std::set<std::uint64_t>> listeners_;
+    std::set<std::pair<protocol::instant, std::uint64_t>> alarms_;  // of those who wait, when each is looked at
 };
 
 }  // namespace baton::dialects

@@ -30,17 +30,11 @@ using detail::reply_class;
 constexpr lineage only_lineage = 1;
 constexpr message_tag any_tag = 1;  // answers come in order
 
-void encode(std::string& out, const words& command) {
-    resp::writer write{out};
-    write.array(command.size());
-    for (const std::string& word : command) write.bulk(word);
-}
-
 /// What the dialect says on every connection is confirmed by a push, if it is not refused; TIME brings the answer.
 std::string last_words(dialect::speaker& speaker) {
     std::string out;
-    for (const words& command : speaker.first_words()) encode(out, command);
-    encode(out, {"TIME"});
+    for (const words& command : speaker.first_words()) resp::encode_command(out, command);
+    resp::encode_command(out, {"TIME"});
     return out;
 }
 
@@ -194,7 +188,7 @@ void dialect_user::send(std::vector<message> messages) {
 
 void dialect_user::ask(std::vector<words> commands, std::function<void(const answers&)> done) {
     std::string bytes;
-    for (const words& command : commands) encode(bytes, command);
+    for (const words& command : commands) resp::encode_command(bytes, command);
     if (transmit(bytes, commands.size())) questions_.push_back({commands.size(), {}, std::move(done)});
 }
 
@@ -272,23 +266,6 @@ void dialect_user::inspect(const inspect_filter& filter, resp::look_answer answe
     });
 }
 
-class dialect_line final : public resp::connected_line {
-public:
-    dialect_line(std::shared_ptr<resp::io_thread> thread, std::shared_ptr<dialect_user> user)
-        : connected_line{std::move(thread), user}, user_{std::move(user)} {
-        user_->use(connection());
-        begin();
-    }
-
-    void send(std::vector<message> messages) override { user_->send(std::move(messages)); }
-    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
-        user_->inspect(filter, std::move(answer));
-    }
-
-private:
-    std::shared_ptr<dialect_user> user_;
-};
-
 class foreign_space final : public store {
 public:
     foreign_space(redis_address address, std::shared_ptr<const dialect> dialect)
@@ -296,7 +273,7 @@ public:
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
         auto user = std::make_shared<dialect_user>(address_, dialect_, thread_->context(), std::move(listener));
-        return std::make_unique<dialect_line>(thread_, std::move(user));
+        return std::make_unique<resp::line_of<dialect_user>>(thread_, std::move(user));
     }
     [[nodiscard]] std::optional<lease_pace> pace() const override { return dialect_->pace(); }
     [[nodiscard]] std::string objection(const std::vector<claim>& claims,

@@ -284,30 +284,13 @@ void redis_user::take_page(const std::shared_ptr<looking>& look, const resp::val
     look->answer({}, std::move(seen));
 }
 
-class redis_line final : public resp::connected_line {
-public:
-    redis_line(std::shared_ptr<resp::io_thread> thread, std::shared_ptr<redis_user> user)
-        : connected_line{std::move(thread), user}, user_{std::move(user)} {
-        user_->use(connection());
-        begin();
-    }
-
-    void send(std::vector<message> messages) override { user_->send(std::move(messages)); }
-    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
-        user_->inspect(filter, std::move(answer));
-    }
-
-private:
-    std::shared_ptr<redis_user> user_;
-};
-
 class redis_space final : public store {
 public:
     explicit redis_space(redis_address address) : address_{std::move(address)} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
         auto user = std::make_shared<redis_user>(address_, thread_->context(), std::move(listener));
-        return std::make_unique<redis_line>(thread_, std::move(user));
+        return std::make_unique<resp::line_of<redis_user>>(thread_, std::move(user));
     }
     void wait(sleeper& who) override { thread_->wait(who); }
     void wake(sleeper& who) override { thread_->wake(who); }

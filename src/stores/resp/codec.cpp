@@ -287,4 +287,10 @@ std::string encode(const value& value) {
     return out;
 }
 
+void encode_command(std::string& out, const std::vector<std::string>& words) {
+    writer write{out};
+    write.array(words.size());
+    for (const std::string& word : words) write.bulk(word);
+}
+
 }  // namespace baton::resp

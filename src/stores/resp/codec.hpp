@@ -107,5 +107,7 @@ private:
 };
 
 [[nodiscard]] std::string encode(const value& value);
+/// Appends a command, as a server reads it.
+void encode_command(std::string& out, const std::vector<std::string>& words);
 
 }  // namespace baton::resp

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "baton/store.hpp"
@@ -68,6 +69,24 @@ private:
     std::shared_ptr<io_thread> thread_;
     std::shared_ptr<line_user> user_;
     std::shared_ptr<resp::connection> connection_;
+};
+
+/// A line that leaves everything to its user, who wants to know the connection.
+template <typename User> class line_of final : public connected_line {
+public:
+    line_of(std::shared_ptr<io_thread> thread, std::shared_ptr<User> user)
+        : connected_line{std::move(thread), user}, user_{std::move(user)} {
+        user_->use(connection());
+        begin();
+    }
+
+    void send(std::vector<message> messages) override { user_->send(std::move(messages)); }
+    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
+        user_->inspect(filter, std::move(answer));
+    }
+
+private:
+    std::shared_ptr<User> user_;
 };
 
 }  // namespace baton::resp

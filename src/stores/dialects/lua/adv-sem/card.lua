@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- card: how many slots are in use, without those of the dead.
 -- KEYS main, ttl
+-- ARGV none
 -- Reply: the number
 -- Who is over its time, or has not said for too long that it lives, is removed here as well.
 local time = redis.call('TIME')
