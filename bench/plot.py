@@ -45,6 +45,8 @@ def main():
     logarithmic = ["set logscale x 2", "set logscale y 10"]
     draw(f"{folder}/handoff.svg", "From one owner to the next, on one Redis server", "processes on one name",
          "median, microseconds", series(results, "handoff", "redis", "processes", "p50_us", hold_us=0), logarithmic)
+    draw(f"{folder}/handoff-p99.svg", "From one owner to the next, the slowest of a hundred", "processes on one name",
+         "p99, microseconds", series(results, "handoff", "redis", "processes", "p99_us", hold_us=0), logarithmic)
     draw(f"{folder}/throughput.svg", "Cycles of one client", "callers, each with its own name", "acquire and release, a second",
          series(results, "throughput", None, "callers", "cycles_per_s"), ["set logscale x 2", "set yrange [0:*]"])
     draw(f"{folder}/fairness.svg", "Who gets turns, on one Redis server (1: all the same)", "processes on one name",
