@@ -11,6 +11,7 @@
 #include <memory>
 #include <sstream>
 
+#include "bench/interrupt.hpp"
 #include "bench/processors.hpp"
 #include "bench/scenarios.hpp"
 #include "bench/table.hpp"
@@ -171,6 +172,7 @@ void write_json(const std::string& path, const std::string& text) {
 }  // namespace
 
 int run_bench(const bench_options& options) {
+    prepare_for_interrupts();
     printer printer;
     programme programme{options, printer};
     std::vector<cast> peers = options.peers.empty() ? std::vector<cast>{} : read_peers(options.peers);

@@ -31,6 +31,9 @@ child::child(std::vector<std::string> words, std::string program, int input, int
     if (id_ > 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);  // ours waits for them elsewhere
     const int nothing = open("/dev/null", O_RDWR);
     dup2(input >= 0 ? input : nothing, STDIN_FILENO);
     dup2(output >= 0 ? output : nothing, STDOUT_FILENO);

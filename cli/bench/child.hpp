@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/interrupt.hpp"
+
 namespace baton::bench {
 
 class child {
@@ -23,6 +25,7 @@ public:
 
 private:
     pid_t id_ = 0;
+    on_interrupt ended_{[this] { signal_kill(); }};
 };
 
 /// A port of this machine that nobody used a moment ago.

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "bench/child.hpp"
+#include "bench/interrupt.hpp"
 #include "exit_codes.hpp"
 #include "failure.hpp"
 #include "stores/redis/address.hpp"
@@ -36,6 +37,10 @@ public:
 
 private:
     std::string path_;
+    on_interrupt gone_{[this] {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }};
 };
 
 template <typename Condition> void wait_until(Condition condition, const char* what) {
@@ -180,12 +185,7 @@ public:
                       " other connections. They will feel this, and the figures contain their load.";
         described_ += " at " + address.shown();
     }
-    ~their_redis() override {
-        try {
-            clean_up();
-        } catch (...) {  // the server is gone: there is nothing to clean up
-        }
-    }
+    ~their_redis() override { clean_up(); }
     /// In a space that nobody has held anything in there is nothing to wait for after a restart.
     [[nodiscard]] std::string url() const override {
         return url_ + (url_.find('?') == std::string::npos ? "?" : "&") + "space=" + space_ +
@@ -195,16 +195,21 @@ public:
     [[nodiscard]] bool long_sessions() const override { return false; }
 
 private:
-    void clean_up() {
-        std::string cursor = "0";
-        do {
-            const resp::value page =
-                looker().call({"SCAN", cursor, "MATCH", "baton:{" + space_ + "}:*", "COUNT", "1000"});
-            if (page.items.size() != 2) return;
-            cursor = page.items[0].text;
-            for (const resp::value& key : page.items[1].items) static_cast<void>(looker().call({"UNLINK", key.text}));
-        } while (cursor != "0");
-        static_cast<void>(looker().call({"UNLINK", "baton-bench:plain"}));
+    /// On a connection of its own: it may be called in the middle of something.
+    void clean_up() const noexcept {
+        try {
+            plain_client client{url_};
+            std::string cursor = "0";
+            do {
+                const resp::value page =
+                    client.call({"SCAN", cursor, "MATCH", "baton:{" + space_ + "}:*", "COUNT", "1000"});
+                if (page.items.size() != 2) return;
+                cursor = page.items[0].text;
+                for (const resp::value& key : page.items[1].items) static_cast<void>(client.call({"UNLINK", key.text}));
+            } while (cursor != "0");
+            static_cast<void>(client.call({"UNLINK", "baton-bench:plain"}));
+        } catch (...) {  // the server is gone: there is nothing to clean up
+        }
     }
 
     static std::string draw_space() {
@@ -214,6 +219,7 @@ private:
 
     std::string url_;
     std::string space_ = draw_space();
+    on_interrupt cleaned_{[this] { clean_up(); }};
 };
 
 }  // namespace
