@@ -1,8 +1,10 @@
 // `baton bench`: measures this machine, or a Redis server, as a user would want to know it. `bench-worker` is one of
 // the processes that it starts.
+#include <signal.h>
 #include <unistd.h>
 
 #include "bench/bench.hpp"
+#include "bench/stage.hpp"
 #include "bench/worker.hpp"
 #include "duration.hpp"
 #include "exit_codes.hpp"
@@ -54,6 +56,17 @@ void add_bench(CLI::App& app, action& chosen) {
         // Whoever names a server means it.
         if (!in->url.empty() && in->stores.empty()) in->stores = {"redis"};
         chosen = [in] { return bench::run_bench(*in); };
+    });
+
+    CLI::App* const cleaner = app.add_subcommand("bench-clean", "")->group("");
+    const auto where = std::make_shared<std::pair<std::string, std::string>>();
+    cleaner->add_option("--url", where->first)->required();
+    cleaner->add_option("--clean-space", where->second)->required();
+    cleaner->callback([where, &chosen] {
+        chosen = [where] {
+            bench::clean_space(where->first, where->second);
+            return number(exit_code::by_signal) + SIGINT;
+        };
     });
 
     CLI::App* const worker = app.add_subcommand("bench-worker", "")->group("");

@@ -115,7 +115,7 @@ public:
         for (const std::string& name : scenario_names) {
             if (!chosen(options_.scenarios, name)) continue;
             place(stage, name == "throughput");
-            all.at(name)();
+            attempt(stage, "baton", name, all.at(name));
             for (const cast& peer : peers) play_peer(stage, peer, name);
         }
     }
@@ -131,12 +131,24 @@ private:
         return smaller;
     }
 
+    /// What fails is noted, and the others play on.
+    void attempt(const stage& stage, const std::string& subject, const std::string& scenario,
+                 const std::function<void()>& play) {
+        try {
+            play();
+        } catch (const std::exception& failed) {
+            result shown{.scenario = scenario, .store = stage.name(), .subject = subject};
+            shown.note = std::string{"failed: "} + failed.what();
+            audience_.show(shown);
+        }
+    }
+
     /// What a peer is, its name says.
     void play_peer(stage& stage, const cast& peer, const std::string& scenario) {
         const plan plan = plan_for(peer);
         const bool permits = peer.subject.find("permits") != std::string::npos;
         const bool several = peer.subject.find("multi") != std::string::npos;
-        try {
+        attempt(stage, peer.subject, scenario, [&] {
             if (scenario == "semaphore" && permits) return semaphore(stage, peer, plan, audience_);
             if (permits) return;
             if (scenario == "multi" && (several || peer.subject == "redlock"))
@@ -144,14 +156,7 @@ private:
             if (several) return;
             if (scenario == "handoff") return handoff(stage, peer, plan, audience_);
             if (scenario == "drain") return drain_processes(stage, peer, plan, audience_);
-        } catch (const failure& failed) {  // the others play on
-            audience_.show({.scenario = scenario,
-                            .store = stage.name(),
-                            .subject = peer.subject,
-                            .parameters = {},
-                            .figures = {},
-                            .note = std::string{"failed: "} + failed.what()});
-        }
+        });
     }
 
     const bench_options& options_;
@@ -175,7 +180,12 @@ int run_bench(const bench_options& options) {
     prepare_for_interrupts();
     printer printer;
     programme programme{options, printer};
+    if (!options.peers.empty() && !options.url.empty())
+        throw failure{exit_code::usage,
+                      "--peers and --url: peers play on a server of their own, as their keys have no space"};
     std::vector<cast> peers = options.peers.empty() ? std::vector<cast>{} : read_peers(options.peers);
+    if (!options.json.empty() && options.json != "-")
+        write_json(options.json, "");  // or it would be noticed at the end
     setting setting{
         std::string{cli::version}, cli::time_text(std::chrono::system_clock::now()), machine(), {}, options.quick};
     // What is started plays where we do.
@@ -184,23 +194,23 @@ int run_bench(const bench_options& options) {
         setting.stores.push_back(stage->described());
         programme.play(*stage, with);
     };
-    if (chosen(options.stores, "memory")) play_on_stage(memory_stage(), {});
-    if (chosen(options.stores, "local")) play_on_stage(local_stage(), {});
+    // What cannot be had is noticed before anything is measured.
+    std::string warning;
+    std::unique_ptr<stage> redis;
     if (chosen(options.stores, "redis")) {
-        std::string warning;
-        auto stage = options.url.empty() ? private_redis_stage() : redis_stage(options.url, warning);
-        if (!warning.empty()) std::fprintf(stderr, "baton: %s\n", warning.c_str());
-        if (stage) {
-            for (cast& peer : peers) peer.words.push_back(*stage->redis_url());
-            play_on_stage(std::move(stage), peers);
-        } else if (!options.stores.empty() || options.stores.size() == 1) {
+        redis = options.url.empty() ? private_redis_stage() : redis_stage(options.url, warning);
+        if (!redis && !options.stores.empty())
             throw failure{exit_code::unreachable,
                           "no redis-server or valkey-server is installed here; --url names one elsewhere, and Debian's "
                           "redis-tools contains one"};
-        } else {
-            std::fprintf(stderr,
-                         "baton: without redis: no redis-server is installed here; --url names one elsewhere\n");
-        }
+        if (!redis) warning = "without redis: no redis-server is installed here; --url names one elsewhere";
+        if (!warning.empty()) std::fprintf(stderr, "baton: %s\n", warning.c_str());
+    }
+    if (chosen(options.stores, "memory")) play_on_stage(memory_stage(), {});
+    if (chosen(options.stores, "local")) play_on_stage(local_stage(), {});
+    if (redis) {
+        for (cast& peer : peers) peer.words.push_back(*redis->redis_url());
+        play_on_stage(std::move(redis), peers);
     }
     printer.end();
     const bool only_json = options.json == "-";

@@ -34,6 +34,7 @@ child::child(std::vector<std::string> words, std::string program, int input, int
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);  // ours waits for them elsewhere
+    ::signal(SIGPIPE, SIG_DFL);
     const int nothing = open("/dev/null", O_RDWR);
     dup2(input >= 0 ? input : nothing, STDIN_FILENO);
     dup2(output >= 0 ? output : nothing, STDOUT_FILENO);

@@ -27,6 +27,7 @@ double once(stage& stage, client& looks) {
     // The next in line, and every second behind it.
     for (std::size_t i = 0; i <= waiters; i = i == 0 ? 1 : i + 2) crew[i]->kill();
     const std::string granted = crew[2]->hear(std::chrono::seconds{30});
+    require(granted, "acquired ");
     return std::stod(granted.substr(granted.find(' ') + 1)) / 1e3 - start;
 }
 

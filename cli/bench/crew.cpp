@@ -123,6 +123,12 @@ crew make_crew(const stage& stage, const cast& cast, std::size_t size, std::chro
     return made;
 }
 
+void require(const std::string& said, const std::string& beginning) {
+    if (!said.starts_with(beginning))
+        throw cli::failure{cli::exit_code::internal,
+                           "a worker says `" + said.substr(0, 200) + "` and not " + beginning};
+}
+
 std::optional<std::size_t> next_speaker(const crew& crew, std::chrono::milliseconds limit) {
     std::vector<pollfd> ready;
     for (const auto& each : crew) ready.push_back({each->descriptor(), POLLIN, 0});

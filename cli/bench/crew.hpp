@@ -63,6 +63,9 @@ using crew = std::vector<std::unique_ptr<actor>>;
 [[nodiscard]] crew make_crew(const stage& stage, const cast& cast, std::size_t size,
                              std::chrono::milliseconds ttl = std::chrono::seconds{10});
 
+/// An answer that begins otherwise is a failure of whoever gave it, and throws `failure`.
+void require(const std::string& said, const std::string& beginning);
+
 /// Waits until one of them has a line, and gives its index.
 [[nodiscard]] std::optional<std::size_t> next_speaker(const crew& crew, std::chrono::milliseconds limit);
 

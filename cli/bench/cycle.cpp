@@ -1,4 +1,6 @@
 // One caller, nobody else: what acquire and release cost, beside a floor that does the least that could be called so.
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 
@@ -38,7 +40,7 @@ class floor_of {
 public:
     explicit floor_of(stage& stage) {
         if (const auto url = stage.redis_url())
-            plain_.emplace(*url, "baton-bench:plain");
+            plain_.emplace(*url, "baton-bench:plain:" + std::to_string(getpid()));
         else if (stage.shared())
             echo_.emplace();
         else

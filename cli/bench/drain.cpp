@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 
 #include "baton/client.hpp"
@@ -10,33 +11,37 @@
 namespace baton::bench {
 namespace {
 
-/// Waiters of one client, which all are called back.
+/// Waiters of one client, which all are called back, perhaps after whoever waits for them has given up.
 class line {
 public:
     explicit line(client& client) : client_{client} {}
 
     void queue(std::size_t count, const claims& wanted) {
-        order_.reserve(count);
+        state_->count = count;
         for (std::size_t i = 0; i < count; ++i)
-            client_.async_acquire(wanted, {}, {}, [this, i, count](std::error_code, lease lease) {
+            client_.async_acquire(wanted, {}, {}, [state = state_, i](std::error_code, lease lease) {
                 lease.release();
-                const std::lock_guard lock{mutex_};
-                order_.push_back(i);
-                if (order_.size() == count) through_.notify_one();
+                const std::lock_guard lock{state->mutex};
+                state->order.push_back(i);
+                if (state->order.size() == state->count) state->through.notify_one();
             });
     }
     /// In which order they had their turns.
     const std::vector<std::size_t>& wait() {
-        std::unique_lock lock{mutex_};
-        through_.wait(lock, [this] { return order_.size() == order_.capacity(); });
-        return order_;
+        std::unique_lock lock{state_->mutex};
+        state_->through.wait(lock, [this] { return state_->order.size() == state_->count; });
+        return state_->order;
     }
 
 private:
+    struct state {
+        std::mutex mutex;
+        std::condition_variable through;
+        std::size_t count = 0;
+        std::vector<std::size_t> order;
+    };
     client& client_;
-    std::mutex mutex_;
-    std::condition_variable through_;
-    std::vector<std::size_t> order_;
+    std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
 /// Who was granted before somebody that had asked earlier.
@@ -114,7 +119,7 @@ void drain_processes(stage& stage, const cast& cast, const plan& plan, audience&
     audience.begin("drain on " + stage.name() + ", " + cast.subject + ", " + std::to_string(count) + " processes");
     const crew crew = make_crew(stage, cast, count + 1);
     crew.back()->tell("acquire bench-line");
-    static_cast<void>(crew.back()->hear());
+    require(crew.back()->hear(), "acquired");
     // One after the other, with time to get into the line: in which order they wait is not to be left to chance.
     for (std::size_t i = 0; i < count; ++i) {
         crew[i]->tell("acquire bench-line");
@@ -128,10 +133,10 @@ void drain_processes(stage& stage, const cast& cast, const plan& plan, audience&
     while (order.size() < count) {
         const auto who = next_speaker(crew, std::chrono::seconds{60});
         if (!who) break;
-        static_cast<void>(crew[*who]->hear());
+        require(crew[*who]->hear(), "acquired");
         order.push_back(*who);
         crew[*who]->tell("release");
-        static_cast<void>(crew[*who]->hear());
+        require(crew[*who]->hear(), "released");
     }
     const double total = now_us() - start;
     const auto after = stage.counts();

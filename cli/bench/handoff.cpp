@@ -3,6 +3,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "bench/echo.hpp"
@@ -17,7 +19,7 @@ struct seen {
     std::vector<double> shares;      // turns of each
     std::size_t turns = 0;
     std::size_t overlaps = 0;   // two had it at once
-    std::size_t overtaken = 0;  // somebody who asked well after another had it first
+    std::size_t overtaken = 0;  // turns of somebody who asked well after another that still waited
 };
 
 /// Who asks while another's question is on its way may be first all the same.
@@ -36,7 +38,12 @@ seen look_at(const std::vector<held_turn>& turns, std::size_t size) {
         if (turn.acquired < before.releasing) ++found.overlaps;
         if (turn.who != before.who && turn.asked < before.releasing)
             found.hand_overs.push_back(static_cast<double>(turn.acquired - before.releasing) / 1e3);
-        if (turn.asked + on_its_way_ns < before.asked) ++found.overtaken;
+    }
+    // From behind: whoever still waits asked at some time; who has its turn before that one, and asked later, overtook.
+    std::int64_t earliest = std::numeric_limits<std::int64_t>::max();
+    for (auto turn = turns.rbegin(); turn != turns.rend(); ++turn) {
+        if (earliest < turn->asked - on_its_way_ns) ++found.overtaken;
+        earliest = std::min(earliest, turn->asked);
     }
     return found;
 }
@@ -44,7 +51,7 @@ seen look_at(const std::vector<held_turn>& turns, std::size_t size) {
 std::vector<held_turn> play(const crew& crew, std::chrono::duration<double> span, int hold_us) {
     for (const auto& each : crew)
         each->tell("cycle turn " + std::to_string(span.count()) + " " + std::to_string(hold_us));
-    for (const auto& each : crew) static_cast<void>(each->hear());
+    for (const auto& each : crew) require(each->hear(), "cycled");
     return reports(crew);
 }
 
@@ -116,7 +123,7 @@ void handoff(stage& stage, const cast& cast, const plan& plan, audience& audienc
                         subjects.push_back(quantile(round.hand_overs, 0.5));
                 }
                 shown.floor = push ? "PUBLISH to message" : "echo on a Unix socket";
-                shown.ratio = ratio_of(floors, subjects);
+                if (!subjects.empty()) shown.ratio = ratio_of(floors, subjects);
             }
             audience.show(shown);
         }

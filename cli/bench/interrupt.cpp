@@ -29,6 +29,7 @@ void prepare_for_interrupts() {
     sigemptyset(&wanted);
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&wanted, number);
     pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
+    ::signal(SIGPIPE, SIG_IGN);  // a worker that has died is noticed where it is spoken to
     static_cast<void>(the_tasks());
     std::thread{[wanted] {
         int number = 0;

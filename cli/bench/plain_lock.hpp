@@ -6,8 +6,10 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "baton/error.hpp"
 #include "bench/cad.hpp"
 #include "client/sleeping_thread.hpp"
 #include "stores/redis/dial.hpp"
@@ -22,7 +24,9 @@ public:
     explicit plain_lock(const std::string& url, std::string key = "plain")
         : key_{std::move(key)}, user_{std::make_shared<user>(url, thread_)} {
         connection_->start();
-        digest_ = user_->wait().text;  // the last words of the greeting
+        const resp::value loaded = user_->wait();  // the answer to the last words of the greeting
+        if (loaded.kind == resp::kind::error) throw std::runtime_error{"the server does not let us load a script"};
+        digest_ = loaded.text;
     }
     plain_lock(const plain_lock&) = delete;
     plain_lock& operator=(const plain_lock&) = delete;
@@ -57,13 +61,16 @@ private:
                         {"HELLO", "3", "AUTH", address_.user.empty() ? "default" : address_.user, address_.password})};
         }
         resp::greeting_step answered_greeting(const resp::value& answer) override {
+            if (answer.kind == resp::kind::error) return {errc::not_permitted, true};
+            if (address_.db != 0 && !std::exchange(selected_, true))
+                return {.send = words({"SELECT", std::to_string(address_.db)})};
             if (answer.kind != resp::kind::bulk) return {.send = words({"SCRIPT", "LOAD", std::string{cad}})};
             loaded_ = answer;
             return {.lineage = 1};
         }
         void up(lineage) override { answered(awaited, loaded_); }
         void down(std::error_code) override {}
-        void hopeless(std::error_code) override {}
+        void hopeless(std::error_code) override { answered(awaited, {resp::kind::error, 0, "the server refuses", {}}); }
         void pushed(const resp::value&) override {}
         void answered(message_tag tag, const resp::value& answer) override {
             if (tag != awaited) return;
@@ -81,6 +88,7 @@ private:
         const detail::redis_address address_;
         resp::io_thread& thread_;
         const std::thread::id waiting_ = std::this_thread::get_id();
+        bool selected_ = false;
         resp::value loaded_;
         resp::value answer_;
     };

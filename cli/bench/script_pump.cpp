@@ -3,8 +3,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <stdexcept>
+#include <thread>
 #include <vector>
 
+#include "baton/error.hpp"
 #include "bench/scenarios.hpp"
 #include "stores/redis/dial.hpp"
 #include "stores/resp/connection.hpp"
@@ -34,6 +37,7 @@ public:
                     {"HELLO", "3", "AUTH", address_.user.empty() ? "default" : address_.user, address_.password})};
     }
     resp::greeting_step answered_greeting(const resp::value& answer) override {
+        if (answer.kind == resp::kind::error) return {errc::not_permitted, true};
         if (answer.kind != resp::kind::bulk) return {.send = words({"SCRIPT", "LOAD", nothing})};
         call_ = words({"EVALSHA", answer.text, "0"});
         return {.lineage = 1};
@@ -44,7 +48,11 @@ public:
         changed_.notify_all();
     }
     void down(std::error_code) override {}
-    void hopeless(std::error_code) override {}
+    void hopeless(std::error_code) override {
+        const std::lock_guard lock{mutex_};
+        refused_ = true;
+        changed_.notify_all();
+    }
     void pushed(const resp::value&) override {}
     void answered(message_tag tag, const resp::value&) override {
         ++calls_;
@@ -59,7 +67,8 @@ public:
     void use(resp::connection* connection) { connection_ = connection; }
     void wait_until_up() {
         std::unique_lock lock{mutex_};
-        changed_.wait(lock, [this] { return up_; });
+        changed_.wait(lock, [this] { return up_ || refused_; });
+        if (refused_) throw std::runtime_error{"the server does not let us load a script"};
     }
     std::uint64_t play(std::size_t callers, std::chrono::milliseconds span) {
         calls_ = 0;
@@ -83,6 +92,7 @@ private:
     std::condition_variable changed_;
     std::size_t running_ = 0;
     bool up_ = false;
+    bool refused_ = false;
 };
 
 }  // namespace

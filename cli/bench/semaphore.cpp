@@ -33,7 +33,11 @@ void semaphore(stage& stage, const cast& cast, const plan& plan, audience& audie
         static_cast<void>(wide.hear());
     }
     std::size_t turns = 0;
-    for (std::size_t i = 0; i < singles; ++i) turns += std::stoul(crew[i]->hear().substr(7));
+    for (std::size_t i = 0; i < singles; ++i) {
+        const std::string said = crew[i]->hear();
+        require(said, "cycled ");
+        turns += std::stoul(said.substr(7));
+    }
     shown.parameters = {{"permits", 8}, {"singles", static_cast<double>(singles)}, {"hold_us", hold_us}};
     if (!waits.empty()) {
         shown.figures = {{"turns", static_cast<double>(waits.size())}};

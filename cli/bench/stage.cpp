@@ -1,5 +1,6 @@
 #include "bench/stage.hpp"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -185,7 +186,7 @@ public:
                       " other connections. They will feel this, and the figures contain their load.";
         described_ += " at " + address.shown();
     }
-    ~their_redis() override { clean_up(); }
+    ~their_redis() override { clean_space(url_, space_); }
     /// In a space that nobody has held anything in there is nothing to wait for after a restart.
     [[nodiscard]] std::string url() const override {
         return url_ + (url_.find('?') == std::string::npos ? "?" : "&") + "space=" + space_ +
@@ -195,21 +196,17 @@ public:
     [[nodiscard]] bool long_sessions() const override { return false; }
 
 private:
-    /// On a connection of its own: it may be called in the middle of something.
-    void clean_up() const noexcept {
-        try {
-            plain_client client{url_};
-            std::string cursor = "0";
-            do {
-                const resp::value page =
-                    client.call({"SCAN", cursor, "MATCH", "baton:{" + space_ + "}:*", "COUNT", "1000"});
-                if (page.items.size() != 2) return;
-                cursor = page.items[0].text;
-                for (const resp::value& key : page.items[1].items) static_cast<void>(client.call({"UNLINK", key.text}));
-            } while (cursor != "0");
-            static_cast<void>(client.call({"UNLINK", "baton-bench:plain"}));
-        } catch (...) {  // the server is gone: there is nothing to clean up
-        }
+    /// Whatever this process is doing would make the space anew: so it becomes another program, which does nothing
+    /// else.
+    void become_cleaner() const {
+        sigset_t none;
+        sigemptyset(&none);
+        pthread_sigmask(SIG_SETMASK, &none, nullptr);
+        std::vector<std::string> words{"baton", "bench-clean", "--url", url_, "--clean-space", space_};
+        std::vector<char*> arguments;
+        for (std::string& word : words) arguments.push_back(word.data());
+        arguments.push_back(nullptr);
+        execv("/proc/self/exe", arguments.data());
     }
 
     static std::string draw_space() {
@@ -219,7 +216,7 @@ private:
 
     std::string url_;
     std::string space_ = draw_space();
-    on_interrupt cleaned_{[this] { clean_up(); }};
+    on_interrupt cleaned_{[this] { become_cleaner(); }};
 };
 
 }  // namespace
@@ -232,6 +229,20 @@ std::unique_ptr<stage> private_redis_stage() {
 }
 std::unique_ptr<stage> redis_stage(const std::string& url, std::string& warning) {
     return std::make_unique<their_redis>(url, warning);
+}
+
+void clean_space(const std::string& url, const std::string& space) noexcept {
+    try {
+        plain_client client{url};
+        std::string cursor = "0";
+        do {
+            const resp::value page = client.call({"SCAN", cursor, "MATCH", "baton:{" + space + "}:*", "COUNT", "1000"});
+            if (page.items.size() != 2) return;
+            cursor = page.items[0].text;
+            for (const resp::value& key : page.items[1].items) static_cast<void>(client.call({"UNLINK", key.text}));
+        } while (cursor != "0");
+    } catch (...) {  // the server is gone: there is nothing to clean up
+    }
 }
 
 }  // namespace baton::bench

@@ -45,6 +45,9 @@ public:
     [[nodiscard]] virtual bool long_sessions() const { return true; }
 };
 
+/// Removes a space of a benchmark from a server.
+void clean_space(const std::string& url, const std::string& space) noexcept;
+
 [[nodiscard]] std::unique_ptr<stage> memory_stage();
 [[nodiscard]] std::unique_ptr<stage> local_stage();
 /// None if there is no server program here.

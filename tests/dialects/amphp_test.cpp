@@ -525,5 +525,22 @@ TEST_F(Amphp, AListThatBreaksOffIsAnError) {
     EXPECT_EQ(seen.get(), errc::store_unavailable);
 }
 
+// The server remembers what was watched until it changes.
+TEST_F(Amphp, NothingIsWatchedAnyMoreByThoseWhoAreGone) {
+    const auto watched = [this] {
+        const std::string stats = ask({"INFO", "stats"}).text;
+        const std::string field = "tracking_total_keys:";
+        return std::stoul(stats.substr(stats.find(field) + field.size()));
+    };
+    client first = join(), second = join();
+    for (int i = 0; i < 20; ++i) {
+        lease held = first.acquire(exclusive("a"));
+        std::error_code error;
+        EXPECT_FALSE(second.acquire(exclusive("a"), {.wait = 5ms}, error).valid());
+        held.release();
+    }
+    EXPECT_TRUE(eventually([&] { return watched() <= 1; })) << watched() << " keys, of which only the lock is one";
+}
+
 }  // namespace
 }  // namespace baton::dialect_tests

@@ -85,7 +85,7 @@ public:
         script_.questions.push_back({"leave", number, {}, std::move(done)});
     }
     [[nodiscard]] duration patience() const override { return 100ms; }
-    [[nodiscard]] bool is(const std::string&) const override { return false; }
+    [[nodiscard]] std::vector<std::string> names() const override { return {}; }
 
 private:
     scripted& script_;
@@ -200,9 +200,9 @@ TEST_F(DialectSession, ARenewalPassesOnWhatTheServerSaysOfEachLease) {
     answer("renew", 2, gone());
     answer("look", 3, waiting());
     answer_leave(2);
-    hears({});
+    hears({"notice ended 2 expired"});
     answer_time();
-    hears({"5 ended 2 expired", "5 alive 1 held 3 waits"});
+    hears({"5 alive 1 held 3 waits"});
 }
 
 // The lock was taken before the renewal was sent: the server may give it away sooner than the client would believe.

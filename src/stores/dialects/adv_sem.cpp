@@ -128,7 +128,7 @@ public:
             is_told ? until_ping : std::min<protocol::duration>(until_ping, turn_around), 1ms);
     }
 
-    [[nodiscard]] bool is(const std::string& who) const override { return who == id_; }
+    [[nodiscard]] std::vector<std::string> names() const override { return {id_}; }
 
 private:
     [[nodiscard]] words queue() {

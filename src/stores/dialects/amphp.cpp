@@ -51,7 +51,8 @@ public:
           token_{base64(talk.random_bytes())} {}
 
     void look(heard done) override {
-        talk_.watch(keys_.notice(token_), *this);
+        // Most are never told anything: the server would remember what they watched.
+        if (queued_) talk_.watch(keys_.notice(token_), *this);
         if (near()) talk_.watch(lock_, *this);
         talk_.ask({call(amphp_scripts::lock, {lock_, queue_},
                         {token_, text_of(options_.lock_expiration),
@@ -73,11 +74,12 @@ public:
     /// First out of the queue: else it might be made the owner in between.
     void leave(std::function<void()> done) override {
         left_ = true;
-        talk_.ask({{"LREM", queue_, "0", token_},
-                   call(amphp_scripts::unlock, {lock_, queue_},
-                        {token_, text_of(options_.lock_expiration), keys_.notice("")}),
-                   {"DEL", keys_.notice(token_)}},
-                  [done = std::move(done)](const answers&) { done(); });
+        std::vector<words> said{{"LREM", queue_, "0", token_},
+                                call(amphp_scripts::unlock, {lock_, queue_},
+                                     {token_, text_of(options_.lock_expiration), keys_.notice("")})};
+        // The server keeps a list of what is watched until it changes: a notice that never came would stay in it.
+        if (queued_) said.insert(said.end(), {{"SET", keys_.notice(token_), ""}, {"DEL", keys_.notice(token_)}});
+        talk_.ask(std::move(said), [done = std::move(done)](const answers&) { done(); });
     }
 
     /// As its own clients do; who is first and watches the key has no need to. Every renewal looks as well: so a lock
@@ -87,7 +89,7 @@ public:
         return watching ? longest_patience : 5ms + std::min(10ms * place_, longest_patience);
     }
 
-    [[nodiscard]] bool is(const std::string& who) const override { return who == token_; }
+    [[nodiscard]] std::vector<std::string> names() const override { return {token_}; }
 
 private:
     static constexpr std::chrono::milliseconds longest_patience{300};
@@ -99,10 +101,12 @@ private:
             talk_.ask({{"DEL", keys_.notice(token_)}}, [](const dialects::answers&) {});
             return done({.standing = standing::held, .at = time_in(answers[1])});
         }
+        const bool newly_queued = !std::exchange(queued_, true);
         const bool was_near = near();
         place_ = -1 - answers[0].number;
+        const bool watches_more = newly_queued || (near() && !was_near);
         // Whatever happened before it is watched is not heard of. Who has left meanwhile must not queue again.
-        if (near() && !was_near && !left_ && talk_.can_watch()) return look(done);
+        if (watches_more && !left_ && talk_.can_watch()) return look(done);
         done({.standing = standing::waiting});
     }
 
@@ -116,6 +120,7 @@ private:
     const std::string queue_;
     const std::string token_;
     std::int64_t place_ = 2;  // in the queue, when it was told last
+    bool queued_ = false;
     bool left_ = false;
 };
 

@@ -129,7 +129,7 @@ void dialect_session::renew_all(message_tag tag) {
 void dialect_session::renewed(const std::shared_ptr<round>& round, const record_ptr& record, const outcome& outcome) {
     if (outcome.standing == standing::failed) round->error = outcome.error;
     if (outcome.standing == standing::gone && record->phase == phase::held) {
-        round->events.push_back(event(ended{record->request, end_reason::expired, record->fence}));
+        teller_.notice(event(ended{record->request, end_reason::expired, record->fence}));
         drop(record, [] {});
     }
     finish(round);
@@ -138,15 +138,11 @@ void dialect_session::renewed(const std::shared_ptr<round>& round, const record_
 /// Where a renewal failed, nothing is said to be alive.
 void dialect_session::finish(const std::shared_ptr<round>& round) {
     if (--round->missing != 0) return;
-    if (round->error) {
-        for (protocol::event& event : round->events) teller_.notice(std::move(event));
-        return teller_.fail(round->tag, round->error);
-    }
+    if (round->error) return teller_.fail(round->tag, round->error);
     alive alive{id_, talk_.now() + dialect_.pace().ttl, {}};
     for (const auto& [number, record] : records_)
         if (record->phase != phase::leaving) alive.requests.push_back({number, record->ticket, record->fence});
-    round->events.push_back(event(std::move(alive)));
-    teller_.reply(round->tag, std::move(round->events));
+    teller_.reply(round->tag, {event(std::move(alive))});
 }
 
 // ---- what waits ----
@@ -278,13 +274,16 @@ bool dialect_session::heard(const std::string& name) {
 }
 
 void dialect_session::name_ours(listing& listing) const {
-    for (listed& each : listing.requests)
-        for (const auto& [number, record] : records_) {
-            if (record->claim.resource != each.resource || !record->turn->is(each.who)) continue;
-            each.who = label_;
-            each.claim = record->claim;
-            break;
-        }
+    std::map<std::pair<std::string, std::string>, const record*> ours;
+    for (const auto& [number, record] : records_)
+        for (const std::string& name : record->turn->names())
+            ours.emplace(std::pair{record->claim.resource, name}, record.get());
+    for (listed& each : listing.requests) {
+        const auto found = ours.find({each.resource, each.who});
+        if (found == ours.end()) continue;
+        each.who = label_;
+        each.claim = found->second->claim;
+    }
 }
 
 /// Who waits, and is not being looked at, is looked at when its time has come.

@@ -74,7 +74,6 @@ private:
     struct round {
         message_tag tag = 0;
         std::size_t missing = 0;
-        std::vector<protocol::event> events;
         std::error_code error;
     };
 

@@ -104,12 +104,20 @@ public:
         return next;
     }
 
-    [[nodiscard]] bool is(const std::string& who) const override {
-        return std::ranges::find(perhaps_, who, &element::label) != perhaps_.end();
+    [[nodiscard]] std::vector<std::string> names() const override {
+        std::vector<std::string> all;
+        for (const element& each : perhaps_) all.push_back(each.label());
+        return all;
     }
 
 private:
     void add(heard done) {
+        // One that was refreshed is not known under its first id any more: what comes for that is not for us.
+        if (adds_ > 0 && std::ranges::find(perhaps_, first_.id, &element::id) == perhaps_.end()) {
+            first_ = line_.next_element();
+            perhaps_.push_back(first_);
+            talk_.listen(first_.id, *this);
+        }
         ++adds_;
         talk_.ask(
             {call(redturn_scripts::add, {name_}, {line_.channel, first_.text(), first_.id, line_.options.notices}),
@@ -204,7 +212,7 @@ private:
     talk& talk_;
     redturn_line& line_;
     const std::string name_;
-    const element first_;           // as it was added
+    element first_;                 // as it was added
     std::vector<element> perhaps_;  // all that the server may have of it, in the order in which they were asked for
     std::size_t adds_ = 0;
     bool left_ = false;

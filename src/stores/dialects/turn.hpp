@@ -86,8 +86,8 @@ public:
     /// How long it may wait after a look for the next, if nothing is heard.
     [[nodiscard]] virtual protocol::duration patience() const = 0;
 
-    /// Whether that is what the protocol calls it, in what is listed.
-    [[nodiscard]] virtual bool is(const std::string& who) const = 0;
+    /// What the protocol may call it, in what is listed.
+    [[nodiscard]] virtual std::vector<std::string> names() const = 0;
 
     /// The request's, by which the session knows it.
     std::uint64_t number = 0;
