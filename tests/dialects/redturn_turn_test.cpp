@@ -1,0 +1,70 @@
+// A turn of redturn without a server: what it says, and what it makes of answers that are hard to bring about with one.
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "stores/dialects/dialect.hpp"
+
+namespace baton::dialects {
+namespace {
+
+class scripted_talk final : public talk {
+public:
+    void ask(std::vector<words> commands, std::function<void(const answers&)> done) override {
+        asked.push_back({std::move(commands), std::move(done)});
+    }
+    void watch(const std::string&, const turn&) override {}
+    void listen(const std::string&, const turn&) override {}
+    [[nodiscard]] bool can_watch() const override { return true; }
+    [[nodiscard]] protocol::instant now() const override { return {}; }
+    [[nodiscard]] server_time server_now() const override { return {}; }
+    [[nodiscard]] std::string random_bytes() override { return std::string(16, '\x42'); }
+
+    struct question {
+        std::vector<words> commands;
+        std::function<void(const answers&)> done;
+    };
+    std::deque<question> asked;
+};
+
+resp::value text(const std::string& words) { return {resp::kind::bulk, 0, words, {}}; }
+resp::value number(std::int64_t value) { return {resp::kind::number, value, {}, {}}; }
+resp::value both(const resp::value& first, const resp::value& second) {
+    return {resp::kind::array, 0, {}, {first, second}};
+}
+const resp::value time_answer = both(text("1"), text("0"));
+
+// It was first and was refreshed; then the server forgot it. What it is added as is known here: else the notice that it
+// is first would be taken for one to nobody, and it would remove itself.
+TEST(RedturnTurn, WhatWasForgottenIsAddedUnderAnIdThatIsKnown) {
+    scripted_talk talk;
+    const auto dialect = make_redturn({});
+    const auto speaker = dialect->make_speaker(talk);
+    const auto turn = speaker->make_turn({"a", mode::exclusive, 0, 0}, {});
+    const auto next_question = [&] {
+        auto question = std::move(talk.asked.front());
+        talk.asked.pop_front();
+        return question;
+    };
+    std::vector<standing> heard;
+    const auto hear = [&](const outcome& outcome) { heard.push_back(outcome.standing); };
+
+    turn->look(hear);
+    next_question().done({text("other:channel:1000"), time_answer});  // added behind another
+    turn->look(hear);
+    const auto find = next_question();
+    const std::string refreshed = find.commands.front()[4];      // EVALSHA digest 1 key element
+    find.done({both(text(refreshed), number(1)), time_answer});  // first by now, under another id
+    turn->look(hear);
+    next_question().done({both(text(""), number(0)), time_answer});  // nothing is there any more
+    const auto add = next_question();
+    const std::string id = add.commands.front()[6];  // EVALSHA digest 1 key channel element id
+    EXPECT_EQ(heard, (std::vector{standing::waiting, standing::held}));
+
+    const resp::value notice{resp::kind::push, 0, {}, {text("message"), text("channel"), text(id + ":a")}};
+    EXPECT_EQ(speaker->heard(notice), id);
+    EXPECT_TRUE(talk.asked.empty()) << "it removes itself";
+}
+
+}  // namespace
+}  // namespace baton::dialects
