@@ -35,8 +35,9 @@ TEST(Hammers, LocalIsSoundThroughDeathsStopsAndAnAgentThatDies) {
     agent.start();
     const auto then = hammers.grants();
     ASSERT_TRUE(eventually([&] { return hammers.grants() > then + 100; }));
+    // The one that was killed while it waited may never have had a turn.
     const verdict verdict =
-        hammers.finish({.grants = 100, .processes = 6, .handoffs = 50, .tickets = 100, .losses = 2});
+        hammers.finish({.grants = 100, .processes = 5, .handoffs = 50, .tickets = 100, .losses = 2});
     EXPECT_TRUE(verdict.sound()) << verdict.report();
 }
 
