@@ -24,7 +24,7 @@ place make_place(std::string url, std::string space) {
     if (space.empty())
         if (const char* inherited = std::getenv("BATON_SPACE")) space = inherited;
     if (!space.empty() && !resp::valid_space(space)) throw failure{exit_code::usage, resp::space_rule};
-    return {std::move(url), std::move(space)};
+    return or_fail([&] { return place{detail::canonical_url(url), std::move(space)}; });
 }
 
 // `memory:` has no spaces of its own, but `memory:NAME` is a space by another word.
@@ -34,8 +34,10 @@ std::string address_of(const place& place) {
     return place.url + (place.url.find('?') == std::string::npos ? "?" : "&") + "space=" + place.space;
 }
 
+std::string shown(const place& place) { return detail::shown_url(address_of(place)); }
+
 void no_answer(const place& place) {
-    throw failure{exit_code::unreachable, "the engine at " + detail::shown_url(place.url) + " does not answer"};
+    throw failure{exit_code::unreachable, "the engine at " + shown(place) + " does not answer"};
 }
 
 store_maker& store_maker_used() {

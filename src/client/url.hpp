@@ -19,7 +19,11 @@ namespace baton::detail {
 /// Sessions are bound to this process and to the companion, where a store can do that.
 [[nodiscard]] std::shared_ptr<store> make_store(std::string_view url, std::optional<pid_t> companion = {});
 
-/// For people: without a password.
+/// The canonical form of an address, for other processes: it means the same whatever their working directory is. It may
+/// contain a password. Throws `error` with bad_url.
+[[nodiscard]] std::string canonical_url(std::string_view url);
+
+/// For people and for comparisons: the same text for all addresses of one place, without credentials.
 [[nodiscard]] std::string shown_url(std::string_view url);
 
 /// Program, process id and host.

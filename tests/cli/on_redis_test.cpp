@@ -247,7 +247,7 @@ TEST_F(OnRedis, WithoutAServerEveryVerbSaysSoAndIs69) {
     const std::string url = at("bob:s3cret@", "pause=off");
     server_->kill();
     const std::string sentence =
-        "baton: the engine at redis://bob@127.0.0.1:" + std::to_string(server_->tcp().port) + "/0 does not answer\n";
+        "baton: the engine at redis://127.0.0.1:" + std::to_string(server_->tcp().port) + "/0 does not answer\n";
     const std::vector<std::vector<std::string>> verbs{{"run", "-n", "-l", "a", "--", "echo", "no"},
                                                       {"run", "-w", "300ms", "-l", "a", "--", "echo", "no"},
                                                       {"ls"},

@@ -279,6 +279,34 @@ TEST_F(Shared, PermitsAreCountedOverShells) {
     EXPECT_NE(said_by({"resize", "gpu", "auto"}), "");
 }
 
+TEST_F(Shared, ARelativeAddressStaysThatOfTheSameAgentInAnotherFolder) {
+    start_options options = shell({}, "");
+    options.environment["BATON_URL"] = "local:agent";
+    options.arguments = {
+        "/bin/sh", "-c",
+        "cd " + folder_.path("") + " && \"$0\" run -l a -- sh -c 'cd / && echo $BATON_URL && \"$0\" ls' \"$0\"",
+        BATON_PROGRAM};
+    child outer{options};
+    EXPECT_EQ(outer.wait(), 0);
+    EXPECT_TRUE(outer.out().starts_with(address() + "\na: held\n")) << outer.out() << outer.err();
+    EXPECT_EQ(agents().size(), 1U);
+}
+
+/// Otherwise it would wait for itself for ever.
+TEST_F(Shared, WhatARunAroundItHoldsIsKnownByAnyNameOfTheAgent) {
+    std::filesystem::create_directory_symlink(folder_.path(), folder_.path("link"));
+    std::filesystem::create_directory(folder_.path("sub"));
+    for (const std::string& name : {"local:" + folder_.path("") + "//agent", "local:" + folder_.path("./sub/../agent"),
+                                    "local:" + folder_.path("link/agent"), address() + "?space=default",
+                                    std::string{"local:agent"}, std::string{"local:sub/../link/agent?space=default"}}) {
+        child outer{shell(
+            {}, "cd " + folder_.path("") + " && " + BATON_PROGRAM + " run -w 500ms -l a -u '" + name + "' -- echo no")};
+        EXPECT_EQ(outer.wait(), 75);
+        EXPECT_TRUE(outer.complains("a run around this one holds a already")) << name << ": " << outer.err();
+    }
+    EXPECT_EQ(agents().size(), 1U);
+}
+
 TEST_F(Shared, SpacesNeverMeet) {
     child first{shell({}, until("go"))};
     ASSERT_TRUE(first.says("up"));
