@@ -108,6 +108,8 @@ TEST(RedisAddress, ACanonicalFormHasOnlyThePasswordThatTheAddressHas) {
 TEST(RedisAddress, APlaceIsShownByWhatItsNamesDependOn) {
     EXPECT_EQ(shown_url("valkey://worker:secret@host/2?space=x&max_ttl=30s&pause=off"), "redis://host:6379/2?space=x");
     EXPECT_EQ(shown_url("redis://host?space=default"), "redis://host:6379/0");
+    EXPECT_EQ(shown_url("redis://host?dialect=adv-sem&ttl=5s&namespace=a"),
+              "redis://host:6379/0?dialect=adv-sem&namespace=a");
     EXPECT_EQ(shown_url("local:/a//b?space=default"), "local:/a/b");
     EXPECT_EQ(shown_url("local:?space=jobs"), "local:?space=jobs");
     EXPECT_EQ(shown_url("memory:x"), "memory:x");
