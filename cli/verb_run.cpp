@@ -126,7 +126,8 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
     };
     names("-l,--lock", in->locks, "Hold this name alone; repeatable", "NAME");
     names("-s,--shared", in->shared, "Hold it together with others who share it; repeatable", "NAME");
-    names("-p,--permit", in->permits, "Hold n (1) of LIMIT permits of it; repeatable", "NAME[:n]/LIMIT");
+    names("-p,--permit", in->permits,
+          "Hold n (1) of LIMIT permits; repeatable. A NAME with :, = or white space needs the n", "NAME[:n]/LIMIT");
     verb->add_flag("-n,--nonblock", in->options.nonblock, "Do not wait: 75 if it is taken");
     verb->add_option("-w,--wait", in->wait, "Wait no longer than this: 75")->type_name("DUR");
     verb->add_option("-E,--conflict-exit-code", in->conflict_exit_code, "Instead of 75")->type_name("N");
