@@ -157,6 +157,26 @@ TEST(WaitingLine, KnowsLessIfItSeesLess) {
     EXPECT_NE(waiting_text(paused, exclusive("a").list(), 1s).find("grants nothing for 9 s"), std::string::npos);
 }
 
+/// 79 columns, as on a terminal of 80: what the holder says of itself is not what is left out first.
+TEST(WaitingLine, KeepsTheNoteWhereThereIsLittleRoom) {
+    waiting_view view;
+    view.place = 1;
+    view.resource = "nightly";
+    view.holder = "job.sh 4711 on web1.example.org · web 4.2";
+    view.holds = true;
+    view.since = 200s;
+    view.silence = 2s;
+    const std::vector<claim> claims = exclusive("nightly").list();
+    EXPECT_EQ(waiting_text(view, claims, 12s, 200),
+              "waiting for nightly, 12 s, next in line; held for 3 min 20 s by job.sh 4711 on web1.example.org · "
+              "web 4.2, alive 2 s ago");
+    EXPECT_EQ(waiting_text(view, claims, 12s, 72),
+              "waiting for nightly, 12 s; held for 3 min 20 s by job.sh 4711 · web 4.2");
+    EXPECT_EQ(waiting_text(view, claims, 12s, 50), "waiting for nightly, 12 s; held by job.sh · web 4…");
+    view.holder = "a program of another kind";
+    EXPECT_EQ(waiting_text(view, claims, 12s, 60), "waiting for nightly, 12 s; held by a program of another kind");
+}
+
 TEST(WaitingLine, IsCutBetweenCharacters) {
     EXPECT_EQ(cut("abcdef", 6), "abcdef");
     EXPECT_EQ(cut("abcdef", 5), "abcd…");

@@ -279,6 +279,37 @@ TEST_F(Shared, PermitsAreCountedOverShells) {
     EXPECT_NE(said_by({"resize", "gpu", "auto"}), "");
 }
 
+/// Each claim is held to its own limit (rule 10): that is rarely what was meant.
+TEST_F(Shared, ARunIsToldOfOtherLimitsOfItsName) {
+    const auto gpu = [this](const std::string& limit, std::vector<std::string> options, const std::string& script) {
+        std::vector<std::string> words{"run", "-l", "b" + limit, "-p", "gpu/" + limit};
+        words.insert(words.end(), options.begin(), options.end());
+        words.insert(words.end(), {"--", "/bin/sh", "-c", script});
+        return there(baton(words));
+    };
+    child first{gpu("8", {}, until("go"))};
+    ASSERT_TRUE(first.says("up"));
+    EXPECT_EQ(first.err(), "");
+    child granted{gpu("4", {"-q"}, "echo mine")};
+    EXPECT_EQ(granted.wait(), 0);
+    EXPECT_TRUE(granted.complains("gpu: this run gives it a limit of 4, but sh ")) << granted.err();
+    EXPECT_TRUE(granted.complains(" gives it a limit of 8;")) << granted.err();
+    child json{gpu("5", {"--json"}, "echo mine")};
+    EXPECT_EQ(json.wait(), 0);
+    EXPECT_NE(json.err().find(R"("event":"limits_differ")"), std::string::npos) << json.err();
+    EXPECT_NE(json.err().find(R"("name":"gpu","limit":5,"other_limit":8,"by":"sh )"), std::string::npos) << json.err();
+    child waiting{gpu("1", {}, "echo mine")};
+    EXPECT_TRUE(waiting.complains("limit of 1, but")) << "while it waits: " << waiting.err();
+    EXPECT_NE(said_by({"resize", "gpu", "8"}), "");
+    EXPECT_EQ(waiting.wait(), 0);
+    child pinned{gpu("4", {}, "echo mine")};
+    EXPECT_EQ(pinned.wait(), 0);
+    EXPECT_EQ(pinned.err(), "") << "a pinned limit holds for all";
+    make("go");
+    EXPECT_EQ(first.wait(), 0);
+    EXPECT_NE(said_by({"resize", "gpu", "auto"}), "");
+}
+
 TEST_F(Shared, ARelativeAddressStaysThatOfTheSameAgentInAnotherFolder) {
     start_options options = shell({}, "");
     options.environment["BATON_URL"] = "local:agent";
