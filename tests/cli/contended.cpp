@@ -60,7 +60,7 @@ void leave_behind() {
 void ask_back() {
     baton::client operating{address};
     for (const auto& resource : operating.inspect().resources)
-        for (const auto& holder : resource.holders) operating.revoke(resource.name, holder.ticket, "please");
+        for (const auto& holder : resource.holders) operating.revoke(resource.name, holder.ticket, "please\x1b[31m");
 }
 
 void report(const std::string& file) {

@@ -338,6 +338,14 @@ TEST_F(Shared, WhatARunAroundItHoldsIsKnownByAnyNameOfTheAgent) {
     EXPECT_EQ(agents().size(), 1U);
 }
 
+TEST_F(Shared, AnOperatorsNoteArrivesAlsoWhenTheNameIsTakenAtOnce) {
+    child first{shell({"-k", "50ms"}, "echo up; exec sleep " + word_)};
+    ASSERT_TRUE(first.says("up"));
+    EXPECT_NE(said_by({"revoke", "a", "--now", "--fence", std::to_string(fence()), "--note", "fire drill"}), "");
+    EXPECT_EQ(first.wait(), 76) << first.err();
+    EXPECT_TRUE(first.complains("an operator wants it back: fire drill; stopping")) << first.err();
+}
+
 TEST_F(Shared, SpacesNeverMeet) {
     child first{shell({}, until("go"))};
     ASSERT_TRUE(first.says("up"));

@@ -150,6 +150,24 @@ TEST_F(Waiting, WhatAnOperatorWantsBackIsGivenBack) {
     EXPECT_EQ(report(), "a holders 0 queue 0 marks 1\n") << "it was broken off";
 }
 
+TEST_F(Waiting, TheOperatorsNoteIsShownToTheHolder) {
+    child plain{with({"--revoke-when", file("now")}, {}, "echo up; exec sleep 1000")};
+    ASSERT_TRUE(plain.says("up"));
+    make("now");
+    EXPECT_EQ(plain.wait(), 76);
+    EXPECT_TRUE(plain.complains("an operator wants it back: please\\x1b[31m; stopping")) << plain.err();
+    child json{with({"--revoke-when", file("again")}, {"--json"}, "exec sleep 1000")};
+    ASSERT_TRUE(json.complains("\"started\"")) << json.err();
+    make("again");
+    EXPECT_EQ(json.wait(), 76);
+    std::istringstream lines{json.err()};
+    nlohmann::json lost;
+    for (std::string line; std::getline(lines, line);)
+        if (const auto event = nlohmann::json::parse(line); event["event"] == "lost") lost = event;
+    EXPECT_EQ(lost["reason"], "revoked");
+    EXPECT_EQ(lost["note"], "please\x1b[31m");
+}
+
 TEST_F(Waiting, ACommandThatEndsInOrderWhenAskedLeavesNoMark) {
     child baton{with({"--revoke-when", file("now")}, {}, "trap 'exit 0' TERM; echo up; sleep 1000 & wait")};
     ASSERT_TRUE(baton.says("up"));
