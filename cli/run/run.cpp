@@ -1,6 +1,7 @@
 #include "run/run.hpp"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,6 +55,17 @@ std::vector<std::string> names(const std::vector<claim>& claims) {
     std::vector<std::string> result;
     for (const claim& claim : claims) result.push_back(claim.resource);
     return result;
+}
+
+/// The command ended by a signal that nobody sends to end a program in order: KILL, SEGV, ABRT, … What it did under the
+/// lock was cut off, so the next holder is told, as after the death of any other holder.
+bool cut_off(int status) {
+    return WIFSIGNALED(status) && !ends_programs(WTERMSIG(status)) && WTERMSIG(status) != SIGPIPE;
+}
+
+std::string signal_name(int signal) {
+    const char* const name = ::sigabbrev_np(signal);
+    return name == nullptr ? "signal " + std::to_string(signal) : std::string{"SIG"} + name;
 }
 
 /// From a lease to its release, with the client still there.
@@ -133,6 +145,14 @@ void command_run::tell_end(const job_end& end) {
             weight::problem, "survivors",
             std::to_string(end.survivors) + " of the command's processes cannot be killed by this user, and run on",
             {{"count", std::uint64_t{end.survivors}}});
+    if (end.kind == job_end::kind::by_itself && cut_off(end.status)) {
+        std::vector<claim> marked = options_.claims;
+        std::erase_if(marked, [](const claim& claim) { return claim.mode != mode::exclusive; });
+        voice_.say(weight::problem, "killed",
+                   signal_name(WTERMSIG(end.status)) + " ended the command" +
+                       (marked.empty() ? "" : "; marked as abandoned: " + names_of(marked)),
+                   {{"signal", std::int64_t{WTERMSIG(end.status)}}, {"abandoned", names(marked)}});
+    }
     if (end.kind == job_end::kind::not_executed)
         voice_.say(
             weight::problem, "not_executed",
@@ -165,7 +185,7 @@ command_run::result command_run::finish(lease& lease, const job_end& end) {
             result.code = number(exit_code::internal);
             break;
         case job_end::kind::by_itself:
-            if (end.survivors != 0)
+            if (end.survivors != 0 || cut_off(end.status))
                 lease.abandon();
             else
                 done ? lease.release() : lease.release_unfinished();

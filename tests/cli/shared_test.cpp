@@ -346,6 +346,15 @@ TEST_F(Shared, AnOperatorsNoteArrivesAlsoWhenTheNameIsTakenAtOnce) {
     EXPECT_TRUE(first.complains("an operator wants it back: fire drill; stopping")) << first.err();
 }
 
+/// Those by which people and supervisors end a program.
+TEST_F(Shared, ACommandThatIsEndedBySignalOfAPersonLeavesNoMark) {
+    for (const char* signal : {"TERM", "INT", "HUP"}) {
+        child first{shell({}, std::string{"kill -"} + signal + " $$")};
+        EXPECT_GT(first.wait().value_or(0), 128);
+        EXPECT_EQ(said_by({"ls", "a"}), "a: free\n") << signal;
+    }
+}
+
 TEST_F(Shared, SpacesNeverMeet) {
     child first{shell({}, until("go"))};
     ASSERT_TRUE(first.says("up"));

@@ -168,6 +168,25 @@ TEST_F(Waiting, TheOperatorsNoteIsShownToTheHolder) {
     EXPECT_EQ(lost["note"], "please\x1b[31m");
 }
 
+/// Its work was cut off, by a crash or by force; whoever is next should know.
+TEST_F(Waiting, ACommandThatIsKilledOrCrashesLeavesAMark) {
+    for (const char* signal : {"KILL", "SEGV", "ABRT", "XCPU"}) {
+        child baton{with({}, {}, std::string{"kill -"} + signal + " $$")};
+        EXPECT_GT(baton.wait().value_or(0), 128);
+        EXPECT_EQ(report(), "a holders 0 queue 0 marks 1\n") << signal;
+        EXPECT_TRUE(baton.complains("marked as abandoned")) << baton.err();
+    }
+}
+
+TEST_F(Waiting, ACommandThatFailsOrLosesItsReaderLeavesNoMark) {
+    for (const char* end : {"exit 1", "exit 137", "kill -PIPE $$"}) {
+        child baton{with({}, {}, end)};
+        EXPECT_NE(baton.wait().value_or(0), 0);
+        EXPECT_EQ(report(), "") << end;
+        EXPECT_EQ(baton.err(), "");
+    }
+}
+
 TEST_F(Waiting, ACommandThatEndsInOrderWhenAskedLeavesNoMark) {
     child baton{with({"--revoke-when", file("now")}, {}, "trap 'exit 0' TERM; echo up; sleep 1000 & wait")};
     ASSERT_TRUE(baton.says("up"));
