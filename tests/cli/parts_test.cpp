@@ -35,6 +35,17 @@ TEST(Duration, IsNothingElse) {
         EXPECT_FALSE(parse_duration(wrong)) << wrong;
 }
 
+TEST(Duration, IsShownExactlyWhereItWasGiven) {
+    EXPECT_EQ(show_exactly(0ms), "0 ms");
+    EXPECT_EQ(show_exactly(999ms), "999 ms");
+    EXPECT_EQ(show_exactly(1500ms), "1.5 s");
+    EXPECT_EQ(show_exactly(1050ms), "1.05 s");
+    EXPECT_EQ(show_exactly(5s), "5 s");
+    EXPECT_EQ(show_exactly(90s), "1 min 30 s");
+    EXPECT_EQ(show_exactly(2h + 5s), "2 h 5 s");
+    EXPECT_EQ(show_exactly(25h + 60001ms), "1 d 1 h 1 min 0.001 s");
+}
+
 TEST(Duration, IsShownInAtMostTwoUnits) {
     EXPECT_EQ(show_duration(0ms), "0 ms");
     EXPECT_EQ(show_duration(-5ms), "0 ms");

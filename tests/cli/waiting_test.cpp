@@ -95,6 +95,12 @@ TEST_F(Waiting, BusyAndTooLongAre75OrWhatIsAskedFor) {
     EXPECT_EQ(report(), "a holders 1 queue 0 marks 0\n");
 }
 
+TEST_F(Waiting, TheTimeThatWasAskedForIsShownExactly) {
+    child late{with({"--hold-until", file("go")}, {"-w", "1500ms"}, "echo no")};
+    EXPECT_EQ(late.wait(), 75);
+    EXPECT_TRUE(late.complains("did not get a within 1.5 s")) << late.err();
+}
+
 TEST_F(Waiting, NoTimeToWaitIsEnoughForWhatIsFree) {
     child free{run({"-w", "0"}, {"true"})};
     EXPECT_EQ(free.wait(), 0) << free.err();
