@@ -41,14 +41,14 @@ void no_answer(const place& place) {
 }
 
 store_maker& store_maker_used() {
-    static store_maker maker = [](std::string_view address, std::optional<pid_t> companion) {
-        return detail::make_store(address, companion);
+    static store_maker maker = [](std::string_view address, std::optional<pid_t> companion, bool start_agent) {
+        return detail::make_store(address, companion, start_agent);
     };
     return maker;
 }
 
 std::shared_ptr<store> open_store(const place& place, std::optional<pid_t> companion) {
-    return or_fail([&] { return store_maker_used()(address_of(place), companion); });
+    return or_fail([&] { return store_maker_used()(address_of(place), companion, true); });
 }
 
 client open_client(std::shared_ptr<store> store, const client_options& options) {
@@ -56,5 +56,9 @@ client open_client(std::shared_ptr<store> store, const client_options& options) 
 }
 
 client open_client(const place& place) { return open_client(open_store(place)); }
+
+client open_looking_client(const place& place) {
+    return open_client(or_fail([&] { return store_maker_used()(address_of(place), {}, false); }));
+}
 
 }  // namespace baton::cli

@@ -36,9 +36,12 @@ struct place {
 [[nodiscard]] std::shared_ptr<store> open_store(const place& place, std::optional<pid_t> companion = {});
 [[nodiscard]] client open_client(std::shared_ptr<store> store, const client_options& options = {});
 [[nodiscard]] client open_client(const place& place);
+/// For verbs that only look: it starts no agent. Where none runs, its calls fail with errc::no_agent.
+[[nodiscard]] client open_looking_client(const place& place);
 
 /// What makes the stores; tests put something in between.
-using store_maker = std::function<std::shared_ptr<store>(std::string_view address, std::optional<pid_t> companion)>;
+using store_maker =
+    std::function<std::shared_ptr<store>(std::string_view address, std::optional<pid_t> companion, bool start_agent)>;
 [[nodiscard]] store_maker& store_maker_used();
 
 }  // namespace baton::cli

@@ -68,9 +68,10 @@ int revoke(const texts& in) {
     if (in.note.size() > protocol::bounds::note)
         throw failure{exit_code::usage, "--note: at most " + std::to_string(protocol::bounds::note) + " bytes"};
     const std::uint64_t fence = fence_of(in);
-    client client = open_client(in.place.made());
+    const place place = in.place.made();
+    client client = open_looking_client(place);
     const inspect_filter filter{inspect_filter::match::exact, in.name, false};
-    const snapshot seen = client.inspect(filter);
+    const snapshot seen = look(client, place, filter);
     if (seen.foreign)
         throw failure{exit_code::configuration,
                       "revoke: the protocol of this dialect has no operators; see docs/dialects.md"};

@@ -338,6 +338,34 @@ TEST_F(Shared, WhatARunAroundItHoldsIsKnownByAnyNameOfTheAgent) {
     EXPECT_EQ(agents().size(), 1U);
 }
 
+/// An address that is mistyped must not leave a process behind.
+TEST_F(Shared, LookingStartsNoAgent) {
+    const std::vector<std::pair<std::vector<std::string>, int>> looks{
+        {{"ls"}, 0},       {{"ls", "--json"}, 0}, {{"ls", "a"}, 1},
+        {{"why", "a"}, 1}, {{"mend", "a"}, 1},    {{"revoke", "a", "--fence", "1"}, 1}};
+    for (const auto& [words, code] : looks) {
+        child verb{there(baton(words))};
+        EXPECT_EQ(verb.wait(), code) << words.front();
+        EXPECT_TRUE(verb.complains("no agent runs at " + address() + ": nothing is held there")) << verb.err();
+    }
+    EXPECT_TRUE(agents().empty());
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("agent")));
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("agent.state")));
+}
+
+/// Its clients start another one as soon as they notice, and hold their names until then.
+TEST_F(Shared, WhereAnAgentHasDiedLookingIs69) {
+    start_agent();
+    kill_agents();
+    EXPECT_TRUE(agent_->wait());
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"ls"}, {"mend", "a"}}) {
+        child verb{there(baton(words))};
+        EXPECT_EQ(verb.wait(), 69);
+        EXPECT_TRUE(verb.complains("one has died, and its clients may still hold something")) << verb.err();
+    }
+    EXPECT_TRUE(agents().empty());
+}
+
 TEST_F(Shared, AnOperatorsNoteArrivesAlsoWhenTheNameIsTakenAtOnce) {
     child first{shell({"-k", "50ms"}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(first.says("up"));
