@@ -1,10 +1,9 @@
 #include "verbs.hpp"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 #include "baton/error.hpp"
@@ -33,11 +32,12 @@ void tell_no_agent(const place& place) {
     // An agent that ends in order removes its socket file.
     constexpr std::string_view scheme = "local:";
     const std::string path = place.url.substr(scheme.size(), place.url.find('?') - scheme.size());
-    if (!path.empty() && ::access(path.c_str(), F_OK) == 0)
+    if (std::error_code none; !path.empty() && std::filesystem::is_socket(path, none))
         throw failure{exit_code::unreachable,
                       "no agent runs at " + shown(place) +
-                          ", but its socket file is there: one has died, and its clients may still hold something"};
-    complain("no agent runs at " + shown(place) + ": nothing is held there");
+                          ", but its socket file is there: one has died, and its clients may still hold something; "
+                          "`baton agent --address` starts another, to which they return"};
+    complain("no agent runs at " + shown(place) + "; nothing is held there");
 }
 
 snapshot look(client& client, const place& place, const inspect_filter& filter) {

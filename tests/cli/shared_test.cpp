@@ -346,11 +346,13 @@ TEST_F(Shared, LookingStartsNoAgent) {
     for (const auto& [words, code] : looks) {
         child verb{there(baton(words))};
         EXPECT_EQ(verb.wait(), code) << words.front();
-        EXPECT_TRUE(verb.complains("no agent runs at " + address() + ": nothing is held there")) << verb.err();
+        EXPECT_TRUE(verb.complains("no agent runs at " + address() + "; nothing is held there")) << verb.err();
     }
     EXPECT_TRUE(agents().empty());
     EXPECT_FALSE(std::filesystem::exists(folder_.path("agent")));
     EXPECT_FALSE(std::filesystem::exists(folder_.path("agent.state")));
+    make("agent");  // a file that is no socket
+    EXPECT_NE(said_by({"ls"}).find("nothing is held there"), std::string::npos);
 }
 
 /// Its clients start another one as soon as they notice, and hold their names until then.
