@@ -31,7 +31,7 @@ protected:
         /// have been granted what it holds, had the server not paused.
         [[nodiscard]] bool let_it_believe(const private_server& server) {
             const std::int64_t before = script_calls(server);
-            if (!eventually([&] { return script_calls(server) >= before + 4; })) return false;
+            if (!eventually([&] { return script_calls(server) >= before + 12; })) return false;
             signal(aside_, SIGCONT);
             return true;
         }
