@@ -16,10 +16,16 @@ namespace baton::detail {
 [[nodiscard]] std::string default_url();
 
 /// Throws `error` with bad_url or unsupported and a message that names the part; never shows a password.
-/// Sessions are bound to this process and to the companion, where a store can do that.
-[[nodiscard]] std::shared_ptr<store> make_store(std::string_view url, std::optional<pid_t> companion = {});
+/// Sessions are bound to this process and to the companion, where a store can do that. Without `start_agent`, a
+/// `local:` store that finds no agent fails with no_agent.
+[[nodiscard]] std::shared_ptr<store> make_store(std::string_view url, std::optional<pid_t> companion = {},
+                                                bool start_agent = true);
 
-/// For people: without a password.
+/// The canonical form of an address, for other processes: it means the same whatever their working directory is. It may
+/// contain a password. Throws `error` with bad_url.
+[[nodiscard]] std::string canonical_url(std::string_view url);
+
+/// For people and for comparisons: the same text for all addresses of one place, without credentials.
 [[nodiscard]] std::string shown_url(std::string_view url);
 
 /// Program, process id and host.
