@@ -31,6 +31,10 @@ constexpr const char* examples = R"(Examples:
   baton agent                                                   what the first client does by itself
   baton agent --foreground                                      under a supervisor
   baton agent --foreground --address local:/run/team --mode 0660    for a group of users
+
+One for all users of a machine, and for `sudo baton`:
+  sudo baton agent --foreground --address local:/run/baton.sock --mode 0666
+Its clients set BATON_URL=local:/run/baton.sock. packaging/baton-agent.service does this under systemd.
 )";
 
 struct arguments {

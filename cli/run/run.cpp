@@ -268,6 +268,8 @@ int run_command(const run_options& given) {
     fill_standard_descriptors();
     signals signals;
     terminal terminal;
+    if (const std::string agent = agent_meant(options.place); !agent.empty())
+        voice.say(weight::detail, "using", "using " + agent, {{"agent", agent}});
     // Before the client, because that starts threads.
     guardian guardian{{terminal.descriptor(), signals.original_mask(), signals.ignored_children()}};
     const std::string label = label_of(options);

@@ -99,6 +99,50 @@ ASocketFileIsServedByTheUserRootOrTheOwnerOfItsFolder() {
     expect_equal 'code for root' 0 "$code"
 }
 
+TheProgramSaysWhichAgentItMeans() {
+    local -r agent="local:, the agent of user $(id -u) in network namespace $(stat -Lc %i /proc/self/ns/net)"
+    run "$BATON" run -v -l ledger -- true
+    expect_match 'run -v' "baton: using $agent" "$err"
+    run "$BATON" run --json -l ledger -- true
+    expect_match 'run --json' "\"event\":\"using\"" "$err"
+    run env SUDO_UID=1000 "$BATON" run -v -l ledger -- true
+    expect_match 'under sudo' "$agent; user 1000, who ran sudo, has another" "$err"
+    run "$BATON" ls
+    expect_equal ls "at $agent" "$out"
+    run "$BATON" ls ledger
+    expect_equal 'ls of a name' "at $agent"$'\n'"ledger: free" "$out"
+    run "$BATON" ls --url "local:$work/agent" ledger
+    expect_equal 'ls at a socket file, which is named already' 'ledger: free' "$out"
+    for verb in '' run agent; do
+        run "$BATON" ${verb:+"$verb"} --help
+        expect_match "help of $verb" 'local:' "$out"
+        expect_match "help of $verb" 'sudo' "$out"
+    done
+}
+
+# The command of the unit that is shipped, and what the documentation says to set for all users.
+TheSharedAgentServesAllUsersOfTheMachine() {
+    need_nobody
+    local -r unit=${BASH_SOURCE[0]%/*}/../../packaging/baton-agent.service
+    local command url
+    command=$(sed -n 's|^ExecStart=/usr/local/bin/baton ||p' "$unit")
+    url=$(sed -n 's|^ExecStart=.*--address \(local:[^ ]*\).*|\1|p' "$unit")
+    mount -t tmpfs -o mode=755 none /run
+    # shellcheck disable=SC2086  # several words
+    "$BATON" $command &
+    until [[ -S ${url#local:} ]]; do :; done
+    mkfifo up
+    "$BATON" run -l ledger -- sh -c 'echo up >up; exec sleep 1000' &
+    read -r _ <up
+    run as_nobody "$BATON" run -n -l ledger -- true
+    expect_equal 'code of another user with an agent of its own' 0 "$code"
+    export BATON_URL=$url
+    "$BATON" run -l ledger -- sh -c 'echo up >up; exec sleep 1000' &
+    read -r _ <up
+    run as_nobody "$BATON" run -n -l ledger -- true
+    expect_equal 'code of another user with the shared agent' 75 "$code"
+}
+
 ASocketFileServesWhomItsModeAllows() {
     need_nobody
     chmod 755 "$work"
