@@ -7,6 +7,8 @@
 namespace baton::agent {
 
 void server::answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) {
+    // The record says by now that there are no sessions; the client asks the successor again.
+    if (stopping_) return from->drop();
     const resp::decoded_request decoded = resp::decode_request(request);
     if (!decoded.request) return resp::writer{out}.error(decoded.error);
     std::visit([&](const auto& what) { answer(from, what, out); }, *decoded.request);

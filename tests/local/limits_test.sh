@@ -11,8 +11,15 @@ within() {
         "${@:2}"
     )
 }
-# limit_of_agent WHAT: soft and hard, from /proc.
-limit_of_agent() { awk -v what="$1" 'index($0, what) == 1 { print $(NF - 2), $(NF - 1) }' "/proc/$(pgrep -f 'baton agent')/limits"; }
+# expect_raised WHAT: the agent's soft limit is the hard one of this shell.
+expect_raised() {
+    local -r limits='index($0, what) == 1 { print $(NF - 2), $(NF - 1) }'
+    local soft hard wanted
+    read -r _ wanted < <(awk -v what="$1" "$limits" "/proc/$$/limits")
+    read -r soft hard < <(awk -v what="$1" "$limits" "/proc/$(pgrep -f 'baton agent')/limits")
+    expect_equal "hard limit: $1" "$wanted" "$hard"
+    expect_equal "soft limit: $1" "$wanted" "$soft"
+}
 
 AnAgentThatMayOpenTooFewFilesDoesNotServe() {
     run within '-n 14' "$BATON" run -l ledger -- true
@@ -24,9 +31,9 @@ AnAgentThatMayOpenTooFewFilesDoesNotServe() {
 
 TheAgentRaisesItsSoftLimits() {
     within '-S -n 30 -f 100 -t 100' "$BATON" run -l ledger -- true
-    expect_equal 'open files' "$(ulimit -Hn) $(ulimit -Hn)" "$(limit_of_agent 'Max open files')"
-    expect_equal 'file size' 'unlimited unlimited' "$(limit_of_agent 'Max file size')"
-    expect_equal 'cpu time' 'unlimited unlimited' "$(limit_of_agent 'Max cpu time')"
+    expect_raised 'Max open files'
+    expect_raised 'Max file size'
+    expect_raised 'Max cpu time'
 }
 
 TheReasonOfALimitReachesTheUser() {

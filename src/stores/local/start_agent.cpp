@@ -200,6 +200,7 @@ std::error_code start_agent(const local_address& address, std::string& said) {
     if (!heard) return errc::store_unavailable;
     if (said.starts_with("ready")) return {};
     while (said.ends_with('\n')) said.pop_back();
+    if (said.empty()) said = program + " ended before it could serve";
     return errc::no_agent;
 }
 
