@@ -47,7 +47,8 @@ private:
     }
     [[nodiscard]] bool answers() const {
         std::error_code error;
-        const int socket = detail::dial_local(address(), error);
+        std::string why;
+        const int socket = detail::dial_local(address(), error, why);
         if (socket >= 0) close(socket);
         return socket >= 0;
     }
@@ -87,8 +88,9 @@ class bare_waiter {
 public:
     bare_waiter(const detail::local_address& address, std::uint64_t number) : request_{{1, number}, 1} {
         std::error_code error;
-        socket_ = detail::dial_local(address, error);
-        if (error) throw std::system_error{error};
+        std::string why;
+        socket_ = detail::dial_local(address, error, why);
+        if (error) throw std::system_error{error, why};
         const timeval patience{10, 0};  // whoever is passed over hears nothing
         setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
         fcntl(socket_, F_SETFL, 0);

@@ -1,7 +1,11 @@
 #include "place.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 
+#include "client/printable.hpp"
 #include "client/url.hpp"
 #include "failure.hpp"
 #include "stores/resp/wire.hpp"
@@ -35,6 +39,18 @@ std::string address_of(const place& place) {
 }
 
 std::string shown(const place& place) { return detail::shown_url(address_of(place)); }
+
+std::string agent_meant(const place& place) {
+    if (place.url != "local:" && !place.url.starts_with("local:?")) return {};
+    const std::string user = std::to_string(::geteuid());
+    std::string text = shown(place) + ", the agent of user " + user;
+    struct stat network {};
+    if (::stat("/proc/self/ns/net", &network) == 0) text += " in network namespace " + std::to_string(network.st_ino);
+    const char* const caller = std::getenv("SUDO_UID");
+    if (caller != nullptr && caller != user)
+        text += "; user " + detail::printable(caller) + ", who ran sudo, has another";
+    return text;
+}
 
 void no_answer(const place& place) {
     throw failure{exit_code::unreachable, "the engine at " + shown(place) + " does not answer"};

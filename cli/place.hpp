@@ -29,6 +29,10 @@ struct place {
 /// The same for people and for comparisons: one text for one place, without credentials.
 [[nodiscard]] std::string shown(const place& place);
 
+/// Which agent `local:` means here, for people: each user and each network namespace has one of its own. Empty for
+/// addresses that name their place.
+[[nodiscard]] std::string agent_meant(const place& place);
+
 /// The engine there is silent. Throws `failure` (unreachable).
 [[noreturn]] void no_answer(const place& place);
 

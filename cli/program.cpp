@@ -87,7 +87,10 @@ int perform(int argc, char** argv) {
     add_agent(app, chosen);
     add_bench(app, chosen);
     app.require_subcommand(0, 1);  // or the word of another verb, after the first, would be that verb
-    app.footer("`baton VERB --help` says more of a verb, with examples.");
+    app.footer(
+        "Programs of one user on one machine meet at local:, the user's agent. Other users, `sudo baton` and other\n"
+        "network namespaces have agents of their own; `baton agent --help` shows how to share one.\n\n"
+        "`baton VERB --help` says more of a verb, with examples.");
     try {
         app.parse(line.own);
     } catch (const CLI::CallForHelp&) {

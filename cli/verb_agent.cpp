@@ -31,6 +31,10 @@ constexpr const char* examples = R"(Examples:
   baton agent                                                   what the first client does by itself
   baton agent --foreground                                      under a supervisor
   baton agent --foreground --address local:/run/team --mode 0660    for a group of users
+
+One for all users of a machine, and for `sudo baton`:
+  sudo baton agent --foreground --address local:/run/baton.sock --mode 0666
+Its clients set BATON_URL=local:/run/baton.sock. packaging/baton-agent.service does this under systemd.
 )";
 
 struct arguments {
@@ -83,6 +87,15 @@ detail::local_address address_of(const arguments& arguments) {
     return detail::parse_local_address(std::string_view{arguments.address}.substr(scheme.size()));
 }
 
+/// Names the other process if it is one that no client of this user would talk to.
+failure served_already(const detail::local_address& address) {
+    std::error_code error;
+    std::string why;
+    if (const int socket = detail::dial_local(address, error, why); socket >= 0) close(socket);
+    if (error == errc::not_permitted) return {exit_code::not_permitted, why};
+    return {exit_code::unreachable, "another agent serves " + address.url() + " already"};
+}
+
 int serve(const arguments& arguments) {
     agent::options options;
     options.address = address_of(arguments);
@@ -103,8 +116,7 @@ int serve(const arguments& arguments) {
         case agent::outcome::done: return number(exit_code::ok);
         case agent::outcome::taken:
             // Of many that were started at once, all but one come here, and their starters find that one.
-            if (!arguments.detached_start)
-                throw failure{exit_code::unreachable, "another agent serves " + options.address.url() + " already"};
+            if (!arguments.detached_start) throw served_already(options.address);
             say_ready();
             return number(exit_code::ok);
         case agent::outcome::failed: break;
@@ -117,12 +129,13 @@ int serve(const arguments& arguments) {
 int start(const arguments& arguments) {
     const detail::local_address address = address_of(arguments);
     std::error_code error;
-    if (const int socket = detail::dial_local(address, error); socket >= 0) {
+    std::string said;
+    if (const int socket = detail::dial_local(address, error, said); socket >= 0) {
         close(socket);
         complain("an agent serves " + address.url() + " already");
         return number(exit_code::ok);
     }
-    std::string said;
+    if (error == errc::not_permitted) throw failure{exit_code::not_permitted, said};
     error = detail::start_agent(address, said);
     if (error)
         throw failure{exit_code::unreachable, "no agent could be started: " + (said.empty() ? error.message() : said)};

@@ -39,7 +39,11 @@ int list(const texts& in) {
     client client = open_looking_client(place);
     const snapshot seen = look(client, place, filter);
     std::string text = in.json ? list_json(seen) : in.dot ? list_dot(seen) : list_text(seen);
-    if (text.empty() && !in.name.empty()) text = detail::printable(in.name) + ": free\n";
+    // A user may look at another agent than the one that holds the name.
+    if (const std::string agent = agent_meant(place); !in.json && !in.dot && !agent.empty())
+        text = "at " + agent + "\n" + text;
+    if (!in.json && !in.dot && !in.name.empty() && find_resource(seen, in.name) == nullptr)
+        text += detail::printable(in.name) + (is_paused(seen) ? ": not granted yet\n" : ": free\n");
     const int code = print(text);
     if (code != number(exit_code::ok) || in.name.empty() || !is_free(seen, in.name)) return code;
     return number(exit_code::no);

@@ -31,6 +31,9 @@ Names held with -l are marked as abandoned if the command is killed or crashes (
 USR1, USR2 and PIPE ends it), if it is stopped because of a loss or --max-hold and does not end with 0, and if baton is
 killed. An exit code that is not 0 leaves no mark. The next run is told; `baton mend NAME` removes the mark.
 
+Names mean the same to all programs at one address. local:, the default, is the agent of one user: `sudo baton run`, other
+users and other network namespaces have others. `baton run -v` says which one it is, `baton agent --help` how to share one.
+
 The command finds BATON_FENCE, BATON_LOCKS, BATON_SLOTS, BATON_ABANDONED, BATON_WAITED_MS, BATON_URL, BATON_SPACE.)";
 
 /// What the parser fills in, as text where we say better than it what is allowed.

@@ -13,7 +13,8 @@
 namespace baton::cli {
 
 void place_options::add_to(CLI::App& verb) {
-    verb.add_option("-u,--url", url, "Where the engine is; else BATON_URL, else local:")->type_name("URL");
+    verb.add_option("-u,--url", url, "Where the engine is; else BATON_URL, else local:, this user's agent")
+        ->type_name("URL");
     verb.add_option("--space", space, "Which space of it; else BATON_SPACE")->type_name("SPACE");
 }
 

@@ -14,7 +14,7 @@ std::string head(const snapshot& snapshot, const resource_view& resource) {
     std::string text = printable(resource.name) + ": ";
     const bool counted = std::ranges::any_of(resource.holders, [](const auto& c) { return c.mode == mode::permits; });
     if (resource.holders.empty() && resource.queue.empty()) {
-        text += "free";
+        text += is_paused(snapshot) ? "not granted yet" : "free";
     } else if (counted && resource.limit) {
         text += std::to_string(resource.used) + " of " + std::to_string(*resource.limit);
         if (resource.percent) text += ", " + std::to_string(*resource.percent) + " %";
@@ -84,7 +84,13 @@ const request_view* find_request(const snapshot& snapshot, protocol::serial tick
     return found == snapshot.requests.end() ? nullptr : &*found;
 }
 
+std::string pause_text(protocol::duration left) {
+    return "the engine has restarted, and grants nothing for " + show_duration(left) +
+           " so that its predecessor's clients can come back";
+}
+
 bool is_free(const snapshot& snapshot, const std::string& name) {
+    if (is_paused(snapshot)) return false;
     const resource_view* const resource = find_resource(snapshot, name);
     return resource == nullptr || (resource->holders.empty() && resource->queue.empty());
 }
@@ -97,9 +103,7 @@ std::string mode_text(baton::mode mode, std::uint32_t permits, std::uint32_t lim
 
 std::string list_text(const snapshot& snapshot) {
     std::string text;
-    if (is_paused(snapshot))
-        text += "paused: the engine has restarted and grants nothing for " +
-                show_duration(*snapshot.paused_until - snapshot.at) + "\n";
+    if (is_paused(snapshot)) text += "paused: " + pause_text(*snapshot.paused_until - snapshot.at) + "\n";
     for (const resource_view& resource : snapshot.resources) {
         text += head(snapshot, resource);
         for (const claim_view& claim : resource.holders) text += line(snapshot, claim, "holds  ");

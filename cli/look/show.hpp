@@ -23,7 +23,9 @@ namespace baton::cli {
 [[nodiscard]] inline bool is_paused(const snapshot& snapshot) {
     return snapshot.paused_until && *snapshot.paused_until > snapshot.at;
 }
-/// Nobody holds it and nobody waits for it.
+/// Why nothing is granted, and for how long still.
+[[nodiscard]] std::string pause_text(protocol::duration left);
+/// It has no holder and no waiter. That is not known while the engine is paused.
 [[nodiscard]] bool is_free(const snapshot& snapshot, const std::string& name);
 
 /// `, alive 2 s ago`, where that is known.

@@ -125,7 +125,7 @@ std::string queue_text(const snapshot& snapshot, const resource_view& resource) 
 
 std::string why_text(const snapshot& snapshot, const std::string& name) {
     const resource_view* const resource = find_resource(snapshot, name);
-    if (resource == nullptr || is_free(snapshot, name)) {
+    if (is_free(snapshot, name)) {
         std::string text = printable(name) + " is free.";
         if (resource != nullptr && resource->pinned)
             text += " Its limit is pinned to " + std::to_string(*resource->pinned) + ".";
@@ -135,15 +135,15 @@ std::string why_text(const snapshot& snapshot, const std::string& name) {
         return text + "\n";
     }
     std::string text = printable(name);
+    if (resource == nullptr || (resource->holders.empty() && resource->queue.empty()))
+        return text + " is not granted yet: " + pause_text(*snapshot.paused_until - snapshot.at) + ".\n";
     if (resource->holders.empty())
         text += is_paused(snapshot) ? " is not granted yet. "
                                     : " is held by nobody, but reserved for a request that waits for other names too. ";
     else
         text += " is held by " + holders_text(snapshot, *resource) + ". ";
     text += queue_text(snapshot, *resource);
-    if (is_paused(snapshot))
-        text += " The engine has restarted and grants nothing for " +
-                show_duration(*snapshot.paused_until - snapshot.at) + ".";
+    if (is_paused(snapshot)) text += " Here " + pause_text(*snapshot.paused_until - snapshot.at) + ".";
     for (const circle& circle : snapshot.circles) {
         text += " A circle of sessions that wait for each other:";
         for (const circle_step& step : circle)

@@ -39,12 +39,11 @@ void serve(client client, const inspect_filter& filter, const std::shared_ptr<lo
         std::optional<snapshot> seen;
         try {
             seen = client.inspect(filter);
-        } catch (const error&) {  // then there is nothing to show this time
+        } catch (const error&) {  // there is nothing to show this time
         }
         lock.lock();
         state->wanted = state->looking = false;
-        if (!seen) continue;
-        state->seen = std::move(seen);
+        if (seen) state->seen = std::move(seen);
         ::eventfd_write(state->wake, 1);
     }
 }

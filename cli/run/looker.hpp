@@ -21,7 +21,7 @@ public:
 
     /// Asks for a look, unless one is under way.
     void look();
-    /// Readable when there is something to take.
+    /// Readable when a look is over, whether or not it saw anything.
     [[nodiscard]] int descriptor() const;
     [[nodiscard]] std::optional<snapshot> take();
     /// Whether a look was left to itself: then the process must end without tidying up around that thread.

@@ -15,6 +15,7 @@
 #include "client/url.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
+#include "look/show.hpp"
 #include "run/environment.hpp"
 #include "run/guardian.hpp"
 #include "run/job.hpp"
@@ -71,7 +72,8 @@ std::string signal_name(int signal) {
 /// From a lease to its release, with the client still there.
 class command_run {
 public:
-    command_run(const run_options& options, voice& voice) : options_{options}, voice_{voice} {}
+    command_run(const run_options& options, const store& store, voice& voice)
+        : options_{options}, store_{store}, voice_{voice} {}
 
     /// The exit code, or the signal to end by.
     struct result {
@@ -85,16 +87,18 @@ public:
 
 private:
     result finish(lease& lease, const job_end& end);
-    result not_acquired(const char* reason, const std::string& sentence);
+    result not_acquired(const char* reason, const std::string& sentence, std::vector<field> more = {});
     void tell_end(const job_end& end);
 
     const run_options& options_;
+    const store& store_;
     voice& voice_;
 };
 
-command_run::result command_run::not_acquired(const char* reason, const std::string& sentence) {
-    voice_.say(weight::news, "not_acquired", sentence,
-               {{"names", names(options_.claims)}, {"reason", std::string{reason}}});
+command_run::result command_run::not_acquired(const char* reason, const std::string& sentence,
+                                              std::vector<field> more) {
+    more.insert(more.begin(), {{"names", names(options_.claims)}, {"reason", std::string{reason}}});
+    voice_.say(weight::news, "not_acquired", sentence, more);
     return {options_.conflict_exit_code, 0};
 }
 
@@ -103,13 +107,18 @@ command_run::result command_run::without_lease(const turn& turn) {
     if (turn.signal != 0) return {number(exit_code::by_signal) + turn.signal, turn.signal};
     if (turn.guardian_lost) throw failure{exit_code::internal, "the guardian was killed; nothing was started"};
     if (turn.unreached) no_answer(options_.place);
+    if (turn.paused)
+        return not_acquired("paused", "did not get " + wanted + ": " + pause_text(*turn.paused),
+                            {{"paused_ms", std::int64_t{turn.paused->count() / 1'000}}});
     if (turn.busy) return not_acquired("busy", wanted + " is taken");
     if (turn.error == errc::timed_out)
         return not_acquired("timed_out", "did not get " + wanted + " within " + show_exactly(*options_.wait));
     if (turn.error == errc::revoked) return not_acquired("revoked", "an operator ended the wait for " + wanted);
     if (turn.error == errc::queue_full || turn.error == errc::above_limit)
         return not_acquired("refused", "did not get " + wanted + ": " + turn.error.message());
-    throw failure{code_of(turn.error), "cannot acquire " + wanted + ": " + turn.error.message()};
+    const std::string why = printable(store_.explanation(turn.error));
+    throw failure{code_of(turn.error),
+                  "cannot acquire " + wanted + ": " + turn.error.message() + (why.empty() ? "" : ": " + why)};
 }
 
 command_run::result command_run::with_lease(lease& lease, job& job) {
@@ -259,6 +268,8 @@ int run_command(const run_options& given) {
     fill_standard_descriptors();
     signals signals;
     terminal terminal;
+    if (const std::string agent = agent_meant(options.place); !agent.empty())
+        voice.say(weight::detail, "using", "using " + agent, {{"agent", agent}});
     // Before the client, because that starts threads.
     guardian guardian{{terminal.descriptor(), signals.original_mask(), signals.ignored_children()}};
     const std::string label = label_of(options);
@@ -274,7 +285,7 @@ int run_command(const run_options& given) {
         client client =
             open_client(store, {.ttl = options.ttl, .label = label, .observer = reach, .stand_in = stand_in});
         turn turn = await_turn(client, options, label, signals, guardian, *reach, voice);
-        command_run run{options, voice};
+        command_run run{options, *store, voice};
         job job{options, turn.granted, guardian, signals, terminal, voice};
         const bool granted = turn.granted.fence() != 0 && turn.signal == 0 && !turn.guardian_lost;
         try {

@@ -30,7 +30,7 @@ using std::chrono::steady_clock;
 // An engine that has not answered by then counts as out of reach. An agent that starts takes a fraction of a second.
 constexpr milliseconds reach_within{10'000};
 constexpr milliseconds reach_without_waiting{2'000};
-// How long the command waits for a look at the limits of its permits, which takes one round trip.
+// How long the end of the wait is put off for one more look at the engine, which takes one round trip.
 constexpr milliseconds look_within{1'000};
 
 /// Where the request's answer arrives, on some other thread.
@@ -170,6 +170,20 @@ int poll_timeout(steady_clock::time_point until) {
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
+std::optional<snapshot> look_once(looker& looker) {
+    looker.look();
+    pollfd looked{looker.descriptor(), POLLIN, 0};
+    ::poll(&looked, 1, static_cast<int>(look_within.count()));
+    return looker.take();
+}
+
+/// How long the engine still pauses. A refusal does not say whether the name is held or the engine pauses.
+std::optional<protocol::duration> pause_left(looker& looker) {
+    const auto seen = look_once(looker);
+    if (!seen || !seen->paused_until || *seen->paused_until <= seen->at) return {};
+    return *seen->paused_until - seen->at;
+}
+
 }  // namespace
 
 turn await_turn(client& client, const run_options& options, const std::string& label, signals& signals,
@@ -206,12 +220,10 @@ turn await_turn(client& client, const run_options& options, const std::string& l
         if (result.signal == 0) display.pass(now);
     }
     if (result.granted.fence() != 0 && result.signal == 0 && display.limits_unknown()) {
-        looker.look();
-        pollfd seen{looker.descriptor(), POLLIN, 0};
-        ::poll(&seen, 1, static_cast<int>(look_within.count()));
-        if (const auto snapshot = looker.take()) display.check_limits(*snapshot);
+        if (const auto seen = look_once(looker)) display.check_limits(*seen);
     }
     voice.redraw("");
+    if (result.busy) result.paused = pause_left(looker);
     result.unreached = result.unreached || (result.error == errc::timed_out && !reach.reached);
     // What was granted in the moment of leaving is given back unused.
     if (result.signal != 0 || result.guardian_lost) result.granted.release_unfinished();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -15,10 +16,11 @@ namespace baton::cli {
 
 struct turn {
     lease granted;
-    std::error_code error;   // with no lease: why
-    bool busy = false;       // with --nonblock
-    bool unreached = false;  // the engine never answered
-    int signal = 0;          // that ended the wait
+    std::error_code error;                     // with no lease: why
+    bool busy = false;                         // with --nonblock
+    std::optional<protocol::duration> paused;  // busy because the engine grants nothing for this long
+    bool unreached = false;                    // the engine never answered
+    int signal = 0;                            // that ended the wait
     bool guardian_lost = false;
 };
 

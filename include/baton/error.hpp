@@ -21,7 +21,7 @@ enum class errc {
     not_permitted,      ///< the agent is another user's, or the server does not let us
     version_mismatch,   ///< the agent, or the space on the server, is of another version and in use
     space_refused,      ///< the server, or the space on it, is not set up as the address says: see docs/redis.md
-    store_full,         ///< the store has no memory for one more request; nothing of it was done
+    store_full,         ///< the store has no room for one more client, session or request; nothing of it was done
 
     // Refusals: each is also error_kind::refused.
     no_claims = 101,

@@ -120,6 +120,13 @@ public:
         return {};
     }
 
+    /// What the server or the system said when it last refused something with this error, for people to read; empty:
+    /// nothing more than the error itself says.
+    [[nodiscard]] virtual std::string explanation(std::error_code error) const {
+        static_cast<void>(error);
+        return {};
+    }
+
     /// Returns when `who`, which waits on the calling thread, is told. Meanwhile a store may do its own work on that
     /// thread, if it has any: what is read by the thread that waits for it costs no switch to another.
     virtual void wait(sleeper& who) {

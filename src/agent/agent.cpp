@@ -1,7 +1,6 @@
 #include "agent/agent.hpp"
 
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,29 +15,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t descriptors_a_client = 3;  // the socket, its process, and a second one
-constexpr std::size_t own_descriptors = 64;
-
-/// As many clients as there can be descriptors for.
-limits within_descriptors(limits limits) {
-    rlimit files{};
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return limits;
-    const rlim_t wanted = limits.clients * descriptors_a_client + own_descriptors;
-    if (files.rlim_cur < wanted) {
-        files.rlim_cur = std::min(wanted, files.rlim_max);
-        if (setrlimit(RLIMIT_NOFILE, &files) != 0) getrlimit(RLIMIT_NOFILE, &files);
-    }
-    const std::size_t available = files.rlim_cur > own_descriptors ? files.rlim_cur - own_descriptors : 0;
-    limits.clients = std::clamp<std::size_t>(available / descriptors_a_client, 1, limits.clients);
-    return limits;
-}
-
 }  // namespace
 
-server::server(const options& options, state_file& state, int listening)
+server::server(const options& options, client_room room, state_file& state, int listening)
     : options_{options},
       state_{state},
-      limits_{within_descriptors(options.limits)},
+      limits_{options.limits},
+      room_{std::move(room)},
       lineage_{static_cast<lineage>(state.start().time_since_epoch().count())},
       acceptor_{context_, asio::local::stream_protocol{}, listening},
       signals_{context_, SIGTERM, SIGINT},
@@ -93,9 +76,10 @@ void server::welcome(peer::socket socket) {
         resp::writer{made->out()}.error("DENIED this agent serves user " + std::to_string(geteuid()) + " only");
         return made->finish();
     }
-    if (peers_.size() > limits_.clients) {
-        resp::writer{made->out()}.error("LIMIT this agent serves at most " + std::to_string(limits_.clients) +
-                                        " clients at a time");
+    if (peers_.size() > room_.clients) {
+        const std::string why = room_.why.empty() ? "" : ", as " + room_.why;
+        resp::writer{made->out()}.error("LIMIT this agent, process " + std::to_string(getpid()) + ", serves at most " +
+                                        std::to_string(room_.clients) + " clients at a time" + why);
         return made->finish();
     }
     if (auto process = watch(process_watch::of_peer(context_, descriptor))) made->add(std::move(process));
@@ -167,11 +151,15 @@ void server::flush_notices() {
     for (const auto& peer : std::exchange(unflushed_, {})) peer->flush();
 }
 
-/// The successor must know of sessions before they know that they are.
 void server::count_sessions(std::size_t before, std::size_t after) {
     sessions_ = sessions_ - before + after;
-    state_.serving(sessions_ > 0 || (paused_until_ && clock::now() < *paused_until_));
+    if (may_have_clients()) return;
+    // If that cannot be recorded, the successor pauses without need.
+    static_cast<void>(state_.serving(false));
 }
+
+/// Sessions, or clients of the predecessor that may still come back.
+bool server::may_have_clients() const { return sessions_ > 0 || (paused_until_ && clock::now() < *paused_until_); }
 
 void server::arm(std::optional<clock::time_point> due) {
     if (!due || (armed_ && *armed_ <= *due)) return;
@@ -219,7 +207,7 @@ void server::await_idleness() {
 /// The state is told while the address is still ours; then it is free.
 void server::stop() {
     if (std::exchange(stopping_, true)) return;
-    state_.serving(sessions_ > 0 || (paused_until_ && clock::now() < *paused_until_));
+    if (!may_have_clients()) static_cast<void>(state_.serving(false));
     std::error_code ignored;
     if (!options_.address.is_own()) unlink(options_.address.path.c_str());
     acceptor_.close(ignored);
@@ -231,24 +219,33 @@ void server::stop() {
 }
 
 outcome serve(const options& options, std::string& why) {
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    std::error_code error;
-    state_file state;
-    // The bind decides who has the user's own address, and a lock who may replace a socket file: only then is the
-    // state read.
-    if (!options.address.is_own() && !state.take(options.address, options.max_ttl, error)) {
-        why = "cannot use " + options.address.path + ".state: " + error.message();
-        return error ? outcome::failed : outcome::taken;
+    for (const int each : {SIGPIPE, SIGHUP, SIGXFSZ}) signal(each, SIG_IGN);  // errors of the calls say the same
+    raise_own_limits();
+    client_room room = room_for_clients(options.limits.clients);
+    if (room.clients == 0) {
+        why = "the agent cannot serve: " + room.why + "; raise the limit, or start the agent where it is higher";
+        return outcome::failed;
     }
+    // The bind decides which agent has the user's own address, and a lock which one may replace a socket file: only
+    // then is the state read.
+    state_file state;
+    const auto take_state = [&] { return state.take(options.address, options.max_ttl, why); };
+    auto state_taken = state_file::outcome::ours;
+    if (!options.address.is_own()) state_taken = take_state();
+    if (state_taken == state_file::outcome::taken) return outcome::taken;
+    if (state_taken == state_file::outcome::failed) return outcome::failed;
+    std::error_code error;
     const int listening = detail::listen_local(options.address, options.mode, error);
     if (error == std::errc::address_in_use) return outcome::taken;
     if (error) {
         why = "cannot listen at " + options.address.url() + ": " + error.message();
         return outcome::failed;
     }
-    if (options.address.is_own()) state.take(options.address, options.max_ttl, error);
-    server{options, state, listening}.run();
+    if (options.address.is_own() && take_state() != state_file::outcome::ours) {
+        close(listening);
+        return outcome::failed;
+    }
+    server{options, std::move(room), state, listening}.run();
     return outcome::done;
 }
 

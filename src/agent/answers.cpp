@@ -7,6 +7,8 @@
 namespace baton::agent {
 
 void server::answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) {
+    // The record says by now that there are no sessions; the client asks the successor again.
+    if (stopping_) return from->drop();
     const resp::decoded_request decoded = resp::decode_request(request);
     if (!decoded.request) return resp::writer{out}.error(decoded.error);
     std::visit([&](const auto& what) { answer(from, what, out); }, *decoded.request);
@@ -17,12 +19,23 @@ void server::answer(const std::shared_ptr<peer>& from, const protocol::command& 
     if (space == nullptr) return resp::writer{out}.error("LIMIT too many spaces");
     if (const std::string over = over_limit(*space, command); !over.empty())
         return resp::writer{out}.error("LIMIT " + over);
+    if (const std::error_code failed = record(command))
+        return resp::writer{out}.error("UNRECORDED the agent cannot record in " + state_.path() +
+                                       " that it has clients: " + failed.message());
     const std::size_t before = space->engine().session_count();
     space::notices notices;
     const auto events = space->perform(command, from, notices);
     count_sessions(before, space->engine().session_count());
     resp::encode_answer(out, lineage_, events);
     deliver(*space, notices);
+}
+
+/// Before a session is opened, the successor must be able to know of it. A renewal makes sure that it still can: the
+/// file may have been removed.
+std::error_code server::record(const protocol::command& command) {
+    if (std::holds_alternative<protocol::open>(command)) return state_.serving(true);
+    if (std::holds_alternative<protocol::renew>(command) && sessions_ > 0) static_cast<void>(state_.serving(true));
+    return {};
 }
 
 std::string server::over_limit(const space& space, const protocol::command& command) const {

@@ -14,6 +14,7 @@
 
 #include "agent/agent.hpp"
 #include "agent/peer.hpp"
+#include "agent/process_limits.hpp"
 #include "agent/space.hpp"
 #include "agent/state_file.hpp"
 #include "stores/resp/wire.hpp"
@@ -22,7 +23,7 @@ namespace baton::agent {
 
 class server final : public peer_host {
 public:
-    server(const options& options, state_file& state, int listening);
+    server(const options& options, client_room room, state_file& state, int listening);
 
     void run();
 
@@ -42,6 +43,7 @@ private:
     space* find_space(const std::string& name);
     void deliver(const space& space, space::notices& notices);
     void count_sessions(std::size_t before, std::size_t after);
+    [[nodiscard]] bool may_have_clients() const;
     void arm(std::optional<clock::time_point> due);
     void tick();
     void await_idleness();
@@ -57,10 +59,12 @@ private:
     void answer(const std::shared_ptr<peer>& from, const resp::ping& ping, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::redis_hello& hello, std::string& out);
     [[nodiscard]] std::string over_limit(const space& space, const protocol::command& command) const;
+    [[nodiscard]] std::error_code record(const protocol::command& command);
 
     const options& options_;
     state_file& state_;
     limits limits_;
+    client_room room_;
     clock::time_point started_ = clock::now();
     lineage lineage_;
     std::optional<clock::time_point> paused_until_;

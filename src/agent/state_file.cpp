@@ -1,17 +1,19 @@
 #include "agent/state_file.hpp"
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
+#include <string_view>
 #include <utility>
 
 namespace baton::agent {
@@ -38,10 +40,31 @@ std::string path_for(const detail::local_address& address) {
     return "/dev/shm/baton-" + std::to_string(geteuid()) + "-" + (known ? std::to_string(network.st_ino) : "x");
 }
 
-/// Ours, and nothing that somebody else has put in its place.
-bool is_ours(int file) {
-    struct stat found {};
-    return fstat(file, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid() && found.st_nlink == 1;
+std::error_code last_error() { return {errno, std::generic_category()}; }
+
+/// Why a file at this path must not be written to: another user may have put it, or a link, in the place of ours.
+/// Empty: it is ours.
+std::string why_foreign(const struct stat& found) {
+    if (S_ISLNK(found.st_mode) || !S_ISREG(found.st_mode)) return "it is not a regular file";
+    if (found.st_uid != geteuid()) return "it belongs to user " + std::to_string(found.st_uid);
+    if (found.st_nlink > 1) return "it has a second name, a hard link";
+    return {};
+}
+
+std::error_code write_all(int file, const std::string& line) {
+    errno = ENOSPC;  // for a short write, which sets no error
+    if (pwrite(file, line.data(), line.size(), 0) == static_cast<ssize_t>(line.size())) return {};
+    return last_error();
+}
+
+/// Gives the file its name unless another file has it (EEXIST). A file system that does not know RENAME_NOREPLACE
+/// usually knows hard links.
+bool give_name(const std::string& temporary, const std::string& path) {
+    if (renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) return true;
+    if (errno != EINVAL && errno != ENOSYS) return false;
+    if (link(temporary.c_str(), path.c_str()) != 0) return false;
+    unlink(temporary.c_str());
+    return true;
 }
 
 constexpr int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
@@ -49,85 +72,147 @@ constexpr const char* format = "baton 2 %s %s %20" PRId64 " %20" PRId64 " %9" PR
 
 }  // namespace
 
+struct state_file::opened {
+    int file = -1;
+    bool made = false;  // by this call: there is no predecessor
+    std::error_code error;
+    std::string why;  // the file is foreign
+};
+
 state_file::~state_file() {
     if (file_ >= 0) close(file_);
 }
 
-bool state_file::take(const detail::local_address& address, std::optional<std::chrono::milliseconds> max_ttl,
-                      std::error_code& error) {
+state_file::outcome state_file::take(const detail::local_address& address,
+                                     std::optional<std::chrono::milliseconds> max_ttl, std::string& why) {
     path_ = path_for(address);
     boot_ = boot_id();
-    for (int tries = 0; file_ < 0 && tries < 10; ++tries) {
-        file_ = open(path_.c_str(), flags);
-        if (file_ < 0 && errno == ENOENT) file_ = open(path_.c_str(), flags | O_CREAT | O_EXCL, 0600);
-        if (file_ < 0 && errno != EEXIST && errno != ENOENT) break;
-    }
-    const int why = errno;
-    if (file_ >= 0 && !is_ours(file_)) {
-        close(file_);
-        file_ = -1;
-    }
-    if (file_ < 0 && !address.is_own()) {
-        error = {why == 0 ? EPERM : why, std::generic_category()};
-        return false;
-    }
-    if (!address.is_own() && flock(file_, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) error = {errno, std::generic_category()};
-        return false;
-    }
-    locked_ = !address.is_own();
-    read();
-    if (owed_ && former_max_ttl_.count() > 0) max_ttl_ = former_max_ttl_;
+    lock_ = !address.is_own();
     if (max_ttl) max_ttl_ = *max_ttl;
-    write();
-    return true;
+    begin();
+    opened found = open_or_make();
+    file_ = found.file;
+    if (found.error == std::errc::operation_would_block) return outcome::taken;
+    if (!found.error && found.why.empty() && !found.made) {
+        read();
+        if (owed_ && former_max_ttl_.count() > 0 && !max_ttl) max_ttl_ = former_max_ttl_;
+        found.error = write();
+    }
+    if (!found.error && found.why.empty()) return outcome::ours;
+    why = "the agent cannot record in " + path_ +
+          " that it has clients: " + (found.why.empty() ? found.error.message() : found.why);
+    return outcome::failed;
+}
+
+state_file::opened state_file::open_or_make() const {
+    opened result;
+    for (int tries = 0; tries < 10; ++tries) {
+        result = {};
+        result.file = open(path_.c_str(), flags);
+        if (result.file < 0 && errno == ENOENT) {
+            result = make();
+            if (result.error == std::errc::file_exists) continue;  // another agent was faster
+            return result;
+        }
+        if (result.file < 0) result.error = last_error();
+        struct stat found {};
+        if ((result.file < 0 ? lstat(path_.c_str(), &found) : fstat(result.file, &found)) == 0)
+            result.why = why_foreign(found);
+        if (result.file < 0 || !result.why.empty()) return result;
+        if (found.st_nlink == 0) {  // removed since it was opened
+            close(result.file);
+            continue;
+        }
+        if (lock_ && flock(result.file, LOCK_EX | LOCK_NB) != 0) result.error = last_error();
+        return result;
+    }
+    if (!result.error) result.error = std::make_error_code(std::errc::resource_unavailable_try_again);
+    return result;
+}
+
+/// Makes the file under a temporary name, with its line, its room on the disk and its lock, before it gets its own
+/// name: an agent that is killed meanwhile leaves no file that could be mistaken for the record of one that served.
+state_file::opened state_file::make() const {
+    opened result;
+    std::string temporary = path_ + ".XXXXXX";
+    result.file = mkostemp(temporary.data(), O_CLOEXEC | O_NONBLOCK);
+    if (result.file < 0) {
+        result.error = last_error();
+        return result;
+    }
+    result.error = write_all(result.file, line());
+    if (!result.error && lock_ && flock(result.file, LOCK_EX | LOCK_NB) != 0) result.error = last_error();
+    if (!result.error && !give_name(temporary, path_)) result.error = last_error();
+    if (result.error) {
+        unlink(temporary.c_str());
+        close(std::exchange(result.file, -1));
+    }
+    result.made = !result.error;
+    return result;
+}
+
+/// As if there had never been another agent.
+void state_file::begin() {
+    start_ = protocol::instant{protocol::duration{microseconds(CLOCK_REALTIME)}};
+    ahead_us_ = start_.time_since_epoch().count() - microseconds(CLOCK_MONOTONIC);
 }
 
 void state_file::read() {
-    const std::int64_t wall = microseconds(CLOCK_REALTIME);
-    const std::int64_t monotonic = microseconds(CLOCK_MONOTONIC);
-    std::int64_t start = wall;
     std::array<char, 256> text{};
-    const ssize_t size = file_ < 0 ? -1 : pread(file_, text.data(), text.size() - 1, 0);
-    if (size != 0) {  // an empty one was just made
-        std::array<char, 64> boot{};
-        std::array<char, 16> state{};
-        std::int64_t before = 0;
-        std::int64_t ahead = 0;
-        std::int64_t max_ttl = 0;
-        const bool known = size > 0 && std::sscanf(text.data(), "baton 2 %63s %15s %" SCNd64 " %" SCNd64 " %" SCNd64,
-                                                   boot.data(), state.data(), &before, &ahead, &max_ttl) == 5;
-        const bool same_boot = known && boot_ == boot.data();
-        // Who cannot tell must wait: a pause is always safe.
-        owed_ = !known || (same_boot && std::string{state.data()} != "clean");
-        if (known) former_max_ttl_ = std::chrono::milliseconds{std::clamp<std::int64_t>(max_ttl, 0, 86'400'000)};
-        if (known) start = std::max(start, before + 1);
-        if (same_boot) start = std::max(start, monotonic + ahead);
-    }
+    std::array<char, 64> boot{};
+    std::array<char, 16> state{};
+    std::int64_t before = 0;
+    std::int64_t ahead = 0;
+    std::int64_t max_ttl = 0;
+    const ssize_t size = pread(file_, text.data(), text.size() - 1, 0);
+    // The end of the line shows that all of it is there.
+    const bool whole = size > 0 && std::string_view{text.data()}.find('\n') != std::string_view::npos;
+    const bool known = whole && std::sscanf(text.data(), "baton 2 %63s %15s %" SCNd64 " %" SCNd64 " %" SCNd64,
+                                            boot.data(), state.data(), &before, &ahead, &max_ttl) == 5;
+    const bool same_boot = known && boot_ == boot.data();
+    // A pause is always safe; without one, it must be certain that there are no sessions.
+    owed_ = !known || (same_boot && std::string_view{state.data()} != "clean");
+    serving_ = owed_;
+    if (!known) return;
+    former_max_ttl_ = std::chrono::milliseconds{std::clamp<std::int64_t>(max_ttl, 0, 86'400'000)};
+    std::int64_t start = std::max<std::int64_t>(start_.time_since_epoch().count(), before + 1);
+    const std::int64_t monotonic = microseconds(CLOCK_MONOTONIC);
+    if (same_boot) start = std::max(start, monotonic + ahead);
     start_ = protocol::instant{protocol::duration{start}};
     ahead_us_ = start - monotonic;
-    serving_ = owed_;
 }
 
-/// One short write: whoever is killed leaves the old line or the new one. What was removed meanwhile (a logout may do
-/// that to all of a user's files in /dev/shm) is made again.
-void state_file::write() {
-    if (file_ < 0) return;
-    if (struct stat found{}; !locked_ && fstat(file_, &found) == 0 && found.st_nlink == 0) {
-        const int again = open(path_.c_str(), flags | O_CREAT | O_EXCL, 0600);
-        if (again >= 0) close(std::exchange(file_, again));
-    }
+std::string state_file::line() const {
     std::array<char, 256> line{};
     const int size =
         std::snprintf(line.data(), line.size(), format, boot_.c_str(), serving_ ? "serving" : "clean  ",
                       std::int64_t{start_.time_since_epoch().count()}, ahead_us_, std::int64_t{max_ttl_.count()});
-    if (size > 0 && pwrite(file_, line.data(), static_cast<std::size_t>(size), 0) < 0) return;
+    return {line.data(), static_cast<std::size_t>(std::max(size, 0))};
 }
 
-void state_file::serving(bool sessions) {
-    if (sessions == serving_) return;
-    serving_ = sessions;
-    write();
+/// One short write of the same length each time: an agent that is killed leaves the old line or the new one.
+std::error_code state_file::write() { return write_all(file_, line()); }
+
+/// A logout may remove all of a user's files in /dev/shm.
+bool state_file::removed() const {
+    struct stat found {};
+    return fstat(file_, &found) == 0 && found.st_nlink == 0;
+}
+
+std::error_code state_file::serving(bool sessions) {
+    const bool gone = removed();
+    if (sessions == serving_ && !gone) return {};
+    const bool before = std::exchange(serving_, sessions);
+    std::error_code error;
+    if (gone) {
+        const opened again = open_or_make();
+        error = again.why.empty() ? again.error : std::make_error_code(std::errc::operation_not_permitted);
+        if (again.file >= 0 && error) close(again.file);
+        if (again.file >= 0 && !error) close(std::exchange(file_, again.file));
+    }
+    if (!error) error = write();
+    if (error) serving_ = before;
+    return error;
 }
 
 }  // namespace baton::agent

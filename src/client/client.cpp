@@ -95,6 +95,12 @@ std::string objection_to(const client_core& core, const claims& claims, const ac
 
 [[noreturn]] void fail(std::error_code code, const std::string& what) { throw error{code, what}; }
 
+/// With what the store has heard about it.
+[[noreturn]] void fail(const client_core& core, std::error_code code, const std::string& what) {
+    const std::string why = core.store()->explanation(code);
+    fail(code, why.empty() ? what : what + ": " + detail::printable(why));
+}
+
 /// Joins a stop token and a request whose handle is not known yet when the token may fire.
 struct stop_link {
     std::mutex mutex;
@@ -184,7 +190,7 @@ std::vector<protocol::event> operate(const std::shared_ptr<client_core>& core, p
         waiter->complete(why, std::move(events));
     });
     std::vector<protocol::event> events = waiter->wait(core->store(), error);
-    if (error) fail(error, what);
+    if (error) fail(*core, error, what);
     for (const protocol::event& event : events)
         if (const auto* refused = std::get_if<protocol::refused>(&event.what))
             fail(detail::error_of(refused->reason), what);
@@ -204,7 +210,7 @@ client::client(std::shared_ptr<store> store, const client_options& options)
 lease client::acquire(const claims& claims, const acquire_options& options) {
     std::error_code error;
     lease lease = acquire(claims, options, error);
-    if (error) fail(error, "acquire " + names_of(claims) + objection_to(*core_, claims, options, error));
+    if (error) fail(*core_, error, "acquire " + names_of(claims) + objection_to(*core_, claims, options, error));
     return lease;
 }
 
@@ -220,7 +226,7 @@ lease client::acquire(const claims& claims, const acquire_options& options, cons
 std::optional<lease> client::try_acquire(const claims& claims, const acquire_options& options) {
     std::error_code error;
     std::optional<lease> lease = try_acquire(claims, options, error);
-    if (error) fail(error, "try_acquire " + names_of(claims) + objection_to(*core_, claims, options, error));
+    if (error) fail(*core_, error, "try_acquire " + names_of(claims) + objection_to(*core_, claims, options, error));
     return lease;
 }
 
@@ -295,7 +301,7 @@ bool acquire_awaiter::await_suspend(std::coroutine_handle<> caller) {
 
 lease acquire_awaiter::await_resume() {
     state_->on_stop.reset();
-    if (state_->error) fail(state_->error, "acquire " + state_->names);
+    if (state_->error) fail(*state_->core, state_->error, "acquire " + state_->names);
     return lease_of(std::move(state_->lease));
 }
 
@@ -305,7 +311,7 @@ snapshot client::inspect(const inspect_filter& filter) {
     if (error) fail(error, "inspect");
     core_->inspect(filter, [&waiter](std::error_code why, snapshot found) { waiter->complete(why, std::move(found)); });
     snapshot found = waiter->wait(core_->store(), error);
-    if (error) fail(error, "inspect");
+    if (error) fail(*core_, error, "inspect");
     return found;
 }
 

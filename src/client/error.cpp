@@ -23,9 +23,7 @@ public:
             case errc::own_thread: return "a blocking call on the client's own callback thread would wait for itself";
             case errc::forked: return "the client belongs to the parent process; make one after fork";
             case errc::bad_url: return "the address is not understood";
-            case errc::no_agent:
-                return "no agent serves this address, and none could be started; `baton agent --address local:…` "
-                       "says why";
+            case errc::no_agent: return "no agent serves this address, and none could be started";
             case errc::not_permitted:
                 return "the agent belongs to another user, or the server does not let this one in";
             case errc::version_mismatch:
@@ -33,7 +31,7 @@ public:
             case errc::space_refused:
                 return "the space has another max_ttl or lag than the address says, the server may evict keys, or "
                        "something else stands under the space's keys";
-            case errc::store_full: return "the store has no memory for one more request";
+            case errc::store_full: return "the store has no room for one more";
             case errc::no_claims: return "refused: nothing is claimed";
             case errc::too_many_claims: return "refused: more than 1,000 claims";
             case errc::duplicate_resource: return "refused: a name is claimed twice";

@@ -1,10 +1,13 @@
 // How an agent begins, what it is like while it runs, and how it ends.
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <fstream>
 #include <set>
 
 #include "actor_process.hpp"
+#include "baton/baton.hpp"
 #include "raw_client.hpp"
 
 namespace baton::local_tests {
@@ -144,9 +147,63 @@ TEST(Agent, StartsPausedOnlyIfItsPredecessorHadSessions) {
     agent.start();
     EXPECT_FALSE(paused()) << "nobody survives a boot";
     agent.end(SIGKILL);
-    std::ofstream{place.path() + ".state"} << "???";
-    agent.start();
-    EXPECT_TRUE(paused()) << "who cannot tell must wait";
+    for (const char* unreadable :
+         {"", "???", "baton 2 another-boot clean 1 1 150", "baton 2 another-boot clean 1 1\n"}) {
+        std::ofstream{place.path() + ".state"} << unreadable;
+        agent.start();
+        EXPECT_TRUE(paused()) << "with the record «" << unreadable << "»";
+        agent.end(SIGKILL);
+    }
+}
+
+// The record gets its name when it is complete. A successor that found an incomplete one would have to pause.
+TEST(Agent, LeavesNoRecordThatIsNotComplete) {
+    const workplace place;
+    const pid_t agent = launch({BATON_PROGRAM, "agent", "--foreground", "--address", place.url()}, [] {
+        const rlimit none{0, 0};
+        setrlimit(RLIMIT_FSIZE, &none);
+    });
+    int status = 0;
+    waitpid(agent, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 69) << status;
+    EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path{place.path()}.parent_path()));
+}
+
+TEST(Agent, OpensNoSessionThatItCannotRecord) {
+    const workplace place;
+    const agent_process agent{place};
+    raw_client client{place.path()};
+    const std::string first = session_named('a');
+    // The file has its room, but a write into it fails: as on a file system that copies on write and is full.
+    const rlimit none{0, RLIM_INFINITY};
+    ASSERT_EQ(prlimit(agent.process(), RLIMIT_FSIZE, &none, nullptr), 0);
+    EXPECT_EQ(client.ask(open_words(first)),
+              "UNRECORDED the agent cannot record in " + place.path() + ".state that it has clients: File too large");
+    EXPECT_EQ(client.ask({"BATON.RENEW", first}), "session_lost") << "nothing was opened";
+    const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
+    ASSERT_EQ(prlimit(agent.process(), RLIMIT_FSIZE, &all, nullptr), 0);
+    EXPECT_EQ(client.ask(open_words(first)), "alive");
+    EXPECT_NE(contents(place.path() + ".state").find(" serving "), std::string::npos);
+    // Once it is recorded that there are sessions, there is nothing more to write.
+    ASSERT_EQ(prlimit(agent.process(), RLIMIT_FSIZE, &none, nullptr), 0);
+    EXPECT_EQ(client.ask(open_words(session_named('b'))), "alive");
+}
+
+TEST(Agent, AnUnrecordedSessionIsRefusedWithItsReason) {
+    const workplace place;
+    const agent_process agent{place};
+    const rlimit none{0, RLIM_INFINITY};
+    ASSERT_EQ(prlimit(agent.process(), RLIMIT_FSIZE, &none, nullptr), 0);
+    actor_process actor{place.url(), "ledger"};
+    EXPECT_EQ(actor.hear(), "failed the store has no room for one more");
+    client client{place.url()};
+    try {
+        static_cast<void>(client.acquire(exclusive("ledger")));
+        ADD_FAILURE() << "granted";
+    } catch (const error& refused) {
+        EXPECT_EQ(refused.code(), errc::store_full);
+        EXPECT_NE(std::string{refused.what()}.find("File too large"), std::string::npos) << refused.what();
+    }
 }
 
 TEST(Agent, LineagesGrowAlsoWhereTheClockDoesNot) {

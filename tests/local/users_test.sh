@@ -1,31 +1,7 @@
 #!/usr/bin/env bash
-# The user's own address, and other users. The address is abstract and follows from the uid, so these tests run in a
-# network namespace of their own, where no agent of the user's can be met, with a /dev/shm of their own.
-# ctest sets BATON (the program) and ACTOR (tests/local/actor.cpp).
-# shellcheck source-path=SCRIPTDIR source=../commands/lib.sh
-source "${BASH_SOURCE[0]%/*}/../commands/lib.sh"
-readonly skipped=77
-
-# Runs this script's case again, inside.
-if [[ ${INSIDE:-} == '' ]]; then
-    apart=(unshare --net --mount)
-    (($(id -u) == 0)) || apart=(unshare --user --map-root-user --net --mount)
-    if ! "${apart[@]}" mount -t tmpfs none /dev/shm 2>/dev/null; then
-        echo 'skipped: no namespaces to be had here' >&2
-        exit "$skipped"
-    fi
-    cd / && rm -rf "$work"
-    exec env INSIDE=yes "${apart[@]}" --kill-child --fork --pid --mount-proc "${BASH_SOURCE[0]}" "$1"
-fi
-mount -t tmpfs none /dev/shm
-
-# as_nobody COMMAND…: in a world of one user there is no other.
-as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
-need_nobody() {
-    as_nobody true 2>/dev/null && return
-    echo 'skipped: no other user to be had here' >&2
-    exit "$skipped"
-}
+# The user's own address, and other users.
+# shellcheck source-path=SCRIPTDIR source=apart.sh
+source "${BASH_SOURCE[0]%/*}/apart.sh"
 
 # hold NAME [WRAPPER…]: takes a lock, and says what came of it.
 hold() { "${@:2}" "$ACTOR" local: 1000 "$1" <<<quit; }
@@ -69,13 +45,102 @@ TheAgentRefusesOtherUsers() {
     expect_match answer PONG "$out"
 }
 
-AClientRefusesTheAgentOfAnotherUser() {
-    need_nobody
-    coproc squatter { as_nobody "$ACTOR" --squat "@baton/0"; }
+# start_squatter NAME: another user listens there; its process id is in $squatter_id.
+start_squatter() {
+    coproc squatter { exec setpriv --reuid 65534 --regid 65534 --clear-groups "$ACTOR" --squat "$1"; }
+    squatter_id=$squatter_PID
     read -r line <&"${squatter[0]}"
     expect_equal squatter listening "$line"
+}
+
+AnAgentOfAnotherUserIsRefusedAndNamed() {
+    need_nobody
+    start_squatter "@baton/0"
     run hold ledger
-    expect_match answer 'failed the agent belongs to another user' "$out"
+    expect_match 'the library' 'failed the agent belongs to another user' "$out"
+    run env XDG_RUNTIME_DIR=/run/user/7 "$BATON" run -l ledger -- true
+    expect_equal 'code of run' 77 "$code"
+    expect_match 'who' "local: is taken by process $squatter_id of user 65534" "$err"
+    expect_match 'what to do' 'set BATON_URL=local:/run/user/7/baton for all programs' "$err"
+    run "$BATON" agent
+    expect_equal 'code of agent' 77 "$code"
+    expect_match 'who, of agent' "local: is taken by process $squatter_id of user 65534" "$err"
+    run "$BATON" agent --foreground
+    expect_equal 'code of agent --foreground' 77 "$code"
+    expect_match 'who, of agent --foreground' "process $squatter_id of user 65534" "$err"
+    run env BATON_URL="local:$work/baton" "$BATON" run -n -l ledger -- true
+    expect_equal 'code of run elsewhere' 0 "$code"
+}
+
+ASocketFileIsServedByTheUserRootOrTheOwnerOfItsFolder() {
+    need_nobody
+    chmod 755 "$work"
+    mkdir -m 1777 everybody
+    start_squatter "$work/everybody/agent"
+    chmod 666 everybody/agent
+    run "$BATON" run --url "local:$work/everybody/agent" -l ledger -- true
+    expect_equal 'code for a foreign server' 77 "$code"
+    expect_match 'who' "process $squatter_id of user 65534, which is neither this user nor root nor the owner of" "$err"
+    run "$BATON" agent --foreground --address "local:$work/everybody/agent"
+    expect_equal 'code of an agent there' 77 "$code"
+    expect_match 'who, of an agent there' "process $squatter_id of user 65534" "$err"
+    [[ -S everybody/agent ]] || die 'the socket of another user was removed'
+
+    mkdir team
+    chown 65534 team
+    as_nobody "$BATON" agent --foreground --address "local:$work/team/agent" --mode 0666 &
+    until [[ -S team/agent ]]; do :; done
+    run "$BATON" run --url "local:$work/team/agent" -l ledger -- true
+    expect_equal "code for the folder's owner" 0 "$code"
+    mkdir roots
+    "$BATON" agent --foreground --address "local:$work/roots/agent" --mode 0666 &
+    until [[ -S roots/agent ]]; do :; done
+    run as_nobody "$BATON" run --url "local:$work/roots/agent" -l ledger -- true
+    expect_equal 'code for root' 0 "$code"
+}
+
+TheProgramSaysWhichAgentItMeans() {
+    local -r agent="local:, the agent of user $(id -u) in network namespace $(stat -Lc %i /proc/self/ns/net)"
+    run "$BATON" run -v -l ledger -- true
+    expect_match 'run -v' "baton: using $agent" "$err"
+    run "$BATON" run --json -l ledger -- true
+    expect_match 'run --json' "\"event\":\"using\"" "$err"
+    run env SUDO_UID=1000 "$BATON" run -v -l ledger -- true
+    expect_match 'under sudo' "$agent; user 1000, who ran sudo, has another" "$err"
+    run "$BATON" ls
+    expect_equal ls "at $agent" "$out"
+    run "$BATON" ls ledger
+    expect_equal 'ls of a name' "at $agent"$'\n'"ledger: free" "$out"
+    run "$BATON" ls --url "local:$work/agent" ledger
+    expect_equal 'ls at a socket file, which is named already' 'ledger: free' "$out"
+    for verb in '' run agent; do
+        run "$BATON" ${verb:+"$verb"} --help
+        expect_match "help of $verb" 'local:' "$out"
+        expect_match "help of $verb" 'sudo' "$out"
+    done
+}
+
+# The command of the unit that is shipped, and what the documentation says to set for all users.
+TheSharedAgentServesAllUsersOfTheMachine() {
+    need_nobody
+    local -r unit=${BASH_SOURCE[0]%/*}/../../packaging/baton-agent.service
+    local command url
+    command=$(sed -n 's|^ExecStart=/usr/local/bin/baton ||p' "$unit")
+    url=$(sed -n 's|^ExecStart=.*--address \(local:[^ ]*\).*|\1|p' "$unit")
+    mount -t tmpfs -o mode=755 none /run
+    # shellcheck disable=SC2086  # several words
+    "$BATON" $command &
+    until [[ -S ${url#local:} ]]; do :; done
+    mkfifo up
+    "$BATON" run -l ledger -- sh -c 'echo up >up; exec sleep 1000' &
+    read -r _ <up
+    run as_nobody "$BATON" run -n -l ledger -- true
+    expect_equal 'code of another user with an agent of its own' 0 "$code"
+    export BATON_URL=$url
+    "$BATON" run -l ledger -- sh -c 'echo up >up; exec sleep 1000' &
+    read -r _ <up
+    run as_nobody "$BATON" run -n -l ledger -- true
+    expect_equal 'code of another user with the shared agent' 75 "$code"
 }
 
 ASocketFileServesWhomItsModeAllows() {
@@ -96,13 +161,15 @@ ASocketFileServesWhomItsModeAllows() {
     expect_equal 'code with 0666' 0 "$code"
 }
 
-AStateFileOfAnotherUserIsNotTrusted() {
+ARecordOfAnotherUserIsNotTrustedAndNamed() {
     need_nobody
     chmod 1777 /dev/shm
     local -r state=/dev/shm/baton-0-$(stat -Lc %i /proc/self/ns/net)
     as_nobody sh -c "echo baton 2 x clean 1 1 15000 >$state"
-    "$BATON" agent --foreground &
-    until run "$ACTOR" --ask "@baton/0" BATON.INSPECT && [[ $out == *paused_until_us* ]]; do :; done
+    run env XDG_RUNTIME_DIR=/run/user/7 "$BATON" run -l ledger -- true
+    expect_equal code 69 "$code"
+    expect_match 'whose it is' "$state that it has clients: it belongs to user 65534" "$err"
+    expect_match 'what to do' 'set BATON_URL=local:/run/user/7/baton for all programs' "$err"
     expect_equal 'what stands in it' 'baton 2 x clean 1 1 15000' "$(cat "$state")"
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 
 #include "baton/error.hpp"
 #include "stores/resp/socket_path.hpp"
@@ -44,6 +45,34 @@ int give_up(int socket, std::error_code why, std::error_code& error) {
     return -1;
 }
 
+std::filesystem::path folder_of(const local_address& address) {
+    return std::filesystem::path{address.path}.parent_path();
+}
+
+/// A server sees what its clients lock, and can tell each of them that it holds everything. So it must be a user that
+/// this one trusts: any user may listen at a free abstract name, and in a folder like /tmp.
+bool may_serve(const local_address& address, uid_t server) {
+    if (server == geteuid()) return true;
+    if (address.is_own()) return false;
+    struct stat folder {};
+    return server == 0 || (stat(folder_of(address).c_str(), &folder) == 0 && folder.st_uid == server);
+}
+
+std::string foreign_server(const local_address& address, const ucred& server) {
+    const std::string process = server.pid == 0 ? "a process of another PID namespace"  // the kernel shows no number
+                                                : "process " + std::to_string(server.pid);
+    const std::string text = address.url() + " is taken by " + process + " of user " + std::to_string(server.uid);
+    if (address.is_own()) return text;
+    return text + ", which is neither this user nor root nor the owner of " + folder_of(address).string();
+}
+
+std::string closed_socket(const local_address& address) {
+    struct stat found {};
+    if (stat(address.path.c_str(), &found) != 0) return {};
+    return "the socket " + address.path + " of user " + std::to_string(found.st_uid) + " is closed to user " +
+           std::to_string(geteuid());
+}
+
 }  // namespace
 
 local_address parse_local_address(std::string_view text) {
@@ -66,19 +95,22 @@ local_address parse_local_address(std::string_view text) {
     return address;
 }
 
-int dial_local(const local_address& address, std::error_code& error) {
+int dial_local(const local_address& address, std::error_code& error, std::string& why) {
     const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket < 0) return give_up(socket, last_error(), error);
     const socket_name name = name_of(address);
-    if (connect(socket, generic(name), name.length) != 0) return give_up(socket, last_error(), error);
-    if (address.is_own()) {
-        // Anybody may have taken the name before us. He would see what we lock, and could say that all is ours.
-        ucred peer{};
-        socklen_t size = sizeof peer;
-        if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return give_up(socket, last_error(), error);
-        if (peer.uid != geteuid()) return give_up(socket, errc::not_permitted, error);
+    if (connect(socket, generic(name), name.length) != 0) {
+        const std::error_code failed = last_error();
+        if (failed != std::errc::permission_denied) return give_up(socket, failed, error);
+        why = closed_socket(address);
+        return give_up(socket, errc::not_permitted, error);
     }
-    return socket;
+    ucred server{};
+    socklen_t size = sizeof server;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &server, &size) != 0) return give_up(socket, last_error(), error);
+    if (may_serve(address, server.uid)) return socket;
+    why = foreign_server(address, server);
+    return give_up(socket, errc::not_permitted, error);
 }
 
 int listen_local(const local_address& address, mode_t mode, std::error_code& error) {
@@ -89,15 +121,15 @@ int listen_local(const local_address& address, mode_t mode, std::error_code& err
         struct stat found {};
         if (lstat(address.path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode))
             return give_up(socket, std::make_error_code(std::errc::file_exists), error);
-        // Not one of ours, which would have the lock; but perhaps somebody's, under a name that was mistyped.
-        if (const int other = dial_local(address, error);
-            other >= 0 || error == std::errc::resource_unavailable_try_again) {
-            if (other >= 0) close(other);
+        // An agent would have the lock; but another program, or another user's agent, may listen here.
+        std::string ignored;
+        const int other = dial_local(address, error, ignored);
+        if (other >= 0) close(other);
+        if (other >= 0 || error == std::errc::resource_unavailable_try_again || error == errc::not_permitted)
             return give_up(socket, std::make_error_code(std::errc::address_in_use), error);
-        }
         error.clear();
         unlink(address.path.c_str());
-        // Nobody may come in before the mode is what it will be.
+        // The mode must be right before the first client can connect.
         const mode_t before = umask(0777 & ~mode);
         const int bound = bind(socket, generic(name), name.length);
         const std::error_code why = last_error();

@@ -23,11 +23,13 @@ struct local_address {
 /// What follows `local:`, as in `PATH?space=NAME`. Throws `error` with bad_url.
 [[nodiscard]] local_address parse_local_address(std::string_view text);
 
-/// A connected socket that does not block and is closed by exec, or -1. The user's own agent must be the user's.
-[[nodiscard]] int dial_local(const local_address& address, std::error_code& error);
+/// A connected socket that does not block and is closed by exec, or -1. The server of the user's own address must be
+/// the user; that of a socket file the user, root, or the owner of the folder. Otherwise the error is not_permitted,
+/// and `why` names the process.
+[[nodiscard]] int dial_local(const local_address& address, std::error_code& error, std::string& why);
 
-/// A socket that listens, or -1: address_in_use if somebody else does. A socket file is replaced if nobody answers
-/// there; the caller has made sure that nobody else is about to do the same.
+/// A socket that listens, or -1: address_in_use if another process does. A socket file is replaced if no process
+/// answers there; the caller has made sure that no other agent is about to do the same.
 [[nodiscard]] int listen_local(const local_address& address, mode_t mode, std::error_code& error);
 
 }  // namespace baton::detail

@@ -1,6 +1,7 @@
 #include "stores/local/local_store.hpp"
 
 #include <atomic>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -21,18 +22,52 @@ std::error_code error_of(const resp::value& answer) {
     if (says(answer, "DENIED ")) return errc::not_permitted;
     if (says(answer, "VERSION ") || says(answer, "RETIRING ")) return errc::version_mismatch;
     if (says(answer, "UNSUPPORTED ")) return errc::unsupported;
+    if (says(answer, "LIMIT ") || says(answer, "UNRECORDED ")) return errc::store_full;
     return errc::rejected;
 }
 
-/// So many agents of another version make way before the program that clients start must be of another version, too.
+/// The last reason that was given for an error, in the words of the agent or of the system. Thread-safe.
+class last_words {
+public:
+    void note(std::error_code error, std::string words) {
+        const std::lock_guard lock{mutex_};
+        error_ = error;
+        words_ = std::move(words);
+    }
+    [[nodiscard]] std::string about(std::error_code error) const {
+        const std::lock_guard lock{mutex_};
+        return error == error_ ? words_ : std::string{};
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::error_code error_;
+    std::string words_;
+};
+
+/// What to do where the user's own address cannot be used: another user can take that, but not a file in a folder of
+/// the user's.
+std::string use_a_socket_file() {
+    const char* const folder = std::getenv("XDG_RUNTIME_DIR");
+    const bool known = folder != nullptr && *folder == '/';
+    return "; set BATON_URL=local:" + (known ? std::string{folder} + "/baton" : "PATH") +
+           " for all programs that share locks" +
+           (known ? "" : ", where PATH is a socket file in a folder that only this user may write to");
+}
+
+/// Give up after three agents of another version: the program that clients start must be of another version, too.
 constexpr int most_retired = 3;
 
 /// Between a connection and a client: words on one side, bytes on the other.
 class translator final : public resp::line_user, public std::enable_shared_from_this<translator> {
 public:
     translator(local_address address, local_options options, const std::shared_ptr<resp::io_thread>& thread,
-               std::weak_ptr<store_listener> listener)
-        : line_user{std::move(listener)}, address_{std::move(address)}, options_{options}, thread_{thread} {}
+               std::shared_ptr<last_words> words, std::weak_ptr<store_listener> listener)
+        : line_user{std::move(listener)},
+          address_{std::move(address)},
+          options_{options},
+          thread_{thread},
+          words_{std::move(words)} {}
 
     /// An agent is started by the store's own thread: that takes its time.
     void dial(asio::io_context& /*context*/, resp::dial_result done) override {
@@ -56,7 +91,7 @@ public:
         }
         // It makes way for ours. If ours is of another version as well, there is no use in starting it again and again.
         if (says(answer, "RETIRING ") && ++retired_ <= most_retired) return {errc::store_unavailable};
-        return {error_of(answer), true};
+        return {noted(answer), true};
     }
     void down(std::error_code why) override {
         fail_looks(errc::store_unavailable);
@@ -73,7 +108,7 @@ public:
         if (auto heard = resp::decode_answer(answer))
             told->replied(tag, heard->lineage, std::move(heard->events));
         else
-            told->failed(tag, failure::rejected, error_of(answer));
+            told->failed(tag, failure::rejected, noted(answer));
     }
     void pushed(const resp::value& message) override {
         const auto told = listener();
@@ -100,18 +135,30 @@ private:
     [[nodiscard]] bool is_starting() const override { return starting_; }
     [[nodiscard]] resp::dialled dial() const {
         std::error_code error;
-        const int socket = dial_local(address_, error);
+        std::string why;
+        const int socket = dial_local(address_, error, why);
         if (error == std::errc::connection_refused || error == std::errc::no_such_file_or_directory)
             return {-1, errc::no_agent};
-        if (error == std::errc::permission_denied) error = errc::not_permitted;
+        if (error == errc::not_permitted) note(error, why);
         return {socket, error, error == errc::not_permitted};
     }
     resp::dialled start() {
         std::string said;
         const auto failed = start_agent(address_, said);
         starting_ = false;
-        if (failed) return {-1, failed, failed == errc::no_agent};
-        return dial();
+        if (!failed) return dial();
+        if (failed == errc::no_agent) note(failed, said);
+        return {-1, failed, failed == errc::no_agent};
+    }
+    /// The address is of no use.
+    void note(std::error_code error, const std::string& why) const {
+        words_->note(error, address_.is_own() && !why.empty() ? why + use_a_socket_file() : why);
+    }
+    /// What the agent said is kept for `store::explanation`.
+    std::error_code noted(const resp::value& answer) const {
+        const std::error_code error = error_of(answer);
+        words_->note(error, answer.text);
+        return error;
     }
     void fail_looks(std::error_code why) {
         std::map<message_tag, resp::look_answer> failed;
@@ -121,16 +168,17 @@ private:
         }
         for (const auto& [tag, answer] : failed) answer(why, {});
     }
-    static void answer_look(const resp::look_answer& look, const resp::value& answer) {
+    void answer_look(const resp::look_answer& look, const resp::value& answer) const {
         if (auto seen = resp::decode_snapshot(answer))
             look({}, std::move(*seen));
         else
-            look(error_of(answer), {});
+            look(noted(answer), {});
     }
 
     const local_address address_;
     const local_options options_;
     const std::weak_ptr<resp::io_thread> thread_;
+    const std::shared_ptr<last_words> words_;
     int retired_ = 0;  // agents of another version that made way, in a row
     std::atomic<bool> starting_{false};
     std::mutex mutex_;
@@ -172,10 +220,11 @@ public:
     local(local_address address, local_options options) : address_{std::move(address)}, options_{options} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        auto between = std::make_shared<translator>(address_, options_, thread_, std::move(listener));
+        auto between = std::make_shared<translator>(address_, options_, thread_, words_, std::move(listener));
         return std::make_unique<local_line>(thread_, std::move(between));
     }
     [[nodiscard]] lease_clock clock() const override { return lease_clock::monotonic; }
+    [[nodiscard]] std::string explanation(std::error_code error) const override { return words_->about(error); }
     void wait(sleeper& who) override { thread_->wait(who); }
     void wake(sleeper& who) override { thread_->wake(who); }
 
@@ -183,6 +232,7 @@ private:
     const local_address address_;
     const local_options options_;
     std::shared_ptr<resp::io_thread> thread_ = std::make_shared<resp::io_thread>();
+    std::shared_ptr<last_words> words_ = std::make_shared<last_words>();
 };
 
 }  // namespace

@@ -178,7 +178,10 @@ void use_agent_program(std::string path) {
 
 std::error_code start_agent(const local_address& address, std::string& said) {
     const std::string program = find_program();
-    if (program.empty()) return errc::no_agent;
+    if (program.empty()) {
+        said = "there is no program baton at " BATON_INSTALLED_PROGRAM ", nor in the absolute folders of PATH";
+        return errc::no_agent;
+    }
     std::vector<std::string> words{"baton", "agent", "--detached-start", "--address", address.url()};
     std::vector<std::string> kept = environment();
     const std::vector<char*> arguments = pointers(words);
@@ -195,7 +198,10 @@ std::error_code start_agent(const local_address& address, std::string& said) {
     const bool heard = started && hear(report[0], said);
     close(report[0]);
     if (!heard) return errc::store_unavailable;
-    return said.starts_with("ready") ? std::error_code{} : make_error_code(errc::no_agent);
+    if (said.starts_with("ready")) return {};
+    while (said.ends_with('\n')) said.pop_back();
+    if (said.empty()) said = program + " ended before it could serve";
+    return errc::no_agent;
 }
 
 }  // namespace baton::detail

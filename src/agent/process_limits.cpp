@@ -1,0 +1,38 @@
+#include "agent/process_limits.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+namespace baton::agent {
+namespace {
+
+constexpr std::size_t descriptors_a_client = 3;  // the socket, its process, and a second process
+constexpr std::size_t own_descriptors = 20;  // standard streams, epoll, timers, signals, listener, state file, spare
+constexpr std::size_t least_clients = 8;
+
+}  // namespace
+
+void raise_own_limits() {
+    for (const auto resource : {RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_AS, RLIMIT_DATA}) {
+        rlimit limit{};
+        if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == limit.rlim_max) continue;
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(resource, &limit);  // where it fails, the soft limit stays
+    }
+}
+
+client_room room_for_clients(std::size_t wanted) {
+    rlimit files{};
+    const std::size_t needed = wanted * descriptors_a_client + own_descriptors;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= needed) return {wanted, {}};
+    const std::size_t spare = files.rlim_cur > own_descriptors ? files.rlim_cur - own_descriptors : 0;
+    client_room room{spare / descriptors_a_client, {}};
+    room.why = "it may have " + std::to_string(files.rlim_cur) + " open files (ulimit -Hn)";
+    if (room.clients >= least_clients) return room;
+    room.why += " and needs at least " + std::to_string(least_clients * descriptors_a_client + own_descriptors);
+    room.clients = 0;
+    return room;
+}
+
+}  // namespace baton::agent
