@@ -96,6 +96,8 @@ enum class lease_clock : std::uint8_t {
 struct lease_pace {
     std::chrono::milliseconds ttl{0};
     std::chrono::milliseconds renew_every{0};
+    /// How long an acquire without a `max_hold` of its own may hold. None: as long as it is renewed.
+    std::optional<std::chrono::milliseconds> hold_limit = std::nullopt;
 };
 
 /// Thread-safe: clients on several threads share one.

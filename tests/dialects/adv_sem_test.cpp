@@ -385,8 +385,8 @@ TEST_F(AdvSem, WhoeverTookItAwayTheHolderIsTold) {
     EXPECT_EQ(ask({"ZREM", key("main", "b"), members("main", "b").at(0)}).number, 1);
     EXPECT_EQ(ask({"ZADD", key("main", "b"), text(server_time() + 60), "other"}).number, 1);
     EXPECT_TRUE(eventually([&] { return told && replaced.lost().stop_requested(); }));
-    EXPECT_EQ(vanished.lost_reason(), loss::expired);
-    EXPECT_EQ(replaced.lost_reason(), loss::expired);
+    EXPECT_EQ(vanished.lost_reason(), loss::state_lost);
+    EXPECT_EQ(replaced.lost_reason(), loss::state_lost);
     EXPECT_FALSE(vanished.valid());
     vanished.release();
     replaced.release();
@@ -498,7 +498,7 @@ TEST_F(AdvSem, AServerThatStartsAgainWithoutItsData) {
     server_->kill();
     server_->start();
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-    EXPECT_EQ(held.lost_reason(), loss::expired);
+    EXPECT_EQ(held.lost_reason(), loss::state_lost);
     ASSERT_TRUE(comes(next));
     EXPECT_TRUE(next.get().lease.valid()) << "who waits goes on waiting";
 }

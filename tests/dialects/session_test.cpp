@@ -210,7 +210,7 @@ TEST_F(DialectSession, ARenewalPassesOnWhatTheServerSaysOfEachLease) {
     answer("renew", 2, gone());
     answer("look", 3, waiting());
     answer_leave(2);
-    hears({"notice ended 2 expired"});
+    hears({"notice ended 2 gone"});
     answer_time();
     hears({"5 alive 1 held 3 waits"});
 }

@@ -247,8 +247,9 @@ class adv_sem final : public dialect {
 public:
     explicit adv_sem(adv_sem_options options) : options_{std::move(options)} {}
 
-    [[nodiscard]] lease_pace pace() const override { return {options_.heartbeat_max_interval, options_.ping_interval}; }
-    [[nodiscard]] std::optional<protocol::duration> hold_limit() const override { return options_.ttl; }
+    [[nodiscard]] lease_pace pace() const override {
+        return {options_.heartbeat_max_interval, options_.ping_interval, options_.ttl};
+    }
     [[nodiscard]] std::string objection(const std::vector<claim>& claims,
                                         const protocol::enter_options& options) const override {
         if (claims.size() != 1)

@@ -78,7 +78,7 @@ void dialect_session::enter(message_tag tag, const protocol::enter& command) {
     made->request = command.request;
     made->claim = command.claims.front();
     made->options = command.options;
-    if (!made->options.hold_limit) made->options.hold_limit = dialect_.hold_limit();
+    if (!made->options.hold_limit) made->options.hold_limit = dialect_.pace().hold_limit;
     made->turn = speaker_.make_turn(made->claim, made->options);
     made->turn->number = command.request.number;
     made->ticket = ++ticket_;
@@ -131,7 +131,7 @@ void dialect_session::renew_all(message_tag tag) {
 void dialect_session::renewed(const std::shared_ptr<round>& round, const record_ptr& record, const outcome& outcome) {
     if (outcome.standing == standing::failed) round->error = outcome.error;
     if (outcome.standing == standing::gone && record->phase == phase::held) {
-        teller_.notice(event(ended{record->request, end_reason::expired, record->fence}));
+        teller_.notice(event(ended{record->request, end_reason::gone, record->fence}));
         drop(record, [] {});
     }
     finish(round);
