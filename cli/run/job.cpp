@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <functional>
 
+#include "client/lease_state.hpp"
 #include "client/printable.hpp"
 #include "run/process_tree.hpp"
 #include "run/waiting_line.hpp"
@@ -18,6 +19,10 @@ namespace baton::cli {
 namespace {
 
 using std::chrono::steady_clock;
+
+std::optional<std::chrono::microseconds> capped_for(const lease& lease) {
+    return detail::lease_state::capped_for(lease);
+}
 
 /// Readable once the lease is lost, or wanted back.
 class loss_signal {
@@ -37,14 +42,15 @@ private:
     std::stop_callback<std::function<void()>> callback_;
 };
 
-std::string loss_text(const lease& lease) {
-    switch (lease.lost_reason()) {
+std::string loss_text(loss reason, const lease& lease) {
+    switch (reason) {
         case loss::hold_limit: return "it was held for as long as is allowed";
         case loss::revoked: {
             const std::string note = lease.lost_note();
             return "an operator wants it back" + (note.empty() ? "" : ": " + detail::printable(note));
         }
-        case loss::state_lost: return "the engine has lost its memory of it";
+        case loss::state_lost:
+            return "the store no longer has it: its data was deleted or lost there, or another client holds it";
         case loss::process_paused: return "baton was paused for too long";
         case loss::closed:
         case loss::expired:
@@ -53,8 +59,8 @@ std::string loss_text(const lease& lease) {
     return "it could not be renewed in time";
 }
 
-std::vector<field> loss_fields(const lease& lease, bool stopping) {
-    std::vector<field> fields{{"reason", std::string{to_string(lease.lost_reason())}}, {"stopping", stopping}};
+std::vector<field> loss_fields(loss reason, const lease& lease, bool stopping) {
+    std::vector<field> fields{{"reason", std::string{to_string(reason)}}, {"stopping", stopping}};
     if (std::string note = lease.lost_note(); !note.empty()) fields.emplace_back("note", std::move(note));
     return fields;
 }
@@ -69,11 +75,14 @@ job::job(const run_options& options, lease& lease, guardian& guardian, signals& 
       signals_{signals},
       terminal_{terminal},
       voice_{voice},
-      times_{stop_times_for(options.ttl, options.kill_after)} {}
+      times_{stop_times_for(options)} {}
 
 job_end job::run(const std::vector<std::string>& environment) {
     start_command order{options_.command, environment, terminal_.give_at_once(), {}, times_};
     if (options_.max_hold) order.max_hold = max_hold_ = steady_clock::now() + *options_.max_hold;
+    // The store ends the hold at its limit, not after it: the command has to be gone by then.
+    if (const auto left = capped_for(lease_); left && options_.hold_limit && options_.on_lost == on_lost::stop)
+        order.max_hold = max_hold_ = times_.terminate_at(steady_clock::now() + *left);
     const loss_signal lost{lease_};
     if (!lease_.valid()) return job_end{.kind = job_end::kind::lost};  // in the moment in which it came
     if (options_.on_lost == on_lost::stop) guardian_.page().valid_until = count_of(lease_.valid_until());
@@ -107,24 +116,24 @@ void job::watch_lease() {
     const steady_time known = lease_.valid_until();
     const steady_time end = wanted_back ? known : std::max(known, time_of(guardian_.page().kept_until));
     const bool ending = wanted_back || now >= times_.terminate_at(end);
-    // Then the engine's own limit is near, which is no news: the guardian is stopping the command already.
-    const bool at_max_hold = max_hold_ && now >= *max_hold_ && !wanted_back;
+    // The guardian stops the command by itself then, and that its hold ends is no news.
+    const bool at_max_hold = max_hold_ && !wanted_back && (now >= *max_hold_ || reason() == loss::hold_limit);
     if (options_.on_lost == on_lost::ignore) {
         if (ending && !std::exchange(warned_, true) && !at_max_hold)
-            voice_.say(
-                weight::problem, "lost",
-                "lost " + names_of(options_.claims) + ": " + loss_text(lease_) + "; the command runs on without it",
-                loss_fields(lease_, false));
+            voice_.say(weight::problem, "lost",
+                       "lost " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) +
+                           "; the command runs on without it",
+                       loss_fields(reason(), lease_, false));
         return;
     }
     // A lease that was wanted back and given an end, or that is lost, is not written again: it would only get shorter.
     guardian_.page().valid_until = count_of(known);
     if (!ending) return;
-    if (!std::exchange(losing_, true)) {
-        if (!at_max_hold)
-            voice_.say(weight::problem, "lost",
-                       "losing " + names_of(options_.claims) + ": " + loss_text(lease_) + "; stopping the command",
-                       loss_fields(lease_, true));
+    if (!std::exchange(losing_, true) && !at_max_hold) {
+        voice_.say(
+            weight::problem, "lost",
+            "losing " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) + "; stopping the command",
+            loss_fields(reason(), lease_, true));
         guardian_.link().send(order{stop_command{times_.kill_after_term(now, end)}});
     }
     // A guardian that is itself stopped, or starved, has not done it: what is below it is below us as well.
@@ -132,6 +141,15 @@ void job::watch_lease() {
     pursued_ = true;
     signal_all(tree_below(guardian_.id()), SIGKILL);
     ::kill(guardian_.id(), SIGCONT);  // it is needed to tell how the command ended
+}
+
+/// Why the lease ends. Before it has ended, that is told by what its end depends on.
+loss job::reason() const {
+    if (const loss known = lease_.lost_reason(); known != loss::none) return known;
+    const auto left = lease_.valid_for();
+    const auto capped = capped_for(lease_);
+    if (!capped || *capped > left) return loss::expired;
+    return options_.hold_limit || options_.max_hold ? loss::hold_limit : loss::state_lost;
 }
 
 void job::pass_on(const std::vector<int>& signals) {

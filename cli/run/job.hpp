@@ -41,6 +41,7 @@ public:
 
 private:
     void watch_lease();
+    [[nodiscard]] loss reason() const;
     void pass_on(const std::vector<int>& signals);
     void hear();
     void hear(const command_started& report);

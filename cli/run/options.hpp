@@ -9,6 +9,7 @@
 
 #include "baton/claim.hpp"
 #include "place.hpp"
+#include "run/stop_sequence.hpp"
 
 namespace baton::cli {
 
@@ -24,6 +25,9 @@ struct run_options {
     std::chrono::milliseconds ttl{10'000};
     std::optional<std::chrono::milliseconds> max_hold;
     std::optional<std::chrono::milliseconds> kill_after;
+    // What the store prescribes, if it does.
+    std::optional<std::chrono::milliseconds> renew_every;
+    std::optional<std::chrono::milliseconds> hold_limit;  // where there is no max_hold
     cli::on_lost on_lost = on_lost::stop;
     cli::if_abandoned if_abandoned = if_abandoned::run;
     std::string note;
@@ -32,6 +36,10 @@ struct run_options {
     cli::place place;
     std::vector<std::string> command;
 };
+
+[[nodiscard]] inline stop_times stop_times_for(const run_options& options) {
+    return stop_times_for({options.ttl, options.renew_every, options.hold_limit}, options.kill_after);
+}
 
 /// There must be time to stop the command before the lock is lost. Throws `failure` (usage).
 void check_kill_after(const run_options& options);

@@ -167,11 +167,16 @@ void command_run::tell_end(const job_end& end) {
             weight::problem, "not_executed",
             "cannot run " + printable(options_.command.front()) + ": " + std::generic_category().message(end.error),
             {{"command", options_.command.front()}, {"errno", std::int64_t{end.error}}});
-    if (end.kind == job_end::kind::max_hold)
+    if (end.kind == job_end::kind::max_hold) {
+        const milliseconds limit = options_.max_hold ? *options_.max_hold : options_.hold_limit.value_or(options_.ttl);
+        const std::string held = names_of(options_.claims);
         voice_.say(
             weight::problem, "max_hold",
-            "stopped the command: it held " + names_of(options_.claims) + " for " + show_exactly(*options_.max_hold),
-            {{"max_hold_ms", std::int64_t{options_.max_hold->count()}}});
+            "stopped the command: " +
+                (options_.max_hold ? "it held " + held + " for " : "the address lets " + held + " be held for ") +
+                show_exactly(limit),
+            {{"max_hold_ms", std::int64_t{limit.count()}}});
+    }
 }
 
 /// What is released, how, depends on whether the command did what it had to do.
@@ -215,10 +220,15 @@ command_run::result command_run::finish(lease& lease, const job_end& end) {
 }  // namespace
 
 void check_kill_after(const run_options& options) {
-    if (options.kill_after && *options.kill_after > options.ttl / 2)
-        throw failure{exit_code::usage, "--kill-after " + show_exactly(*options.kill_after) +
-                                            ": at most half of the ttl, which is " + show_exactly(options.ttl) +
+    if (!options.kill_after) return;
+    const auto refuse = [&](const std::string& longest) {
+        throw failure{exit_code::usage, "--kill-after " + show_exactly(*options.kill_after) + ": at most half of " +
+                                            longest +
                                             ", so that there is time to stop the command before the lock is lost"};
+    };
+    if (*options.kill_after > options.ttl / 2) refuse("the ttl, which is " + show_exactly(options.ttl));
+    if (options.hold_limit && *options.kill_after > *options.hold_limit / 2)
+        refuse("the " + show_exactly(*options.hold_limit) + " for which the address lets a name be held");
 }
 
 std::string label_of(const run_options& options) {
@@ -247,6 +257,8 @@ run_options fit_to(const store& store, run_options options) {
                                                         show_exactly(pace->ttl) +
                                                         ", as it has to suit the other programs there"};
         options.ttl = pace->ttl;
+        options.renew_every = pace->renew_every;
+        if (!options.max_hold) options.hold_limit = pace->hold_limit;
         check_kill_after(options);
     }
     return options;
@@ -278,6 +290,9 @@ int run_command(const run_options& given) {
     {
         const std::shared_ptr<store> store = open_store(options.place, guardian.id());
         options = fit_to(*store, options);
+        if (!options.note.empty() && !store->shows_labels())
+            voice.say(weight::news, "note_not_shown",
+                      "--note is not shown to others: the protocol of this dialect has no place for it");
         // Where leases are the store's own business, nobody else can keep them alive.
         const auto stand_in =
             store->pace() ? nullptr

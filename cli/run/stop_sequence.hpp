@@ -52,14 +52,26 @@ struct stop_times {
     }
 };
 
-/// A quarter of the ttl unless asked for, at most half. Renewals come every third of the ttl, so that half of it is
-/// left at the worst: a store that is silent for a moment does not disturb the command.
-[[nodiscard]] inline stop_times stop_times_for(milliseconds ttl, std::optional<milliseconds> kill_after) {
-    const milliseconds reserve = std::clamp(ttl / 50, milliseconds{10}, milliseconds{500});
+/// How long a lease lasts without a renewal, how often it is renewed, and how long it lasts with renewals.
+struct lease_times {
+    milliseconds ttl{10'000};
+    std::optional<milliseconds> renew_every = std::nullopt;  // none: a third of the ttl
+    std::optional<milliseconds> hold_limit = std::nullopt;
+
+    /// The longest that a command can run after a grant without another renewal.
+    [[nodiscard]] milliseconds shortest() const { return std::min(ttl, hold_limit.value_or(ttl)); }
+};
+
+/// KILL follows TERM after a quarter of the lease's time unless asked for, at most after half. What is left of the ttl
+/// just before a renewal must be longer than that: a store that is silent for a moment does not disturb the command.
+[[nodiscard]] inline stop_times stop_times_for(const lease_times& lease, std::optional<milliseconds> kill_after) {
+    const milliseconds shortest = lease.shortest();
+    const milliseconds reserve = std::clamp(shortest / 50, milliseconds{10}, milliseconds{500});
     const milliseconds margin =
-        std::max(ttl * 3 / 100, milliseconds{20});  // the client's, with which a lease ends early
-    const milliseconds longest = std::min(ttl / 2, ttl - ttl / 3 - margin - 2 * reserve);
-    return {std::min(kill_after.value_or(ttl / 4), longest), reserve};
+        std::max(lease.ttl * 3 / 100, milliseconds{20});  // the client's, with which a lease ends early
+    const milliseconds renewed = lease.ttl - lease.renew_every.value_or(lease.ttl / 3) - margin - 2 * reserve;
+    const milliseconds longest = std::max(std::min(shortest / 2, renewed), milliseconds{0});
+    return {std::min(kill_after.value_or(shortest / 4), longest), reserve};
 }
 
 }  // namespace baton::cli

@@ -64,7 +64,7 @@ void ask(client& client, const run_options& options, const std::stop_token& stop
     acquire_options how{.wait = options.wait};
     if (options.max_hold) {
         // The command gets TERM at --max-hold; the engine's own limit is for the case that nobody is there to send it.
-        const stop_times times = stop_times_for(options.ttl, options.kill_after);
+        const stop_times times = stop_times_for(options);
         const milliseconds late = 2 * times.reserve + std::max(options.ttl / 10, milliseconds{100});
         how.max_hold = std::min(*options.max_hold + times.kill_after + late,
                                 std::chrono::floor<milliseconds>(protocol::bounds::longest_hold));

@@ -96,6 +96,8 @@ enum class lease_clock : std::uint8_t {
 struct lease_pace {
     std::chrono::milliseconds ttl{0};
     std::chrono::milliseconds renew_every{0};
+    /// How long an acquire without a `max_hold` of its own may hold. None: as long as it is renewed.
+    std::optional<std::chrono::milliseconds> hold_limit = std::nullopt;
 };
 
 /// Thread-safe: clients on several threads share one.
@@ -111,6 +113,9 @@ public:
 
     /// Where that is the store's to say and not the client's: a client that asks for another ttl is refused.
     [[nodiscard]] virtual std::optional<lease_pace> pace() const { return {}; }
+
+    /// False where others cannot be shown the label of a client.
+    [[nodiscard]] virtual bool shows_labels() const { return true; }
 
     /// Why this can never be had here, and what can, for people to read; empty: it can.
     [[nodiscard]] virtual std::string objection(const std::vector<claim>& claims,

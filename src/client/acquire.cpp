@@ -120,7 +120,8 @@ void session::on(client_time now, const protocol::ended& event) {
             switch (event.reason) {
                 case protocol::end_reason::hold_limit: return lose(now, *record, loss::hold_limit, false);
                 case protocol::end_reason::revoked: return lose(now, *record, loss::revoked, false);
-                case protocol::end_reason::superseded: return lose(now, *record, loss::state_lost, false);
+                case protocol::end_reason::superseded:
+                case protocol::end_reason::gone: return lose(now, *record, loss::state_lost, false);
                 default: return lose(now, *record, loss::expired, false);
             }
         case phase::unsent: return;

@@ -2,6 +2,8 @@
 // cannot express something.
 #include <signal.h>
 
+#include <map>
+
 #include "../redis/private_server.hpp"
 #include "shells.hpp"
 
@@ -75,6 +77,55 @@ TEST_P(OnEachDialect, WhatCannotBeHadIsSaidAndNothingRuns) {
     EXPECT_NE(said_by({"mend", "a"}).find("does not support this"), std::string::npos);
 }
 
+/// Somebody deletes the lock's key on the server. Renewals are answered, so that they are not what failed.
+TEST_P(OnEachDialect, ADeletedKeyIsNamedAsTheReasonOfTheLoss) {
+    struct deletion {
+        const char* fast_renewals;
+        const char* key;
+    };
+    const std::map<std::string, deletion> deletions{
+        {"amphp", {"&lock_renew_interval=100ms", "lock:a"}},
+        {"redturn", {"&refresh_interval=100ms", "a"}},
+        {"adv-sem", {"&ping_interval=100ms", "adv-sem:semaphore_main:a"}},
+    };
+    const deletion& each = deletions.at(dialect());
+    start_options options = shell({}, "echo up; exec sleep " + word_);
+    options.environment["BATON_URL"] = address() + each.fast_renewals;
+    child run{std::move(options)};
+    ASSERT_TRUE(run.says("up")) << run.err();
+    EXPECT_EQ(server_->ask({"DEL", each.key}).number, 1);
+    EXPECT_EQ(run.wait(), 76) << run.err();
+    EXPECT_NE(run.err().find("losing a: the store no longer has it"), std::string::npos) << run.err();
+    EXPECT_EQ(run.err().find("renewed in time"), std::string::npos) << run.err();
+    EXPECT_TRUE(sleeping(0));
+}
+
+/// The name is taken by data of another program: nothing is wrong inside of Baton, and no wait would help.
+TEST_P(OnEachDialect, ANameWhoseKeyHoldsOtherDataIsRefusedAsConfiguration) {
+    const std::map<std::string, std::vector<std::string>> others{
+        {"amphp", {"RPUSH", "lock:a", "job"}},
+        {"redturn", {"SET", "a", "text"}},
+        {"adv-sem", {"SET", "adv-sem:semaphore_main:a", "text"}},
+    };
+    static_cast<void>(server_->ask(others.at(dialect())));
+    child run{shell({}, "echo ran")};
+    EXPECT_EQ(run.wait(), 78) << run.err();
+    EXPECT_EQ(run.err(),
+              "baton: cannot acquire a: the server's key for this name holds data of another kind, not a lock\n");
+    EXPECT_EQ(run.out(), "");
+}
+
+/// Others are shown the protocol's own ids, which have no room for a note.
+TEST_P(OnEachDialect, ANoteThatCannotBeShownIsWarnedOf) {
+    child run{shell({"--note", "web 4.2"}, "echo ran")};
+    EXPECT_EQ(run.wait(), 0) << run.err();
+    EXPECT_EQ(run.err(), "baton: --note is not shown to others: the protocol of this dialect has no place for it\n");
+    EXPECT_EQ(run.out(), "ran\n");
+    child quiet{shell({"--note", "web 4.2", "-q"}, "echo ran")};
+    EXPECT_EQ(quiet.wait(), 0) << quiet.err();
+    EXPECT_EQ(quiet.err(), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(, OnEachDialect, ::testing::Values("amphp", "redturn", "adv-sem"),
                          [](const auto& dialect) { return std::string{dialect.param}.substr(0, 3); });
 
@@ -96,6 +147,54 @@ TEST_F(OnAmphp, TheCommandOfABatonThatIsStoppedOrKilledIsGoneBeforeTheLockPasses
         first.signal(SIGCONT);
         EXPECT_TRUE(first.wait());
     }
+}
+
+/// The ttl of this protocol limits how long a slot is held; it is shorter than the heartbeat, which the client renews.
+class OnAdvSem : public OnDialects {
+protected:
+    [[nodiscard]] std::string dialect() const override { return "adv-sem&ttl=" + ttl_; }
+
+    std::string ttl_ = "20s";
+};
+
+TEST_F(OnAdvSem, ACommandThatEndsWithinTheTtlIsLeftAlone) {
+    child run{shell({}, until("go"))};
+    ASSERT_TRUE(run.says("up")) << run.err();
+    make("go");
+    EXPECT_EQ(run.wait(), 0) << run.err();
+    EXPECT_EQ(run.out(), "up\ndone\n");
+    EXPECT_EQ(run.err(), "");
+}
+
+TEST_F(OnAdvSem, ACommandIsStoppedBeforeTheTtlIsOver) {
+    ttl_ = "2s";
+    child run{shell({}, "echo up; exec sleep " + word_)};
+    ASSERT_TRUE(run.says("up")) << run.err();
+    child next{shell({}, "echo mine; pgrep -f '^sleep " + word_ + "' || echo alone")};
+    EXPECT_EQ(run.wait(), 124) << run.err();
+    EXPECT_EQ(run.err(), "baton: stopped the command: the address lets a be held for 2 s\n");
+    EXPECT_EQ(next.wait(), 0) << next.err();
+    EXPECT_EQ(next.out(), "mine\nalone\n");
+}
+
+/// Without the option the command would be stopped while it still holds the slot.
+TEST_F(OnAdvSem, ACommandThatMayRunOnHearsWhyItsHoldEnded) {
+    ttl_ = "2s";
+    child run{shell({"--on-lost", "ignore"}, until("go"))};
+    EXPECT_TRUE(run.complains("lost a: it was held for as long as is allowed; the command runs on without it"))
+        << run.err();
+    make("go");
+    EXPECT_EQ(run.wait(), 0) << run.err();
+}
+
+TEST_F(OnAdvSem, TheTimeToStopFitsIntoTheTtl) {
+    ttl_ = "4s";
+    child run{shell({"--kill-after", "3s"}, "echo ran")};
+    EXPECT_EQ(run.wait(), 64) << run.err();
+    EXPECT_NE(run.err().find("--kill-after 3 s: at most half of the 4 s for which the address lets a name be held"),
+              std::string::npos)
+        << run.err();
+    EXPECT_EQ(run.out(), "");
 }
 
 }  // namespace

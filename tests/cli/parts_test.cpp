@@ -94,24 +94,40 @@ TEST(StopSequence, BecomesMoreUrgentNeverLess) {
 }
 
 TEST(StopSequence, LeavesTimeForKillBeforeTheLeaseEnds) {
-    const stop_times times = stop_times_for(10s, {});
+    const stop_times times = stop_times_for({.ttl = 10s}, {});
     EXPECT_EQ(times.kill_after, 2500ms);
     const steady_time end = start + 10s;
     EXPECT_LT(times.kill_at(end), end);
     EXPECT_EQ(times.terminate_at(end), end - times.reserve - 2500ms);
     EXPECT_EQ(times.kill_after_term(start, end), start + 2500ms);
     EXPECT_EQ(times.kill_after_term(end - 1s, end), end - times.reserve) << "less time if there is less";
-    EXPECT_EQ(stop_times_for(10s, 9s).kill_after, 5s) << "half of the ttl at most";
+    EXPECT_EQ(stop_times_for({.ttl = 10s}, 9s).kill_after, 5s) << "half of the ttl at most";
 }
 
 /// A lease is renewed every third of the ttl: then TERM must be further away than what is left at the worst.
 TEST(StopSequence, DoesNotBeginBetweenTwoRenewals) {
     for (const milliseconds ttl : {100ms, 1'000ms, 10'000ms, 15'000ms}) {
-        const stop_times times = stop_times_for(ttl, ttl / 2);
+        const stop_times times = stop_times_for({.ttl = ttl}, ttl / 2);
         const milliseconds margin = std::max(ttl * 3 / 100, 20ms);
         const milliseconds least = ttl - margin - ttl / 3;
         EXPECT_LT(times.kill_after + times.reserve, least) << ttl.count();
     }
+}
+
+/// A store may prescribe renewals that are further apart than a third of the ttl.
+TEST(StopSequence, DoesNotBeginBetweenTwoRenewalsThatTheStorePrescribes) {
+    const stop_times times = stop_times_for({.ttl = 3s, .renew_every = 1500ms}, 1500ms);
+    EXPECT_LT(times.kill_after + times.reserve, 3s - 90ms - 1500ms);
+}
+
+/// A hold limit may be much shorter than the ttl, which only says how often the lease is renewed.
+TEST(StopSequence, FitsIntoAHoldLimit) {
+    const stop_times times = stop_times_for({.ttl = 180s, .hold_limit = 2s}, {});
+    EXPECT_EQ(times.kill_after, 500ms);
+    EXPECT_GT(times.terminate_at(start + 2s), start + 1s);
+    EXPECT_EQ(stop_times_for({.ttl = 180s, .hold_limit = 2s}, 9s).kill_after, 1s) << "half of the limit at most";
+    EXPECT_EQ(stop_times_for({.ttl = 10s, .hold_limit = 1h}, {}).kill_after, 2500ms)
+        << "a longer limit changes nothing";
 }
 
 TEST(Keeper, RenewsInThePlaceOfAStoppedBaton) {

@@ -267,9 +267,9 @@ TEST_F(Amphp, AVanishedOrStolenKeyIsTold_AndALateReleaseHarmsNobody) {
     static_cast<void>(ask({"SET", "lock:b", "thief"}));
     static_cast<void>(ask({"DEL", "lock:c"}));
     static_cast<void>(ask({"RPUSH", "lock:c", "no lock at all"}));
-    EXPECT_TRUE(is_lost(vanished, loss::expired));
-    EXPECT_TRUE(is_lost(stolen, loss::expired));
-    EXPECT_TRUE(is_lost(replaced, loss::expired));
+    EXPECT_TRUE(is_lost(vanished, loss::state_lost));
+    EXPECT_TRUE(is_lost(stolen, loss::state_lost));
+    EXPECT_TRUE(is_lost(replaced, loss::state_lost));
     static_cast<void>(ask({"SET", "lock:a", "next"}));
     vanished.release();
     stolen.release();
@@ -438,7 +438,7 @@ TEST_F(Amphp, AServerThatComesBackWithoutItsDataHasLostWhatWasHeldAndWhoWaitsGoe
     server_->kill();
     server_->forget();
     server_->start();
-    EXPECT_TRUE(is_lost(held, loss::expired));
+    EXPECT_TRUE(is_lost(held, loss::state_lost));
     held.release();
     EXPECT_TRUE(waiting.held().valid());
     EXPECT_TRUE(nothing_left());
@@ -450,9 +450,9 @@ TEST_F(Amphp, AKeyOfAnotherKindIsRefusedAndHindersNothingElse) {
     static_cast<void>(ask({"SET", "lock-queue:b", "no list"}));
     std::error_code error;
     EXPECT_FALSE(ours.acquire(exclusive("a"), {.wait = 5s}, error).valid());
-    EXPECT_EQ(error, errc::rejected);
+    EXPECT_EQ(error, errc::foreign_data);
     EXPECT_FALSE(ours.try_acquire(exclusive("b"), {}, error));
-    EXPECT_EQ(error, errc::rejected);
+    EXPECT_EQ(error, errc::foreign_data);
     // One that holds it already gets rid of it.
     lease held = ours.acquire(exclusive("c"));
     static_cast<void>(ask({"SET", "lock-queue:c", "no list"}));

@@ -1,5 +1,10 @@
-// A process of ours among peers, to be killed: `one_of_ours URL NAME` says `queued` when it waits for the name, and
-// `acquired` when it has it; it ends when its input does.
+// A process of ours among peers, to be stopped, cut off and killed.
+//
+// `one_of_ours URL NAME` says `queued` when it waits for the name, and `acquired` when it has it; it ends when its
+// input does. `one_of_ours URL NAME COUNT` waits for the name COUNT times at once, says `queued` once when all wait,
+// releases each lease as soon as it has it, and says `done` after the last.
+#include <atomic>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 
@@ -9,18 +14,34 @@ namespace {
 
 class teller : public baton::observer {
 public:
-    void queued(const std::vector<baton::claim>&) override { std::cout << "queued" << std::endl; }
+    explicit teller(int count) : missing_{count} {}
+    void queued(const std::vector<baton::claim>&) override {
+        if (--missing_ == 0) std::cout << "queued" << std::endl;
+    }
+
+private:
+    std::atomic<int> missing_;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 3) return 64;
+    if (argc != 3 && argc != 4) return 64;
+    const int count = argc == 4 ? std::atoi(argv[3]) : 0;
     baton::client_options options;
-    options.observer = std::make_shared<teller>();
+    options.observer = std::make_shared<teller>(argc == 4 ? count : 1);
     baton::client ours{argv[1], options};
-    const baton::lease held = ours.acquire(baton::exclusive(argv[2]));
-    std::cout << "acquired" << std::endl;
+    if (argc == 3) {
+        const baton::lease held = ours.acquire(baton::exclusive(argv[2]));
+        std::cout << "acquired" << std::endl;
+        while (std::cin.get() != EOF) continue;
+        return held.valid() ? 0 : 1;
+    }
+    const auto missing = std::make_shared<std::atomic<int>>(count);
+    for (int i = 0; i < count; ++i)
+        ours.async_acquire(baton::exclusive(argv[2]), {}, {}, [missing](std::error_code error, baton::lease held) {
+            held.release();
+            if (!error && --*missing == 0) std::cout << "done" << std::endl;
+        });
     while (std::cin.get() != EOF) continue;
-    return held.valid() ? 0 : 1;
 }

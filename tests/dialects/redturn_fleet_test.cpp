@@ -236,7 +236,7 @@ TEST_F(RedturnFleet, OurReleaseAfterALossHarmsNobody) {
     }));
     EXPECT_EQ(other->hear(), "acquired x");
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-    EXPECT_EQ(held.lost_reason(), loss::expired);
+    EXPECT_EQ(held.lost_reason(), loss::state_lost);
     held.release();
     hear_all(ours);
     EXPECT_EQ(queue("a").size(), 2U);

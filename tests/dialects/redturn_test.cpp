@@ -132,7 +132,7 @@ TEST_F(Redturn, Original_RefreshWithAWrongIdFailsAndLeavesTheHead) {
     EXPECT_EQ(ask({"LSET", "given", "0", "x:y:60000"}).text, "OK");
     EXPECT_EQ(ask({"DEL", "gone"}).number, 1);
     EXPECT_EQ(ask({"SET", "overwritten", "text"}).text, "OK");
-    for (const lease* each : {&given, &gone, &overwritten}) EXPECT_TRUE(ends_as(*each, loss::expired));
+    for (const lease* each : {&given, &gone, &overwritten}) EXPECT_TRUE(ends_as(*each, loss::state_lost));
     for (lease* each : {&given, &gone, &overwritten}) each->release();
     const std::string renewed = head("kept");
     EXPECT_TRUE(eventually([&] { return head("kept") != renewed; }));
@@ -454,7 +454,7 @@ TEST_F(Redturn, AServerThatForgotEverythingLosesWhatIsHeldAndKeepsWhatWaits) {
     server_->kill();
     server_->forget();
     server_->start();
-    EXPECT_TRUE(ends_as(held, loss::expired));
+    EXPECT_TRUE(ends_as(held, loss::state_lost));
     lease next = waiting.get();
     EXPECT_TRUE(next.valid());
     held.release();
@@ -528,7 +528,7 @@ TEST_F(Redturn, WhatIsNoQueueIsRefusedOrWaitedForAndNeverTouched) {
     const auto connections = performed("hello");
     std::error_code error;
     EXPECT_FALSE(ours.acquire(exclusive("text"), {}, error).valid());
-    EXPECT_EQ(error, errc::rejected);
+    EXPECT_EQ(error, errc::foreign_data);
     for (const char* name : {"blobs", "jobs"}) {
         EXPECT_FALSE(ours.acquire(exclusive(name), {.wait = 50ms}, error).valid());
         EXPECT_EQ(error, errc::timed_out);

@@ -33,7 +33,10 @@ public:
 
     // The server.
     void ask(std::vector<words>, std::function<void(const answers&)> done) override {
-        times.push_back(std::move(done));
+        if (connected) times.push_back(std::move(done));
+    }
+    void sent(question question) {
+        if (connected) questions.push_back(std::move(question));
     }
     void watch(const std::string&, const turn&) override {}
     void listen(const std::string&, const turn&) override {}
@@ -70,6 +73,7 @@ public:
         told.push_back(text);
     }
 
+    bool connected = true;  // otherwise questions are dropped, as `talk` does without a connection
     std::deque<question> questions;
     std::deque<std::function<void(const answers&)>> times;
     std::vector<std::string> told;
@@ -79,11 +83,9 @@ public:
 class scripted_turn final : public turn {
 public:
     explicit scripted_turn(scripted& script) : script_{script} {}
-    void look(heard done) override { script_.questions.push_back({"look", number, std::move(done), {}}); }
-    void renew(heard done) override { script_.questions.push_back({"renew", number, std::move(done), {}}); }
-    void leave(std::function<void()> done) override {
-        script_.questions.push_back({"leave", number, {}, std::move(done)});
-    }
+    void look(heard done) override { script_.sent({"look", number, std::move(done), {}}); }
+    void renew(heard done) override { script_.sent({"renew", number, std::move(done), {}}); }
+    void leave(std::function<void()> done) override { script_.sent({"leave", number, {}, std::move(done)}); }
     [[nodiscard]] duration patience() const override { return 100ms; }
     [[nodiscard]] std::vector<std::string> names() const override { return {}; }
 
@@ -133,6 +135,14 @@ protected:
         done({});
     }
     void hears(const std::vector<std::string>& words) { EXPECT_EQ(std::exchange(script_.told, {}), words); }
+    void lose_connection() {
+        script_.questions.clear();
+        script_.times.clear();
+        session_.connection_lost();
+    }
+    void reopen_with(std::uint64_t number) {
+        perform(open{id_, 3s, "test", 2, number, {{number, exclusive("a").list(), 1, 0, {}, {}}}});
+    }
     void nothing_is_asked() {
         for (const question& each : script_.questions) ADD_FAILURE() << each.verb << " " << each.number;
     }
@@ -200,7 +210,7 @@ TEST_F(DialectSession, ARenewalPassesOnWhatTheServerSaysOfEachLease) {
     answer("renew", 2, gone());
     answer("look", 3, waiting());
     answer_leave(2);
-    hears({"notice ended 2 expired"});
+    hears({"notice ended 2 gone"});
     answer_time();
     hears({"5 alive 1 held 3 waits"});
 }
@@ -236,6 +246,49 @@ TEST_F(DialectSession, ALostConnectionIsOverAndTheNextOneKnowsWhatThereWas) {
     answer_time();
     hears({"6 alive 1 held 3 waits"});
     nothing_is_asked();
+}
+
+// A timer that has fired before the connection is lost runs its handler afterwards.
+TEST_F(DialectSession, ATimerWithoutAConnectionLooksAtNothing) {
+    enter(1);
+    answer("look", 1, waiting());
+    script_.time += 200ms;
+    lose_connection();
+    EXPECT_FALSE(session_.next_look());
+    session_.pass_time();
+    nothing_is_asked();
+    reopen_with(1);
+    answer("look", 1, held(7));
+    answer_time();
+    hears({"2 queued 1", "notice granted 1 fence 7", "3 alive 1 held"});
+}
+
+// The connection is gone before the session hears of it: the question never leaves, and its answer never comes.
+TEST_F(DialectSession, ALookThatCouldNotBeSentIsNotUnderWay) {
+    enter(1);
+    answer("look", 1, waiting());
+    script_.connected = false;
+    script_.time += 200ms;
+    session_.pass_time();
+    script_.connected = true;
+    perform(renew{id_});
+    answer("look", 1, held(7));
+    answer_time();
+    hears({"2 queued 1", "notice granted 1 fence 7", "3 alive 1 held"});
+}
+
+// The same while a grant is being confirmed: the waiter is looked at again.
+TEST_F(DialectSession, AConfirmationThatCouldNotBeSentIsNotUnderWay) {
+    enter(1);
+    perform(renew{id_});
+    script_.connected = false;
+    answer("look", 1, held(7));
+    script_.connected = true;
+    answer_time();
+    perform(renew{id_});
+    answer("look", 1, held(8));
+    answer_time();
+    hears({"3 alive 1 waits", "2 granted 1 fence 8", "4 alive 1 held"});
 }
 
 TEST_F(DialectSession, WhatTheClientDoesNotListItHasLeft) {

@@ -223,7 +223,8 @@ private:
         talk_.ask(std::move(asked), [names, done](const answers& answers) {
             for (const resp::value& answer : answers) {  // one name with something else under its keys hides no others
                 if (answer.kind != resp::kind::error) continue;
-                if (const auto why = failure_of(answer).error; why != errc::rejected) return done(why, {});
+                if (const auto why = failure_of(answer).error; why != errc::rejected && why != errc::foreign_data)
+                    return done(why, {});
             }
             listing found;
             for (std::size_t i = 0; i < names.size(); ++i) {
@@ -247,8 +248,9 @@ class adv_sem final : public dialect {
 public:
     explicit adv_sem(adv_sem_options options) : options_{std::move(options)} {}
 
-    [[nodiscard]] lease_pace pace() const override { return {options_.heartbeat_max_interval, options_.ping_interval}; }
-    [[nodiscard]] std::optional<protocol::duration> hold_limit() const override { return options_.ttl; }
+    [[nodiscard]] lease_pace pace() const override {
+        return {options_.heartbeat_max_interval, options_.ping_interval, options_.ttl};
+    }
     [[nodiscard]] std::string objection(const std::vector<claim>& claims,
                                         const protocol::enter_options& options) const override {
         if (claims.size() != 1)

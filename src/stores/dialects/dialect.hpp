@@ -39,8 +39,6 @@ public:
     /// As that of `store`.
     [[nodiscard]] virtual std::string objection(const std::vector<claim>& claims,
                                                 const protocol::enter_options& options) const = 0;
-    /// Of requests that bring none.
-    [[nodiscard]] virtual std::optional<protocol::duration> hold_limit() const { return {}; }
     [[nodiscard]] virtual std::span<const redis::script_text> scripts() const = 0;
 
     /// One a line.

@@ -39,12 +39,12 @@ void dialect_session::perform(const message& message) {
 
 void dialect_session::connection_lost() {
     for (const auto& [number, record] : records_) {
-        record->looking = false;
+        record->question.reset();
         record->look_again = false;
         record->asked.reset();
-        if (record->phase == phase::confirming) record->phase = phase::waiting;
-        set_alarm(*record);
+        record->alarm.reset();
     }
+    alarms_.clear();  // `open` looks at all that wait
 }
 
 // ---- the client's commands ----
@@ -78,7 +78,7 @@ void dialect_session::enter(message_tag tag, const protocol::enter& command) {
     made->request = command.request;
     made->claim = command.claims.front();
     made->options = command.options;
-    if (!made->options.hold_limit) made->options.hold_limit = dialect_.hold_limit();
+    if (!made->options.hold_limit) made->options.hold_limit = dialect_.pace().hold_limit;
     made->turn = speaker_.make_turn(made->claim, made->options);
     made->turn->number = command.request.number;
     made->ticket = ++ticket_;
@@ -114,8 +114,10 @@ void dialect_session::renew_all(message_tag tag) {
     round->missing = 1;
     const auto records = records_;
     for (const auto& [number, record] : records) {
-        if (record->phase == phase::waiting) look(record);
-        if (record->phase != phase::held && record->phase != phase::confirming) continue;
+        if (record->phase != phase::held && !confirming(*record)) {
+            look(record);
+            continue;
+        }
         ++round->missing;
         record->turn->renew([this, round, record](const outcome& outcome) { renewed(round, record, outcome); });
     }
@@ -129,7 +131,7 @@ void dialect_session::renew_all(message_tag tag) {
 void dialect_session::renewed(const std::shared_ptr<round>& round, const record_ptr& record, const outcome& outcome) {
     if (outcome.standing == standing::failed) round->error = outcome.error;
     if (outcome.standing == standing::gone && record->phase == phase::held) {
-        teller_.notice(event(ended{record->request, end_reason::expired, record->fence}));
+        teller_.notice(event(ended{record->request, end_reason::gone, record->fence}));
         drop(record, [] {});
     }
     finish(round);
@@ -149,21 +151,19 @@ void dialect_session::finish(const std::shared_ptr<round>& round) {
 
 void dialect_session::look(const record_ptr& record) {
     if (record->phase != phase::waiting) return;
-    if (record->looking) {
+    if (!record->question.expired()) {
         record->look_again = true;
         return;
     }
-    record->looking = true;
+    const question_ptr question = begin(*record, question::look);
     record->look_again = false;
     record->round = round_;
     record->looked_at = talk_.now();
-    set_alarm(*record);
-    record->turn->look([this, record](const outcome& outcome) { looked(record, outcome); });
+    record->turn->look([this, record, question](const outcome& outcome) { looked(record, question, outcome); });
 }
 
-void dialect_session::looked(const record_ptr& record, const outcome& outcome) {
-    record->looking = false;
-    if (record->phase != phase::waiting) return;
+void dialect_session::looked(const record_ptr& record, const question_ptr& question, const outcome& outcome) {
+    if (!end(*record, question)) return;
     record->look_at = talk_.now() + record->turn->patience();
     set_alarm(*record);
     switch (outcome.standing) {
@@ -185,15 +185,32 @@ void dialect_session::looked(const record_ptr& record, const outcome& outcome) {
 /// A renewal was sent after the look: see the head of the header. Those that are sent from now on renew this as well,
 /// so one more renewal is enough, however fast they come.
 void dialect_session::confirm(const record_ptr& record, const outcome& found) {
-    record->phase = phase::confirming;
-    set_alarm(*record);
-    record->turn->renew([this, record, found](const outcome& renewed) {
-        if (record->phase != phase::confirming) return;
+    const question_ptr question = begin(*record, question::confirm);
+    record->turn->renew([this, record, question, found](const outcome& renewed) {
+        if (!end(*record, question)) return;
         if (renewed.standing == standing::held) return grant(*record, found);
-        record->phase = phase::waiting;
         set_alarm(*record);
         if (renewed.standing == standing::gone) look(record);
     });
+}
+
+dialect_session::question_ptr dialect_session::begin(record& record, question what) {
+    auto made = std::make_shared<const question>(what);
+    record.question = made;
+    set_alarm(record);
+    return made;
+}
+
+/// False if the record does not wait for this answer any more: it was left, or asks on another connection.
+bool dialect_session::end(record& record, const question_ptr& question) {
+    if (record.phase != phase::waiting || record.question.lock() != question) return false;
+    record.question.reset();
+    return true;
+}
+
+bool dialect_session::confirming(const record& record) {
+    const question_ptr asked = record.question.lock();
+    return record.phase == phase::waiting && asked && *asked == question::confirm;
 }
 
 void dialect_session::grant(record& record, const outcome& outcome) {
@@ -286,12 +303,12 @@ void dialect_session::name_ours(listing& listing) const {
     }
 }
 
-/// Who waits, and is not being looked at, is looked at when its time has come.
+/// A record that waits and has no question under way is looked at when its time has come.
 void dialect_session::set_alarm(record& record) {
     const std::uint64_t number = record.request.number;
     if (record.alarm) alarms_.erase({*record.alarm, number});
     record.alarm.reset();
-    if (record.phase != phase::waiting || record.looking) return;
+    if (record.phase != phase::waiting || !record.question.expired()) return;
     record.alarm = record.look_at;
     alarms_.emplace(record.look_at, number);
 }

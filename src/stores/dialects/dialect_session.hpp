@@ -32,8 +32,9 @@ public:
     dialect_session(const dialect& dialect, talk& talk, dialect::speaker& speaker, teller& teller)
         : dialect_{dialect}, talk_{talk}, speaker_{speaker}, teller_{teller} {}
 
+    /// Only while there is a connection.
     void perform(const message& message);
-    /// What was asked will not be answered.
+    /// What was asked will not be answered. Nothing is asked until the client opens its session on the next connection.
     void connection_lost();
     void listen(const std::string& name, const turn& who);
     /// False if nobody listens for it.
@@ -45,12 +46,15 @@ public:
     [[nodiscard]] std::optional<protocol::instant> next_look() const;
 
 private:
-    enum class phase : std::uint8_t {
-        waiting,
-        confirming,  // it has it, and is not told yet
-        held,
-        leaving,
+    enum class phase : std::uint8_t { waiting, held, leaving };
+    /// What a waiting record has asked the server, and not heard the answer to. The callback that takes the answer owns
+    /// the question and the record only refers to it: a callback that is dropped, because there is no connection to
+    /// send it on, leaves no question behind that would be waited for.
+    enum class question : std::uint8_t {
+        look,
+        confirm,  // it was granted, and its client does not know yet
     };
+    using question_ptr = std::shared_ptr<const question>;
     struct record {
         protocol::request_id request;
         baton::claim claim;
@@ -62,8 +66,8 @@ private:
         std::vector<protocol::abandoned_resource> abandoned;
         std::optional<protocol::instant> hold_deadline;
         std::optional<message_tag> asked;  // by an `enter` that is not answered
-        bool looking = false;
-        bool look_again = false;
+        std::weak_ptr<const dialect_session::question> question;
+        bool look_again = false;                 // something changed during the look
         std::uint64_t round = 0;                 // the renewal after which it was asked for
         protocol::instant looked_at;             // when the last look was begun
         protocol::instant look_at;               // when the next is due
@@ -85,11 +89,14 @@ private:
     void renewed(const std::shared_ptr<round>& round, const record_ptr& record, const outcome& outcome);
     void finish(const std::shared_ptr<round>& round);
     void look(const record_ptr& record);
-    void looked(const record_ptr& record, const outcome& outcome);
+    void looked(const record_ptr& record, const question_ptr& question, const outcome& outcome);
     void confirm(const record_ptr& record, const outcome& found);
     void grant(record& record, const outcome& outcome);
     void answer(record& record);
     void refuse_busy(const record_ptr& record);
+    [[nodiscard]] question_ptr begin(record& record, question what);
+    [[nodiscard]] bool end(record& record, const question_ptr& question);
+    [[nodiscard]] static bool confirming(const record& record);
     void set_alarm(record& record);
     void drop(const record_ptr& record, std::function<void()> done);
     void forget(const record_ptr& record);

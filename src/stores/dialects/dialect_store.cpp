@@ -167,7 +167,7 @@ void dialect_user::give_up_connection(std::chrono::milliseconds after) {
     pause_timer_.expires_after(after);
     pause_timer_.async_wait([weak = weak_from_this()](std::error_code error) {
         const auto self = weak.lock();
-        if (!self || error) return;
+        if (!self || error || self->up_) return;  // up: a handler that was queued before the next connection was made
         if (const auto connection = self->connection_.lock()) connection->reset();
     });
 }
@@ -242,7 +242,8 @@ void dialect_user::set_timer() {
     look_timer_.expires_after(std::max(*next - now(), protocol::duration{0}));
     look_timer_.async_wait([weak = weak_from_this()](std::error_code error) {
         const auto self = weak.lock();
-        if (!self || error) return;
+        // A handler that was queued before the connection was lost runs after it: there is nobody to ask then.
+        if (!self || error || !self->up_) return;
         self->session_.pass_time();
         self->set_timer();
     });
@@ -276,6 +277,7 @@ public:
         return std::make_unique<resp::line_of<dialect_user>>(thread_, std::move(user));
     }
     [[nodiscard]] std::optional<lease_pace> pace() const override { return dialect_->pace(); }
+    [[nodiscard]] bool shows_labels() const override { return false; }
     [[nodiscard]] std::string objection(const std::vector<claim>& claims,
                                         const protocol::enter_options& options) const override {
         return dialect_->objection(claims, options);

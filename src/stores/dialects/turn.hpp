@@ -36,8 +36,8 @@ class talk {
 public:
     virtual ~talk() = default;
 
-    /// Sent in one go, in order after all that was sent before. `done` is called with one answer each, errors among
-    /// them, or never if the connection breaks.
+    /// Sent in one go, in order after all that was sent before. `done` is called once, with one answer to each command,
+    /// errors among them. Without a connection, or when it breaks, `done` is destroyed and never called.
     virtual void ask(std::vector<words> commands, std::function<void(const answers&)> done) = 0;
     /// `who` is looked at when the key changes, by whomever, from what is asked after this on. Once: then it has to
     /// watch again.

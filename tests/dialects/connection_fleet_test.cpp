@@ -1,0 +1,228 @@
+// Fleets of ours and theirs in which our connections are killed while we wait, and in which our processes end while
+// they reconnect: the same stories in each dialect. The others are played by peers/.
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <sstream>
+#include <thread>
+
+#include "../redis/proxy.hpp"
+#include "dialect_test.hpp"
+
+namespace baton::dialect_tests {
+namespace {
+
+struct fleet {
+    const char* dialect;
+    /// Options of ours and of theirs with which nothing ends by itself during a test.
+    const char* long_lived;
+    std::vector<std::string> long_lived_peer;
+    /// Options with which a lock passes on soon after its holder, or the waiter that it was given to, died.
+    const char* mortal;
+    std::vector<std::string> mortal_peer;
+    /// The command that counts what waits for `a`, and how much of that holds it.
+    std::vector<std::string> count_waiting;
+    std::int64_t holders_counted;
+    /// How long a waiter of `long_lived` waits between two looks at most.
+    std::chrono::milliseconds between_looks;
+
+    friend void PrintTo(const fleet& each, std::ostream* out) { *out << each.dialect; }
+};
+
+const std::vector<fleet> fleets{
+    {.dialect = "amphp",
+     .long_lived = "&lock_expiration=60s&lock_timeout=60s",
+     .long_lived_peer = {"--expiry-ms", "60000"},
+     .mortal = "&lock_expiration=500ms&lock_renew_interval=100ms",
+     .mortal_peer = {"--expiry-ms", "500", "--renew-ms", "100"},
+     .count_waiting = {"LLEN", "lock-queue:a"},
+     .holders_counted = 0,
+     .between_looks = 305ms},
+    {.dialect = "redturn",
+     .long_lived = "&timeout=60s",
+     .long_lived_peer = {"--timeout-ms", "60000"},
+     .mortal = "&timeout=500ms",
+     .mortal_peer = {"--timeout-ms", "60000"},
+     .count_waiting = {"LLEN", "a"},
+     .holders_counted = 1,
+     .between_looks = 1s},
+    {.dialect = "adv-sem",
+     .long_lived = "&ping_interval=500ms",
+     .long_lived_peer = {},
+     .mortal = "&heartbeat_max_interval=1s&ping_interval=100ms",
+     .mortal_peer = {"--heartbeat", "1", "--ping", "0.1"},
+     .count_waiting = {"ZCARD", "adv-sem:semaphore_waiting:a"},
+     .holders_counted = 0,
+     .between_looks = 500ms},
+};
+
+class ConnectionFleet : public Dialect, public testing::WithParamInterface<fleet> {
+protected:
+    ConnectionFleet() : Dialect{GetParam().dialect} {}
+
+    [[nodiscard]] std::int64_t waiting() const {
+        return std::max<std::int64_t>(0, ask(GetParam().count_waiting).number - GetParam().holders_counted);
+    }
+    [[nodiscard]] bool waits(std::int64_t count) const {
+        return eventually([&] { return waiting() == count; });
+    }
+    [[nodiscard]] std::unique_ptr<line_process> ours(const std::string& address, int count = 0) const {
+        std::vector<std::string> words{BATON_ONE_OF_OURS, address, "a"};
+        if (count > 0) words.push_back(std::to_string(count));
+        return std::make_unique<line_process>(std::move(words));
+    }
+    static void expect_acquires(line_process& peer, const std::string& tag) {
+        peer.tell("acquire " + tag + " a");
+        EXPECT_EQ(peer.hear(), "acquired " + tag);
+    }
+    static void expect_releases(line_process& peer, const std::string& tag) {
+        peer.tell("release " + tag);
+        EXPECT_EQ(peer.hear(), "released " + tag);
+    }
+
+    /// Ours speak RESP3, the peers and this test RESP2.
+    [[nodiscard]] std::vector<std::string> our_connections() const {
+        std::vector<std::string> ids;
+        std::istringstream lines{ask({"CLIENT", "LIST"}).text};
+        for (std::string line; std::getline(lines, line);)
+            if (line.find(" resp=3") != std::string::npos) ids.push_back(line.substr(3, line.find(' ') - 3));
+        return ids;
+    }
+    std::size_t kill_our_connections() const {
+        const auto ids = our_connections();
+        for (const std::string& id : ids) static_cast<void>(ask({"CLIENT", "KILL", "ID", id}));
+        return ids.size();
+    }
+    [[nodiscard]] std::int64_t server_ms() const {
+        const resp::value time = ask({"TIME"});
+        return std::stoll(time.items.at(0).text) * 1'000 + std::stoll(time.items.at(1).text) / 1'000;
+    }
+    static void stop(const line_process& process) {
+        process.signal(SIGSTOP);
+        siginfo_t info{};
+        ASSERT_EQ(waitid(P_PID, static_cast<id_t>(process.process()), &info, WSTOPPED), 0);
+    }
+    static bool ends(const line_process& process) {
+        return eventually([&] {
+            siginfo_t info{};
+            waitid(P_PID, static_cast<id_t>(process.process()), &info, WEXITED | WNOHANG | WNOWAIT);
+            return info.si_pid != 0;
+        });
+    }
+
+    /// All but what the originals leave behind too: the limit of a semaphore, and notices of the dead, which expire.
+    [[nodiscard]] bool nothing_is_left() const {
+        return eventually([&] {
+            return std::ranges::all_of(keys(), [](const std::string& key) {
+                return key.starts_with("adv-sem:semaphore_max:") ||
+                       key.starts_with("adv-sem:acquisition_notification:");
+            });
+        });
+    }
+};
+
+/// A client of ours with 200 waiters is stopped until their timers are due; meanwhile the server closes its connection.
+/// When it continues, it finds both in one moment. Several times, since the last answers may still be on their way.
+TEST_P(ConnectionFleet, WaitersOfAStoppedProcessWhoseConnectionWasKilledAreServed) {
+    constexpr int count = 200;
+    const auto theirs = peer(GetParam().long_lived_peer), last = peer(GetParam().long_lived_peer);
+    for (int times = 0; times < 3; ++times) {
+        expect_acquires(*theirs, "x");
+        const auto crowd = ours(url(GetParam().long_lived), count);
+        ASSERT_EQ(crowd->hear(60s), "queued");
+        ASSERT_TRUE(waits(count));
+        last->tell("acquire y a wait=600000");
+        ASSERT_TRUE(waits(count + 1));
+        stop(*crowd);
+        const std::int64_t stopped = server_ms();
+        ASSERT_EQ(kill_our_connections(), 1U);
+        ASSERT_TRUE(eventually([&] { return server_ms() > stopped + GetParam().between_looks.count() + 20; }));
+        crowd->signal(SIGCONT);
+        ASSERT_TRUE(eventually([&] { return our_connections().size() == 1; }));
+        EXPECT_TRUE(last->silent_about("acquired"));
+        EXPECT_EQ(waiting(), count + 1) << "all keep their places";
+        expect_releases(*theirs, "x");
+        ASSERT_EQ(crowd->hear(60s), "done") << waiting() << " still wait, round " << times;
+        EXPECT_EQ(last->hear(), "acquired y");
+        expect_releases(*last, "y");
+        crowd->close_input();
+        EXPECT_TRUE(ends(*crowd));
+    }
+    EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
+}
+
+/// Ours and theirs count on one name; our connections are killed again and again, as soon as they are made. A client
+/// that waits keeps its place or queues again, one that holds keeps its lock: no count is lost, and all are served.
+TEST_P(ConnectionFleet, ConnectionsKilledWhileWaitingAndHoldingLoseNothing) {
+    constexpr int times = 15;
+    const auto one = peer(GetParam().long_lived_peer), other = peer(GetParam().long_lived_peer);
+    for (const auto* each : {&one, &other}) (*each)->tell("count a n " + std::to_string(times) + " wait=600000");
+    std::atomic<int> counting = 2;
+    const auto count = [&](client& who) {
+        for (int i = 0; i < times; ++i) {
+            std::error_code error;
+            const lease held = who.acquire(exclusive("a"), {.wait = 120s}, error);
+            const std::string value = ask({"GET", "n"}).text;
+            static_cast<void>(ask({"SET", "n", std::to_string((value.empty() ? 0 : std::stoi(value)) + 1)}));
+            EXPECT_TRUE(held.valid()) << error.message() << ", " << to_string(held.lost_reason());
+        }
+        --counting;
+    };
+    std::size_t killed = 0;
+    client first = join(GetParam().long_lived), second = join(GetParam().long_lived);
+    {
+        std::jthread aside{[&] { count(first); }}, more{[&] { count(second); }};
+        while (counting > 0) {
+            killed += kill_our_connections();
+            // The next round begins when they wait again.
+            eventually([&] { return counting == 0 || waiting() > 0; });
+        }
+    }
+    EXPECT_GT(killed, 10U);
+    for (const auto* each : {&one, &other}) EXPECT_EQ((*each)->hear(120s), "counted a");
+    EXPECT_EQ(ask({"GET", "n"}).text, std::to_string(4 * times));
+    EXPECT_EQ(ask({"DEL", "n"}).number, 1);
+    first.close(20s);
+    second.close(20s);
+    EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
+}
+
+/// Two processes of ours, one that holds and one with three waiters, lose their connections and cannot make others.
+/// They are told to end, or are killed, meanwhile; then connections can be made again. A peer behind them is served.
+TEST_P(ConnectionFleet, ProcessesThatEndDuringAReconnectArePassedOver) {
+    for (const bool cleanly : {true, false}) {
+        SCOPED_TRACE(cleanly ? "told to end" : "killed");
+        const folder place;
+        redis_tests::proxy between{server_->at(), place.path("between")};
+        const std::string way = "unix:" + between.at().path + "?dialect=" + name_ + GetParam().mortal;
+        const auto behind = peer(GetParam().mortal_peer);
+        const auto holding = ours(way);
+        ASSERT_EQ(holding->hear("acquired"), "acquired");
+        const auto waiting = ours(way, 3);
+        ASSERT_EQ(waiting->hear(), "queued");
+        ASSERT_TRUE(waits(3));
+        behind->tell("acquire x a wait=600000");
+        ASSERT_TRUE(waits(4));
+        between.cut({.refuse = true});
+        EXPECT_TRUE(eventually([&] { return our_connections().empty(); })) << "both try to connect again";
+        for (const auto* each : {&waiting, &holding}) {
+            (*each)->close_input();
+            if (!cleanly) (*each)->signal(SIGKILL);
+        }
+        between.set({});
+        EXPECT_TRUE(ends(*waiting) && ends(*holding));
+        EXPECT_EQ(behind->hear(60s), "acquired x");
+        expect_releases(*behind, "x");
+    }
+    EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
+}
+
+INSTANTIATE_TEST_SUITE_P(, ConnectionFleet, testing::ValuesIn(fleets), [](const auto& each) {
+    std::string name = each.param.dialect;
+    std::erase(name, '-');
+    return name;
+});
+
+}  // namespace
+}  // namespace baton::dialect_tests
