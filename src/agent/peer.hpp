@@ -54,8 +54,11 @@ public:
 
 private:
     void read();
+    ssize_t receive();
     void turn();
-    bool perform_some();
+    bool perform(std::size_t most, std::size_t unsent);
+    void perform_all();
+    void end_after_input();
     void await_writable();
 
     socket socket_;
@@ -65,6 +68,7 @@ private:
     std::string out_;
     bool awaiting_writable_ = false;
     bool reading_ = false;
+    bool mute_ = false;  // the other end takes no more answers: they are discarded, and its requests still performed
     bool finishing_ = false;
     bool over_ = false;
     std::vector<std::shared_ptr<process_watch>> processes_;
