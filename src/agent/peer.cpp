@@ -1,13 +1,10 @@
 #include "agent/peer.hpp"
 
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 
 #include <cerrno>
 
 #include <asio/post.hpp>
-
-#include "stores/resp/socket_io.hpp"
 
 namespace baton::agent {
 namespace {
@@ -40,12 +37,17 @@ void peer::read() {
 
 /// Feeds the decoder. As recv: 0 at the end of the stream.
 ssize_t peer::receive() {
-    for (;;) {
-        const ssize_t size = ::recv(socket_.native_handle(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
-        if (size < 0 && errno == EINTR) continue;
-        if (size > 0) decoder_.feed({buffer_.data(), static_cast<std::size_t>(size)});
-        return size;
+    resp::received got = resp::receive_some(socket_.native_handle(), buffer_);
+    if (got.size > 0) decoder_.feed({buffer_.data(), static_cast<std::size_t>(got.size)});
+    passed_.lost = passed_.lost || got.cut;
+    for (resp::descriptor& each : got.descriptors) {
+        if (bound_ || passed_.descriptors.size() >= resp::most_passed) continue;  // of no use: it is closed
+        if (auto kept = host_.keep(std::move(each)))
+            passed_.descriptors.push_back(std::move(kept));
+        else
+            passed_.lost = true;
     }
+    return got.size;
 }
 
 /// A client with much to say lets the others have their turn. The next owner is woken before the one that let go.
@@ -105,7 +107,8 @@ void peer::perform_all() {
 void peer::flush() {
     if (over_ || awaiting_writable_) return;
     if (mute_) out_.clear();
-    switch (resp::send_some(socket_.native_handle(), out_)) {
+    resp::passed_descriptors none;
+    switch (resp::send_some(socket_.native_handle(), out_, none)) {
         case resp::sent::all:
             if (finishing_) drop();
             return;

@@ -9,7 +9,6 @@
 #include <asio/post.hpp>
 
 #include "baton/error.hpp"
-#include "stores/resp/socket_io.hpp"
 
 namespace baton::resp {
 namespace {
@@ -88,6 +87,7 @@ void connection::connected(const dialled& made) {
         socket_.assign({family, 0}, made.socket, ignored);
         socket_.non_blocking(true, ignored);
         out_.clear();
+        with_.clear();
         expected_.clear();
     }
     decoder_.restart();
@@ -119,6 +119,7 @@ void connection::greet(const greeting_step& step) {
     if (!step.send.empty()) {
         std::unique_lock lock{mutex_};
         out_ = step.send;
+        with_ = step.with;
         return write(lock);
     }
     greeted_ = true;
@@ -181,6 +182,7 @@ void connection::drop(std::error_code why) {
         std::error_code ignored;
         socket_.close(ignored);
         out_.clear();
+        with_.clear();
         expected_.clear();
         awaiting_writable_ = false;
         if (stopped_) return;
@@ -205,7 +207,7 @@ bool connection::send(std::string_view bytes, const std::vector<message_tag>& ta
 /// Straight from the caller's thread, as far as the socket takes it: an uncontended request costs no thread switch on
 /// its way out.
 void connection::write(const std::unique_lock<std::mutex>&) {
-    const sent how = send_some(socket_.native_handle(), out_);
+    const sent how = send_some(socket_.native_handle(), out_, with_);
     // After `closed` the reader hears of the end, after the last words of the other end.
     if (how == sent::all || how == sent::closed) return;
     // What was cut off would be taken for the beginning of the next message.
