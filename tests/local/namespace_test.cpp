@@ -166,7 +166,7 @@ TEST_P(Namespaces, ARunThatCanPassNoPidfdsLivesByItsTtl) {
     kill(guardian, SIGSTOP);
     kill(find_below(holder.process(), "baton"), SIGKILL);
     ASSERT_TRUE(eventually([&] { return find_below(holder.process(), "baton") == 0; }));
-    EXPECT_EQ(fence(), held) << "the guardian lives, and so does the command";
+    ASSERT_EQ(fence(), held) << "the guardian lives, and so does the command";
     holder.end(SIGKILL);
     raw_client operating{place.path()};
     operating.say({"BATON.REVOKE", "ledger", std::to_string(look().requests.front().ticket), "", "now"});
