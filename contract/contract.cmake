@@ -8,4 +8,5 @@ add_library(baton_contract STATIC ${sources})
 add_library(baton::contract ALIAS baton_contract)
 # Public headers only: what a stranger has is all that the suite may use.
 target_link_libraries(baton_contract PUBLIC baton::baton GTest::gtest)
+set_target_properties(baton_contract PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
 target_precompile_headers(baton_contract PRIVATE ${CMAKE_CURRENT_LIST_DIR}/bench.hpp)

@@ -117,11 +117,11 @@ ensure_packages() {
 
 # ---- building ----
 
-# is_current PRESET: nothing that feeds the build changed since it last succeeded, here. The folders are looked at too,
-# so that a removed file counts. What is left out is listed, not what is looked at: a folder forgotten here costs an
+# is_current PRESET [TARGET]: nothing that feeds the build changed since it last succeeded, here. The folders are looked at
+# too, so that a removed file counts. What is left out is listed, not what is looked at: a folder forgotten here costs an
 # idle run of ninja, there it would hide a change.
 is_current() {
-    local stamp=$root/build/$1/current built_in=''
+    local stamp=$root/build/$1/current.${2:-all} built_in=''
     [[ -f $stamp ]] && read -r built_in <"$stamp" && [[ $built_in == "$root" ]] || return 1
     local -a skipped=(-path ./build -o -path ./.git -o -path ./docs -o -name '*.md')
     if [[ $1 == release ]]; then
@@ -131,12 +131,12 @@ is_current() {
     [[ -z $(cd "$root" && find . \( "${skipped[@]}" \) -prune -o -newer "$stamp" -print -quit) ]]
 }
 
-# build PRESET: configures and builds what changed. Two at the same time: one builds, the other waits for it.
+# build PRESET [TARGET]: configures and builds what changed. Two at the same time: one builds, the other waits for it.
 build() {
     mkdir -p "$root/build"
     (
         take_lock -x "builds or tests the preset $1"
-        if ! is_current "$1"; then compile "$1" 9>&-; fi
+        if ! is_current "$1" "${2:-all}"; then compile "$1" "${2:-all}" 9>&-; fi
     ) 9>"$root/build/$1.lock" </dev/null >&2
 }
 
@@ -147,25 +147,40 @@ compile() {
     if [[ -f $dir/CMakeCache.txt ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$dir/CMakeCache.txt"; then
         rm -rf "$dir"
     fi
-    say "building (preset $1)"
+    if [[ $2 == all ]]; then say "building (preset $1)"; else say "building $2 (preset $1)"; fi
     mkdir -p "$dir"
     # Dated before the build, so that an edit during it counts as a change; in place only after success.
-    printf '%s\n' "$root" >"$dir/current.new"
+    printf '%s\n' "$root" >"$dir/new.$2"
     cd "$root" || exit
     # ninja runs CMake again by itself, except for a change of the presets.
     if [[ ! -f $dir/build.ninja || CMakePresets.json -nt $dir/build.ninja ]]; then
         cmake --fresh --preset "$1" || fail "$exit_build_failed" "the build could not be configured (see above)"
     fi
-    cmake --build --preset "$1" || fail "$exit_build_failed" "the build failed (see above)"
-    mv "$dir/current.new" "$dir/current"
+    cmake --build --preset "$1" --target "$2" || fail "$exit_build_failed" "the build failed (see above)"
+    mv "$dir/new.$2" "$dir/current.$2"
 }
 
-# run_tests PRESET [ctest arguments]: builds, then runs the tests. Several may run at the same time, but nobody builds
-# under them.
+# target_of [ctest arguments]: what has to be built for the tests that they select: with -L LABEL, where LABEL is one of
+# ours, the target of that label; else everything.
+target_of() {
+    local label=''
+    while (($# > 0)); do
+        if [[ $1 == -L || $1 == --label-regex ]]; then label=${2:-}; fi
+        shift
+    done
+    if [[ $label =~ ^[a-z]+$ ]] && grep -qsE "^set\(labels( [a-z]+)* $label( |\))" "$root/tests/CMakeLists.txt"; then
+        printf 'tests_%s\n' "$label"
+    else
+        printf 'all\n'
+    fi
+}
+
+# run_tests PRESET [ctest arguments]: builds what the tests need, then runs them. Several may run at the same time, but
+# nothing is built meanwhile.
 run_tests() {
     local preset=$1
     shift
-    build "$preset"
+    build "$preset" "$(target_of "$@")"
     (
         take_lock -s "builds the preset $preset"
         cd "$root" || exit

@@ -83,13 +83,11 @@ bool chosen(const std::vector<std::string>& list, const std::string& name) {
 void place(const stage& stage, bool apart) {
     const auto processors = all_processors();
     const std::size_t last = processors.back();
-    if (apart && processors.size() > 1) {
+    if (apart && processors.size() > 1)
         play_on({processors.begin(), processors.end() - 1});
-        if (stage.server() != 0) play_on({last}, stage.server());
-    } else {
+    else
         play_on({last});
-        if (stage.server() != 0) play_on({last}, stage.server());
-    }
+    if (stage.server() != 0) play_on({last}, stage.server());
 }
 
 class programme {

@@ -81,39 +81,15 @@ void cycle(stage& stage, const plan& plan, audience& audience) {
     const claims wanted = exclusive("bench/cycle");
     floor_of floor{stage};
     std::vector<double> times;
-    const auto subject_round = [&](bool kept) {
-        const double start = now_us();
-        const double end = start + static_cast<double>(std::chrono::microseconds{plan.round}.count());
-        double last = start;
-        std::size_t count = 0;
-        for (; last < end; ++count) {
-            {
-                const lease lease = client.acquire(wanted);
-            }
-            const double now = now_us();
-            if (kept) times.push_back(now - last);
-            last = now;
-        }
-        return (last - start) / static_cast<double>(count);
-    };
-    const auto floor_round = [&] {
-        const double start = now_us();
-        const double end = start + static_cast<double>(std::chrono::microseconds{plan.round}.count());
-        std::size_t count = 0;
-        double now = start;
-        for (; now < end; ++count) {
-            floor.once();
-            now = now_us();
-        }
-        return (now - start) / static_cast<double>(count);
-    };
-    static_cast<void>(subject_round(false));
-    static_cast<void>(floor_round());
+    const auto turn = [&] { const lease lease = client.acquire(wanted); };
+    const auto least = [&] { floor.once(); };
+    static_cast<void>(mean_us(plan.round, turn));
+    static_cast<void>(mean_us(plan.round, least));
     std::vector<double> floors;
     std::vector<double> subjects;
     for (std::size_t pair = 0; pair < plan.pairs; ++pair) {
-        floors.push_back(floor_round());
-        subjects.push_back(subject_round(true));
+        floors.push_back(mean_us(plan.round, least));
+        subjects.push_back(mean_us(plan.round, turn, &times));
     }
     result shown{.scenario = "cycle", .store = stage.name()};
     add_times(shown.figures, "", times);

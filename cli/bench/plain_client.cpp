@@ -15,6 +15,7 @@
 #include "exit_codes.hpp"
 #include "failure.hpp"
 #include "stores/redis/address.hpp"
+#include "stores/redis/greeting.hpp"
 
 namespace baton::bench {
 namespace {
@@ -59,11 +60,18 @@ plain_client::plain_client(const std::string& url) {
     if (socket_ < 0) fail(address, "cannot be reached");
     const timeval patience{30, 0};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    std::vector<std::string> hello{"HELLO", "3"};
-    if (!address.password.empty())
-        hello.insert(hello.end(), {"AUTH", address.user.empty() ? "default" : address.user, address.password});
-    if (call(hello).kind == resp::kind::error) fail(address, "the server does not let us in");
-    if (address.db != 0) static_cast<void>(call({"SELECT", std::to_string(address.db)}));
+    std::string ping;
+    resp::encode_command(ping, {"PING"});
+    redis::greeting greeting{address, {}, ping, [](const resp::value& answer) -> resp::greeting_step {
+                                 if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
+                                 return {};
+                             }};
+    resp::greeting_step step = greeting.begin();
+    while (!step.error && !step.send.empty()) {
+        write(step.send);
+        step = greeting.answered(hear());
+    }
+    if (step.error) fail(address, "the server does not let us in");
 }
 
 plain_client::~plain_client() { close(socket_); }
@@ -76,6 +84,10 @@ resp::value plain_client::call(const std::vector<std::string>& words) {
 void plain_client::say(const std::vector<std::string>& words) {
     std::string bytes;
     resp::encode_command(bytes, words);
+    write(bytes);
+}
+
+void plain_client::write(std::string_view bytes) {
     for (std::size_t done = 0; done < bytes.size();) {
         const ssize_t sent = send(socket_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
         if (sent <= 0) throw cli::failure{cli::exit_code::unreachable, "the server has closed the connection"};

@@ -23,6 +23,8 @@ public:
     [[nodiscard]] resp::value hear();
 
 private:
+    void write(std::string_view bytes);
+
     int socket_ = -1;
     resp::decoder decoder_;
 };

@@ -6,13 +6,12 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "baton/error.hpp"
 #include "bench/cad.hpp"
 #include "client/sleeping_thread.hpp"
 #include "stores/redis/dial.hpp"
+#include "stores/redis/greeting.hpp"
 #include "stores/resp/connection.hpp"
 #include "stores/resp/io_thread.hpp"
 
@@ -55,19 +54,8 @@ private:
         void dial(asio::io_context& context, resp::dial_result done) override {
             detail::dial_redis(context, address_, std::move(done));
         }
-        resp::greeting_step begin_greeting() override {
-            if (address_.password.empty()) return {.send = words({"HELLO", "3"})};
-            return {.send = words(
-                        {"HELLO", "3", "AUTH", address_.user.empty() ? "default" : address_.user, address_.password})};
-        }
-        resp::greeting_step answered_greeting(const resp::value& answer) override {
-            if (answer.kind == resp::kind::error) return {errc::not_permitted, true};
-            if (address_.db != 0 && !std::exchange(selected_, true))
-                return {.send = words({"SELECT", std::to_string(address_.db)})};
-            if (answer.kind != resp::kind::bulk) return {.send = words({"SCRIPT", "LOAD", std::string{cad}})};
-            loaded_ = answer;
-            return {.lineage = 1};
-        }
+        resp::greeting_step begin_greeting() override { return greeting_.begin(); }
+        resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
         void up(lineage) override { answered(awaited, loaded_); }
         void down(std::error_code) override {}
         void hopeless(std::error_code) override { answered(awaited, {resp::kind::error, 0, "the server refuses", {}}); }
@@ -88,8 +76,15 @@ private:
         const detail::redis_address address_;
         resp::io_thread& thread_;
         const std::thread::id waiting_ = std::this_thread::get_id();
-        bool selected_ = false;
         resp::value loaded_;
+        redis::greeting greeting_{address_,
+                                  {},
+                                  words({"SCRIPT", "LOAD", std::string{cad}}),
+                                  [this](const resp::value& answer) -> resp::greeting_step {
+                                      if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
+                                      loaded_ = answer;
+                                      return {.lineage = 1};
+                                  }};
         resp::value answer_;
     };
 

@@ -142,17 +142,7 @@ void wait_until_gone(client& client) {
 
 double cost(client& client, std::chrono::milliseconds span) {
     const claims wanted = exclusive("bench/scale");
-    const double start = now_us();
-    const double end = start + static_cast<double>(std::chrono::microseconds{span}.count());
-    double now = start;
-    std::size_t count = 0;
-    for (; now < end; ++count) {
-        {
-            const lease lease = client.acquire(wanted);
-        }
-        now = now_us();
-    }
-    return (now - start) / static_cast<double>(count);
+    return mean_us(span, [&] { const lease lease = client.acquire(wanted); });
 }
 
 }  // namespace

@@ -30,4 +30,20 @@ void scale(stage& stage, const plan& plan, audience& audience);
 /// In microseconds, from a clock that does not go back.
 [[nodiscard]] double now_us();
 
+/// Plays again and again for so long; the mean, and each time where somebody wants to know.
+template <typename Play>
+[[nodiscard]] double mean_us(std::chrono::milliseconds span, Play play, std::vector<double>* each = nullptr) {
+    const double start = now_us();
+    const double end = start + static_cast<double>(std::chrono::microseconds{span}.count());
+    double last = start;
+    std::size_t count = 0;
+    for (; last < end; ++count) {
+        play();
+        const double now = now_us();
+        if (each != nullptr) each->push_back(now - last);
+        last = now;
+    }
+    return (last - start) / static_cast<double>(count);
+}
+
 }  // namespace baton::bench

@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "baton/error.hpp"
 #include "bench/scenarios.hpp"
 #include "stores/redis/dial.hpp"
+#include "stores/redis/greeting.hpp"
 #include "stores/resp/connection.hpp"
 #include "stores/resp/io_thread.hpp"
 
@@ -31,17 +31,8 @@ public:
     void dial(asio::io_context& context, resp::dial_result done) override {
         detail::dial_redis(context, address_, std::move(done));
     }
-    resp::greeting_step begin_greeting() override {
-        if (address_.password.empty()) return {.send = words({"HELLO", "3"})};
-        return {.send = words(
-                    {"HELLO", "3", "AUTH", address_.user.empty() ? "default" : address_.user, address_.password})};
-    }
-    resp::greeting_step answered_greeting(const resp::value& answer) override {
-        if (answer.kind == resp::kind::error) return {errc::not_permitted, true};
-        if (answer.kind != resp::kind::bulk) return {.send = words({"SCRIPT", "LOAD", nothing})};
-        call_ = words({"EVALSHA", answer.text, "0"});
-        return {.lineage = 1};
-    }
+    resp::greeting_step begin_greeting() override { return greeting_.begin(); }
+    resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
     void up(lineage) override {
         const std::lock_guard lock{mutex_};
         up_ = true;
@@ -85,6 +76,12 @@ public:
 private:
     const detail::redis_address address_;
     std::string call_;
+    redis::greeting greeting_{
+        address_, {}, words({"SCRIPT", "LOAD", nothing}), [this](const resp::value& answer) -> resp::greeting_step {
+            if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
+            call_ = words({"EVALSHA", answer.text, "0"});
+            return {.lineage = 1};
+        }};
     resp::connection* connection_ = nullptr;
     std::atomic<bool> stopped_{false};
     std::atomic<std::uint64_t> calls_{0};

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
 #include <random>
 
@@ -30,18 +29,17 @@ public:
     }
     folder(const folder&) = delete;
     folder& operator=(const folder&) = delete;
-    ~folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
+    ~folder() { remove(); }
     [[nodiscard]] std::string path(const std::string& name) const { return path_ + "/" + name; }
 
 private:
-    std::string path_;
-    on_interrupt gone_{[this] {
+    void remove() const {
         std::error_code ignored;
         std::filesystem::remove_all(path_, ignored);
-    }};
+    }
+
+    std::string path_;
+    on_interrupt gone_{[this] { remove(); }};
 };
 
 template <typename Condition> void wait_until(Condition condition, const char* what) {
@@ -82,9 +80,7 @@ server_counts counts_of(plain_client& client) {
     counts.cpu_s = number_in(info, "used_cpu_sys") + number_in(info, "used_cpu_user");
     counts.memory_bytes = number_in(info, "used_memory");
     counts.connections = number_in(info, "connected_clients");
-    // cmdstat_NAME:calls=N,usec=N,… What scripts call themselves is no command of a client.
-    const double calls = number_in(info, "total_commands_processed");
-    counts.commands = calls;
+    counts.commands = number_in(info, "total_commands_processed");
     const std::string evalsha = "cmdstat_evalsha:calls=";
     if (const std::size_t at = info.find(evalsha); at != std::string::npos) {
         counts.script_calls = std::strtod(info.c_str() + at + evalsha.size(), nullptr);

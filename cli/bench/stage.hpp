@@ -16,7 +16,7 @@ namespace baton::bench {
 
 /// What a Redis server has done so far.
 struct server_counts {
-    double commands = 0;  // that clients sent, without looking
+    double commands = 0;  // that it performed, inside of scripts too
     double script_calls = 0;
     double script_us = 0;  // the server's own time for them
     double cpu_s = 0;

@@ -1,5 +1,5 @@
-// What baton and its guardian say to each other: orders down, reports up, over a pair of sockets. Either end closes when
-// its process dies, however it dies.
+// What baton and its guardian say to each other: orders down, reports up, over a pair of sockets. Either end closes
+// when its process dies, however it dies.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
-// Renews a session from outside of its client, on a line and on a thread of its own: whoever asks for it has deadlines to
-// keep, and a store may take its time.
+// Renews a session from outside of its client, on a line and on a thread of its own: whoever asks for it has deadlines
+// to keep, and a store may take its time.
 #pragma once
 
 #include <condition_variable>

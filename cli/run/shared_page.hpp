@@ -20,14 +20,12 @@ struct shared_page {
     std::atomic<std::int64_t> valid_until{never};
 
     // The guardian writes, when it has renewed in baton's place.
-    std::atomic<std::int64_t> kept_until{0};   // as a count of the steady clock
+    std::atomic<std::int64_t> kept_until{0};    // as a count of the steady clock
     std::atomic<std::uint64_t> renewed_for{0};  // the number of the kept session; 0 while the next is written
-    std::atomic<std::int64_t> renewed_at{0};   // as a count of the client's clock
+    std::atomic<std::int64_t> renewed_at{0};    // as a count of the client's clock
 
     /// Until when the command may run, as far as either of them knows.
-    [[nodiscard]] steady_time end() const {
-        return time_of(std::max(valid_until.load(), kept_until.load()));
-    }
+    [[nodiscard]] steady_time end() const { return time_of(std::max(valid_until.load(), kept_until.load())); }
 
     void renewed(std::uint64_t number, detail::client_time at, steady_time until) {
         renewed_for = 0;

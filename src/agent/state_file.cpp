@@ -118,9 +118,9 @@ void state_file::write() {
         if (again >= 0) close(std::exchange(file_, again));
     }
     std::array<char, 256> line{};
-    const int size = std::snprintf(line.data(), line.size(), format, boot_.c_str(), serving_ ? "serving" : "clean  ",
-                                   std::int64_t{start_.time_since_epoch().count()}, ahead_us_,
-                                   std::int64_t{max_ttl_.count()});
+    const int size =
+        std::snprintf(line.data(), line.size(), format, boot_.c_str(), serving_ ? "serving" : "clean  ",
+                      std::int64_t{start_.time_since_epoch().count()}, ahead_us_, std::int64_t{max_ttl_.count()});
     if (size > 0 && pwrite(file_, line.data(), static_cast<std::size_t>(size), 0) < 0) return;
 }
 

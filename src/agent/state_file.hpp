@@ -1,5 +1,6 @@
 // What an agent leaves for its successor: whether it had sessions, so that their clients must be given the time to
-// come back; how long a session could live with it; and how far its clock had come. A file of the user's on tmpfs, or beside the socket file.
+// come back; how long a session could live with it; and how far its clock had come. A file of the user's on tmpfs, or
+// beside the socket file.
 #pragma once
 
 #include <algorithm>

@@ -20,9 +20,8 @@ void keep_matching(snapshot& snapshot, const inspect_filter& filter) {
     std::erase_if(snapshot.requests, [&](const request_view& request) {
         return std::ranges::all_of(request.claims, is_out, &claim::resource);
     });
-    std::erase_if(snapshot.circles, [&](const circle& circle) {
-        return std::ranges::all_of(circle, is_out, &circle_step::resource);
-    });
+    std::erase_if(snapshot.circles,
+                  [&](const circle& circle) { return std::ranges::all_of(circle, is_out, &circle_step::resource); });
 }
 
 void keep_related(snapshot& snapshot, const inspect_filter& filter) {
@@ -42,7 +41,8 @@ void keep_related(snapshot& snapshot, const inspect_filter& filter) {
     }
     std::erase_if(snapshot.requests, [&](const request_view& request) { return !sessions.contains(request.session); });
     std::erase_if(snapshot.circles, [&](const circle& circle) {
-        return std::ranges::none_of(circle, [&names](const circle_step& step) { return names.contains(step.resource); });
+        return std::ranges::none_of(circle,
+                                    [&names](const circle_step& step) { return names.contains(step.resource); });
     });
     std::erase_if(snapshot.resources, [&](const resource_view& resource) { return !names.contains(resource.name); });
 }

@@ -143,8 +143,9 @@ TEST_F(Terminal, InterruptEndsAScript) {
 TEST_F(Terminal, InterruptEndsAScriptWhoseCommandHasTheTerminal) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
-    send(bash, "bash -c '$BATON run -l a -- sh -c \"read one; echo be\"gun\"; exec sleep 1000\";"
-               " echo script-we''nt-on'");
+    send(bash,
+         "bash -c '$BATON run -l a -- sh -c \"read one; echo be\"gun\"; exec sleep 1000\";"
+         " echo script-we''nt-on'");
     bash.type("one\n");
     ASSERT_TRUE(bash.says("begun")) << bash.out();
     bash.forget();
@@ -158,8 +159,9 @@ TEST_F(Terminal, InterruptEndsAScriptWhoseCommandHasTheTerminal) {
 TEST_F(Terminal, StopStopsAScriptToo) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
-    send(bash, "sh -c '$BATON run -l a -- sh -c \"read one; echo be\"gun\"; read two; echo got-\\$two-\";"
-               " echo o''ver'");
+    send(bash,
+         "sh -c '$BATON run -l a -- sh -c \"read one; echo be\"gun\"; read two; echo got-\\$two-\";"
+         " echo o''ver'");
     bash.type("one\n");
     ASSERT_TRUE(bash.says("begun")) << bash.out();
     bash.type("\x1a");

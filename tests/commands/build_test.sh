@@ -109,4 +109,19 @@ RunTheTestsAskedFor() {
     [[ $code != 0 ]] || die 'no test ran, and nobody was told'
 }
 
+BuildOnlyWhatALabelNeeds() {
+    run tree/test -L unit
+    expect_equal "code ($out $err)" 0 "$code"
+    expect_match summary '100% tests passed, 0 tests failed out of 1' "$out"
+    [[ -e tree/build/dev/cli/baton ]] || die 'what the label needs was not built'
+    [[ ! -e tree/build/dev/needed_by_another_label ]] || die 'what another label needs was built too'
+    run tree/test -L unit
+    [[ $err != *building* ]] || die "it built again: $err"
+    touch tree/cli/main.cpp
+    run tree/test -L unit
+    expect_match 'stderr after a change' building "$err"
+    run tree/test -L 'unit|sim'
+    [[ -e tree/build/dev/needed_by_another_label ]] || die 'an expression of labels did not build everything'
+}
+
 "$1"

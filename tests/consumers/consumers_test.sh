@@ -128,11 +128,18 @@ PassTheContractWithAStoreOfTheirOwn() {
     expect_match 'what the suite says' 'PASSED' "$out"
 }
 
-# The folder is kept, so that only the first run takes its time.
+# setting NAME: the value of a variable in the CMake cache of this build, as an argument for another one.
+setting() { sed -nE "s/^($1):[A-Z]+=(.*)/-D\1=\2/p" "$BUILD/CMakeCache.txt"; }
+
+# What this build compiled with the same arguments is not compiled again: reuse_object.py.
 AddASubdirectory() {
     local -r build=$WORK/add_subdirectory
-    must configure add_subdirectory "$build" -DBATON_SOURCE="$SOURCE"
+    rm -rf "$build"
+    must cmake -S "$here/add_subdirectory" -B "$build" -DBATON_SOURCE="$SOURCE" "$(setting CMAKE_BUILD_TYPE)" \
+        "$(setting CMAKE_CXX_FLAGS_RELWITHDEBINFO)" "$(setting CMAKE_COMPILE_WARNING_AS_ERROR)" \
+        -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON "-DCMAKE_CXX_COMPILER_LAUNCHER=$here/reuse_object.py;$BUILD"
     must cmake --build "$build" --target consumer
+    echo "$(wc -l <"$build/reused") of $(find "$build" -name '*.o' | wc -l) objects were those of this build"
     expect_fence "$build/consumer"
     must cmake --build "$build" --target help
     expect_match targets 'baton_client:' "$out"

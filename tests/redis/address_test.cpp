@@ -38,8 +38,8 @@ TEST(RedisAddress, HasDefaults) {
 }
 
 TEST(RedisAddress, IsReadInParts) {
-    const redis_address all =
-        parse_redis_address("valkey://worker:p%40ss%2Fw%3a@db.example:7000/3?space=team-1&max_ttl=30s&lag=500ms&pause=off");
+    const redis_address all = parse_redis_address(
+        "valkey://worker:p%40ss%2Fw%3a@db.example:7000/3?space=team-1&max_ttl=30s&lag=500ms&pause=off");
     EXPECT_EQ(all.user, "worker");
     EXPECT_EQ(all.password, "p@ss/w:");
     EXPECT_EQ(all.host, "db.example");
@@ -106,7 +106,8 @@ TEST(RedisAddress, AWrongPartIsNamedAndTheAllowedIsSaid) {
         {"unix:", "path of a socket"},
         {"unix:" + std::string(200, 'x'), "at most 107 bytes"},
     };
-    for (const auto& [url, part] : wrong) EXPECT_NE(refusal(url).find(part), std::string::npos) << url << ": " << refusal(url);
+    for (const auto& [url, part] : wrong)
+        EXPECT_NE(refusal(url).find(part), std::string::npos) << url << ": " << refusal(url);
 }
 
 TEST(RedisAddress, NoMessageShowsAPassword) {
@@ -123,7 +124,8 @@ TEST(RedisAddress, NoMessageShowsAPassword) {
 class RedisAddressEnvironment : public testing::Test {
 protected:
     void TearDown() override {
-        for (const char* name : {"BATON_REDIS_USER", "BATON_REDIS_PASSWORD", "BATON_REDIS_PASSWORD_FILE"}) unsetenv(name);
+        for (const char* name : {"BATON_REDIS_USER", "BATON_REDIS_PASSWORD", "BATON_REDIS_PASSWORD_FILE"})
+            unsetenv(name);
         std::filesystem::remove(file_);
     }
     std::string file_ = std::filesystem::temp_directory_path() / ("baton-password." + std::to_string(getpid()));

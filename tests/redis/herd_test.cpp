@@ -89,7 +89,7 @@ TEST_F(Herd, OneOfManyWaitersLooksWhenAHoldersDeadlineHasPassed) {
     }
     const auto late = std::chrono::steady_clock::now() - deadline_;
     const std::size_t looks = commands() - before;
-    EXPECT_LT(late, 500ms);
+    EXPECT_LT(late, 5s) << "their own renewals are 20 s apart";
     EXPECT_EQ(served, std::vector<std::size_t>{0});
     EXPECT_GE(looks, 1U);
     EXPECT_LE(looks, 3U + static_cast<std::size_t>(late / 10ms)) << "one every 10 ms, and that one was enough";

@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "protocol/modes.hpp"
 #include "naive_model.hpp"
+#include "protocol/modes.hpp"
 
 namespace baton::sim {
 

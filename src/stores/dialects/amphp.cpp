@@ -98,7 +98,7 @@ private:
         if (const auto* error = error_in(answers)) return done(failure_of(*error));
         if (!is_whole(answers)) return done(not_understood());
         if (answers[0].number > 0) {
-            talk_.ask({{"DEL", keys_.notice(token_)}}, [](const dialects::answers&) {});
+            if (queued_) talk_.ask({{"DEL", keys_.notice(token_)}}, [](const dialects::answers&) {});
             return done({.standing = standing::held, .at = time_in(answers[1])});
         }
         const bool newly_queued = !std::exchange(queued_, true);

@@ -58,14 +58,13 @@ struct tcp_attempt {
 void dial_redis(asio::io_context& context, const redis_address& address, resp::dial_result done) {
     if (!address.path.empty()) return done(dial_unix(address.path));
     const auto attempt = std::make_shared<tcp_attempt>(context, std::move(done));
-    attempt->resolver.async_resolve(address.host, std::to_string(address.port),
-                                    [attempt](std::error_code error, const tcp::resolver::results_type& found) {
-                                        if (error) return attempt->finish(error);
-                                        asio::async_connect(attempt->socket, found,
-                                                            [attempt](std::error_code why, const tcp::endpoint&) {
-                                                                attempt->finish(why);
-                                                            });
-                                    });
+    attempt->resolver.async_resolve(
+        address.host, std::to_string(address.port),
+        [attempt](std::error_code error, const tcp::resolver::results_type& found) {
+            if (error) return attempt->finish(error);
+            asio::async_connect(attempt->socket, found,
+                                [attempt](std::error_code why, const tcp::endpoint&) { attempt->finish(why); });
+        });
 }
 
 }  // namespace baton::detail

@@ -68,8 +68,8 @@ resp::greeting_step greeting::answered(const resp::value& answer) {
     if (step_ == step::last) return read_last_(answer);
     if (answer.kind == resp::kind::error) return refused_greeting(answer.text);
     switch (step_) {
-        case step::protocol: return say(address_.db != 0 ? step::database : step::known_scripts);
-        case step::database: return say(step::known_scripts);
+        case step::protocol: return address_.db != 0 ? say(step::database) : ask_for_known();
+        case step::database: return ask_for_known();
         case step::known_scripts:
             missing_.clear();
             for (std::size_t i = 0; i < answer.items.size() && i < scripts_.size(); ++i)
@@ -80,6 +80,8 @@ resp::greeting_step greeting::answered(const resp::value& answer) {
     }
     return {};
 }
+
+resp::greeting_step greeting::ask_for_known() { return say(scripts_.empty() ? step::last : step::known_scripts); }
 
 resp::greeting_step greeting::next_script() { return say(missing_.empty() ? step::last : step::script); }
 

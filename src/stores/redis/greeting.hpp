@@ -30,6 +30,7 @@ private:
     enum class step : std::uint8_t { protocol, database, known_scripts, script, last };
 
     [[nodiscard]] resp::greeting_step say(step next);
+    [[nodiscard]] resp::greeting_step ask_for_known();
     [[nodiscard]] resp::greeting_step next_script();
 
     const detail::redis_address& address_;

@@ -9,8 +9,8 @@ namespace baton::detail {
 namespace {
 
 /// It starts, is blocked by somebody's script, cannot write to its disk, follows a primary, or is being failed over.
-constexpr std::array<std::string_view, 11> unavailable{"LOADING",    "BUSY",    "READONLY",    "MASTERDOWN",
-                                                       "MISCONF",    "TRYAGAIN", "CLUSTERDOWN", "NOREPLICAS",
+constexpr std::array<std::string_view, 11> unavailable{"LOADING",     "BUSY",      "READONLY",    "MASTERDOWN",
+                                                       "MISCONF",     "TRYAGAIN",  "CLUSTERDOWN", "NOREPLICAS",
                                                        "NOGOODSLAVE", "UNBLOCKED", "EXECABORT"};
 constexpr std::array<std::string_view, 3> denied{"NOAUTH", "WRONGPASS", "NOPERM"};
 

@@ -1,0 +1,1 @@
+// Nothing: the precompiled header needs a target of its own, and a target needs a file.
