@@ -218,11 +218,6 @@ void leave_four_clients() {
     setrlimit(RLIMIT_NOFILE, &few);
 }
 
-std::string numbered_session(int number) {
-    const std::string digits = std::to_string(number);
-    return std::string(32 - digits.size(), '0') + digits;
-}
-
 /// Opens a session that is of the processes and outlives its connection.
 void leave_session(const workplace& place, int number, const std::vector<int>& pidfds) {
     ASSERT_TRUE(eventually([&] {
