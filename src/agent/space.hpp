@@ -48,7 +48,6 @@ private:
         std::weak_ptr<peer> listener;
         std::shared_ptr<process_watch> processes;  // of the connection that opened it last; null: the ttl alone counts
     };
-    using owners = std::unordered_map<protocol::session_id, owner>;
 
     void opened(const protocol::session_id& session, const std::shared_ptr<peer>& by);
     void unbind(const protocol::session_id& session, owner& owner);
@@ -56,7 +55,8 @@ private:
     void route(std::vector<std::pair<protocol::session_id, protocol::event>>& events, notices& notices);
 
     core::engine_host host_;
-    owners owners_;
+    std::unordered_map<protocol::session_id, owner> owners_;
+    // By processes, so that their end costs what their own sessions cost. An entry's watch is kept alive by its owners.
     std::unordered_map<const process_watch*, std::unordered_set<protocol::session_id>> bound_;
 };
 
