@@ -14,6 +14,17 @@ namespace {
 
 using protocol::bounds::limit;
 
+/// What could be a mistyped count, or lead to one: gpu:two, gpu=2, gpu 2.
+constexpr std::string_view not_without_count = ":= \t\n\v\f\r";
+
+[[noreturn]] void refuse_missing_count(std::string_view text, std::string_view name) {
+    throw failure{exit_code::usage,
+                  "-p " + detail::printable(text) +
+                      ": the count is a whole number after the last colon, as in NAME:2/LIMIT; a name "
+                      "that contains a colon, = or white space needs one: " +
+                      detail::printable(name) + ":1" + detail::printable(text.substr(name.size()))};
+}
+
 [[noreturn]] void refuse_permits(std::string_view text) {
     throw failure{exit_code::usage, "-p " + detail::printable(text) +
                                         ": permits are NAME/LIMIT or NAME:n/LIMIT, with 1 <= n <= LIMIT <= " +
@@ -36,13 +47,13 @@ claim parse_permits(std::string_view text) {
     const auto of = parse_number<std::uint32_t>(text.substr(slash + 1));
     std::string_view name = text.substr(0, slash);
     std::optional<std::uint32_t> count = 1;
-    // Without digits after it, a colon is part of the name.
-    if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos) {
-        const std::string_view digits = name.substr(colon + 1);
-        if (!digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos) {
-            count = parse_number<std::uint32_t>(digits);
-            name = name.substr(0, colon);
-        }
+    if (name.find_first_of(not_without_count) != std::string_view::npos) {
+        const std::size_t colon = name.rfind(':');
+        const std::string_view digits = colon == std::string_view::npos ? "" : name.substr(colon + 1);
+        if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos)
+            refuse_missing_count(text, name);
+        count = parse_number<std::uint32_t>(digits);
+        name = name.substr(0, colon);
     }
     if (!of || !count || *count < 1 || *count > *of || *of > limit) refuse_permits(text);
     check_name(name);

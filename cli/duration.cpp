@@ -10,12 +10,18 @@ namespace {
 using std::chrono::milliseconds;
 
 std::optional<std::int64_t> unit_of(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> units{
+    constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> written{
         {{"ms", 1}, {"s", 1'000}, {"", 1'000}, {"m", 60'000}, {"h", 3'600'000}}};
-    for (const auto& [text, length] : units)
+    for (const auto& [text, length] : written)
         if (text == name) return length;
     return {};
 }
+
+struct unit {
+    std::int64_t length;  // in seconds
+    const char* name;
+};
+constexpr std::array<unit, 4> units{{{86'400, " d"}, {3'600, " h"}, {60, " min"}, {1, " s"}}};
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -52,14 +58,28 @@ std::optional<milliseconds> parse_duration(std::string_view text) {
     return milliseconds{value};
 }
 
+std::string show_exactly(milliseconds duration) {
+    const std::int64_t ms = duration.count() < 0 ? 0 : duration.count();
+    if (ms < 1'000) return std::to_string(ms) + " ms";
+    std::int64_t left = ms / 1'000;
+    std::string shown;
+    const auto add = [&shown](const std::string& count, const char* name) {
+        shown += (shown.empty() ? "" : " ") + count + name;
+    };
+    for (const unit& unit : units) {
+        if (unit.length == 1) break;
+        if (left / unit.length != 0) add(std::to_string(left / unit.length), unit.name);
+        left %= unit.length;
+    }
+    std::string fraction = std::to_string(1'000 + ms % 1'000).substr(1);
+    fraction.erase(fraction.find_last_not_of('0') + 1);
+    if (left != 0 || !fraction.empty()) add(std::to_string(left) + (fraction.empty() ? "" : "." + fraction), " s");
+    return shown;
+}
+
 std::string show_duration(std::chrono::microseconds duration) {
     const auto ms = std::chrono::duration_cast<milliseconds>(duration).count();
     if (ms < 1'000) return std::to_string(ms < 0 ? 0 : ms) + " ms";
-    struct unit {
-        std::int64_t length;
-        const char* name;
-    };
-    constexpr std::array<unit, 4> units{{{86'400, " d"}, {3'600, " h"}, {60, " min"}, {1, " s"}}};
     std::int64_t left = ms / 1'000;
     std::string shown;
     for (const unit& unit : units) {

@@ -7,7 +7,7 @@ enum class exit_code : int {
     ok = 0,
     no = 1,              ///< the answer is no: `ls NAME` of a name that is free
     usage = 64,          ///< the command line is wrong; nothing was done
-    abandoned = 65,      ///< acquired, but its last holder died inside, and `--if-abandoned fail`
+    abandoned = 65,      ///< acquired, but marked as abandoned, and `--if-abandoned fail`
     unreachable = 69,    ///< the engine cannot be reached; the command was not started
     internal = 70,       ///< Baton itself could not go on, for instance could not write what it had to say
     not_acquired = 75,   ///< somebody else has it, for as long as we were to wait

@@ -25,7 +25,7 @@ place make_place(std::string url, std::string space) {
     if (space.empty())
         if (const char* inherited = std::getenv("BATON_SPACE")) space = inherited;
     if (!space.empty() && !resp::valid_space(space)) throw failure{exit_code::usage, resp::space_rule};
-    return {std::move(url), std::move(space)};
+    return or_fail([&] { return place{detail::canonical_url(url), std::move(space)}; });
 }
 
 // `memory:` has no spaces of its own, but `memory:NAME` is a space by another word.
@@ -35,19 +35,21 @@ std::string address_of(const place& place) {
     return place.url + (place.url.find('?') == std::string::npos ? "?" : "&") + "space=" + place.space;
 }
 
+std::string shown(const place& place) { return detail::shown_url(address_of(place)); }
+
 void no_answer(const place& place) {
-    throw failure{exit_code::unreachable, "the engine at " + detail::shown_url(place.url) + " does not answer"};
+    throw failure{exit_code::unreachable, "the engine at " + shown(place) + " does not answer"};
 }
 
 store_maker& store_maker_used() {
-    static store_maker maker = [](std::string_view address, companion companion) {
-        return detail::make_store(address, std::move(companion));
+    static store_maker maker = [](std::string_view address, companion companion, bool start_agent) {
+        return detail::make_store(address, std::move(companion), start_agent);
     };
     return maker;
 }
 
 std::shared_ptr<store> open_store(const place& place, companion companion) {
-    return or_fail([&] { return store_maker_used()(address_of(place), std::move(companion)); });
+    return or_fail([&] { return store_maker_used()(address_of(place), std::move(companion), true); });
 }
 
 client open_client(std::shared_ptr<store> store, const client_options& options) {
@@ -55,5 +57,9 @@ client open_client(std::shared_ptr<store> store, const client_options& options) 
 }
 
 client open_client(const place& place) { return open_client(open_store(place)); }
+
+client open_looking_client(const place& place) {
+    return open_client(or_fail([&] { return store_maker_used()(address_of(place), {}, false); }));
+}
 
 }  // namespace baton::cli

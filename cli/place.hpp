@@ -12,17 +12,20 @@
 namespace baton::cli {
 
 struct place {
-    std::string url;
+    std::string url;    // in canonical form
     std::string space;  // empty: the address's own
 
     friend bool operator==(const place&, const place&) = default;
 };
 
-/// What was not given on the command line comes from BATON_URL and BATON_SPACE. Throws `failure` (usage).
+/// What was not given on the command line comes from BATON_URL and BATON_SPACE. Throws `failure` (usage, or
+/// configuration for an address that is not understood).
 [[nodiscard]] place make_place(std::string url, std::string space);
 
 /// The address that names the space as well.
 [[nodiscard]] std::string address_of(const place& place);
+/// The same for people and for comparisons: one text for one place, without credentials.
+[[nodiscard]] std::string shown(const place& place);
 
 /// The engine there is silent. Throws `failure` (unreachable).
 [[noreturn]] void no_answer(const place& place);
@@ -34,9 +37,12 @@ using companion = std::shared_ptr<const resp::descriptor>;
 [[nodiscard]] std::shared_ptr<store> open_store(const place& place, companion companion = {});
 [[nodiscard]] client open_client(std::shared_ptr<store> store, const client_options& options = {});
 [[nodiscard]] client open_client(const place& place);
+/// For verbs that only look: it starts no agent. Where none runs, its calls fail with errc::no_agent.
+[[nodiscard]] client open_looking_client(const place& place);
 
 /// What makes the stores; tests put something in between.
-using store_maker = std::function<std::shared_ptr<store>(std::string_view address, companion companion)>;
+using store_maker =
+    std::function<std::shared_ptr<store>(std::string_view address, companion companion, bool start_agent)>;
 [[nodiscard]] store_maker& store_maker_used();
 
 }  // namespace baton::cli

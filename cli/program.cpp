@@ -17,11 +17,13 @@
 namespace baton::cli {
 namespace {
 
+/// Those without a group are for the program itself, and not in --help either.
 std::string allowed(const CLI::App& app) {
     std::string names;
-    for (const CLI::App* verb : app.get_subcommands({})) names += " " + verb->get_name();
+    for (const CLI::App* verb : app.get_subcommands({}))
+        if (!verb->get_group().empty()) names += " " + verb->get_name();
     for (const CLI::Option* option : app.get_options())
-        if (option->nonpositional()) names += " " + option->get_name();
+        if (option->nonpositional() && !option->get_group().empty()) names += " " + option->get_name();
     return names;
 }
 

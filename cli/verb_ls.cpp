@@ -14,7 +14,9 @@ constexpr const char* examples = R"(Examples:
   baton ls nightly            one name; the exit code is 1 if it is free
   baton ls --prefix team/     names that begin so
   baton ls --json             for programs, one object on one line
-  baton ls --dot | dot -Tsvg  who gives what to whom)";
+  baton ls --dot | dot -Tsvg  who gives what to whom
+
+It starts no agent. Where none runs, nothing is held: it says so on stderr and lists nothing.)";
 
 struct texts {
     std::string name;
@@ -33,7 +35,9 @@ int list(const texts& in) {
         check_name(in.name);
         filter = {inspect_filter::match::exact, in.name, false};
     }
-    const snapshot seen = open_client(in.place.made()).inspect(filter);
+    const place place = in.place.made();
+    client client = open_looking_client(place);
+    const snapshot seen = look(client, place, filter);
     std::string text = in.json ? list_json(seen) : in.dot ? list_dot(seen) : list_text(seen);
     if (text.empty() && !in.name.empty()) text = detail::printable(in.name) + ": free\n";
     const int code = print(text);

@@ -21,11 +21,15 @@ struct texts {
 
 int mend(const texts& in) {
     check_name(in.name);
-    client client = open_client(in.place.made());
+    const place place = in.place.made();
+    client client = open_looking_client(place);
     try {
         client.mend(in.name);
     } catch (const error& refused) {
-        if (refused.code() != errc::not_abandoned) throw;
+        if (refused.code() == errc::no_agent)
+            tell_no_agent(place);
+        else if (refused.code() != errc::not_abandoned)
+            throw;
         throw failure{exit_code::no, detail::printable(in.name) + " is not marked as abandoned"};
     }
     return print(detail::printable(in.name) + " is not marked as abandoned any more.\n");

@@ -18,7 +18,7 @@ constexpr const char* examples = R"(Examples:
 
 The fence is the proof that you looked: a later holder is not hit. The holder is asked to leave, and its claims pass on
 when it does, at the latest when its session's present deadline ends; `baton run` stops its command in that time.
-No process is killed. With --now the claims pass on at once, while the old holder may still be at work: that is outside of
+No process is killed. `baton run` shows the note. With --now the claims pass on at once, while the old holder may still be at work: that is outside of
 what Baton promises, and only a resource that checks fences is safe.)";
 
 struct texts {
@@ -68,9 +68,10 @@ int revoke(const texts& in) {
     if (in.note.size() > protocol::bounds::note)
         throw failure{exit_code::usage, "--note: at most " + std::to_string(protocol::bounds::note) + " bytes"};
     const std::uint64_t fence = fence_of(in);
-    client client = open_client(in.place.made());
+    const place place = in.place.made();
+    client client = open_looking_client(place);
     const inspect_filter filter{inspect_filter::match::exact, in.name, false};
-    const snapshot seen = client.inspect(filter);
+    const snapshot seen = look(client, place, filter);
     if (seen.foreign)
         throw failure{exit_code::configuration,
                       "revoke: the protocol of this dialect has no operators; see docs/dialects.md"};
@@ -87,7 +88,7 @@ void add_revoke(CLI::App& app, action& chosen) {
     verb->footer(examples);
     verb->add_option("NAME", in->name, "A name that it holds")->required();
     verb->add_option("--fence", in->fence, "Its fence, as `baton ls` shows it")->required()->type_name("N");
-    verb->add_option("--note", in->note, "Why; the holder and those who look see it")->type_name("TEXT");
+    verb->add_option("--note", in->note, "Why; shown to the holder and to those who look")->type_name("TEXT");
     verb->add_flag("--now", in->now, "Do not ask: pass its claims on at once");
     in->place.add_to(*verb);
     verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return revoke(*in); }); });

@@ -27,6 +27,10 @@ Exit codes: the command's own, 128+N if a signal ended it; 64 wrong usage, 65 ab
 69 engine unreachable, 70 internal, 75 not acquired, 76 lost while running, 77 not permitted, 78 bad configuration,
 124 --max-hold, 126 cannot execute, 127 not found.
 
+Names held with -l are marked as abandoned if the command is killed or crashes (a signal other than HUP, INT, QUIT, TERM,
+USR1, USR2 and PIPE ends it), if it is stopped because of a loss or --max-hold and does not end with 0, and if baton is
+killed. An exit code that is not 0 leaves no mark. The next run is told; `baton mend NAME` removes the mark.
+
 The command finds BATON_FENCE, BATON_LOCKS, BATON_SLOTS, BATON_ABANDONED, BATON_WAITED_MS, BATON_URL, BATON_SPACE.)";
 
 /// What the parser fills in, as text where we say better than it what is allowed.
@@ -126,7 +130,8 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
     };
     names("-l,--lock", in->locks, "Hold this name alone; repeatable", "NAME");
     names("-s,--shared", in->shared, "Hold it together with others who share it; repeatable", "NAME");
-    names("-p,--permit", in->permits, "Hold n (1) of LIMIT permits of it; repeatable", "NAME[:n]/LIMIT");
+    names("-p,--permit", in->permits,
+          "Hold n (1) of LIMIT permits; repeatable. A NAME with :, = or white space needs the n", "NAME[:n]/LIMIT");
     verb->add_flag("-n,--nonblock", in->options.nonblock, "Do not wait: 75 if it is taken");
     verb->add_option("-w,--wait", in->wait, "Wait no longer than this: 75")->type_name("DUR");
     verb->add_option("-E,--conflict-exit-code", in->conflict_exit_code, "Instead of 75")->type_name("N");
@@ -138,7 +143,7 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
         ->type_name("DUR");
     verb->add_option("--on-lost", in->on_lost, "What if the lock is lost: stop the command (76), or ignore it")
         ->type_name("stop|ignore");
-    verb->add_option("--if-abandoned", in->if_abandoned, "What if the last holder died inside: run, or fail (65)")
+    verb->add_option("--if-abandoned", in->if_abandoned, "What if a name is marked as abandoned: run, or fail (65)")
         ->type_name("run|fail");
     verb->add_option("--note", in->options.note, "Shown to everyone who waits")->type_name("TEXT");
     verb->add_option("-c", in->shell_command, "Run this through $SHELL -c")->type_name("STR");

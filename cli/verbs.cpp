@@ -1,11 +1,14 @@
 #include "verbs.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 #include "baton/error.hpp"
 #include "exit_codes.hpp"
+#include "failure.hpp"
 
 namespace baton::cli {
 
@@ -23,6 +26,30 @@ action place_options::named_in(action asks) const {
             no_answer(place.made());
         }
     };
+}
+
+void tell_no_agent(const place& place) {
+    // An agent that ends in order removes its socket file.
+    constexpr std::string_view scheme = "local:";
+    const std::string path = place.url.substr(scheme.size(), place.url.find('?') - scheme.size());
+    if (std::error_code none; !path.empty() && std::filesystem::is_socket(path, none))
+        throw failure{exit_code::unreachable,
+                      "no agent runs at " + shown(place) +
+                          ", but its socket file is there: one has died, and its clients may still hold something; "
+                          "`baton agent --address` starts another, to which they return"};
+    complain("no agent runs at " + shown(place) + "; nothing is held there");
+}
+
+snapshot look(client& client, const place& place, const inspect_filter& filter) {
+    try {
+        return client.inspect(filter);
+    } catch (const error& failed) {
+        if (failed.code() != errc::no_agent) throw;
+    }
+    tell_no_agent(place);
+    snapshot nothing;
+    nothing.at = std::chrono::time_point_cast<protocol::duration>(std::chrono::system_clock::now());
+    return nothing;
 }
 
 int print(const std::string& text) {

@@ -38,6 +38,13 @@ struct place_options {
     [[nodiscard]] action named_in(action asks) const;
 };
 
+/// What `client` sees there. Where no agent runs, nothing is held, waited for or marked: that is said on stderr, and
+/// the snapshot is empty. Throws `failure` (unreachable) where an agent has died and its clients may still hold
+/// something.
+[[nodiscard]] snapshot look(client& client, const place& place, const inspect_filter& filter);
+/// The same sentence, for an action that failed with errc::no_agent.
+void tell_no_agent(const place& place);
+
 /// Writes to stdout, and makes sure that it arrived: a full disk, or a reader that has gone away, may show only then.
 /// The exit code.
 int print(const std::string& text);

@@ -14,7 +14,7 @@ public:
     folder() {
         std::string name = std::filesystem::temp_directory_path() / "baton-test.XXXXXX";
         if (mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no folder to work in"};
-        path_ = name;
+        path_ = std::filesystem::canonical(name);  // addresses are shown with their links resolved
     }
     folder(const folder&) = delete;
     folder& operator=(const folder&) = delete;

@@ -12,13 +12,15 @@ using detail::printable;
 
 std::string head(const snapshot& snapshot, const resource_view& resource) {
     std::string text = printable(resource.name) + ": ";
-    if (resource.holders.empty() && resource.queue.empty()) return text + "free\n";
     const bool counted = std::ranges::any_of(resource.holders, [](const auto& c) { return c.mode == mode::permits; });
-    if (counted && resource.limit) {
+    if (resource.holders.empty() && resource.queue.empty()) {
+        text += "free";
+    } else if (counted && resource.limit) {
         text += std::to_string(resource.used) + " of " + std::to_string(*resource.limit);
         if (resource.percent) text += ", " + std::to_string(*resource.percent) + " %";
-    } else
+    } else {
         text += !resource.holders.empty() ? "held" : is_paused(snapshot) ? "not granted yet" : "reserved";
+    }
     if (resource.pinned) text += ", limit pinned to " + std::to_string(*resource.pinned);
     if (!resource.queue.empty()) text += ", " + std::to_string(resource.queue.size()) + " waiting";
     return text + "\n";

@@ -127,6 +127,8 @@ std::string why_text(const snapshot& snapshot, const std::string& name) {
     const resource_view* const resource = find_resource(snapshot, name);
     if (resource == nullptr || is_free(snapshot, name)) {
         std::string text = printable(name) + " is free.";
+        if (resource != nullptr && resource->pinned)
+            text += " Its limit is pinned to " + std::to_string(*resource->pinned) + ".";
         if (resource != nullptr && resource->mark)
             text += " Its last holder, " + printable(resource->mark->label) + ", left it behind " +
                     show_duration(snapshot.at - resource->mark->at) + " ago.";

@@ -40,12 +40,8 @@ std::vector<std::string> lines_of(std::string_view text) {
     return lines;
 }
 
-/// In another place the same name is another thing; but who names no space is in the one that is called default.
-/// Nothing in it is a tab or a line break.
-std::string line_of(const place& place, const std::string& name) {
-    const std::string address = place.space == "default" ? place.url : address_of(place);
-    return printable(address) + "\t" + printable(name);
-}
+/// In another place the same name is another thing. Neither part contains a tab or a line break.
+std::string line_of(const place& place, const std::string& name) { return shown(place) + "\t" + printable(name); }
 
 std::vector<std::string> lines_around(const std::vector<std::string>& inherited) {
     return lines_of(value_of(inherited, "BATON_AROUND").value_or(""));

@@ -14,10 +14,10 @@ namespace baton::cli {
 ///     BATON_FENCE      the fence
 ///     BATON_LOCKS      the names that it holds, a line each
 ///     BATON_SLOTS      NAME=0,1 for each claim of permits, a line each
-///     BATON_ABANDONED  the names whose last holder died inside, a line each
+///     BATON_ABANDONED  the names that are marked as abandoned, a line each
 ///     BATON_WAITED_MS  how long the wait was
-///     BATON_URL, BATON_SPACE  where
-///     BATON_AROUND     ADDRESS, SPACE and NAME, with tabs between, of all that this run and those around it hold
+///     BATON_URL, BATON_SPACE  where; the address in canonical form, so that it means the same after a `cd`
+///     BATON_AROUND     a line for each name that this run and those around it hold: the place, a tab, the name
 /// Names are written as messages show them: with escapes for backslashes, control characters and what is not UTF-8.
 [[nodiscard]] std::vector<std::string> environment_for(const std::vector<std::string>& inherited,
                                                        const run_options& options, const lease& lease);

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <functional>
 
+#include "client/printable.hpp"
 #include "run/process_tree.hpp"
 #include "run/waiting_line.hpp"
 
@@ -36,10 +37,13 @@ private:
     std::stop_callback<std::function<void()>> callback_;
 };
 
-std::string loss_text(loss reason) {
-    switch (reason) {
+std::string loss_text(const lease& lease) {
+    switch (lease.lost_reason()) {
         case loss::hold_limit: return "it was held for as long as is allowed";
-        case loss::revoked: return "an operator wants it back";
+        case loss::revoked: {
+            const std::string note = lease.lost_note();
+            return "an operator wants it back" + (note.empty() ? "" : ": " + detail::printable(note));
+        }
         case loss::state_lost: return "the engine has lost its memory of it";
         case loss::process_paused: return "baton was paused for too long";
         case loss::closed:
@@ -47,6 +51,12 @@ std::string loss_text(loss reason) {
         case loss::none: break;
     }
     return "it could not be renewed in time";
+}
+
+std::vector<field> loss_fields(const lease& lease, bool stopping) {
+    std::vector<field> fields{{"reason", std::string{to_string(lease.lost_reason())}}, {"stopping", stopping}};
+    if (std::string note = lease.lost_note(); !note.empty()) fields.emplace_back("note", std::move(note));
+    return fields;
 }
 
 }  // namespace
@@ -101,10 +111,10 @@ void job::watch_lease() {
     const bool at_max_hold = max_hold_ && now >= *max_hold_ && !wanted_back;
     if (options_.on_lost == on_lost::ignore) {
         if (ending && !std::exchange(warned_, true) && !at_max_hold)
-            voice_.say(weight::problem, "lost",
-                       "lost " + names_of(options_.claims) + ": " + loss_text(lease_.lost_reason()) +
-                           "; the command runs on without it",
-                       {{"reason", std::string{to_string(lease_.lost_reason())}}, {"stopping", false}});
+            voice_.say(
+                weight::problem, "lost",
+                "lost " + names_of(options_.claims) + ": " + loss_text(lease_) + "; the command runs on without it",
+                loss_fields(lease_, false));
         return;
     }
     // A lease that was wanted back and given an end, or that is lost, is not written again: it would only get shorter.
@@ -113,9 +123,8 @@ void job::watch_lease() {
     if (!std::exchange(losing_, true)) {
         if (!at_max_hold)
             voice_.say(weight::problem, "lost",
-                       "losing " + names_of(options_.claims) + ": " + loss_text(lease_.lost_reason()) +
-                           "; stopping the command",
-                       {{"reason", std::string{to_string(lease_.lost_reason())}}, {"stopping", true}});
+                       "losing " + names_of(options_.claims) + ": " + loss_text(lease_) + "; stopping the command",
+                       loss_fields(lease_, true));
         guardian_.link().send(order{stop_command{times_.kill_after_term(now, end)}});
     }
     // A guardian that is itself stopped, or starved, has not done it: what is below it is below us as well.

@@ -1,6 +1,7 @@
 #include "run/run.hpp"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,17 @@ std::vector<std::string> names(const std::vector<claim>& claims) {
     return result;
 }
 
+/// The command ended by a signal that nobody sends to end a program in order: KILL, SEGV, ABRT, … What it did under the
+/// lock was cut off, so the next holder is told, as after the death of any other holder.
+bool cut_off(int status) {
+    return WIFSIGNALED(status) && !ends_programs(WTERMSIG(status)) && WTERMSIG(status) != SIGPIPE;
+}
+
+std::string signal_name(int signal) {
+    const char* const name = ::sigabbrev_np(signal);
+    return name == nullptr ? "signal " + std::to_string(signal) : std::string{"SIG"} + name;
+}
+
 /// From a lease to its release, with the client still there.
 class command_run {
 public:
@@ -93,7 +105,7 @@ command_run::result command_run::without_lease(const turn& turn) {
     if (turn.unreached) no_answer(options_.place);
     if (turn.busy) return not_acquired("busy", wanted + " is taken");
     if (turn.error == errc::timed_out)
-        return not_acquired("timed_out", "did not get " + wanted + " within " + show_duration(*options_.wait));
+        return not_acquired("timed_out", "did not get " + wanted + " within " + show_exactly(*options_.wait));
     if (turn.error == errc::revoked) return not_acquired("revoked", "an operator ended the wait for " + wanted);
     if (turn.error == errc::queue_full || turn.error == errc::above_limit)
         return not_acquired("refused", "did not get " + wanted + ": " + turn.error.message());
@@ -133,6 +145,14 @@ void command_run::tell_end(const job_end& end) {
             weight::problem, "survivors",
             std::to_string(end.survivors) + " of the command's processes cannot be killed by this user, and run on",
             {{"count", std::uint64_t{end.survivors}}});
+    if (end.kind == job_end::kind::by_itself && cut_off(end.status)) {
+        std::vector<claim> marked = options_.claims;
+        std::erase_if(marked, [](const claim& claim) { return claim.mode != mode::exclusive; });
+        voice_.say(weight::problem, "killed",
+                   signal_name(WTERMSIG(end.status)) + " ended the command" +
+                       (marked.empty() ? "" : "; marked as abandoned: " + names_of(marked)),
+                   {{"signal", std::int64_t{WTERMSIG(end.status)}}, {"abandoned", names(marked)}});
+    }
     if (end.kind == job_end::kind::not_executed)
         voice_.say(
             weight::problem, "not_executed",
@@ -141,7 +161,7 @@ void command_run::tell_end(const job_end& end) {
     if (end.kind == job_end::kind::max_hold)
         voice_.say(
             weight::problem, "max_hold",
-            "stopped the command: it held " + names_of(options_.claims) + " for " + show_duration(*options_.max_hold),
+            "stopped the command: it held " + names_of(options_.claims) + " for " + show_exactly(*options_.max_hold),
             {{"max_hold_ms", std::int64_t{options_.max_hold->count()}}});
 }
 
@@ -165,7 +185,7 @@ command_run::result command_run::finish(lease& lease, const job_end& end) {
             result.code = number(exit_code::internal);
             break;
         case job_end::kind::by_itself:
-            if (end.survivors != 0)
+            if (end.survivors != 0 || cut_off(end.status))
                 lease.abandon();
             else
                 done ? lease.release() : lease.release_unfinished();
@@ -187,8 +207,8 @@ command_run::result command_run::finish(lease& lease, const job_end& end) {
 
 void check_kill_after(const run_options& options) {
     if (options.kill_after && *options.kill_after > options.ttl / 2)
-        throw failure{exit_code::usage, "--kill-after " + show_duration(*options.kill_after) +
-                                            ": at most half of the ttl, which is " + show_duration(options.ttl) +
+        throw failure{exit_code::usage, "--kill-after " + show_exactly(*options.kill_after) +
+                                            ": at most half of the ttl, which is " + show_exactly(options.ttl) +
                                             ", so that there is time to stop the command before the lock is lost"};
 }
 
@@ -215,7 +235,7 @@ run_options fit_to(const store& store, run_options options) {
     if (const auto pace = store.pace()) {
         if (options.ttl != run_options{}.ttl && options.ttl != pace->ttl)
             throw failure{exit_code::configuration, "--ttl: here it is an option of the address, " +
-                                                        show_duration(pace->ttl) +
+                                                        show_exactly(pace->ttl) +
                                                         ", as it has to suit the other programs there"};
         options.ttl = pace->ttl;
         check_kill_after(options);

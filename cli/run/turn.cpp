@@ -13,20 +13,25 @@
 #include <stop_token>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "baton/error.hpp"
+#include "client/printable.hpp"
 #include "run/looker.hpp"
 #include "run/waiting_line.hpp"
 
 namespace baton::cli {
 namespace {
 
+using detail::printable;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 // An engine that has not answered by then counts as out of reach. An agent that starts takes a fraction of a second.
 constexpr milliseconds reach_within{10'000};
 constexpr milliseconds reach_without_waiting{2'000};
+// How long the command waits for a look at the limits of its permits, which takes one round trip.
+constexpr milliseconds look_within{1'000};
 
 /// Where the request's answer arrives, on some other thread.
 struct answer {
@@ -101,8 +106,11 @@ public:
     void show(const snapshot& snapshot) {
         const auto waited = std::chrono::duration_cast<milliseconds>(steady_clock::now() - started_);
         const waiting_view view = view_of(snapshot, label_, options_.claims);
-        const std::string text = waiting_text(view, options_.claims, waited);
-        if (redraws_) return voice_.redraw(cut("baton: " + text, width()));
+        check_limits(snapshot);
+        if (redraws_) {
+            const std::string head = "baton: ";
+            return voice_.redraw(head + waiting_text(view, options_.claims, waited, width() - head.size()));
+        }
         std::vector<std::string> names;
         for (const claim& claim : options_.claims) names.push_back(claim.resource);
         std::vector<field> fields{{"names", names},
@@ -112,10 +120,33 @@ public:
                                   {"by", view.holder},
                                   {"holds", view.holds}};
         if (view.timed) {
-            fields.push_back({"since_ms", std::int64_t{view.since.count() / 1'000}});
-            fields.push_back({"alive_ms_ago", std::int64_t{view.silence.count() / 1'000}});
+            // In place: g++ 12 takes the moved-from temporary of push_back for uninitialized.
+            fields.emplace_back("since_ms", std::int64_t{view.since.count() / 1'000});
+            fields.emplace_back("alive_ms_ago", std::int64_t{view.silence.count() / 1'000});
         }
-        voice_.say(weight::news, "waiting", text, fields);
+        voice_.say(weight::news, "waiting", waiting_text(view, options_.claims, waited), fields);
+    }
+
+    /// Runs that give one name different limits are each held to their own (rule 10). It is said once.
+    void check_limits(const snapshot& snapshot) {
+        if (std::exchange(limits_checked_, true)) return;
+        const auto found = find_other_limit(snapshot, options_.claims);
+        if (!found) return;
+        const std::string name = printable(found->name);
+        voice_.say(weight::problem, "limits_differ",
+                   name + ": this run gives it a limit of " + std::to_string(found->ours) + ", but " +
+                       printable(found->by) + " gives it a limit of " + std::to_string(found->other) +
+                       "; each is held to its own. `baton resize` sets one for all",
+                   {{"name", found->name},
+                    {"limit", std::uint64_t{found->ours}},
+                    {"other_limit", std::uint64_t{found->other}},
+                    {"by", found->by}});
+    }
+
+    /// Whether a look at the engine would tell something of limits that is not known yet.
+    [[nodiscard]] bool limits_unknown() const {
+        const auto counted = [](const claim& claim) { return claim.mode == mode::permits; };
+        return !limits_checked_ && std::ranges::any_of(options_.claims, counted);
     }
 
 private:
@@ -129,6 +160,7 @@ private:
     voice& voice_;
     looker& looker_;
     bool redraws_ = false;
+    bool limits_checked_ = false;
     steady_clock::time_point started_ = steady_clock::now();
     milliseconds due_ = milliseconds{1'000};
 };
@@ -172,6 +204,12 @@ turn await_turn(client& client, const run_options& options, const std::string& l
         }
         if (const auto seen = looker.take()) display.show(*seen);
         if (result.signal == 0) display.pass(now);
+    }
+    if (result.granted.fence() != 0 && result.signal == 0 && display.limits_unknown()) {
+        looker.look();
+        pollfd seen{looker.descriptor(), POLLIN, 0};
+        ::poll(&seen, 1, static_cast<int>(look_within.count()));
+        if (const auto snapshot = looker.take()) display.check_limits(*snapshot);
     }
     voice.redraw("");
     result.unreached = result.unreached || (result.error == errc::timed_out && !reach.reached);

@@ -29,7 +29,60 @@ const blocker* choose(const std::vector<blocker>& blockers) {
     return blockers.empty() ? nullptr : &blockers.front();
 }
 
+std::size_t characters_in(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+/// A label as `run` and the library make them: PROGRAM PID on HOST, and perhaps a note.
+struct label_parts {
+    std::string program;  // or all of a label that looks different
+    std::string process;
+    std::string host;
+    std::string note;
+};
+
+label_parts parts_of(const std::string& label) {
+    label_parts parts;
+    const std::size_t dot = label.find(" · ");
+    const std::string who = label.substr(0, dot);
+    if (dot != std::string::npos) parts.note = label.substr(dot);
+    parts.program = who;
+    const std::size_t on = who.rfind(" on ");
+    const std::size_t space = on == std::string::npos || on == 0 ? std::string::npos : who.rfind(' ', on - 1);
+    if (space == std::string::npos) return parts;
+    const std::string process = who.substr(space, on - space);
+    if (process.size() < 2 || process.find_first_not_of("0123456789", 1) != std::string::npos) return parts;
+    return {who.substr(0, space), process, who.substr(on), parts.note};
+}
+
+// How much of the line is left out, each with those before it.
+enum : std::uint8_t { no_sign_of_life = 1, no_host, no_place, no_since, no_process, short_names };
+constexpr std::uint8_t most_left_out = short_names;
+
 std::string place_text(std::size_t place) { return place == 1 ? "next in line" : "place " + std::to_string(place); }
+
+std::string text_without(std::uint8_t left_out, const waiting_view& view, const std::vector<claim>& claims,
+                         milliseconds waited, std::size_t short_name) {
+    const auto fitted = [&](const std::string& name) { return left_out < short_names ? name : cut(name, short_name); };
+    std::string text = "waiting for " + fitted(names_of(claims)) + ", " + show_duration(waited);
+    if (view.place != 0 && left_out < no_place) text += ", " + place_text(view.place);
+    if (view.paused) text += "; the engine has restarted and grants nothing for " + show_duration(*view.paused);
+    if (view.circle) text += "; in a circle of sessions that wait for each other";
+    if (view.holder.empty()) return text;
+    text += "; ";
+    if (claims.size() > 1) text += fitted(printable(view.resource)) + " ";
+    text += view.holds ? "held " : "wanted ";
+    if (view.timed && left_out < no_since) text += "for " + show_duration(view.since) + " ";
+    const label_parts holder = parts_of(view.holder);
+    text += "by " + printable(holder.program);
+    if (left_out < no_process) text += holder.process;
+    if (left_out < no_host) text += printable(holder.host);
+    text += printable(holder.note);
+    if (view.others != 0) text += " and " + std::to_string(view.others) + " more";
+    if (view.timed && left_out < no_sign_of_life) text += ", alive " + show_duration(view.silence) + " ago";
+    return text;
+}
 
 }  // namespace
 
@@ -57,6 +110,22 @@ waiting_view view_of(const snapshot& snapshot, const std::string& label, const s
     return view;
 }
 
+std::optional<other_limit> find_other_limit(const snapshot& snapshot, const std::vector<claim>& claims) {
+    if (snapshot.foreign) return {};
+    for (const claim& ours : claims) {
+        if (ours.mode != mode::permits) continue;
+        const auto resource = std::ranges::find(snapshot.resources, ours.resource, &resource_view::name);
+        if (resource == snapshot.resources.end() || resource->pinned) continue;
+        for (const auto* list : {&resource->holders, &resource->queue})
+            for (const claim_view& other : *list) {
+                const request_view* const request = find(snapshot, other.ticket);
+                if (request != nullptr && other.mode == mode::permits && other.limit != ours.limit)
+                    return other_limit{ours.resource, ours.limit, other.limit, request->label};
+            }
+    }
+    return {};
+}
+
 std::string names_of(const std::vector<claim>& claims) {
     std::string names;
     for (std::size_t i = 0; i < claims.size(); ++i) {
@@ -66,20 +135,14 @@ std::string names_of(const std::vector<claim>& claims) {
     return names;
 }
 
-std::string waiting_text(const waiting_view& view, const std::vector<claim>& claims, milliseconds waited) {
-    std::string text = "waiting for " + names_of(claims) + ", " + show_duration(waited);
-    if (view.place != 0) text += ", " + place_text(view.place);
-    if (view.paused) text += "; the engine has restarted and grants nothing for " + show_duration(*view.paused);
-    if (view.circle) text += "; in a circle of sessions that wait for each other";
-    if (view.holder.empty()) return text;
-    text += "; ";
-    if (claims.size() > 1) text += printable(view.resource) + " ";
-    text += view.holds ? "held " : "wanted ";
-    if (view.timed) text += "for " + show_duration(view.since) + " ";
-    text += "by " + printable(view.holder);
-    if (view.others != 0) text += " and " + std::to_string(view.others) + " more";
-    if (view.timed) text += ", alive " + show_duration(view.silence) + " ago";
-    return text;
+std::string waiting_text(const waiting_view& view, const std::vector<claim>& claims, milliseconds waited,
+                         std::size_t width) {
+    std::string text;
+    for (std::uint8_t left_out = 0; left_out <= most_left_out; ++left_out) {
+        text = text_without(left_out, view, claims, waited, width / 3);
+        if (characters_in(text) <= width) return text;
+    }
+    return cut(text, width);
 }
 
 std::string cut(const std::string& line, std::size_t width) {

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,15 +30,30 @@ struct waiting_view {
 [[nodiscard]] waiting_view view_of(const snapshot& snapshot, const std::string& label,
                                    const std::vector<claim>& claims);
 
-/// One line without control characters, whatever the names and labels are.
+/// One line without control characters, whatever the names and labels are. Where it is wider than `width` characters,
+/// what matters least is left out first, and the holder's note last.
 [[nodiscard]] std::string waiting_text(const waiting_view& view, const std::vector<claim>& claims,
-                                       std::chrono::milliseconds waited);
+                                       std::chrono::milliseconds waited,
+                                       std::size_t width = std::numeric_limits<std::size_t>::max());
 
 /// Cut to so many characters.
 [[nodiscard]] std::string cut(const std::string& line, std::size_t width);
 
 /// When the next of the sparse lines is due, after having waited for so long: 1 s, 10 s, 1 min, then every 5 min.
 [[nodiscard]] std::chrono::milliseconds next_line(std::chrono::milliseconds waited);
+
+/// Another claim on one of our names that brings another limit for it.
+struct other_limit {
+    std::string name;
+    std::uint32_t ours = 0;
+    std::uint32_t other = 0;
+    std::string by;  // the label of its session
+
+    friend bool operator==(const other_limit&, const other_limit&) = default;
+};
+
+/// The first such claim. None where the limit is pinned: then no claim's limit counts.
+[[nodiscard]] std::optional<other_limit> find_other_limit(const snapshot& snapshot, const std::vector<claim>& claims);
 
 /// The names, for messages: not more than fit.
 [[nodiscard]] std::string names_of(const std::vector<claim>& claims);

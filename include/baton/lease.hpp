@@ -54,6 +54,8 @@ public:
     /// the work and release. Its callbacks run on the client's thread and must not block.
     [[nodiscard]] std::stop_token lost() const noexcept;
     [[nodiscard]] loss lost_reason() const noexcept;
+    /// What the operator who revoked it wrote, where the store's notice of that arrived; empty before the loss.
+    [[nodiscard]] std::string lost_note() const;
 
     /// Gives the resources to the next in line. Does nothing if they are released or lost already.
     void release() noexcept;

@@ -310,8 +310,17 @@ snapshot client::inspect(const inspect_filter& filter) {
 }
 
 void client::revoke(std::string_view resource, std::uint64_t ticket, std::string_view note, bool at_once) {
-    operate(core_, protocol::revoke{std::string{resource}, ticket, std::string{note}, at_once},
-            "revoke " + detail::printable(resource));
+    const std::string what = "revoke " + detail::printable(resource);
+    const auto send = [&](bool now) {
+        operate(core_, protocol::revoke{std::string{resource}, ticket, std::string{note}, now}, what);
+    };
+    const bool tells_first = at_once && !note.empty();  // the event of an end carries no note
+    if (tells_first) send(false);
+    try {
+        send(at_once);
+    } catch (const error& refused) {
+        if (!tells_first || refused.code() != errc::not_found) throw;  // it has left since it was told
+    }
 }
 
 void client::mend(std::string_view resource) {

@@ -130,6 +130,7 @@ void client_core::perform(const lost& action) {
         observer.lost(claims, fence, reason);
     });
     if (const auto state = found->second.state.lock()) {
+        state->note = action.note;  // before the reason: see lease::lost_note
         state->reason = action.reason;
         if (action.over) state->over = true;
         call_back([state] { state->lost.give(); });

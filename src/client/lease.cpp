@@ -59,6 +59,8 @@ std::stop_token lease::lost() const noexcept { return state_ ? state_->lost.toke
 
 loss lease::lost_reason() const noexcept { return state_ ? state_->reason.load() : loss::none; }
 
+std::string lease::lost_note() const { return lost_reason() == loss::none ? std::string{} : state_->note; }
+
 void lease::release() noexcept {
     if (state_) state_->end(protocol::manner::clean);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "baton/lease.hpp"
@@ -70,6 +71,7 @@ struct lease_state {
     fork_guard fork;
     moving_time cap;
     loss_signal lost;
+    std::string note;  // an operator's; written once, before the reason
     std::atomic<loss> reason{loss::none};
     std::atomic<bool> over{false};  // released, or lost for good
 

@@ -63,12 +63,12 @@ void session::update_cap(record& record) {
 
 void session::on(client_time now, const protocol::revoking& event) {
     record* record = event.request.session == id_ ? find(event.request.number) : nullptr;
-    if (record != nullptr) hear_of_revocation(now, *record, event.deadline);
+    if (record != nullptr) hear_of_revocation(now, *record, event.deadline, event.note);
 }
 
 /// The holder is asked to leave, and no renewal prolongs it (rule 13). One that has not heard of its grant yet never
 /// gets it.
-void session::hear_of_revocation(client_time now, record& record, protocol::instant deadline) {
+void session::hear_of_revocation(client_time now, record& record, protocol::instant deadline, const std::string& note) {
     if (record.phase == phase::leaving || record.phase == phase::unsent || record.told) return;
     if (record.phase != phase::held) {
         act(not_acquired{record.handle, errc::revoked});
@@ -76,7 +76,7 @@ void session::hear_of_revocation(client_time now, record& record, protocol::inst
     }
     record.told = true;
     record.revoke_cap = safely_before(deadline, now);
-    act(lost{record.handle, loss::revoked, false});
+    act(lost{record.handle, loss::revoked, false, note});
     update_cap(record);
 }
 

@@ -1,13 +1,43 @@
 #include "client/printable.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 namespace baton::detail {
 namespace {
 
-/// Length of the UTF-8 character that begins here, 0 if none does that may be shown: no overlong forms, surrogates, or
-/// C1 controls, which some terminals obey.
+struct range {
+    std::uint32_t first;
+    std::uint32_t last;
+};
+
+/// Characters that are not drawn, or that change how others are drawn: Unicode's Default_Ignorable_Code_Point, line and
+/// paragraph separators, and the marks of annotations. With them two names look alike, or read in another order.
+constexpr std::array<range, 17> invisible{{{0xad, 0xad},
+                                           {0x34f, 0x34f},
+                                           {0x61c, 0x61c},
+                                           {0x115f, 0x1160},
+                                           {0x17b4, 0x17b5},
+                                           {0x180b, 0x180f},
+                                           {0x200b, 0x200f},
+                                           {0x2028, 0x202e},
+                                           {0x2060, 0x206f},
+                                           {0x3164, 0x3164},
+                                           {0xfe00, 0xfe0f},
+                                           {0xfeff, 0xfeff},
+                                           {0xffa0, 0xffa0},
+                                           {0xfff0, 0xfffb},
+                                           {0x1bca0, 0x1bca3},
+                                           {0x1d173, 0x1d17a},
+                                           {0xe0000, 0xe0fff}}};
+
+bool is_invisible(std::uint32_t code) {
+    return std::ranges::any_of(invisible, [code](range r) { return code >= r.first && code <= r.last; });
+}
+
+/// Length of the UTF-8 character that begins here, 0 if none does that may be shown: no overlong forms, surrogates,
+/// invisible characters, or C1 controls, which some terminals obey.
 std::size_t character_at(std::string_view text) {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     const unsigned first = byte(0);
@@ -23,8 +53,7 @@ std::size_t character_at(std::string_view text) {
         code = (code << 6) | (byte(i) & 0x3fU);
     }
     constexpr std::array<std::uint32_t, 5> smallest{0, 0, 0xa0, 0x800, 0x10000};  // 0x80 to 0x9f are the C1 controls
-    const bool bidirectional = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-    if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) || bidirectional) return 0;
+    if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) || is_invisible(code)) return 0;
     return length;
 }
 

@@ -6,7 +6,8 @@
 
 namespace baton::detail {
 
-/// As it is if it is plain text, else with escapes: backslash, control characters and bytes that are not valid UTF-8.
+/// As it is if it is plain text, else with escapes: backslash, control characters, characters that cannot be seen and
+/// bytes that are not valid UTF-8.
 [[nodiscard]] std::string printable(std::string_view name);
 
 }  // namespace baton::detail

@@ -46,7 +46,7 @@ void session::on_alive(client_time now, const protocol::alive& event, const sent
     if (question.kind != kind::open && opening()) return;        // the engine has not heard yet what we have
     for (const protocol::request_state& state : event.requests)  // before the belief in them is prolonged
         if (record* record = find(state.number); record != nullptr && state.revoked)
-            hear_of_revocation(now, *record, *state.revoked);
+            hear_of_revocation(now, *record, *state.revoked, {});  // a renewal does not repeat the note
     keep_alive_.answered(tag);
     if (const auto deadline = keep_alive_.deadline()) act(believe{*deadline});
     if (unsure_told_ && keep_alive_.at(now) == standing::held) unsure_told_ = false;

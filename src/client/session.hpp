@@ -84,7 +84,8 @@ struct capped {
 struct lost {  // told once for each lease
     detail::handle handle;
     loss reason;
-    bool over = true;  // false: an operator wants it back, and it is valid until its cap
+    bool over = true;       // false: an operator wants it back, and it is valid until its cap
+    std::string note = {};  // the operator's, where that is known
 };
 struct operated {
     detail::tag tag;
@@ -209,7 +210,7 @@ private:
     void lose(client_time now, record& record, loss reason, bool engine_has_it);
     void lose_unrenewed(client_time now);
     void hear_of_stand_in(client_time now);
-    void hear_of_revocation(client_time now, record& record, protocol::instant deadline);
+    void hear_of_revocation(client_time now, record& record, protocol::instant deadline, const std::string& note);
     [[nodiscard]] static std::optional<client_time> cap_of(const record& record);
     void update_cap(record& record);
 

@@ -15,34 +15,49 @@
 #include "stores/redis/redis_store.hpp"
 
 namespace baton::detail {
+namespace {
+
+/// Throws `error` with bad_url for one that is not known.
+std::string_view scheme_of(std::string_view url) {
+    const std::string_view scheme = url.substr(0, url.find(':'));
+    if (scheme.size() == url.size())
+        throw error{errc::bad_url, "a store's address begins with a scheme and a colon, as in local: or memory:"};
+    if (scheme == "memory" || scheme == "local" || is_redis_scheme(scheme)) return scheme;
+    throw error{errc::bad_url, "no store has the scheme " + printable(scheme.substr(0, 32)) +
+                                   ":; there are local:, redis:, valkey:, unix: and memory:"};
+}
+
+}  // namespace
 
 std::string default_url() {
     const char* url = getenv("BATON_URL");
     return url != nullptr && *url != '\0' ? url : "local:";
 }
 
-std::shared_ptr<store> make_store(std::string_view url, std::shared_ptr<const resp::descriptor> companion) {
-    const std::string_view scheme = url.substr(0, url.find(':'));
-    if (scheme.size() == url.size())
-        throw error{errc::bad_url, "a store's address begins with a scheme and a colon, as in local: or memory:"};
+std::shared_ptr<store> make_store(std::string_view url, std::shared_ptr<const resp::descriptor> companion,
+                                  bool start_agent) {
+    const std::string_view scheme = scheme_of(url);
     if (scheme == "memory") return memory_store(url.substr(scheme.size() + 1));
     if (scheme == "local")
-        return local_store(parse_local_address(url.substr(scheme.size() + 1)), {.companion = std::move(companion)});
-    if (is_redis_scheme(scheme)) {
-        redis_address address = parse_redis_address(url);
-        return address.dialect.empty() ? redis_store(std::move(address)) : dialect_store(std::move(address));
-    }
-    throw error{errc::bad_url, "no store has the scheme " + printable(scheme.substr(0, 32)) +
-                                   ":; there are local:, redis:, valkey:, unix: and memory:"};
+        return local_store(parse_local_address(url.substr(scheme.size() + 1)),
+                           {.companion = std::move(companion), .start = start_agent});
+    redis_address address = parse_redis_address(url);
+    return address.dialect.empty() ? redis_store(std::move(address)) : dialect_store(std::move(address));
+}
+
+std::string canonical_url(std::string_view url) {
+    const std::string_view scheme = scheme_of(url);
+    if (scheme == "memory") return std::string{url};
+    if (scheme == "local") return parse_local_address(url.substr(scheme.size() + 1)).with_space();
+    return canonical_redis_url(url);
 }
 
 std::string shown_url(std::string_view url) {
     const std::string_view scheme = url.substr(0, url.find(':'));
-    if (!is_redis_scheme(scheme)) return printable(url);
     try {
-        return parse_redis_address(url).shown();
+        return is_redis_scheme(scheme) ? parse_redis_address(url).shown() : printable(canonical_url(url));
     } catch (const error&) {
-        return std::string{scheme} + ":…";  // who knows what is in it
+        return printable(scheme.substr(0, 32)) + ":…";  // a wrong address may show a password in the wrong part
     }
 }
 

@@ -14,11 +14,17 @@ namespace baton::detail {
 [[nodiscard]] std::string default_url();
 
 /// Throws `error` with bad_url or unsupported and a message that names the part; never shows a password.
-/// Sessions are bound to this process and to a companion, where a store can do that: see local_options.
+/// Sessions are bound to this process and to a companion, where a store can do that: see local_options. Without
+/// `start_agent`, a `local:` store that finds no agent fails with no_agent.
 [[nodiscard]] std::shared_ptr<store> make_store(std::string_view url,
-                                                std::shared_ptr<const resp::descriptor> companion = {});
+                                                std::shared_ptr<const resp::descriptor> companion = {},
+                                                bool start_agent = true);
 
-/// For people: without a password.
+/// The canonical form of an address, for other processes: it means the same whatever their working directory is. It may
+/// contain a password. Throws `error` with bad_url.
+[[nodiscard]] std::string canonical_url(std::string_view url);
+
+/// For people and for comparisons: the same text for all addresses of one place, without credentials.
 [[nodiscard]] std::string shown_url(std::string_view url);
 
 /// Program, process id and host.

@@ -60,7 +60,7 @@ void leave_behind() {
 void ask_back() {
     baton::client operating{address};
     for (const auto& resource : operating.inspect().resources)
-        for (const auto& holder : resource.holders) operating.revoke(resource.name, holder.ticket, "please");
+        for (const auto& holder : resource.holders) operating.revoke(resource.name, holder.ticket, "please\x1b[31m");
 }
 
 void report(const std::string& file) {
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
         }
         if (play == "--report") report_to = file;
     }
-    baton::cli::store_maker_used() = [](std::string_view, const baton::cli::companion&) { return line(); };
+    baton::cli::store_maker_used() = [](std::string_view, const baton::cli::companion&, bool) { return line(); };
     sigprocmask(SIG_SETMASK, &before, nullptr);
     argv[next] = argv[0];
     const int code = baton::cli::program(argc - static_cast<int>(next), argv + next);

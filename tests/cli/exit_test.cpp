@@ -56,6 +56,11 @@ TEST_F(Exit, Is64ForWrongUsageAndSaysWhatIsAllowed) {
         {{"run", "-l", "a", "-E", "256", "--", "true"}, "0 to 255"},
         {{"run", "-p", "gpu", "--", "true"}, "team/gpu:2/8"},
         {{"run", "-p", "gpu:9/8", "--", "true"}, "1 <= n <= LIMIT"},
+        {{"run", "-p", "gpu:two/8", "--", "true"}, "gpu:two:1/8"},
+        {{"run", "-p", "gpu:-1/8", "--", "true"}, "gpu:-1:1/8"},
+        {{"run", "-p", "gpu: 2/8", "--", "true"}, "gpu: 2:1/8"},
+        {{"run", "-p", "gpu:2.0/8", "--", "true"}, "gpu:2.0:1/8"},
+        {{"run", "-p", "gpu=2/8", "--", "true"}, "gpu=2:1/8"},
         {{"run", "-l", "a", "-c", "true", "--", "true"}, "one or the other"},
         {{"run", "-l", "a", "--space", "a b", "--", "true"}, "A-Z a-z 0-9"},
         {{"run", "-l", "a", "--note", std::string(1'200, 'n'), "--", "true"}, "--note is too long"},
@@ -74,6 +79,16 @@ TEST_F(Exit, Is64ForWrongUsageAndSaysWhatIsAllowed) {
         EXPECT_EQ(last_->err().find('\x1b'), std::string::npos) << hint;
         EXPECT_EQ(last_->out(), "");
     }
+}
+
+/// Verbs and options that are not in --help are for the program itself.
+TEST_F(Exit, HiddenVerbsAndOptionsAreNotAmongThoseAllowed) {
+    EXPECT_EQ(code_of(baton({"frobnicate"})), 64);
+    EXPECT_NE(last_->err().find("allowed: run ls why revoke mend resize agent bench --help"), std::string::npos)
+        << last_->err();
+    EXPECT_EQ(code_of(baton({"agent", "--frobnicate"})), 64);
+    EXPECT_NE(last_->err().find(" --foreground"), std::string::npos) << last_->err();
+    EXPECT_EQ(last_->err().find("--idle-ms"), std::string::npos) << last_->err();
 }
 
 TEST_F(Exit, Is78WithoutAnEngineOfThatAddress) {

@@ -190,6 +190,30 @@ TEST_F(Look, ResizePinsALimitOrNot) {
         EXPECT_EQ(baton({"resize", "gpu", wrong}).code, 64) << wrong;
 }
 
+TEST_F(Look, APinnedLimitIsShownWhereNobodyHoldsAnything) {
+    EXPECT_EQ(baton({"resize", "gpu", "4"}).code, 0);
+    EXPECT_EQ(baton({"ls"}).out, "gpu: free, limit pinned to 4\n");
+    const result one = baton({"ls", "gpu"});
+    EXPECT_EQ(one.out, "gpu: free, limit pinned to 4\n");
+    EXPECT_EQ(one.code, 1);
+}
+
+/// A reader would take two different names for one, or the text for another.
+TEST_F(Look, InvisibleCharactersAreShownAsEscapes) {
+    const std::vector<std::string> invisible{
+        "\u00ad", "\u061c", "\u115f", "\u180e", "\u200b", "\u200c",     "\u200d",     "\u200e",    "\u200f",
+        "\u2028", "\u2029", "\u202a", "\u202e", "\u2060", "\u2061",     "\u2064",     "\u2066",    "\u2069",
+        "\u206f", "\u3164", "\ufe0f", "\ufeff", "\ufffb", "\U000e0001", "\U000e007f", "\U000e0100"};
+    for (const std::string& each : invisible) {
+        const lease held = first_.acquire(exclusive("pay" + each + "roll"));
+        const std::string out = baton({"ls"}).out;
+        EXPECT_EQ(out.find(each), std::string::npos) << out;
+        EXPECT_NE(out.find("pay\\x"), std::string::npos) << out;
+    }
+    const lease plain = first_.acquire(exclusive("\u00e4\u4e2d\U0001f512"));
+    EXPECT_NE(baton({"ls"}).out.find("\u00e4\u4e2d\U0001f512: held"), std::string::npos) << baton({"ls"}).out;
+}
+
 TEST_F(Look, EveryVerbHelpsWithExamples) {
     for (const char* verb : {"run", "ls", "why", "revoke", "mend", "resize"}) {
         const result help = baton({verb, "--help"});

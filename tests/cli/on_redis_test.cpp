@@ -108,9 +108,11 @@ TEST_F(OnRedis, AnOperatorRevokesItAndTheHolderIsStopped) {
     EXPECT_NE(said_by({"revoke", "a", "--fence", "1"}).find("fence 1"), std::string::npos);
     EXPECT_FALSE(first.wait(milliseconds{50})) << "another fence is another grant";
     const std::string said = said_by({"revoke", "a", "--fence", std::to_string(fence()), "--note", "maintenance"});
-    EXPECT_NE(said.find("Asked sh "), std::string::npos) << said;
+    // The holder may be faster than the look that follows the revocation.
+    EXPECT_TRUE(said.starts_with("Asked sh ") || said.find(" has left a already.") != std::string::npos) << said;
     EXPECT_EQ(first.wait(), 76) << first.err();
     EXPECT_EQ(first.out(), "up\nasked\n");
+    EXPECT_TRUE(first.complains("an operator wants it back: maintenance; stopping")) << first.err();
     EXPECT_NE(said_by({"ls", "a"}).find("abandoned"), std::string::npos);
 }
 
@@ -247,7 +249,7 @@ TEST_F(OnRedis, WithoutAServerEveryVerbSaysSoAndIs69) {
     const std::string url = at("bob:s3cret@", "pause=off");
     server_->kill();
     const std::string sentence =
-        "baton: the engine at redis://bob@127.0.0.1:" + std::to_string(server_->tcp().port) + "/0 does not answer\n";
+        "baton: the engine at redis://127.0.0.1:" + std::to_string(server_->tcp().port) + "/0 does not answer\n";
     const std::vector<std::vector<std::string>> verbs{{"run", "-n", "-l", "a", "--", "echo", "no"},
                                                       {"run", "-w", "300ms", "-l", "a", "--", "echo", "no"},
                                                       {"ls"},

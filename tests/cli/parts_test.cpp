@@ -35,6 +35,17 @@ TEST(Duration, IsNothingElse) {
         EXPECT_FALSE(parse_duration(wrong)) << wrong;
 }
 
+TEST(Duration, IsShownExactlyWhereItWasGiven) {
+    EXPECT_EQ(show_exactly(0ms), "0 ms");
+    EXPECT_EQ(show_exactly(999ms), "999 ms");
+    EXPECT_EQ(show_exactly(1500ms), "1.5 s");
+    EXPECT_EQ(show_exactly(1050ms), "1.05 s");
+    EXPECT_EQ(show_exactly(5s), "5 s");
+    EXPECT_EQ(show_exactly(90s), "1 min 30 s");
+    EXPECT_EQ(show_exactly(2h + 5s), "2 h 5 s");
+    EXPECT_EQ(show_exactly(25h + 60001ms), "1 d 1 h 1 min 0.001 s");
+}
+
 TEST(Duration, IsShownInAtMostTwoUnits) {
     EXPECT_EQ(show_duration(0ms), "0 ms");
     EXPECT_EQ(show_duration(-5ms), "0 ms");
@@ -49,10 +60,18 @@ TEST(Duration, IsShownInAtMostTwoUnits) {
 TEST(Permits, AreReadFromTheRight) {
     EXPECT_EQ(parse_permits("gpu/8"), (claim{"gpu", mode::permits, 1, 8}));
     EXPECT_EQ(parse_permits("team/gpu:2/8"), (claim{"team/gpu", mode::permits, 2, 8}));
-    EXPECT_EQ(parse_permits("a:b/8"), (claim{"a:b", mode::permits, 1, 8}));
+    EXPECT_EQ(parse_permits("a:b:1/8"), (claim{"a:b", mode::permits, 1, 8}));
     EXPECT_EQ(parse_permits("a:2:1/8"), (claim{"a:2", mode::permits, 1, 8}));
-    EXPECT_EQ(parse_permits("a:/8"), (claim{"a:", mode::permits, 1, 8}));
+    EXPECT_EQ(parse_permits("a::1/8"), (claim{"a:", mode::permits, 1, 8}));
+    EXPECT_EQ(parse_permits("a = b:3/8"), (claim{"a = b", mode::permits, 3, 8}));
     for (const char* wrong : {"", "gpu", "gpu/", "/8", "gpu:0/8", "gpu:9/8", "gpu/0", "gpu/65537", "gpu/-1", "gpu/8 "})
+        EXPECT_THROW(static_cast<void>(parse_permits(wrong)), failure) << wrong;
+}
+
+/// A count that is mistyped must not become part of the name.
+TEST(Permits, WithoutACountTheNameHasNothingThatCouldBeOne) {
+    for (const char* wrong : {"gpu:two/8", "gpu:-1/8", "gpu:+1/8", "gpu: 2/8", "gpu:2 /8", "gpu:2.0/8", "gpu:0x2/8",
+                              "gpu=2/8", "gpu 2/8", "gpu\t2/8", "a:b/8", "a:/8", "gpu:99999999999/8"})
         EXPECT_THROW(static_cast<void>(parse_permits(wrong)), failure) << wrong;
 }
 
@@ -147,6 +166,26 @@ TEST(WaitingLine, KnowsLessIfItSeesLess) {
     waiting_view paused;
     paused.paused = 9s;
     EXPECT_NE(waiting_text(paused, exclusive("a").list(), 1s).find("grants nothing for 9 s"), std::string::npos);
+}
+
+/// 79 columns, as on a terminal of 80: what the holder says of itself is not what is left out first.
+TEST(WaitingLine, KeepsTheNoteWhereThereIsLittleRoom) {
+    waiting_view view;
+    view.place = 1;
+    view.resource = "nightly";
+    view.holder = "job.sh 4711 on web1.example.org · web 4.2";
+    view.holds = true;
+    view.since = 200s;
+    view.silence = 2s;
+    const std::vector<claim> claims = exclusive("nightly").list();
+    EXPECT_EQ(waiting_text(view, claims, 12s, 200),
+              "waiting for nightly, 12 s, next in line; held for 3 min 20 s by job.sh 4711 on web1.example.org · "
+              "web 4.2, alive 2 s ago");
+    EXPECT_EQ(waiting_text(view, claims, 12s, 72),
+              "waiting for nightly, 12 s; held for 3 min 20 s by job.sh 4711 · web 4.2");
+    EXPECT_EQ(waiting_text(view, claims, 12s, 50), "waiting for nightly, 12 s; held by job.sh · web 4…");
+    view.holder = "a program of another kind";
+    EXPECT_EQ(waiting_text(view, claims, 12s, 60), "waiting for nightly, 12 s; held by a program of another kind");
 }
 
 TEST(WaitingLine, IsCutBetweenCharacters) {

@@ -279,6 +279,112 @@ TEST_F(Shared, PermitsAreCountedOverShells) {
     EXPECT_NE(said_by({"resize", "gpu", "auto"}), "");
 }
 
+/// Each claim is held to its own limit (rule 10): that is rarely what was meant.
+TEST_F(Shared, ARunIsToldOfOtherLimitsOfItsName) {
+    const auto gpu = [this](const std::string& limit, std::vector<std::string> options, const std::string& script) {
+        std::vector<std::string> words{"run", "-l", "b" + limit, "-p", "gpu/" + limit};
+        words.insert(words.end(), options.begin(), options.end());
+        words.insert(words.end(), {"--", "/bin/sh", "-c", script});
+        return there(baton(words));
+    };
+    child first{gpu("8", {}, until("go"))};
+    ASSERT_TRUE(first.says("up"));
+    EXPECT_EQ(first.err(), "");
+    child granted{gpu("4", {"-q"}, "echo mine")};
+    EXPECT_EQ(granted.wait(), 0);
+    EXPECT_TRUE(granted.complains("gpu: this run gives it a limit of 4, but sh ")) << granted.err();
+    EXPECT_TRUE(granted.complains(" gives it a limit of 8;")) << granted.err();
+    child json{gpu("5", {"--json"}, "echo mine")};
+    EXPECT_EQ(json.wait(), 0);
+    EXPECT_NE(json.err().find(R"("event":"limits_differ")"), std::string::npos) << json.err();
+    EXPECT_NE(json.err().find(R"("name":"gpu","limit":5,"other_limit":8,"by":"sh )"), std::string::npos) << json.err();
+    child waiting{gpu("1", {}, "echo mine")};
+    EXPECT_TRUE(waiting.complains("limit of 1, but")) << "while it waits: " << waiting.err();
+    EXPECT_NE(said_by({"resize", "gpu", "8"}), "");
+    EXPECT_EQ(waiting.wait(), 0);
+    child pinned{gpu("4", {}, "echo mine")};
+    EXPECT_EQ(pinned.wait(), 0);
+    EXPECT_EQ(pinned.err(), "") << "a pinned limit holds for all";
+    make("go");
+    EXPECT_EQ(first.wait(), 0);
+    EXPECT_NE(said_by({"resize", "gpu", "auto"}), "");
+}
+
+TEST_F(Shared, ARelativeAddressStaysThatOfTheSameAgentInAnotherFolder) {
+    start_options options = shell({}, "");
+    options.environment["BATON_URL"] = "local:agent";
+    options.arguments = {
+        "/bin/sh", "-c",
+        "cd " + folder_.path("") + " && \"$0\" run -l a -- sh -c 'cd / && echo $BATON_URL && \"$0\" ls' \"$0\"",
+        BATON_PROGRAM};
+    child outer{options};
+    EXPECT_EQ(outer.wait(), 0);
+    EXPECT_TRUE(outer.out().starts_with(address() + "\na: held\n")) << outer.out() << outer.err();
+    EXPECT_EQ(agents().size(), 1U);
+}
+
+/// Otherwise it would wait for itself for ever.
+TEST_F(Shared, WhatARunAroundItHoldsIsKnownByAnyNameOfTheAgent) {
+    std::filesystem::create_directory_symlink(folder_.path(), folder_.path("link"));
+    std::filesystem::create_directory(folder_.path("sub"));
+    for (const std::string& name : {"local:" + folder_.path("") + "//agent", "local:" + folder_.path("./sub/../agent"),
+                                    "local:" + folder_.path("link/agent"), address() + "?space=default",
+                                    std::string{"local:agent"}, std::string{"local:sub/../link/agent?space=default"}}) {
+        child outer{shell(
+            {}, "cd " + folder_.path("") + " && " + BATON_PROGRAM + " run -w 500ms -l a -u '" + name + "' -- echo no")};
+        EXPECT_EQ(outer.wait(), 75);
+        EXPECT_TRUE(outer.complains("a run around this one holds a already")) << name << ": " << outer.err();
+    }
+    EXPECT_EQ(agents().size(), 1U);
+}
+
+/// An address that is mistyped must not leave a process behind.
+TEST_F(Shared, LookingStartsNoAgent) {
+    const std::vector<std::pair<std::vector<std::string>, int>> looks{
+        {{"ls"}, 0},       {{"ls", "--json"}, 0}, {{"ls", "a"}, 1},
+        {{"why", "a"}, 1}, {{"mend", "a"}, 1},    {{"revoke", "a", "--fence", "1"}, 1}};
+    for (const auto& [words, code] : looks) {
+        child verb{there(baton(words))};
+        EXPECT_EQ(verb.wait(), code) << words.front();
+        EXPECT_TRUE(verb.complains("no agent runs at " + address() + "; nothing is held there")) << verb.err();
+    }
+    EXPECT_TRUE(agents().empty());
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("agent")));
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("agent.state")));
+    make("agent");  // a file that is no socket
+    EXPECT_NE(said_by({"ls"}).find("nothing is held there"), std::string::npos);
+}
+
+/// Its clients start another one as soon as they notice, and hold their names until then.
+TEST_F(Shared, WhereAnAgentHasDiedLookingIs69) {
+    start_agent();
+    kill_agents();
+    EXPECT_TRUE(agent_->wait());
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"ls"}, {"mend", "a"}}) {
+        child verb{there(baton(words))};
+        EXPECT_EQ(verb.wait(), 69);
+        EXPECT_TRUE(verb.complains("one has died, and its clients may still hold something")) << verb.err();
+    }
+    EXPECT_TRUE(agents().empty());
+}
+
+TEST_F(Shared, AnOperatorsNoteArrivesAlsoWhenTheNameIsTakenAtOnce) {
+    child first{shell({"-k", "50ms"}, "echo up; exec sleep " + word_)};
+    ASSERT_TRUE(first.says("up"));
+    EXPECT_NE(said_by({"revoke", "a", "--now", "--fence", std::to_string(fence()), "--note", "fire drill"}), "");
+    EXPECT_EQ(first.wait(), 76) << first.err();
+    EXPECT_TRUE(first.complains("an operator wants it back: fire drill; stopping")) << first.err();
+}
+
+/// Those by which people and supervisors end a program.
+TEST_F(Shared, ACommandThatIsEndedBySignalOfAPersonLeavesNoMark) {
+    for (const char* signal : {"TERM", "INT", "HUP"}) {
+        child first{shell({}, std::string{"kill -"} + signal + " $$")};
+        EXPECT_GT(first.wait().value_or(0), 128);
+        EXPECT_EQ(said_by({"ls", "a"}), "a: free\n") << signal;
+    }
+}
+
 TEST_F(Shared, SpacesNeverMeet) {
     child first{shell({}, until("go"))};
     ASSERT_TRUE(first.says("up"));

@@ -95,6 +95,12 @@ TEST_F(Waiting, BusyAndTooLongAre75OrWhatIsAskedFor) {
     EXPECT_EQ(report(), "a holders 1 queue 0 marks 0\n");
 }
 
+TEST_F(Waiting, TheTimeThatWasAskedForIsShownExactly) {
+    child late{with({"--hold-until", file("go")}, {"-w", "1500ms"}, "echo no")};
+    EXPECT_EQ(late.wait(), 75);
+    EXPECT_TRUE(late.complains("did not get a within 1.5 s")) << late.err();
+}
+
 TEST_F(Waiting, NoTimeToWaitIsEnoughForWhatIsFree) {
     child free{run({"-w", "0"}, {"true"})};
     EXPECT_EQ(free.wait(), 0) << free.err();
@@ -148,6 +154,43 @@ TEST_F(Waiting, WhatAnOperatorWantsBackIsGivenBack) {
     EXPECT_EQ(baton.out(), "up\nasked\n");
     EXPECT_TRUE(baton.complains("an operator wants it back")) << baton.err();
     EXPECT_EQ(report(), "a holders 0 queue 0 marks 1\n") << "it was broken off";
+}
+
+TEST_F(Waiting, TheOperatorsNoteIsShownToTheHolder) {
+    child plain{with({"--revoke-when", file("now")}, {}, "echo up; exec sleep 1000")};
+    ASSERT_TRUE(plain.says("up"));
+    make("now");
+    EXPECT_EQ(plain.wait(), 76);
+    EXPECT_TRUE(plain.complains("an operator wants it back: please\\x1b[31m; stopping")) << plain.err();
+    child json{with({"--revoke-when", file("again")}, {"--json"}, "exec sleep 1000")};
+    ASSERT_TRUE(json.complains("\"started\"")) << json.err();
+    make("again");
+    EXPECT_EQ(json.wait(), 76);
+    std::istringstream lines{json.err()};
+    nlohmann::json lost;
+    for (std::string line; std::getline(lines, line);)
+        if (const auto event = nlohmann::json::parse(line); event["event"] == "lost") lost = event;
+    EXPECT_EQ(lost["reason"], "revoked");
+    EXPECT_EQ(lost["note"], "please\x1b[31m");
+}
+
+/// Its work was cut off, by a crash or by force; whoever is next should know.
+TEST_F(Waiting, ACommandThatIsKilledOrCrashesLeavesAMark) {
+    for (const char* signal : {"KILL", "SEGV", "ABRT", "XCPU"}) {
+        child baton{with({}, {}, std::string{"kill -"} + signal + " $$")};
+        EXPECT_GT(baton.wait().value_or(0), 128);
+        EXPECT_EQ(report(), "a holders 0 queue 0 marks 1\n") << signal;
+        EXPECT_TRUE(baton.complains("marked as abandoned")) << baton.err();
+    }
+}
+
+TEST_F(Waiting, ACommandThatFailsOrLosesItsReaderLeavesNoMark) {
+    for (const char* end : {"exit 1", "exit 137", "kill -PIPE $$"}) {
+        child baton{with({}, {}, end)};
+        EXPECT_NE(baton.wait().value_or(0), 0);
+        EXPECT_EQ(report(), "") << end;
+        EXPECT_EQ(baton.err(), "");
+    }
 }
 
 TEST_F(Waiting, ACommandThatEndsInOrderWhenAskedLeavesNoMark) {

@@ -183,6 +183,7 @@ TEST_F(Client, AnOperatorRevokesAndTheHolderHearsOfIt) {
     second.revoke("ledger", shown.requests[0].ticket, "deploy");
     EXPECT_TRUE(eventually([&] { return lease.lost().stop_requested(); }));
     EXPECT_EQ(lease.lost_reason(), loss::revoked);
+    EXPECT_EQ(lease.lost_note(), "deploy");
     EXPECT_TRUE(lease.valid());  // there is time to end the work
     lease.release();
     EXPECT_TRUE(second.try_acquire(exclusive("ledger")));

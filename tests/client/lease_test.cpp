@@ -179,6 +179,7 @@ TEST_F(Lease, ARevocationIsToldAtOnceAndNoRenewalProlongsIt) {
     const auto told = take<lost>();
     ASSERT_TRUE(told);
     EXPECT_EQ(told->reason, loss::revoked);
+    EXPECT_EQ(told->note, "please");
     EXPECT_FALSE(told->over);
     EXPECT_TRUE(session.valid(handle, now));
     advance(2s);

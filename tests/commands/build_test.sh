@@ -59,6 +59,26 @@ SeeEveryChange() {
     done
 }
 
+# A job of the user's may write its files anywhere in the checkout.
+RebuildOnlyForSources() {
+    run tree/baton 0 </dev/null
+    local change
+    for change in 'touch log.txt' 'mkdir -p out' 'touch out/result.cpp' 'rm -r out' 'touch README.md'; do
+        (cd tree && $change)
+        run tree/baton 0 </dev/null
+        expect_equal "stderr after $change" '' "$err"
+    done
+}
+
+# A folder that is built and not looked at would hide changes.
+LookAtEveryFolderThatIsBuilt() {
+    local folder looked
+    looked=$(sed -n '/^is_current()/,/^}/p' "$SOURCE/scripts/lib.sh")
+    for folder in $(sed -nE 's/^ *(add_subdirectory|include)\(([a-z]+).*/\2/p' "$SOURCE/CMakeLists.txt") include scripts; do
+        expect_match "folders that are looked at" " $folder" "${looked//[()]/ }"
+    done
+}
+
 SurviveAFailedBuild() {
     run tree/baton 0 </dev/null
     echo 'not C++' >>tree/cli/main.cpp

@@ -236,6 +236,22 @@ TEST_F(Local, AddressesThatCannotBeAreRefused) {
     EXPECT_EQ(detail::parse_local_address("?space=jobs").space, "jobs");
 }
 
+/// One socket file has one address, by whatever way it is reached.
+TEST_F(Local, SymbolicLinksAreResolvedWhereTheResultFits) {
+    const std::filesystem::path folder = std::filesystem::path{place.path()}.parent_path();
+    const std::filesystem::path link = folder / "link";
+    std::filesystem::create_directory(folder / "real");
+    std::filesystem::create_directory_symlink(folder / "real", link);
+    EXPECT_EQ(detail::parse_local_address((link / "sock").native()).path, folder / "real/sock");
+    EXPECT_EQ(detail::parse_local_address((link / "../sock").native()).path, folder / "sock") << "as the kernel goes";
+    EXPECT_EQ(detail::parse_local_address((folder / "no/such/../sock").native()).path, folder / "no/sock");
+    // A link may be there to make a long path short enough for a socket.
+    const std::filesystem::path deep = folder / std::string(100, 'x');
+    std::filesystem::create_directory(deep);
+    std::filesystem::create_directory_symlink(deep, folder / "short");
+    EXPECT_EQ(detail::parse_local_address((folder / "short/sock").native()).path, folder / "short/sock");
+}
+
 TEST_F(Local, AnAgentThatStandsStillForAWhileCostsNothing) {
     agent_process agent{place};
     client client{place.url()};

@@ -65,15 +65,55 @@ TEST(RedisAddress, IsReadInParts) {
 }
 
 TEST(RedisAddress, IsShownWithoutThePassword) {
-    EXPECT_EQ(parse_redis_address("redis://worker:secret@host:1/2").shown(), "redis://worker@host:1/2");
+    EXPECT_EQ(parse_redis_address("redis://worker:secret@host:1/2").shown(), "redis://host:1/2");
     EXPECT_EQ(parse_redis_address("redis://:secret@[::1]").shown(), "redis://[::1]:6379/0");
     EXPECT_EQ(parse_redis_address("unix:/a/b").shown(), "unix:/a/b");
 }
 
 TEST(RedisAddress, AUrlIsShownWithoutThePassword) {
-    EXPECT_EQ(shown_url("redis://worker:secret@host:1/2?space=x"), "redis://worker@host:1/2");
+    EXPECT_EQ(shown_url("redis://worker:secret@host:1/2?space=x"), "redis://host:1/2?space=x");
     EXPECT_EQ(shown_url("redis://u:sec/ret@host"), "redis:…");
     EXPECT_EQ(shown_url("local:/a"), "local:/a");
+}
+
+/// Two addresses of one place have one canonical form, and that form is an address again.
+TEST(RedisAddress, OnePlaceHasOneCanonicalForm) {
+    const std::vector<std::pair<std::string, std::string>> forms{
+        {"redis://", "redis://localhost:6379/0"},
+        {"redis:///", "redis://localhost:6379/0"},
+        {"valkey://Host", "redis://host:6379/0"},
+        {"redis://h%6Fst:06379/00?space=default&pause=on&lag=2s&max_ttl=15000ms", "redis://host:6379/0"},
+        {"redis://host/2?space=x&max_ttl=30s", "redis://host:6379/2?max_ttl=30000ms&space=x"},
+        {"redis://host?lag=0&pause=off&space=%78", "redis://host:6379/0?lag=0ms&pause=off&space=x"},
+        {"redis://[::1]", "redis://[::1]:6379/0"},
+        {"redis://u:%70%40%2f@host", "redis://u:p%40%2F@host:6379/0"},
+        {"redis://:p@host", "redis://:p@host:6379/0"},
+        {"unix:/run//a/../redis.sock?space=default&db=0", "unix:/run/redis.sock"},
+        {"unix:/no/such/a%3fb%25?db=2", "unix:/no/such/a%3Fb%25?db=2"},
+        {"redis://host?dialect=redturn&x=a%26b&a=1", "redis://host:6379/0?dialect=redturn&a=1&x=a%26b"},
+    };
+    for (const auto& [url, form] : forms) {
+        EXPECT_EQ(canonical_url(url), form);
+        EXPECT_EQ(canonical_url(form), form);
+    }
+}
+
+TEST(RedisAddress, ACanonicalFormHasOnlyThePasswordThatTheAddressHas) {
+    ASSERT_EQ(setenv("BATON_REDIS_PASSWORD", "secret", 1), 0);
+    EXPECT_EQ(canonical_url("redis://host"), "redis://host:6379/0");
+    unsetenv("BATON_REDIS_PASSWORD");
+}
+
+/// What differs in credentials, or in how the space is used, is still the same place.
+TEST(RedisAddress, APlaceIsShownByWhatItsNamesDependOn) {
+    EXPECT_EQ(shown_url("valkey://worker:secret@host/2?space=x&max_ttl=30s&pause=off"), "redis://host:6379/2?space=x");
+    EXPECT_EQ(shown_url("redis://host?space=default"), "redis://host:6379/0");
+    EXPECT_EQ(shown_url("redis://host?dialect=adv-sem&ttl=5s&namespace=a"),
+              "redis://host:6379/0?dialect=adv-sem&namespace=a");
+    EXPECT_EQ(shown_url("local:/a//b?space=default"), "local:/a/b");
+    EXPECT_EQ(shown_url("local:?space=jobs"), "local:?space=jobs");
+    EXPECT_EQ(shown_url("memory:x"), "memory:x");
+    EXPECT_EQ(shown_url("local:/a?nonsense"), "local:…");
 }
 
 TEST(RedisAddress, AWrongPartIsNamedAndTheAllowedIsSaid) {

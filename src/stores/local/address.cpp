@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <filesystem>
 
 #include "baton/error.hpp"
+#include "stores/resp/socket_path.hpp"
 #include "stores/resp/wire.hpp"
 
 namespace baton::detail {
@@ -60,8 +60,8 @@ local_address parse_local_address(std::string_view text) {
     if (!resp::valid_space(address.space)) throw error{errc::bad_url, resp::space_rule};
     if (path.empty()) return address;
     if (path.find('\0') != std::string_view::npos) throw error{errc::bad_url, "a zero byte in the path of local:"};
-    address.path = std::filesystem::absolute(path).lexically_normal();
-    if (address.path.size() >= sizeof(sockaddr_un{}.sun_path))
+    address.path = resp::socket_path(path);
+    if (!resp::fits_socket(address.path))
         throw error{errc::bad_url, "the path of local: is too long for a socket: at most 107 bytes"};
     return address;
 }

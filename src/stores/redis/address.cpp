@@ -1,7 +1,7 @@
 #include "stores/redis/address.hpp"
 
-#include <sys/un.h>
-
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -11,6 +11,7 @@
 #include "baton/protocol.hpp"
 #include "client/printable.hpp"
 #include "stores/redis/url_text.hpp"
+#include "stores/resp/socket_path.hpp"
 #include "stores/resp/wire.hpp"
 
 namespace baton::detail {
@@ -50,6 +51,9 @@ void read_host(std::string_view text, redis_address& address) {
             refuse("more than one : in host and port; an IPv6 address stands between [ and ]");
     }
     if (!host.empty()) address.host = decoded(host, "host");
+    // Names of hosts do not depend on the case of letters.
+    std::ranges::transform(address.host, address.host.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     if (address.host.size() > 255) refuse("the host is longer than 255 bytes");
     if (!has_port) return;
     const auto number = number_in<unsigned>(port, 1, 65'535);
@@ -142,8 +146,8 @@ redis_address parse_unix(std::string_view text) {
     const std::size_t question = text.find('?');
     address.path = decoded(text.substr(0, question), "path");
     if (address.path.empty()) refuse("unix: is followed by the path of a socket");
-    if (address.path.size() >= sizeof(sockaddr_un{}.sun_path))
-        refuse("the path of unix: is too long for a socket: at most 107 bytes");
+    address.path = resp::socket_path(address.path);
+    if (!resp::fits_socket(address.path)) refuse("the path of unix: is too long for a socket: at most 107 bytes");
     if (question != std::string_view::npos) read_options(text.substr(question + 1), address);
     return address;
 }
@@ -171,24 +175,81 @@ redis_address parse_network(std::string_view scheme, std::string_view text) {
     return address;
 }
 
+redis_address read(std::string_view url) {
+    const std::size_t colon = url.find(':');
+    const std::string_view scheme = url.substr(0, colon);
+    const std::string_view rest = url.substr(colon + 1);
+    return scheme == "unix" ? parse_unix(rest) : parse_network(scheme, rest);
+}
+
+using options = std::vector<std::pair<std::string, std::string>>;
+
+std::string joined(const options& list) {
+    std::string text;
+    for (const auto& [name, value] : list) text += (text.empty() ? "?" : "&") + name + "=" + encoded(value);
+    return text;
+}
+
+/// Where the server is, with the database.
+std::string server_of(const redis_address& address, const std::string& credentials) {
+    if (!address.path.empty()) return "unix:" + encoded(address.path, "/");
+    const bool six = address.host.find(':') != std::string::npos;
+    return "redis://" + credentials + (six ? "[" + encoded(address.host, ":") + "]" : encoded(address.host)) + ":" +
+           std::to_string(address.port) + "/" + std::to_string(address.db);
+}
+
+options sorted(options list) {
+    std::ranges::sort(list);
+    return list;
+}
+
+/// What differs from the defaults. Those of a dialect are kept as they are: only the dialect knows its defaults.
+options terms_of(const redis_address& address) {
+    if (!address.dialect.empty()) return sorted(address.options);
+    const redis_address usual;
+    options terms;
+    if (address.lag != usual.lag) terms.emplace_back("lag", std::to_string(address.lag.count()) + "ms");
+    if (address.max_ttl != usual.max_ttl) terms.emplace_back("max_ttl", std::to_string(address.max_ttl.count()) + "ms");
+    if (address.pause != usual.pause) terms.emplace_back("pause", "off");
+    if (address.space != usual.space) terms.emplace_back("space", address.space);
+    return terms;
+}
+
+/// Those of the terms that decide which keys a name becomes.
+bool names_keys(const std::pair<std::string, std::string>& term) {
+    constexpr std::array<std::string_view, 3> naming{"key_prefix", "namespace", "space"};
+    return std::ranges::find(naming, term.first) != naming.end();
+}
+
+std::string text_of(const redis_address& address, const std::string& credentials, const options& terms) {
+    options all;
+    if (!address.path.empty() && address.db != 0) all.emplace_back("db", std::to_string(address.db));
+    if (!address.dialect.empty()) all.emplace_back("dialect", address.dialect);
+    all.insert(all.end(), terms.begin(), terms.end());
+    return server_of(address, credentials) + joined(all);
+}
+
 }  // namespace
 
 bool is_redis_scheme(std::string_view scheme) { return scheme == "redis" || scheme == "valkey" || scheme == "unix"; }
 
 redis_address parse_redis_address(std::string_view url) {
-    const std::size_t colon = url.find(':');
-    const std::string_view scheme = url.substr(0, colon);
-    const std::string_view rest = url.substr(colon + 1);
-    redis_address address = scheme == "unix" ? parse_unix(rest) : parse_network(scheme, rest);
+    redis_address address = read(url);
     complete(address);
     return address;
 }
 
+std::string canonical_redis_url(std::string_view url) {
+    const redis_address address = read(url);
+    const std::string credentials =
+        address.password.empty() ? "" : encoded(address.user) + ":" + encoded(address.password) + "@";
+    return text_of(address, credentials, terms_of(address));
+}
+
 std::string redis_address::shown() const {
-    if (!path.empty()) return "unix:" + printable(path);
-    const bool six = host.find(':') != std::string::npos;
-    return "redis://" + (user.empty() ? "" : printable(user) + "@") + (six ? "[" : "") + printable(host) +
-           (six ? "]" : "") + ":" + std::to_string(port) + "/" + std::to_string(db);
+    auto terms = terms_of(*this);
+    std::erase_if(terms, [](const auto& term) { return !names_keys(term); });
+    return printable(text_of(*this, "", terms));
 }
 
 }  // namespace baton::detail

@@ -16,7 +16,7 @@ namespace baton::detail {
 struct redis_address {
     std::string host = "localhost";
     std::uint16_t port = 6379;
-    std::string path;  // of a Unix socket, in place of host and port
+    std::string path;  // of a Unix socket, canonical, in place of host and port
     std::string user;
     std::string password;
     unsigned db = 0;
@@ -28,7 +28,8 @@ struct redis_address {
     std::string dialect;                                       // of another protocol; none: our own
     std::vector<std::pair<std::string, std::string>> options;  // as they were given; a dialect reads its own
 
-    /// For people: without the password.
+    /// The server and the keys that names become there, for people and for comparisons: equal for all addresses of one
+    /// place. Credentials and the terms of the space are left out.
     [[nodiscard]] std::string shown() const;
 };
 
@@ -39,5 +40,9 @@ struct redis_address {
 /// not say of user and password is taken from BATON_REDIS_USER, BATON_REDIS_PASSWORD and the file that
 /// BATON_REDIS_PASSWORD_FILE names, where those are set.
 [[nodiscard]] redis_address parse_redis_address(std::string_view url);
+
+/// The address in canonical form, for other processes: defaults are filled in or left out, paths are absolute, and
+/// credentials are those that it has itself. Throws as above.
+[[nodiscard]] std::string canonical_redis_url(std::string_view url);
 
 }  // namespace baton::detail

@@ -38,6 +38,21 @@ std::string decoded(std::string_view text, const char* part) {
     return result;
 }
 
+std::string encoded(std::string_view text, std::string_view kept) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    constexpr std::string_view meaningful = "%?#&=@:/[]";
+    std::string result;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool plain = byte > 0x20 && byte != 0x7f && meaningful.find(c) == std::string_view::npos;
+        if (plain || kept.find(c) != std::string_view::npos)
+            result += c;
+        else
+            (result += '%') += {digits[byte >> 4], digits[byte & 0xf]};
+    }
+    return result;
+}
+
 milliseconds read_duration(std::string_view name, std::string_view text, milliseconds low, milliseconds high) {
     std::string_view digits = text;
     std::int64_t unit = 1'000;

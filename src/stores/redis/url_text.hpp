@@ -18,6 +18,10 @@ namespace baton::detail {
 /// %XX becomes a byte. `part` names it in the message.
 [[nodiscard]] std::string decoded(std::string_view text, const char* part);
 
+/// The opposite: bytes that mean something in an address, and control characters, become %XX. `kept` are those that
+/// mean nothing in this part.
+[[nodiscard]] std::string encoded(std::string_view text, std::string_view kept = {});
+
 template <typename Number> std::optional<Number> number_in(std::string_view text, Number low, Number high) {
     Number value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
