@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "client/printable.hpp"
 #include "client/url.hpp"
@@ -57,14 +58,14 @@ void no_answer(const place& place) {
 }
 
 store_maker& store_maker_used() {
-    static store_maker maker = [](std::string_view address, std::optional<pid_t> companion, bool start_agent) {
-        return detail::make_store(address, companion, start_agent);
+    static store_maker maker = [](std::string_view address, companion companion, bool start_agent) {
+        return detail::make_store(address, std::move(companion), start_agent);
     };
     return maker;
 }
 
-std::shared_ptr<store> open_store(const place& place, std::optional<pid_t> companion) {
-    return or_fail([&] { return store_maker_used()(address_of(place), companion, true); });
+std::shared_ptr<store> open_store(const place& place, companion companion) {
+    return or_fail([&] { return store_maker_used()(address_of(place), std::move(companion), true); });
 }
 
 client open_client(std::shared_ptr<store> store, const client_options& options) {

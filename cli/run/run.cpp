@@ -288,7 +288,7 @@ int run_command(const run_options& given) {
     const auto reach = std::make_shared<reach_observer>();
     command_run::result result;
     {
-        const std::shared_ptr<store> store = open_store(options.place, guardian.id());
+        const std::shared_ptr<store> store = open_store(options.place, guardian.pidfd());
         options = fit_to(*store, options);
         if (!options.note.empty() && !store->shows_labels())
             voice.say(weight::news, "note_not_shown",

@@ -2,12 +2,12 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
+#include "stores/resp/socket_io.hpp"
 
 namespace baton::agent {
 namespace {
 
-constexpr std::size_t descriptors_a_client = 3;  // the socket, its process, and a second process
+constexpr std::size_t descriptors_a_client = 1 + resp::most_passed;  // the socket, and pidfds
 constexpr std::size_t own_descriptors = 20;  // standard streams, epoll, timers, signals, listener, state file, spare
 constexpr std::size_t least_clients = 8;
 

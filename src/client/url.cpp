@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <utility>
 
 #include "baton/error.hpp"
 #include "client/printable.hpp"
@@ -33,12 +34,13 @@ std::string default_url() {
     return url != nullptr && *url != '\0' ? url : "local:";
 }
 
-std::shared_ptr<store> make_store(std::string_view url, std::optional<pid_t> companion, bool start_agent) {
+std::shared_ptr<store> make_store(std::string_view url, std::shared_ptr<const resp::descriptor> companion,
+                                  bool start_agent) {
     const std::string_view scheme = scheme_of(url);
     if (scheme == "memory") return memory_store(url.substr(scheme.size() + 1));
     if (scheme == "local")
         return local_store(parse_local_address(url.substr(scheme.size() + 1)),
-                           {.companion = companion, .start = start_agent});
+                           {.companion = std::move(companion), .start = start_agent});
     redis_address address = parse_redis_address(url);
     return address.dialect.empty() ? redis_store(std::move(address)) : dialect_store(std::move(address));
 }
