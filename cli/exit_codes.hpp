@@ -13,7 +13,7 @@ enum class exit_code : int {
     not_acquired = 75,   ///< somebody else has it, for as long as we were to wait
     lost = 76,           ///< the lock was lost while the command ran, and the command was stopped
     not_permitted = 77,  ///< the engine refuses this user
-    configuration = 78,  ///< no engine can be made of the address
+    configuration = 78,  ///< no engine can be made of the address, or the name's key there holds other data
     max_hold = 124,      ///< stopped at --max-hold, as timeout(1) does
     cannot_execute = 126,
     not_found = 127,

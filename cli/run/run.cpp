@@ -259,6 +259,9 @@ int run_command(const run_options& given) {
     {
         const std::shared_ptr<store> store = open_store(options.place, guardian.id());
         options = fit_to(*store, options);
+        if (!options.note.empty() && !store->shows_labels())
+            voice.say(weight::news, "note_not_shown",
+                      "--note is not shown to others: the protocol of this dialect has no place for it");
         // Where leases are the store's own business, nobody else can keep them alive.
         const auto stand_in =
             store->pace() ? nullptr

@@ -22,6 +22,7 @@ enum class errc {
     version_mismatch,   ///< the agent, or the space on the server, is of another version and in use
     space_refused,      ///< the server, or the space on it, is not set up as the address says: see docs/redis.md
     store_full,         ///< the store has no memory for one more request; nothing of it was done
+    foreign_data,       ///< in a dialect: the server's key for the name holds data of another kind
 
     // Refusals: each is also error_kind::refused.
     no_claims = 101,

@@ -114,6 +114,9 @@ public:
     /// Where that is the store's to say and not the client's: a client that asks for another ttl is refused.
     [[nodiscard]] virtual std::optional<lease_pace> pace() const { return {}; }
 
+    /// False where others cannot be shown the label of a client.
+    [[nodiscard]] virtual bool shows_labels() const { return true; }
+
     /// Why this can never be had here, and what can, for people to read; empty: it can.
     [[nodiscard]] virtual std::string objection(const std::vector<claim>& claims,
                                                 const protocol::enter_options& options) const {

@@ -34,6 +34,7 @@ public:
                 return "the space has another max_ttl or lag than the address says, the server may evict keys, or "
                        "something else stands under the space's keys";
             case errc::store_full: return "the store has no memory for one more request";
+            case errc::foreign_data: return "the server's key for this name holds data of another kind, not a lock";
             case errc::no_claims: return "refused: nothing is claimed";
             case errc::too_many_claims: return "refused: more than 1,000 claims";
             case errc::duplicate_resource: return "refused: a name is claimed twice";

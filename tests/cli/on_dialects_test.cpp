@@ -100,6 +100,32 @@ TEST_P(OnEachDialect, ADeletedKeyIsNamedAsTheReasonOfTheLoss) {
     EXPECT_TRUE(sleeping(0));
 }
 
+/// The name is taken by data of another program: nothing is wrong inside of Baton, and no wait would help.
+TEST_P(OnEachDialect, ANameWhoseKeyHoldsOtherDataIsRefusedAsConfiguration) {
+    const std::map<std::string, std::vector<std::string>> others{
+        {"amphp", {"RPUSH", "lock:a", "job"}},
+        {"redturn", {"SET", "a", "text"}},
+        {"adv-sem", {"SET", "adv-sem:semaphore_main:a", "text"}},
+    };
+    static_cast<void>(server_->ask(others.at(dialect())));
+    child run{shell({}, "echo ran")};
+    EXPECT_EQ(run.wait(), 78) << run.err();
+    EXPECT_EQ(run.err(),
+              "baton: cannot acquire a: the server's key for this name holds data of another kind, not a lock\n");
+    EXPECT_EQ(run.out(), "");
+}
+
+/// Others are shown the protocol's own ids, which have no room for a note.
+TEST_P(OnEachDialect, ANoteThatCannotBeShownIsWarnedOf) {
+    child run{shell({"--note", "web 4.2"}, "echo ran")};
+    EXPECT_EQ(run.wait(), 0) << run.err();
+    EXPECT_EQ(run.err(), "baton: --note is not shown to others: the protocol of this dialect has no place for it\n");
+    EXPECT_EQ(run.out(), "ran\n");
+    child quiet{shell({"--note", "web 4.2", "-q"}, "echo ran")};
+    EXPECT_EQ(quiet.wait(), 0) << quiet.err();
+    EXPECT_EQ(quiet.err(), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(, OnEachDialect, ::testing::Values("amphp", "redturn", "adv-sem"),
                          [](const auto& dialect) { return std::string{dialect.param}.substr(0, 3); });
 

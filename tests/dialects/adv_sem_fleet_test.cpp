@@ -223,6 +223,33 @@ TEST_F(AdvSemFleet, OurEnd) {
     for (const std::string& name : acquired) static_cast<void>(limited.acquire(exclusive(name), {.wait = 10s}));
 }
 
+/// Theirs remove a dead holder from one key and forget the other, in which a holder without a ttl stays for 68 years.
+/// They keep the semaphore in use, so that its keys are never all gone.
+TEST_F(AdvSemFleet, WhatADeadHolderLeftIsRemovedAlsoIfAPeerTookOver) {
+    const auto other = mortal_peer();
+    const auto dead = mortal_peer();
+    const auto ours_dead = holder("a");
+    ASSERT_EQ(ours_dead->hear(), "acquired");
+    acquire(*other, "x", "a");
+    ASSERT_TRUE(waits(1));
+    ours_dead->end(SIGKILL);
+    ours_died_ = true;
+    EXPECT_EQ(other->hear(), "acquired x");
+    EXPECT_EQ(members("ttl"), members("main")) << "one of ours leaves nothing";
+
+    expect_acquires(*dead, "y", "b");
+    acquire(*other, "z", "b");
+    ASSERT_TRUE(waits(1, "b"));
+    dead->end(SIGKILL);
+    EXPECT_EQ(other->hear(), "acquired z");
+    ASSERT_EQ(size("ttl", "b"), 2) << "what one of theirs leaves";
+    client ours = join();
+    EXPECT_FALSE(ours.try_acquire(exclusive("b")));
+    EXPECT_EQ(members("ttl", "b"), members("main", "b")) << "goes as soon as one of ours looks";
+    expect_releases(*other, "x");
+    expect_releases(*other, "z");
+}
+
 /// What a client with a short ttl does to the keys of all, ours undo while they hold and while they wait.
 TEST_F(AdvSemFleet, ABriefPeerDoesNotEndOurKeys) {
     const auto brief = peer({"--ttl", "1"});

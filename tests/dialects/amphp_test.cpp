@@ -450,9 +450,9 @@ TEST_F(Amphp, AKeyOfAnotherKindIsRefusedAndHindersNothingElse) {
     static_cast<void>(ask({"SET", "lock-queue:b", "no list"}));
     std::error_code error;
     EXPECT_FALSE(ours.acquire(exclusive("a"), {.wait = 5s}, error).valid());
-    EXPECT_EQ(error, errc::rejected);
+    EXPECT_EQ(error, errc::foreign_data);
     EXPECT_FALSE(ours.try_acquire(exclusive("b"), {}, error));
-    EXPECT_EQ(error, errc::rejected);
+    EXPECT_EQ(error, errc::foreign_data);
     // One that holds it already gets rid of it.
     lease held = ours.acquire(exclusive("c"));
     static_cast<void>(ask({"SET", "lock-queue:c", "no list"}));

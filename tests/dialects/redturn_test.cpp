@@ -528,7 +528,7 @@ TEST_F(Redturn, WhatIsNoQueueIsRefusedOrWaitedForAndNeverTouched) {
     const auto connections = performed("hello");
     std::error_code error;
     EXPECT_FALSE(ours.acquire(exclusive("text"), {}, error).valid());
-    EXPECT_EQ(error, errc::rejected);
+    EXPECT_EQ(error, errc::foreign_data);
     for (const char* name : {"blobs", "jobs"}) {
         EXPECT_FALSE(ours.acquire(exclusive(name), {.wait = 50ms}, error).valid());
         EXPECT_EQ(error, errc::timed_out);

@@ -8,6 +8,8 @@
 namespace baton::dialects {
 namespace {
 
+using namespace std::chrono_literals;
+
 class scripted_talk final : public talk {
 public:
     void ask(std::vector<words> commands, std::function<void(const answers&)> done) override {
@@ -64,6 +66,25 @@ TEST(RedturnTurn, WhatWasForgottenIsAddedUnderAnIdThatIsKnown) {
     const resp::value notice{resp::kind::push, 0, {}, {text("message"), text("channel"), text(id + ":a")}};
     EXPECT_EQ(speaker->heard(notice), id);
     EXPECT_TRUE(talk.asked.empty()) << "it removes itself";
+}
+
+// The time of a head begins for a waiter when it sees it. A holder that dies right after a refresh is removed one
+// timeout and one look later, so looks are a small part of the holder's timeout apart, not of the waiter's.
+TEST(RedturnTurn, LooksOftenEnoughForTheTimeoutOfTheHead) {
+    scripted_talk talk;
+    const auto dialect = make_redturn({{"timeout", "60s"}});
+    const auto speaker = dialect->make_speaker(talk);
+    const auto turn = speaker->make_turn({"a", mode::exclusive, 0, 0}, {});
+    for (const auto& [head, longest] : {std::pair{"other:channel:1000", 125ms}, std::pair{"more:channel:400", 50ms},
+                                        std::pair{"most:channel:60000", 1000ms}, std::pair{"least:channel:8", 10ms}}) {
+        turn->look([](const outcome&) {});
+        const auto question = std::move(talk.asked.front());
+        talk.asked.pop_front();
+        const bool added = question.commands.front().size() == 8;
+        question.done({added ? text(head) : both(text(head), number(1)), time_answer});
+        EXPECT_LE(turn->patience(), longest) << head;
+        EXPECT_GT(turn->patience(), 0ms) << head;
+    }
 }
 
 }  // namespace

@@ -223,7 +223,8 @@ private:
         talk_.ask(std::move(asked), [names, done](const answers& answers) {
             for (const resp::value& answer : answers) {  // one name with something else under its keys hides no others
                 if (answer.kind != resp::kind::error) continue;
-                if (const auto why = failure_of(answer).error; why != errc::rejected) return done(why, {});
+                if (const auto why = failure_of(answer).error; why != errc::rejected && why != errc::foreign_data)
+                    return done(why, {});
             }
             listing found;
             for (std::size_t i = 0; i < names.size(); ++i) {

@@ -277,6 +277,7 @@ public:
         return std::make_unique<resp::line_of<dialect_user>>(thread_, std::move(user));
     }
     [[nodiscard]] std::optional<lease_pace> pace() const override { return dialect_->pace(); }
+    [[nodiscard]] bool shows_labels() const override { return false; }
     [[nodiscard]] std::string objection(const std::vector<claim>& claims,
                                         const protocol::enter_options& options) const override {
         return dialect_->objection(claims, options);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "baton/error.hpp"
 #include "stores/redis/reply_class.hpp"
 
 namespace baton::dialects {
@@ -21,6 +22,9 @@ const resp::value* error_in(const answers& answers) {
 }
 
 outcome failure_of(const resp::value& error) {
+    // Errors of scripts begin with other words on some servers.
+    if (error.text.find("WRONGTYPE") != std::string::npos)
+        return {.standing = standing::failed, .error = errc::foreign_data};
     return {.standing = standing::failed, .error = detail::error_of(detail::classify(error.text))};
 }
 

@@ -3,7 +3,8 @@
 -- KEYS main, ttl, max
 -- ARGV id, limit, heartbeat in s, ttl in s
 -- Reply: 1 if there was a slot, else 0; how many are in use
--- An equal score is no change to the server, but the slot is there. An expiry of a key is never shortened.
+-- An equal score is no change to the server, but the slot is there. An expiry of a key is never shortened. Only a
+-- ttl that can end is stored: other clients forget that key when they remove a dead holder.
 local function keep(key, left)
     if redis.call('TTL', key) < left then redis.call('EXPIRE', key, left) end
 end
@@ -14,9 +15,11 @@ local id, heartbeat, ttl = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local taken = redis.call('ZADD', KEYS[1], 'XX', 'CH', string.format('%.6f', now + heartbeat), id)
 if taken == 0 and redis.call('ZSCORE', KEYS[1], id) then taken = 1 end
 if taken == 1 then
-    redis.call('ZADD', KEYS[2], string.format('%.6f', now + ttl), id)
+    if ttl < 2147483637 then  -- "none" in this protocol
+        redis.call('ZADD', KEYS[2], string.format('%.6f', now + ttl), id)
+        keep(KEYS[2], ttl + 10)
+    end
     keep(KEYS[1], math.max(ttl, heartbeat) + 10)
-    keep(KEYS[2], ttl + 10)
     redis.call('SET', KEYS[3], ARGV[2], 'KEEPTTL')
     keep(KEYS[3], ttl + 10)
 end

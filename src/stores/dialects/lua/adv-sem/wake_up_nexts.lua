@@ -21,6 +21,13 @@ for _, by in ipairs({ttls, main}) do
     end
 end
 
+-- Other clients remove a dead holder from main alone. Without a ttl it would stay in the second key for 68 years; the
+-- oldest of those are looked at here, a few each time.
+local in_34_years = string.format('%.0f', now + 1073741824)
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', ttls, in_34_years, '+inf', 'LIMIT', 0, 16)) do
+    if not redis.call('ZSCORE', main, id) then redis.call('ZREM', ttls, id) end
+end
+
 local free = tonumber(ARGV[1]) - redis.call('ZCARD', main)
 if free <= 0 then return {0, over} end
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', alive, '-inf', now_text, 'LIMIT', 0, 10000)) do
@@ -43,6 +50,6 @@ end
 if given > 0 then
     keep(main, math.max(ttl, heartbeat) + 10)
 elseif redis.call('EXISTS', main) == 0 then
-    redis.call('DEL', ttls)  -- of those whom others removed: they forget the second key
+    redis.call('DEL', ttls)  -- nobody holds: all that is left there is of dead holders
 end
 return {given, over}
