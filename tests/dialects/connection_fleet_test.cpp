@@ -15,11 +15,12 @@ namespace {
 
 struct fleet {
     const char* dialect;
-    /// Nothing of these ends by itself during a test.
+    /// Options of ours and of theirs with which nothing ends by itself during a test.
     const char* long_lived;
-    /// The locks of these pass on soon after their holder or waiter died.
+    std::vector<std::string> long_lived_peer;
+    /// Options with which a lock passes on soon after its holder, or the waiter that it was given to, died.
     const char* mortal;
-    std::vector<std::string> peer;
+    std::vector<std::string> mortal_peer;
     /// The command that counts what waits for `a`, and how much of that holds it.
     std::vector<std::string> count_waiting;
     std::int64_t holders_counted;
@@ -30,21 +31,30 @@ struct fleet {
 };
 
 const std::vector<fleet> fleets{
-    {"amphp",
-     "&lock_expiration=60s&lock_timeout=60s",
-     "&lock_expiration=500ms&lock_renew_interval=100ms",
-     {"--expiry-ms", "60000"},
-     {"LLEN", "lock-queue:a"},
-     0,
-     305ms},
-    {"redturn", "&timeout=60s", "&timeout=500ms", {"--timeout-ms", "60000"}, {"LLEN", "a"}, 1, 1s},
-    {"adv-sem",
-     "&ping_interval=500ms",
-     "&heartbeat_max_interval=1s&ping_interval=100ms",
-     {},
-     {"ZCARD", "adv-sem:semaphore_waiting:a"},
-     0,
-     500ms},
+    {.dialect = "amphp",
+     .long_lived = "&lock_expiration=60s&lock_timeout=60s",
+     .long_lived_peer = {"--expiry-ms", "60000"},
+     .mortal = "&lock_expiration=500ms&lock_renew_interval=100ms",
+     .mortal_peer = {"--expiry-ms", "500", "--renew-ms", "100"},
+     .count_waiting = {"LLEN", "lock-queue:a"},
+     .holders_counted = 0,
+     .between_looks = 305ms},
+    {.dialect = "redturn",
+     .long_lived = "&timeout=60s",
+     .long_lived_peer = {"--timeout-ms", "60000"},
+     .mortal = "&timeout=500ms",
+     .mortal_peer = {"--timeout-ms", "60000"},
+     .count_waiting = {"LLEN", "a"},
+     .holders_counted = 1,
+     .between_looks = 1s},
+    {.dialect = "adv-sem",
+     .long_lived = "&ping_interval=500ms",
+     .long_lived_peer = {},
+     .mortal = "&heartbeat_max_interval=1s&ping_interval=100ms",
+     .mortal_peer = {"--heartbeat", "1", "--ping", "0.1"},
+     .count_waiting = {"ZCARD", "adv-sem:semaphore_waiting:a"},
+     .holders_counted = 0,
+     .between_looks = 500ms},
 };
 
 class ConnectionFleet : public Dialect, public testing::WithParamInterface<fleet> {
@@ -116,7 +126,7 @@ protected:
 /// When it continues, it finds both in one moment. Several times, since the last answers may still be on their way.
 TEST_P(ConnectionFleet, WaitersOfAStoppedProcessWhoseConnectionWasKilledAreServed) {
     constexpr int count = 200;
-    const auto theirs = peer(GetParam().peer), last = peer(GetParam().peer);
+    const auto theirs = peer(GetParam().long_lived_peer), last = peer(GetParam().long_lived_peer);
     for (int times = 0; times < 3; ++times) {
         expect_acquires(*theirs, "x");
         const auto crowd = ours(url(GetParam().long_lived), count);
@@ -138,6 +148,72 @@ TEST_P(ConnectionFleet, WaitersOfAStoppedProcessWhoseConnectionWasKilledAreServe
         expect_releases(*last, "y");
         crowd->close_input();
         EXPECT_TRUE(ends(*crowd));
+    }
+    EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
+}
+
+/// Ours and theirs count on one name; our connections are killed again and again, as soon as they are made. A client
+/// that waits keeps its place or queues again, one that holds keeps its lock: no count is lost, and all are served.
+TEST_P(ConnectionFleet, ConnectionsKilledWhileWaitingAndHoldingLoseNothing) {
+    constexpr int times = 15;
+    const auto one = peer(GetParam().long_lived_peer), other = peer(GetParam().long_lived_peer);
+    for (const auto* each : {&one, &other}) (*each)->tell("count a n " + std::to_string(times) + " wait=600000");
+    std::atomic<int> counting = 2;
+    const auto count = [&](client& who) {
+        for (int i = 0; i < times; ++i) {
+            std::error_code error;
+            const lease held = who.acquire(exclusive("a"), {.wait = 120s}, error);
+            const std::string value = ask({"GET", "n"}).text;
+            static_cast<void>(ask({"SET", "n", std::to_string((value.empty() ? 0 : std::stoi(value)) + 1)}));
+            EXPECT_TRUE(held.valid()) << error.message() << ", " << to_string(held.lost_reason());
+        }
+        --counting;
+    };
+    std::size_t killed = 0;
+    client first = join(GetParam().long_lived), second = join(GetParam().long_lived);
+    {
+        std::jthread aside{[&] { count(first); }}, more{[&] { count(second); }};
+        while (counting > 0) {
+            killed += kill_our_connections();
+            // The next round begins when they wait again.
+            eventually([&] { return counting == 0 || waiting() > 0; });
+        }
+    }
+    EXPECT_GT(killed, 10U);
+    for (const auto* each : {&one, &other}) EXPECT_EQ((*each)->hear(120s), "counted a");
+    EXPECT_EQ(ask({"GET", "n"}).text, std::to_string(4 * times));
+    EXPECT_EQ(ask({"DEL", "n"}).number, 1);
+    first.close(20s);
+    second.close(20s);
+    EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
+}
+
+/// Two processes of ours, one that holds and one with three waiters, lose their connections and cannot make others.
+/// They are told to end, or are killed, meanwhile; then connections can be made again. A peer behind them is served.
+TEST_P(ConnectionFleet, ProcessesThatEndDuringAReconnectArePassedOver) {
+    for (const bool cleanly : {true, false}) {
+        SCOPED_TRACE(cleanly ? "told to end" : "killed");
+        const folder place;
+        redis_tests::proxy between{server_->at(), place.path("between")};
+        const std::string way = "unix:" + between.at().path + "?dialect=" + name_ + GetParam().mortal;
+        const auto behind = peer(GetParam().mortal_peer);
+        const auto holding = ours(way);
+        ASSERT_EQ(holding->hear("acquired"), "acquired");
+        const auto waiting = ours(way, 3);
+        ASSERT_EQ(waiting->hear(), "queued");
+        ASSERT_TRUE(waits(3));
+        behind->tell("acquire x a wait=600000");
+        ASSERT_TRUE(waits(4));
+        between.cut({.refuse = true});
+        EXPECT_TRUE(eventually([&] { return our_connections().empty(); })) << "both try to connect again";
+        for (const auto* each : {&waiting, &holding}) {
+            (*each)->close_input();
+            if (!cleanly) (*each)->signal(SIGKILL);
+        }
+        between.set({});
+        EXPECT_TRUE(ends(*waiting) && ends(*holding));
+        EXPECT_EQ(behind->hear(60s), "acquired x");
+        expect_releases(*behind, "x");
     }
     EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
 }
