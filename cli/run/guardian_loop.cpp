@@ -90,7 +90,14 @@ void guardian_loop::listen() {
     stop(stopped_by::guardian, started_.times.kill_after_term(now, valid_until()));
 }
 
+/// Baton or this process may have been stopped since the order was sent. Baton goes on writing the end of the lease
+/// into the page as long as it runs.
 void guardian_loop::obey(const start_command& order) {
+    const bool renewed = page_.valid_until != shared_page::never && steady_clock::now() < valid_until();
+    if (steady_clock::now() >= order.start_by && !renewed) {
+        link_.send(report{command_overdue{}});
+        return;
+    }
     started_ = order;
     const launched result = launch(order, setting_);
     let_go_of_input_and_output();
@@ -134,9 +141,11 @@ void guardian_loop::reap() {
     }
 }
 
-/// A baton that is stopped, by ^Z for instance, cannot renew: then we do. How often it is looked at: see timeout().
+/// A baton that is stopped, by ^Z for instance, cannot renew: then the guardian does, once the command has begun. A
+/// baton that is stopped before that loses its place after one ttl, so that it does not keep the others waiting. How
+/// often it is looked at: see timeout().
 void guardian_loop::heed_baton() {
-    if (!baton_there_) return;
+    if (!baton_there_ || command_ <= 0) return;
     const auto seen = look_at(baton_);
     baton_stopped_ = seen && seen->stopped();
     if (!baton_stopped_) return keeper_.saw_running();
@@ -210,7 +219,7 @@ int guardian_loop::timeout() const {
     std::optional<steady_time> next;
     const auto sooner = [&next](steady_time time) { next = next ? std::min(*next, time) : time; };
     const steady_time now = steady_clock::now();
-    if (const auto interval = keeper_.interval(); interval && baton_there_) sooner(now + *interval);
+    if (const auto interval = keeper_.interval(); interval && baton_there_ && command_ > 0) sooner(now + *interval);
     if (stop_.begun() && !reported_ && any_children_) sooner(std::max(*stop_.next(), now + between_kills));
     if (command_runs() && !stop_.begun()) {
         if (started_.max_hold) sooner(*started_.max_hold);

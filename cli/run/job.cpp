@@ -62,19 +62,17 @@ job::job(const run_options& options, lease& lease, guardian& guardian, signals& 
       times_{stop_times_for(options.ttl, options.kill_after)} {}
 
 job_end job::run(const std::vector<std::string>& environment) {
-    start_command order{options_.command, environment, terminal_.give_at_once(), {}, times_};
+    start_command order{options_.command, environment, terminal_.give_at_once(), lease_.valid_until(), {}, times_};
     if (options_.max_hold) order.max_hold = max_hold_ = steady_clock::now() + *options_.max_hold;
     const loss_signal lost{lease_};
-    if (!lease_.valid()) return job_end{.kind = job_end::kind::lost};  // in the moment in which it came
+    if (!lease_.valid()) return job_end{.kind = job_end::kind::not_started};
     if (options_.on_lost == on_lost::stop) guardian_.page().valid_until = count_of(lease_.valid_until());
-    signals_.pass_on_stops();
-    // While we wait for a reader the guardian hears nothing of the lease, and would stop the command.
-    voice_.wait_for_reader(options_.ttl / 16);
+    signals_.pass_on_stops(true);
     guardian_.link().send(cli::order{order});
     while (!end_) {
         std::array<pollfd, 3> wanted{{{signals_.descriptor(), POLLIN, 0},
                                       {guardian_.link().descriptor(), POLLIN, 0},
-                                      {lost.descriptor(losing_ || warned_), POLLIN, 0}}};
+                                      {lost.descriptor(!begun_ || losing_ || warned_), POLLIN, 0}}};
         ::poll(wanted.data(), wanted.size(), timeout());
         hear();
         if (end_) break;
@@ -82,7 +80,7 @@ job_end job::run(const std::vector<std::string>& environment) {
         watch_lease();
         if (guardian_.gone()) without_guardian();
     }
-    voice_.wait_for_reader({});
+    if (end_->kind == job_end::kind::not_started) signals_.pass_on_stops(false);
     end_->had_terminal = terminal_.given();
     terminal_.take_back();
     if (WIFSIGNALED(end_->status) || end_->kind != job_end::kind::by_itself) terminal_.restore_modes();
@@ -100,7 +98,7 @@ void job::watch_lease() {
     // Then the engine's own limit is near, which is no news: the guardian is stopping the command already.
     const bool at_max_hold = max_hold_ && now >= *max_hold_ && !wanted_back;
     if (options_.on_lost == on_lost::ignore) {
-        if (ending && !std::exchange(warned_, true) && !at_max_hold)
+        if (begun_ && ending && !std::exchange(warned_, true) && !at_max_hold)
             voice_.say(weight::problem, "lost",
                        "lost " + names_of(options_.claims) + ": " + loss_text(lease_.lost_reason()) +
                            "; the command runs on without it",
@@ -110,7 +108,8 @@ void job::watch_lease() {
     // A lease that was wanted back and given an end, or that is lost, is not written again: it would only get shorter.
     guardian_.page().valid_until = count_of(known);
     if (!ending) return;
-    if (!std::exchange(losing_, true)) {
+    // Before the command has begun there is nothing to stop: the guardian will not start it, and says so.
+    if (begun_ && !std::exchange(losing_, true)) {
         if (!at_max_hold)
             voice_.say(weight::problem, "lost",
                        "losing " + names_of(options_.claims) + ": " + loss_text(lease_.lost_reason()) +
@@ -143,10 +142,13 @@ void job::hear() {
 }
 
 void job::hear(const command_started& report) {
+    begun_ = true;
     terminal_.started(report.id);
     voice_.say(weight::detail, "started", "started as process " + std::to_string(report.id),
                {{"process", std::int64_t{report.id}}, {"fence", lease_.fence()}});
 }
+
+void job::hear(const command_overdue& /*report*/) { end_ = job_end{.kind = job_end::kind::not_started}; }
 
 void job::hear(const command_failed& report) {
     end_ = job_end{.kind = job_end::kind::not_executed, .error = report.error};

@@ -19,6 +19,7 @@ namespace baton::cli {
 struct job_end {
     enum class kind : std::uint8_t {
         by_itself,     // status says how
+        not_started,   // the lease ended before the command could begin: nothing was started
         not_executed,  // error says why
         lost,          // stopped because of the lease
         max_hold,
@@ -44,6 +45,7 @@ private:
     void pass_on(const std::vector<int>& signals);
     void hear();
     void hear(const command_started& report);
+    void hear(const command_overdue& report);
     void hear(const command_failed& report);
     void hear(const command_paused& report);
     void hear(const command_ended& report);
@@ -58,6 +60,7 @@ private:
     voice& voice_;
     stop_times times_;
     std::optional<steady_time> max_hold_;  // when it ends
+    bool begun_ = false;                   // the guardian has started the command
     bool losing_ = false;                  // the command is being stopped because of the lease
     bool pursued_ = false;                 // the guardian did not do it in time
     bool warned_ = false;                  // of a loss that is ignored

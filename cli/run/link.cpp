@@ -35,6 +35,7 @@ public:
         put(what.arguments);
         put(what.environment);
         put(std::int64_t{what.take_terminal});
+        put(what.start_by);
         put(what.max_hold ? count_of(*what.max_hold) : shared_page::never);
         put(what.times.kill_after);
         put(what.times.reserve);
@@ -51,6 +52,7 @@ public:
         put(static_cast<std::int64_t>(what.number));
     }
     void body(const command_started& what) { put(std::int64_t{what.id}); }
+    void body(const command_overdue& /*what*/) {}
     void body(const command_failed& what) { put(std::int64_t{what.error}); }
     void body(const command_paused& what) { put(std::int64_t{what.signal}); }
     void body(const command_ended& what) {
@@ -92,6 +94,7 @@ public:
         what.arguments = list();
         what.environment = list();
         what.take_terminal = number() != 0;
+        what.start_by = time_of(number());
         if (const std::int64_t at = number(); at != shared_page::never) what.max_hold = time_of(at);
         what.times.kill_after = duration();
         what.times.reserve = duration();
@@ -108,6 +111,7 @@ public:
         what.number = static_cast<std::uint64_t>(number());
     }
     void body(command_started& what) { what.id = small(); }
+    void body(command_overdue& /*what*/) {}
     void body(command_failed& what) { what.error = small(); }
     void body(command_paused& what) { what.signal = small(); }
     void body(command_ended& what) {

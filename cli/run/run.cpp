@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <memory>
+#include <optional>
 
 #include "baton/error.hpp"
 #include "baton/protocol.hpp"
@@ -69,10 +71,12 @@ public:
     };
 
     result without_lease(const turn& turn);
-    result with_lease(lease& lease, job& job);
+    /// None: the lease ended before the command could begin, and is to be had again.
+    std::optional<result> with_lease(lease& lease, job& job);
 
 private:
     result finish(lease& lease, const job_end& end);
+    std::optional<result> lost_place(lease& lease);
     result not_acquired(const char* reason, const std::string& sentence);
     void tell_end(const job_end& end);
 
@@ -100,7 +104,7 @@ command_run::result command_run::without_lease(const turn& turn) {
     throw failure{code_of(turn.error), "cannot acquire " + wanted + ": " + turn.error.message()};
 }
 
-command_run::result command_run::with_lease(lease& lease, job& job) {
+std::optional<command_run::result> command_run::with_lease(lease& lease, job& job) {
     const auto& marks = lease.abandoned();
     voice_.say(weight::detail, "granted",
                "got " + names_of(options_.claims) + " after " + show_duration(lease.waited()) + ", fence " +
@@ -117,10 +121,23 @@ command_run::result command_run::with_lease(lease& lease, job& job) {
                    {{"names", left}, {"by", marks.front().label}, {"running", !fails}});
         if (fails) {
             lease.release_unfinished();
-            return {number(exit_code::abandoned), 0};
+            return result{number(exit_code::abandoned), 0};
         }
     }
-    return finish(lease, job.run(environment_for(inherited_environment(), options_, lease)));
+    const job_end end = job.run(environment_for(inherited_environment(), options_, lease));
+    if (end.kind == job_end::kind::not_started) return lost_place(lease);
+    return finish(lease, end);
+}
+
+/// Baton was stopped between the grant and the start of the command.
+std::optional<command_run::result> command_run::lost_place(lease& lease) {
+    lease.release_unfinished();
+    if (!options_.nonblock) {
+        tell_lost_place(voice_, options_, "queueing again");
+        return {};
+    }
+    tell_lost_place(voice_, options_, "--nonblock does not queue");
+    return not_acquired("place_lost", "did not get " + names_of(options_.claims));
 }
 
 void command_run::tell_end(const job_end& end) {
@@ -147,9 +164,11 @@ void command_run::tell_end(const job_end& end) {
 
 /// What is released, how, depends on whether the command did what it had to do.
 command_run::result command_run::finish(lease& lease, const job_end& end) {
+    voice_.wait_for_reader({});
     const bool done = WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0 && end.survivors == 0;
     result result;
     switch (end.kind) {
+        case job_end::kind::not_started:  // has nothing to finish: see lost_place
         case job_end::kind::not_executed:
             lease.release_unfinished();
             result.code = number(end.error == ENOENT ? exit_code::not_found : exit_code::cannot_execute);
@@ -223,8 +242,19 @@ run_options fit_to(const store& store, run_options options) {
     return options;
 }
 
+milliseconds left_of(milliseconds wait, std::chrono::steady_clock::time_point since) {
+    return wait - std::chrono::floor<milliseconds>(std::chrono::steady_clock::now() - since);
+}
+
+turn timed_out_turn() {
+    turn over;
+    over.error = errc::timed_out;
+    return over;
+}
+
 int run_command(const run_options& given) {
     run_options options = given;
+    fill_standard_descriptors();
     voice voice{options.tone, options.json};
     if (const auto name = held_around(inherited_environment(), options)) {
         voice.say(weight::problem, "not_acquired",
@@ -236,13 +266,12 @@ int run_command(const run_options& given) {
         throw failure{exit_code::internal,
                       "run finds what the command starts in /proc, and that of this PID namespace is not mounted; "
                       "unshare does that with --mount-proc"};
-    fill_standard_descriptors();
     signals signals;
     terminal terminal;
     // Before the client, because that starts threads.
     guardian guardian{{terminal.descriptor(), signals.original_mask(), signals.ignored_children()}};
     const std::string label = label_of(options);
-    const auto reach = std::make_shared<reach_observer>();
+    const auto observer = std::make_shared<wait_observer>();
     command_run::result result;
     {
         const std::shared_ptr<store> store = open_store(options.place, guardian.id());
@@ -252,13 +281,21 @@ int run_command(const run_options& given) {
             store->pace() ? nullptr
                           : std::make_shared<guardian_stand_in>(guardian, address_of(options.place), options.ttl);
         client client =
-            open_client(store, {.ttl = options.ttl, .label = label, .observer = reach, .stand_in = stand_in});
-        turn turn = await_turn(client, options, label, signals, guardian, *reach, voice);
+            open_client(store, {.ttl = options.ttl, .label = label, .observer = observer, .stand_in = stand_in});
         command_run run{options, voice};
-        job job{options, turn.granted, guardian, signals, terminal, voice};
-        const bool granted = turn.granted.fence() != 0 && turn.signal == 0 && !turn.guardian_lost;
+        const auto since = std::chrono::steady_clock::now();
         try {
-            result = granted ? run.with_lease(turn.granted, job) : run.without_lease(turn);
+            // Again if the lease ends before the command could begin.
+            for (std::optional<command_run::result> end; !end; result = end.value_or(result)) {
+                run_options asked = options;
+                if (asked.wait) asked.wait = left_of(*options.wait, since);
+                turn turn = asked.wait && *asked.wait <= milliseconds{0}
+                                ? timed_out_turn()
+                                : await_turn(client, asked, since, label, signals, guardian, *observer, voice);
+                const bool granted = turn.granted.fence() != 0 && turn.signal == 0 && !turn.guardian_lost;
+                job job{options, turn.granted, guardian, signals, terminal, voice};
+                end = granted ? run.with_lease(turn.granted, job) : run.without_lease(turn);
+            }
         } catch (...) {
             if (looker::left_one()) client.close(milliseconds{0});
             throw;
@@ -268,6 +305,7 @@ int run_command(const run_options& given) {
     guardian.dismiss();
     voice.say(weight::detail, "ended", "ending with " + std::to_string(result.code),
               {{"code", std::int64_t{result.code}}});
+    voice.finish();
     if (result.signal != 0) die_of(result.whom, result.signal);
     if (looker::left_one()) ::_exit(result.code);
     return result.code;
