@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "agent/control_group.hpp"
 #include "baton/lease.hpp"
 #include "run/guardian.hpp"
 #include "run/options.hpp"
+#include "run/process_tree.hpp"
 #include "run/signals.hpp"
 #include "run/terminal.hpp"
 #include "run/voice.hpp"
@@ -35,8 +37,12 @@ struct job_end {
 
 class job {
 public:
+    /// `control_group` is the path of one that can be made for the command; empty: none.
     job(const run_options& options, lease& lease, guardian& guardian, signals& signals, terminal& terminal,
-        voice& voice);
+        voice& voice, std::string control_group);
+    ~job() { control_group_.remove(); }
+    job(const job&) = delete;
+    job& operator=(const job&) = delete;
 
     [[nodiscard]] job_end run(const std::vector<std::string>& environment);
 
@@ -59,6 +65,9 @@ private:
     terminal& terminal_;
     voice& voice_;
     stop_times times_;
+    const std::string control_group_path_;
+    control_group control_group_;
+    process_tree tree_;
     std::optional<steady_time> max_hold_;  // when it ends
     bool begun_ = false;                   // the guardian has started the command
     bool losing_ = false;                  // the command is being stopped because of the lease

@@ -25,6 +25,7 @@ struct start_command {
     steady_time start_by;                 // the end of the lease: not to be started later
     std::optional<steady_time> max_hold;  // when TERM is due
     stop_times times;
+    std::string control_group;  // the path of the one that was made for it; empty: none
 };
 struct signal_command {
     int signal = 0;
@@ -39,6 +40,7 @@ using order = std::variant<start_command, signal_command, stop_command, resume_c
 
 struct command_started {
     pid_t id = 0;
+    bool in_control_group = false;
 };
 struct command_overdue {};  // start_by had passed: it was not started
 struct command_failed {     // it could not be executed

@@ -1,15 +1,19 @@
 #include "run/run.hpp"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 
+#include "agent/control_group.hpp"
+#include "agent/run_tree.hpp"
 #include "baton/error.hpp"
 #include "baton/protocol.hpp"
 #include "client/printable.hpp"
@@ -61,7 +65,8 @@ std::vector<std::string> names(const std::vector<claim>& claims) {
 /// From a lease to its release, with the client still there.
 class command_run {
 public:
-    command_run(const run_options& options, voice& voice) : options_{options}, voice_{voice} {}
+    command_run(const run_options& options, const run_tree& tree, voice& voice)
+        : options_{options}, tree_{tree}, voice_{voice} {}
 
     /// The exit code, or the signal to end by.
     struct result {
@@ -81,6 +86,7 @@ private:
     void tell_end(const job_end& end);
 
     const run_options& options_;
+    const run_tree& tree_;
     voice& voice_;
 };
 
@@ -124,7 +130,7 @@ std::optional<command_run::result> command_run::with_lease(lease& lease, job& jo
             return result{number(exit_code::abandoned), 0};
         }
     }
-    const job_end end = job.run(environment_for(inherited_environment(), options_, lease));
+    const job_end end = job.run(environment_for(inherited_environment(), options_, lease, tree_.cookie));
     if (end.kind == job_end::kind::not_started) return lost_place(lease);
     return finish(lease, end);
 }
@@ -246,6 +252,20 @@ milliseconds left_of(milliseconds wait, std::chrono::steady_clock::time_point si
     return wait - std::chrono::floor<milliseconds>(std::chrono::steady_clock::now() - since);
 }
 
+run_tree mark_tree() {
+    std::array<unsigned char, 16> random{};
+    if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+        throw std::system_error{errno, std::generic_category(), "getrandom"};
+    run_tree tree;
+    for (const unsigned char byte : random) {
+        tree.cookie += "0123456789abcdef"[byte >> 4U];
+        tree.cookie += "0123456789abcdef"[byte & 15U];
+    }
+    const char* const wish = std::getenv("BATON_CGROUP");
+    if (wish == nullptr || std::string_view{wish} != "off") tree.control_group = control_group_path(tree.cookie);
+    return tree;
+}
+
 turn timed_out_turn() {
     turn over;
     over.error = errc::timed_out;
@@ -270,6 +290,7 @@ int run_command(const run_options& given) {
     terminal terminal;
     // Before the client, because that starts threads.
     guardian guardian{{terminal.descriptor(), signals.original_mask(), signals.ignored_children()}};
+    const run_tree tree = mark_tree();
     const std::string label = label_of(options);
     const auto observer = std::make_shared<wait_observer>();
     command_run::result result;
@@ -282,7 +303,7 @@ int run_command(const run_options& given) {
                           : std::make_shared<guardian_stand_in>(guardian, address_of(options.place), options.ttl);
         client client =
             open_client(store, {.ttl = options.ttl, .label = label, .observer = observer, .stand_in = stand_in});
-        command_run run{options, voice};
+        command_run run{options, tree, voice};
         const auto since = std::chrono::steady_clock::now();
         try {
             // Again if the lease ends before the command could begin.
@@ -293,7 +314,7 @@ int run_command(const run_options& given) {
                                 ? timed_out_turn()
                                 : await_turn(client, asked, since, label, signals, guardian, *observer, voice);
                 const bool granted = turn.granted.fence() != 0 && turn.signal == 0 && !turn.guardian_lost;
-                job job{options, turn.granted, guardian, signals, terminal, voice};
+                job job{options, turn.granted, guardian, signals, terminal, voice, tree.control_group};
                 end = granted ? run.with_lease(turn.granted, job) : run.without_lease(turn);
             }
         } catch (...) {

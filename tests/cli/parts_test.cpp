@@ -7,6 +7,7 @@
 #include "failure.hpp"
 #include "run/environment.hpp"
 #include "run/keeper.hpp"
+#include "run/refusals.hpp"
 #include "run/stop_sequence.hpp"
 #include "run/waiting_line.hpp"
 
@@ -170,6 +171,37 @@ TEST(Environment, NamesTheAncestorsOfTheSamePlaceOnly) {
     options.place = {"local:", ""};
     options.claims = exclusive("b\nlocal:\ta").list();
     EXPECT_FALSE(held_around(around, options)) << "a line break in a name is not one between names";
+}
+
+/// A chain of processes that fork and exit may be missed for a second: that is not a refusal.
+TEST(Refusals, WhatIsNotFoundIsNotASurvivor) {
+    refusals refusals{milliseconds{1'000}};
+    steady_time now;
+    for (int round = 0; round < 1'000; ++round)
+        refusals.note({.reached = 0, .refused = 0, .unknown = 0}, now += milliseconds{5});
+    EXPECT_EQ(refusals.survivors(), 0U);
+}
+
+TEST(Refusals, WhatCannotBeLookedAtIsNotASurvivor) {
+    refusals refusals{milliseconds{1'000}};
+    steady_time now;
+    for (int round = 0; round < 1'000; ++round)
+        refusals.note({.reached = 0, .refused = 2, .unknown = 1}, now += milliseconds{5});
+    EXPECT_EQ(refusals.survivors(), 0U);
+}
+
+TEST(Refusals, WhatMayNotBeKilledForASecondIsASurvivor) {
+    refusals refusals{milliseconds{1'000}};
+    steady_time now;
+    for (int round = 0; round < 150; ++round)
+        refusals.note({.reached = 0, .refused = 2, .unknown = 0}, now += milliseconds{5});
+    refusals.note({.reached = 1, .refused = 2, .unknown = 0}, now += milliseconds{5});
+    for (int round = 0; round < 150; ++round)
+        refusals.note({.reached = 0, .refused = 2, .unknown = 0}, now += milliseconds{5});
+    EXPECT_EQ(refusals.survivors(), 0U) << "something was killed in between";
+    for (int round = 0; round < 100; ++round)
+        refusals.note({.reached = 0, .refused = 2, .unknown = 0}, now += milliseconds{5});
+    EXPECT_EQ(refusals.survivors(), 2U);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -23,6 +24,9 @@ struct local_address {
 
 /// A connected socket that does not block and is closed by exec, or -1. The user's own agent must be the user's.
 [[nodiscard]] int dial_local(const local_address& address, std::error_code& error);
+
+/// The process that listens there, by the kernel's word. The user is whose own address is meant, where it has no path.
+[[nodiscard]] std::optional<pid_t> listener_at(const local_address& address, uid_t user, std::error_code& error);
 
 /// A socket that listens, or -1: address_in_use if somebody else does. A socket file is replaced if nobody answers
 /// there; the caller has made sure that nobody else is about to do the same.
