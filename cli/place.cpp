@@ -1,6 +1,7 @@
 #include "place.hpp"
 
 #include <cstdlib>
+#include <utility>
 
 #include "client/url.hpp"
 #include "failure.hpp"
@@ -39,14 +40,14 @@ void no_answer(const place& place) {
 }
 
 store_maker& store_maker_used() {
-    static store_maker maker = [](std::string_view address, std::optional<pid_t> companion) {
-        return detail::make_store(address, companion);
+    static store_maker maker = [](std::string_view address, companion companion) {
+        return detail::make_store(address, std::move(companion));
     };
     return maker;
 }
 
-std::shared_ptr<store> open_store(const place& place, std::optional<pid_t> companion) {
-    return or_fail([&] { return store_maker_used()(address_of(place), companion); });
+std::shared_ptr<store> open_store(const place& place, companion companion) {
+    return or_fail([&] { return store_maker_used()(address_of(place), std::move(companion)); });
 }
 
 client open_client(std::shared_ptr<store> store, const client_options& options) {

@@ -1,15 +1,13 @@
 // Where the engine is: the address and the space in it, from the options, else the environment.
 #pragma once
 
-#include <sys/types.h>
-
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "baton/client.hpp"
+#include "stores/resp/descriptor.hpp"
 
 namespace baton::cli {
 
@@ -29,13 +27,16 @@ struct place {
 /// The engine there is silent. Throws `failure` (unreachable).
 [[noreturn]] void no_answer(const place& place);
 
-/// Every verb gets its client here. `companion` is a second process that the session is bound to. They throw `failure`.
-[[nodiscard]] std::shared_ptr<store> open_store(const place& place, std::optional<pid_t> companion = {});
+/// The pidfd of a second process that sessions are bound to. Not open: there is none of it to be had.
+using companion = std::shared_ptr<const resp::descriptor>;
+
+/// Every verb gets its client here. They throw `failure`.
+[[nodiscard]] std::shared_ptr<store> open_store(const place& place, companion companion = {});
 [[nodiscard]] client open_client(std::shared_ptr<store> store, const client_options& options = {});
 [[nodiscard]] client open_client(const place& place);
 
 /// What makes the stores; tests put something in between.
-using store_maker = std::function<std::shared_ptr<store>(std::string_view address, std::optional<pid_t> companion)>;
+using store_maker = std::function<std::shared_ptr<store>(std::string_view address, companion companion)>;
 [[nodiscard]] store_maker& store_maker_used();
 
 }  // namespace baton::cli

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -21,13 +22,15 @@ namespace baton {
 
 class line_process {
 public:
-    explicit line_process(std::vector<std::string> words) {
+    /// `setup` runs in the process before it becomes the program.
+    explicit line_process(std::vector<std::string> words, const std::function<void()>& setup = {}) {
         std::array<int, 2> in{};
         std::array<int, 2> out{};
         if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) throw std::runtime_error{"no pipe"};
         process_ = launch(std::move(words), [&] {
             dup2(in[0], STDIN_FILENO);
             dup2(out[1], STDOUT_FILENO);
+            if (setup) setup();
         });
         close(in[0]);
         close(out[1]);

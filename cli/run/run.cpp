@@ -295,7 +295,7 @@ int run_command(const run_options& given) {
     const auto observer = std::make_shared<wait_observer>();
     command_run::result result;
     {
-        const std::shared_ptr<store> store = open_store(options.place, guardian.id());
+        const std::shared_ptr<store> store = open_store(options.place, guardian.pidfd());
         options = fit_to(*store, options);
         // Where leases are the store's own business, nobody else can keep them alive.
         const auto stand_in =

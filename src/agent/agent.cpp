@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t descriptors_a_client = 3;  // the socket, its process, and a second one
+constexpr std::size_t descriptors_a_client = 1 + resp::most_passed;  // the socket, and pidfds
 constexpr std::size_t own_descriptors = 64;
 
 /// As many clients as there can be descriptors for.
@@ -98,44 +98,43 @@ void server::welcome(peer::socket socket) {
                                         " clients at a time");
         return made->finish();
     }
-    if (auto process = watch(process_watch::of_peer(context_, descriptor))) made->add(std::move(process));
     made->start();
 }
 
-/// One watch for all connections of a process: its end is heard of once, however many they are. Two that live and have
-/// one number are one process; 0 is the number of all that are in another world.
-std::shared_ptr<process_watch> server::watch(std::shared_ptr<process_watch> made) {
-    if (!made) return nullptr;
-    if (made->process() != 0) {
-        std::weak_ptr<process_watch>& known = watches_[made->process()];
-        if (auto same = known.lock(); same && same->lives() && made->lives()) return same;
-        known = made;
-    }
-    made->start([this](const auto& ended) { end_process(ended); });
-    return made;
+/// What a client leaves behind, passed and not closed, must not fill the agent's table of descriptors: there may be as
+/// many as there may be clients, two each.
+std::shared_ptr<const resp::descriptor> server::keep(resp::descriptor passed) {
+    if (!passed.is_open() || kept_ >= limits_.clients * resp::most_passed) return nullptr;
+    ++kept_;
+    return {new resp::descriptor{std::move(passed)}, [this](const resp::descriptor* kept) {
+                delete kept;
+                --kept_;
+            }};
 }
 
-/// What the process said before it ended counts: it may have left in good order.
-void server::end_process(const std::shared_ptr<process_watch>& process) {
-    const auto peers = peers_;
-    for (const auto& peer : peers) {
-        const auto& own = peer->processes();
-        if (std::ranges::any_of(own, [&](const auto& each) { return each->process() == process->process(); }))
-            peer->drain();
-    }
+/// Each connection has a watch of its own, also if many are of one process: its end costs what its own sessions cost,
+/// so that the end of a process with n connections costs n times that.
+void server::watch(const std::shared_ptr<peer>& from, const resp::passed_descriptors& pidfds) {
+    from->bind(process_watch::make(context_, pidfds, from, [this](const auto& ended) { end_processes(ended); }));
+}
+
+/// What the processes said before they ended counts: they may have left in good order.
+void server::end_processes(const std::shared_ptr<process_watch>& processes) {
+    const auto peer = processes->peer();
+    if (peer) peer->drain();
     for (auto& [name, space] : spaces_) {
         const std::size_t before = space.engine().session_count();
-        auto notices = space.end_process(process);
+        auto notices = space.end_processes(processes);
         count_sessions(before, space.engine().session_count());
         deliver(space, notices);
     }
     flush_notices();
+    if (peer) peer->flush();
 }
 
 void server::ended(const std::shared_ptr<peer>& peer) {
     peers_.erase(peer);
     unflushed_.erase(peer);
-    std::erase_if(watches_, [](const auto& entry) { return entry.second.expired(); });
     // A space that comes again counts from the clock: not below what it has given out, or been presented.
     const auto by_clock = static_cast<protocol::serial>(now().time_since_epoch().count());
     std::erase_if(spaces_, [&](const auto& entry) {

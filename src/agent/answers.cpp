@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "agent/server.hpp"
+#include "stores/local/pidfd.hpp"
 
 namespace baton::agent {
 
@@ -17,6 +18,12 @@ void server::answer(const std::shared_ptr<peer>& from, const protocol::command& 
     if (space == nullptr) return resp::writer{out}.error("LIMIT too many spaces");
     if (const std::string over = over_limit(*space, command); !over.empty())
         return resp::writer{out}.error("LIMIT " + over);
+    // A client that passed no pidfds, redis-cli for instance: the kernel may know its process.
+    if (std::holds_alternative<protocol::open>(command) && !from->is_bound()) {
+        resp::passed_descriptors pidfds;
+        if (auto pidfd = keep(detail::pidfd_of_peer(from->native_handle()))) pidfds.push_back(std::move(pidfd));
+        watch(from, pidfds);
+    }
     const std::size_t before = space->engine().session_count();
     space::notices notices;
     const auto events = space->perform(command, from, notices);
@@ -51,25 +58,30 @@ void server::answer(const std::shared_ptr<peer>& from, const resp::hello& hello,
         resp::writer{out}.error("VERSION this agent, " + self + "; it is in use and cannot make way");
         return from->finish();
     }
-    if (hello.companion) {
-        if (from->has_companion) return resp::writer{out}.error("LIMIT a connection names one process");
-        const auto process = watch(process_watch::of(context_, *hello.companion));
-        if (!process) return resp::writer{out}.error("ERR there is no such process to bind to");
-        from->add(process);
-        from->has_companion = true;
-    }
+    if (hello.processes)
+        if (const std::string wrong = bind_processes(from, *hello.processes); !wrong.empty())
+            return resp::writer{out}.error(wrong);
     from->space = hello.space;
     resp::encode(out, resp::greeting{resp::wire_version, lineage_, options_.program});
 }
 
-void server::answer(const std::shared_ptr<peer>& from, const resp::bind& bind, std::string& out) {
-    const auto process = watch(process_watch::of(context_, bind.process));
-    if (!process) return resp::writer{out}.error("ERR there is no such process to bind to");
-    space* space = find_space(from->space);
-    if (space == nullptr || !space->knows(bind.session))
-        return resp::writer{out}.error("ERR there is no such session to bind");
-    if (!space->bind(bind.session, process)) return resp::writer{out}.error("LIMIT a session is of two processes");
-    resp::writer{out}.simple("OK");
+/// Binds a connection to the processes whose pidfds came with the greeting. The error, if that cannot be.
+std::string server::bind_processes(const std::shared_ptr<peer>& from, std::uint64_t count) {
+    const auto [pidfds, lost] = from->take_passed();
+    if (from->is_bound()) return "ERR a connection names its processes once, before it opens a session";
+    if (count > resp::most_passed) return "LIMIT a session is of at most two processes";
+    for (const auto& each : pidfds)
+        if (!detail::is_pidfd(each->get())) return "ERR a descriptor that came with BATON.HELLO is not a pidfd";
+    if (pidfds.size() == count) {
+        watch(from, pidfds);
+        return {};
+    }
+    if (!lost)
+        return "ERR BATON.HELLO names " + std::to_string(count) + " processes, but " + std::to_string(pidfds.size()) +
+               " pidfds came with it";
+    // A session that is of two processes must not end with the one that is known.
+    watch(from, {});
+    return {};
 }
 
 void server::answer(const std::shared_ptr<peer>& from, const resp::look& look, std::string& out) {

@@ -1,6 +1,6 @@
 #include "agent/peer.hpp"
 
-#include <sys/socket.h>
+#include <sys/ioctl.h>
 
 #include <cerrno>
 
@@ -10,7 +10,6 @@ namespace baton::agent {
 namespace {
 
 constexpr std::size_t requests_a_turn = 256;
-constexpr std::size_t drained_reads = 256;
 /// Above this nothing more is read from a client that does not read itself.
 constexpr std::size_t much_unsent = 1U << 20U;
 /// Above this it is dropped: notices come without being asked for.
@@ -25,22 +24,38 @@ peer::peer(socket socket, peer_host& host) : socket_{std::move(socket)}, host_{h
 
 void peer::read() {
     if (over_ || finishing_ || std::exchange(reading_, true)) return;
-    socket_.async_read_some(asio::buffer(buffer_),
-                            [self = shared_from_this()](std::error_code error, std::size_t size) {
-                                self->reading_ = false;
-                                if (self->over_) return;
-                                if (error) return self->drop();
-                                self->decoder_.feed({self->buffer_.data(), size});
-                                self->turn();
-                            });
+    // Asio only waits. It reads nothing itself: bytes that it had read and not delivered yet would be lost to `drain`.
+    socket_.async_wait(socket::wait_read, [self = shared_from_this()](std::error_code error) {
+        self->reading_ = false;
+        if (self->over_ || self->finishing_) return;
+        const ssize_t size = error ? 0 : self->receive();
+        if (size < 0 && errno == EAGAIN) return self->read();  // `drain` was faster
+        if (size <= 0) return self->drop();
+        self->turn();
+    });
+}
+
+/// Feeds the decoder. As recv: 0 at the end of the stream.
+ssize_t peer::receive() {
+    resp::received got = resp::receive_some(socket_.native_handle(), buffer_);
+    if (got.size > 0) decoder_.feed({buffer_.data(), static_cast<std::size_t>(got.size)});
+    passed_.lost = passed_.lost || got.cut;
+    for (resp::descriptor& each : got.descriptors) {
+        if (bound_ || passed_.descriptors.size() >= resp::most_passed) continue;  // of no use: it is closed
+        if (auto kept = host_.keep(std::move(each)))
+            passed_.descriptors.push_back(std::move(kept));
+        else
+            passed_.lost = true;
+    }
+    return got.size;
 }
 
 /// A client with much to say lets the others have their turn. The next owner is woken before the one that let go.
 void peer::turn() {
-    const bool more = perform_some();
+    const bool more = perform(requests_a_turn, much_unsent);
     host_.flush_notices();
     flush();
-    // Whoever does not read is answered no further; it goes on when it reads: see await_writable.
+    // A client that does not read is answered no further until it does: see await_writable.
     if (over_ || finishing_ || out_.size() >= much_unsent) return;
     if (more)
         asio::post(socket_.get_executor(), [self = shared_from_this()] {
@@ -50,11 +65,13 @@ void peer::turn() {
         read();
 }
 
-/// True if it has said more than was performed.
-bool peer::perform_some() {
-    for (std::size_t done = 0; done < requests_a_turn; ++done) {
+/// Performs at most so many of the requests that have arrived, while less than `unsent` bytes of answers are kept. True
+/// if there are more.
+bool peer::perform(std::size_t most, std::size_t unsent) {
+    for (std::size_t done = 0; done < most; ++done) {
         if (over_ || finishing_) return false;
-        if (out_.size() >= much_unsent) return true;
+        if (mute_) out_.clear();
+        if (out_.size() >= unsent) return true;
         const auto request = decoder_.next();
         if (!request) {
             if (decoder_.fault() == resp::fault::none) return false;
@@ -67,36 +84,55 @@ bool peer::perform_some() {
     return true;
 }
 
+/// The requests that wait in the decoder, because their answers would have been too much, come first.
 void peer::drain() {
-    // No more than a socket holds: others may still have this one open, and talk on.
-    for (std::size_t reads = 0; reads < drained_reads && !over_ && !finishing_; ++reads) {
-        const ssize_t size = recv(socket_.native_handle(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
-        if (size < 0 && errno == EINTR) continue;
-        if (size <= 0) break;
-        decoder_.feed({buffer_.data(), static_cast<std::size_t>(size)});
-        while (!over_ && !finishing_ && out_.size() < most_unsent) {
-            const auto request = decoder_.next();
-            if (!request) break;
-            host_.answer(shared_from_this(), *request, out_);
-        }
+    perform_all();
+    // What the socket holds now, and no more: other processes may have it open too, and write on.
+    int left = 0;
+    if (ioctl(socket_.native_handle(), FIONREAD, &left) != 0) return;
+    while (left > 0 && !over_ && !finishing_) {
+        const ssize_t size = receive();
+        if (size <= 0) return;
+        left -= static_cast<int>(size);
+        perform_all();
     }
+}
+
+/// However much the answers are: what is too much is not kept.
+void peer::perform_all() {
+    while (perform(requests_a_turn, most_unsent))
+        if (out_.size() >= most_unsent) end_after_input();
 }
 
 void peer::flush() {
     if (over_ || awaiting_writable_) return;
-    std::size_t done = 0;
-    while (done < out_.size()) {
-        const ssize_t sent =
-            ::send(socket_.native_handle(), out_.data() + done, out_.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0 && errno == EINTR) continue;
-        if (sent < 0 && errno != EAGAIN) return drop();
-        if (sent < 0) break;
-        done += static_cast<std::size_t>(sent);
+    if (mute_) out_.clear();
+    resp::passed_descriptors none;
+    switch (resp::send_some(socket_.native_handle(), out_, none)) {
+        case resp::sent::all:
+            if (finishing_) drop();
+            return;
+        case resp::sent::some:
+            if (out_.size() > most_unsent) return end_after_input();
+            return await_writable();
+        case resp::sent::closed:
+            // The end of the stream follows what is still to be read.
+            mute_ = true;
+            if (finishing_) drop();
+            return;
+        case resp::sent::failed: return end_after_input();
     }
-    out_.erase(0, done);
-    if (out_.size() > most_unsent) return drop();
-    if (!out_.empty()) return await_writable();
-    if (finishing_) drop();
+}
+
+/// Answers cannot be delivered any more, but what the client has said already counts.
+void peer::end_after_input() {
+    out_.clear();
+    if (std::exchange(mute_, true)) return;
+    asio::post(socket_.get_executor(), [self = shared_from_this()] {
+        if (!self->over_) self->drain();
+        self->drop();
+        self->host_.flush_notices();
+    });
 }
 
 void peer::await_writable() {
@@ -104,7 +140,7 @@ void peer::await_writable() {
     socket_.async_wait(socket::wait_write, [self = shared_from_this()](std::error_code error) {
         self->awaiting_writable_ = false;
         if (self->over_) return;
-        if (error) return self->drop();
+        if (error) return self->end_after_input();
         self->flush();
         // What it said before it began to read again is still to be performed.
         if (!self->over_ && self->out_.size() < much_unsent && !self->reading_) self->turn();

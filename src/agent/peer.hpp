@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <asio/io_context.hpp>
@@ -12,6 +13,7 @@
 
 #include "agent/process_watch.hpp"
 #include "stores/resp/codec.hpp"
+#include "stores/resp/socket_io.hpp"
 
 namespace baton::agent {
 
@@ -25,6 +27,8 @@ public:
     /// Writes the notices that answers have caused.
     virtual void flush_notices() = 0;
     virtual void ended(const std::shared_ptr<peer>& peer) = 0;
+    /// Takes a descriptor that a client passed into the bounds of the agent. Null, and closed, if there are too many.
+    [[nodiscard]] virtual std::shared_ptr<const resp::descriptor> keep(resp::descriptor passed) = 0;
 
 protected:
     ~peer_host() = default;
@@ -46,16 +50,31 @@ public:
     void finish();
     void drop();
 
-    [[nodiscard]] const std::vector<std::shared_ptr<process_watch>>& processes() const { return processes_; }
-    void add(std::shared_ptr<process_watch> process) { processes_.push_back(std::move(process)); }
+    /// Descriptors that came and were not taken yet.
+    struct passed {
+        resp::passed_descriptors descriptors;  // in order
+        bool lost = false;                     // the kernel or the agent's bounds kept some away
+    };
+    [[nodiscard]] passed take_passed() { return std::exchange(passed_, {}); }
+
+    /// Which processes the sessions opened here are bound to: decided once. Null: none, the ttl alone counts.
+    [[nodiscard]] bool is_bound() const { return bound_; }
+    [[nodiscard]] const std::shared_ptr<process_watch>& processes() const { return processes_; }
+    void bind(std::shared_ptr<process_watch> processes) {
+        bound_ = true;
+        processes_ = std::move(processes);
+    }
+    [[nodiscard]] int native_handle() { return socket_.native_handle(); }
 
     std::string space = "default";
-    bool has_companion = false;  // a second process, named by the first
 
 private:
     void read();
+    ssize_t receive();
     void turn();
-    bool perform_some();
+    bool perform(std::size_t most, std::size_t unsent);
+    void perform_all();
+    void end_after_input();
     void await_writable();
 
     socket socket_;
@@ -65,9 +84,12 @@ private:
     std::string out_;
     bool awaiting_writable_ = false;
     bool reading_ = false;
+    bool mute_ = false;  // the other end takes no more answers: they are discarded, and its requests still performed
     bool finishing_ = false;
     bool over_ = false;
-    std::vector<std::shared_ptr<process_watch>> processes_;
+    passed passed_;
+    bool bound_ = false;
+    std::shared_ptr<process_watch> processes_;
 };
 
 }  // namespace baton::agent

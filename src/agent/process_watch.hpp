@@ -1,47 +1,50 @@
-// Tells when a process ends, and never of another that got its number: in that instant by a pidfd, or, where the kernel
-// or a sandbox has none to give, by looking now and then.
+// Tells when the processes of a connection have ended, by their pidfds: the process that connected, and perhaps one
+// more that may outlive it. Sessions that the connection opened last are gone when all of them are.
 #pragma once
 
-#include <sys/types.h>
-
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <vector>
 
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
-#include <asio/steady_timer.hpp>
+
+#include "stores/resp/socket_io.hpp"
 
 namespace baton::agent {
 
+class peer;
+
 class process_watch : public std::enable_shared_from_this<process_watch> {
 public:
-    /// The process at the other end of a Unix socket. Null if the kernel does not say who that is.
-    [[nodiscard]] static std::shared_ptr<process_watch> of_peer(asio::io_context& context, int socket);
-    /// By its number, said by somebody who knows that it lives.
-    [[nodiscard]] static std::shared_ptr<process_watch> of(asio::io_context& context, std::int64_t process);
+    using on_end = std::function<void(const std::shared_ptr<process_watch>&)>;
 
-    /// By a pidfd; or without one, by when the process was started.
-    process_watch(asio::io_context& context, pid_t process, int pidfd);
-    process_watch(asio::io_context& context, pid_t process, std::uint64_t started);
+    /// Calls once, when all have ended. Null if there are none, or one of them cannot be watched.
+    [[nodiscard]] static std::shared_ptr<process_watch> make(asio::io_context& context,
+                                                             const resp::passed_descriptors& pidfds,
+                                                             const std::shared_ptr<peer>& peer, on_end call);
 
-    [[nodiscard]] pid_t process() const { return process_; }
-    /// It was told of.
+    process_watch(const std::shared_ptr<peer>& peer, on_end call);
+    process_watch(const process_watch&) = delete;
+    process_watch& operator=(const process_watch&) = delete;
+    ~process_watch();
+
+    /// Their end was told, and will not be again.
     [[nodiscard]] bool ended() const { return ended_; }
-    /// It has not ended, whether or not that was told.
-    [[nodiscard]] bool lives();
-    /// Calls once.
-    void start(std::function<void(const std::shared_ptr<process_watch>&)> on_end);
+    /// Where they said what they had to say; null if that connection is over.
+    [[nodiscard]] std::shared_ptr<agent::peer> peer() const { return peer_.lock(); }
 
 private:
-    void look();
+    struct process {
+        std::shared_ptr<const resp::descriptor> pidfd;  // its owner; asio only waits
+        asio::posix::stream_descriptor waiting;
+    };
+    void await(process& each);
 
-    pid_t process_;
-    asio::posix::stream_descriptor descriptor_;
-    asio::steady_timer timer_;
-    std::optional<std::uint64_t> started_;
-    std::function<void(const std::shared_ptr<process_watch>&)> on_end_;
+    std::vector<process> processes_;
+    std::size_t left_ = 0;  // that have not ended
+    std::weak_ptr<agent::peer> peer_;
+    on_end on_end_;
     bool ended_ = false;
 };
 

@@ -29,6 +29,7 @@ public:
     void answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) override;
     void flush_notices() override;
     void ended(const std::shared_ptr<peer>& peer) override;
+    [[nodiscard]] std::shared_ptr<const resp::descriptor> keep(resp::descriptor passed) override;
 
 private:
     using clock = std::chrono::steady_clock;
@@ -37,8 +38,8 @@ private:
     void accept();
     void welcome(peer::socket socket);
     [[nodiscard]] bool may_come_in(int socket) const;
-    std::shared_ptr<process_watch> watch(std::shared_ptr<process_watch> made);
-    void end_process(const std::shared_ptr<process_watch>& process);
+    void watch(const std::shared_ptr<peer>& from, const resp::passed_descriptors& pidfds);
+    void end_processes(const std::shared_ptr<process_watch>& processes);
     space* find_space(const std::string& name);
     void deliver(const space& space, space::notices& notices);
     void count_sessions(std::size_t before, std::size_t after);
@@ -52,10 +53,10 @@ private:
     // answers.cpp
     void answer(const std::shared_ptr<peer>& from, const protocol::command& command, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::hello& hello, std::string& out);
-    void answer(const std::shared_ptr<peer>& from, const resp::bind& bind, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::look& look, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::ping& ping, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::redis_hello& hello, std::string& out);
+    [[nodiscard]] std::string bind_processes(const std::shared_ptr<peer>& from, std::uint64_t count);
     [[nodiscard]] std::string over_limit(const space& space, const protocol::command& command) const;
 
     const options& options_;
@@ -65,6 +66,7 @@ private:
     lineage lineage_;
     std::optional<clock::time_point> paused_until_;
 
+    std::size_t kept_ = 0;  // descriptors that clients passed; outlives what holds them
     asio::io_context context_{1};
     asio::local::stream_protocol::acceptor acceptor_;
     asio::signal_set signals_;
@@ -74,7 +76,6 @@ private:
     std::optional<clock::time_point> armed_;
 
     std::set<std::shared_ptr<peer>> peers_;
-    std::map<pid_t, std::weak_ptr<process_watch>> watches_;
     std::map<std::string, space> spaces_;
     std::size_t sessions_ = 0;
     std::set<std::shared_ptr<peer>> unflushed_;

@@ -1,6 +1,7 @@
 #include "agent/space.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/peer.hpp"
 #include "engine/inspect.hpp"
@@ -9,13 +10,6 @@ namespace baton::agent {
 namespace {
 
 using namespace protocol;
-
-/// The one that is connected, and one that it names.
-constexpr std::size_t processes_a_session = 2;
-
-void forget_number(std::vector<std::shared_ptr<process_watch>>& processes, pid_t number) {
-    std::erase_if(processes, [number](const auto& known) { return known->process() == number; });
-}
 
 template <typename Event> bool contains(const std::vector<event>& events) {
     return std::ranges::any_of(events, [](const event& event) { return std::holds_alternative<Event>(event.what); });
@@ -34,40 +28,42 @@ std::vector<event> space::perform(const command& command, const std::shared_ptr<
     // Notices go to the line that opened the session last. One that came late was refused, and changes nothing.
     if (std::holds_alternative<open>(command) && contains<alive>(outcome.reply)) opened(sender, from);
     route(outcome.notices, notices);
-    if (std::holds_alternative<close>(command) || contains<session_lost>(outcome.reply)) owners_.erase(sender);
+    if (std::holds_alternative<close>(command) || contains<session_lost>(outcome.reply)) forget(sender);
     return std::move(outcome.reply);
 }
 
+/// A session is of the processes of the connection that opened it last, and of no other.
 void space::opened(const session_id& session, const std::shared_ptr<peer>& by) {
     owner& owner = owners_[session];
     owner.listener = by;
-    for (const auto& process : by->processes()) {
-        if (process->ended()) continue;  // it would never be told of again
-        // Whoever opens it is of it; others that were named stay, the latest first.
-        forget_number(owner.processes, process->process());
-        owner.processes.insert(owner.processes.begin(), process);
+    unbind(session, owner);
+    const auto& processes = by->processes();
+    if (!processes || processes->ended()) return;  // their end would never be told again
+    owner.processes = processes;
+    bound_[processes.get()].insert(session);
+}
+
+void space::unbind(const session_id& session, owner& owner) {
+    if (const auto found = bound_.find(std::exchange(owner.processes, nullptr).get()); found != bound_.end()) {
+        found->second.erase(session);
+        if (found->second.empty()) bound_.erase(found);
     }
-    if (owner.processes.size() > processes_a_session) owner.processes.resize(processes_a_session);
 }
 
-bool space::bind(const session_id& session, const std::shared_ptr<process_watch>& process) {
+void space::forget(const session_id& session) {
     const auto found = owners_.find(session);
-    if (found == owners_.end()) return false;
-    auto& processes = found->second.processes;
-    forget_number(processes, process->process());
-    if (processes.size() >= processes_a_session) return false;
-    processes.push_back(process);
-    return true;
+    if (found == owners_.end()) return;
+    unbind(session, found->second);
+    owners_.erase(found);
 }
 
-space::notices space::end_process(const std::shared_ptr<process_watch>& process) {
-    std::vector<session_id> gone;
-    for (auto& [session, owner] : owners_)
-        if (std::erase(owner.processes, process) > 0 && owner.processes.empty()) gone.push_back(session);
+space::notices space::end_processes(const std::shared_ptr<process_watch>& processes) {
     notices notices;
-    for (const session_id& session : gone) {
+    const auto gone = bound_.extract(processes.get());
+    if (!gone) return notices;
+    for (const session_id& session : gone.mapped()) {
         auto outcome = host_.apply(close{session, closing::gone}, session);
-        owners_.erase(session);
+        forget(session);
         route(outcome.notices, notices);
     }
     return notices;
@@ -86,7 +82,7 @@ void space::route(std::vector<std::pair<session_id, event>>& events, notices& no
         if (found == owners_.end()) continue;
         const bool over = std::holds_alternative<session_lost>(event.what);
         if (auto listener = found->second.listener.lock()) notices.push_back({std::move(listener), std::move(event)});
-        if (over) owners_.erase(found);
+        if (over) forget(session);
     }
 }
 

@@ -1,4 +1,5 @@
-// One space of the agent: an engine with a clock, and of each session who listens to it and which processes it is of.
+// One space of the agent: an engine with a clock, and for each session the connection that listens to it and the
+// processes that it is bound to.
 #pragma once
 
 #include <memory>
@@ -6,6 +7,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "agent/process_watch.hpp"
@@ -33,10 +35,8 @@ public:
     std::vector<protocol::event> perform(const protocol::command& command, const std::shared_ptr<peer>& from,
                                          notices& notices);
     notices tick();
-    /// One more process that the session is of. False if there is no such session, or it has two already.
-    bool bind(const protocol::session_id& session, const std::shared_ptr<process_watch>& process);
-    /// Sessions that have no other process are gone.
-    notices end_process(const std::shared_ptr<process_watch>& process);
+    /// Sessions that are bound to these processes are gone.
+    notices end_processes(const std::shared_ptr<process_watch>& processes);
 
     [[nodiscard]] snapshot look(const inspect_filter& filter) const;
     [[nodiscard]] bool knows(const protocol::session_id& session) const { return owners_.contains(session); }
@@ -46,14 +46,18 @@ public:
 private:
     struct owner {
         std::weak_ptr<peer> listener;
-        std::vector<std::shared_ptr<process_watch>> processes;
+        std::shared_ptr<process_watch> processes;  // of the connection that opened it last; null: the ttl alone counts
     };
+    using owners = std::unordered_map<protocol::session_id, owner>;
 
     void opened(const protocol::session_id& session, const std::shared_ptr<peer>& by);
+    void unbind(const protocol::session_id& session, owner& owner);
+    void forget(const protocol::session_id& session);
     void route(std::vector<std::pair<protocol::session_id, protocol::event>>& events, notices& notices);
 
     core::engine_host host_;
-    std::unordered_map<protocol::session_id, owner> owners_;
+    owners owners_;
+    std::unordered_map<const process_watch*, std::unordered_set<protocol::session_id>> bound_;
 };
 
 }  // namespace baton::agent

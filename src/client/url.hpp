@@ -1,14 +1,12 @@
 // From an address to a store.
 #pragma once
 
-#include <sys/types.h>
-
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "baton/store.hpp"
+#include "stores/resp/descriptor.hpp"
 
 namespace baton::detail {
 
@@ -16,8 +14,9 @@ namespace baton::detail {
 [[nodiscard]] std::string default_url();
 
 /// Throws `error` with bad_url or unsupported and a message that names the part; never shows a password.
-/// Sessions are bound to this process and to the companion, where a store can do that.
-[[nodiscard]] std::shared_ptr<store> make_store(std::string_view url, std::optional<pid_t> companion = {});
+/// Sessions are bound to this process and to a companion, where a store can do that: see local_options.
+[[nodiscard]] std::shared_ptr<store> make_store(std::string_view url,
+                                                std::shared_ptr<const resp::descriptor> companion = {});
 
 /// For people: without a password.
 [[nodiscard]] std::string shown_url(std::string_view url);

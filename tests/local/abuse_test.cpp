@@ -1,5 +1,7 @@
 // What a client may do to an agent, by mistake or on purpose. Others must not notice.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 
 #include <cerrno>
@@ -8,6 +10,7 @@
 
 #include "actor_process.hpp"
 #include "raw_client.hpp"
+#include "stores/local/pidfd.hpp"
 
 namespace baton::local_tests {
 namespace {
@@ -60,7 +63,7 @@ TEST_F(AgentBounds, UnknownCommandsAndWrongArgumentsAreErrorsAndNoMore) {
               "ERR unknown command 'GET?': this is Baton's agent, not Redis; to look inside, say BATON.INSPECT");
     EXPECT_EQ(client.ask({"HELLO", "2"}), "NOPROTO this agent speaks RESP3 only");
     EXPECT_EQ(client.ask({"BATON.RENEW"}), "ERR wrong arguments for BATON.RENEW");
-    EXPECT_EQ(client.ask({"BATON.HELLO", "1", "no such name!"}), "ERR wrong arguments for BATON.HELLO");
+    EXPECT_EQ(client.ask({"BATON.HELLO", "2", "no such name!"}), "ERR wrong arguments for BATON.HELLO");
     EXPECT_EQ(client.ask({"ping"}), "PONG");
 }
 
@@ -139,55 +142,96 @@ TEST_F(AgentBounds, QuestionsThatCameInOneGoAreAllAnswered) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{5}) << "nothing else had to happen first";
 }
 
-// The agent's descriptors are for all: no client may make it watch as many processes as it likes.
-TEST_F(AgentBounds, AClientNamesOneProcessAndASessionIsOfTwo) {
-    actor_process one{{"/bin/cat"}};
-    actor_process two{{"/bin/cat"}};
+/// How many descriptors the agent has.
+std::size_t descriptors_of(const agent_process& agent) {
+    const std::filesystem::directory_iterator all{"/proc/" + std::to_string(agent.process()) + "/fd"};
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST_F(AgentBounds, OnlyPidfdsAreTaken) {
+    const resp::descriptor self = detail::pidfd_of(getpid());
+    ASSERT_TRUE(self.is_open());
+    const resp::descriptor file{open("/dev/zero", O_RDONLY | O_CLOEXEC)};
+    const resp::descriptor folder{open("/proc/self", O_RDONLY | O_CLOEXEC | O_DIRECTORY)};
+    const resp::descriptor event{eventfd(1, EFD_CLOEXEC)};
+    const std::string refused = "ERR a descriptor that came with BATON.HELLO is not a pidfd";
+    for (const auto* wrong : {&file, &folder, &event}) {
+        raw_client client{place.path()};
+        EXPECT_EQ(client.ask(hello_words(1), {wrong->get()}), refused);
+        EXPECT_EQ(client.ask(hello_words(2), {self.get(), wrong->get()}), refused);
+        EXPECT_EQ(client.ask(hello_words(1), {self.get()}), "greeted") << "the next attempt is right";
+    }
+}
+
+TEST_F(AgentBounds, AConnectionNamesItsProcessesOnceAndAtMostTwo) {
+    const resp::descriptor self = detail::pidfd_of(getpid());
+    const int one = self.get();
     raw_client client{place.path()};
-    const auto hello = [](const actor_process& process) {
-        return std::vector<std::string>{"BATON.HELLO", "1", "default", std::to_string(process.process())};
-    };
-    EXPECT_FALSE(client.ask(hello(one)).starts_with("LIMIT"));
-    EXPECT_EQ(client.ask(hello(two)), "LIMIT a connection names one process");
-    raw_client other{place.path()};
-    const std::string session = session_named('a');
-    ASSERT_EQ(other.ask(open_words(session)), "alive");
-    EXPECT_EQ(other.ask({"BATON.BIND", session, std::to_string(one.process())}), "OK");
-    EXPECT_EQ(other.ask({"BATON.BIND", session, std::to_string(one.process())}), "OK") << "said twice";
-    EXPECT_EQ(other.ask({"BATON.BIND", session, std::to_string(two.process())}), "LIMIT a session is of two processes");
+    EXPECT_EQ(client.ask(hello_words(3), {one, one, one}), "LIMIT a session is of at most two processes");
+    EXPECT_EQ(client.ask(hello_words(2), {one}), "ERR BATON.HELLO names 2 processes, but 1 pidfds came with it");
+    EXPECT_EQ(client.ask(hello_words(1)), "ERR BATON.HELLO names 1 processes, but 0 pidfds came with it");
+    EXPECT_EQ(client.ask(hello_words(2), {one, one}), "greeted");
+    const std::string again = "ERR a connection names its processes once, before it opens a session";
+    EXPECT_EQ(client.ask(hello_words(1), {one}), again);
+    EXPECT_EQ(client.ask(hello_words()), "greeted") << "it may choose another space";
+    raw_client late{place.path()};
+    ASSERT_EQ(late.ask(open_words(session_named('a'))), "alive");
+    EXPECT_EQ(late.ask(hello_words(1), {one}), again);
+}
+
+// The agent's descriptors are for all clients: none may fill its table.
+TEST_F(AgentBounds, DescriptorsThatAreOfNoUseAreClosed) {
+    const resp::descriptor self = detail::pidfd_of(getpid());
+    const std::vector<int> many(100, self.get());
+    raw_client client{place.path()};
+    ASSERT_EQ(client.ask({"PING"}), "PONG");
+    const std::size_t before = descriptors_of(agent);
+    for (int round = 0; round < 20; ++round) EXPECT_EQ(client.ask({"PING"}, many), "PONG");
+    EXPECT_LE(descriptors_of(agent), before + 2) << "as many as a greeting may need";
+    EXPECT_EQ(client.ask(hello_words(2)), "greeted") << "those that came first";
+    for (int round = 0; round < 20; ++round) EXPECT_EQ(client.ask({"PING"}, many), "PONG");
+    EXPECT_LE(descriptors_of(agent), before + 2);
+    client.hang_up();
+    EXPECT_TRUE(eventually([&] { return descriptors_of(agent) < before; })) << descriptors_of(agent);
 }
 
 // Asio's reactor may pass an event of a descriptor that was closed to the next one in its place. Taken at its word,
-// that made a living process dead, and its claims somebody else's.
+// that made a living process dead, and passed its claims on.
 TEST_F(AgentBounds, TheEndOfAConnectionIsNotTakenForTheEndOfAProcess) {
-    actor_process second{{"/bin/cat"}};
-    actor_process third{{"/bin/cat"}};
+    const resp::descriptor self = detail::pidfd_of(getpid());
     for (int round = 0; round < 100; ++round) {
         ASSERT_TRUE(answers(place.path()));  // a connection that comes and goes
         raw_client client{place.path()};
         const std::string session = session_named("0123456789abcdef"[round % 16]);
+        ASSERT_EQ(client.ask(hello_words(1), {self.get()}), "greeted");
         ASSERT_EQ(client.ask(open_words(session)), "alive");
-        ASSERT_EQ(client.ask({"BATON.BIND", session, std::to_string(second.process())}), "OK");
-        ASSERT_EQ(client.ask({"BATON.BIND", session, std::to_string(third.process())}),
-                  "LIMIT a session is of two processes")
-            << "it has forgotten one of them, in round " << round;
+        raw_client other{place.path()};
+        ASSERT_EQ(other.ask({"PING"}), "PONG");
+        ASSERT_EQ(other.ask({"BATON.RENEW", session}), "alive") << "its process is taken for dead, in round " << round;
         ASSERT_EQ(client.ask({"BATON.CLOSE", session, "left"}), "closed");
     }
 }
 
-// With a watch for each, the end of a process with n connections would be heard of n times, and each time all n would
-// be looked through.
-TEST_F(AgentBounds, ManyConnectionsOfAProcessAreWatchedOnce) {
-    std::vector<std::unique_ptr<raw_client>> clients;
+// Sessions outlive their connections, and with them the pidfds that they are bound to.
+TEST(AgentLimits, PidfdsOfSessionsWithoutAConnectionAreBounded) {
+    const workplace place;
+    const agent_process agent{place, {}, [] {
+                                  const rlimit few{64 + 3 * 4, 64 + 3 * 4};
+                                  setrlimit(RLIMIT_NOFILE, &few);
+                              }};
+    const resp::descriptor self = detail::pidfd_of(getpid());
     for (int i = 0; i < 100; ++i) {
-        clients.push_back(std::make_unique<raw_client>(place.path()));
-        ASSERT_EQ(clients.back()->ask({"PING"}), "PONG");
+        raw_client client{place.path()};
+        std::string session = std::to_string(i);
+        session = std::string(32 - session.size(), '0') + session;
+        if (client.ask(hello_words(2), {self.get(), self.get()}) != "greeted") {
+            --i;  // the agent has not seen yet that the others hung up
+            continue;
+        }
+        ASSERT_EQ(client.ask(open_words(session)), "alive");
     }
-    int watches = 0;
-    const std::string descriptors = "/proc/" + std::to_string(agent.process()) + "/fd";
-    for (const auto& each : std::filesystem::directory_iterator{descriptors})
-        watches += std::filesystem::read_symlink(each.path()).string().find("pidfd") != std::string::npos;
-    EXPECT_LE(watches, 2);
+    EXPECT_LE(descriptors_of(agent), 64U);
+    EXPECT_TRUE(eventually([&] { return raw_client{place.path()}.ask({"PING"}) == "PONG"; }));
 }
 
 TEST(AgentLimits, ClientsBeyondTheLimitAreToldSo) {

@@ -19,6 +19,7 @@
 
 #include "baton/baton.hpp"
 #include "stores/local/local_store.hpp"
+#include "stores/local/pidfd.hpp"
 #include "stores/local/start_agent.hpp"
 #include "stores/resp/codec.hpp"
 
@@ -91,7 +92,9 @@ int main(int argc, char** argv) {
     baton::detail::use_agent_program(BATON_PROGRAM);
     const std::string url = argv[1];
     baton::detail::local_options local;
-    if (argc > 4) local.companion = static_cast<pid_t>(std::atoi(argv[4]));
+    if (argc > 4)
+        local.companion =
+            std::make_shared<baton::resp::descriptor>(baton::detail::pidfd_of(static_cast<pid_t>(std::atoi(argv[4]))));
     baton::client_options options;
     options.ttl = std::chrono::milliseconds{std::atoi(argv[2])};
     options.observer = std::make_shared<speaker>();

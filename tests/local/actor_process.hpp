@@ -11,8 +11,8 @@ public:
     using line_process::line_process;
     /// One that wants NAME.
     actor_process(const std::string& url, const std::string& name, std::chrono::milliseconds ttl = 10s,
-                  const std::vector<std::string>& more = {})
-        : line_process{with({BATON_ACTOR, url, std::to_string(ttl.count()), name}, more)} {}
+                  const std::vector<std::string>& more = {}, const std::function<void()>& setup = {})
+        : line_process{with({BATON_ACTOR, url, std::to_string(ttl.count()), name}, more), setup} {}
 
 private:
     static std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {

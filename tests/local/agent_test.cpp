@@ -154,7 +154,7 @@ TEST(Agent, LineagesGrowAlsoWhereTheClockDoesNot) {
     std::ofstream{place.path() + ".state"} << "baton 2 another-boot clean 4000000000000000 0 15000\n";
     agent_process agent{place};
     raw_client client{place.path()};
-    client.say({"BATON.HELLO", "1", "default"});
+    client.say(hello_words());
     const auto greeting = resp::decode_greeting(client.hear().value_or(resp::value{}));
     ASSERT_TRUE(greeting);
     EXPECT_GT(greeting->lineage, 4'000'000'000'000'000U);

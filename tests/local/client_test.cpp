@@ -267,6 +267,34 @@ TEST_F(Local, AForkedChildLeavesWhatItsParentHolds) {
     EXPECT_EQ(other.hear("queued"), "queued");
 }
 
+// The pidfd that a client passes is of the process that connects, not of the one that forked it.
+TEST_F(Local, WhatAForkedChildHoldsEndsWithTheChild) {
+    client mine{place.url()};
+    const lease held = mine.acquire(exclusive("ledger"));
+    std::array<int, 2> news{};
+    ASSERT_EQ(pipe2(news.data(), O_CLOEXEC), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        client own{place.url()};
+        const lease other = own.acquire(exclusive("other"));
+        if (write(news[1], "", 1) == 1) pause();
+        _exit(1);
+    }
+    close(news[1]);
+    char said = 0;
+    ASSERT_EQ(read(news[0], &said, 1), 1);
+    close(news[0]);
+    EXPECT_FALSE(mine.try_acquire(exclusive("other")));
+    kill(child, SIGKILL);
+    const auto start = std::chrono::steady_clock::now();
+    const lease heir = mine.acquire(exclusive("other"));
+    EXPECT_EQ(heir.abandoned().size(), 1U);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s) << "its ttl is 10 s; nobody may wait for that";
+    waitpid(child, nullptr, 0);
+    EXPECT_TRUE(held.valid());
+}
+
 TEST_F(Local, TheStartOfAnAgentIsNoChildOfTheProgram) {
     client client{place.url()};
     EXPECT_TRUE(client.acquire(exclusive("ledger")).valid());

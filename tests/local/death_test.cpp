@@ -5,6 +5,7 @@
 #include "baton/baton.hpp"
 #include "raw_client.hpp"
 #include "sandbox.hpp"
+#include "stores/local/pidfd.hpp"
 
 namespace baton::local_tests {
 namespace {
@@ -72,8 +73,8 @@ TEST(LocalDeath, ASessionOfTwoProcessesIsGoneWhenBothAre) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, 3s);
 }
 
-// An old kernel, or a sandbox that does not know pidfds.
-TEST(LocalDeath, WithoutPidfdsADeathIsStillHeardOfSoon) {
+// The agent runs on an old kernel, or in a sandbox. Clients pass pidfds of their own.
+TEST(LocalDeath, AnAgentWithoutPidfdsOfItsOwnHearsOfDeathsAtOnce) {
     const workplace place;
     const agent_process agent{place, {}, [] { deny({SYS_pidfd_open}, peer_pidfd_option); }};
     actor_process guardian{{"/bin/cat"}};
@@ -88,18 +89,86 @@ TEST(LocalDeath, WithoutPidfdsADeathIsStillHeardOfSoon) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; nobody may wait for that";
 }
 
-TEST(LocalDeath, ASecondProcessMayBeNamedLater) {
+// A client in a sandbox: the agent asks the kernel who is at the other end of the socket.
+TEST(LocalDeath, AClientThatCanPassNoPidfdIsKnownByItsSocket) {
     const workplace place;
     const agent_process agent{place};
+    actor_process holder{place.url(), "ledger", 10s, {}, [] { deny({SYS_pidfd_open}); }};
+    ASSERT_NE(holder.hear("held"), "");
+    actor_process heir{place.url(), "ledger"};
+    ASSERT_EQ(heir.hear("queued"), "queued");
+    const auto start = std::chrono::steady_clock::now();
+    holder.end(SIGKILL);
+    EXPECT_NE(heir.hear("held"), "");
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; nobody may wait for that";
+}
+
+TEST(LocalDeath, WithoutAnyPidfdTheTtlAloneCounts) {
+    const workplace place;
+    const agent_process agent{place, {}, [] { deny({SYS_pidfd_open}, peer_pidfd_option); }};
+    actor_process holder{place.url(), "ledger", 1s, {}, [] { deny({SYS_pidfd_open}); }};
+    ASSERT_NE(holder.hear("held"), "");
+    actor_process heir{place.url(), "ledger"};
+    ASSERT_EQ(heir.hear("queued"), "queued");
+    holder.end(SIGKILL);
+    EXPECT_NE(heir.hear("held"), "");
+}
+
+// The second process may live on where the first has ended, and nobody can say so: it must not be taken for dead.
+TEST(LocalDeath, WithoutAPidfdOfTheSecondProcessTheTtlAloneCounts) {
+    const workplace place;
+    const agent_process agent{place, {"--max-ttl-ms", "600000"}};
     actor_process guardian{{"/bin/cat"}};
+    actor_process holder{
+        place.url(), "ledger", 300s, {std::to_string(guardian.process())}, [] { deny({SYS_pidfd_open}); }};
+    ASSERT_NE(holder.hear("held"), "");
+    holder.end(SIGKILL);
+    raw_client other{place.path()};
+    ASSERT_EQ(other.ask(open_words(session_named('a'))), "alive");
+    EXPECT_EQ(other.ask(enter_words(session_named('a'), 1, "ledger")), "queued");
+}
+
+// A client that was cut off and is back passes pidfds again: a session is of those that came last, two at most.
+TEST(LocalDeath, ASessionIsOfTheProcessesOfItsLastConnection) {
+    const workplace place;
+    const agent_process agent{place};
+    actor_process one{{"/bin/cat"}};
+    actor_process two{{"/bin/cat"}};
+    const resp::descriptor first = detail::pidfd_of(one.process());
+    const resp::descriptor second = detail::pidfd_of(two.process());
+    const std::string session = session_named('a');
+    raw_client before{place.path()};
+    ASSERT_EQ(before.ask(hello_words(2), {first.get(), first.get()}), "greeted");
+    ASSERT_EQ(before.ask(open_words(session)), "alive");
+    raw_client after{place.path()};
+    ASSERT_EQ(after.ask(hello_words(1), {second.get()}), "greeted");
+    ASSERT_EQ(after.ask({"BATON.OPEN", session, "10000", "raw", "2", "0", "0"}), "alive");
+    one.end(SIGKILL);
+    raw_client other{place.path()};
+    ASSERT_EQ(other.ask({"PING"}), "PONG");
+    EXPECT_EQ(other.ask({"BATON.RENEW", session}), "alive");
+    two.end(SIGKILL);
+    EXPECT_TRUE(eventually([&] { return other.ask({"BATON.RENEW", session}) != "alive"; }));
+}
+
+// A process that died before the agent read its greeting: its session is gone as soon as it is open.
+TEST(LocalDeath, AProcessThatDiedBeforeTheAgentReadItsGreetingHoldsNothing) {
+    const workplace place;
+    const agent_process agent{place, {"--max-ttl-ms", "600000"}};
+    kill(agent.process(), SIGSTOP);
+    actor_process dead{{"/bin/cat"}};
+    const resp::descriptor pidfd = detail::pidfd_of(dead.process());
+    dead.end(SIGKILL);
     raw_client client{place.path()};
     const std::string session = session_named('a');
-    const std::string process = std::to_string(guardian.process());
-    EXPECT_TRUE(client.ask({"BATON.BIND", session, process}).starts_with("ERR")) << "there is no such session yet";
-    ASSERT_EQ(client.ask(open_words(session)), "alive");
-    EXPECT_EQ(client.ask({"BATON.BIND", session, process}), "OK");
-    EXPECT_TRUE(client.ask({"BATON.BIND", session, "0"}).starts_with("ERR"));
-    EXPECT_TRUE(client.ask({"BATON.BIND", session, "-1"}).starts_with("ERR"));
+    ASSERT_TRUE(client.pass(hello_words(1), {pidfd.get()}));
+    ASSERT_TRUE(client.say(open_words(session, 300'000)));
+    ASSERT_TRUE(client.say(enter_words(session, 1, "ledger")));
+    kill(agent.process(), SIGCONT);
+    raw_client other{place.path()};
+    ASSERT_EQ(other.ask(open_words(session_named('b'))), "alive");
+    ASSERT_TRUE(other.say(enter_words(session_named('b'), 1, "ledger")));
+    EXPECT_TRUE(eventually([&] { return other.ask({"BATON.RENEW", session}) != "alive"; }));
 }
 
 // The agent is killed with a holder and two waiters. A newcomer finds the next agent before any of them does.

@@ -11,19 +11,47 @@ class raw_client : public resp_client {
 public:
     using resp_client::resp_client;
 
-    /// Asks, and gives the text of the answer: of an error or a simple string; the first word of the first event.
-    std::string ask(const std::vector<std::string>& words) {
-        if (!say(words)) return "closed";
+    /// Asks, and gives the text of the answer: of an error or a simple string; the first word of the first event; of a
+    /// greeting, "greeted".
+    std::string ask(const std::vector<std::string>& words, const std::vector<int>& descriptors = {}) {
+        if (!pass(words, descriptors)) return "closed";
         const auto answer = hear();
         if (!answer) return "nothing";
+        if (resp::decode_greeting(*answer)) return "greeted";
         if (const auto events = resp::decode_answer(*answer); events && !events->events.empty())
             return answer->items[1].items[0].text;
         return answer->text;
+    }
+    /// Says, with descriptors, however many.
+    bool pass(const std::vector<std::string>& words, const std::vector<int>& descriptors) {
+        std::string bytes = bytes_of(words);
+        iovec data{bytes.data(), bytes.size()};
+        msghdr message{};
+        message.msg_iov = &data;
+        message.msg_iovlen = 1;
+        const std::size_t size = descriptors.size() * sizeof(int);
+        std::vector<char> control(CMSG_SPACE(size));
+        if (size > 0) {
+            message.msg_control = control.data();
+            message.msg_controllen = control.size();
+            cmsghdr* const header = CMSG_FIRSTHDR(&message);
+            header->cmsg_level = SOL_SOCKET;
+            header->cmsg_type = SCM_RIGHTS;
+            header->cmsg_len = CMSG_LEN(size);
+            std::memcpy(CMSG_DATA(header), descriptors.data(), size);
+        }
+        return sendmsg(socket(), &message, MSG_NOSIGNAL) == std::ssize(bytes);
     }
 };
 
 inline std::string session_named(char digit) { return std::string(32, digit); }
 
+/// A greeting that names so many processes, or none.
+inline std::vector<std::string> hello_words(std::optional<int> processes = {}) {
+    std::vector<std::string> words{"BATON.HELLO", std::to_string(resp::wire_version), "default"};
+    if (processes) words.push_back(std::to_string(*processes));
+    return words;
+}
 inline std::vector<std::string> open_words(const std::string& session, int ttl_ms = 10'000) {
     return {"BATON.OPEN", session, std::to_string(ttl_ms), "raw", "1", "0", "0"};
 }

@@ -111,13 +111,10 @@ TEST(Wire, ASnapshotCrosses) {
     }
 }
 
-TEST(Wire, HelloBindAndInspectCross) {
+TEST(Wire, HelloAndInspectCross) {
     std::string out;
-    encode(out, hello{3, "default", 4711});
-    EXPECT_EQ(std::get<hello>(decode_request(parse(out)).request.value()), (hello{3, "default", 4711}));
-    out.clear();
-    encode(out, bind{{1, 2}, 12});
-    EXPECT_EQ(std::get<bind>(decode_request(parse(out)).request.value()), (bind{{1, 2}, 12}));
+    encode(out, hello{wire_version, "default", 2});
+    EXPECT_EQ(std::get<hello>(decode_request(parse(out)).request.value()), (hello{wire_version, "default", 2}));
     out.clear();
     encode(out, look{{inspect_filter::match::prefix, "led", true}});
     const auto heard = decode_request(parse(out)).request.value();
@@ -128,6 +125,17 @@ TEST(Wire, HelloBindAndInspectCross) {
     out.clear();
     encode(out, greeting{1, 99, "baton 1"});
     EXPECT_EQ(decode_greeting(parse(out)).value().lineage, 99U);
+}
+
+TEST(Wire, AGreetingOfAnotherVersionIsUnderstoodAsFarAsItsVersion) {
+    for (const std::vector<std::string>& list : std::vector<std::vector<std::string>>{
+             {"BATON.HELLO", "1", "default", "4711"}, {"BATON.HELLO", "999", "default", "more", "words"}}) {
+        const decoded_request heard = decode_request(words(list));
+        ASSERT_TRUE(heard.request) << heard.error;
+        EXPECT_EQ(std::to_string(std::get<hello>(*heard.request).version), list[1]);
+        EXPECT_FALSE(std::get<hello>(*heard.request).processes);
+    }
+    EXPECT_FALSE(decode_request(words({"BATON.HELLO", std::to_string(wire_version), "default", "2", "more"})).request);
 }
 
 TEST(Wire, WhatIsNoCommandIsRefused) {

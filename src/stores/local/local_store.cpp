@@ -1,11 +1,15 @@
 #include "stores/local/local_store.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "baton/error.hpp"
+#include "stores/local/pidfd.hpp"
 #include "stores/local/start_agent.hpp"
 #include "stores/resp/line_user.hpp"
 #include "stores/resp/wire.hpp"
@@ -32,7 +36,7 @@ class translator final : public resp::line_user, public std::enable_shared_from_
 public:
     translator(local_address address, local_options options, const std::shared_ptr<resp::io_thread>& thread,
                std::weak_ptr<store_listener> listener)
-        : line_user{std::move(listener)}, address_{std::move(address)}, options_{options}, thread_{thread} {}
+        : line_user{std::move(listener)}, address_{std::move(address)}, options_{std::move(options)}, thread_{thread} {}
 
     /// An agent is started by the store's own thread: that takes its time.
     void dial(asio::io_context& /*context*/, resp::dial_result done) override {
@@ -46,7 +50,12 @@ public:
     }
     resp::greeting_step begin_greeting() override {
         resp::greeting_step step;
-        resp::encode(step.send, resp::hello{resp::wire_version, address_.space, options_.companion});
+        step.with = pidfds();
+        resp::hello hello{resp::wire_version, address_.space, {}};
+        // Without a pidfd the agent asks the kernel which process this is. With a companion that must not be: the
+        // session would end with this process, and the companion may live on.
+        if (!step.with.empty() || options_.companion) hello.processes = step.with.size();
+        resp::encode(step.send, hello);
         return step;
     }
     resp::greeting_step answered_greeting(const resp::value& answer) override {
@@ -95,6 +104,15 @@ public:
     }
 
 private:
+    /// Of this process and of the companion; or of none. Made for each connection: after fork it is another process
+    /// that connects.
+    [[nodiscard]] resp::passed_descriptors pidfds() const {
+        resp::passed_descriptors made{std::make_shared<resp::descriptor>(pidfd_of(getpid()))};
+        if (options_.companion) made.push_back(options_.companion);
+        const bool all = std::ranges::all_of(made, [](const auto& each) { return each->is_open(); });
+        return all ? made : resp::passed_descriptors{};
+    }
+
     static constexpr message_tag look_bit = message_tag{1} << 62U;
 
     [[nodiscard]] bool is_starting() const override { return starting_; }
@@ -169,7 +187,7 @@ private:
 
 class local final : public store {
 public:
-    local(local_address address, local_options options) : address_{std::move(address)}, options_{options} {}
+    local(local_address address, local_options options) : address_{std::move(address)}, options_{std::move(options)} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
         auto between = std::make_shared<translator>(address_, options_, thread_, std::move(listener));
@@ -188,7 +206,7 @@ private:
 }  // namespace
 
 std::shared_ptr<store> local_store(local_address address, local_options options) {
-    return std::make_shared<local>(std::move(address), options);
+    return std::make_shared<local>(std::move(address), std::move(options));
 }
 
 }  // namespace baton::detail

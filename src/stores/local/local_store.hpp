@@ -1,19 +1,18 @@
 // `local:`: the agent, one small process for all programs of a user, over a Unix socket.
 #pragma once
 
-#include <sys/types.h>
-
 #include <memory>
-#include <optional>
 
 #include "baton/store.hpp"
 #include "stores/local/address.hpp"
+#include "stores/resp/descriptor.hpp"
 
 namespace baton::detail {
 
 struct local_options {
-    /// A second process that sessions are bound to: they are gone when both are.
-    std::optional<pid_t> companion;
+    /// The pidfd of a second process that sessions are bound to: they are gone when both are. If it is not open, there
+    /// is such a process and no pidfd of it: then sessions are bound to no process, and the ttl alone counts.
+    std::shared_ptr<const resp::descriptor> companion;
     /// Starts an agent where there is none.
     bool start = true;
 };

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 
 #include <asio/post.hpp>
@@ -88,6 +87,7 @@ void connection::connected(const dialled& made) {
         socket_.assign({family, 0}, made.socket, ignored);
         socket_.non_blocking(true, ignored);
         out_.clear();
+        with_.clear();
         expected_.clear();
     }
     decoder_.restart();
@@ -119,6 +119,7 @@ void connection::greet(const greeting_step& step) {
     if (!step.send.empty()) {
         std::unique_lock lock{mutex_};
         out_ = step.send;
+        with_ = step.with;
         return write(lock);
     }
     greeted_ = true;
@@ -181,6 +182,7 @@ void connection::drop(std::error_code why) {
         std::error_code ignored;
         socket_.close(ignored);
         out_.clear();
+        with_.clear();
         expected_.clear();
         awaiting_writable_ = false;
         if (stopped_) return;
@@ -205,21 +207,11 @@ bool connection::send(std::string_view bytes, const std::vector<message_tag>& ta
 /// Straight from the caller's thread, as far as the socket takes it: an uncontended request costs no thread switch on
 /// its way out.
 void connection::write(const std::unique_lock<std::mutex>&) {
-    std::size_t done = 0;
-    while (done < out_.size()) {
-        const ssize_t sent =
-            ::send(socket_.native_handle(), out_.data() + done, out_.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0 && errno == EINTR) continue;
-        if (sent < 0) break;
-        done += static_cast<std::size_t>(sent);
-    }
-    const int why = done < out_.size() ? errno : 0;
-    out_.erase(0, done);
-    if (why == 0) return;
-    // It is over; whoever reads hears so, after the last words of the other end.
-    if (why == EPIPE || why == ECONNRESET) return out_.clear();
+    const sent how = send_some(socket_.native_handle(), out_, with_);
+    // After `closed` the reader hears of the end, after the last words of the other end.
+    if (how == sent::all || how == sent::closed) return;
     // What was cut off would be taken for the beginning of the next message.
-    if (why != EAGAIN || out_.size() > most_unsent) {
+    if (how == sent::failed || out_.size() > most_unsent) {
         up_ = false;
         out_.clear();
         return reset();

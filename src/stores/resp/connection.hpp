@@ -20,6 +20,7 @@
 
 #include "baton/store.hpp"
 #include "stores/resp/codec.hpp"
+#include "stores/resp/socket_io.hpp"
 
 namespace baton::resp {
 
@@ -37,7 +38,8 @@ using dial_result = std::function<void(dialled)>;
 struct greeting_step {
     std::error_code error = {};  // the connection is no good
     bool hopeless = false;
-    std::string send = {};  // the next words, with one answer; none: the connection is up
+    std::string send = {};         // the next words, with one answer; none: the connection is up
+    passed_descriptors with = {};  // go with them
     baton::lineage lineage = 0;
 };
 
@@ -102,6 +104,7 @@ private:
     bool stopped_ = false;
     bool awaiting_writable_ = false;
     std::string out_;
+    passed_descriptors with_;  // go with the first byte of it
     std::deque<message_tag> expected_;
 };
 

@@ -2,7 +2,11 @@
 // answer is an array of the lineage and the events, or an error; a notice is a push message. Sessions cross as 32 hex
 // digits, commands' numbers as decimal strings, enumerators as words. Pure: bytes and values only.
 //
-//   BATON.HELLO version space [pid]      -> [version, lineage, program]; sessions opened here are also bound to pid
+//   BATON.HELLO version space [count]    -> [version, lineage, program]; as many pidfds come with it (SCM_RIGHTS, with
+//                                           the first byte), 0 to 2: of the sender, and of a process that may outlive
+//                                           it. Sessions opened here last are gone when these processes have ended; 0:
+//                                           the ttl alone counts. Without a count: the process that the kernel names,
+//                                           if any
 //   BATON.OPEN session ttl_ms label link highest count {number ticket fence hold_us|- claims slots}…
 //   BATON.ENTER session number nowait|wait hold_us|- bound|- claims
 //   BATON.LEAVE session number clean|keep|unclean
@@ -13,7 +17,6 @@
 //   BATON.RESIZE resource limit|auto
 //   BATON.PAUSE until_us
 //   BATON.TICK
-//   BATON.BIND session pid               -> OK; the session lives on while this process does, within its ttl
 //   BATON.INSPECT [all|prefix|exact name related|alone]   -> a map
 //   claims: count {exclusive resource | shared resource | permits resource n limit}…
 //   slots:  count {resource count slot…}…
@@ -33,21 +36,14 @@
 namespace baton::resp {
 
 /// Grows whenever agent and client of different versions would misunderstand each other.
-inline constexpr std::uint64_t wire_version = 1;
+inline constexpr std::uint64_t wire_version = 2;
 
 struct hello {
     std::uint64_t version = wire_version;
     std::string space;
-    std::optional<std::int64_t> companion;  // the process that may outlive the sender
+    std::optional<std::uint64_t> processes;  // whose pidfds come with it
 
     friend bool operator==(const hello&, const hello&) = default;
-};
-
-struct bind {
-    protocol::session_id session;
-    std::int64_t process = 0;
-
-    friend bool operator==(const bind&, const bind&) = default;
 };
 
 struct look {
@@ -60,12 +56,11 @@ struct redis_hello {
     std::uint64_t protocol = 3;
 };
 
-using request = std::variant<protocol::command, hello, bind, look, ping, redis_hello>;
+using request = std::variant<protocol::command, hello, look, ping, redis_hello>;
 
 // What a client says.
 void encode(std::string& out, const protocol::command& command);
 void encode(std::string& out, const hello& hello);
-void encode(std::string& out, const bind& bind);
 void encode(std::string& out, const look& look);
 
 struct decoded_request {

@@ -157,11 +157,13 @@ command read_pause(reader& from) { return pause{from.instant()}; }
 
 request read_hello(reader& from) {
     hello hello{from.number<std::uint64_t>(), from.text(), {}};
-    if (from.left() > 0) hello.companion = from.number<std::int64_t>();
+    // Another version may say more, or something else here; it must still be told which version this is.
+    if (hello.version != wire_version)
+        while (from.left() > 0) from.next();
+    if (from.left() > 0) hello.processes = from.number<std::uint64_t>();
     if (!valid_space(hello.space)) from.fail();
     return hello;
 }
-request read_bind(reader& from) { return bind{from.session(), from.number<std::int64_t>()}; }
 request read_inspect(reader& from) {
     look look;
     if (from.left() == 0) return look;
@@ -201,7 +203,6 @@ constexpr row rows[] = {
     {"BATON.TICK", as_request<read_tick>},
     {"BATON.INSPECT", read_inspect},
     {"BATON.HELLO", read_hello},
-    {"BATON.BIND", read_bind},
     {"PING", read_ping},
     {"HELLO", read_redis_hello},
 };
@@ -229,12 +230,8 @@ void encode(std::string& out, const command& command) {
 void encode(std::string& out, const hello& hello) {
     words words{"BATON.HELLO"};
     words.add(hello.version).add(hello.space);
-    if (hello.companion) words.add(*hello.companion);
+    if (hello.processes) words.add(*hello.processes);
     words.append_to(out);
-}
-
-void encode(std::string& out, const bind& bind) {
-    words{"BATON.BIND"}.add(bind.session).add(bind.process).append_to(out);
 }
 
 void encode(std::string& out, const look& look) {
