@@ -40,14 +40,14 @@ void no_answer(const place& place) {
 }
 
 store_maker& store_maker_used() {
-    static store_maker maker = [](std::string_view address, companion companion) {
-        return detail::make_store(address, std::move(companion));
+    static store_maker maker = [](std::string_view address, companion companion, const run_tree& tree) {
+        return detail::make_store(address, std::move(companion), tree);
     };
     return maker;
 }
 
-std::shared_ptr<store> open_store(const place& place, companion companion) {
-    return or_fail([&] { return store_maker_used()(address_of(place), std::move(companion)); });
+std::shared_ptr<store> open_store(const place& place, companion companion, const run_tree& tree) {
+    return or_fail([&] { return store_maker_used()(address_of(place), std::move(companion), tree); });
 }
 
 client open_client(std::shared_ptr<store> store, const client_options& options) {

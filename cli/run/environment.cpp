@@ -6,8 +6,8 @@
 #include <array>
 #include <string_view>
 
-#include "agent/run_tree.hpp"
 #include "client/printable.hpp"
+#include "protocol/run_tree.hpp"
 
 namespace baton::cli {
 namespace {

@@ -13,13 +13,13 @@
 #include <optional>
 
 #include "agent/control_group.hpp"
-#include "agent/run_tree.hpp"
 #include "baton/error.hpp"
 #include "baton/protocol.hpp"
 #include "client/printable.hpp"
 #include "client/url.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
+#include "protocol/run_tree.hpp"
 #include "run/environment.hpp"
 #include "run/guardian.hpp"
 #include "run/job.hpp"
@@ -295,7 +295,7 @@ int run_command(const run_options& given) {
     const auto observer = std::make_shared<wait_observer>();
     command_run::result result;
     {
-        const std::shared_ptr<store> store = open_store(options.place, guardian.pidfd());
+        const std::shared_ptr<store> store = open_store(options.place, guardian.pidfd(), tree);
         options = fit_to(*store, options);
         // Where leases are the store's own business, nobody else can keep them alive.
         const auto stand_in =

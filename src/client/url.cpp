@@ -21,13 +21,15 @@ std::string default_url() {
     return url != nullptr && *url != '\0' ? url : "local:";
 }
 
-std::shared_ptr<store> make_store(std::string_view url, std::shared_ptr<const resp::descriptor> companion) {
+std::shared_ptr<store> make_store(std::string_view url, std::shared_ptr<const resp::descriptor> companion,
+                                  const run_tree& tree) {
     const std::string_view scheme = url.substr(0, url.find(':'));
     if (scheme.size() == url.size())
         throw error{errc::bad_url, "a store's address begins with a scheme and a colon, as in local: or memory:"};
     if (scheme == "memory") return memory_store(url.substr(scheme.size() + 1));
     if (scheme == "local")
-        return local_store(parse_local_address(url.substr(scheme.size() + 1)), {.companion = std::move(companion)});
+        return local_store(parse_local_address(url.substr(scheme.size() + 1)),
+                           {.companion = std::move(companion), .tree = tree});
     if (is_redis_scheme(scheme)) {
         redis_address address = parse_redis_address(url);
         return address.dialect.empty() ? redis_store(std::move(address)) : dialect_store(std::move(address));

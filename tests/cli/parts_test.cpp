@@ -1,6 +1,8 @@
 // The parts of the program that need no process: durations, claims, the stop sequence, the keeper, the waiting line.
 #include <gtest/gtest.h>
 
+#include "agent/control_group.hpp"
+#include "agent/sweep_plan.hpp"
 #include "baton/client.hpp"
 #include "claim_spec.hpp"
 #include "duration.hpp"
@@ -202,6 +204,31 @@ TEST(Refusals, WhatMayNotBeKilledForASecondIsASurvivor) {
     for (int round = 0; round < 100; ++round)
         refusals.note({.reached = 0, .refused = 2, .unknown = 0}, now += milliseconds{5});
     EXPECT_EQ(refusals.survivors(), 2U);
+}
+
+TEST(SweepPlan, IsOverAfterTwoCleanPassesInARow) {
+    agent::sweep_plan plan{steady_time{}};
+    steady_time now;
+    EXPECT_FALSE(plan.passed(true, now += milliseconds{5}));
+    EXPECT_FALSE(plan.passed(false, now += milliseconds{5}));
+    EXPECT_FALSE(plan.passed(true, now += milliseconds{5}));
+    EXPECT_TRUE(plan.passed(true, now += milliseconds{5}));
+}
+
+TEST(SweepPlan, IsOverInTheEndWhateverIsFound) {
+    agent::sweep_plan plan{steady_time{}};
+    EXPECT_FALSE(plan.passed(false, steady_time{} + agent::sweep_plan::longest - milliseconds{1}));
+    EXPECT_TRUE(plan.passed(false, steady_time{} + agent::sweep_plan::longest));
+}
+
+TEST(ControlGroup, APathIsOfItsCookieOnly) {
+    const std::string cookie(32, 'a');
+    EXPECT_TRUE(is_control_group_of("/sys/fs/cgroup/user/baton-" + cookie, cookie));
+    EXPECT_FALSE(is_control_group_of("/sys/fs/cgroup/user/baton-" + cookie, std::string(32, 'b')));
+    EXPECT_FALSE(is_control_group_of("/sys/fs/cgroup/system.slice", cookie));
+    EXPECT_FALSE(is_control_group_of("relative/baton-" + cookie, cookie));
+    EXPECT_FALSE(is_control_group_of("/a/../b/baton-" + cookie, cookie));
+    EXPECT_FALSE(is_control_group_of("", cookie));
 }
 
 }  // namespace
