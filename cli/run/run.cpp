@@ -135,8 +135,10 @@ std::optional<command_run::result> command_run::with_lease(lease& lease, job& jo
     return finish(lease, end);
 }
 
-/// Baton was stopped between the grant and the start of the command.
+/// The lease ended between the grant and the start of the command: most likely baton was stopped.
 std::optional<command_run::result> command_run::lost_place(lease& lease) {
+    if (lease.lost_reason() == loss::revoked)
+        return not_acquired("revoked", "an operator ended the wait for " + names_of(options_.claims));
     lease.release_unfinished();
     if (!options_.nonblock) {
         tell_lost_place(voice_, options_, "queueing again");

@@ -138,8 +138,9 @@ void server::end_processes(const std::shared_ptr<process_watch>& processes) {
 /// Of baton and its guardian, the one that is left kills what the command started. If it is stopped it cannot, and the
 /// agent does. It may also be stopped later, before it is done.
 void server::end_some_processes(const std::shared_ptr<process_watch>& processes) {
-    const auto peer = processes->peer();
-    if (processes->ended() || !peer || !peer->tree) return;
+    const bool to_be_swept =
+        std::ranges::any_of(spaces_, [&](const auto& entry) { return entry.second.has_tree(processes); });
+    if (processes->ended() || !to_be_swept) return;
     if (processes->the_rest_is_stopped()) {
         for (auto& [name, space] : spaces_) sweep(name, space.begin_sweep(processes));
         return;

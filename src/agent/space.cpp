@@ -73,6 +73,14 @@ space::notices space::end_processes(const std::shared_ptr<process_watch>& proces
     return notices;
 }
 
+bool space::has_tree(const std::shared_ptr<process_watch>& processes) const {
+    const auto bound = bound_.find(processes.get());
+    return bound != bound_.end() && std::ranges::any_of(bound->second, [this](const session_id& session) {
+               const owner& owner = owners_.at(session);
+               return owner.tree && !owner.swept;
+           });
+}
+
 std::vector<space::swept_session> space::begin_sweep(const std::shared_ptr<process_watch>& processes) {
     std::vector<swept_session> to_sweep;
     const auto bound = bound_.find(processes.get());

@@ -42,6 +42,8 @@ public:
     notices tick();
     /// Sessions that are bound to these processes are gone. Those that have a tree live on until it is swept.
     notices end_processes(const std::shared_ptr<process_watch>& processes, std::vector<swept_session>& to_sweep);
+    /// Whether a session that is bound to these processes has a tree that is not being swept yet.
+    [[nodiscard]] bool has_tree(const std::shared_ptr<process_watch>& processes) const;
     /// Those that have a tree. From now on they are being swept, and are in no other such list.
     std::vector<swept_session> begin_sweep(const std::shared_ptr<process_watch>& processes);
     /// Keeps a session alive while it is swept.

@@ -56,6 +56,7 @@ TEST_P(Sweep, AfterStopOfBatonAndKillOfTheGuardian) {
     EXPECT_EQ(holder.wait(), 70) << holder.err();
 }
 
+/// The kernel continues the guardian then, because its process group is an orphan.
 TEST_P(Sweep, AfterStopOfTheGuardianAndKillOfBaton) {
     child holder{first()};
     ASSERT_TRUE(holder.says("up"));
@@ -67,6 +68,24 @@ TEST_P(Sweep, AfterStopOfTheGuardianAndKillOfBaton) {
     holder.signal(SIGKILL);
     EXPECT_EQ(next.wait(), 0) << next.err();
     EXPECT_EQ(next.out(), "0\ntold-a-\n");
+    ::kill(guardian, SIGCONT);
+    EXPECT_TRUE(eventually([&] { return !alive(guardian); }));
+}
+
+/// The guardian runs when baton dies, and is stopped before it has killed what ignores TERM.
+TEST_P(Sweep, AfterKillOfBatonAndThenStopOfTheGuardian) {
+    child holder{first()};
+    ASSERT_TRUE(holder.says("up"));
+    ASSERT_TRUE(sleeping(3));
+    child next{second()};
+    ASSERT_TRUE(waiting(1));
+    const pid_t guardian = guardian_of(holder.id());
+    holder.signal(SIGKILL);
+    ASSERT_EQ(holder.wait(), 137);
+    stop(guardian);
+    EXPECT_EQ(next.wait(), 0) << next.err();
+    EXPECT_EQ(next.out(), "0\ntold-a-\n");
+    EXPECT_EQ(state_of(guardian), 'T');
     ::kill(guardian, SIGCONT);
     EXPECT_TRUE(eventually([&] { return !alive(guardian); }));
 }
