@@ -63,7 +63,6 @@ private:
         std::optional<owned_tree> tree;
         bool swept = false;  // its tree is being killed; then it is closed
     };
-    using owners = std::unordered_map<protocol::session_id, owner>;
 
     void opened(const protocol::session_id& session, const std::shared_ptr<peer>& by);
     void unbind(const protocol::session_id& session, owner& owner);
@@ -71,7 +70,8 @@ private:
     void route(std::vector<std::pair<protocol::session_id, protocol::event>>& events, notices& notices);
 
     core::engine_host host_;
-    owners owners_;
+    std::unordered_map<protocol::session_id, owner> owners_;
+    // By processes, so that their end costs what their own sessions cost. An entry's watch is kept alive by its owners.
     std::unordered_map<const process_watch*, std::unordered_set<protocol::session_id>> bound_;
 };
 

@@ -212,35 +212,54 @@ TEST_F(AgentBounds, TheEndOfAConnectionIsNotTakenForTheEndOfAProcess) {
     }
 }
 
-// Sessions outlive their connections, and with them the pidfds that they are bound to.
+/// So few descriptors that the agent serves four clients: 64 for itself, three a client.
+void leave_four_clients() {
+    const rlimit few{64 + 3 * 4, 64 + 3 * 4};
+    setrlimit(RLIMIT_NOFILE, &few);
+}
+
+/// Opens a session that is of the processes and outlives its connection.
+void leave_session(const workplace& place, int number, const std::vector<int>& pidfds) {
+    ASSERT_TRUE(eventually([&] {
+        raw_client client{place.path()};  // too many until the agent has seen that others hung up
+        return client.ask(hello_words(static_cast<int>(pidfds.size())), pidfds) == "greeted" &&
+               client.ask(open_words(numbered_session(number))) == "alive";
+    }));
+}
+
 TEST(AgentLimits, PidfdsOfSessionsWithoutAConnectionAreBounded) {
     const workplace place;
-    const agent_process agent{place, {}, [] {
-                                  const rlimit few{64 + 3 * 4, 64 + 3 * 4};
-                                  setrlimit(RLIMIT_NOFILE, &few);
-                              }};
+    const agent_process agent{place, {}, leave_four_clients};
     const resp::descriptor self = detail::pidfd_of(getpid());
-    for (int i = 0; i < 100; ++i) {
-        raw_client client{place.path()};
-        std::string session = std::to_string(i);
-        session = std::string(32 - session.size(), '0') + session;
-        if (client.ask(hello_words(2), {self.get(), self.get()}) != "greeted") {
-            --i;  // the agent has not seen yet that the others hung up
-            continue;
-        }
-        ASSERT_EQ(client.ask(open_words(session)), "alive");
-    }
+    for (int i = 0; i < 100; ++i) leave_session(place, i, {self.get(), self.get()});
     EXPECT_LE(descriptors_of(agent), 64U);
     EXPECT_TRUE(eventually([&] { return raw_client{place.path()}.ask({"PING"}) == "PONG"; }));
 }
 
+// The agent can take one of two pidfds only. The session must not end with the process that is known: the other one may
+// live on.
+TEST(AgentLimits, ASessionOfTwoProcessesIsNotBoundToOneOfThem) {
+    const workplace place;
+    const agent_process agent{place, {}, leave_four_clients};
+    const resp::descriptor self = detail::pidfd_of(getpid());
+    for (int i = 0; i < 3; ++i) leave_session(place, i, {self.get(), self.get()});
+    leave_session(place, 3, {self.get()});  // the seventh of eight
+    actor_process mortal{{"/bin/cat"}};
+    const resp::descriptor other = detail::pidfd_of(mortal.process());
+    leave_session(place, 4, {other.get(), self.get()});
+    mortal.end(SIGKILL);
+    const auto ask = [&](const std::vector<std::string>& words) {
+        std::string answer;
+        EXPECT_TRUE(eventually([&] { return !(answer = raw_client{place.path()}.ask(words)).starts_with("LIMIT"); }));
+        return answer;
+    };
+    EXPECT_EQ(ask({"PING"}), "PONG");
+    EXPECT_EQ(ask({"BATON.RENEW", numbered_session(4)}), "alive");
+}
+
 TEST(AgentLimits, ClientsBeyondTheLimitAreToldSo) {
     const workplace place;
-    // As many as there are descriptors for: 64 for itself, three a client.
-    const agent_process agent{place, {}, [] {
-                                  const rlimit few{64 + 3 * 4, 64 + 3 * 4};
-                                  setrlimit(RLIMIT_NOFILE, &few);
-                              }};
+    const agent_process agent{place, {}, leave_four_clients};
     std::vector<std::unique_ptr<raw_client>> clients;
     for (int i = 0; i < 4; ++i) {
         clients.push_back(std::make_unique<raw_client>(place.path()));

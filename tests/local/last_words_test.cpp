@@ -24,11 +24,6 @@ pid_t in_child(const std::function<bool()>& body) {
     }
 }
 
-std::string session_number(int number) {
-    std::string id = std::to_string(number);
-    return std::string(32 - id.size(), '0') + id;
-}
-
 /// Opens a session and enters `names` requests, each for a name of its own. All must be granted.
 bool hold(raw_client& client, const std::string& session, int names) {
     if (client.ask(open_words(session)) != "alive") return false;
@@ -94,7 +89,7 @@ TEST_F(LastWords, EightProcessesThatReleaseAndExitLeaveNoMarks) {
             for (int round = 0; round < rounds; ++round) {
                 const pid_t holder = in_child([&] {
                     raw_client client{place.path()};
-                    const std::string session = session_number(1'000 * each + round);
+                    const std::string session = numbered_session(1'000 * each + round);
                     return hold(client, session, names) && release(client, session, names, 1);
                 });
                 int status = -1;
@@ -119,7 +114,7 @@ TEST_F(LastWords, AreReadAfterTheAgentStoodStill) {
         children.push_back(in_child([&, each] {
             close(go[1]);
             raw_client client{place.path()};
-            const std::string session = session_number(each);
+            const std::string session = numbered_session(each);
             if (!hold(client, session, names) || write(ready[1], "", 1) != 1) return false;
             char end = 0;
             if (read(go[0], &end, 1) != 0) return false;
@@ -146,7 +141,7 @@ TEST_F(LastWords, AreReadFromAProcessThatDidNotReadItsAnswers) {
     constexpr int questions = 40;  // each answer names all requests: together more than the agent keeps for a client
     expect_success(in_child([&] {
         raw_client client{place.path()};
-        const std::string session = session_number(1);
+        const std::string session = numbered_session(1);
         if (!hold(client, session, names)) return false;
         std::string bytes;
         for (int i = 0; i < questions; ++i) bytes += raw_client::bytes_of({"BATON.INSPECT"});
@@ -168,7 +163,7 @@ TEST_F(LastWords, AreReadHoweverLargeTheSocketsBufferIs) {
     const pid_t child = in_child([&] {
         close(go[1]);
         raw_client client{place.path()};
-        const std::string session = session_number(1);
+        const std::string session = numbered_session(1);
         if (!hold(client, session, 1) || write(ready[1], "", 1) != 1) return false;
         char end = 0;
         if (read(go[0], &end, 1) != 0) return false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <ostream>
 
 #include "actor_process.hpp"
 #include "agent/process_stat.hpp"
@@ -39,6 +40,11 @@ pid_t find_below(pid_t root, const std::string& name) {
 
 /// What the agent's kernel knows. Clients pass pidfds of their own, so that it makes no difference to them.
 enum class kernel : std::uint8_t { with_peer_pidfds, without };
+
+/// Names the tests.
+void PrintTo(kernel kernel, std::ostream* out) {
+    *out << (kernel == kernel::with_peer_pidfds ? "WithPeerPidfds" : "WithoutPeerPidfds");
+}
 
 class Namespaces : public testing::TestWithParam<kernel> {
 protected:
@@ -88,10 +94,7 @@ protected:
     agent_process agent{place, {"--max-ttl-ms", "600000"}, agent_setup()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Kernel, Namespaces, testing::Values(kernel::with_peer_pidfds, kernel::without),
-                         [](const auto& each) {
-                             return each.param == kernel::with_peer_pidfds ? "WithPeerPidfds" : "WithoutPeerPidfds";
-                         });
+INSTANTIATE_TEST_SUITE_P(Kernel, Namespaces, testing::Values(kernel::with_peer_pidfds, kernel::without));
 
 TEST_P(Namespaces, ContainersExcludeEachOtherAndAKilledHolderPassesTheLockOn) {
     actor_process holder{contained(run_words({}))};
@@ -166,7 +169,7 @@ TEST_P(Namespaces, ARunThatCanPassNoPidfdsLivesByItsTtl) {
     kill(guardian, SIGSTOP);
     kill(find_below(holder.process(), "baton"), SIGKILL);
     ASSERT_TRUE(eventually([&] { return find_below(holder.process(), "baton") == 0; }));
-    EXPECT_EQ(fence(), held) << "the guardian lives, and so does the command";
+    ASSERT_EQ(fence(), held) << "the guardian lives, and so does the command";
     holder.end(SIGKILL);
     raw_client operating{place.path()};
     operating.say({"BATON.REVOKE", "ledger", std::to_string(look().requests.front().ticket), "", "now"});

@@ -45,6 +45,10 @@ public:
 };
 
 inline std::string session_named(char digit) { return std::string(32, digit); }
+inline std::string numbered_session(int number) {
+    const std::string digits = std::to_string(number);
+    return std::string(32 - digits.size(), '0') + digits;
+}
 
 /// A greeting that names so many processes, or none.
 inline std::vector<std::string> hello_words(std::optional<int> processes = {}) {
