@@ -58,14 +58,14 @@ void no_answer(const place& place) {
 }
 
 store_maker& store_maker_used() {
-    static store_maker maker = [](std::string_view address, companion companion, bool start_agent) {
-        return detail::make_store(address, std::move(companion), start_agent);
+    static store_maker maker = [](std::string_view address, detail::local_options options) {
+        return detail::make_store(address, std::move(options));
     };
     return maker;
 }
 
-std::shared_ptr<store> open_store(const place& place, companion companion) {
-    return or_fail([&] { return store_maker_used()(address_of(place), std::move(companion), true); });
+std::shared_ptr<store> open_store(const place& place, detail::local_options options) {
+    return or_fail([&] { return store_maker_used()(address_of(place), std::move(options)); });
 }
 
 client open_client(std::shared_ptr<store> store, const client_options& options) {
@@ -75,7 +75,7 @@ client open_client(std::shared_ptr<store> store, const client_options& options) 
 client open_client(const place& place) { return open_client(open_store(place)); }
 
 client open_looking_client(const place& place) {
-    return open_client(or_fail([&] { return store_maker_used()(address_of(place), {}, false); }));
+    return open_client(or_fail([&] { return store_maker_used()(address_of(place), {.start = false}); }));
 }
 
 }  // namespace baton::cli

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "baton/client.hpp"
-#include "stores/resp/descriptor.hpp"
+#include "stores/local/local_store.hpp"
 
 namespace baton::cli {
 
@@ -34,11 +34,9 @@ struct place {
 /// The engine there is silent. Throws `failure` (unreachable).
 [[noreturn]] void no_answer(const place& place);
 
-/// The pidfd of a second process that sessions are bound to. Not open: there is none of it to be had.
-using companion = std::shared_ptr<const resp::descriptor>;
-
-/// Every verb gets its client here. They throw `failure`.
-[[nodiscard]] std::shared_ptr<store> open_store(const place& place, companion companion = {});
+/// Every verb gets its client here. The options are those of `local:`; other stores have no use for them. These throw
+/// `failure`.
+[[nodiscard]] std::shared_ptr<store> open_store(const place& place, detail::local_options options = {});
 [[nodiscard]] client open_client(std::shared_ptr<store> store, const client_options& options = {});
 [[nodiscard]] client open_client(const place& place);
 /// For verbs that only look: it starts no agent. Where none runs, its calls fail with errc::no_agent.
@@ -46,7 +44,7 @@ using companion = std::shared_ptr<const resp::descriptor>;
 
 /// What makes the stores; tests put something in between.
 using store_maker =
-    std::function<std::shared_ptr<store>(std::string_view address, companion companion, bool start_agent)>;
+    std::function<std::shared_ptr<store>(std::string_view address, detail::local_options options)>;
 [[nodiscard]] store_maker& store_maker_used();
 
 }  // namespace baton::cli

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "agent/agent.hpp"
+#include "agent/control_group.hpp"
 #include "baton/error.hpp"
 #include "exit_codes.hpp"
 #include "failure.hpp"
@@ -110,6 +111,8 @@ int serve(const arguments& arguments) {
         options.ready = leave_standard_output;
         umask(0077);
     }
+    // A client inside of a run may have started it: it serves others too, and is not to be killed with that run.
+    if (arguments.detached_start) leave_control_groups_of_runs();
     prctl(PR_SET_NAME, "baton-agent");  // started through /proc/self/exe it would be called exe
     std::string why;
     switch (agent::serve(options, why)) {

@@ -7,14 +7,16 @@
 #include <string_view>
 
 #include "client/printable.hpp"
+#include "protocol/run_tree.hpp"
 
 namespace baton::cli {
 namespace {
 
 using detail::printable;
 
-constexpr std::array<std::string_view, 8> ours{"BATON_FENCE",     "BATON_LOCKS", "BATON_SLOTS", "BATON_ABANDONED",
-                                               "BATON_WAITED_MS", "BATON_URL",   "BATON_SPACE", "BATON_AROUND"};
+constexpr std::array<std::string_view, 9> ours{"BATON_FENCE",     "BATON_LOCKS",     "BATON_SLOTS",
+                                               "BATON_ABANDONED", "BATON_WAITED_MS", "BATON_URL",
+                                               "BATON_SPACE",     "BATON_TREE",      "BATON_AROUND"};
 
 std::optional<std::string_view> value_of(const std::vector<std::string>& environment, std::string_view name) {
     for (const std::string_view entry : environment)
@@ -56,7 +58,7 @@ std::vector<std::string> inherited_environment() {
 }
 
 std::vector<std::string> environment_for(const std::vector<std::string>& inherited, const run_options& options,
-                                         const lease& lease) {
+                                         const lease& lease, const std::string& cookie) {
     std::vector<std::string> names;
     std::vector<std::string> slots;
     std::vector<std::string> abandoned;
@@ -82,6 +84,8 @@ std::vector<std::string> environment_for(const std::vector<std::string>& inherit
     result.push_back("BATON_WAITED_MS=" + std::to_string(lease.waited().count() / 1'000));
     result.push_back("BATON_URL=" + options.place.url);
     result.push_back("BATON_SPACE=" + options.place.space);
+    const std::string_view trees = value_of(inherited, tree_variable).value_or("");
+    result.push_back(std::string{tree_variable} + "=" + std::string{trees} + (trees.empty() ? "" : ":") + cookie);
     result.push_back("BATON_AROUND=" + joined(around));
     return result;
 }

@@ -17,10 +17,12 @@ namespace baton::cli {
 ///     BATON_ABANDONED  the names that are marked as abandoned, a line each
 ///     BATON_WAITED_MS  how long the wait was
 ///     BATON_URL, BATON_SPACE  where; the address in canonical form, so that it means the same after a `cd`
+///     BATON_TREE       the cookies of this run and those around it, with colons between: see run_tree
 ///     BATON_AROUND     a line for each name that this run and those around it hold: the place, a tab, the name
 /// Names are written as messages show them: with escapes for backslashes, control characters and what is not UTF-8.
 [[nodiscard]] std::vector<std::string> environment_for(const std::vector<std::string>& inherited,
-                                                       const run_options& options, const lease& lease);
+                                                       const run_options& options, const lease& lease,
+                                                       const std::string& cookie);
 
 /// The name that a run around this one holds already, according to the environment: waiting for it would never end.
 [[nodiscard]] std::optional<std::string> held_around(const std::vector<std::string>& inherited,

@@ -29,6 +29,7 @@ shared_page* share_page() {
 }  // namespace
 
 guardian::guardian(const guardian_setting& setting) : page_{share_page()} {
+    process_tree tree;  // the guardian's: what it needs to find processes is reserved before there are any
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail("socketpair");
     // What the guardian leaves behind when it is killed comes to us.
@@ -38,7 +39,7 @@ guardian::guardian(const guardian_setting& setting) : page_{share_page()} {
     if (id_ < 0) fail("fork");
     if (id_ == 0) {
         ::close(ends[0]);
-        guardian_loop loop{ends[1], baton, *page_, setting};
+        guardian_loop loop{ends[1], baton, *page_, setting, tree};
         ::_exit(loop.run());  // nothing of baton's is to be cleaned up here
     }
     ::close(ends[1]);

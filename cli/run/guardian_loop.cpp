@@ -21,7 +21,6 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr milliseconds between_kills{5};
-constexpr milliseconds patience_with_refusals{1'000};
 
 /// Nothing but KILL and STOP reaches the guardian: what is meant for the job is baton's to pass on.
 int block_signals() {
@@ -45,8 +44,9 @@ void let_go_of_input_and_output() {
 
 }  // namespace
 
-guardian_loop::guardian_loop(int link, pid_t baton, shared_page& page, const guardian_setting& setting)
-    : link_{link}, baton_{baton}, page_{page}, setting_{setting}, children_{block_signals()} {
+guardian_loop::guardian_loop(int link, pid_t baton, shared_page& page, const guardian_setting& setting,
+                             process_tree& tree)
+    : link_{link}, baton_{baton}, page_{page}, setting_{setting}, children_{block_signals()}, tree_{tree} {
     ::prctl(PR_SET_NAME, "baton-guardian");
     // What is sent to the job's group must not reach the guardian; what it leaves behind must not escape it.
     ::setpgid(0, 0);
@@ -56,7 +56,10 @@ guardian_loop::guardian_loop(int link, pid_t baton, shared_page& page, const gua
 int guardian_loop::run() {
     for (;;) {
         settle();
-        if (over()) return 0;
+        if (over()) {
+            control_group_.remove();  // baton is gone, and nothing is in it
+            return 0;
+        }
         std::array<pollfd, 2> wanted{{{children_, POLLIN, 0}, {baton_there_ ? link_.descriptor() : -1, POLLIN, 0}}};
         ::poll(wanted.data(), wanted.size(), timeout());
         signalfd_siginfo drained{};
@@ -73,7 +76,7 @@ void guardian_loop::settle() {
     heed_lease(now);
     // The command is over, but not what it started: without the lock, nothing of it may go on.
     if (status_ && any_children_ && !stop_.begun()) {
-        left_behind_ = static_cast<std::uint32_t>(tree_below(::getpid()).size());
+        left_behind_ = static_cast<std::uint32_t>(tree_.below(::getpid()).processes.size());
         stop_.begin(started_.times.kill_after_term(now, valid_until()));
     }
     pursue(now);
@@ -90,9 +93,17 @@ void guardian_loop::listen() {
     stop(stopped_by::guardian, started_.times.kill_after_term(now, valid_until()));
 }
 
+/// Baton or this process may have been stopped since the order was sent. Baton goes on writing the end of the lease
+/// into the page as long as it runs.
 void guardian_loop::obey(const start_command& order) {
+    const bool renewed = page_.valid_until != shared_page::never && steady_clock::now() < valid_until();
+    if (steady_clock::now() >= order.start_by && !renewed) {
+        link_.send(report{command_overdue{}});
+        return;
+    }
     started_ = order;
-    const launched result = launch(order, setting_);
+    control_group_.open(order.control_group, false);
+    const launched result = launch(order, setting_, control_group_.folder());
     let_go_of_input_and_output();
     if (result.error != 0) {
         link_.send(report{command_failed{result.error}});
@@ -100,7 +111,7 @@ void guardian_loop::obey(const start_command& order) {
     }
     command_ = result.id;
     any_children_ = true;
-    link_.send(report{command_started{command_}});
+    link_.send(report{command_started{command_, result.in_control_group}});
 }
 
 void guardian_loop::obey(const signal_command& order) {
@@ -124,7 +135,7 @@ void guardian_loop::reap() {
         const pid_t id = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
         if (id < 0 && errno == EINTR) continue;
         // An agent that the command was the first to need serves others too, and may outlive it for long.
-        any_children_ = id > 0 || (id == 0 && !(status_ && only_agents_below(::getpid())));
+        any_children_ = id > 0 || (id == 0 && !(status_ && tree_.only_agents_below(::getpid())));
         if (id <= 0) return;
         if (id != command_) continue;
         if (WIFSTOPPED(status))
@@ -134,11 +145,13 @@ void guardian_loop::reap() {
     }
 }
 
-/// A baton that is stopped, by ^Z for instance, cannot renew: then we do. How often it is looked at: see timeout().
+/// A baton that is stopped, by ^Z for instance, cannot renew: then the guardian does, once the command has begun. A
+/// baton that is stopped before that loses its place after one ttl, so that it does not keep the others waiting. How
+/// often it is looked at: see timeout().
 void guardian_loop::heed_baton() {
-    if (!baton_there_) return;
-    const auto seen = look_at(baton_);
-    baton_stopped_ = seen && seen->stopped();
+    if (!baton_there_ || command_ <= 0) return;
+    process_stat found;
+    if (tree_.look(baton_, found) == seen::found) baton_stopped_ = found.stopped();
     if (!baton_stopped_) return keeper_.saw_running();
     if (!keeper_.due(steady_clock::now())) return;
     if (!renewer_) renewer_ = std::make_unique<renewer>(*keeper_.session(), page_);
@@ -176,29 +189,28 @@ void guardian_loop::pursue(steady_time now) {
     }
 }
 
-/// The group at one stroke, so that nobody in it escapes by forking; then, one by one, who has left it.
+/// The group at one stroke, so that nothing in it escapes by forking; then, one by one, what has left it. KILL reaches
+/// everything in the control group as well, and the children first: see kill_children.
 void guardian_loop::signal_everything(int signal) {
-    const bool reached_group = !status_ && ::kill(-command_, signal) == 0;
-    std::vector<process_stat> others = tree_below(::getpid());
-    if (signal != SIGKILL && !status_)
-        std::erase_if(others, [this](const process_stat& p) { return p.group == command_; });
-    const signalled result = signal_all(others, signal);
-    if (signal != SIGKILL) return;
-    // What another user's is may be hidden from us in /proc, but we have children, or would not be here.
-    const bool stuck = !reached_group && result.reached == 0;
-    if (!stuck)
-        only_refused_since_.reset();
-    else if (!only_refused_since_)
-        only_refused_since_ = steady_clock::now();
-    else if (steady_clock::now() - *only_refused_since_ > patience_with_refusals)
-        survivors_ = static_cast<std::uint32_t>(std::max<std::size_t>(result.refused, 1));
+    if (signal == SIGKILL) return kill_everything();
+    if (!status_) ::kill(-command_, signal);
+    tree_look others = tree_.below(::getpid());
+    if (!status_) std::erase_if(others.processes, [this](const process_stat& p) { return p.group == command_; });
+    tree_.signal(others, signal);
+}
+
+void guardian_loop::kill_everything() {
+    control_group_.kill();
+    signalled result = tree_.kill_children() | tree_.signal(tree_.below(::getpid()), SIGKILL);
+    if (!status_ && ::kill(-command_, SIGKILL) == 0) ++result.reached;
+    refusals_.note(result, steady_clock::now());
 }
 
 void guardian_loop::finish() {
     const bool all_gone = status_ && !any_children_;
-    if (reported_ || command_ <= 0 || (!all_gone && survivors_ == 0)) return;
+    if (reported_ || command_ <= 0 || (!all_gone && refusals_.survivors() == 0)) return;
     reported_ = true;
-    link_.send(report{command_ended{status_.value_or(0), stopped_, left_behind_, survivors_}});
+    link_.send(report{command_ended{status_.value_or(0), stopped_, left_behind_, refusals_.survivors()}});
 }
 
 bool guardian_loop::over() const { return !baton_there_ && (command_ <= 0 || reported_); }
@@ -210,7 +222,7 @@ int guardian_loop::timeout() const {
     std::optional<steady_time> next;
     const auto sooner = [&next](steady_time time) { next = next ? std::min(*next, time) : time; };
     const steady_time now = steady_clock::now();
-    if (const auto interval = keeper_.interval(); interval && baton_there_) sooner(now + *interval);
+    if (const auto interval = keeper_.interval(); interval && baton_there_ && command_ > 0) sooner(now + *interval);
     if (stop_.begun() && !reported_ && any_children_) sooner(std::max(*stop_.next(), now + between_kills));
     if (command_runs() && !stop_.begun()) {
         if (started_.max_hold) sooner(*started_.max_hold);

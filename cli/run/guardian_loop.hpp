@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 
+#include "agent/control_group.hpp"
 #include "run/guardian.hpp"
 #include "run/keeper.hpp"
 #include "run/link.hpp"
+#include "run/process_tree.hpp"
 #include "run/renewer.hpp"
 #include "run/stop_sequence.hpp"
 
@@ -16,7 +18,7 @@ namespace baton::cli {
 
 class guardian_loop {
 public:
-    guardian_loop(int link, pid_t baton, shared_page& page, const guardian_setting& setting);
+    guardian_loop(int link, pid_t baton, shared_page& page, const guardian_setting& setting, process_tree& tree);
 
     /// Until baton lets it go, or dies and nothing of the command is left. The exit code.
     int run();
@@ -35,6 +37,7 @@ private:
     void stop(stopped_by who, steady_time kill_at);
     void pursue(steady_time now);
     void signal_everything(int signal);
+    void kill_everything();
     void finish();
     [[nodiscard]] bool command_runs() const { return command_ > 0 && !status_; }
     [[nodiscard]] bool over() const;
@@ -57,9 +60,10 @@ private:
     stop_sequence stop_;
     stopped_by stopped_ = stopped_by::nobody;
     std::uint32_t left_behind_ = 0;
-    std::optional<steady_time> only_refused_since_;  // KILL reaches nothing any more, but something is there
-    std::uint32_t survivors_ = 0;
+    refusals refusals_{milliseconds{1'000}};
 
+    process_tree& tree_;
+    control_group control_group_;
     keeper keeper_;
     std::unique_ptr<renewer> renewer_;
 };

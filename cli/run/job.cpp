@@ -68,32 +68,32 @@ std::vector<field> loss_fields(loss reason, const lease& lease, bool stopping) {
 }  // namespace
 
 job::job(const run_options& options, lease& lease, guardian& guardian, signals& signals, terminal& terminal,
-         voice& voice)
+         voice& voice, std::string control_group)
     : options_{options},
       lease_{lease},
       guardian_{guardian},
       signals_{signals},
       terminal_{terminal},
       voice_{voice},
-      times_{stop_times_for(options)} {}
+      times_{stop_times_for(options)},
+      control_group_path_{std::move(control_group)} {}
 
 job_end job::run(const std::vector<std::string>& environment) {
-    start_command order{options_.command, environment, terminal_.give_at_once(), {}, times_};
+    start_command order{options_.command, environment, terminal_.give_at_once(), lease_.valid_until(), {}, times_, {}};
+    if (control_group_.open(control_group_path_, true)) order.control_group = control_group_path_;
     if (options_.max_hold) order.max_hold = max_hold_ = steady_clock::now() + *options_.max_hold;
     // The store ends the hold at its limit, not after it: the command has to be gone by then.
     if (const auto left = capped_for(lease_); left && options_.hold_limit && options_.on_lost == on_lost::stop)
         order.max_hold = max_hold_ = times_.terminate_at(steady_clock::now() + *left);
     const loss_signal lost{lease_};
-    if (!lease_.valid()) return job_end{.kind = job_end::kind::lost};  // in the moment in which it came
+    if (!lease_.valid()) return job_end{.kind = job_end::kind::not_started};
     if (options_.on_lost == on_lost::stop) guardian_.page().valid_until = count_of(lease_.valid_until());
-    signals_.pass_on_stops();
-    // While we wait for a reader the guardian hears nothing of the lease, and would stop the command.
-    voice_.wait_for_reader(options_.ttl / 16);
+    signals_.pass_on_stops(true);
     guardian_.link().send(cli::order{order});
     while (!end_) {
         std::array<pollfd, 3> wanted{{{signals_.descriptor(), POLLIN, 0},
                                       {guardian_.link().descriptor(), POLLIN, 0},
-                                      {lost.descriptor(losing_ || warned_), POLLIN, 0}}};
+                                      {lost.descriptor(!begun_ || losing_ || warned_), POLLIN, 0}}};
         ::poll(wanted.data(), wanted.size(), timeout());
         hear();
         if (end_) break;
@@ -101,7 +101,7 @@ job_end job::run(const std::vector<std::string>& environment) {
         watch_lease();
         if (guardian_.gone()) without_guardian();
     }
-    voice_.wait_for_reader({});
+    if (end_->kind == job_end::kind::not_started) signals_.pass_on_stops(false);
     end_->had_terminal = terminal_.given();
     terminal_.take_back();
     if (WIFSIGNALED(end_->status) || end_->kind != job_end::kind::by_itself) terminal_.restore_modes();
@@ -119,7 +119,7 @@ void job::watch_lease() {
     // The guardian stops the command by itself then, and that its hold ends is no news.
     const bool at_max_hold = max_hold_ && !wanted_back && (now >= *max_hold_ || reason() == loss::hold_limit);
     if (options_.on_lost == on_lost::ignore) {
-        if (ending && !std::exchange(warned_, true) && !at_max_hold)
+        if (begun_ && ending && !std::exchange(warned_, true) && !at_max_hold)
             voice_.say(weight::problem, "lost",
                        "lost " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) +
                            "; the command runs on without it",
@@ -129,7 +129,8 @@ void job::watch_lease() {
     // A lease that was wanted back and given an end, or that is lost, is not written again: it would only get shorter.
     guardian_.page().valid_until = count_of(known);
     if (!ending) return;
-    if (!std::exchange(losing_, true) && !at_max_hold) {
+    // Before the command has begun there is nothing to stop: the guardian will not start it, and says so.
+    if (begun_ && !std::exchange(losing_, true) && !at_max_hold) {
         voice_.say(
             weight::problem, "lost",
             "losing " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) + "; stopping the command",
@@ -139,7 +140,8 @@ void job::watch_lease() {
     // A guardian that is itself stopped, or starved, has not done it: what is below it is below us as well.
     if (now < times_.kill_at(end) + times_.reserve / 2) return;
     pursued_ = true;
-    signal_all(tree_below(guardian_.id()), SIGKILL);
+    control_group_.kill();
+    tree_.signal(tree_.below(guardian_.id()), SIGKILL);
     ::kill(guardian_.id(), SIGCONT);  // it is needed to tell how the command ended
 }
 
@@ -170,10 +172,17 @@ void job::hear() {
 }
 
 void job::hear(const command_started& report) {
+    begun_ = true;
     terminal_.started(report.id);
-    voice_.say(weight::detail, "started", "started as process " + std::to_string(report.id),
-               {{"process", std::int64_t{report.id}}, {"fence", lease_.fence()}});
+    const std::string group = report.in_control_group ? control_group_path_ : "";
+    voice_.say(weight::detail, "started",
+               "started as process " + std::to_string(report.id) +
+                   (group.empty() ? ", without a control group: what it starts is found in /proc"
+                                  : ", in the control group " + group),
+               {{"process", std::int64_t{report.id}}, {"fence", lease_.fence()}, {"control_group", group}});
 }
+
+void job::hear(const command_overdue& /*report*/) { end_ = job_end{.kind = job_end::kind::not_started}; }
 
 void job::hear(const command_failed& report) {
     end_ = job_end{.kind = job_end::kind::not_executed, .error = report.error};
@@ -208,24 +217,19 @@ void job::hear(const command_ended& report) {
     end_ = job_end{kind, report.status, 0, report.left_behind, report.survivors};
 }
 
-/// Somebody killed it. What it was the parent of is below us now, and nobody else would stop it in time.
+/// What the guardian was the parent of is below baton now. It is killed until nothing is found any more; only what the
+/// kernel does not permit baton to kill is left.
 void job::without_guardian() {
     voice_.say(weight::problem, "guardian_lost", "the guardian was killed; killing the command");
-    const auto give_up = steady_clock::now() + std::chrono::seconds{2};
-    std::uint32_t survivors = 0;
-    for (;;) {
-        const signalled result = signal_all(tree_below(::getpid()), SIGKILL);
+    refusals refusals{milliseconds{1'000}};
+    // Two looks, because one may miss a process whose parent ends while it goes through the others.
+    while (refusals.survivors() == 0 && !(tree_.below(::getpid()).nothing() && tree_.below(::getpid()).nothing())) {
+        control_group_.kill();
+        refusals.note(tree_.kill_children() | tree_.signal(tree_.below(::getpid()), SIGKILL), steady_clock::now());
         while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
-        // Two looks, because one may miss a process whose parent ends while it goes through the others.
-        std::vector<process_stat> left = tree_below(::getpid());
-        if (left.empty()) left = tree_below(::getpid());
-        if (left.empty()) break;
-        survivors = static_cast<std::uint32_t>(left.size());
-        if (result.reached == 0 && steady_clock::now() > give_up) break;
         ::poll(nullptr, 0, 2);
-        survivors = 0;
     }
-    end_ = job_end{job_end::kind::guardian_lost, 0, 0, 0, survivors};
+    end_ = job_end{job_end::kind::guardian_lost, 0, 0, 0, refusals.survivors()};
 }
 
 /// Often enough that what the guardian knows of the lease is never old: see stop_times_for.

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "agent/control_group.hpp"
 #include "baton/lease.hpp"
 #include "run/guardian.hpp"
 #include "run/options.hpp"
+#include "run/process_tree.hpp"
 #include "run/signals.hpp"
 #include "run/terminal.hpp"
 #include "run/voice.hpp"
@@ -19,6 +21,7 @@ namespace baton::cli {
 struct job_end {
     enum class kind : std::uint8_t {
         by_itself,     // status says how
+        not_started,   // the lease ended before the command could begin: nothing was started
         not_executed,  // error says why
         lost,          // stopped because of the lease
         max_hold,
@@ -34,8 +37,12 @@ struct job_end {
 
 class job {
 public:
+    /// `control_group` is the path of one that can be made for the command; empty: none.
     job(const run_options& options, lease& lease, guardian& guardian, signals& signals, terminal& terminal,
-        voice& voice);
+        voice& voice, std::string control_group);
+    ~job() { control_group_.remove(); }
+    job(const job&) = delete;
+    job& operator=(const job&) = delete;
 
     [[nodiscard]] job_end run(const std::vector<std::string>& environment);
 
@@ -45,6 +52,7 @@ private:
     void pass_on(const std::vector<int>& signals);
     void hear();
     void hear(const command_started& report);
+    void hear(const command_overdue& report);
     void hear(const command_failed& report);
     void hear(const command_paused& report);
     void hear(const command_ended& report);
@@ -58,7 +66,11 @@ private:
     terminal& terminal_;
     voice& voice_;
     stop_times times_;
+    const std::string control_group_path_;
+    control_group control_group_;
+    process_tree tree_;
     std::optional<steady_time> max_hold_;  // when it ends
+    bool begun_ = false;                   // the guardian has started the command
     bool losing_ = false;                  // the command is being stopped because of the lease
     bool pursued_ = false;                 // the guardian did not do it in time
     bool warned_ = false;                  // of a loss that is ignored

@@ -1,5 +1,5 @@
-// Keeping a session alive for a baton that is stopped: whether the guardian renews, and when. Pure: the guardian looks
-// at the clock and at baton, and does the renewing through a `renewer`.
+// Keeping a session alive for a baton that is stopped while its command runs: whether the guardian renews, and when.
+// Pure: the guardian looks at the clock and at baton, and does the renewing through a `renewer`.
 #pragma once
 
 #include <chrono>

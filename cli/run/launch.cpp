@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,15 +37,28 @@ int become(char** arguments, char** environment, bool take_terminal, const guard
     return errno;
 }
 
+/// fork, with the child in the control group from its first moment on; `inside` is cleared where that is not permitted.
+/// The child makes system calls only, until it is another program.
+pid_t fork_into(int control_group, bool& inside) {
+    clone_args how{};
+    how.flags = CLONE_INTO_CGROUP;
+    how.exit_signal = SIGCHLD;
+    how.cgroup = static_cast<decltype(how.cgroup)>(control_group);
+    const long id = control_group < 0 ? -1 : ::syscall(SYS_clone3, &how, sizeof how);
+    inside = id >= 0;
+    return inside ? static_cast<pid_t>(id) : ::fork();
+}
+
 }  // namespace
 
-launched launch(const start_command& order, const guardian_setting& setting) {
+launched launch(const start_command& order, const guardian_setting& setting, int control_group) {
     std::array<int, 2> news{};
     if (::pipe2(news.data(), O_CLOEXEC) != 0) return {0, errno};
     std::vector<char*> arguments = pointers_to(order.arguments);
     std::vector<char*> environment = pointers_to(order.environment);
     const pid_t guardian = ::getpid();
-    const pid_t id = ::fork();
+    bool inside = false;
+    const pid_t id = fork_into(control_group, inside);
     if (id < 0) {
         const int error = errno;
         ::close(news[0]);
@@ -62,7 +77,7 @@ launched launch(const start_command& order, const guardian_setting& setting) {
     do length = ::read(news[0], &error, sizeof error);
     while (length < 0 && errno == EINTR);
     ::close(news[0]);
-    if (length <= 0) return {id, 0};
+    if (length <= 0) return {id, 0, inside};
     ::waitpid(id, nullptr, 0);
     return {id, error};
 }

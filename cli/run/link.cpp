@@ -35,9 +35,11 @@ public:
         put(what.arguments);
         put(what.environment);
         put(std::int64_t{what.take_terminal});
+        put(what.start_by);
         put(what.max_hold ? count_of(*what.max_hold) : shared_page::never);
         put(what.times.kill_after);
         put(what.times.reserve);
+        put(what.control_group);
     }
     void body(const signal_command& what) { put(std::int64_t{what.signal}); }
     void body(const stop_command& what) { put(what.kill_at); }
@@ -50,7 +52,11 @@ public:
         put(what.ttl);
         put(static_cast<std::int64_t>(what.number));
     }
-    void body(const command_started& what) { put(std::int64_t{what.id}); }
+    void body(const command_started& what) {
+        put(std::int64_t{what.id});
+        put(std::int64_t{what.in_control_group});
+    }
+    void body(const command_overdue& /*what*/) {}
     void body(const command_failed& what) { put(std::int64_t{what.error}); }
     void body(const command_paused& what) { put(std::int64_t{what.signal}); }
     void body(const command_ended& what) {
@@ -92,9 +98,11 @@ public:
         what.arguments = list();
         what.environment = list();
         what.take_terminal = number() != 0;
+        what.start_by = time_of(number());
         if (const std::int64_t at = number(); at != shared_page::never) what.max_hold = time_of(at);
         what.times.kill_after = duration();
         what.times.reserve = duration();
+        what.control_group = text();
     }
     void body(signal_command& what) { what.signal = small(); }
     void body(stop_command& what) { what.kill_at = time_of(number()); }
@@ -107,7 +115,11 @@ public:
         what.ttl = duration();
         what.number = static_cast<std::uint64_t>(number());
     }
-    void body(command_started& what) { what.id = small(); }
+    void body(command_started& what) {
+        what.id = small();
+        what.in_control_group = number() != 0;
+    }
+    void body(command_overdue& /*what*/) {}
     void body(command_failed& what) { what.error = small(); }
     void body(command_paused& what) { what.signal = small(); }
     void body(command_ended& what) {

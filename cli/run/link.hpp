@@ -22,8 +22,10 @@ struct start_command {
     std::vector<std::string> arguments;
     std::vector<std::string> environment;
     bool take_terminal = false;           // before it runs
+    steady_time start_by;                 // the end of the lease: not to be started later
     std::optional<steady_time> max_hold;  // when TERM is due
     stop_times times;
+    std::string control_group;  // the path of the one that was made for it; empty: none
 };
 struct signal_command {
     int signal = 0;
@@ -38,8 +40,10 @@ using order = std::variant<start_command, signal_command, stop_command, resume_c
 
 struct command_started {
     pid_t id = 0;
+    bool in_control_group = false;
 };
-struct command_failed {  // it could not be executed
+struct command_overdue {};  // start_by had passed: it was not started
+struct command_failed {     // it could not be executed
     int error = 0;
 };
 struct command_paused {  // a signal stopped it, as ^Z does
@@ -52,7 +56,7 @@ struct command_ended {  // it, and everything that it started
     std::uint32_t left_behind = 0;  // processes that outlived it and had to be stopped
     std::uint32_t survivors = 0;    // processes that cannot be killed by this user
 };
-using report = std::variant<command_started, command_failed, command_paused, command_ended>;
+using report = std::variant<command_started, command_overdue, command_failed, command_paused, command_ended>;
 
 /// One end. Sends whole messages, from any thread, and waits with that where the other end is slow to read.
 class link_end {

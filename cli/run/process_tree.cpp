@@ -1,51 +1,50 @@
 #include "run/process_tree.hpp"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <memory>
+#include <cstring>
+#include <new>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <unordered_set>
+
+#include "baton/error.hpp"
+#include "stores/local/address.hpp"
 
 namespace baton::cli {
 namespace {
 
-// As system calls, because the header of glibc 2.36 declares the functions for C only.
-int open_handle(pid_t id) { return static_cast<int>(::syscall(SYS_pidfd_open, id, 0)); }
-bool send_through(int handle, int signal) { return ::syscall(SYS_pidfd_send_signal, handle, signal, nullptr, 0) == 0; }
+constexpr int most_rounds = 200;
 
-/// It is started by the first who needs it, perhaps inside of a tree, but serves everyone: `baton agent`, leader of a
-/// session of its own.
-bool is_agent(const process_stat& process) {
-    if (process.session != process.id) return false;
-    const int file = ::open(("/proc/" + std::to_string(process.id) + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    std::array<char, 4096> text{};  // ends with two zeros, whatever is in it
-    const ssize_t length = ::read(file, text.data(), text.size() - 2);
-    ::close(file);
-    if (length <= 0) return false;
-    const std::string_view program{text.data()};
-    return program.substr(program.rfind('/') + 1) == "baton" &&
-           std::string_view{text.data() + program.size() + 1} == "agent";
+/// The words of a command line as /proc shows it.
+std::vector<std::string_view> words_of(std::string_view text) {
+    std::vector<std::string_view> words;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\0'), text.size());
+        words.push_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return words;
 }
 
-std::vector<process_stat> everything() {
-    std::vector<process_stat> all;
-    const std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir("/proc"), ::closedir};
-    if (!folder) return all;
-    while (const dirent* entry = ::readdir(folder.get())) {
-        if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
-        if (const auto found = look_at(std::atoi(entry->d_name))) all.push_back(*found);
+/// As `start_agent` starts it. The words alone prove nothing.
+std::optional<detail::local_address> address_of_agent(const std::vector<std::string_view>& words) {
+    constexpr std::string_view scheme = "local:";
+    if (words.size() != 5 || words[1] != "agent" || words[2] != "--detached-start" || words[3] != "--address" ||
+        !words[4].starts_with(scheme))
+        return {};
+    try {
+        return detail::parse_local_address(words[4].substr(scheme.size()));
+    } catch (const error&) {
+        return {};
     }
-    return all;
 }
 
 }  // namespace
@@ -55,44 +54,138 @@ bool sees_processes() {
     return ::readlink("/proc/self", text.data(), text.size() - 1) > 0 && text.data() == std::to_string(::getpid());
 }
 
-std::vector<process_stat> tree_below(pid_t root) {
-    const std::vector<process_stat> all = everything();
-    std::unordered_set<pid_t> inside{root};
-    std::vector<process_stat> tree;
-    // Children may have smaller numbers than their parents: go round until nothing is added.
-    for (bool grown = true; grown;) {
-        grown = false;
-        for (const process_stat& candidate : all) {
-            if (inside.contains(candidate.id) || !inside.contains(candidate.parent) || is_agent(candidate)) continue;
-            inside.insert(candidate.id);
-            grown = true;
-            if (!candidate.ended()) tree.push_back(candidate);
+/// An agent is started by the first client that needs it, perhaps inside of a tree, but serves everyone. It is known by
+/// what it does: the kernel names it as the process that listens at the address on its command line. A program that is
+/// merely called so is of the tree.
+seen process_tree::is_agent(const process_stat& process) {
+    if (process.session != process.id) return seen::gone;
+    std::string text;
+    uid_t user = 0;
+    const seen read = table_.contents(process.id, "cmdline", text, &user);
+    if (read == seen::failed) return read;
+    const auto address = address_of_agent(words_of(text));
+    if (read != seen::found || !address) return seen::gone;
+    const process_table::loan reserve{table_};
+    std::error_code error;
+    const auto listener = detail::listener_at(*address, user, error);
+    if (listener) return *listener == process.id ? seen::found : seen::gone;
+    const bool no_descriptors = error == std::errc::too_many_files_open ||
+                                error == std::errc::too_many_files_open_in_system ||
+                                error == std::errc::not_enough_memory;
+    return no_descriptors ? seen::failed : seen::gone;
+}
+
+tree_look process_tree::below(pid_t root) {
+    bool agents = false;
+    return look_below(root, agents);
+}
+
+tree_look process_tree::look_below(pid_t root, bool& agents) {
+    tree_look tree;
+    try {
+        std::vector<process_stat> all;
+        bool complete = true;
+        table_.begin();
+        while (const auto id = table_.next()) {
+            process_stat found;
+            const seen read = table_.look(*id, found);
+            if (read == seen::found) all.push_back(found);
+            if (read == seen::failed) complete = false;
         }
+        complete = complete && !table_.failed();
+        std::unordered_set<pid_t> inside{root};
+        // Children may have smaller numbers than their parents: go round until nothing is added.
+        for (bool grown = true; grown;) {
+            grown = false;
+            for (const process_stat& candidate : all) {
+                if (inside.contains(candidate.id) || !inside.contains(candidate.parent)) continue;
+                inside.insert(candidate.id);
+                grown = true;
+                if (candidate.ended()) continue;
+                const seen agent = is_agent(candidate);
+                if (agent == seen::failed) complete = false;
+                if (agent == seen::gone) tree.processes.push_back(candidate);
+                if (agent == seen::found) agents = true;
+            }
+        }
+        tree.complete = complete;
+    } catch (const std::bad_alloc&) {
+        tree.complete = false;
     }
     return tree;
 }
 
-bool only_agents_below(pid_t root) {
-    const std::vector<process_stat> all = everything();
-    const auto agent = [root](const process_stat& p) { return p.parent == root && is_agent(p); };
+bool process_tree::only_agents_below(pid_t root) {
+    bool agents = false;
     // Two looks, because one may miss a process whose parent ends while it goes through the others.
-    return std::ranges::any_of(all, agent) && tree_below(root).empty() && tree_below(root).empty();
+    return look_below(root, agents).nothing() && agents && look_below(root, agents).nothing();
 }
 
-signalled signal_all(const std::vector<process_stat>& processes, int signal) {
+signalled process_tree::signal(const tree_look& tree, int signal) {
     signalled result;
-    for (const process_stat& process : processes) {
-        const int handle = open_handle(process.id);
-        if (handle < 0) continue;
-        // The descriptor may be of a newcomer with the same number, but hardly of one that started at the same time.
-        const auto now = look_at(process.id);
-        if (now && !now->ended() && now->started == process.started) {
-            if (send_through(handle, signal))
-                ++result.reached;
-            else if (errno == EPERM)
-                ++result.refused;
+    for (const process_stat& process : tree.processes) {
+        bool unknown = false;
+        const seen sent = table_.signal(process.id, signal, [&] {
+            process_stat now;
+            const seen read = table_.look(process.id, now);
+            unknown = read == seen::failed;
+            return read == seen::found && !now.ended() && now.started == process.started;
+        });
+        if (unknown || sent == seen::failed)
+            ++result.unknown;
+        else if (sent == seen::found)
+            ++result.reached;
+        else if (sent == seen::hidden)
+            ++result.refused;
+    }
+    if (!tree.complete) ++result.unknown;
+    return result;
+}
+
+/// The children by their numbers, those that ended and were not waited for among them.
+std::vector<pid_t> process_tree::children() {
+    const pid_t self = ::getpid();
+    const std::string file = "task/" + std::to_string(self) + "/children";
+    std::string text;
+    std::vector<pid_t> ids;
+    if (table_.contents(self, file.c_str(), text) != seen::found) return ids;  // a kernel without it: see below()
+    for (const char* at = text.c_str();;) {
+        char* end = nullptr;
+        const auto id = static_cast<pid_t>(std::strtol(at, &end, 10));
+        if (end == at) return ids;
+        ids.push_back(id);
+        at = end;
+    }
+}
+
+/// A number of a child is its own until this thread waits for it, so that it can be killed by it.
+signalled process_tree::kill_children() {
+    signalled result;
+    known_children_.clear();
+    for (const pid_t id : children()) {
+        known_children_.insert(id);
+        process_stat child;
+        const seen read = table_.look(id, child);
+        if (read == seen::gone || (read == seen::found && child.ended())) continue;
+        // One that /proc hides is another user's: an agent of that user is not reached either.
+        const seen agent = read == seen::found ? is_agent(child) : seen::gone;
+        if (read == seen::failed || agent == seen::failed) ++result.unknown;
+        if (read == seen::failed || agent != seen::gone) continue;
+        if (::kill(id, SIGKILL) == 0)
+            ++result.reached;
+        else if (errno == EPERM)
+            ++result.refused;
+    }
+    // What forks and exits all the time is gone before it has been looked at. So what has become a child since then is
+    // killed without a look, until nothing new comes.
+    for (int round = 0; round < most_rounds; ++round) {
+        bool newcomers = false;
+        for (const pid_t id : children()) {
+            if (!known_children_.insert(id).second) continue;
+            newcomers = true;
+            if (::kill(id, SIGKILL) == 0) ++result.reached;
         }
-        ::close(handle);
+        if (!newcomers) break;
     }
     return result;
 }

@@ -68,7 +68,7 @@ void renewer::renew() { listener_->want(); }
 
 void renewer::serve(const std::stop_token& stop) {
     try {
-        const auto store = store_maker_used()(listener_->address(), {}, true);
+        const auto store = store_maker_used()(listener_->address(), {});
         const auto line = store->connect(listener_);
         while (!stop.stop_requested())
             if (auto question = listener_->next(stop, store->clock()); !question.empty())

@@ -2,13 +2,18 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
 #include <memory>
+#include <optional>
 
+#include "agent/control_group.hpp"
 #include "baton/error.hpp"
 #include "baton/protocol.hpp"
 #include "client/printable.hpp"
@@ -16,6 +21,7 @@
 #include "duration.hpp"
 #include "failure.hpp"
 #include "look/show.hpp"
+#include "protocol/run_tree.hpp"
 #include "run/environment.hpp"
 #include "run/guardian.hpp"
 #include "run/job.hpp"
@@ -72,8 +78,8 @@ std::string signal_name(int signal) {
 /// From a lease to its release, with the client still there.
 class command_run {
 public:
-    command_run(const run_options& options, const store& store, voice& voice)
-        : options_{options}, store_{store}, voice_{voice} {}
+    command_run(const run_options& options, const store& store, const run_tree& tree, voice& voice)
+        : options_{options}, store_{store}, tree_{tree}, voice_{voice} {}
 
     /// The exit code, or the signal to end by.
     struct result {
@@ -83,15 +89,18 @@ public:
     };
 
     result without_lease(const turn& turn);
-    result with_lease(lease& lease, job& job);
+    /// None: the lease ended before the command could begin, and is to be had again.
+    std::optional<result> with_lease(lease& lease, job& job);
 
 private:
     result finish(lease& lease, const job_end& end);
+    std::optional<result> lost_place(lease& lease);
     result not_acquired(const char* reason, const std::string& sentence, std::vector<field> more = {});
     void tell_end(const job_end& end);
 
     const run_options& options_;
     const store& store_;
+    const run_tree& tree_;
     voice& voice_;
 };
 
@@ -121,7 +130,7 @@ command_run::result command_run::without_lease(const turn& turn) {
                   "cannot acquire " + wanted + ": " + turn.error.message() + (why.empty() ? "" : ": " + why)};
 }
 
-command_run::result command_run::with_lease(lease& lease, job& job) {
+std::optional<command_run::result> command_run::with_lease(lease& lease, job& job) {
     const auto& marks = lease.abandoned();
     voice_.say(weight::detail, "granted",
                "got " + names_of(options_.claims) + " after " + show_duration(lease.waited()) + ", fence " +
@@ -138,10 +147,25 @@ command_run::result command_run::with_lease(lease& lease, job& job) {
                    {{"names", left}, {"by", marks.front().label}, {"running", !fails}});
         if (fails) {
             lease.release_unfinished();
-            return {number(exit_code::abandoned), 0};
+            return result{number(exit_code::abandoned), 0};
         }
     }
-    return finish(lease, job.run(environment_for(inherited_environment(), options_, lease)));
+    const job_end end = job.run(environment_for(inherited_environment(), options_, lease, tree_.cookie));
+    if (end.kind == job_end::kind::not_started) return lost_place(lease);
+    return finish(lease, end);
+}
+
+/// The lease ended between the grant and the start of the command: most likely baton was stopped.
+std::optional<command_run::result> command_run::lost_place(lease& lease) {
+    if (lease.lost_reason() == loss::revoked)
+        return not_acquired("revoked", "an operator ended the wait for " + names_of(options_.claims));
+    lease.release_unfinished();
+    if (!options_.nonblock) {
+        tell_lost_place(voice_, options_, "queueing again");
+        return {};
+    }
+    tell_lost_place(voice_, options_, "--nonblock does not queue");
+    return not_acquired("place_lost", "did not get " + names_of(options_.claims));
 }
 
 void command_run::tell_end(const job_end& end) {
@@ -181,9 +205,11 @@ void command_run::tell_end(const job_end& end) {
 
 /// What is released, how, depends on whether the command did what it had to do.
 command_run::result command_run::finish(lease& lease, const job_end& end) {
+    voice_.wait_for_reader({});
     const bool done = WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0 && end.survivors == 0;
     result result;
     switch (end.kind) {
+        case job_end::kind::not_started:  // has nothing to finish: see lost_place
         case job_end::kind::not_executed:
             lease.release_unfinished();
             result.code = number(end.error == ENOENT ? exit_code::not_found : exit_code::cannot_execute);
@@ -264,8 +290,33 @@ run_options fit_to(const store& store, run_options options) {
     return options;
 }
 
+milliseconds left_of(milliseconds wait, std::chrono::steady_clock::time_point since) {
+    return wait - std::chrono::floor<milliseconds>(std::chrono::steady_clock::now() - since);
+}
+
+run_tree mark_tree() {
+    std::array<unsigned char, 16> random{};
+    if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+        throw std::system_error{errno, std::generic_category(), "getrandom"};
+    run_tree tree;
+    for (const unsigned char byte : random) {
+        tree.cookie += "0123456789abcdef"[byte >> 4U];
+        tree.cookie += "0123456789abcdef"[byte & 15U];
+    }
+    const char* const wish = std::getenv("BATON_CGROUP");
+    if (wish == nullptr || std::string_view{wish} != "off") tree.control_group = control_group_path(tree.cookie);
+    return tree;
+}
+
+turn timed_out_turn() {
+    turn over;
+    over.error = errc::timed_out;
+    return over;
+}
+
 int run_command(const run_options& given) {
     run_options options = given;
+    fill_standard_descriptors();
     voice voice{options.tone, options.json};
     if (const auto name = held_around(inherited_environment(), options)) {
         voice.say(weight::problem, "not_acquired",
@@ -277,18 +328,18 @@ int run_command(const run_options& given) {
         throw failure{exit_code::internal,
                       "run finds what the command starts in /proc, and that of this PID namespace is not mounted; "
                       "unshare does that with --mount-proc"};
-    fill_standard_descriptors();
     signals signals;
     terminal terminal;
     if (const std::string agent = agent_meant(options.place); !agent.empty())
         voice.say(weight::detail, "using", "using " + agent, {{"agent", agent}});
     // Before the client, because that starts threads.
     guardian guardian{{terminal.descriptor(), signals.original_mask(), signals.ignored_children()}};
+    const run_tree tree = mark_tree();
     const std::string label = label_of(options);
-    const auto reach = std::make_shared<reach_observer>();
+    const auto observer = std::make_shared<wait_observer>();
     command_run::result result;
     {
-        const std::shared_ptr<store> store = open_store(options.place, guardian.pidfd());
+        const std::shared_ptr<store> store = open_store(options.place, {.companion = guardian.pidfd(), .tree = tree});
         options = fit_to(*store, options);
         if (!options.note.empty() && !store->shows_labels())
             voice.say(weight::news, "note_not_shown",
@@ -298,13 +349,21 @@ int run_command(const run_options& given) {
             store->pace() ? nullptr
                           : std::make_shared<guardian_stand_in>(guardian, address_of(options.place), options.ttl);
         client client =
-            open_client(store, {.ttl = options.ttl, .label = label, .observer = reach, .stand_in = stand_in});
-        turn turn = await_turn(client, options, label, signals, guardian, *reach, voice);
-        command_run run{options, *store, voice};
-        job job{options, turn.granted, guardian, signals, terminal, voice};
-        const bool granted = turn.granted.fence() != 0 && turn.signal == 0 && !turn.guardian_lost;
+            open_client(store, {.ttl = options.ttl, .label = label, .observer = observer, .stand_in = stand_in});
+        command_run run{options, *store, tree, voice};
+        const auto since = std::chrono::steady_clock::now();
         try {
-            result = granted ? run.with_lease(turn.granted, job) : run.without_lease(turn);
+            // Again if the lease ends before the command could begin.
+            for (std::optional<command_run::result> end; !end; result = end.value_or(result)) {
+                run_options asked = options;
+                if (asked.wait) asked.wait = left_of(*options.wait, since);
+                turn turn = asked.wait && *asked.wait <= milliseconds{0}
+                                ? timed_out_turn()
+                                : await_turn(client, asked, since, label, signals, guardian, *observer, voice);
+                const bool granted = turn.granted.fence() != 0 && turn.signal == 0 && !turn.guardian_lost;
+                job job{options, turn.granted, guardian, signals, terminal, voice, tree.control_group};
+                end = granted ? run.with_lease(turn.granted, job) : run.without_lease(turn);
+            }
         } catch (...) {
             if (looker::left_one()) client.close(milliseconds{0});
             throw;
@@ -314,6 +373,7 @@ int run_command(const run_options& given) {
     guardian.dismiss();
     voice.say(weight::detail, "ended", "ending with " + std::to_string(result.code),
               {{"code", std::int64_t{result.code}}});
+    voice.finish();
     if (result.signal != 0) die_of(result.whom, result.signal);
     if (looker::left_one()) ::_exit(result.code);
     return result.code;

@@ -42,14 +42,14 @@ signals::signals() : ignored_children_{ignored(SIGCHLD)} {
 // They stay blocked: a SIGPIPE of a message that nobody read may still be pending.
 signals::~signals() { ::close(descriptor_); }
 
-void signals::pass_on_stops() {
+void signals::pass_on_stops(bool pass_on) {
     if (ignored(SIGTSTP)) return;
     sigset_t stop;
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
-    ::pthread_sigmask(SIG_BLOCK, &stop, nullptr);
-    sigaddset(&wanted_, SIGTSTP);
+    pass_on ? sigaddset(&wanted_, SIGTSTP) : sigdelset(&wanted_, SIGTSTP);
     ::signalfd(descriptor_, &wanted_, SFD_CLOEXEC | SFD_NONBLOCK);
+    ::pthread_sigmask(pass_on ? SIG_BLOCK : SIG_UNBLOCK, &stop, nullptr);
 }
 
 std::vector<int> signals::take() {

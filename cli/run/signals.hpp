@@ -25,8 +25,8 @@ public:
     /// Whether SIGCHLD was ignored, as it stays for the command. Here it cannot be: then nobody could be waited for.
     [[nodiscard]] bool ignored_children() const { return ignored_children_; }
 
-    /// While it waits, ^Z stops baton as any program; later it is passed on to the command.
-    void pass_on_stops();
+    /// While baton waits, ^Z stops it as any program. While the command runs, ^Z is taken and passed on to the command.
+    void pass_on_stops(bool pass_on);
 
 private:
     sigset_t original_{};

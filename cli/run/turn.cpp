@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,7 @@
 
 #include "baton/error.hpp"
 #include "client/printable.hpp"
+#include "duration.hpp"
 #include "run/looker.hpp"
 #include "run/waiting_line.hpp"
 
@@ -85,8 +87,9 @@ void ask(client& client, const run_options& options, const std::stop_token& stop
 
 class wait_display {
 public:
-    wait_display(const run_options& options, std::string label, voice& voice, looker& looker)
-        : options_{options}, label_{std::move(label)}, voice_{voice}, looker_{looker} {
+    wait_display(const run_options& options, steady_clock::time_point since, std::string label, voice& voice,
+                 looker& looker)
+        : options_{options}, label_{std::move(label)}, voice_{voice}, looker_{looker}, started_{since} {
         const char* const kind = std::getenv("TERM");
         redraws_ = ::isatty(STDERR_FILENO) == 1 && !voice.json() && kind != nullptr && *kind != '\0' &&
                    std::string_view{kind} != "dumb" && voice.tone() != tone::quiet;
@@ -161,7 +164,7 @@ private:
     looker& looker_;
     bool redraws_ = false;
     bool limits_checked_ = false;
-    steady_clock::time_point started_ = steady_clock::now();
+    steady_clock::time_point started_;
     milliseconds due_ = milliseconds{1'000};
 };
 
@@ -186,21 +189,50 @@ std::optional<protocol::duration> pause_left(looker& looker) {
 
 }  // namespace
 
-turn await_turn(client& client, const run_options& options, const std::string& label, signals& signals,
-                guardian& guardian, const reach_observer& reach, voice& voice) {
+wait_observer::wait_observer() : wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
+    if (wake_ < 0) throw std::system_error{errno, std::generic_category(), "eventfd"};
+}
+
+wait_observer::~wait_observer() { ::close(wake_); }
+
+/// A request that was not queued had no place to lose: the client asks again, and the answer says it all.
+void wait_observer::session_replaced() {
+    if (std::exchange(queued_, false)) ::eventfd_write(wake_, 1);
+}
+
+bool wait_observer::take_lost_place() {
+    eventfd_t count = 0;
+    return ::eventfd_read(wake_, &count) == 0;
+}
+
+void tell_lost_place(voice& voice, const run_options& options, const char* what_follows) {
+    std::vector<std::string> names;
+    for (const claim& claim : options.claims) names.push_back(claim.resource);
+    voice.say(weight::news, "place_lost",
+              "lost its place in the queue for " + names_of(options.claims) +
+                  ": it was stopped, or could not reach the engine, for longer than the ttl of " +
+                  show_duration(options.ttl) + "; " + what_follows,
+              {{"names", names}, {"ttl_ms", std::int64_t{options.ttl.count()}}});
+}
+
+turn await_turn(client& client, const run_options& options, steady_clock::time_point since, const std::string& label,
+                signals& signals, guardian& guardian, wait_observer& observer, voice& voice) {
+    // A terminal or a pipe that takes no output must not keep us from the command once it is its turn.
+    voice.wait_for_reader(options.ttl / 16);
     const auto arrived = std::make_shared<answer>();
     std::stop_source withdraw;
     ask(client, options, withdraw.get_token(), arrived);
 
     looker looker{client, options.claims};
-    wait_display display{options, label, voice, looker};
+    wait_display display{options, since, label, voice, looker};
     const auto give_up = steady_clock::now() + (options.nonblock ? reach_without_waiting : reach_within);
     steady_clock::time_point leave_by = steady_clock::time_point::max();
     turn result;
     for (;;) {
         auto until = std::min(display.next(), leave_by);
-        if (!reach.reached) until = std::min(until, give_up);
-        std::array<pollfd, 4> wanted{{{arrived->wake, POLLIN, 0},
+        if (!observer.reached()) until = std::min(until, give_up);
+        std::array<pollfd, 5> wanted{{{arrived->wake, POLLIN, 0},
+                                      {observer.descriptor(), POLLIN, 0},
                                       {signals.descriptor(), POLLIN, 0},
                                       {looker.descriptor(), POLLIN, 0},
                                       {guardian.link().descriptor(), POLLIN, 0}}};
@@ -208,9 +240,10 @@ turn await_turn(client& client, const run_options& options, const std::string& l
         for (const int signal : signals.take())
             if (ends_programs(signal) && result.signal == 0) result.signal = signal;
         result.guardian_lost = result.guardian_lost || guardian.gone();
+        if (observer.take_lost_place()) tell_lost_place(voice, options, "queueing again");
         if (arrived->take(result)) break;
         const auto now = steady_clock::now();
-        result.unreached = !reach.reached && now >= give_up;
+        result.unreached = !observer.reached() && now >= give_up;
         if (result.unreached || now >= leave_by) break;
         if ((result.signal != 0 || result.guardian_lost) && !withdraw.stop_requested()) {
             withdraw.request_stop();
@@ -224,7 +257,7 @@ turn await_turn(client& client, const run_options& options, const std::string& l
     }
     voice.redraw("");
     if (result.busy) result.paused = pause_left(looker);
-    result.unreached = result.unreached || (result.error == errc::timed_out && !reach.reached);
+    result.unreached = result.unreached || (result.error == errc::timed_out && !observer.reached());
     // What was granted in the moment of leaving is given back unused.
     if (result.signal != 0 || result.guardian_lost) result.granted.release_unfinished();
     return result;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "baton/client.hpp"
 #include "run/guardian.hpp"
@@ -24,15 +26,37 @@ struct turn {
     bool guardian_lost = false;
 };
 
-/// Knows whether the engine has ever answered.
-class reach_observer final : public observer {
+/// What a waiter hears from its client: whether the engine has ever answered, and that it lost its place in the queue.
+class wait_observer final : public observer {
 public:
-    std::atomic<bool> reached{false};
-    void reconnected() override { reached = true; }
+    wait_observer();
+    wait_observer(const wait_observer&) = delete;
+    wait_observer& operator=(const wait_observer&) = delete;
+    ~wait_observer() override;
+
+    [[nodiscard]] bool reached() const { return reached_; }
+    /// Readable when there is a loss to take.
+    [[nodiscard]] int descriptor() const { return wake_; }
+    /// Whether a place was lost since the last call.
+    [[nodiscard]] bool take_lost_place();
+
+    void reconnected() override { reached_ = true; }
+    void queued(const std::vector<claim>& /*claims*/) override { queued_ = true; }
+    void session_replaced() override;
+
+private:
+    std::atomic<bool> reached_{false};
+    bool queued_ = false;
+    int wake_;
 };
 
-/// When it returns without a lease, the request has left the queue, or the client is closed.
-[[nodiscard]] turn await_turn(client& client, const run_options& options, const std::string& label, signals& signals,
-                              guardian& guardian, const reach_observer& reach, voice& voice);
+/// When it returns without a lease, the request has left the queue, or the client is closed. `since` is when the wait
+/// began, perhaps with an earlier request; `options.wait` is what is left of it.
+[[nodiscard]] turn await_turn(client& client, const run_options& options, std::chrono::steady_clock::time_point since,
+                              const std::string& label, signals& signals, guardian& guardian, wait_observer& observer,
+                              voice& voice);
+
+/// Says that the place in the queue was lost, and what follows: the same words wherever it was noticed.
+void tell_lost_place(voice& voice, const run_options& options, const char* what_follows);
 
 }  // namespace baton::cli

@@ -1,7 +1,10 @@
 #include "run/voice.hpp"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,16 +12,59 @@
 #include "json.hpp"
 
 namespace baton::cli {
+namespace {
 
-void voice::write(const std::string& text) const {
-    pollfd writable{STDERR_FILENO, POLLOUT, 0};
-    for (std::size_t done = 0; done < text.size();) {
-        if (longest_wait_ && ::poll(&writable, 1, static_cast<int>(longest_wait_->count())) == 0) return;
-        const ssize_t length = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
-        if (length < 0 && errno == EINTR) continue;
-        if (length <= 0) return;
-        done += static_cast<std::size_t>(length);
+constexpr std::size_t most_pending = 64U << 10U;
+
+/// stderr once more, as a description of our own that does not block: to change the shared one would change it for all
+/// who have it. A regular file is used as it is, because a second description has a position of its own.
+int open_without_blocking() {
+    struct stat found {};
+    if (::fstat(STDERR_FILENO, &found) != 0 || !(S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode)))
+        return STDERR_FILENO;
+    const int opened = ::open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return opened < 0 ? STDERR_FILENO : opened;
+}
+
+}  // namespace
+
+voice::voice(cli::tone tone, bool json) : tone_{tone}, json_{json}, descriptor_{open_without_blocking()} {}
+
+voice::~voice() {
+    if (descriptor_ != STDERR_FILENO) ::close(descriptor_);
+}
+
+void voice::write(const std::string& text) {
+    if (pending_.size() > most_pending) flush();
+    if (pending_.size() > most_pending) return;
+    pending_ += text;
+    flush();
+}
+
+long voice::write_some() {
+    const ssize_t sent = ::send(descriptor_, pending_.data(), pending_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return sent >= 0 || errno != ENOTSOCK ? sent : ::write(descriptor_, pending_.data(), pending_.size());
+}
+
+void voice::flush() {
+    pollfd writable{descriptor_, POLLOUT, 0};
+    const int longest = longest_wait_ ? static_cast<int>(longest_wait_->count()) : -1;
+    // Where stderr could not be opened once more, only a poll before each write keeps it from blocking.
+    bool poll_first = descriptor_ == STDERR_FILENO;
+    while (!pending_.empty()) {
+        if (poll_first && ::poll(&writable, 1, longest) == 0) return;
+        const long length = write_some();
+        poll_first = true;
+        if (length > 0)
+            pending_.erase(0, static_cast<std::size_t>(length));
+        else if (length == 0 || (errno != EINTR && errno != EAGAIN))
+            pending_.clear();  // nobody reads: a command must not fail for that
     }
+}
+
+void voice::finish() {
+    wait_for_reader({});
+    flush();
 }
 
 void voice::say(weight weight, const char* event, const std::string& sentence, const std::vector<field>& fields) {
@@ -36,6 +82,10 @@ void voice::say(weight weight, const char* event, const std::string& sentence, c
 
 void voice::redraw(const std::string& line) {
     if (json_ || (line.empty() && !drawn_)) return;
+    if (!line.empty() && !pending_.empty()) {  // only the newest line counts, and there will be another
+        flush();
+        if (!pending_.empty()) return;
+    }
     write("\r\x1b[K" + line);
     drawn_ = !line.empty();
 }

@@ -35,6 +35,7 @@ public:
     virtual void unsure() {}  ///< no renewal was answered for half the ttl
     virtual void reconnecting(std::error_code /*why*/) {}
     virtual void reconnected() {}
+    virtual void session_replaced() {}  ///< the store forgot this client, after a ttl of silence: waiters queue anew
     virtual void store_error(std::error_code, const std::string& /*the server's words, if any*/) {}
 };
 

@@ -15,6 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr auto between_looks = 20ms;
+
 }  // namespace
 
 server::server(const options& options, client_room room, state_file& state, int listening)
@@ -27,7 +29,8 @@ server::server(const options& options, client_room room, state_file& state, int 
       signals_{context_, SIGTERM, SIGINT},
       due_timer_{context_},
       idle_timer_{context_},
-      accept_timer_{context_} {
+      accept_timer_{context_},
+      sweeper_{context_} {
     if (state.may_be_owed()) paused_until_ = started_ + state.patience();
 }
 
@@ -99,7 +102,9 @@ std::shared_ptr<const resp::descriptor> server::keep(resp::descriptor passed) {
 /// Each connection has a watch of its own, also if many are of one process: its end costs what its own sessions cost,
 /// so that the end of a process with n connections costs n times that.
 void server::watch(const std::shared_ptr<peer>& from, const resp::passed_descriptors& pidfds) {
-    from->bind(process_watch::make(context_, pidfds, from, [this](const auto& ended) { end_processes(ended); }));
+    from->bind(process_watch::make(
+        context_, pidfds, from, [this](const auto& ended) { end_processes(ended); },
+        [this](const auto& ended) { end_some_processes(ended); }));
 }
 
 /// What the processes said before they ended counts: they may have left in good order.
@@ -107,13 +112,50 @@ void server::end_processes(const std::shared_ptr<process_watch>& processes) {
     const auto peer = processes->peer();
     if (peer) peer->drain();
     for (auto& [name, space] : spaces_) {
-        const std::size_t before = space.engine().session_count();
-        auto notices = space.end_processes(processes);
-        count_sessions(before, space.engine().session_count());
-        deliver(space, notices);
+        std::vector<space::swept_session> to_sweep;
+        change(name, [&](agent::space& each) { return each.end_processes(processes, to_sweep); });
+        sweep(name, to_sweep);
     }
     flush_notices();
     if (peer) peer->flush();
+}
+
+/// Of baton and its guardian, the one that is left kills what the command started. If it is stopped it cannot, and the
+/// agent does. It may also be stopped later, before it is done.
+void server::end_some_processes(const std::shared_ptr<process_watch>& processes) {
+    const bool to_be_swept =
+        std::ranges::any_of(spaces_, [&](const auto& entry) { return entry.second.has_tree(processes); });
+    if (processes->ended() || !to_be_swept) return;
+    if (processes->the_rest_is_stopped()) {
+        for (auto& [name, space] : spaces_) sweep(name, space.begin_sweep(processes));
+        return;
+    }
+    const auto timer = std::make_shared<asio::steady_timer>(context_, between_looks);
+    timer->async_wait([this, timer, weak = std::weak_ptr{processes}](std::error_code error) {
+        if (const auto known = weak.lock(); known && !error && !stopping_) end_some_processes(known);
+    });
+}
+
+/// First the tree, then the claims pass on.
+void server::sweep(const std::string& space, const std::vector<space::swept_session>& sessions) {
+    for (const auto& [session, tree] : sessions)
+        sweeper_.sweep(
+            tree, [this, space, session] { change(space, [&](agent::space& each) { return each.prolong(session); }); },
+            [this, space, session] {
+                change(space, [&](agent::space& each) { return each.close_gone(session); });
+                flush_notices();
+            });
+}
+
+/// Does something to a space that still exists, and what follows from it.
+void server::change(const std::string& name, const std::function<space::notices(agent::space&)>& how) {
+    const auto found = spaces_.find(name);
+    if (found == spaces_.end()) return;
+    space& space = found->second;
+    const std::size_t before = space.engine().session_count();
+    auto notices = how(space);
+    count_sessions(before, space.engine().session_count());
+    deliver(space, notices);
 }
 
 void server::ended(const std::shared_ptr<peer>& peer) {

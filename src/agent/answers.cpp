@@ -1,5 +1,6 @@
 // What each request is answered. Refusals of the rules are events; errors are for what is not a request at all, goes
 // beyond the bounds of this agent, or comes from a client of another version.
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "agent/server.hpp"
@@ -95,6 +96,20 @@ std::string server::bind_processes(const std::shared_ptr<peer>& from, std::uint6
     // A session that is of two processes must not end with the one that is known.
     watch(from, {});
     return {};
+}
+
+/// Only processes of the user who asks are killed, whatever they carry; and a control group, in which others may be,
+/// only for the agent's own user. An agent of another user that is not root could kill nothing.
+void server::answer(const std::shared_ptr<peer>& from, const resp::sweep& sweep, std::string& out) {
+    ucred user{};
+    socklen_t size = sizeof user;
+    if (getsockopt(from->native_handle(), SOL_SOCKET, SO_PEERCRED, &user, &size) != 0 ||
+        (geteuid() != 0 && geteuid() != user.uid))
+        return resp::writer{out}.error("DENIED this agent may not end processes of other users");
+    from->tree = owned_tree{sweep.tree, user.uid};
+    std::string& group = from->tree->tree.control_group;
+    if (user.uid != geteuid() || !is_control_group_of(group, sweep.tree.cookie)) group.clear();
+    resp::writer{out}.simple("OK");
 }
 
 void server::answer(const std::shared_ptr<peer>& from, const resp::look& look, std::string& out) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <asio/local/stream_protocol.hpp>
 
 #include "agent/process_watch.hpp"
+#include "agent/sweeper.hpp"
 #include "stores/resp/codec.hpp"
 #include "stores/resp/socket_io.hpp"
 
@@ -67,6 +69,7 @@ public:
     [[nodiscard]] int native_handle() { return socket_.native_handle(); }
 
     std::string space = "default";
+    std::optional<owned_tree> tree;  // of the sessions that are opened here
 
 private:
     void read();

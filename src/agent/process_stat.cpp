@@ -10,10 +10,9 @@
 #include <string>
 
 namespace baton {
-namespace {
 
 // The name, in brackets, may contain anything, brackets too: what counts comes after the last one.
-std::optional<process_stat> parse(const char* text) {
+std::optional<process_stat> parse_stat(const char* text) {
     const char* const close = std::strrchr(text, ')');
     if (close == nullptr) return {};
     process_stat found;
@@ -30,8 +29,6 @@ std::optional<process_stat> parse(const char* text) {
     return found;
 }
 
-}  // namespace
-
 std::optional<process_stat> look_at(pid_t process) {
     // Not a stream: it throws where the process ends between open and read.
     const int file = ::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
@@ -39,7 +36,7 @@ std::optional<process_stat> look_at(pid_t process) {
     std::array<char, 1024> text{};
     const ssize_t length = ::read(file, text.data(), text.size() - 1);
     ::close(file);
-    return length > 0 ? parse(text.data()) : std::nullopt;
+    return length > 0 ? parse_stat(text.data()) : std::nullopt;
 }
 
 }  // namespace baton

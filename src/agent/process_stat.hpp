@@ -19,7 +19,10 @@ struct process_stat {
     [[nodiscard]] bool ended() const { return state == 'Z' || state == 'X'; }
 };
 
-/// None if there is no such process.
+/// From the contents of /proc/PID/stat.
+[[nodiscard]] std::optional<process_stat> parse_stat(const char* text);
+
+/// None if there is no such process, or it could not be looked at.
 [[nodiscard]] std::optional<process_stat> look_at(pid_t process);
 
 }  // namespace baton

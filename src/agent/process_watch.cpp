@@ -2,7 +2,11 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <utility>
+
+#include "agent/process_stat.hpp"
+#include "stores/local/pidfd.hpp"
 
 namespace baton::agent {
 namespace {
@@ -15,8 +19,8 @@ bool has_ended(int pidfd) {
 
 }  // namespace
 
-process_watch::process_watch(const std::shared_ptr<agent::peer>& peer, on_end call)
-    : peer_{peer}, on_end_{std::move(call)} {}
+process_watch::process_watch(const std::shared_ptr<agent::peer>& peer, on_end call, on_end call_in_part)
+    : peer_{peer}, on_end_{std::move(call)}, on_part_{std::move(call_in_part)} {}
 
 process_watch::~process_watch() {
     for (process& each : processes_)
@@ -24,9 +28,10 @@ process_watch::~process_watch() {
 }
 
 std::shared_ptr<process_watch> process_watch::make(asio::io_context& context, const resp::passed_descriptors& pidfds,
-                                                   const std::shared_ptr<agent::peer>& peer, on_end call) {
+                                                   const std::shared_ptr<agent::peer>& peer, on_end call,
+                                                   on_end call_in_part) {
     if (pidfds.empty()) return nullptr;
-    auto made = std::make_shared<process_watch>(peer, std::move(call));
+    auto made = std::make_shared<process_watch>(peer, std::move(call), std::move(call_in_part));
     for (const auto& pidfd : pidfds) {
         made->processes_.push_back({pidfd, asio::posix::stream_descriptor{context}});
         std::error_code error;
@@ -45,10 +50,19 @@ void process_watch::await(process& each) {
                                 if (error || !self) return;
                                 // Asio may pass on an event of a descriptor that had this number before.
                                 if (!has_ended(each.pidfd->get())) return self->await(each);
-                                if (--self->left_ > 0) return;
+                                if (--self->left_ > 0) return self->on_part_(self);
                                 self->on_end_(self);
                                 self->ended_ = true;
                             });
+}
+
+bool process_watch::the_rest_is_stopped() const {
+    return std::ranges::all_of(processes_, [](const process& each) {
+        if (has_ended(each.pidfd->get())) return true;
+        const auto number = detail::number_of(each.pidfd->get());
+        const auto found = number ? look_at(*number) : std::nullopt;
+        return found && found->stopped();
+    });
 }
 
 }  // namespace baton::agent

@@ -3,6 +3,7 @@
 //   answers.cpp  what each request is answered
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 #include "agent/process_limits.hpp"
 #include "agent/space.hpp"
 #include "agent/state_file.hpp"
+#include "agent/sweeper.hpp"
 #include "stores/resp/wire.hpp"
 
 namespace baton::agent {
@@ -41,6 +43,9 @@ private:
     [[nodiscard]] bool may_come_in(int socket) const;
     void watch(const std::shared_ptr<peer>& from, const resp::passed_descriptors& pidfds);
     void end_processes(const std::shared_ptr<process_watch>& processes);
+    void end_some_processes(const std::shared_ptr<process_watch>& processes);
+    void sweep(const std::string& space, const std::vector<space::swept_session>& sessions);
+    void change(const std::string& space, const std::function<space::notices(agent::space&)>& how);
     space* find_space(const std::string& name);
     void deliver(const space& space, space::notices& notices);
     void count_sessions(std::size_t before, std::size_t after);
@@ -55,6 +60,7 @@ private:
     // answers.cpp
     void answer(const std::shared_ptr<peer>& from, const protocol::command& command, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::hello& hello, std::string& out);
+    void answer(const std::shared_ptr<peer>& from, const resp::sweep& sweep, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::look& look, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::ping& ping, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::redis_hello& hello, std::string& out);
@@ -77,6 +83,7 @@ private:
     asio::steady_timer due_timer_;
     asio::steady_timer idle_timer_;
     asio::steady_timer accept_timer_;
+    sweeper sweeper_;
     std::optional<clock::time_point> armed_;
 
     std::set<std::shared_ptr<peer>> peers_;

@@ -36,6 +36,7 @@ std::vector<event> space::perform(const command& command, const std::shared_ptr<
 void space::opened(const session_id& session, const std::shared_ptr<peer>& by) {
     owner& owner = owners_[session];
     owner.listener = by;
+    owner.tree = by->tree;
     unbind(session, owner);
     const auto& processes = by->processes();
     if (!processes || processes->ended()) return;  // their end would never be told again
@@ -57,15 +58,54 @@ void space::forget(const session_id& session) {
     owners_.erase(found);
 }
 
-space::notices space::end_processes(const std::shared_ptr<process_watch>& processes) {
+space::notices space::end_processes(const std::shared_ptr<process_watch>& processes,
+                                    std::vector<swept_session>& to_sweep) {
+    to_sweep = begin_sweep(processes);
     notices notices;
     const auto gone = bound_.extract(processes.get());
     if (!gone) return notices;
     for (const session_id& session : gone.mapped()) {
-        auto outcome = host_.apply(close{session, closing::gone}, session);
-        forget(session);
-        route(outcome.notices, notices);
+        owner& owner = owners_.at(session);
+        owner.processes.reset();
+        if (owner.swept) continue;
+        for (notice& each : close_gone(session)) notices.push_back(std::move(each));
     }
+    return notices;
+}
+
+bool space::has_tree(const std::shared_ptr<process_watch>& processes) const {
+    const auto bound = bound_.find(processes.get());
+    return bound != bound_.end() && std::ranges::any_of(bound->second, [this](const session_id& session) {
+               const owner& owner = owners_.at(session);
+               return owner.tree && !owner.swept;
+           });
+}
+
+std::vector<space::swept_session> space::begin_sweep(const std::shared_ptr<process_watch>& processes) {
+    std::vector<swept_session> to_sweep;
+    const auto bound = bound_.find(processes.get());
+    if (bound == bound_.end()) return to_sweep;
+    for (const session_id& session : bound->second) {
+        owner& owner = owners_.at(session);
+        if (owner.tree && !std::exchange(owner.swept, true)) to_sweep.push_back({session, *owner.tree});
+    }
+    return to_sweep;
+}
+
+space::notices space::prolong(const session_id& session) {
+    notices notices;
+    if (!owners_.contains(session)) return notices;
+    auto outcome = host_.apply(renew{session}, session);
+    route(outcome.notices, notices);
+    return notices;
+}
+
+space::notices space::close_gone(const session_id& session) {
+    notices notices;
+    if (!owners_.contains(session)) return notices;
+    auto outcome = host_.apply(close{session, closing::gone}, session);
+    forget(session);
+    route(outcome.notices, notices);
     return notices;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/process_watch.hpp"
+#include "agent/sweeper.hpp"
 #include "baton/inspect.hpp"
 #include "baton/store.hpp"
 #include "engine/engine_host.hpp"
@@ -27,6 +28,10 @@ public:
         protocol::event event;
     };
     using notices = std::vector<notice>;
+    struct swept_session {
+        protocol::session_id session;
+        owned_tree tree;
+    };
 
     /// With a clock that shows `now`, and paused if there is a time until which.
     space(std::chrono::milliseconds max_ttl, protocol::instant now, std::optional<protocol::instant> paused_until);
@@ -35,8 +40,16 @@ public:
     std::vector<protocol::event> perform(const protocol::command& command, const std::shared_ptr<peer>& from,
                                          notices& notices);
     notices tick();
-    /// Sessions that are bound to these processes are gone.
-    notices end_processes(const std::shared_ptr<process_watch>& processes);
+    /// Sessions that are bound to these processes are gone. Those that have a tree live on until it is swept.
+    notices end_processes(const std::shared_ptr<process_watch>& processes, std::vector<swept_session>& to_sweep);
+    /// Whether a session that is bound to these processes has a tree that is not being swept yet.
+    [[nodiscard]] bool has_tree(const std::shared_ptr<process_watch>& processes) const;
+    /// Those that have a tree. From now on they are being swept, and are in no other such list.
+    std::vector<swept_session> begin_sweep(const std::shared_ptr<process_watch>& processes);
+    /// Keeps a session alive while it is swept.
+    notices prolong(const protocol::session_id& session);
+    /// Ends a session as that of a process that died.
+    notices close_gone(const protocol::session_id& session);
 
     [[nodiscard]] snapshot look(const inspect_filter& filter) const;
     [[nodiscard]] bool knows(const protocol::session_id& session) const { return owners_.contains(session); }
@@ -47,6 +60,8 @@ private:
     struct owner {
         std::weak_ptr<peer> listener;
         std::shared_ptr<process_watch> processes;  // of the connection that opened it last; null: the ttl alone counts
+        std::optional<owned_tree> tree;
+        bool swept = false;  // its tree is being killed; then it is closed
     };
 
     void opened(const protocol::session_id& session, const std::shared_ptr<peer>& by);

@@ -152,8 +152,8 @@ void client_core::perform(const observed& action) {
             case observed::what::queued: return observer.queued(claims);
             case observed::what::unsure: return observer.unsure();
             case observed::what::reconnected: return observer.reconnected();
-            case observed::what::reconnecting:
-            case observed::what::session_replaced: return;
+            case observed::what::session_replaced: return observer.session_replaced();
+            case observed::what::reconnecting: return;
         }
     });
 }

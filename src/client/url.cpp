@@ -34,13 +34,11 @@ std::string default_url() {
     return url != nullptr && *url != '\0' ? url : "local:";
 }
 
-std::shared_ptr<store> make_store(std::string_view url, std::shared_ptr<const resp::descriptor> companion,
-                                  bool start_agent) {
+std::shared_ptr<store> make_store(std::string_view url, local_options options) {
     const std::string_view scheme = scheme_of(url);
     if (scheme == "memory") return memory_store(url.substr(scheme.size() + 1));
     if (scheme == "local")
-        return local_store(parse_local_address(url.substr(scheme.size() + 1)),
-                           {.companion = std::move(companion), .start = start_agent});
+        return local_store(parse_local_address(url.substr(scheme.size() + 1)), std::move(options));
     redis_address address = parse_redis_address(url);
     return address.dialect.empty() ? redis_store(std::move(address)) : dialect_store(std::move(address));
 }

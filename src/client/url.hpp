@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "baton/store.hpp"
-#include "stores/resp/descriptor.hpp"
+#include "stores/local/local_store.hpp"
 
 namespace baton::detail {
 
@@ -14,11 +14,8 @@ namespace baton::detail {
 [[nodiscard]] std::string default_url();
 
 /// Throws `error` with bad_url or unsupported and a message that names the part; never shows a password.
-/// Sessions are bound to this process and to a companion, where a store can do that: see local_options. Without
-/// `start_agent`, a `local:` store that finds no agent fails with no_agent.
-[[nodiscard]] std::shared_ptr<store> make_store(std::string_view url,
-                                                std::shared_ptr<const resp::descriptor> companion = {},
-                                                bool start_agent = true);
+/// The options are those of `local:`; other stores have no use for them.
+[[nodiscard]] std::shared_ptr<store> make_store(std::string_view url, local_options options = {});
 
 /// The canonical form of an address, for other processes: it means the same whatever their working directory is. It may
 /// contain a password. Throws `error` with bad_url.

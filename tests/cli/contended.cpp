@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
         }
         if (play == "--report") report_to = file;
     }
-    baton::cli::store_maker_used() = [](std::string_view, const baton::cli::companion&, bool) { return line(); };
+    baton::cli::store_maker_used() = [](std::string_view, const baton::detail::local_options&) { return line(); };
     sigprocmask(SIG_SETMASK, &before, nullptr);
     argv[next] = argv[0];
     const int code = baton::cli::program(argc - static_cast<int>(next), argv + next);

@@ -1,12 +1,15 @@
 // The parts of the program that need no process: durations, claims, the stop sequence, the keeper, the waiting line.
 #include <gtest/gtest.h>
 
+#include "agent/control_group.hpp"
+#include "agent/sweep_plan.hpp"
 #include "baton/client.hpp"
 #include "claim_spec.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
 #include "run/environment.hpp"
 #include "run/keeper.hpp"
+#include "run/refusals.hpp"
 #include "run/stop_sequence.hpp"
 #include "run/waiting_line.hpp"
 
@@ -225,6 +228,62 @@ TEST(Environment, NamesTheAncestorsOfTheSamePlaceOnly) {
     options.place = {"local:", ""};
     options.claims = exclusive("b\nlocal:\ta").list();
     EXPECT_FALSE(held_around(around, options)) << "a line break in a name is not one between names";
+}
+
+/// A chain of processes that fork and exit may be missed for a second: that is not a refusal.
+TEST(Refusals, WhatIsNotFoundIsNotASurvivor) {
+    refusals refusals{milliseconds{1'000}};
+    steady_time now;
+    for (int round = 0; round < 1'000; ++round)
+        refusals.note({.reached = 0, .refused = 0, .unknown = 0}, now += milliseconds{5});
+    EXPECT_EQ(refusals.survivors(), 0U);
+}
+
+TEST(Refusals, WhatCannotBeLookedAtIsNotASurvivor) {
+    refusals refusals{milliseconds{1'000}};
+    steady_time now;
+    for (int round = 0; round < 1'000; ++round)
+        refusals.note({.reached = 0, .refused = 2, .unknown = 1}, now += milliseconds{5});
+    EXPECT_EQ(refusals.survivors(), 0U);
+}
+
+TEST(Refusals, WhatMayNotBeKilledForASecondIsASurvivor) {
+    refusals refusals{milliseconds{1'000}};
+    steady_time now;
+    for (int round = 0; round < 150; ++round)
+        refusals.note({.reached = 0, .refused = 2, .unknown = 0}, now += milliseconds{5});
+    refusals.note({.reached = 1, .refused = 2, .unknown = 0}, now += milliseconds{5});
+    for (int round = 0; round < 150; ++round)
+        refusals.note({.reached = 0, .refused = 2, .unknown = 0}, now += milliseconds{5});
+    EXPECT_EQ(refusals.survivors(), 0U) << "something was killed in between";
+    for (int round = 0; round < 100; ++round)
+        refusals.note({.reached = 0, .refused = 2, .unknown = 0}, now += milliseconds{5});
+    EXPECT_EQ(refusals.survivors(), 2U);
+}
+
+TEST(SweepPlan, IsOverAfterTwoCleanPassesInARow) {
+    agent::sweep_plan plan{steady_time{}};
+    steady_time now;
+    EXPECT_FALSE(plan.passed(true, now += milliseconds{5}));
+    EXPECT_FALSE(plan.passed(false, now += milliseconds{5}));
+    EXPECT_FALSE(plan.passed(true, now += milliseconds{5}));
+    EXPECT_TRUE(plan.passed(true, now += milliseconds{5}));
+}
+
+TEST(SweepPlan, IsOverInTheEndWhateverIsFound) {
+    agent::sweep_plan plan{steady_time{}};
+    EXPECT_FALSE(plan.passed(false, steady_time{} + agent::sweep_plan::longest - milliseconds{1}));
+    EXPECT_TRUE(plan.passed(false, steady_time{} + agent::sweep_plan::longest));
+}
+
+TEST(ControlGroup, APathIsOfItsCookieOnly) {
+    const std::string cookie(32, 'a');
+    EXPECT_TRUE(is_control_group_of("/sys/fs/cgroup/user/baton-" + cookie, cookie));
+    EXPECT_FALSE(is_control_group_of("/sys/fs/cgroup/user/baton-" + cookie, std::string(32, 'b')));
+    EXPECT_FALSE(is_control_group_of("/sys/fs/cgroup/system.slice", cookie));
+    EXPECT_FALSE(is_control_group_of("relative/baton-" + cookie, cookie));
+    EXPECT_FALSE(is_control_group_of("/a/../b/baton-" + cookie, cookie));
+    EXPECT_FALSE(is_control_group_of("", cookie));
 }
 
 }  // namespace

@@ -4,43 +4,13 @@
 
 #include <algorithm>
 #include <deque>
-#include <filesystem>
 
-#include "shells.hpp"
+#include "own_agent.hpp"
 
 namespace baton::testing {
 namespace {
 
-class Shared : public Shells {
-protected:
-    ~Shared() override {
-        // Not to meet the next agent that a client starts while this one is being killed.
-        eventually([this] {
-            for (const pid_t id : agents()) ::kill(id, SIGKILL);
-            return agents().empty();
-        });
-    }
-
-    [[nodiscard]] std::string address() const override { return "local:" + folder_.path("agent"); }
-    [[nodiscard]] std::vector<pid_t> agents() const {
-        std::vector<pid_t> found;
-        for (const pid_t id : processes_with(address()))
-            if (contents("/proc/" + std::to_string(id) + "/cmdline").find(std::string{"\0agent\0", 7}) !=
-                std::string::npos)
-                found.push_back(id);
-        return found;
-    }
-    /// One whose successors wait but a second for the clients that it leaves behind.
-    void start_agent() {
-        agent_.emplace(baton({"agent", "--foreground", "--address", address(), "--max-ttl-ms", "1000"}));
-        ASSERT_TRUE(eventually([this] { return std::filesystem::is_socket(folder_.path("agent")); }));
-    }
-    void kill_agents() const {
-        for (const pid_t id : agents()) ::kill(id, SIGKILL);
-    }
-
-    std::optional<child> agent_;
-};
+using Shared = OwnAgent;
 
 TEST_F(Shared, TheVeryFirstUseReturnsAtOnce) {
     start_options options = shell({}, "x=1");

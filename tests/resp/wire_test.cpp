@@ -127,6 +127,17 @@ TEST(Wire, HelloAndInspectCross) {
     EXPECT_EQ(decode_greeting(parse(out)).value().lineage, 99U);
 }
 
+TEST(Wire, ASweepCrossesAndItsCookieIsChecked) {
+    const std::string cookie(32, 'c');
+    for (const run_tree& tree : {run_tree{cookie, ""}, run_tree{cookie, "/sys/fs/cgroup/a/baton-" + cookie}}) {
+        std::string out;
+        encode(out, sweep{tree});
+        EXPECT_EQ(std::get<sweep>(decode_request(parse(out)).request.value()), sweep{tree});
+    }
+    EXPECT_FALSE(decode_request(words({"BATON.SWEEP", "short"})).request);
+    EXPECT_FALSE(decode_request(words({"BATON.SWEEP", std::string(32, 'x')})).request);
+}
+
 TEST(Wire, AGreetingOfAnotherVersionIsUnderstoodAsFarAsItsVersion) {
     for (const std::vector<std::string>& list : std::vector<std::vector<std::string>>{
              {"BATON.HELLO", "1", "default", "4711"}, {"BATON.HELLO", "999", "default", "more", "words"}}) {

@@ -23,11 +23,11 @@ struct socket_name {
     socklen_t length = 0;
 };
 
-socket_name name_of(const local_address& address) {
+socket_name name_of(const local_address& address, uid_t user = geteuid()) {
     socket_name name;
     name.address.sun_family = AF_UNIX;
     // An abstract name begins with a zero byte, and ends where its length says.
-    const std::string text = address.is_own() ? std::string{'\0'} + "baton/" + std::to_string(geteuid()) : address.path;
+    const std::string text = address.is_own() ? std::string{'\0'} + "baton/" + std::to_string(user) : address.path;
     std::memcpy(name.address.sun_path, text.data(), text.size());
     name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + text.size() + (address.is_own() ? 0 : 1));
     return name;
@@ -111,6 +111,17 @@ int dial_local(const local_address& address, std::error_code& error, std::string
     if (may_serve(address, server.uid)) return socket;
     why = foreign_server(address, server);
     return give_up(socket, errc::not_permitted, error);
+}
+
+std::optional<pid_t> listener_at(const local_address& address, uid_t user, std::error_code& error) {
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const socket_name name = name_of(address, user);
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    const bool known = socket >= 0 && connect(socket, generic(name), name.length) == 0 &&
+                       getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+    give_up(socket, known ? std::error_code{} : last_error(), error);
+    return known ? std::optional{peer.pid} : std::nullopt;
 }
 
 int listen_local(const local_address& address, mode_t mode, std::error_code& error) {

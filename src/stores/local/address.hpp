@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -27,6 +28,9 @@ struct local_address {
 /// the user; that of a socket file the user, root, or the owner of the folder. Otherwise the error is not_permitted,
 /// and `why` names the process.
 [[nodiscard]] int dial_local(const local_address& address, std::error_code& error, std::string& why);
+
+/// The process that listens there, by the kernel's word. The user is whose own address is meant, where it has no path.
+[[nodiscard]] std::optional<pid_t> listener_at(const local_address& address, uid_t user, std::error_code& error);
 
 /// A socket that listens, or -1: address_in_use if another process does. A socket file is replaced if no process
 /// answers there; the caller has made sure that no other agent is about to do the same.

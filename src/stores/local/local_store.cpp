@@ -84,6 +84,7 @@ public:
         thread->perform([self, done = std::move(done)] { done(self->start()); });
     }
     resp::greeting_step begin_greeting() override {
+        greeted_ = 0;
         resp::greeting_step step;
         step.with = pidfds();
         resp::hello hello{resp::wire_version, address_.space, {}};
@@ -94,9 +95,15 @@ public:
         return step;
     }
     resp::greeting_step answered_greeting(const resp::value& answer) override {
+        // To BATON.SWEEP. An agent of another user, which may not kill, refuses it: then nothing is swept.
+        if (const baton::lineage greeted = std::exchange(greeted_, 0); greeted != 0) return {.lineage = greeted};
         if (const auto greeting = resp::decode_greeting(answer)) {
             retired_ = 0;
-            return {.lineage = greeting->lineage};
+            if (options_.tree.cookie.empty()) return {.lineage = greeting->lineage};
+            greeted_ = greeting->lineage;
+            resp::greeting_step step;
+            resp::encode(step.send, resp::sweep{options_.tree});
+            return step;
         }
         // It makes way for ours. If ours is of another version as well, there is no use in starting it again and again.
         if (says(answer, "RETIRING ") && ++retired_ <= most_retired) return {errc::store_unavailable};
@@ -197,7 +204,8 @@ private:
     const local_options options_;
     const std::weak_ptr<resp::io_thread> thread_;
     const std::shared_ptr<last_words> words_;
-    int retired_ = 0;  // agents of another version that made way, in a row
+    baton::lineage greeted_ = 0;  // by an agent that has yet to answer BATON.SWEEP
+    int retired_ = 0;             // agents of another version that made way, in a row
     std::atomic<bool> starting_{false};
     std::mutex mutex_;
     message_tag looked_ = 0;

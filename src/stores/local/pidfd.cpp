@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
+#include <string>
 
 namespace baton::detail {
 namespace {
@@ -34,6 +36,15 @@ bool is_pidfd(int descriptor) {
     siginfo_t ignored{};
     return waitid(by_pidfd, static_cast<id_t>(descriptor), &ignored, WEXITED | WNOHANG | WNOWAIT) == 0 ||
            errno != EBADF;
+}
+
+std::optional<pid_t> number_of(int pidfd) {
+    std::ifstream lines{"/proc/self/fdinfo/" + std::to_string(pidfd)};
+    for (std::string word; lines >> word;) {
+        pid_t number = 0;  // or 0 for a process of another namespace, or -1 for one that has ended
+        if (word == "Pid:" && lines >> number && number > 0) return number;
+    }
+    return {};
 }
 
 }  // namespace baton::detail

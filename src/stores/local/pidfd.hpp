@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <optional>
+
 #include "stores/resp/descriptor.hpp"
 
 namespace baton::detail {
@@ -17,5 +19,8 @@ namespace baton::detail {
 
 /// Whether a descriptor that another process passed is a pidfd, of whatever process.
 [[nodiscard]] bool is_pidfd(int descriptor);
+
+/// The number of its process in this PID namespace. None if the process has ended, or is not of this namespace.
+[[nodiscard]] std::optional<pid_t> number_of(int pidfd);
 
 }  // namespace baton::detail

@@ -17,6 +17,10 @@
 //   BATON.RESIZE resource limit|auto
 //   BATON.PAUSE until_us
 //   BATON.TICK
+//   BATON.SWEEP cookie [cgroup]          -> OK; when the processes of a session that is opened here are gone, the agent
+//   kills
+//                                        all that carry the cookie, and what is in the control group, and then closes
+//                                        it
 //   BATON.INSPECT [all|prefix|exact name related|alone]   -> a map
 //   claims: count {exclusive resource | shared resource | permits resource n limit}…
 //   slots:  count {resource count slot…}…
@@ -31,6 +35,7 @@
 #include "baton/inspect.hpp"
 #include "baton/protocol.hpp"
 #include "baton/store.hpp"
+#include "protocol/run_tree.hpp"
 #include "stores/resp/codec.hpp"
 
 namespace baton::resp {
@@ -46,6 +51,12 @@ struct hello {
     friend bool operator==(const hello&, const hello&) = default;
 };
 
+struct sweep {
+    run_tree tree;
+
+    friend bool operator==(const sweep&, const sweep&) = default;
+};
+
 struct look {
     inspect_filter filter;
 };
@@ -56,11 +67,12 @@ struct redis_hello {
     std::uint64_t protocol = 3;
 };
 
-using request = std::variant<protocol::command, hello, look, ping, redis_hello>;
+using request = std::variant<protocol::command, hello, sweep, look, ping, redis_hello>;
 
 // What a client says.
 void encode(std::string& out, const protocol::command& command);
 void encode(std::string& out, const hello& hello);
+void encode(std::string& out, const sweep& sweep);
 void encode(std::string& out, const look& look);
 
 struct decoded_request {

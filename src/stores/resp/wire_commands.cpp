@@ -164,6 +164,11 @@ request read_hello(reader& from) {
     if (!valid_space(hello.space)) from.fail();
     return hello;
 }
+request read_sweep(reader& from) {
+    sweep sweep{{from.text(), from.left() > 0 ? from.text() : std::string{}}};
+    if (!valid_cookie(sweep.tree.cookie)) from.fail();
+    return sweep;
+}
 request read_inspect(reader& from) {
     look look;
     if (from.left() == 0) return look;
@@ -203,6 +208,7 @@ constexpr row rows[] = {
     {"BATON.TICK", as_request<read_tick>},
     {"BATON.INSPECT", read_inspect},
     {"BATON.HELLO", read_hello},
+    {"BATON.SWEEP", read_sweep},
     {"PING", read_ping},
     {"HELLO", read_redis_hello},
 };
@@ -231,6 +237,13 @@ void encode(std::string& out, const hello& hello) {
     words words{"BATON.HELLO"};
     words.add(hello.version).add(hello.space);
     if (hello.processes) words.add(*hello.processes);
+    words.append_to(out);
+}
+
+void encode(std::string& out, const sweep& sweep) {
+    words words{"BATON.SWEEP"};
+    words.add(sweep.tree.cookie);
+    if (!sweep.tree.control_group.empty()) words.add(sweep.tree.control_group);
     words.append_to(out);
 }
 

@@ -1,0 +1,85 @@
+// /proc, read with descriptors and memory that are reserved beforehand: a look that is needed in order to kill must not
+// fail because the process that looks has run out of descriptors. A failure is never taken for "there is no process".
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/process_stat.hpp"
+
+namespace baton {
+
+/// What came of a look at one process.
+enum class seen : std::uint8_t {
+    found,
+    gone,    // there is no such process
+    hidden,  // another user's, which this /proc does not show
+    failed,  // for want of descriptors or memory, most likely: nothing is known
+};
+
+class process_table {
+public:
+    /// Throws std::system_error.
+    process_table();
+    process_table(const process_table&) = delete;
+    process_table& operator=(const process_table&) = delete;
+    ~process_table();
+
+    /// All processes, one after the other, in the order of their numbers: begin, then next until there is none. A
+    /// listing that failed is not complete.
+    void begin();
+    [[nodiscard]] std::optional<pid_t> next();
+    [[nodiscard]] bool failed() const { return failed_; }
+
+    [[nodiscard]] seen look(pid_t process, process_stat& into);
+    /// The contents of a file under the process's folder, up to 8 MiB, and the user whose process it is.
+    [[nodiscard]] seen contents(pid_t process, const char* file, std::string& into, uid_t* owner = nullptr);
+    /// Sends a signal to the process that `still_is_it` recognises. The process cannot be replaced by another one with
+    /// the same number between the check and the signal. hidden: not permitted.
+    template <typename Check> [[nodiscard]] seen signal(pid_t process, int signal, Check still_is_it) {
+        const loan reserve{*this};
+        const int handle = open_handle(process);
+        if (handle < 0 && handle != no_handles) return outcome_of(-handle);
+        const seen sent = still_is_it() ? send(handle, process, signal) : seen::gone;
+        close_handle(handle);
+        return sent;
+    }
+
+    /// While one lives, the reserved descriptors are free to be used.
+    class loan {
+    public:
+        explicit loan(process_table& table) : table_{table} { table_.lend(); }
+        loan(const loan&) = delete;
+        loan& operator=(const loan&) = delete;
+        ~loan() { table_.take_back(); }
+
+    private:
+        process_table& table_;
+    };
+
+private:
+    static constexpr int no_handles = -100'000;  // this kernel has no pidfds, or a sandbox forbids them
+
+    [[nodiscard]] static seen outcome_of(int error);
+    [[nodiscard]] static int open_handle(pid_t process);
+    [[nodiscard]] static seen send(int handle, pid_t process, int signal);
+    static void close_handle(int handle);
+    void lend();
+    void take_back();
+
+    int folder_ = -1;
+    std::array<int, 3> spare_{-1, -1, -1};
+    int lent_ = 0;
+    std::vector<char> entries_;
+    std::size_t at_ = 0;
+    std::size_t filled_ = 0;
+    bool failed_ = false;
+};
+
+}  // namespace baton

@@ -1,0 +1,91 @@
+// Programs that are hard to kill. Each ends by itself after a minute, whatever becomes of the test.
+//   escapee chain WORD          forks and exits, again and again, each time in a session of its own
+//   escapee bomb COUNT WORD     forks until there are COUNT, which fork another when they are asked to end
+//   escapee agent WORD          calls itself as baton's agent is called, in a session of its own
+//   escapee daemon WORD         forks twice, leaves session and folder, has no environment
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr unsigned lifetime_s = 60;
+
+[[noreturn]] void stay() {
+    ::alarm(lifetime_s);
+    for (;;) ::pause();
+}
+
+// The links of a chain share their memory, so that a fork takes microseconds. A stack is used again after 64 links.
+constexpr std::size_t stacks = 64;
+alignas(16) char stack[stacks][16'384];
+std::time_t chain_end;
+
+int forge(void* number) {
+    const auto next = (reinterpret_cast<std::size_t>(number) + 1) % stacks;
+    ::syscall(SYS_setsid);
+    if (::time(nullptr) < chain_end)
+        ::clone(forge, stack[next] + sizeof stack[next], CLONE_VM | SIGCHLD, reinterpret_cast<void*>(next));
+    for (;;) ::syscall(SYS_exit_group, 0);
+}
+
+[[noreturn]] void chain() {
+    chain_end = std::time(nullptr) + lifetime_s;
+    ::clone(forge, stack[0] + sizeof stack[0], CLONE_VM | SIGCHLD, nullptr);
+    ::_exit(0);
+}
+
+void fork_another(int /*signal*/) {
+    if (::fork() == 0) ::alarm(lifetime_s);
+}
+
+[[noreturn]] void bomb(int count) {
+    ::signal(SIGTERM, fork_another);
+    for (int made = 1; made < count; made *= 2)
+        if (::fork() == 0) ::setsid();
+    stay();
+}
+
+[[noreturn]] void agent(char* word) {
+    if (::fork() != 0) ::_exit(0);
+    ::setsid();
+    std::string address = std::string{"local:/tmp/"} + word;
+    std::vector<std::string> words{"baton", "agent", "--detached-start", "--address", address};
+    std::vector<char*> arguments;
+    for (std::string& each : words) arguments.push_back(each.data());
+    arguments.push_back(nullptr);
+    ::execv("/proc/self/exe", arguments.data());
+    ::_exit(127);
+}
+
+[[noreturn]] void be_daemon(char* word) {
+    if (::fork() != 0) ::_exit(0);
+    ::setsid();
+    if (::fork() != 0) ::_exit(0);
+    if (::chdir("/") != 0) ::_exit(1);
+    char* const arguments[] = {const_cast<char*>("escapee"), const_cast<char*>("stay"), word, nullptr};
+    char* const environment[] = {nullptr};
+    ::execve("/proc/self/exe", arguments, environment);
+    ::_exit(127);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    if (count < 3) return 64;
+    const std::string what = arguments[1];
+    if (std::strcmp(arguments[0], "baton") == 0 || what == "stay") stay();
+    if (what == "chain") chain();
+    if (what == "bomb" && count == 4) bomb(std::atoi(arguments[2]));
+    if (what == "agent") agent(arguments[2]);
+    if (what == "daemon") be_daemon(arguments[2]);
+    return 64;
+}
