@@ -70,6 +70,8 @@ public:
 
     result without_lease(const turn& turn);
     result with_lease(lease& lease, job& job);
+    /// The engine did not confirm in time that what this run had is given back.
+    void tell_unconfirmed(bool held);
 
 private:
     result finish(lease& lease, const job_end& end);
@@ -143,6 +145,16 @@ void command_run::tell_end(const job_end& end) {
             weight::problem, "max_hold",
             "stopped the command: it held " + names_of(options_.claims) + " for " + show_duration(*options_.max_hold),
             {{"max_hold_ms", std::int64_t{options_.max_hold->count()}}});
+}
+
+void command_run::tell_unconfirmed(bool held) {
+    const std::string wanted = names_of(options_.claims);
+    const std::string what = held ? "the release of " + wanted : "that the request for " + wanted + " was withdrawn";
+    voice_.say(weight::problem, "release_unconfirmed",
+               "cannot confirm " + what + ": the engine at " + detail::shown_url(options_.place.url) +
+                   " did not answer within " + show_duration(close_within) + "; others may have to wait for up to " +
+                   show_duration(options_.ttl),
+               {{"names", names(options_.claims)}, {"ttl_ms", std::int64_t{options_.ttl.count()}}});
 }
 
 /// What is released, how, depends on whether the command did what it had to do.
@@ -263,7 +275,7 @@ int run_command(const run_options& given) {
             if (looker::left_one()) client.close(milliseconds{0});
             throw;
         }
-        client.close(close_within);
+        if (!client.close(close_within)) run.tell_unconfirmed(granted);
     }
     guardian.dismiss();
     voice.say(weight::detail, "ended", "ending with " + std::to_string(result.code),

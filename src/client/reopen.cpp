@@ -9,9 +9,9 @@ namespace baton::detail {
 void session::open(client_time now) {
     opened_ = true;
     open_at_.reset();
-    if (closing_) return say_goodbye(now);  // perhaps nobody has heard of it
     for (const auto& [handle, record] : records_)
         if (record.phase == phase::leaving) leave(now, record.number, record.manner);
+    if (closing_) return say_goodbye(now);  // the store may not have received it on the last line
     protocol::open command{id_, options_.ttl, options_.label, ++link_, number_, {}};
     for (const auto& [handle, record] : records_)
         if (record.phase != phase::leaving && record.phase != phase::unsent)
@@ -28,7 +28,7 @@ void session::open_later(client_time now) {
     opened_ = false;
     forget_questions();
     keep_alive_.forget_unanswered();
-    open_at_ = now + client_duration{options_.ttl} / 10;
+    open_at_ = now + (closing_ ? close_again : client_duration{options_.ttl} / 10);
 }
 
 protocol::live_request session::present(client_time now, const record& record) const {
@@ -101,6 +101,7 @@ void session::reconcile(client_time now, record& record, const protocol::request
 
 /// The engine does not know the session: its requests are over there. A session id lives once, so there is a new one.
 void session::replace_session(client_time now) {
+    if (closing_) return;  // no other session is needed; the answer to `close` is on its way
     const bool expired = keep_alive_.at(now) == standing::lost;
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;

@@ -64,7 +64,7 @@ struct send {
     detail::tag tag;
     protocol::command command;
 };
-struct reset_line {};  // the line is silent, or leads to an old server: drop it and make another
+struct reset_line {};  // drop the line and make another; if there is none, connect now
 struct acquired {
     detail::handle handle;
     detail::grant grant;
@@ -91,7 +91,9 @@ struct operated {
     std::error_code error;
     std::vector<protocol::event> events;
 };
-struct gone {};  // the answer to close()
+struct gone {               // the answer to close()
+    bool confirmed = true;  // false: the store refused it, so what was held may stay held until the ttl is over
+};
 struct observed {
     enum class what : std::uint8_t { queued, unsure, reconnecting, reconnected, session_replaced } what;
     detail::handle handle = 0;
@@ -130,6 +132,8 @@ public:
 
 private:
     static constexpr int most_overdue = 3;
+    /// How soon a `close` is repeated that the store could not take. `client_options::close_wait` is 1 s by default.
+    static constexpr client_duration close_again{50'000};
 
     enum class phase : std::uint8_t {
         unsent,      // not asked under the present session
@@ -214,6 +218,7 @@ private:
     void update_cap(record& record);
 
     void say_goodbye(client_time now);
+    void end(bool confirmed);
 
     // reopen.cpp
     void open(client_time now);
@@ -232,6 +237,7 @@ private:
     bool up_ = false;      // there is a line
     bool opened_ = false;  // `open` was sent on it
     bool closing_ = false;
+    std::optional<bool> closed_;          // what `gone` was told with
     std::optional<client_time> open_at_;  // `open` is to be sent again on this line
     bool unsure_told_ = false;
     std::error_code broken_;   // no session can be had with these options

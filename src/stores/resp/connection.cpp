@@ -37,7 +37,10 @@ void connection::start() {
 }
 
 void connection::reset() {
-    asio::post(context_, [self = shared_from_this()] { self->drop(errc::store_unavailable); });
+    asio::post(context_, [self = shared_from_this()] {
+        if (self->waiting_) return self->dial();
+        if (self->greeted_) self->drop(errc::store_unavailable);
+    });
 }
 
 void connection::stop() {
@@ -62,6 +65,7 @@ void connection::dial() {
     }
     const std::uint64_t attempt = ++attempt_;
     greeted_ = false;
+    waiting_ = false;
     timer_.expires_after(patience);
     timer_.async_wait([self = shared_from_this(), attempt](std::error_code error) {
         if (!error && attempt == self->attempt_ && !self->greeted_) self->drop(errc::store_unavailable);
@@ -102,6 +106,7 @@ void connection::try_again(std::error_code why) {
     auto delay = std::min(longest_delay, first_delay * (1U << std::min(failures_, 10U)));
     delay = delay / 2 + delay * static_cast<int>(dice_() % 1024U) / 1024;
     ++failures_;
+    waiting_ = true;
     timer_.expires_after(delay);
     timer_.async_wait([self = shared_from_this(), attempt = attempt_.load()](std::error_code error) {
         if (!error && attempt == self->attempt_) self->dial();
@@ -222,7 +227,8 @@ void connection::write(const std::unique_lock<std::mutex>&) {
     if (why != EAGAIN || out_.size() > most_unsent) {
         up_ = false;
         out_.clear();
-        return reset();
+        asio::post(context_, [self = shared_from_this()] { self->drop(errc::store_unavailable); });
+        return;
     }
     awaiting_writable_ = true;
     asio::post(context_, [self = shared_from_this()] { self->await_writable(); });

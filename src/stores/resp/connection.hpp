@@ -65,6 +65,8 @@ public:
     void start();
     /// One answer is expected for each tag. False, and nothing is sent, while it is down.
     bool send(std::string_view bytes, const std::vector<message_tag>& tags);
+    /// Drops the connection and makes another. While it waits before the next attempt, that attempt is made now; an
+    /// attempt that is under way goes on.
     void reset();
     /// For good. The user may still be told of what is under way.
     void stop();
@@ -89,6 +91,7 @@ private:
     decoder decoder_;
     std::vector<char> buffer_;
     bool greeted_ = false;
+    bool waiting_ = false;  // before the next attempt
     bool was_up_ = false;
     bool told_down_ = false;
     unsigned failures_ = 0;
