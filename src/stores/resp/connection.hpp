@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -19,6 +20,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "baton/store.hpp"
+#include "stores/resp/backoff.hpp"
 #include "stores/resp/codec.hpp"
 
 namespace baton::resp {
@@ -94,7 +96,9 @@ private:
     bool waiting_ = false;  // before the next attempt
     bool was_up_ = false;
     bool told_down_ = false;
-    unsigned failures_ = 0;
+    bool useful_ = false;  // this connection has answered a request, and not with an error
+    std::chrono::steady_clock::time_point up_since_;
+    backoff backoff_;
     std::minstd_rand dice_{std::random_device{}()};
 
     std::atomic<std::uint64_t> attempt_{0};  // what belongs to an earlier one is of no interest any more
