@@ -137,8 +137,7 @@ void session::wake(client_time now) {
 void session::renew(client_time now) {
     transmit(now, kind::renew, 0, protocol::renew{id_});
     keep_alive_.sent(tag_, now);
-    for (auto& [handle, record] : records_)
-        if (record.phase == phase::unsent) ask(now, record);
+    ask_unsent(now);
 }
 
 /// Everything that time alone decides, before anything else is looked at: a late answer never revives a lease.
@@ -209,7 +208,7 @@ client_time session::safely_before(protocol::instant engine, client_time now) co
 
 tag session::operate(client_time now, protocol::command command) {
     pass_time(now);
-    if (can_ask()) {
+    if (can_talk()) {
         transmit(now, kind::operate, 0, std::move(command));
         return tag_;
     }
@@ -222,6 +221,7 @@ void session::close(client_time now) {
     pass_time(now);
     if (closed_) return act(gone{*closed_});
     if (std::exchange(closing_, true)) return;
+    presented_.reset();
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
         if (record.phase == phase::leaving) continue;

@@ -41,6 +41,7 @@ struct session_options {
     std::string label;
     std::shared_ptr<detail::stand_in> stand_in = nullptr;
     std::optional<std::chrono::milliseconds> renew_every = std::nullopt;  // none: a third of the ttl
+    std::size_t open_size = 50'000;  // words that one `open` may list; an agent reads up to 262,144 in a message
 };
 
 struct acquire_order {
@@ -190,7 +191,8 @@ private:
     void renew(client_time now);
     void pass_time(client_time now);
     void set_alarm(record& record);
-    [[nodiscard]] bool can_ask() const { return up_ && opened_ && !closing_; }
+    [[nodiscard]] bool can_talk() const { return up_ && opened_ && !closing_; }
+    [[nodiscard]] bool can_ask() const { return can_talk() && !presented_; }
     [[nodiscard]] bool opening() const;
     [[nodiscard]] client_time not_before(protocol::instant engine, client_time now) const;
     [[nodiscard]] client_time safely_before(protocol::instant engine, client_time now) const;
@@ -223,6 +225,8 @@ private:
     // reopen.cpp
     void open(client_time now);
     void open_later(client_time now);
+    bool present_more(client_time now);
+    void ask_unsent(client_time now);
     [[nodiscard]] protocol::live_request present(client_time now, const record& record) const;
     void on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag);
     void reconcile(client_time now, record& record, const protocol::request_state* state, bool settled, tag tag);
@@ -239,6 +243,8 @@ private:
     bool closing_ = false;
     std::optional<bool> closed_;          // what `gone` was told with
     std::optional<client_time> open_at_;  // `open` is to be sent again on this line
+    /// The number up to which the live requests are listed on this line; none: all are.
+    std::optional<std::uint64_t> presented_;
     bool unsure_told_ = false;
     std::error_code broken_;   // no session can be had with these options
     std::error_code refused_;  // nor on the space as it is now
