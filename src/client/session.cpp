@@ -231,7 +231,7 @@ void session::close(client_time now) {
             continue;
         }
         if (record.told)
-            act(capped{record.handle, now});
+            act(capped{record.handle, now});  // its loss was told with the revocation
         else
             act(lost{record.handle, loss::closed});
         record.phase = phase::leaving;  // cleanly, by `close` itself
@@ -241,6 +241,7 @@ void session::close(client_time now) {
     if (records_.empty()) return end(true);
     // The next regular attempt may come after the caller has stopped waiting.
     if (!up_) return act(reset_line{});
+    // The store could not take the last `open`.
     if (open_at_) open_at_ = std::min(*open_at_, now + close_again);
 }
 

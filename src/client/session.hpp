@@ -241,7 +241,7 @@ private:
     bool up_ = false;      // there is a line
     bool opened_ = false;  // `open` was sent on it
     bool closing_ = false;
-    std::optional<bool> closed_;          // what `gone` was told with
+    std::optional<bool> closed_;          // set when `gone` is told: confirmed or not
     std::optional<client_time> open_at_;  // `open` is to be sent again on this line
     /// The number up to which the live requests are listed on this line; none: all are.
     std::optional<std::uint64_t> presented_;

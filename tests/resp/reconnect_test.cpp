@@ -88,17 +88,19 @@ private:
     std::thread thread_;
 };
 
-/// Asks one question on each connection.
+/// Asks one question on each connection, or gives it up, as often as told.
 class asking_user final : public connection_user {
 public:
-    explicit asking_user(endpoint server) : server_{std::move(server)} {}
+    explicit asking_user(endpoint server, int resets) : server_{std::move(server)}, resets_{resets} {}
     void use(const std::shared_ptr<connection>& connection) { connection_ = connection; }
 
     void dial(asio::io_context&, dial_result done) override { done({connect_to(server_), {}, false}); }
     greeting_step begin_greeting() override { return {.send = "hello\r\n"}; }
     greeting_step answered_greeting(const value&) override { return {.lineage = 1}; }
     void up(lineage) override {
-        if (const auto connection = connection_.lock()) connection->send("question\r\n", {7});
+        const auto connection = connection_.lock();
+        if (connection && resets_ == 0) connection->send("question\r\n", {7});
+        for (int i = 0; connection && i < resets_; ++i) connection->reset();
     }
     void down(std::error_code) override {}
     void hopeless(std::error_code) override {}
@@ -107,16 +109,17 @@ public:
 
 private:
     const endpoint server_;
+    const int resets_;
     std::weak_ptr<connection> connection_;
 };
 
 /// How long it takes until there have been so many connections.
-steady_clock::duration time_for(int connections, int answers) {
+steady_clock::duration time_for(int connections, int answers, int resets = 0) {
     const folder place;
     const endpoint here{place.path("server")};
     const hasty_server server{here, answers};
     io_thread thread;
-    const auto user = std::make_shared<asking_user>(here);
+    const auto user = std::make_shared<asking_user>(here, resets);
     const auto made = std::make_shared<connection>(thread.context(), user);
     user->use(made);
     const auto begun = steady_clock::now();
@@ -131,6 +134,9 @@ steady_clock::duration time_for(int connections, int answers) {
 TEST(Reconnect, BacksOffFromAServerThatGreetsAndHangsUp) { EXPECT_GE(time_for(11, 0), 500ms); }
 
 TEST(Reconnect, BacksOffFromAServerThatAnswersOnceAndHangsUp) { EXPECT_GE(time_for(101, 1), 250ms); }
+
+// The answers to several requests may each say that the connection is of no use.
+TEST(Reconnect, BacksOffAlsoWhereItsUserResetsItSeveralTimes) { EXPECT_GE(time_for(11, 1, 3), 500ms); }
 
 }  // namespace
 }  // namespace baton::resp

@@ -35,7 +35,8 @@ void connection::start() {
 }
 
 void connection::reset() {
-    asio::post(context_, [self = shared_from_this()] {
+    asio::post(context_, [self = shared_from_this(), attempt = attempt_.load()] {
+        if (attempt != self->attempt_) return;  // a second call, or too late: that connection is gone
         if (self->waiting_) return self->dial();
         if (self->greeted_) self->drop(errc::store_unavailable);
     });
@@ -221,7 +222,9 @@ void connection::write(const std::unique_lock<std::mutex>&) {
     if (why != EAGAIN || out_.size() > most_unsent) {
         up_ = false;
         out_.clear();
-        asio::post(context_, [self = shared_from_this()] { self->drop(errc::store_unavailable); });
+        asio::post(context_, [self = shared_from_this(), attempt = attempt_.load()] {
+            if (attempt == self->attempt_) self->drop(errc::store_unavailable);
+        });
         return;
     }
     awaiting_writable_ = true;
