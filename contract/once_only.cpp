@@ -135,6 +135,26 @@ void open_ends_what_is_not_listed(bench& bench) {
     bench.expect_free(exclusive("left"));
 }
 
+// A list that is too long for one message comes in parts, each with 0 as the highest number.
+void a_part_of_a_list_ends_nothing(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = line.open();
+    const enter first{line.next(session), only("ledger"), {}};
+    const enter second{line.next(session), only("cache"), {}};
+    const auto ledger = line.ask_for<granted>(first);
+    const auto cache = line.ask_for<granted>(second);
+    ASSERT_TRUE(ledger && cache);
+    std::uint64_t link = 1;
+    for (const auto& [entered, grant] : {std::pair{first, *ledger}, std::pair{second, *cache}}) {
+        const live_request live{entered.request.number, entered.claims, grant.ticket, grant.fence, {}, {}};
+        const auto answer = line.ask_for<alive>(protocol::open{session, 10s, "raw", ++link, 0, {live}});
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(answer->requests.size(), 2U) << "what this part does not list may be in another";
+    }
+    EXPECT_EQ(line.ask_for<granted>(first), ledger);
+    EXPECT_EQ(line.ask_for<granted>(second), cache);
+}
+
 void renew_says_what_is_alive(bench& bench) {
     raw_line line{bench.handle()};
     const session_id session = line.open();
@@ -220,6 +240,7 @@ cases once_only_cases() {
         {topic, "WithdrawnOrLeft", {}, withdrawn_or_left},
         {topic, "OpenTwiceOpensOnce", {}, open_twice_opens_once},
         {topic, "OpenEndsWhatIsNotListed", {}, open_ends_what_is_not_listed},
+        {topic, "APartOfAListEndsNothing", {}, a_part_of_a_list_ends_nothing},
         {topic, "RenewSaysWhatIsAlive", {}, renew_says_what_is_alive},
         {topic, "AnUnknownSessionHasNothing", {}, an_unknown_session_has_nothing},
         {topic, "CommandsOfOneGoArePerformedInOrder", {}, commands_of_one_go_are_performed_in_order},

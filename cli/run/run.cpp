@@ -91,6 +91,8 @@ public:
     result without_lease(const turn& turn);
     /// None: the lease ended before the command could begin, and is to be had again.
     std::optional<result> with_lease(lease& lease, job& job);
+    /// The engine did not confirm in time that what this run had is given back.
+    void tell_unconfirmed(bool held);
 
 private:
     result finish(lease& lease, const job_end& end);
@@ -201,6 +203,16 @@ void command_run::tell_end(const job_end& end) {
                 show_exactly(limit),
             {{"max_hold_ms", std::int64_t{limit.count()}}});
     }
+}
+
+void command_run::tell_unconfirmed(bool held) {
+    const std::string wanted = names_of(options_.claims);
+    const std::string what = held ? "the release of " + wanted : "that the request for " + wanted + " was withdrawn";
+    voice_.say(weight::problem, "release_unconfirmed",
+               "cannot confirm " + what + ": the engine at " + shown(options_.place) +
+                   " did not answer within " + show_duration(close_within) + "; others may have to wait for up to " +
+                   show_duration(options_.ttl),
+               {{"names", names(options_.claims)}, {"ttl_ms", std::int64_t{options_.ttl.count()}}});
 }
 
 /// What is released, how, depends on whether the command did what it had to do.
@@ -352,6 +364,7 @@ int run_command(const run_options& given) {
             open_client(store, {.ttl = options.ttl, .label = label, .observer = observer, .stand_in = stand_in});
         command_run run{options, *store, tree, voice};
         const auto since = std::chrono::steady_clock::now();
+        bool granted = false;
         try {
             // Again if the lease ends before the command could begin.
             for (std::optional<command_run::result> end; !end; result = end.value_or(result)) {
@@ -360,7 +373,7 @@ int run_command(const run_options& given) {
                 turn turn = asked.wait && *asked.wait <= milliseconds{0}
                                 ? timed_out_turn()
                                 : await_turn(client, asked, since, label, signals, guardian, *observer, voice);
-                const bool granted = turn.granted.fence() != 0 && turn.signal == 0 && !turn.guardian_lost;
+                granted = turn.granted.fence() != 0 && turn.signal == 0 && !turn.guardian_lost;
                 job job{options, turn.granted, guardian, signals, terminal, voice, tree.control_group};
                 end = granted ? run.with_lease(turn.granted, job) : run.without_lease(turn);
             }
@@ -368,7 +381,7 @@ int run_command(const run_options& given) {
             if (looker::left_one()) client.close(milliseconds{0});
             throw;
         }
-        client.close(close_within);
+        if (!client.close(close_within)) run.tell_unconfirmed(granted);
     }
     guardian.dismiss();
     voice.say(weight::detail, "ended", "ending with " + std::to_string(result.code),

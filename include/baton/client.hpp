@@ -38,7 +38,8 @@ struct client_options {
     std::chrono::milliseconds ttl{10'000};
     /// What others see of this client. Empty: the program's name, process id and host.
     std::string label;
-    /// How long the end of the last copy waits for the store to hear of it.
+    /// How long the end of the last copy waits until the store confirms that everything is released, reconnecting if
+    /// it must. Not at all after `close`, which has waited.
     std::chrono::milliseconds close_wait{1'000};
     std::shared_ptr<baton::observer> observer = nullptr;
     /// For the program `baton` itself.
@@ -113,8 +114,10 @@ public:
     /// Pins the limit of a resource, over all that claims say; none: claims bring their own again.
     void resize(std::string_view resource, std::optional<std::uint32_t> limit);
 
-    /// Releases everything, ends every wait with errc::closed, and waits at most this long for the store to hear of it.
-    void close(std::chrono::milliseconds wait);
+    /// Releases everything, ends every wait with errc::closed, and waits at most this long for the store to confirm it;
+    /// if the connection breaks meanwhile, the client reconnects and tells the store again. False: not confirmed in
+    /// time, so what was held may stay held until the ttl is over, and then counts as abandoned.
+    bool close(std::chrono::milliseconds wait);
 
 private:
     friend class acquire_awaiter;

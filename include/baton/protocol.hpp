@@ -96,7 +96,8 @@ struct live_request {
 };
 
 /// Opens a session or renews it, ends its requests that are not listed, and restores the listed ones (rules 5, 11).
-/// `link` grows with every `open` that the client sends; `highest` is the highest number that it has used.
+/// `link` grows with every `open` that the client sends; `highest` is the highest number that it has used, or 0 in one
+/// of several parts of a list: a part ends nothing.
 struct open {
     session_id session;
     std::chrono::milliseconds ttl{0};

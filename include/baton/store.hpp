@@ -67,7 +67,8 @@ public:
     /// the line is down.
     virtual void send(std::vector<message> messages) = 0;
 
-    /// The line is silent: drop it and make another. The listener hears `down`, and `up` when there is one.
+    /// The line is silent: drop it and make another. The listener hears `down`, and `up` when there is one. If the line
+    /// is down already and the store waits before it tries again, it tries now.
     virtual void reset() = 0;
 
     /// Answers on any thread, perhaps before it returns.

@@ -148,6 +148,7 @@ void session::start_over(record& record) {
 /// The store will not have this session, for good: nothing that waits will ever be granted.
 void session::give_up(std::error_code why) {
     broken_ = why;
+    presented_.reset();
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
         if (record.phase != phase::held && record.phase != phase::leaving) fail(record, why);

@@ -337,8 +337,6 @@ void client::resize(std::string_view resource, std::optional<std::uint32_t> limi
     operate(core_, protocol::resize{std::string{resource}, limit}, "resize " + detail::printable(resource));
 }
 
-void client::close(std::chrono::milliseconds wait) {
-    if (!core_->fork().in_child()) core_->close(wait);
-}
+bool client::close(std::chrono::milliseconds wait) { return core_->fork().in_child() || core_->close(wait); }
 
 }  // namespace baton

@@ -43,12 +43,12 @@ void client_core::pump() {
                 using What = std::decay_t<decltype(what)>;
                 if constexpr (std::is_same_v<What, send>)
                     batch.push_back({what.tag, std::move(what.command)});
-                else if constexpr (std::is_same_v<What, reset_line>)
-                    line_->reset();
-                else if constexpr (std::is_same_v<What, believe>)
+                else if constexpr (std::is_same_v<What, reset_line>) {
+                    if (line_) line_->reset();
+                } else if constexpr (std::is_same_v<What, believe>)
                     believed_->set(what.until);
                 else if constexpr (std::is_same_v<What, gone>) {
-                    if (auto told = std::exchange(on_gone_, nullptr)) told();
+                    if (auto told = std::exchange(on_gone_, nullptr)) told(what.confirmed);
                 } else
                     perform(what);
             },

@@ -35,7 +35,8 @@ public:
     ~client_core();
 
     void start();
-    void close(std::chrono::milliseconds wait);
+    /// True if the store confirmed it in time.
+    bool close(std::chrono::milliseconds wait);
     /// Closes and ends the thread: the last thing that is done with it, on any thread.
     void shut();
 
@@ -104,7 +105,7 @@ private:
     std::unordered_map<handle, held> held_;
     std::unordered_map<message_tag, on_answer> answers_;
     std::shared_ptr<moving_time> believed_ = std::make_shared<moving_time>();
-    std::function<void()> on_gone_;
+    std::function<void(bool)> on_gone_;
 
     // Of the thread.
     std::mutex mutex_;
@@ -113,6 +114,7 @@ private:
     std::atomic<client_time> armed_{never};  // written under the mutex
     bool stopping_ = false;
     std::thread thread_;
+    std::atomic<bool> was_closed_{false};  // by a caller, which has chosen how long to wait
 };
 
 }  // namespace baton::detail

@@ -55,29 +55,31 @@ std::error_code client_core::refuse_to_block() const {
     return {};
 }
 
-void client_core::close(std::chrono::milliseconds wait) {
+bool client_core::close(std::chrono::milliseconds wait) {
     struct told {
         std::mutex mutex;
         std::condition_variable changed;
-        bool gone = false;
+        std::optional<bool> confirmed;  // none: not answered yet
     };
     const auto told = std::make_shared<struct told>();
+    was_closed_ = true;
     run([this, told](session& session, client_time now) {
-        on_gone_ = [told] {
+        on_gone_ = [told](bool confirmed) {
             const std::lock_guard lock{told->mutex};
-            told->gone = true;
+            told->confirmed = confirmed;
             told->changed.notify_all();
         };
         session.close(now);
     });
     std::unique_lock lock{told->mutex};
-    told->changed.wait_for(lock, wait, [&] { return told->gone; });
+    told->changed.wait_for(lock, wait, [&] { return told->confirmed.has_value(); });
+    return told->confirmed.value_or(false);
 }
 
 void client_core::shut() {
     if (fork_.in_child()) return;
     const bool on_own_thread = std::this_thread::get_id() == thread_.get_id();
-    close(on_own_thread ? std::chrono::milliseconds{0} : options_.close_wait);
+    close(on_own_thread || was_closed_ ? std::chrono::milliseconds{0} : options_.close_wait);
     {
         const std::lock_guard lock{mutex_};
         stopping_ = true;

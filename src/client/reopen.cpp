@@ -1,23 +1,71 @@
 // `open` makes the engine's list of the session's requests equal to the client's, in one step. Sent first on every line
 // and whenever the lineage changes; what the engine knows of each request comes back with every `alive`.
+//
+// A list that is too long for one message goes in parts, each an `open` of its own, sent when the one before is
+// answered. A part has 0 as the highest number, so that the engine ends nothing that it does not list (rule 11). The
+// answer to the last part shows what the engine has beyond the client's list, and the client leaves that.
 #include <algorithm>
 
 #include "client/session.hpp"
 
 namespace baton::detail {
+namespace {
+
+/// Words of a message, roughly; long names count as several.
+std::size_t size_of(const protocol::live_request& live) {
+    constexpr std::size_t bytes_a_word = 40;
+    std::size_t size = 6;
+    for (const claim& claim : live.claims) size += 4 + claim.resource.size() / bytes_a_word;
+    for (const protocol::claim_slots& claim : live.slots)
+        size += 2 + claim.resource.size() / bytes_a_word + claim.slots.size();
+    return size;
+}
+
+}  // namespace
 
 void session::open(client_time now) {
     opened_ = true;
     open_at_.reset();
-    if (closing_) return say_goodbye(now);  // perhaps nobody has heard of it
     for (const auto& [handle, record] : records_)
         if (record.phase == phase::leaving) leave(now, record.number, record.manner);
-    protocol::open command{id_, options_.ttl, options_.label, ++link_, number_, {}};
+    if (closing_) return say_goodbye(now);  // the store may not have received it on the last line
+    presented_ = 0;
+    present_more(now);
+}
+
+/// Lists the live requests with the next numbers, as many as one `open` may carry. False: all are listed already.
+bool session::present_more(client_time now) {
+    std::vector<const record*> rest;
     for (const auto& [handle, record] : records_)
-        if (record.phase != phase::leaving && record.phase != phase::unsent)
-            command.live.push_back(present(now, record));
+        if (record.phase != phase::leaving && record.phase != phase::unsent && record.number > *presented_)
+            rest.push_back(&record);
+    std::ranges::sort(rest, {}, &record::number);
+    const bool first = *presented_ == 0;
+    if (!first && rest.empty()) {
+        presented_.reset();
+        return false;
+    }
+    protocol::open command{id_, options_.ttl, options_.label, ++link_, number_, {}};
+    std::size_t size = 0;
+    for (const record* record : rest) {
+        protocol::live_request live = present(now, *record);
+        size += size_of(live);
+        if (size > options_.open_size && !command.live.empty()) break;
+        command.live.push_back(std::move(live));
+    }
+    const bool last = command.live.size() == rest.size();
+    presented_.reset();
+    if (!last) presented_ = command.live.back().number;
+    if (!first || !last) command.highest = 0;
     transmit(now, kind::open, 0, std::move(command));
     keep_alive_.sent(tag_, now);
+    // What a part cannot say: up to here all numbers are used (rule 9).
+    if (first && !last && find(number_) == nullptr) leave(now, number_, protocol::manner::keep);
+    if (last) ask_unsent(now);
+    return true;
+}
+
+void session::ask_unsent(client_time now) {
     for (auto& [handle, record] : records_)
         if (record.phase == phase::unsent) ask(now, record);
 }
@@ -28,7 +76,7 @@ void session::open_later(client_time now) {
     opened_ = false;
     forget_questions();
     keep_alive_.forget_unanswered();
-    open_at_ = now + client_duration{options_.ttl} / 10;
+    open_at_ = now + (closing_ ? close_again : client_duration{options_.ttl} / 10);
 }
 
 protocol::live_request session::present(client_time now, const record& record) const {
@@ -50,6 +98,10 @@ void session::on_alive(client_time now, const protocol::alive& event, const sent
     keep_alive_.answered(tag);
     if (const auto deadline = keep_alive_.deadline()) act(believe{*deadline});
     if (unsure_told_ && keep_alive_.at(now) == standing::held) unsure_told_ = false;
+    if (question.kind == kind::open && presented_) {
+        if (present_more(now)) return;
+        ask_unsent(now);
+    }
     if (question.kind == kind::open) {
         act(observed{observed::what::reconnected});
         if (options_.stand_in) options_.stand_in->keep(id_, lineage_);
@@ -101,6 +153,7 @@ void session::reconcile(client_time now, record& record, const protocol::request
 
 /// The engine does not know the session: its requests are over there. A session id lives once, so there is a new one.
 void session::replace_session(client_time now) {
+    if (closing_) return;  // no other session is needed; the answer to `close` is on its way
     const bool expired = keep_alive_.at(now) == standing::lost;
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;

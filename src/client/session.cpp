@@ -31,7 +31,7 @@ void session::line_down(client_time now, std::error_code why) {
     // What is wrong with a space does not mend itself: who knows of no place there is not made to wait for it.
     refused_ = why == errc::space_refused ? why : std::error_code{};
     if (refused_) refuse_newcomers(now, refused_);
-    if (closing_) act(gone{});
+    if (closing_ && records_.empty()) end(true);
 }
 
 /// False for a server that is older than one already met. A newer one has its own idea of who lives: open there anew.
@@ -101,7 +101,8 @@ void session::process(client_time now, const sent& question, tag tag, const prot
     }
     if (const auto* lost = std::get_if<protocol::session_lost>(&event.what); lost && lost->session == id_)
         unknown_session(now, event.at);
-    if (std::holds_alternative<protocol::closed>(event.what) && closing_) act(gone{});
+    if (const auto* closed = std::get_if<protocol::closed>(&event.what); closed && closed->session == id_ && closing_)
+        end(true);
 }
 
 /// The engine did not know the session then. Since then it may have answered an `open`, or be about to: what was sent
@@ -118,6 +119,7 @@ void session::reply_failed(client_time now, tag tag, failure failure, std::error
     sent_.erase(tag);
     if (question.kind == kind::operate) return act(operated{tag, error, {}});
     if (question.kind == kind::open) return failure == failure::rejected ? give_up(error) : open_later(now);
+    if (question.kind == kind::close) return failure == failure::rejected ? end(false) : open_later(now);
     record* record = find(question.number);
     if (question.kind == kind::enter && record != nullptr && record->phase == phase::asked) {
         if (failure == failure::rejected) return fail(*record, error);
@@ -127,7 +129,7 @@ void session::reply_failed(client_time now, tag tag, failure failure, std::error
 
 void session::wake(client_time now) {
     pass_time(now);
-    if (up_ && open_at_ && *open_at_ <= now && !closing_) return open(now);
+    if (up_ && open_at_ && *open_at_ <= now) return open(now);
     if (!can_ask()) return;
     if (keep_alive_.next_renewal(now) <= now) renew(now);
 }
@@ -135,8 +137,7 @@ void session::wake(client_time now) {
 void session::renew(client_time now) {
     transmit(now, kind::renew, 0, protocol::renew{id_});
     keep_alive_.sent(tag_, now);
-    for (auto& [handle, record] : records_)
-        if (record.phase == phase::unsent) ask(now, record);
+    ask_unsent(now);
 }
 
 /// Everything that time alone decides, before anything else is looked at: a late answer never revives a lease.
@@ -207,7 +208,7 @@ client_time session::safely_before(protocol::instant engine, client_time now) co
 
 tag session::operate(client_time now, protocol::command command) {
     pass_time(now);
-    if (can_ask()) {
+    if (can_talk()) {
         transmit(now, kind::operate, 0, std::move(command));
         return tag_;
     }
@@ -215,28 +216,43 @@ tag session::operate(client_time now, protocol::command command) {
     return tag_;
 }
 
+/// Leaves everything. The records stay until the store confirms that: on another line they are left again.
 void session::close(client_time now) {
     pass_time(now);
-    closing_ = true;
-    for (auto& [handle, record] : records_) {
-        if (record.phase == phase::held && record.told)
-            act(capped{handle, now});  // over, and told before
-        else if (record.phase == phase::held)
-            act(lost{handle, loss::closed});
-        else if (record.phase != phase::leaving)
-            act(not_acquired{handle, errc::closed});
+    if (closed_) return act(gone{*closed_});
+    if (std::exchange(closing_, true)) return;
+    presented_.reset();
+    for (auto next = records_.begin(); next != records_.end();) {
+        record& record = (next++)->second;
+        if (record.phase == phase::leaving) continue;
+        if (record.phase != phase::held) {
+            act(not_acquired{record.handle, errc::closed});
+            withdraw(now, record, protocol::manner::keep);
+            continue;
+        }
+        if (record.told)
+            act(capped{record.handle, now});  // its loss was told with the revocation
+        else
+            act(lost{record.handle, loss::closed});
+        record.phase = phase::leaving;  // cleanly, by `close` itself
+        set_alarm(record);
     }
-    records_.clear();
-    by_number_.clear();
-    alarms_.clear();
-    if (up_ && opened_)
-        say_goodbye(now);
-    else
-        act(gone{});
+    if (up_ && opened_) return say_goodbye(now);
+    if (records_.empty()) return end(true);
+    // The next regular attempt may come after the caller has stopped waiting.
+    if (!up_) return act(reset_line{});
+    // The store could not take the last `open`.
+    if (open_at_) open_at_ = std::min(*open_at_, now + close_again);
 }
 
 void session::say_goodbye(client_time now) {
     transmit(now, kind::close, 0, protocol::close{id_, protocol::closing::left});
+}
+
+void session::end(bool confirmed) {
+    closed_ = confirmed;
+    while (!records_.empty()) forget(records_.begin()->second);
+    act(gone{confirmed});
 }
 
 }  // namespace baton::detail

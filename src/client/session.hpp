@@ -41,6 +41,7 @@ struct session_options {
     std::string label;
     std::shared_ptr<detail::stand_in> stand_in = nullptr;
     std::optional<std::chrono::milliseconds> renew_every = std::nullopt;  // none: a third of the ttl
+    std::size_t open_size = 50'000;  // words that one `open` may list; an agent reads up to 262,144 in a message
 };
 
 struct acquire_order {
@@ -64,7 +65,7 @@ struct send {
     detail::tag tag;
     protocol::command command;
 };
-struct reset_line {};  // the line is silent, or leads to an old server: drop it and make another
+struct reset_line {};  // drop the line and make another; if there is none, connect now
 struct acquired {
     detail::handle handle;
     detail::grant grant;
@@ -92,7 +93,9 @@ struct operated {
     std::error_code error;
     std::vector<protocol::event> events;
 };
-struct gone {};  // the answer to close()
+struct gone {               // the answer to close()
+    bool confirmed = true;  // false: the store refused it, so what was held may stay held until the ttl is over
+};
 struct observed {
     enum class what : std::uint8_t { queued, unsure, reconnecting, reconnected, session_replaced } what;
     detail::handle handle = 0;
@@ -131,6 +134,8 @@ public:
 
 private:
     static constexpr int most_overdue = 3;
+    /// How soon a `close` is repeated that the store could not take. `client_options::close_wait` is 1 s by default.
+    static constexpr client_duration close_again{50'000};
 
     enum class phase : std::uint8_t {
         unsent,      // not asked under the present session
@@ -187,7 +192,8 @@ private:
     void renew(client_time now);
     void pass_time(client_time now);
     void set_alarm(record& record);
-    [[nodiscard]] bool can_ask() const { return up_ && opened_ && !closing_; }
+    [[nodiscard]] bool can_talk() const { return up_ && opened_ && !closing_; }
+    [[nodiscard]] bool can_ask() const { return can_talk() && !presented_; }
     [[nodiscard]] bool opening() const;
     [[nodiscard]] client_time not_before(protocol::instant engine, client_time now) const;
     [[nodiscard]] client_time safely_before(protocol::instant engine, client_time now) const;
@@ -215,10 +221,13 @@ private:
     void update_cap(record& record);
 
     void say_goodbye(client_time now);
+    void end(bool confirmed);
 
     // reopen.cpp
     void open(client_time now);
     void open_later(client_time now);
+    bool present_more(client_time now);
+    void ask_unsent(client_time now);
     [[nodiscard]] protocol::live_request present(client_time now, const record& record) const;
     void on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag);
     void reconcile(client_time now, record& record, const protocol::request_state* state, bool settled, tag tag);
@@ -233,7 +242,10 @@ private:
     bool up_ = false;      // there is a line
     bool opened_ = false;  // `open` was sent on it
     bool closing_ = false;
+    std::optional<bool> closed_;          // set when `gone` is told: confirmed or not
     std::optional<client_time> open_at_;  // `open` is to be sent again on this line
+    /// The number up to which the live requests are listed on this line; none: all are.
+    std::optional<std::uint64_t> presented_;
     bool unsure_told_ = false;
     std::error_code broken_;   // no session can be had with these options
     std::error_code refused_;  // nor on the space as it is now

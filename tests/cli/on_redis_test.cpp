@@ -269,6 +269,27 @@ TEST_F(OnRedis, WithoutAServerEveryVerbSaysSoAndIs69) {
     }
 }
 
+TEST_F(OnRedis, ReleasesAlthoughTheServerForgotTheScripts) {
+    child holder{shell({}, until("go"))};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    ASSERT_EQ(server_->ask({"SCRIPT", "FLUSH"}).text, "OK");
+    make("go");
+    EXPECT_EQ(holder.wait(), 0) << holder.err();
+    EXPECT_EQ(holder.err(), "");
+    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n") << "neither held nor abandoned";
+}
+
+TEST_F(OnRedis, AReleaseThatCannotBeConfirmedIsReportedAndTheExitCodeIsTheCommands) {
+    child holder{shell({}, until("go") + "; exit 3")};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    server_->kill();
+    make("go");
+    EXPECT_EQ(holder.wait(), 3);
+    EXPECT_EQ(holder.err(), "baton: cannot confirm the release of a: the engine at redis://127.0.0.1:" +
+                                std::to_string(server_->tcp().port) +
+                                "/0 did not answer within 1 s; others may have to wait for up to 10 s\n");
+}
+
 TEST_F(OnRedis, WhatTheSpaceOrTheServerRefusesIs78) {
     EXPECT_EQ(said_by({"ls"}), "");
     child other{baton({"ls", "--url", at("", "pause=off&max_ttl=5s")})};

@@ -302,6 +302,19 @@ TEST_F(DialectSession, WhatTheClientDoesNotListItHasLeft) {
     hears({"3 alive"});
 }
 
+// A list that is too long for one message comes in parts, each with 0 as the highest number.
+TEST_F(DialectSession, APartOfAListEndsNothing) {
+    enter(1);
+    answer("look", 1, held(7));
+    session_.connection_lost();
+    script_.told.clear();
+    perform(open{id_, 3s, "test", 2, 0, {{2, exclusive("a").list(), 0, 0, {}, {}}}});
+    answer("renew", 1, held(7));
+    answer_time();
+    hears({"3 alive 1 held"});
+    nothing_is_asked();
+}
+
 TEST_F(DialectSession, ARenewalThatFailedProlongsNothing) {
     enter(1);
     answer("look", 1, held(7));

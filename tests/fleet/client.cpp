@@ -39,7 +39,8 @@ client::client(world& world, std::size_t number)
     : world_{world},
       name_{"client " + std::to_string(number)},
       clock_{std::chrono::seconds{world.dice().between(1, 10'000)}, world.draw_drift()},
-      session_{{world.draw_ttl(), name_}, [this, number] {
+      in_parts_{number % 3 == 0},
+      session_{{.ttl = world.draw_ttl(), .label = name_, .open_size = in_parts_ ? 1U : 1'000'000U}, [this, number] {
                    return protocol::session_id{number, ++drawn_};
                }} {}
 
@@ -77,7 +78,9 @@ void client::perform(const detail::action& action) {
             judge.entered(*enter);
             used_ = std::max(used_, enter->request.number);
         }
-        if (line_) line_->send({send->tag, 0, send->command, used_});
+        const auto* open = std::get_if<protocol::open>(&send->command);
+        const bool part = in_parts_ && open != nullptr && open->highest == 0 && !open->live.empty();
+        if (line_) line_->send({send->tag, 0, send->command, used_, part});
     } else if (std::holds_alternative<detail::reset_line>(action)) {
         world_.time().in(micros{0}, [self = shared_from_this(), line = line_] {
             if (self->line_ == line) self->drop_line();

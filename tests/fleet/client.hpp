@@ -60,6 +60,7 @@ private:
     drifting_clock clock_;
     std::uint64_t drawn_ = 0;
     std::uint64_t used_ = 0;  // the highest number
+    const bool in_parts_;     // presents each request in an `open` of its own
     detail::session session_;
     std::shared_ptr<connection> line_;
     bool connecting_ = false;

@@ -153,6 +153,7 @@ void judge::note_left(const packet& packet, const std::vector<protocol::event>& 
     std::uint64_t& newest = links_[open->session];
     if (open->link <= newest) return;
     newest = open->link;
+    if (packet.part) return;  // what it does not list may be in another part
     for (auto next = requests_.lower_bound({open->session, 0});
          next != requests_.end() && next->first.session == open->session && next->first.number <= packet.used; ++next)
         if (std::ranges::find(open->live, next->first.number, &protocol::live_request::number) == open->live.end())

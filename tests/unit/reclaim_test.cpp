@@ -282,6 +282,34 @@ TEST_F(Reclaim, PresentedRequestNumbersAreUsedUp) {  // rule 9, rule 11
     EXPECT_EQ(enter("A.8", {exclusive("x")}), "queued A.8");
 }
 
+// A list that is too long for one message: several opens, each with 0 as the highest number.
+TEST_F(Reclaim, PartsOfAListEndNothingThatTheyDoNotList) {  // rule 11
+    enter("A", {exclusive("x")});
+    enter("A.2", {exclusive("y")});
+    enter("B", {exclusive("y")});
+    const auto part = [this](const std::string& request) {
+        core::open command = open_command("A", {live(request)});
+        command.highest = 0;
+        return apply(command);
+    };
+    EXPECT_EQ(part("A"), "alive A: A holds, A.2 holds");
+    EXPECT_EQ(part("A.2"), "alive A: A holds, A.2 holds");
+    fail_over();
+    EXPECT_EQ(part("A"), "alive A: A holds");
+    EXPECT_EQ(part("A.2"), "alive A: A holds, A.2 holds");
+    EXPECT_EQ(open("B", {live("B")}), "alive B: B waits");
+}
+
+TEST_F(Reclaim, ALeaveBehindTheFirstPartUsesUpAllNumbers) {  // rule 9, rule 11
+    enter("A", {exclusive("x")});
+    fail_over();
+    core::open command = open_command("A", {live("A")});
+    command.highest = 0;
+    apply(command);
+    EXPECT_EQ(leave("A.7"), "ended A.7: gone");
+    EXPECT_EQ(enter("A.5", {exclusive("x")}), "ended A.5: gone");
+}
+
 TEST_F(Reclaim, AWaiterThatIsWiderThanAPinnedLimitEnds) {  // rule 10, rule 11
     enter("A", {permits("x", 4, 8)});
     resize("x", 2);

@@ -16,8 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto patience = 5s;  // until it is up
-constexpr std::chrono::microseconds first_delay = 1ms;
-constexpr std::chrono::microseconds longest_delay = 1s;
 constexpr std::size_t most_unsent = 64U << 20U;
 constexpr bounds answer_bounds{.bulk = 1U << 20U, .values = 1U << 22U, .message = 256U << 20U};
 
@@ -36,7 +34,11 @@ void connection::start() {
 }
 
 void connection::reset() {
-    asio::post(context_, [self = shared_from_this()] { self->drop(errc::store_unavailable); });
+    asio::post(context_, [self = shared_from_this(), attempt = attempt_.load()] {
+        if (attempt != self->attempt_) return;  // a second call, or too late: that connection is gone
+        if (self->waiting_) return self->dial();
+        if (self->greeted_) self->drop(errc::store_unavailable);
+    });
 }
 
 void connection::stop() {
@@ -61,6 +63,8 @@ void connection::dial() {
     }
     const std::uint64_t attempt = ++attempt_;
     greeted_ = false;
+    useful_ = false;
+    waiting_ = false;
     timer_.expires_after(patience);
     timer_.async_wait([self = shared_from_this(), attempt](std::error_code error) {
         if (!error && attempt == self->attempt_ && !self->greeted_) self->drop(errc::store_unavailable);
@@ -95,14 +99,15 @@ void connection::connected(const dialled& made) {
     if (!greeted_) read();
 }
 
-/// Twice as long after each failure, and never two clients in step.
 void connection::try_again(std::error_code why) {
+    using std::chrono::steady_clock;
     ++attempt_;
     if (!std::exchange(told_down_, true)) user_->down(why);
-    auto delay = std::min(longest_delay, first_delay * (1U << std::min(failures_, 10U)));
-    delay = delay / 2 + delay * static_cast<int>(dice_() % 1024U) / 1024;
-    ++failures_;
-    timer_.expires_after(delay);
+    backoff::ended last{.up = {}, .answered = useful_};
+    if (greeted_) last.up = std::chrono::duration_cast<backoff::duration>(steady_clock::now() - up_since_);
+    greeted_ = false;
+    waiting_ = true;
+    timer_.expires_after(backoff_.delay_after(last, static_cast<std::uint32_t>(dice_())));
     timer_.async_wait([self = shared_from_this(), attempt = attempt_.load()](std::error_code error) {
         if (!error && attempt == self->attempt_) self->dial();
     });
@@ -124,7 +129,7 @@ void connection::greet(const greeting_step& step) {
     }
     greeted_ = true;
     timer_.cancel();
-    failures_ = 0;
+    up_since_ = std::chrono::steady_clock::now();
     was_up_ = true;
     told_down_ = false;
     {
@@ -168,17 +173,17 @@ void connection::take(value message) {
         }
     }
     if (tag == 0) return drop(std::make_error_code(std::errc::protocol_error));
+    if (message.kind != kind::error) useful_ = true;
     user_->answered(tag, message);
 }
 
-/// The connection is over. One that was in use is made again at once, before anybody waits.
+/// The connection is over.
 void connection::drop(std::error_code why) {
     ++attempt_;
     timer_.cancel();
-    bool was_used = false;
     {
         const std::lock_guard lock{mutex_};
-        was_used = std::exchange(up_, false);
+        up_ = false;
         std::error_code ignored;
         socket_.close(ignored);
         out_.clear();
@@ -187,12 +192,7 @@ void connection::drop(std::error_code why) {
         awaiting_writable_ = false;
         if (stopped_) return;
     }
-    if (!was_used) return try_again(why);
-    told_down_ = true;
-    user_->down(why);
-    asio::post(context_, [self = shared_from_this(), attempt = attempt_.load()] {
-        if (attempt == self->attempt_) self->dial();
-    });
+    try_again(why);
 }
 
 bool connection::send(std::string_view bytes, const std::vector<message_tag>& tags) {
@@ -214,7 +214,10 @@ void connection::write(const std::unique_lock<std::mutex>&) {
     if (how == sent::failed || out_.size() > most_unsent) {
         up_ = false;
         out_.clear();
-        return reset();
+        asio::post(context_, [self = shared_from_this(), attempt = attempt_.load()] {
+            if (attempt == self->attempt_) self->drop(errc::store_unavailable);
+        });
+        return;
     }
     awaiting_writable_ = true;
     asio::post(context_, [self = shared_from_this()] { self->await_writable(); });

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -19,6 +20,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "baton/store.hpp"
+#include "stores/resp/backoff.hpp"
 #include "stores/resp/codec.hpp"
 #include "stores/resp/socket_io.hpp"
 
@@ -67,6 +69,8 @@ public:
     void start();
     /// One answer is expected for each tag. False, and nothing is sent, while it is down.
     bool send(std::string_view bytes, const std::vector<message_tag>& tags);
+    /// Drops the connection and makes another. While it waits before the next attempt, that attempt is made now; an
+    /// attempt that is under way goes on.
     void reset();
     /// For good. The user may still be told of what is under way.
     void stop();
@@ -91,9 +95,12 @@ private:
     decoder decoder_;
     std::vector<char> buffer_;
     bool greeted_ = false;
+    bool waiting_ = false;  // before the next attempt
     bool was_up_ = false;
     bool told_down_ = false;
-    unsigned failures_ = 0;
+    bool useful_ = false;  // this connection has answered a request, and not with an error
+    std::chrono::steady_clock::time_point up_since_;
+    backoff backoff_;
     std::minstd_rand dice_{std::random_device{}()};
 
     std::atomic<std::uint64_t> attempt_{0};  // what belongs to an earlier one is of no interest any more

@@ -1,0 +1,151 @@
+// The end of a client, as scripts: what it held is left, and the store has confirmed that, before `gone` is told.
+#include "baton/error.hpp"
+#include "script.hpp"
+
+namespace baton::detail {
+
+using Close = Script;
+
+TEST_F(Close, IsSentAgainWhenTheLineBreaksBeforeItsAnswer) {
+    connect();
+    hold();
+    session.close(now);
+    EXPECT_TRUE(sent<protocol::close>());
+    session.line_down(now);
+    EXPECT_FALSE(take<gone>()) << "the store may not have heard of it";
+    session.line_up(now, lineage_now);
+    EXPECT_FALSE(sent<protocol::open>());
+    const auto close = sent<protocol::close>();
+    ASSERT_TRUE(close);
+    reply(close->first, protocol::closed{id()});
+    const auto told = take<gone>();
+    ASSERT_TRUE(told);
+    EXPECT_TRUE(told->confirmed);
+}
+
+TEST_F(Close, OnABrokenLineReconnectsAtOnceAndIsSentThere) {
+    connect();
+    hold();
+    session.line_down(now);
+    forget();
+    session.close(now);
+    EXPECT_FALSE(take<gone>());
+    EXPECT_TRUE(take<reset_line>()) << "close does not wait for the next regular attempt to connect";
+    session.line_up(now, lineage_now);
+    const auto close = sent<protocol::close>();
+    ASSERT_TRUE(close);
+    reply(close->first, protocol::closed{id()});
+    EXPECT_TRUE(take<gone>());
+}
+
+TEST_F(Close, OnABrokenLineWithNothingHeldEndsAtOnce) {
+    connect();
+    const handle handle = hold();
+    session.release(now, handle, protocol::manner::clean);
+    const auto leave = sent<protocol::leave>();
+    ASSERT_TRUE(leave);
+    reply(leave->first, protocol::ended{{id(), 1}, protocol::end_reason::left, 200});
+    session.line_down(now);
+    session.close(now);
+    EXPECT_TRUE(take<gone>()) << "the store has confirmed the release";
+}
+
+TEST_F(Close, BeforeTheFirstLineEndsAtOnce) {
+    session.acquire(now, order());
+    session.close(now);
+    const auto failed = take<not_acquired>();
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed->error, errc::closed);
+    EXPECT_TRUE(take<gone>()) << "nothing was ever asked for";
+}
+
+TEST_F(Close, RepeatsReleasesThatWereNotConfirmedInTheirOwnManner) {
+    connect();
+    const handle handle = hold();
+    session.release(now, handle, protocol::manner::unclean);
+    session.line_down(now);
+    forget();
+    session.close(now);
+    session.line_up(now, lineage_now);
+    const auto leave = sent<protocol::leave>();
+    ASSERT_TRUE(leave) << "close alone counts as a clean release";
+    EXPECT_EQ(leave->second.manner, protocol::manner::unclean);
+    EXPECT_TRUE(sent<protocol::close>());
+}
+
+// The waiter may be granted in this moment. It has not used the grant, so it must not remove a mark (rule 7).
+TEST_F(Close, WithdrawsWaitersSoThatMarksStay) {
+    connect();
+    session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    ASSERT_TRUE(enter);
+    session.close(now);
+    const auto leave = sent<protocol::leave>();
+    ASSERT_TRUE(leave);
+    EXPECT_EQ(leave->second.request, enter->second.request);
+    EXPECT_EQ(leave->second.manner, protocol::manner::keep);
+    EXPECT_TRUE(sent<protocol::close>());
+}
+
+TEST_F(Close, DrawsNoOtherSessionWhenItsOwnIsUnknown) {
+    connect();
+    hold();
+    const auto first = id();
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    session.close(now);
+    const auto close = sent<protocol::close>();
+    ASSERT_TRUE(close);
+    reply(open->first, protocol::refused{{}, protocol::refusal::unknown_session});
+    notice(protocol::session_lost{first});
+    EXPECT_EQ(id(), first);
+    EXPECT_FALSE(take<gone>());
+    reply(close->first, protocol::closed{first});
+    EXPECT_TRUE(take<gone>());
+}
+
+TEST_F(Close, IsRepeatedSoonWhereTheStoreCouldNotTakeIt) {
+    connect();
+    hold();
+    session.close(now);
+    const auto first = sent<protocol::close>();
+    ASSERT_TRUE(first);
+    session.reply_failed(now, first->first, failure::not_executed, errc::store_unavailable);
+    EXPECT_FALSE(take<gone>());
+    ASSERT_TRUE(session.next_wake());
+    EXPECT_LE(*session.next_wake(), now + 100ms) << "close waits for 1 s by default";
+    advance(*session.next_wake() - now);
+    session.wake(now);
+    EXPECT_TRUE(sent<protocol::close>());
+}
+
+TEST_F(Close, ThatTheStoreRejectsIsNotConfirmed) {
+    connect();
+    hold();
+    session.close(now);
+    const auto close = sent<protocol::close>();
+    ASSERT_TRUE(close);
+    session.reply_failed(now, close->first, failure::rejected, errc::not_permitted);
+    const auto told = take<gone>();
+    ASSERT_TRUE(told);
+    EXPECT_FALSE(told->confirmed);
+}
+
+TEST_F(Close, TwiceIsAnsweredTwiceAndSentOnce) {
+    connect();
+    hold();
+    session.close(now);
+    const auto close = sent<protocol::close>();
+    ASSERT_TRUE(close);
+    session.close(now);
+    EXPECT_FALSE(sent<protocol::close>());
+    EXPECT_FALSE(take<gone>());
+    reply(close->first, protocol::closed{id()});
+    EXPECT_TRUE(take<gone>());
+    session.close(now);
+    EXPECT_TRUE(take<gone>());
+}
+
+}  // namespace baton::detail

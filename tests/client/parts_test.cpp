@@ -1,0 +1,167 @@
+// A list of live requests that is too long for one `open` goes in parts, as scripts.
+#include "baton/error.hpp"
+#include "script.hpp"
+
+namespace baton::detail {
+
+class Parts : public Script {
+protected:
+    /// Two requests fill a part.
+    Parts() {
+        session = detail::session{{.ttl = ttl, .label = "tester", .open_size = 20}, [this] {
+                                      return protocol::session_id{++ids, 0};
+                                  }};
+    }
+
+    /// Held under the numbers 1 to 5; the line breaks, and is up again.
+    void hold_five_and_reconnect() {
+        connect();
+        for (int i = 0; i < 5; ++i) handles.push_back(hold(order(std::to_string(i))));
+        session.line_down(now);
+        session.line_up(now, lineage_now);
+    }
+    static std::vector<std::uint64_t> numbers_in(const protocol::open& open) {
+        std::vector<std::uint64_t> numbers;
+        for (const protocol::live_request& live : open.live) numbers.push_back(live.number);
+        return numbers;
+    }
+    /// What an engine answers that knows the requests up to this number.
+    protocol::alive alive_up_to(std::uint64_t number) const {
+        std::vector<protocol::request_state> known;
+        for (std::uint64_t i = 1; i <= number; ++i) known.push_back({i, 100, 200});
+        return alive(std::move(known));
+    }
+    using numbers = std::vector<std::uint64_t>;
+
+    std::vector<handle> handles;
+};
+
+TEST_F(Parts, FollowEachOtherWhenTheOneBeforeIsAnswered) {
+    hold_five_and_reconnect();
+    std::uint64_t link = 0;
+    for (const numbers& part : {numbers{1, 2}, numbers{3, 4}, numbers{5}}) {
+        const auto open = sent<protocol::open>();
+        ASSERT_TRUE(open);
+        EXPECT_EQ(numbers_in(open->second), part);
+        EXPECT_EQ(open->second.highest, 0U) << "the engine must not end what this part does not list";
+        EXPECT_GT(open->second.link, link);
+        link = open->second.link;
+        EXPECT_FALSE(sent<protocol::open>()) << "the next part waits, so that what is under way is bounded";
+        reply(open->first, alive_up_to(part.back()));
+    }
+    EXPECT_FALSE(take<lost>());
+    for (const handle handle : handles) EXPECT_TRUE(session.valid(handle, now));
+    EXPECT_TRUE(take<observed>());
+}
+
+TEST_F(Parts, OneThatFitsTellsTheHighestNumber) {
+    connect();
+    hold(order("a"));
+    hold(order("b"));
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_EQ(open->second.highest, 2U);
+}
+
+TEST_F(Parts, TellTheHighestNumberBehindTheFirst) {
+    connect();
+    for (int i = 0; i < 3; ++i) hold(order(std::to_string(i)));
+    const handle last = hold(order("last"));
+    session.release(now, last, protocol::manner::clean);
+    reply(sent<protocol::leave>()->first, protocol::ended{{id(), 4}, protocol::end_reason::left, 200});
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    EXPECT_TRUE(sent<protocol::open>());
+    const auto leave = sent<protocol::leave>();
+    ASSERT_TRUE(leave) << "an `enter` of this number that comes late is refused (rule 9)";
+    EXPECT_EQ(leave->second.request.number, 4U);
+    EXPECT_EQ(leave->second.manner, protocol::manner::keep);
+}
+
+TEST_F(Parts, LeaveWhatTheEngineHasBeyondTheList) {
+    hold_five_and_reconnect();
+    for (int part = 0; part < 3; ++part) {
+        EXPECT_FALSE(sent<protocol::leave>()) << "a later part may list it";
+        const auto open = sent<protocol::open>();
+        ASSERT_TRUE(open);
+        protocol::alive answer = alive_up_to(5);
+        answer.requests.push_back({9, 100, 0});
+        reply(open->first, answer);
+    }
+    const auto leave = sent<protocol::leave>();
+    ASSERT_TRUE(leave);
+    EXPECT_EQ(leave->second.request.number, 9U);
+}
+
+TEST_F(Parts, NewRequestsWaitForTheLast) {
+    hold_five_and_reconnect();
+    session.acquire(now, order("new"));
+    for (int part = 0; part < 2; ++part) {
+        EXPECT_FALSE(sent<protocol::enter>());
+        const auto open = sent<protocol::open>();
+        ASSERT_TRUE(open);
+        reply(open->first, alive_up_to(5));
+    }
+    const auto enter = sent<protocol::enter>();
+    ASSERT_TRUE(enter) << "behind the last part, in the same breath";
+    EXPECT_EQ(enter->second.request.number, 6U);
+}
+
+TEST_F(Parts, AReleaseInBetweenIsNotPresented) {
+    hold_five_and_reconnect();
+    const auto first = sent<protocol::open>();
+    ASSERT_TRUE(first);
+    for (std::size_t i = 2; i < 5; ++i) session.release(now, handles[i], protocol::manner::clean);
+    for (std::uint64_t number = 3; number <= 5; ++number) {
+        const auto leave = sent<protocol::leave>();
+        ASSERT_TRUE(leave);
+        EXPECT_EQ(leave->second.request.number, number);
+        reply(leave->first, protocol::ended{{id(), number}, protocol::end_reason::left, 200});
+    }
+    session.acquire(now, order("new"));
+    reply(first->first, alive_up_to(2));
+    EXPECT_FALSE(sent<protocol::open>()) << "nothing is left to present";
+    EXPECT_TRUE(sent<protocol::enter>());
+    EXPECT_TRUE(session.valid(handles[0], now));
+    EXPECT_FALSE(take<lost>());
+}
+
+TEST_F(Parts, BeginAgainOnAnotherLine) {
+    hold_five_and_reconnect();
+    const auto first = sent<protocol::open>();
+    ASSERT_TRUE(first);
+    reply(first->first, alive_up_to(2));
+    EXPECT_TRUE(sent<protocol::open>());
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    const auto again = sent<protocol::open>();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(numbers_in(again->second), (numbers{1, 2}));
+    EXPECT_FALSE(take<lost>());
+}
+
+TEST_F(Parts, EndWithAClose) {
+    hold_five_and_reconnect();
+    const auto first = sent<protocol::open>();
+    ASSERT_TRUE(first);
+    session.close(now);
+    EXPECT_TRUE(sent<protocol::close>());
+    reply(first->first, alive_up_to(2));
+    EXPECT_FALSE(sent<protocol::open>()) << "it would begin the session again";
+}
+
+TEST_F(Parts, TheAnswersProveThatTheLineLives) {
+    hold_five_and_reconnect();
+    for (int part = 0; part < 3; ++part) {
+        const auto open = sent<protocol::open>();
+        ASSERT_TRUE(open);
+        advance(ttl / 5);
+        reply(open->first, alive_up_to(5));
+        EXPECT_FALSE(take<reset_line>()) << "together the parts take longer than a silence may";
+    }
+    for (const handle handle : handles) EXPECT_TRUE(session.valid(handle, now));
+}
+
+}  // namespace baton::detail

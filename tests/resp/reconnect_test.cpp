@@ -1,0 +1,142 @@
+// How often a connection is made again: the decision by itself, and with servers that listen, greet and hang up.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+
+#include "../eventually.hpp"
+#include "../folder.hpp"
+#include "../sockets.hpp"
+#include "stores/resp/backoff.hpp"
+#include "stores/resp/connection.hpp"
+#include "stores/resp/io_thread.hpp"
+
+namespace baton::resp {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+TEST(Backoff, DoublesTheDelayWithEachFailureUpToOneSecond) {
+    backoff backoff;
+    for (const auto delay : {1ms, 2ms, 4ms, 8ms, 16ms, 32ms, 64ms, 128ms, 256ms, 512ms, 1'000ms, 1'000ms})
+        EXPECT_EQ(backoff.delay_after({.up = {}, .answered = false}, 512), delay);
+}
+
+TEST(Backoff, SpreadsDelaysByHalf) {
+    EXPECT_EQ(backoff{}.delay_after({.up = {}, .answered = false}, 0), 500us);
+    EXPECT_GT(backoff{}.delay_after({.up = {}, .answered = false}, 1'023), 1'490us);
+}
+
+TEST(Backoff, IsNotResetByAHandshakeAlone) {
+    backoff backoff;
+    for (const auto delay : {1ms, 2ms, 4ms})
+        EXPECT_EQ(backoff.delay_after({.up = 1h, .answered = false}, 512), delay) << "however long it was up";
+}
+
+TEST(Backoff, IsResetByAConnectionThatWasOfUse) {
+    backoff backoff;
+    for (int i = 0; i < 5; ++i) static_cast<void>(backoff.delay_after({.up = {}, .answered = false}, 512));
+    EXPECT_EQ(backoff.delay_after({.up = 1s, .answered = true}, 512), 0ms) << "the first attempt is made at once";
+    EXPECT_EQ(backoff.delay_after({.up = {}, .answered = false}, 512), 1ms);
+}
+
+TEST(Backoff, WaitsAlsoAfterAConnectionThatAnsweredAndBrokeSoon) {
+    backoff backoff;
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(backoff.delay_after({.up = 999ms, .answered = true}, 512), 5ms);
+}
+
+/// Greets every connection, answers so many requests on it, and hangs up.
+class hasty_server {
+public:
+    hasty_server(endpoint here, int answers) : listening_{listen_at(here)}, answers_{answers} {
+        thread_ = std::thread{[this] { serve(); }};
+    }
+    hasty_server(const hasty_server&) = delete;
+    hasty_server& operator=(const hasty_server&) = delete;
+    ~hasty_server() {
+        stopped_ = true;
+        thread_.join();
+        close(listening_);
+    }
+    [[nodiscard]] int connections() const { return connections_; }
+
+private:
+    void serve() {
+        while (!stopped_) {
+            pollfd ready{listening_, POLLIN, 0};
+            if (poll(&ready, 1, 10) != 1) continue;
+            const int peer = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+            if (peer < 0) continue;
+            for (int i = 0; i <= answers_; ++i) {
+                std::array<char, 64> words{};
+                if (recv(peer, words.data(), words.size(), 0) <= 0) break;
+                if (send(peer, "+yes\r\n", 6, MSG_NOSIGNAL) != 6) break;
+            }
+            close(peer);
+            ++connections_;
+        }
+    }
+
+    const int listening_;
+    const int answers_;
+    std::atomic<int> connections_{0};
+    std::atomic<bool> stopped_{false};
+    std::thread thread_;
+};
+
+/// Asks one question on each connection, or gives it up, as often as told.
+class asking_user final : public connection_user {
+public:
+    explicit asking_user(endpoint server, int resets) : server_{std::move(server)}, resets_{resets} {}
+    void use(const std::shared_ptr<connection>& connection) { connection_ = connection; }
+
+    void dial(asio::io_context&, dial_result done) override { done({connect_to(server_), {}, false}); }
+    greeting_step begin_greeting() override { return {.send = "hello\r\n"}; }
+    greeting_step answered_greeting(const value&) override { return {.lineage = 1}; }
+    void up(lineage) override {
+        const auto connection = connection_.lock();
+        if (connection && resets_ == 0) connection->send("question\r\n", {7});
+        for (int i = 0; connection && i < resets_; ++i) connection->reset();
+    }
+    void down(std::error_code) override {}
+    void hopeless(std::error_code) override {}
+    void answered(message_tag, const value&) override {}
+    void pushed(const value&) override {}
+
+private:
+    const endpoint server_;
+    const int resets_;
+    std::weak_ptr<connection> connection_;
+};
+
+/// How long it takes until there have been so many connections.
+steady_clock::duration time_for(int connections, int answers, int resets = 0) {
+    const folder place;
+    const endpoint here{place.path("server")};
+    const hasty_server server{here, answers};
+    io_thread thread;
+    const auto user = std::make_shared<asking_user>(here, resets);
+    const auto made = std::make_shared<connection>(thread.context(), user);
+    user->use(made);
+    const auto begun = steady_clock::now();
+    made->start();
+    EXPECT_TRUE(eventually([&] { return server.connections() >= connections; }));
+    const auto taken = steady_clock::now() - begun;
+    made->stop();
+    return taken;
+}
+
+// Ten delays of 1 ms to 512 ms lie between the connections, each shortened by half at most.
+TEST(Reconnect, BacksOffFromAServerThatGreetsAndHangsUp) { EXPECT_GE(time_for(11, 0), 500ms); }
+
+TEST(Reconnect, BacksOffFromAServerThatAnswersOnceAndHangsUp) { EXPECT_GE(time_for(101, 1), 250ms); }
+
+// The answers to several requests may each say that the connection is of no use.
+TEST(Reconnect, BacksOffAlsoWhereItsUserResetsItSeveralTimes) { EXPECT_GE(time_for(11, 1, 3), 500ms); }
+
+}  // namespace
+}  // namespace baton::resp
