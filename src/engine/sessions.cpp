@@ -110,7 +110,8 @@ void engine::end_dying() {
         if (end_next_of(dying_.front())) dying_.pop_front();
 }
 
-/// The deadline that passes next, of a session, a revoked request or a hold limit.
+/// The deadline that passes next, of a session, a revoked request or a hold limit. Of a revocation and a hold limit of
+/// one request at the same moment, the revocation: `min` takes the first of equals (rule 13).
 const due* engine::next_ending() const {
     if (hold_deadlines_.empty()) return deadlines_.empty() ? nullptr : &*deadlines_.begin();
     if (deadlines_.empty()) return &*hold_deadlines_.begin();

@@ -72,6 +72,7 @@ void history::hear(const granted& event) {
     if (request == nullptr) return;
     if (ended_now_.contains(event.request)) broken(describe(event.request) + " is granted in the step that ended it");
     if (request->fence != 0) {
+        check_may_know(event.request);
         if (request->fence != event.fence || request->slots != event.slots)
             broken(describe(event.request) + " was granted otherwise before");
         return;
@@ -155,6 +156,12 @@ void history::hear(const session_lost& event) {
     links_.erase(event.session);
 }
 
+// Rule 11: while paused, the owner of a grant hears of it only if it has presented it since the last pause command.
+void history::check_may_know(const request_id& id) {
+    if (paused_ && !presented_.contains(id))
+        broken("in a pause the owner of " + describe(id) + " hears of a grant that it did not present");
+}
+
 // An `open` that repeats the last link only renews, and outside a pause what is listed stays as it is.
 void history::take_reclaims(const open& command, const alive& answer) {
     const auto known = links_.find(command.session);
@@ -165,6 +172,7 @@ void history::take_reclaims(const open& command, const alive& answer) {
         highest_ = std::max({highest_, live.ticket, live.fence});
         const auto state = std::ranges::find(answer.requests, live.number, &request_state::number);
         if (state == answer.requests.end()) continue;
+        if (live.fence != 0) presented_.insert({command.session, live.number});
         told_request& restored = live_[{command.session, live.number}];
         restored = {state->ticket, live.fence, live.claims, live.slots, true};
         highest_ = std::max(highest_, state->ticket);
@@ -185,13 +193,17 @@ void history::hear(const alive& event) {
             broken(describe(id) + " is answered with another ticket");
         else if (state->fence != request.fence && (!paused_ || state->fence != 0))
             broken(describe(id) + " is answered with another fence");
+        else if (state->fence != 0)
+            check_may_know(id);
     }
     if (count != event.requests.size()) broken(describe(event.session) + " is told of requests that are not live");
 }
 
 void history::hear(const revoking& event) {
+    if (event.request == request_id{}) return;  // only the operator is told
     const auto found = live_.find(event.request);
     if (found == live_.end() || found->second.fence == 0) broken("revoking tells of what is not held");
+    check_may_know(event.request);
 }
 
 void history::hear(const resized& event) {

@@ -38,16 +38,18 @@ private:
     void hear(const core::revoking& event);
     void hear(const core::mended&) {}
     void hear(const core::resized& event);
-    void hear(const core::paused&) {}
+    void hear(const core::paused&) { presented_.clear(); }
 
     told_request* arrived(const core::request_id& id, core::serial ticket);
     void check_fits(const core::request_id& id, const told_request& mine);
     void check_order(const core::request_id& id, const told_request& mine);
+    void check_may_know(const core::request_id& id);
     void take_reclaims(const core::open& command, const core::alive& answer);
     void broken(const std::string& promise);
 
     std::map<core::request_id, told_request> live_;
     std::map<core::session_id, std::uint64_t> links_;
+    std::set<core::request_id> presented_;  // as granted, since the last pause command
     std::map<std::string, std::uint32_t> largest_pin_;
     core::serial highest_ = 0;  // of all tickets and fences told or presented
 

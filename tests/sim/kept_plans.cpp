@@ -45,12 +45,55 @@ plan one_ticket_twice() {
             }};
 }
 
+// The owner of a grant that it did not present in the pause is not told of its revocation (rules 11, 13).
+plan revoked_in_a_pause() {
+    const live_request held{1, {exclusive("a")}, ticket(2ms), ticket(2ms) + 1, {}, {}};
+    return {{15s, {}},
+            {
+                at(1ms, opening(first, 1)),
+                at(2ms, entering(first, exclusive("a"))),
+                at(3ms, pause{after(100ms)}),
+                at(4ms, revoke{"a", ticket(2ms), "note", false}),
+                at(5ms, renew{first}),
+                at(6ms, opening(first, 2, {held})),
+                at(7ms, revoke{"a", ticket(2ms), "", false}),
+                at(8ms, pause{after(50ms)}),
+                at(9ms, revoke{"a", ticket(2ms), "", false}),
+                at(200ms, renew{first}),
+                at(1001ms, tick{}),
+            }};
+}
+
+// A revocation, due 1 s after the session opened, and a hold limit of one request (rule 13). `other` is due before, and
+// takes the budget of the step, so that a command of the owner finds its own end owed.
+plan revoked_and_held_too_long(duration hold, std::optional<std::uint32_t> budget) {
+    return {{15s, budget},
+            {
+                at(0ms, opening(first, 1)),
+                at(1ms, opening(second, 1)),
+                at(2ms, entering(first, exclusive("a"), {false, hold, {}})),
+                at(3ms, entering(second, exclusive("b"), {false, duration{900ms}, {}})),
+                at(4ms, revoke{"a", ticket(2ms), "", false}),
+                at(800ms, renew{first}),
+                at(801ms, renew{second}),
+                at(1100ms, entering(first, exclusive("a"))),
+                at(3s, tick{}),
+                at(3s, tick{}),
+            }};
+}
+
 }  // namespace
 
 std::vector<kept_plan> kept_plans() {
-    return {
+    std::vector<kept_plan> all{
         {"a reclaim brings one ticket in twice", one_ticket_twice()},
+        {"a holder is revoked in a pause", revoked_in_a_pause()},
     };
+    // Granted after 2 ms: the hold limit ends it before the revocation, in the same microsecond, and after it.
+    for (const duration hold : std::vector<duration>{998ms - 1us, 998ms, 998ms + 1us})
+        for (const auto budget : {std::optional<std::uint32_t>{}, std::optional{2U}})
+            all.push_back({"a revocation and a hold limit are both due", revoked_and_held_too_long(hold, budget)});
+    return all;
 }
 
 }  // namespace baton::sim

@@ -272,7 +272,9 @@ void naive_model::perform(const revoke& command) {
         return tell(refused{std::nullopt, refusal::not_found});
     if (named->fence == 0 || command.at_once) return end(*named, end_reason::revoked, manner::unclean);
     if (!named->revocation) named->revocation = naive_revocation{find(named->id.session)->deadline, command.note};
-    tell(revoking{named->id, named->revocation->note, named->revocation->deadline});
+    // Rule 11: who did not present the grant in this pause is not told of it; the operator is answered all the same.
+    const request_id told = may_tell_grant(*named) ? named->id : request_id{};
+    tell(revoking{told, named->revocation->note, named->revocation->deadline});
 }
 
 void naive_model::perform(const mend& command) {

@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "protocol/modes.hpp"
 #include "naive_model.hpp"
+#include "protocol/modes.hpp"
 
 namespace baton::sim {
 
@@ -27,12 +27,13 @@ naive_request* naive_model::find(const request_id& id) {
 naive_request* naive_model::find_live(const request_id& id) {
     naive_request* request = find(id);
     if (request == nullptr || paused()) return request;
-    if (request->revocation && request->revocation->deadline <= now_)
-        end(*request, end_reason::revoked, manner::unclean);
-    else if (request->hold_deadline && *request->hold_deadline <= now_)
-        end(*request, end_reason::hold_limit, manner::unclean);
-    else
-        return request;
+    // What is due, earliest first; a revocation before a hold limit of the same moment.
+    std::vector<std::pair<instant, end_reason>> due;
+    if (request->revocation) due.emplace_back(request->revocation->deadline, end_reason::revoked);
+    if (request->hold_deadline) due.emplace_back(*request->hold_deadline, end_reason::hold_limit);
+    std::ranges::stable_sort(due, {}, &std::pair<instant, end_reason>::first);
+    if (due.empty() || due.front().first > now_) return request;
+    end(*request, due.front().second, manner::unclean);
     return nullptr;
 }
 

@@ -193,13 +193,11 @@ local function find_live(session, number)
     local request = request_of(session, number)
     if not request then return nil end
     if is_paused() then return request end
-    if request.revoked and request.revoked <= at then
-        end_request(request, 'r', 'u')
-    elseif request.fence ~= 0 and request.hold and request.hold_deadline <= at then
-        end_request(request, 'h', 'u')
-    else
-        return request
-    end
+    -- The earlier of the two ends it; at the same moment the revocation does (rule 13).
+    local revoked = request.revoked or math.huge
+    local limit = request.fence ~= 0 and request.hold and request.hold_deadline or math.huge
+    if math.min(revoked, limit) > at then return request end
+    end_request(request, limit < revoked and 'h' or 'r', 'u')
 end
 
 local function end_due()

@@ -169,9 +169,8 @@ local function tell_all()
     if is_watched() and #events > 0 then
         local seen = {}
         for _, event in ipairs(events) do
-            local id, text = event[1], event[2]
-            -- An operator's own answer is the owner's notice once more.
-            if text:sub(1, 3) ~= 'v0:' then seen[#seen + 1] = (id and alias_of(id) or nobody) .. sized(text) end
+            local id, text, twice = event[1], event[2], event[3]
+            if not twice then seen[#seen + 1] = (id and alias_of(id) or nobody) .. sized(text) end
         end
         call('PUBLISH', prefix .. 'events', start .. table.concat(seen))
     end
