@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "compare.hpp"
+#include "describe.hpp"
 #include "engine/engine_host.hpp"
 #include "engine/inspect.hpp"
 #include "schedule.hpp"
@@ -164,7 +165,9 @@ private:
     [[nodiscard]] std::optional<std::string> wrong_head(const script_head& head, instant at) const {
         if (head.at != at) return "the time in the reply is another";
         const auto due = engine_->next_due(at);
-        if (due && (!head.due || *head.due > *due)) return "the reply says to look again too late";
+        if (due && (!head.due || *head.due > *due))
+            return "the reply says to look again too late: at " +
+                   (head.due ? sim::describe(*head.due) : std::string{"no time"}) + " and not " + sim::describe(*due);
         if (head.due && *head.due <= at && (!due || *due > at))
             return "the reply says that something is due, and is not";
         return {};

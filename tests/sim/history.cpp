@@ -35,6 +35,8 @@ std::optional<std::string> history::observe(const command& command, instant now,
     granted_now_.clear();
     ended_now_.clear();
     broken_.reset();
+    for (auto& [id, at] : ended_) at = std::min(at, now);  // the clock went back; perhaps the end was owed until now
+    std::erase_if(ended_, [&](const auto& entry) { return now >= entry.second + options_.max_ttl; });
     for (const event& event : events) {
         if (event.at != now) broken("an event carries another time than its step");
         std::visit([this](const auto& what) { hear(what); }, event.what);
@@ -153,7 +155,13 @@ void history::hear(const ended& event) {
 void history::hear(const session_lost& event) {
     const auto of_session = [&](const auto& entry) { return entry.first.session == event.session; };
     if (std::ranges::any_of(live_, of_session)) broken("a lost session has live requests");
-    links_.erase(event.session);
+    if (links_.contains(event.session)) end_session(event.session);  // else `renew` of a session that is not known
+}
+
+// Rule 5. Where few ids are remembered, how long each is depends on the others.
+void history::end_session(const session_id& id) {
+    links_.erase(id);
+    if (options_.ended_ids == engine_options{}.ended_ids) ended_[id] = now_;
 }
 
 // Rule 11: while paused, the owner of a grant hears of it only if it has presented it since the last pause command.
@@ -180,6 +188,7 @@ void history::take_reclaims(const open& command, const alive& answer) {
 }
 
 void history::hear(const alive& event) {
+    if (ended_.contains(event.session)) broken(describe(event.session) + " ended, and lives again");
     if (const auto* opened = std::get_if<open>(command_); opened != nullptr && opened->session == event.session)
         take_reclaims(*opened, event);
     std::size_t count = 0;

@@ -64,6 +64,26 @@ plan revoked_in_a_pause() {
             }};
 }
 
+// A holder that was told of a mark left and kept it; another was told since. The first, presented again in a pause as if
+// it had not left, does not remove the mark when it leaves cleanly (rule 7).
+plan told_of_a_mark_and_presented_again() {
+    const live_request held{1, {exclusive("a")}, ticket(6ms), ticket(6ms) + 1, {}, {}};
+    return {{15s, {}},
+            {
+                at(1ms, opening(first, 1)),
+                at(2ms, entering(first, exclusive("a"))),
+                at(3ms, leave{{first, 1}, manner::unclean}),
+                at(5ms, opening(second, 1)),
+                at(6ms, entering(second, exclusive("a"))),
+                at(7ms, leave{{second, 1}, manner::keep}),
+                at(8ms, enter{{second, 2}, {exclusive("a")}, {}}),
+                at(9ms, pause{after(20ms)}),
+                at(10ms, open{second, 1s, "B-1", 2, 2, {held}}),
+                at(30ms, close{second, closing::left}),
+                at(31ms, mend{"a"}),
+            }};
+}
+
 // A revocation, due 1 s after the session opened, and a hold limit of one request (rule 13). `other` is due before, and
 // takes the budget of the step, so that a command of the owner finds its own end owed.
 plan revoked_and_held_too_long(duration hold, std::optional<std::uint32_t> budget) {
@@ -82,17 +102,44 @@ plan revoked_and_held_too_long(duration hold, std::optional<std::uint32_t> budge
             }};
 }
 
+// Copies of `open` and `enter` arrive after the session ended, and before its `open` did (rule 5).
+plan late_copies(closing how, std::size_t ended_ids) {
+    return {{2s, {}, ended_ids},
+            {
+                at(1ms, opening(first, 1)),
+                at(2ms, entering(first, exclusive("a"))),
+                at(3ms, close{first, how}),
+                at(4ms, opening(first, 1)),
+                at(5ms, entering(first, exclusive("a"))),
+                at(6ms, close{second, how}),
+                at(7ms, opening(second, 1)),
+                at(8ms, opening(third, 1)),
+                at(9ms, pause{after(1s)}),
+                at(10ms, opening(first, 2, {waiting(exclusive("a"), ticket(2ms))})),
+                at(1008ms, tick{}),  // the third session expires
+                at(1009ms, opening(third, 1)),
+                at(2002ms, opening(first, 1)),
+                at(2003ms, opening(second, 1)),  // the first two are forgotten
+                at(3008ms, tick{}),
+                at(10s, tick{}),
+            }};
+}
+
 }  // namespace
 
 std::vector<kept_plan> kept_plans() {
     std::vector<kept_plan> all{
         {"a reclaim brings one ticket in twice", one_ticket_twice()},
         {"a holder is revoked in a pause", revoked_in_a_pause()},
+        {"a holder that was told of a mark is presented again", told_of_a_mark_and_presented_again()},
     };
     // Granted after 2 ms: the hold limit ends it before the revocation, in the same microsecond, and after it.
     for (const duration hold : std::vector<duration>{998ms - 1us, 998ms, 998ms + 1us})
         for (const auto budget : {std::optional<std::uint32_t>{}, std::optional{2U}})
             all.push_back({"a revocation and a hold limit are both due", revoked_and_held_too_long(hold, budget)});
+    for (const closing how : {closing::left, closing::gone})
+        for (const std::size_t ended_ids : {std::size_t{1}, std::size_t{100}})
+            all.push_back({"copies arrive after the end of their session", late_copies(how, ended_ids)});
     return all;
 }
 

@@ -57,7 +57,7 @@ void naive_model::end(naive_request& request, end_reason reason, manner manner) 
         const std::string& resource = claim.wanted.resource;
         if (manner == manner::unclean) leave_mark(resource, request);
         const auto told = told_.find(resource);
-        if (manner == manner::clean && told != told_.end() && told->second.contains(request.fence))
+        if (manner == manner::clean && told != told_.end() && told->second == request.fence)
             marks_.erase(resource);
     }
     forget(request.id);
@@ -151,7 +151,7 @@ void naive_model::tell_granted(const naive_request& request) {
         const auto mark = marks_.find(resource);
         if (mark == marks_.end()) continue;
         told.abandoned.push_back({resource, mark->second});
-        told_[resource].insert(request.fence);
+        if (claim.wanted.mode == mode::exclusive) told_[resource] = request.fence;
     }
     tell(std::move(told));
 }

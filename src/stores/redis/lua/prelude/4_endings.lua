@@ -1,5 +1,7 @@
 -- ==== requests' and sessions' ends, and what is told of them (rules 4 to 7, 12, 13)
 local dying = {}  -- sessions whose end has begun: session, reason, numbers of its requests
+local ended, ended_in_step = {}, 0  -- ids of sessions that ended in this step (rule 5)
+local forgetting = 'c'  -- the member of `d` that says when all ids in `c` are forgotten
 
 local function ended_text(number, reason, fence) return 'e' .. number .. ':' .. reason .. digits(fence) end
 local function queued_text(request) return 'q' .. request.number .. ':' .. digits(request.ticket) end
@@ -135,11 +137,40 @@ local function endings_owed()
     return deadline ~= nil and deadline <= at
 end
 
+-- Rule 5: a session id lives once.
+local function remember_ended(id)
+    if not ended[id] then ended[id], ended_in_step = true, ended_in_step + 1 end
+end
+local function has_ended(id)
+    if ended[id] then return true end
+    local upto = call('ZSCORE', prefix .. 'c', id)
+    return upto and at < tonumber(upto)
+end
+-- Those whose time is over go when others come, and what is too many, earliest first.
+local function save_ended()
+    if ended_in_step == 0 then return end
+    local place, upto = prefix .. 'c', digits(at + longest_ttl())
+    for id in pairs(ended) do call('ZADD', place, 'GT', upto, id) end
+    call('ZADD', prefix .. 'd', 'GT', upto, forgetting)
+    local over = call('ZCOUNT', place, 0, at)
+    local left = call('ZCARD', place) - over
+    local gone = over + math.max(0, left - ended_kept)
+    if gone > 0 then call('ZPOPMIN', place, gone) end
+end
+-- All together, when the time of the last one is over.
+local function forget_ended()
+    if is_paused() or head:sub(1, 16) >= now then return end
+    local upto = call('ZSCORE', prefix .. 'd', forgetting)
+    if not upto or at < tonumber(upto) then return end
+    call('DEL', prefix .. 'c')
+    call('ZREM', prefix .. 'd', forgetting)
+end
+
+-- It is written into `e` when the step is over, if it is not at its end then.
 local function begin_dying(session, reason)
     local text = session.id .. reason .. digits(deadline_of(session))
     session.dying, session.dirty = reason, true
     call('ZREM', prefix .. 'd', session.id .. 's')
-    call('RPUSH', prefix .. 'e', text)
     dying[#dying + 1] = {session = session, reason = reason, text = text}
 end
 -- Ends the next request of a dying session, or the session itself when none is left: then true.
@@ -151,8 +182,9 @@ local function end_next_of(entry)
         allowance = allowance - 1
         if entry.reason == 'x' then tell(session.id, 'l') end
         call('DEL', session.key)
-        call('LREM', prefix .. 'e', 1, entry.text)
+        if entry.listed then call('LREM', prefix .. 'e', 1, entry.text) end
         sessions[session.id] = false
+        remember_ended(session.id)
         return true
     end
     entry.next = entry.next + 1
@@ -228,11 +260,11 @@ local function cut_deadlines()
             cut_at_once)
         found = #late
         for _, member in ipairs(late) do
-            local session = session_of(member:sub(1, 16))
-            local cut = at + session.ttl * 1000
+            local session = member ~= forgetting and session_of(member:sub(1, 16))
+            local cut = session and at + session.ttl * 1000
             if #member == 17 then
                 move_deadline(session, cut)
-            else
+            elseif session then
                 local request = request_of(session, format('%d', member:sub(17, 32)))
                 request.revoked, request.dirty = cut, true
                 call('ZADD', prefix .. 'd', digits(cut), member)

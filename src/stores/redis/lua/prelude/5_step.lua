@@ -82,7 +82,7 @@ local function read_head()
         for _, text in ipairs(call('LRANGE', prefix .. 'e', 0, -1)) do
             local session = session_of(text:sub(1, 16))
             session.deadline = tonumber(text:sub(18))
-            dying[#dying + 1] = {session = session, reason = text:sub(17, 17), text = text}
+            dying[#dying + 1] = {session = session, reason = text:sub(17, 17), text = text, listed = true}
         end
     end
 end
@@ -93,6 +93,7 @@ local function begin_step(id, pausing)
     sender = id
     cut_deadlines()
     if pausing then pausing() end
+    forget_ended()
     end_due()
     admit_owed()
 end
@@ -128,6 +129,10 @@ local function save()
     for _, resource in pairs(resources) do
         if resource.dirty then save_resource(resource) end
     end
+    for _, entry in ipairs(dying) do
+        if not entry.listed then call('RPUSH', prefix .. 'e', entry.text) end
+    end
+    save_ended()
 end
 
 -- When a tick has something to do (as `engine::next_due`).
