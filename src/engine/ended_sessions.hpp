@@ -32,13 +32,12 @@ public:
         return found != until_.end() && now < found->second;
     }
 
-    /// At the end of a step that added some: those whose time is over go, and what is too many, earliest first.
+    /// To be called at the end of a step. If the step added an id, drops up to 100 whose time is over and, beyond the
+    /// bound, the earliest.
     void make_room(instant now) {
         if (!std::exchange(added_, false)) return;
-        while (!by_time_.empty() && (by_time_.size() > most_ || by_time_.begin()->first <= now)) {
-            until_.erase(by_time_.begin()->second);
-            by_time_.erase(by_time_.begin());
-        }
+        for (int i = 0; i < 100 && !by_time_.empty() && by_time_.begin()->first <= now; ++i) drop_earliest();
+        while (by_time_.size() > most_) drop_earliest();
     }
 
     /// When the time of all of them is over; none if there are none. Until then nothing needs to be done about them.
@@ -52,6 +51,11 @@ public:
     }
 
 private:
+    void drop_earliest() {
+        until_.erase(by_time_.begin()->second);
+        by_time_.erase(by_time_.begin());
+    }
+
     std::size_t most_;
     std::unordered_map<session_id, instant> until_;
     std::set<std::pair<instant, session_id>> by_time_;

@@ -145,12 +145,15 @@ void naive_model::forget_ended() {
 
 void naive_model::make_room_for_ended() {
     if (!remembered_) return;
-    std::erase_if(ended_, [this](const auto& entry) { return entry.second <= now_; });
-    while (ended_.size() > options_.ended_ids) {
-        auto first = ended_.begin();
-        for (auto each = ended_.begin(); each != ended_.end(); ++each)
-            if (each->second < first->second) first = each;
-        ended_.erase(first);
+    std::vector<std::pair<instant, session_id>> earliest_first;
+    for (const auto& [id, until] : ended_) earliest_first.emplace_back(until, id);
+    std::ranges::sort(earliest_first);
+    std::size_t dropped = 0;
+    for (const auto& [until, id] : earliest_first) {
+        const bool over = until <= now_ && dropped < 100;
+        if (!over && ended_.size() <= options_.ended_ids) return;
+        ended_.erase(id);
+        ++dropped;
     }
 }
 

@@ -181,11 +181,11 @@ TEST_F(Revoke, SeveralOfOneSessionEachHaveTheirDeadline) {  // rule 13
 TEST_F(Revoke, InAPauseDoesNotTellTheOwnerOfAGrantThatItDidNotPresent) {  // rule 11, rule 13
     enter("A", {exclusive("x")});
     pause(12s);
-    EXPECT_EQ(revoke("x", "A", "please leave"), "revoking somebody: please leave");
+    EXPECT_EQ(revoke("x", "A", "please leave"), "revoking (owner not told): please leave");
     EXPECT_EQ(the<revoking>(), (revoking{{}, "please leave", start + 10s}));
     EXPECT_EQ(renew("A"), "alive A: A waits");
     EXPECT_EQ(the<alive>().requests, (std::vector<request_state>{{1, ticket("A"), 0, std::nullopt}}));
-    EXPECT_EQ(revoke("x", "A", "again"), "revoking somebody: please leave");
+    EXPECT_EQ(revoke("x", "A", "again"), "revoking (owner not told): please leave");
 }
 
 TEST_F(Revoke, InAPauseIsToldOnceTheOwnerHasPresentedItsGrant) {  // rule 11, rule 13
@@ -196,7 +196,7 @@ TEST_F(Revoke, InAPauseIsToldOnceTheOwnerHasPresentedItsGrant) {  // rule 11, ru
     EXPECT_EQ(the<alive>().requests, (std::vector<request_state>{{1, ticket("A"), fence("A"), start + 10s}}));
     EXPECT_EQ(revoke("x", "A"), "revoking A");
     EXPECT_EQ(pause(1s), "paused");
-    EXPECT_EQ(revoke("x", "A"), "revoking somebody") << "each pause asks for it anew";
+    EXPECT_EQ(revoke("x", "A"), "revoking (owner not told)") << "each pause asks for it anew";
     now += 5s;
     EXPECT_EQ(renew("A"), "alive A: A holds");
     EXPECT_EQ(the<alive>().requests[0].revoked, start + 10s) << "after the pause the renewal tells";

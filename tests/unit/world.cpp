@@ -181,7 +181,7 @@ std::string world::words(const event& event) const {
         }
         std::string operator()(const closed& told) const { return "closed " + in.name_of(told.session); }
         std::string operator()(const revoking& told) const {
-            const std::string owner = told.request == request_id{} ? "somebody" : in.name_of(told.request);
+            const std::string owner = told.request == request_id{} ? "(owner not told)" : in.name_of(told.request);
             return "revoking " + owner + (told.note.empty() ? "" : ": " + told.note);
         }
         std::string operator()(const mended& told) const { return "mended " + told.resource; }

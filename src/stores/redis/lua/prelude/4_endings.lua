@@ -146,27 +146,27 @@ local function has_ended(id)
     local upto = call('ZSCORE', prefix .. 'c', id)
     return upto and at < tonumber(upto)
 end
--- Those whose time is over go when others come, and what is too many, earliest first.
+-- Adds the ids of this step to `c`, and drops some whose time is over and, beyond the bound, the earliest.
+local ended_dropped = 100
 local function save_ended()
     if ended_in_step == 0 then return end
     local place, upto = prefix .. 'c', digits(at + longest_ttl())
     for id in pairs(ended) do call('ZADD', place, 'GT', upto, id) end
     call('ZADD', prefix .. 'd', 'GT', upto, forgetting)
-    local over = call('ZCOUNT', place, 0, at)
-    local left = call('ZCARD', place) - over
-    local gone = over + math.max(0, left - ended_kept)
-    if gone > 0 then call('ZPOPMIN', place, gone) end
+    local gone = math.min(call('ZCOUNT', place, 0, at), ended_dropped)
+    gone = math.max(gone, call('ZCARD', place) - ended_kept)
+    if gone > 0 then call('ZREMRANGEBYRANK', place, 0, gone - 1) end
 end
--- All together, when the time of the last one is over.
+-- Deletes `c` when the time of the last id in it is over. `due` of the head is never later than that moment.
 local function forget_ended()
     if is_paused() or head:sub(1, 16) >= now then return end
     local upto = call('ZSCORE', prefix .. 'd', forgetting)
     if not upto or at < tonumber(upto) then return end
-    call('DEL', prefix .. 'c')
+    call('UNLINK', prefix .. 'c')
     call('ZREM', prefix .. 'd', forgetting)
 end
 
--- It is written into `e` when the step is over, if it is not at its end then.
+-- The session is written into `e` at the end of the step, if its own end is still owed then.
 local function begin_dying(session, reason)
     local text = session.id .. reason .. digits(deadline_of(session))
     session.dying, session.dirty = reason, true
