@@ -149,7 +149,8 @@ local function save_head()
     head = (due and digits(due - 1) or never) .. lineage .. digits(paused_until) .. digits(math.max(high, last_serial))
         .. digits(last_serial)
     if is_paused() or is_watched() or owed or #dying > 0 then
-        head = head .. digits(pause_length) .. digits(watched_until) .. (owed and '1' or '0')
+        -- What is over stays over, also if the clock goes back.
+        head = head .. digits(pause_length) .. digits(is_watched() and watched_until or 0) .. (owed and '1' or '0')
             .. (#dying > 0 and '1' or '0')
     end
     call('HSET', KEYS[1], '', head)
