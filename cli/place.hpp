@@ -43,8 +43,7 @@ struct place {
 [[nodiscard]] client open_looking_client(const place& place);
 
 /// What makes the stores; tests put something in between.
-using store_maker =
-    std::function<std::shared_ptr<store>(std::string_view address, detail::local_options options)>;
+using store_maker = std::function<std::shared_ptr<store>(std::string_view address, detail::local_options options)>;
 [[nodiscard]] store_maker& store_maker_used();
 
 }  // namespace baton::cli

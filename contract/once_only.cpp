@@ -182,6 +182,31 @@ void an_unknown_session_has_nothing(bench& bench) {
     bench.expect_free(exclusive("ledger"));
 }
 
+// A client whose connection broke opens again on another one and closes there. What it had sent on the first one
+// arrives after that.
+void a_closed_session_does_not_live_again(bench& bench) {
+    raw_line line{bench.handle()};
+    raw_line earlier{bench.handle()};
+    const session_id session = draw_session();
+    const open opening{session, 10s, "raw", 1, 0, {}};
+    const enter entering{{session, 1}, only("ledger"), {}};
+    ASSERT_TRUE(line.ask_for<alive>(opening));
+    ASSERT_TRUE(line.ask_for<granted>(entering));
+    ASSERT_TRUE(line.ask_for<closed>(protocol::close{session}));
+    const auto expect_nothing_begins = [&](const open& late_open, const enter& late_enter) {
+        const auto no = earlier.ask_for<refused>(late_open);
+        ASSERT_TRUE(no) << "an `open` that came after the close began the session again";
+        EXPECT_EQ(no->reason, refusal::unknown_session);
+        EXPECT_TRUE(earlier.ask_for<refused>(late_enter));
+        bench.expect_free(exclusive("ledger"));
+    };
+    expect_nothing_begins(opening, entering);
+    // Here nothing but the close has arrived yet.
+    const session_id another = draw_session();
+    ASSERT_TRUE(line.ask_for<closed>(protocol::close{another}));
+    expect_nothing_begins({another, 10s, "raw", 1, 0, {}}, {{another, 1}, only("ledger"), {}});
+}
+
 void commands_of_one_go_are_performed_in_order(bench& bench) {
     raw_line line{bench.handle()};
     const session_id session = line.open();
@@ -243,6 +268,7 @@ cases once_only_cases() {
         {topic, "APartOfAListEndsNothing", {}, a_part_of_a_list_ends_nothing},
         {topic, "RenewSaysWhatIsAlive", {}, renew_says_what_is_alive},
         {topic, "AnUnknownSessionHasNothing", {}, an_unknown_session_has_nothing},
+        {topic, "AClosedSessionDoesNotLiveAgain", {}, a_closed_session_does_not_live_again},
         {topic, "CommandsOfOneGoArePerformedInOrder", {}, commands_of_one_go_are_performed_in_order},
         {topic, "EveryCommandTwice", {}, every_command_twice},
     };

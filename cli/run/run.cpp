@@ -209,9 +209,8 @@ void command_run::tell_unconfirmed(bool held) {
     const std::string wanted = names_of(options_.claims);
     const std::string what = held ? "the release of " + wanted : "that the request for " + wanted + " was withdrawn";
     voice_.say(weight::problem, "release_unconfirmed",
-               "cannot confirm " + what + ": the engine at " + shown(options_.place) +
-                   " did not answer within " + show_duration(close_within) + "; others may have to wait for up to " +
-                   show_duration(options_.ttl),
+               "cannot confirm " + what + ": the engine at " + shown(options_.place) + " did not answer within " +
+                   show_duration(close_within) + "; others may have to wait for up to " + show_duration(options_.ttl),
                {{"names", names(options_.claims)}, {"ttl_ms", std::int64_t{options_.ttl.count()}}});
 }
 

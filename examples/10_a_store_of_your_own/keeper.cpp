@@ -42,7 +42,7 @@ keeper::events keeper::on(const protocol::open& command, const listener& from) {
     if (command.ttl < protocol::bounds::shortest_ttl)
         return {event(protocol::refused{{}, protocol::refusal::ttl_out_of_range})};
     session* session = alive(command.session);
-    if (session == nullptr && !command.live.empty())
+    if (session == nullptr && (ended_.contains(command.session) || !command.live.empty()))
         return {event(protocol::refused{{}, protocol::refusal::unknown_session})};
     if (session != nullptr && command.link < session->link)
         return {event(protocol::refused{{}, protocol::refusal::late_link})};
@@ -112,6 +112,7 @@ keeper::events keeper::on(const protocol::renew& command) {
 
 keeper::events keeper::on(const protocol::close& command) {
     if (alive(command.session) != nullptr) end_session(command.session);
+    remember_ended(command.session);  // also one that is not known: its `open` may still be on the way
     return {event(protocol::closed{command.session})};
 }
 
@@ -142,6 +143,14 @@ void keeper::end_session(const session_id& id) {
     for (const request_id& request : waiting) end_request(request);
     for (const request_id& request : holding) end_request(request);
     sessions_.erase(id);
+    remember_ended(id);
+}
+
+/// A session id lives once: an `open` that arrives late, on an earlier connection, must not begin it again.
+void keeper::remember_ended(const session_id& id) {
+    constexpr std::chrono::seconds long_enough{15};
+    std::erase_if(ended_, [](const auto& entry) { return entry.second <= clock::now(); });
+    ended_[id] = clock::now() + long_enough;
 }
 
 void keeper::expire() {

@@ -57,12 +57,14 @@ private:
 
     session* alive(const session_id& id);
     void end_session(const session_id& id);
+    void remember_ended(const session_id& id);
     void end_request(const request_id& id);
     [[nodiscard]] baton::protocol::serial next_number();
     static baton::protocol::event granted(const request_id& id, const request& request);
     static baton::protocol::event state(const session_id& id, const session& session);
 
     std::map<session_id, session> sessions_;
+    std::map<session_id, clock::time_point> ended_;  // ids of sessions that ended, and until when they are remembered
     std::map<std::string, std::deque<request_id>> queues_;
     baton::protocol::serial last_number_ = 0;
     notices notices_;

@@ -14,10 +14,10 @@ namespace baton {
 /// Why a lease is not held any more.
 enum class loss : std::uint8_t {
     none,
-    expired,         ///< no renewal was answered in time
-    hold_limit,      ///< it was held for as long as was allowed
-    revoked,         ///< an operator ended it, or wants it to end
-    state_lost,      ///< the store no longer has it: it lost its memory, the lock's key was deleted, or another holds it
+    expired,     ///< no renewal was answered in time
+    hold_limit,  ///< it was held for as long as was allowed
+    revoked,     ///< an operator ended it, or wants it to end
+    state_lost,  ///< the store no longer has it: it lost its memory, the lock's key was deleted, or another holds it
     process_paused,  ///< this process did not run for so long that it could not renew
     closed,          ///< the client was closed
 };

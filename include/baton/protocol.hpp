@@ -280,7 +280,7 @@ struct closed {
 
 /// An operator wants the holder to leave; its claims pass on at `deadline` at the latest (rule 13).
 struct revoking {
-    request_id request;
+    request_id request;  // empty in the answer to the operator
     std::string note;
     instant deadline;
 

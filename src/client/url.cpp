@@ -37,8 +37,7 @@ std::string default_url() {
 std::shared_ptr<store> make_store(std::string_view url, local_options options) {
     const std::string_view scheme = scheme_of(url);
     if (scheme == "memory") return memory_store(url.substr(scheme.size() + 1));
-    if (scheme == "local")
-        return local_store(parse_local_address(url.substr(scheme.size() + 1)), std::move(options));
+    if (scheme == "local") return local_store(parse_local_address(url.substr(scheme.size() + 1)), std::move(options));
     redis_address address = parse_redis_address(url);
     return address.dialect.empty() ? redis_store(std::move(address)) : dialect_store(std::move(address));
 }

@@ -8,7 +8,7 @@
 
 namespace baton::core {
 
-engine::engine(engine_options options) : options_{options} {
+engine::engine(engine_options options) : options_{options}, ended_{options.ended_ids} {
     assert(options_.max_ttl >= bounds::shortest_ttl);
     assert(!options_.budget || *options_.budget > 0);
 }
@@ -23,10 +23,12 @@ std::vector<event> engine::apply(const command& command, instant now) {
 
     cut_deadlines();
     if (pausing) std::visit(act, command);  // rule 11: before anything that is due
+    forget_ended();
     end_due();
     admit_owed();
     if (!pausing) std::visit(act, command);
     settle();
+    ended_.make_room(now_);
     check_now_and_then();
     return std::exchange(events_, {});
 }
@@ -34,9 +36,12 @@ std::vector<event> engine::apply(const command& command, instant now) {
 std::optional<instant> engine::next_due(instant now) const {
     if (!dying_.empty()) return now;
     const due* next = next_ending();
-    if (owed_.empty() && next == nullptr) return {};
+    const std::optional<instant> forget = ended_.last();
+    if (owed_.empty() && next == nullptr && !forget) return {};
     if (now < pause_end(now)) return pause_end(now);
-    return owed_.empty() ? next->at : now;
+    if (!owed_.empty()) return now;
+    if (next == nullptr) return forget;
+    return std::min(next->at, forget.value_or(next->at));
 }
 
 void engine::perform(const tick&) {}

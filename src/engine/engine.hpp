@@ -23,6 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/ended_sessions.hpp"
 #include "engine/records.hpp"
 #include "engine/types.hpp"
 
@@ -32,6 +33,8 @@ struct engine_options {
     std::chrono::milliseconds max_ttl{15'000};
     /// How many admissions and ended claims one step may cost; the rest is owed (rule 4). None: no bound.
     std::optional<std::uint32_t> budget;
+    /// How many ids of ended sessions are remembered (rule 5). With 0, a message that arrives late may act again.
+    std::size_t ended_ids = 65'536;
 };
 
 /// Not thread-safe. Operating errors are `refused` events; nothing here throws but std::bad_alloc.
@@ -48,7 +51,7 @@ public:
     /// When the next `tick` has something to do, as seen at `now`; none if nothing will ever be due.
     [[nodiscard]] std::optional<instant> next_due(instant now) const;
 
-    /// Nothing to remember: no session, mark or pinned limit.
+    /// No session, mark or pinned limit. Ids of ended sessions do not count.
     [[nodiscard]] bool idle() const { return sessions_.empty() && resources_.empty(); }
 
     /// The largest ticket or fence so far (rule 8).
@@ -129,6 +132,8 @@ private:
     [[nodiscard]] bool endings_owed() const;
     void begin_dying(session_record& session, end_reason reason);
     bool end_next_of(dying_session& dying);
+    void remember_ended(const session_id& id);
+    void forget_ended();
     void finish_dying(session_record& session);
     void move_deadline(session_record& session, instant deadline);
     [[nodiscard]] instant pause_end(instant now) const;
@@ -154,6 +159,7 @@ private:
     std::set<due> hold_deadlines_;  // requests with a hold limit
     std::set<claim_record*, older_first> owed_;  // first in line on resources that may have become free
     std::deque<dying_session> dying_;
+    ended_sessions ended_;
 
     serial last_serial_ = 0;
     instant paused_until_;

@@ -5,13 +5,15 @@
 namespace baton::core {
 namespace {
 
-/// The session that an event is about, if it is about one.
+/// The session that is told of an event; none if that is the sender alone.
 std::optional<session_id> session_of(const event& event) {
     return std::visit(
         [](const auto& what) -> std::optional<session_id> {
             using What = std::decay_t<decltype(what)>;
             if constexpr (std::is_same_v<What, refused>)
                 return what.request ? std::optional{what.request->session} : std::nullopt;
+            else if constexpr (std::is_same_v<What, revoking>)  // rule 11: in a pause the owner may not be told
+                return what.request != request_id{} ? std::optional{what.request.session} : std::nullopt;
             else if constexpr (requires { what.request; })
                 return what.request.session;
             else if constexpr (requires { what.session; })

@@ -7,7 +7,8 @@
 
 namespace baton::core {
 
-// Rule 13: a waiter goes at once; a holder is asked to leave by the deadline that its own clock already respects.
+// Rule 13: a waiter goes at once; a holder is asked to leave by the deadline that its own clock already respects. Rule
+// 11: in a pause the owner of a grant that it did not present is not told; only the operator is answered.
 void engine::perform(const revoke& command) {
     if (const auto reason = refusal_of(command)) return refuse(*reason);
     request_record* request = find_claimant(command.resource, command.ticket);
@@ -19,7 +20,8 @@ void engine::perform(const revoke& command) {
         request->revoked = std::make_unique<revocation>(revocation{session.deadline, command.note});
         deadlines_.insert({session.deadline, &session, request->number, end_reason::revoked});
     }
-    tell(revoking{request->id(), request->revoked->note, request->revoked->deadline});
+    const request_id told = may_tell_grant(*request) ? request->id() : request_id{};
+    tell(revoking{told, request->revoked->note, request->revoked->deadline});
 }
 
 request_record* engine::find_claimant(std::string_view name, serial ticket) {

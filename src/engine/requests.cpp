@@ -97,12 +97,12 @@ request_record* engine::find_live(session_record& session, std::uint64_t number)
     if (found == session.requests.end()) return nullptr;
     request_record& request = found->second;
     if (is_paused()) return &request;
-    if (request.revoked && request.revoked->deadline <= now_)
-        end_request(request, end_reason::revoked, manner::unclean);
-    else if (request.held() && request.hold_limit && request.hold_deadline <= now_)
-        end_request(request, end_reason::hold_limit, manner::unclean);
-    else
-        return &request;
+    // The earlier of the two ends it, as in `end_due`; at the same moment the revocation does (rule 13).
+    const bool revoked = request.revoked && request.revoked->deadline <= now_;
+    const bool held_too_long = request.held() && request.hold_limit && request.hold_deadline <= now_;
+    if (!revoked && !held_too_long) return &request;
+    const bool by_limit = held_too_long && (!revoked || request.hold_deadline < request.revoked->deadline);
+    end_request(request, by_limit ? end_reason::hold_limit : end_reason::revoked, manner::unclean);
     return nullptr;
 }
 

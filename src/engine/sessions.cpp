@@ -12,6 +12,7 @@ namespace baton::core {
 void engine::perform(const open& command) {
     if (const auto reason = refusal_of(command, options_.max_ttl)) return refuse(*reason);
     session_record* session = find_alive(command.session);
+    if (session == nullptr && ended_.contains(command.session, now_)) return refuse(refusal::unknown_session);
     if (session == nullptr && !command.live.empty() && !is_paused()) return refuse(refusal::unknown_session);
     if (session != nullptr && command.link < session->link) return refuse(refusal::late_link);
     const bool again = session != nullptr && command.link == session->link;
@@ -38,6 +39,8 @@ void engine::perform(const close& command) {
     if (session_record* session = find_alive(command.session)) {
         begin_dying(*session, command.how == closing::left ? end_reason::left : end_reason::gone);
         end_dying();
+    } else {
+        remember_ended(command.session);  // its `open` may be on the way still, on an older connection
     }
     tell(closed{command.session});
 }
@@ -110,7 +113,8 @@ void engine::end_dying() {
         if (end_next_of(dying_.front())) dying_.pop_front();
 }
 
-/// The deadline that passes next, of a session, a revoked request or a hold limit.
+/// The deadline that passes next, of a session, a revoked request or a hold limit. Of a revocation and a hold limit of
+/// one request at the same moment, the revocation: `min` takes the first of equals (rule 13).
 const due* engine::next_ending() const {
     if (hold_deadlines_.empty()) return deadlines_.empty() ? nullptr : &*deadlines_.begin();
     if (deadlines_.empty()) return &*hold_deadlines_.begin();
@@ -138,6 +142,7 @@ bool engine::end_next_of(dying_session& dying) {
     if (dying.requests.empty()) {
         allowance_ -= 1;
         if (dying.reason == end_reason::expired) tell(session_lost{session.id});
+        remember_ended(session.id);
         sessions_.erase(session.id);
         return true;
     }
@@ -157,6 +162,15 @@ void engine::finish_dying(session_record& session) {
     while (!end_next_of(*found)) {
     }
     dying_.erase(found);
+}
+
+/// Rule 5: a session id lives once. No message is expected to arrive later than the longest ttl after the end.
+void engine::remember_ended(const session_id& id) { ended_.add(id, now_ + options_.max_ttl); }
+
+/// Ids are forgotten all together, when the time of the last one is over: so what is due is one moment, not one for
+/// each session that ended.
+void engine::forget_ended() {
+    if (const auto last = ended_.last(); last && *last <= now_ && !is_paused()) ended_.clear();
 }
 
 /// When the pause ends, as seen at `now`: if the clock went back, its own length from then.

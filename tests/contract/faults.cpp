@@ -66,6 +66,44 @@ fault out_of_order() {
     return made;
 }
 
+/// Forgets a session when it closes: behind this, whatever comes under its id afterwards is about another session.
+fault revives_sessions() {
+    using protocol::session_id;
+    struct memory {
+        std::mutex mutex;
+        std::map<session_id, std::uint64_t> closes;
+        std::map<session_id, session_id> names;  // of the sessions behind this: as their clients know them
+    };
+    const auto memory = std::make_shared<struct memory>();
+    const auto session_in = [](auto& what) -> session_id* {
+        if constexpr (requires { what.session; })
+            return &what.session;
+        else if constexpr (requires { what.request.session; })
+            return &what.request.session;
+        else if constexpr (requires { what.request->session; })
+            return what.request ? &what.request->session : nullptr;
+        else
+            return nullptr;
+    };
+    fault made;
+    made.command = [memory, session_in](protocol::command& command) {
+        const std::lock_guard lock{memory->mutex};
+        session_id* const session = std::visit(session_in, command);
+        if (session == nullptr) return;
+        const session_id known = *session;
+        session->low += memory->closes[known];
+        memory->names[*session] = known;
+        if (std::holds_alternative<protocol::close>(command)) ++memory->closes[known];
+    };
+    made.event = [memory, session_in](event& event) {
+        const std::lock_guard lock{memory->mutex};
+        session_id* const session = std::visit(session_in, event.what);
+        if (session == nullptr) return;
+        if (const auto found = memory->names.find(*session); found != memory->names.end()) *session = found->second;
+    };
+    return made;
+}
+
 /// Not faults: stores that can do less and say so, as the locks that fleets run already.
 fault only(mode wanted, bool options) {
     fault made;
@@ -189,6 +227,7 @@ const std::map<std::string, std::function<fault()>>& faults() {
              };
              return made;
          }},
+        {"revives_sessions", revives_sessions},
         {"hides_grants",
          [] {
              // Without notices, and without a word in the answer to renew, a waiter never learns of its grant.

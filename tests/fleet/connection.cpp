@@ -11,6 +11,9 @@ connection::connection(world& world, std::shared_ptr<client> client, std::shared
 
 void connection::send(packet packet) {
     packet.lineage = lineage_;
+    if (!cut_ && world_.strikes(world_.options().late_copy))
+        world_.time().in(world_.draw_lateness(),
+                         [self = shared_from_this(), packet] { self->server_->receive(self, packet); });
     carry(last_to_server_,
           [self = shared_from_this(), packet = std::move(packet)] { self->server_->receive(self, packet); });
 }

@@ -30,8 +30,8 @@ constexpr std::string_view usage =
     "       fleet --replay SEED [--trace]\n"
     "       fleet --without PROTECTION [--schedules N] [--must-break TEXT]\n"
     "Schedules S, S+1, … S+N-1 (default 200 from seed 1), in J threads (default 2).\n"
-    "PROTECTION: pause, long-pause or suspend-clock. With --must-break it is well if a promise breaks, in these "
-    "words.\n";
+    "PROTECTION: pause, long-pause, suspend-clock or ended-ids. With --must-break it is well if a promise breaks, in "
+    "these words.\n";
 
 /// What the schedules of a test must have met, or they say little.
 constexpr std::array expected{
@@ -49,6 +49,8 @@ constexpr std::array expected{
     "process paused",
     "kill",
     "close",
+    "open of a session that had closed",
+    "open of a session that had expired",
     "revoke",
     "in place: forgets everything",
     "in place: forgets its last commands",
@@ -89,6 +91,8 @@ void remove(removed& without, std::string_view protection) {
         without.long_pause = true;
     else if (protection == "suspend-clock")
         without.suspend_clock = true;
+    else if (protection == "ended-ids")
+        without.ended_ids = true;
     else
         fail_usage("no such protection: '" + std::string{protection} + "'");
 }

@@ -124,19 +124,27 @@ void judge::history_began(lineage lineage) {
     newest_ = lineage;
     left_.clear();
     links_.clear();
+    ended_.clear();
     // Who does not come in time to present its ticket has lost its place, and may not even have been told of it.
     for (auto& [id, operation] : operations_) operation.ticket = 0;
 }
 
-void judge::performed(lineage lineage, const packet& packet, const std::vector<protocol::event>& events) {
-    if (lineage >= newest_) note_left(packet, events);
+void judge::performed(lineage lineage, const packet& packet, const std::vector<protocol::event>& events,
+                      protocol::instant now) {
+    if (lineage >= newest_) {
+        check_not_ended(packet, events, now);
+        note_left(packet, events);
+    }
     note_unknown(packet, events);
     for (const protocol::event& event : events) {
         if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(*queued, lineage);
         if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(*granted, lineage);
         if (const auto* ended = std::get_if<protocol::ended>(&event.what)) on(*ended);
-        if (const auto* lost = std::get_if<protocol::session_lost>(&event.what)) forget(lost->session);
-        if (const auto* closed = std::get_if<protocol::closed>(&event.what)) forget(closed->session);
+        if (lineage < newest_) continue;
+        const auto* lost = std::get_if<protocol::session_lost>(&event.what);
+        if (lost && links_.contains(lost->session))
+            note_ended(lost->session, "expired", now);  // else one that was never known
+        if (const auto* closed = std::get_if<protocol::closed>(&event.what)) note_ended(closed->session, "closed", now);
     }
 }
 
@@ -180,11 +188,29 @@ void judge::lose_places_of(const protocol::session_id& session) {
         if (operation.request.session == session) operation.ticket = 0;
 }
 
-/// A server does not remember sessions that ended: what comes late of one may begin it again, for a ttl, and nobody
-/// will hear of what it gets.
-void judge::forget(const protocol::session_id& session) {
+/// A server remembers the ids of sessions that ended for the longest ttl (rule 5). What arrives later than that may
+/// begin a session again, for a ttl, and nobody hears of what it gets.
+void judge::note_ended(const protocol::session_id& session, const char* how, protocol::instant now) {
+    ended_[session] = {now, how};
     links_.erase(session);
     std::erase_if(left_, [&](const protocol::request_id& request) { return request.session == session; });
+}
+
+void judge::check_not_ended(const packet& packet, const std::vector<protocol::event>& events, protocol::instant now) {
+    const auto end_of = [&](const protocol::session_id& session) -> const session_end* {
+        const auto found = ended_.find(session);
+        const bool remembered = found != ended_.end() && now < found->second.at + world_.options().max_ttl;
+        return remembered ? &found->second : nullptr;
+    };
+    if (const auto* open = std::get_if<protocol::open>(&packet.command))
+        if (const session_end* end = end_of(open->session)) ++seen_["open of a session that had " + end->how];
+    for (const protocol::event& event : events) {
+        if (const auto* alive = std::get_if<protocol::alive>(&event.what))
+            if (const session_end* end = end_of(alive->session)) fail("a session lives again that had " + end->how);
+        if (const auto* granted = std::get_if<protocol::granted>(&event.what))
+            if (const session_end* end = end_of(granted->request.session))
+                fail("a request was granted to a session that had " + end->how);
+    }
 }
 
 void judge::check_not_left(const protocol::request_id& request) const {

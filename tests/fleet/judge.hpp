@@ -5,6 +5,7 @@
 // - Every loss is told, once; what was lost is never valid again; nothing is lost without a cause.
 // - A waiter keeps its ticket unless the server ended its request.
 // - What a client has left is never entered again, whatever arrives late or twice.
+// - A session that ended is not opened again, and nothing is granted to it, by what arrives within the longest ttl.
 // - In the end everyone was served, and servers keep nothing.
 #pragma once
 
@@ -65,7 +66,8 @@ public:
 
     // Servers tell what they do.
     void history_began(lineage lineage);
-    void performed(lineage lineage, const packet& packet, const std::vector<protocol::event>& events);
+    void performed(lineage lineage, const packet& packet, const std::vector<protocol::event>& events,
+                   protocol::instant now);
 
     [[nodiscard]] bool everyone_served() const;
     void check_nothing_remains(const server& server) const;
@@ -76,6 +78,11 @@ public:
     [[noreturn]] static void fail(const std::string& what) { throw broken_promise{what}; }
 
 private:
+    struct session_end {
+        protocol::instant at;  // by the server's clock
+        std::string how;
+    };
+
     void check_exclusion(const operation& mine) const;
     void check_order(const operation& operation);
     void note_unknown(const packet& packet, const std::vector<protocol::event>& events);
@@ -84,7 +91,8 @@ private:
     void on(const protocol::queued& event, lineage lineage);
     void on(const protocol::granted& event, lineage lineage);
     void on(const protocol::ended& event);
-    void forget(const protocol::session_id& session);
+    void note_ended(const protocol::session_id& session, const char* how, protocol::instant now);
+    void check_not_ended(const packet& packet, const std::vector<protocol::event>& events, protocol::instant now);
     void check_not_left(const protocol::request_id& request) const;
     [[nodiscard]] operation* find(const protocol::request_id& request);
 
@@ -95,6 +103,7 @@ private:
     std::set<protocol::request_id> left_;                  // in the present history
     std::map<protocol::session_id, std::uint64_t> links_;  // the newest `open` of each, in the present history
     std::set<protocol::session_id> unknown_;               // of which a server said so
+    std::map<protocol::session_id, session_end> ended_;    // in the present history
     std::map<std::string, std::map<mode, protocol::serial>> delivered_;  // the newest fence, by resource and mode
     protocol::serial last_fence_ = 0;
     lineage newest_ = 0;

@@ -25,6 +25,7 @@ profile::profile(dice& dice) {
         duplicate = dice.below(10);
         reorder = dice.below(10);
     }
+    if (dice.percent(30)) late_copy = dice.between(1, 15);
     if (dice.percent(40)) drop_notice = dice.between(5, 100);
     if (dice.percent(60)) cuts = dice.below(30);
     if (dice.percent(40)) outages = dice.below(6);

@@ -19,6 +19,7 @@ struct removed {
     bool pause = false;          // a server that lost its memory serves at once
     bool long_pause = false;     // it waits for less than the longest ttl
     bool suspend_clock = false;  // clients measure with a clock that stops while their machine sleeps
+    bool ended_ids = false;      // servers forget a session when it ends
 };
 
 inline constexpr std::chrono::milliseconds usual_delay{20};
@@ -38,6 +39,7 @@ struct profile {
     std::size_t drop = 0;
     std::size_t duplicate = 0;
     std::size_t reorder = 0;
+    std::size_t late_copy = 0;  // of a command: a second copy arrives up to 4 s later, as from an old connection
     std::size_t drop_notice = 0;
     std::size_t cut_off_at_news = 0;  // in percent of the times that a client hears of another lineage
 
@@ -52,7 +54,7 @@ struct profile {
     /// Nothing at all goes wrong: then nothing may be lost either.
     [[nodiscard]] bool calm() const {
         if (delay > usual_delay) return false;
-        return drop + duplicate + reorder + drop_notice + cuts + outages + pauses + kills + restarts == 0;
+        return drop + duplicate + reorder + late_copy + drop_notice + cuts + outages + pauses + kills + restarts == 0;
     }
 };
 

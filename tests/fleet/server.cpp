@@ -12,11 +12,17 @@ namespace {
 constexpr std::chrono::seconds wall_clock{1'800'000'000};  // what servers' clocks show at the beginning
 constexpr std::size_t clock_step_ms = 20;                  // by so much a new server's clock may be behind or ahead
 
+std::unique_ptr<core::engine> make_engine(const world& world) {
+    core::engine_options options{world.options().max_ttl, std::nullopt};
+    if (world.without().ended_ids) options.ended_ids = 0;
+    return std::make_unique<core::engine>(options);
+}
+
 }  // namespace
 
 server::server(world& world) : world_{world}, clock_{wall_clock, world.draw_drift()} {
     lineage_ = static_cast<baton::lineage>(clock().time_since_epoch().count());
-    engine_ = std::make_unique<core::engine>(core::engine_options{world_.options().max_ttl, std::nullopt});
+    engine_ = make_engine(world_);
 }
 
 core::instant server::clock() const { return core::instant{clock_.reading(world_.time().now())}; }
@@ -44,7 +50,7 @@ void server::lose_memory(forgotten forgotten) {
 /// A new lineage, which nobody has met, over what is left of the old one; and a pause in which every holder of the old
 /// one comes to present its leases, or stops believing in them.
 void server::begin_history(std::vector<entry> log) {
-    engine_ = std::make_unique<core::engine>(core::engine_options{world_.options().max_ttl, std::nullopt});
+    engine_ = make_engine(world_);
     for (const entry& entry : log) (void)engine_->apply(entry.command, entry.at);
     const baton::lineage remembered = log.empty() ? 0 : log.back().lineage;
     lineage_ = std::max(remembered + 1, static_cast<baton::lineage>(clock().time_since_epoch().count()));
@@ -77,7 +83,7 @@ void server::perform(const std::shared_ptr<connection>& from, const packet& pack
         world_.log("  " + sim::describe(packet.command));
         for (const auto& event : events) world_.log("    " + sim::describe(event));
     }
-    world_.judge().performed(lineage_, packet, events);
+    world_.judge().performed(lineage_, packet, events, clock());
     const bool alive =
         std::ranges::any_of(events, [](const auto& event) { return std::holds_alternative<core::alive>(event.what); });
     if (std::holds_alternative<protocol::open>(packet.command) && alive) listeners_[sender] = from;
@@ -102,7 +108,7 @@ void server::arm() {
     world_.time().at(when, [self = shared_from_this(), timer = ++timer_] {
         if (self->stopped_ || timer != self->timer_) return;
         auto events = self->apply(protocol::tick{});
-        self->world_.judge().performed(self->lineage_, {0, self->lineage_, protocol::tick{}, 0}, events);
+        self->world_.judge().performed(self->lineage_, {0, self->lineage_, protocol::tick{}, 0}, events, self->clock());
         self->tell(core::engine_host::sort(std::move(events), nullptr).notices);
         self->arm();
     });

@@ -31,7 +31,7 @@ from workshop import Trouble, Verdict, Workshop
 
 DECIDES = [f"src/engine/{name}" for name in ("admission.cpp", "engine.cpp", "operators.cpp", "reclaim.cpp",
                                              "requests.cpp", "sessions.cpp", "slot_set.hpp", "validate.cpp")]
-LOOKS = [f"src/engine/{name}" for name in ("inspect.cpp", "wait_graph.cpp")]
+LOOKS = ["src/engine/inspect.cpp", "src/protocol/wait_graph.cpp"]
 LOOKS_ONE_IN = 6
 PROCESSORS = len(os.sched_getaffinity(0))
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <set>
 #include <tuple>
 
 #include "compare.hpp"
+#include "describe.hpp"
 #include "engine/engine_host.hpp"
 #include "engine/inspect.hpp"
 #include "schedule.hpp"
@@ -135,6 +137,7 @@ private:
         log_.push_back({command, at});
         note(command);
         events_ = engine_->apply(command, at);
+        note_label(command);
         const session_id sender = sender_of(command);
         const auto expected = engine_host::sort(events_, std::holds_alternative<tick>(command) ? nullptr : &sender);
         auto found = scripts_.apply(command, at);
@@ -155,21 +158,28 @@ private:
         put_in_order(state);
         put_in_order(found.state);
         if (auto wrong = sim::difference(state, found.state)) return wrong;
-        return wrong_place(found.reply, state);
+        return wrong_place(found.reply, state, sender);
     }
 
     /// When to look again: never too late, and what is overdue is overdue in the engine as well.
     [[nodiscard]] std::optional<std::string> wrong_head(const script_head& head, instant at) const {
         if (head.at != at) return "the time in the reply is another";
         const auto due = engine_->next_due(at);
-        if (due && (!head.due || *head.due > *due)) return "the reply says to look again too late";
+        if (due && (!head.due || *head.due > *due))
+            return "the reply says to look again too late: at " +
+                   (head.due ? sim::describe(*head.due) : std::string{"no time"}) + " and not " + sim::describe(*due);
         if (head.due && *head.due <= at && (!due || *due > at))
             return "the reply says that something is due, and is not";
         return {};
     }
 
-    /// How many wait ahead of what the reply says to be waiting, where the fewest do. Of many it may say 0.
-    [[nodiscard]] static std::optional<std::string> wrong_place(const script_answer& reply, const snapshot& state) {
+    /// The reply's place: how many claims wait ahead of the sender's waiting claims, where the fewest do. A sender that
+    /// waits in many places may be told 0. A ticket alone names no request, since a reclaim may bring one in twice on
+    /// different resources; in these schedules the label of a session does.
+    [[nodiscard]] std::optional<std::string> wrong_place(const script_answer& reply, const snapshot& state,
+                                                         const session_id& sender) const {
+        const auto label = labels_.find(sender);
+        if (label == labels_.end()) return {};  // it never opened, so nothing of it waits
         std::set<serial> tickets;
         for (const event& event : reply.events) {
             if (const auto* told = std::get_if<queued>(&event.what)) tickets.insert(told->ticket);
@@ -177,28 +187,34 @@ private:
                 for (const request_state& request : told->requests)
                     if (request.fence == 0) tickets.insert(request.ticket);
         }
-        std::optional<std::uint64_t> fewest;
-        std::map<serial, std::size_t> claims;
-        std::set<serial> unadmitted;
-        for (const resource_view& resource : state.resources) {
-            std::uint64_t ahead = 0;
-            for (const claim_view& claim : resource.queue) {
-                ++claims[claim.ticket];
-                if (claim.admitted) continue;
-                if (tickets.contains(claim.ticket)) {
-                    unadmitted.insert(claim.ticket);
-                    fewest = std::min(fewest.value_or(ahead), ahead);
-                }
-                ++ahead;
-            }
-        }
         constexpr std::size_t looked_up = 8;
-        const bool many = tickets.size() > looked_up || std::ranges::any_of(tickets, [&](serial ticket) {
-                              return claims[ticket] > looked_up || !unadmitted.contains(ticket);
-                          });
+        std::optional<std::uint64_t> fewest;
+        bool many = tickets.size() > looked_up;
+        for (const request_view& request : state.requests) {
+            if (request.label != label->second || !tickets.contains(request.ticket)) continue;
+            const auto ahead = fewest_ahead(request, state);
+            if (ahead) fewest = std::min(fewest.value_or(*ahead), *ahead);
+            many = many || request.claims.size() > looked_up || !ahead;
+        }
         if (!fewest || reply.place == fewest || (many && reply.place == 0U)) return {};
         return "the reply says another place: " + (reply.place ? std::to_string(*reply.place) : "none") + " and not " +
                std::to_string(*fewest);
+    }
+
+    /// How many claims wait ahead of a request, on the resource where the fewest do; none if no claim of it waits.
+    [[nodiscard]] static std::optional<std::uint64_t> fewest_ahead(const request_view& request, const snapshot& state) {
+        std::optional<std::uint64_t> fewest;
+        for (const claim& wanted : request.claims) {
+            const auto resource = std::ranges::find(state.resources, wanted.resource, &resource_view::name);
+            if (resource == state.resources.end()) continue;
+            std::uint64_t ahead = 0;
+            for (const claim_view& claim : resource->queue) {
+                if (claim.admitted) continue;
+                if (claim.ticket == request.ticket) fewest = std::min(fewest.value_or(ahead), ahead);
+                ++ahead;
+            }
+        }
+        return fewest;
     }
 
     void note(const command& command) {
@@ -209,6 +225,12 @@ private:
         if (const auto* asked = std::get_if<core::open>(&command))
             for (const live_request& live : asked->live)
                 for (const claim& claim : live.claims) add_name(claim.resource);
+    }
+    /// Malformed commands bring other labels, and are refused.
+    void note_label(const command& command) {
+        const auto is_alive = [](const event& event) { return std::holds_alternative<alive>(event.what); };
+        if (const auto* asked = std::get_if<core::open>(&command); asked && std::ranges::any_of(events_, is_alive))
+            labels_[asked->session] = asked->label;
     }
     void add_name(const std::string& name) {
         if (!name.empty() && name.size() <= bounds::name) names_.insert(name);
@@ -221,7 +243,10 @@ private:
     std::vector<event> events_;
     std::set<session_id> senders_;
     std::set<std::string> names_;
+    std::map<session_id, std::string> labels_;
 };
+
+}  // namespace
 
 std::optional<difference_found> play(script_side& scripts, const sim::plan& plan) {
     pair_of_engines both{scripts, plan.options};
@@ -231,8 +256,6 @@ std::optional<difference_found> play(script_side& scripts, const sim::plan& plan
     if (auto wrong = both.clean_up(plan.steps.back().at)) return difference_found{plan.steps.size() - 1, *wrong};
     return {};
 }
-
-}  // namespace
 
 std::optional<difference_found> play_seed(script_side& scripts, std::uint64_t seed, std::size_t steps, sim::plan& ran) {
     sim::schedule schedule(seed);

@@ -15,6 +15,9 @@ struct difference_found {
     std::string what;
 };
 
+/// Plays a plan that is written down.
+[[nodiscard]] std::optional<difference_found> play(script_side& scripts, const sim::plan& plan);
+
 /// Draws the schedule of a seed and plays it; `ran` is what was played.
 [[nodiscard]] std::optional<difference_found> play_seed(script_side& scripts, std::uint64_t seed, std::size_t steps,
                                                         sim::plan& ran);

@@ -11,9 +11,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "describe.hpp"
 #include "difference.hpp"
+#include "kept_plans.hpp"
 
 namespace {
 
@@ -24,18 +26,28 @@ constexpr int exit_usage = 64;
 constexpr int exit_no_server = 77;
 constexpr std::string_view usage =
     "usage: differential [--commands N] [--seed S] [--steps N] [--server PATH]\n"
-    "Schedules S, S+1, … of 300 steps each until N commands (default 20000) were played.\n";
+    "       differential --seeds S,S,… [--steps N] [--server PATH]\n"
+    "Schedules S, S+1, … of 300 steps each until N commands (default 20000) were played; or exactly those named.\n";
 
 struct settings {
     std::uint64_t commands = 20'000;
     std::uint64_t seed = 1;
     std::uint64_t steps = 300;
+    std::vector<std::uint64_t> seeds;  // if any: these alone
     std::string server;
 };
 
 [[noreturn]] void fail_usage(const std::string& message) {
     std::cerr << "differential: " << message << '\n' << usage;
     std::exit(exit_usage);
+}
+
+std::uint64_t number_in(std::string_view option, std::string_view text) {
+    std::uint64_t number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || number == 0)
+        fail_usage(std::string{option} + " takes a number above 0, not '" + std::string{text} + "'");
+    return number;
 }
 
 settings parse(int count, char** arguments) {
@@ -47,37 +59,69 @@ settings parse(int count, char** arguments) {
         const std::string_view text = arguments[index];
         if (option == "--server") {
             chosen.server = text;
-            continue;
+        } else if (option == "--commands") {
+            chosen.commands = number_in(option, text);
+        } else if (option == "--seed") {
+            chosen.seed = number_in(option, text);
+        } else if (option == "--steps") {
+            chosen.steps = number_in(option, text);
+        } else if (option == "--seeds") {
+            for (std::size_t from = 0; from <= text.size(); from = text.find(',', from) + 1) {
+                chosen.seeds.push_back(number_in(option, text.substr(from, text.find(',', from) - from)));
+                if (text.find(',', from) == std::string_view::npos) break;
+            }
+        } else {
+            fail_usage("unknown option '" + std::string{option} + "'");
         }
-        std::uint64_t* number = option == "--commands" ? &chosen.commands
-                                : option == "--seed"   ? &chosen.seed
-                                : option == "--steps"  ? &chosen.steps
-                                                       : nullptr;
-        if (number == nullptr) fail_usage("unknown option '" + std::string{option} + "'");
-        const auto read = std::from_chars(text.data(), text.data() + text.size(), *number);
-        if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || *number == 0)
-            fail_usage(std::string{option} + " takes a number above 0, not '" + std::string{text} + "'");
     }
     return chosen;
+}
+
+void report(redis::script_side& scripts, sim::plan& ran, const redis::difference_found& found) {
+    std::cout << " differs after step " << found.step << " (" << sim::describe(ran.options) << "): " << found.what
+              << "\n\nshrinking …" << std::endl;
+    const auto least = redis::shrink(scripts, ran, found);
+    std::cout << "the shortest that differs has " << ran.steps.size() << " steps (\"model\": the scripts):\n";
+    for (const sim::step& step : ran.steps) std::cout << "  " << sim::describe(step) << '\n';
+    std::cout << "  => " << least.what << "\n";
+}
+
+/// False if engine and scripts differ.
+bool play_kept_plans(redis::script_side& scripts) {
+    for (auto& [name, plan] : sim::kept_plans()) {
+        const auto found = redis::play(scripts, plan);
+        if (!found) continue;
+        std::cout << "the plan \"" << name << "\"";
+        sim::plan failing = plan;
+        report(scripts, failing, *found);
+        return false;
+    }
+    return true;
+}
+
+bool play_seed(redis::script_side& scripts, std::uint64_t seed, std::uint64_t steps) {
+    sim::plan ran;
+    const auto found = redis::play_seed(scripts, seed, steps, ran);
+    if (!found) return true;
+    std::cout << "seed " << seed;
+    report(scripts, ran, *found);
+    std::cout << "\nagain: differential --seeds " << seed << std::endl;
+    return false;
 }
 
 int play(const settings& chosen, const redis_tests::server_program& program) {
     const redis_tests::private_server server{{.program = program}};
     redis::script_side scripts{server.at().path};
     const auto started = std::chrono::steady_clock::now();
+    if (!play_kept_plans(scripts)) return exit_differ;
     std::uint64_t played = 0;
-    for (std::uint64_t seed = chosen.seed; played < chosen.commands; ++seed, played += chosen.steps) {
-        sim::plan ran;
-        const auto found = redis::play_seed(scripts, seed, chosen.steps, ran);
-        if (!found) continue;
-        std::cout << "seed " << seed << " differs after step " << found->step << " (" << sim::describe(ran.options)
-                  << "): " << found->what << "\n\nshrinking …" << std::endl;
-        const auto least = redis::shrink(scripts, ran, *found);
-        std::cout << "the shortest that differs has " << ran.steps.size() << " steps (\"model\": the scripts):\n";
-        for (const sim::step& step : ran.steps) std::cout << "  " << sim::describe(step) << '\n';
-        std::cout << "  => " << least.what << "\n\nagain: differential --seed " << seed << " --commands 1" << std::endl;
-        return exit_differ;
+    for (const std::uint64_t seed : chosen.seeds) {
+        if (!play_seed(scripts, seed, chosen.steps)) return exit_differ;
+        played += chosen.steps;
     }
+    const std::uint64_t wanted = chosen.seeds.empty() ? chosen.commands : 0;
+    for (std::uint64_t seed = chosen.seed; played < wanted; ++seed, played += chosen.steps)
+        if (!play_seed(scripts, seed, chosen.steps)) return exit_differ;
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     std::cout << played << " commands on " << program.path << ": engine and scripts agree ("
               << static_cast<std::uint64_t>(static_cast<double>(played) / seconds) << " commands/s)\n";

@@ -63,15 +63,18 @@ protected:
         return client{space_at(where), {.ttl = ttl, .label = label}};
     }
 
-    /// All of a space but what stays when nobody is there, after the claims of the dead have passed on.
+    /// All of a space but what stays when nobody is there, after the claims of the dead have passed on. The ids of
+    /// sessions that ended stay for the longest ttl (rule 5).
     static std::string left_over(const private_server& server) {
         std::string found;
         for (const resp::value& key : server.ask({"KEYS", "*"}).items)
-            if (key.text != "baton:{default}:m" && key.text != "baton:{default}:i" && key.text != "baton:{default}:d")
+            if (key.text != "baton:{default}:m" && key.text != "baton:{default}:i" && key.text != "baton:{default}:d" &&
+                key.text != "baton:{default}:c")
                 found += key.text + ' ';
         for (const resp::value& name : server.ask({"HKEYS", "baton:{default}:m"}).items)
             if (!name.text.empty()) found += "resource " + name.text + ' ';
-        if (server.ask({"ZCARD", "baton:{default}:d"}).number != 1) found += "deadlines ";
+        for (const resp::value& member : server.ask({"ZRANGE", "baton:{default}:d", "0", "-1"}).items)
+            if (member.text != "c" && member.text.size() != 80) found += "a deadline ";
         return found;
     }
     /// One that comes and goes finds everything free, and what it leaves is nothing.

@@ -92,6 +92,33 @@ TEST_F(Scripts, MakeFewCallsInside) {
     EXPECT_LE(calls_of(leave{{holder, 3}, manner::clean}, holder), 5U);
 }
 
+TEST_F(Scripts, MakeAFewCallsMoreToRememberASessionThatEnded) {
+    open_both();
+    const session_id third{3, 3};
+    EXPECT_LE(calls_of(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third), 15U);
+    EXPECT_LE(calls_of(protocol::close{third, closing::left}, third), 23U);
+}
+
+// Nothing but the fixed keys stays when the time of the last id is over; who looks finds that out by `due`.
+TEST_F(Scripts, ForgetSessionsThatEndedWhenTheyAreDue) {
+    const std::chrono::milliseconds max_ttl{1'000};
+    hello(false, max_ttl);
+    const open opening{holder, max_ttl, "holder", 1, 0, {}};
+    say(opening, holder);
+    const auto closed_at = say(protocol::close{holder, closing::left}, holder);
+    ASSERT_TRUE(closed_at.head.due);
+    EXPECT_EQ(*closed_at.head.due, closed_at.head.at + max_ttl);
+    const auto late = say(opening, holder);
+    ASSERT_EQ(late.events.size(), 1U);
+    if (late.head.at < *closed_at.head.due) {  // else this machine was busy for that long
+        EXPECT_EQ(std::get<refused>(late.events[0].what).reason, refusal::unknown_session);
+    }
+    ASSERT_TRUE(eventually([&] { return !say(tick{}).head.due; }));
+    EXPECT_EQ(line_->ask({"EXISTS", prefix_of(space_) + "c"}).number, 0);
+    EXPECT_EQ(line_->ask({"ZCARD", prefix_of(space_) + "d"}).number, 1);
+    EXPECT_TRUE(std::holds_alternative<alive>(say(opening, holder).events.at(0).what));
+}
+
 TEST_F(Scripts, PassALockOnByTheServersClock) {
     open_both();
     const auto granted_first = say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);

@@ -28,6 +28,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(situation::resta
         "granted request reclaimed",
         "waiting request reclaimed",
         "list outside a pause",
+        "id that ended refused",
         "grant hidden in a pause",
         "step in a pause",
         "step that owes",

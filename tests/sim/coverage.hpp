@@ -20,6 +20,7 @@ enum class situation : std::uint8_t {
     granted_reclaimed,
     waiting_reclaimed,
     listed_outside_pause,
+    ended_id_refused,
     grant_hidden,
     step_in_pause,
     step_that_owes,

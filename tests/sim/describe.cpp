@@ -170,7 +170,8 @@ std::string describe(const step& step) {
 
 std::string describe(const engine_options& options) {
     return "max_ttl " + std::to_string(options.max_ttl.count()) + "ms, budget " +
-           (options.budget ? std::to_string(*options.budget) : "none");
+           (options.budget ? std::to_string(*options.budget) : "none") + ", ended ids " +
+           std::to_string(options.ended_ids);
 }
 
 }  // namespace baton::sim

@@ -35,6 +35,8 @@ std::optional<std::string> history::observe(const command& command, instant now,
     granted_now_.clear();
     ended_now_.clear();
     broken_.reset();
+    for (auto& [id, at] : ended_) at = std::min(at, now);  // the clock went back; perhaps the end was owed until now
+    std::erase_if(ended_, [&](const auto& entry) { return now >= entry.second + options_.max_ttl; });
     for (const event& event : events) {
         if (event.at != now) broken("an event carries another time than its step");
         std::visit([this](const auto& what) { hear(what); }, event.what);
@@ -72,6 +74,7 @@ void history::hear(const granted& event) {
     if (request == nullptr) return;
     if (ended_now_.contains(event.request)) broken(describe(event.request) + " is granted in the step that ended it");
     if (request->fence != 0) {
+        check_may_know(event.request);
         if (request->fence != event.fence || request->slots != event.slots)
             broken(describe(event.request) + " was granted otherwise before");
         return;
@@ -152,7 +155,19 @@ void history::hear(const ended& event) {
 void history::hear(const session_lost& event) {
     const auto of_session = [&](const auto& entry) { return entry.first.session == event.session; };
     if (std::ranges::any_of(live_, of_session)) broken("a lost session has live requests");
-    links_.erase(event.session);
+    if (links_.contains(event.session)) end_session(event.session);  // else `renew` of a session that is not known
+}
+
+// Rule 5. Where few ids are remembered, how long each is depends on the others.
+void history::end_session(const session_id& id) {
+    links_.erase(id);
+    if (options_.ended_ids == engine_options{}.ended_ids) ended_[id] = now_;
+}
+
+// Rule 11: while paused, the owner of a grant hears of it only if it has presented it since the last pause command.
+void history::check_may_know(const request_id& id) {
+    if (paused_ && !presented_.contains(id))
+        broken("in a pause the owner of " + describe(id) + " hears of a grant that it did not present");
 }
 
 // An `open` that repeats the last link only renews, and outside a pause what is listed stays as it is.
@@ -165,6 +180,7 @@ void history::take_reclaims(const open& command, const alive& answer) {
         highest_ = std::max({highest_, live.ticket, live.fence});
         const auto state = std::ranges::find(answer.requests, live.number, &request_state::number);
         if (state == answer.requests.end()) continue;
+        if (live.fence != 0) presented_.insert({command.session, live.number});
         told_request& restored = live_[{command.session, live.number}];
         restored = {state->ticket, live.fence, live.claims, live.slots, true};
         highest_ = std::max(highest_, state->ticket);
@@ -172,6 +188,7 @@ void history::take_reclaims(const open& command, const alive& answer) {
 }
 
 void history::hear(const alive& event) {
+    if (ended_.contains(event.session)) broken(describe(event.session) + " ended, and lives again");
     if (const auto* opened = std::get_if<open>(command_); opened != nullptr && opened->session == event.session)
         take_reclaims(*opened, event);
     std::size_t count = 0;
@@ -185,13 +202,17 @@ void history::hear(const alive& event) {
             broken(describe(id) + " is answered with another ticket");
         else if (state->fence != request.fence && (!paused_ || state->fence != 0))
             broken(describe(id) + " is answered with another fence");
+        else if (state->fence != 0)
+            check_may_know(id);
     }
     if (count != event.requests.size()) broken(describe(event.session) + " is told of requests that are not live");
 }
 
 void history::hear(const revoking& event) {
+    if (event.request == request_id{}) return;  // only the operator is told
     const auto found = live_.find(event.request);
     if (found == live_.end() || found->second.fence == 0) broken("revoking tells of what is not held");
+    check_may_know(event.request);
 }
 
 void history::hear(const resized& event) {

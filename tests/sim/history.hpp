@@ -9,12 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "engine/engine.hpp"
 #include "engine/types.hpp"
 
 namespace baton::sim {
 
 class history {
 public:
+    explicit history(const core::engine_options& options = {}) : options_(options) {}
+
     /// The first promise that this step broke, in words.
     [[nodiscard]] std::optional<std::string> observe(const core::command& command, core::instant now, bool paused,
                                                      const std::vector<core::event>& events);
@@ -34,20 +37,25 @@ private:
     void hear(const core::ended& event);
     void hear(const core::session_lost& event);
     void hear(const core::alive& event);
-    void hear(const core::closed& event) { links_.erase(event.session); }
+    void hear(const core::closed& event) { end_session(event.session); }
     void hear(const core::revoking& event);
     void hear(const core::mended&) {}
     void hear(const core::resized& event);
-    void hear(const core::paused&) {}
+    void hear(const core::paused&) { presented_.clear(); }
 
     told_request* arrived(const core::request_id& id, core::serial ticket);
     void check_fits(const core::request_id& id, const told_request& mine);
     void check_order(const core::request_id& id, const told_request& mine);
+    void check_may_know(const core::request_id& id);
+    void end_session(const core::session_id& id);
     void take_reclaims(const core::open& command, const core::alive& answer);
     void broken(const std::string& promise);
 
+    core::engine_options options_;
     std::map<core::request_id, told_request> live_;
+    std::map<core::session_id, core::instant> ended_;  // sessions, and when, as long as their ids are not to live again
     std::map<core::session_id, std::uint64_t> links_;
+    std::set<core::request_id> presented_;  // as granted, since the last pause command
     std::map<std::string, std::uint32_t> largest_pin_;
     core::serial highest_ = 0;  // of all tickets and fences told or presented
 

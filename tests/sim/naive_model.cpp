@@ -17,10 +17,12 @@ std::vector<event> naive_model::apply(const command& command, instant now) {
     now_ = now;
     events_.clear();
     entered_.reset();
+    remembered_ = false;
     allowance_ = options_.budget ? std::int64_t{*options_.budget} : std::numeric_limits<std::int64_t>::max();
 
     cut_deadlines();
     if (const auto* starts = std::get_if<pause>(&command)) start_pause(*starts);
+    forget_ended();
     end_due();
     admit_from_queues();
     std::visit([this](const auto& what) { perform(what); }, command);
@@ -28,6 +30,7 @@ std::vector<event> naive_model::apply(const command& command, instant now) {
     number_grants();
     if (const naive_request* request = entered_ ? find(*entered_) : nullptr)
         if (request->fence == 0) tell(queued{request->id, request->ticket});
+    make_room_for_ended();
     return events_;
 }
 
@@ -122,6 +125,36 @@ void naive_model::end_one_of(session_id id) {
     if (reason == end_reason::expired) tell(session_lost{id});
     std::erase(dying_, id);
     sessions_.erase(id);
+    remember_ended(id);
+}
+
+// ---- ids of sessions that ended (rule 5) ----
+
+void naive_model::remember_ended(const session_id& id) {
+    ended_[id] = std::max(ended_[id], now_ + options_.max_ttl);
+    remembered_ = true;
+}
+
+// All together, when the time of each of them is over.
+void naive_model::forget_ended() {
+    if (paused()) return;
+    for (const auto& [id, until] : ended_)
+        if (now_ < until) return;
+    ended_.clear();
+}
+
+void naive_model::make_room_for_ended() {
+    if (!remembered_) return;
+    std::vector<std::pair<instant, session_id>> earliest_first;
+    for (const auto& [id, until] : ended_) earliest_first.emplace_back(until, id);
+    std::ranges::sort(earliest_first);
+    std::size_t dropped = 0;
+    for (const auto& [until, id] : earliest_first) {
+        const bool over = until <= now_ && dropped < 100;
+        if (!over && ended_.size() <= options_.ended_ids) return;
+        ended_.erase(id);
+        ++dropped;
+    }
 }
 
 // Rule 4: a command of a session whose own end is owed settles that end first, whatever the budget.
@@ -140,6 +173,8 @@ void naive_model::perform(const open& command) {
     settle_own_end(command.session);
     naive_session* session = find(command.session);
     if (session == nullptr) {
+        if (const auto ended = ended_.find(command.session); ended != ended_.end() && now_ < ended->second)
+            return tell(refused{std::nullopt, refusal::unknown_session});
         if (!paused() && !command.live.empty()) return tell(refused{std::nullopt, refusal::unknown_session});
         session = &sessions_[command.session];
     } else if (command.link < session->link) {
@@ -192,6 +227,8 @@ void naive_model::perform(const close& command) {
     if (find(command.session) != nullptr) {
         start_dying(command.session, command.how == closing::left ? end_reason::left : end_reason::gone);
         while (allowance_ > 0 && !dying_.empty()) end_one_of(dying_.front());
+    } else {
+        remember_ended(command.session);
     }
     tell(closed{command.session});
 }
@@ -272,7 +309,9 @@ void naive_model::perform(const revoke& command) {
         return tell(refused{std::nullopt, refusal::not_found});
     if (named->fence == 0 || command.at_once) return end(*named, end_reason::revoked, manner::unclean);
     if (!named->revocation) named->revocation = naive_revocation{find(named->id.session)->deadline, command.note};
-    tell(revoking{named->id, named->revocation->note, named->revocation->deadline});
+    // Rule 11: who did not present the grant in this pause is not told of it; the operator is answered all the same.
+    const request_id told = may_tell_grant(*named) ? named->id : request_id{};
+    tell(revoking{told, named->revocation->note, named->revocation->deadline});
 }
 
 void naive_model::perform(const mend& command) {

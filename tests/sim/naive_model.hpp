@@ -89,6 +89,9 @@ private:
     void end_one_of(core::session_id id);
     void settle_own_end(const core::session_id& id);
     void start_dying(const core::session_id& id, core::end_reason reason);
+    void remember_ended(const core::session_id& id);
+    void forget_ended();
+    void make_room_for_ended();
     [[nodiscard]] bool endings_owed() const { return !dying_.empty() || next_due(); }
     [[nodiscard]] bool paused() const { return now_ < paused_until_; }
 
@@ -129,9 +132,10 @@ private:
 
     std::list<naive_request> requests_;  // by ticket; equal ones, which only a reclaim can bring, by id
     std::map<core::session_id, naive_session> sessions_;
-    std::vector<core::session_id> dying_;  // in the order in which their ends began
+    std::vector<core::session_id> dying_;              // in the order in which their ends began
+    std::map<core::session_id, core::instant> ended_;  // ids, and until when each is remembered
     std::map<std::string, core::mark> marks_;
-    std::map<std::string, std::set<core::serial>> told_;  // fences of the grants that reported the present mark
+    std::map<std::string, core::serial> told_;  // fence of the exclusive grant that reported the present mark last
     std::map<std::string, std::uint32_t> pins_;
     core::serial last_serial_ = 0;
     core::instant paused_until_;
@@ -140,6 +144,7 @@ private:
     // Of the present step.
     core::instant now_;
     std::int64_t allowance_ = 0;
+    bool remembered_ = false;                  // the id of a session that ended
     std::optional<core::request_id> entered_;  // to be told at the end of the step, if it waits then
     std::vector<core::event> events_;
 };

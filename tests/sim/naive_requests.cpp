@@ -27,12 +27,13 @@ naive_request* naive_model::find(const request_id& id) {
 naive_request* naive_model::find_live(const request_id& id) {
     naive_request* request = find(id);
     if (request == nullptr || paused()) return request;
-    if (request->revocation && request->revocation->deadline <= now_)
-        end(*request, end_reason::revoked, manner::unclean);
-    else if (request->hold_deadline && *request->hold_deadline <= now_)
-        end(*request, end_reason::hold_limit, manner::unclean);
-    else
-        return request;
+    // What is due, earliest first; a revocation before a hold limit of the same moment.
+    std::vector<std::pair<instant, end_reason>> due;
+    if (request->revocation) due.emplace_back(request->revocation->deadline, end_reason::revoked);
+    if (request->hold_deadline) due.emplace_back(*request->hold_deadline, end_reason::hold_limit);
+    std::ranges::stable_sort(due, {}, &std::pair<instant, end_reason>::first);
+    if (due.empty() || due.front().first > now_) return request;
+    end(*request, due.front().second, manner::unclean);
     return nullptr;
 }
 
@@ -56,8 +57,7 @@ void naive_model::end(naive_request& request, end_reason reason, manner manner) 
         const std::string& resource = claim.wanted.resource;
         if (manner == manner::unclean) leave_mark(resource, request);
         const auto told = told_.find(resource);
-        if (manner == manner::clean && told != told_.end() && told->second.contains(request.fence))
-            marks_.erase(resource);
+        if (manner == manner::clean && told != told_.end() && told->second == request.fence) marks_.erase(resource);
     }
     forget(request.id);
 }
@@ -150,7 +150,7 @@ void naive_model::tell_granted(const naive_request& request) {
         const auto mark = marks_.find(resource);
         if (mark == marks_.end()) continue;
         told.abandoned.push_back({resource, mark->second});
-        told_[resource].insert(request.fence);
+        if (claim.wanted.mode == mode::exclusive) told_[resource] = request.fence;
     }
     tell(std::move(told));
 }

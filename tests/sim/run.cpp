@@ -23,7 +23,7 @@ world::world(const engine_options& options, duration model_early) : options_(opt
 void world::start_over() {
     engine_ = std::make_unique<engine>(options_);
     model_ = std::make_unique<naive_model>(options_, model_early_);
-    history_ = history{};
+    history_ = history{options_};
     highest_fence_ = 0;
 }
 
@@ -90,6 +90,10 @@ void world::count(const command& command, const snapshot& state, coverage& seen)
             else if (asked == nullptr || asked->request != grant->request)
                 seen.count(situation::granted_from_queue);
             highest_fence_ = std::max(highest_fence_, grant->fence);
+        } else if (const auto* no = std::get_if<refused>(&event.what)) {
+            const auto* opened = std::get_if<open>(&command);
+            if (opened != nullptr && opened->live.empty() && no->reason == refusal::unknown_session)
+                seen.count(situation::ended_id_refused);
         } else if (const auto* waits = std::get_if<queued>(&event.what)) {
             if (granted_in_state(waits->ticket)) seen.count(situation::grant_hidden);
         } else if (const auto* answer = std::get_if<alive>(&event.what)) {

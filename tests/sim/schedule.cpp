@@ -54,6 +54,7 @@ schedule::schedule(std::uint64_t seed) : dice_(seed), now_(start) {
     static const std::vector<std::chrono::milliseconds> longest{1s, 5s, 15s};
     options_.budget = dice_.pick(budgets);
     options_.max_ttl = dice_.pick(longest);
+    if (seed % 4 == 0) options_.ended_ids = 3;
     for (std::size_t count = dice_.between(3, 5); names_.size() < count;) {
         names_.emplace_back(1, static_cast<char>('a' + names_.size()));
         usual_limits_.push_back(static_cast<std::uint32_t>(dice_.between(1, 6)));

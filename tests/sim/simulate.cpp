@@ -23,6 +23,7 @@
 #include "coverage.hpp"
 #include "describe.hpp"
 #include "isolate.hpp"
+#include "kept_plans.hpp"
 #include "run.hpp"
 #include "shrink.hpp"
 
@@ -241,8 +242,20 @@ bool run_campaign(const settings& chosen, std::span<std::uint64_t> seeds) {
     return agreed && missing.empty();
 }
 
+/// False if engine and model differ on a plan that is written down.
+bool play_kept_plans(const settings& chosen) {
+    for (const auto& [name, plan] : kept_plans()) {
+        const auto found = replay(plan, chosen.run);
+        if (!found) continue;
+        std::cout << "the plan \"" << name << "\" fails after step " << found->step << ": " << found->what << std::endl;
+        return false;
+    }
+    return true;
+}
+
 // In a child: if an assertion or a sanitizer ends it, one of the seeds that it worked on is to blame.
 int simulate(const settings& chosen) {
+    if (!play_kept_plans(chosen)) return exit_failed;
     const shared_numbers seeds(chosen.jobs);
     const auto agreed = run_apart([&] { return run_campaign(chosen, seeds.all()); });
     if (agreed) return *agreed ? 0 : exit_failed;

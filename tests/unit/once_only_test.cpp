@@ -319,7 +319,9 @@ TEST_F(OnceOnly, AnUnknownSessionThatListsRequestsIsRefused) {  // rule 11
     const std::string before = state();
     EXPECT_EQ(open("A", {known}), "refused: unknown session");
     EXPECT_EQ(state(), before);
-    EXPECT_EQ(open("A"), "alive A") << "without any it may begin anew";
+    EXPECT_EQ(open("A"), "refused: unknown session") << "an id that ended lives once (rule 5)";
+    EXPECT_EQ(apply(core::open{session("B"), 10s, "B", 1, 0, {known}}), "refused: unknown session");
+    EXPECT_EQ(open("B"), "alive B");
 }
 
 TEST_F(OnceOnly, ARenewalThatArrivesTwiceIsAnsweredTwice) {  // rule 5, rule 9

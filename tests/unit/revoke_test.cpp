@@ -177,6 +177,62 @@ TEST_F(Revoke, SeveralOfOneSessionEachHaveTheirDeadline) {  // rule 13
     EXPECT_EQ(advance(1us), "ended A.2: revoked");
 }
 
+// A does not present its grant since the pause began: to A it must look as if it waited. The operator is answered.
+TEST_F(Revoke, InAPauseDoesNotTellTheOwnerOfAGrantThatItDidNotPresent) {  // rule 11, rule 13
+    enter("A", {exclusive("x")});
+    pause(12s);
+    EXPECT_EQ(revoke("x", "A", "please leave"), "revoking (owner not told): please leave");
+    EXPECT_EQ(the<revoking>(), (revoking{{}, "please leave", start + 10s}));
+    EXPECT_EQ(renew("A"), "alive A: A waits");
+    EXPECT_EQ(the<alive>().requests, (std::vector<request_state>{{1, ticket("A"), 0, std::nullopt}}));
+    EXPECT_EQ(revoke("x", "A", "again"), "revoking (owner not told): please leave");
+}
+
+TEST_F(Revoke, InAPauseIsToldOnceTheOwnerHasPresentedItsGrant) {  // rule 11, rule 13
+    enter("A", {exclusive("x")});
+    pause(5s);
+    revoke("x", "A");
+    EXPECT_EQ(open("A", {live("A")}), "alive A: A holds");
+    EXPECT_EQ(the<alive>().requests, (std::vector<request_state>{{1, ticket("A"), fence("A"), start + 10s}}));
+    EXPECT_EQ(revoke("x", "A"), "revoking A");
+    EXPECT_EQ(pause(1s), "paused");
+    EXPECT_EQ(revoke("x", "A"), "revoking (owner not told)") << "each pause asks for it anew";
+    now += 5s;
+    EXPECT_EQ(renew("A"), "alive A: A holds");
+    EXPECT_EQ(the<alive>().requests[0].revoked, start + 10s) << "after the pause the renewal tells";
+}
+
+TEST_F(Revoke, AndAHoldLimitThatAreBothDueEndARequestByTheEarlier) {  // rule 6, rule 13
+    enter("A", {exclusive("x")}, hold_limit(10s - 1us));
+    revoke("x", "A");
+    EXPECT_EQ(advance(11s), "ended A: hold limit; lost A");
+    begin_again();
+    enter("A", {exclusive("x")}, hold_limit(10s + 1us));
+    revoke("x", "A");
+    EXPECT_EQ(advance(11s), "ended A: revoked; lost A");
+}
+
+TEST_F(Revoke, AndAHoldLimitOfTheSameInstantEndARequestAsRevoked) {  // rule 6, rule 13
+    enter("A", {exclusive("x")}, hold_limit(10s));
+    revoke("x", "A");
+    EXPECT_EQ(advance(10s), "ended A: revoked; lost A");
+}
+
+// The budget goes to what is due before; the own end of A is settled by the command that asks for it.
+TEST_F(Revoke, AndAHoldLimitEndARequestByTheEarlierAlsoWhereItsEndIsOwed) {  // rule 4, rule 6, rule 13
+    for (const duration limit : std::vector<duration>{10s - 1us, 10s, 10s + 1us}) {
+        begin_with_budget(1);
+        enter("Z", {exclusive("z")}, hold_limit(9500ms));
+        enter("A", {exclusive("x")}, hold_limit(limit));
+        revoke("x", "A");
+        now += 9s;
+        renew("A");
+        now += 2s;
+        const std::string expected = limit < 10s ? "ended A: hold limit" : "ended A: revoked";
+        EXPECT_EQ(enter("A", {exclusive("x")}), "ended Z: hold limit; " + expected + "; ended A: gone");
+    }
+}
+
 TEST_F(Revoke, WhatIsRevokedAnswersAsUsualUntilThen) {  // rule 9, rule 13
     enter("A", {exclusive("x")});
     revoke("x", "A");

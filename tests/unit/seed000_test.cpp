@@ -68,6 +68,7 @@ TEST_F(Seed000, Case06_NothingOfAnAbortedOrFreedRequestRemains) {  // rule 1
     EXPECT_TRUE(look().requests.empty());
     for (const char* each : {"X", "W", "Y"}) close(each);
     EXPECT_TRUE(idle());
+    advance(15s);
     EXPECT_EQ(next_due(), std::nullopt);
 }
 

@@ -181,7 +181,8 @@ std::string world::words(const event& event) const {
         }
         std::string operator()(const closed& told) const { return "closed " + in.name_of(told.session); }
         std::string operator()(const revoking& told) const {
-            return "revoking " + in.name_of(told.request) + (told.note.empty() ? "" : ": " + told.note);
+            const std::string owner = told.request == request_id{} ? "(owner not told)" : in.name_of(told.request);
+            return "revoking " + owner + (told.note.empty() ? "" : ": " + told.note);
         }
         std::string operator()(const mended& told) const { return "mended " + told.resource; }
         std::string operator()(const resized& told) const {

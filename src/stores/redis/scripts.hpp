@@ -41,6 +41,6 @@ using script_table = std::array<script_text, static_cast<std::size_t>(script::in
 }
 
 /// The version of keys and scripts that a space has to have; `hello` refuses another.
-inline constexpr unsigned layout_version = 1;
+inline constexpr unsigned layout_version = 2;
 
 }  // namespace baton::redis

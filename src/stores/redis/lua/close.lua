@@ -13,6 +13,8 @@ local session = find_alive(sender)
 if session then
     begin_dying(session, ARGV[2])
     end_dying()
+else
+    remember_ended(sender)  -- its `open` may be on the way still, on an older connection
 end
 tell(sender, 'c')
 return finish_step()

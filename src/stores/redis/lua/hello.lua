@@ -17,6 +17,7 @@ local used = {
     {'ZRANGE', prefix .. 'd', '0', '0'}, {'ZREVRANGE', prefix .. 'w:', '0', '0'}, {'ZSCORE', prefix .. 'd', ''},
     {'ZREVRANGEBYSCORE', prefix .. 'd', '1', '0'}, {'ZRANGEBYSCORE', prefix .. 'q:', '0', '1'},
     {'ZCARD', prefix .. 'q:'}, {'ZCOUNT', prefix .. 'q:', '0', '1'}, {'ZPOPMIN', prefix .. 'q:'},
+    {'ZREMRANGEBYRANK', prefix .. 'c', '0', '0'}, {'UNLINK', prefix .. 'c'},
     {'ZRANK', prefix .. 'q:', ''}, {'ZSCAN', prefix .. 'd', '0'}, {'HSCAN', prefix .. 'marks', '0'},
     {'RPUSH', prefix .. 'e', ''}, {'LRANGE', prefix .. 'e', '0', '-1'}, {'LREM', prefix .. 'e', '1', ''},
     {'PUBLISH', prefix .. 'wake:', ''}, {'PUBLISH', prefix .. 'events', ''}, {'SUBSCRIBE', prefix .. 'wake:'},

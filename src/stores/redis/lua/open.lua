@@ -208,6 +208,7 @@ local function perform()
     local reason = wrong_shape()
     if reason then return refuse(reason) end
     session = find_alive(sender)
+    if not session and has_ended(sender) then return refuse('unknown session') end
     if not session and #listed > 0 and not is_paused() then return refuse('unknown session') end
     if session and link < session.link then return refuse('late link') end
     local again = session and link == session.link

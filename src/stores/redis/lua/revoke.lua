@@ -40,8 +40,9 @@ local function perform()
         call('ZADD', prefix .. 'd', digits(request.revoked), timed(request, 'r'))
     end
     local text = ':' .. digits(request.revoked) .. sized(request.note)
-    tell(nil, 'v0' .. text)
-    tell(request.session.id, 'v' .. request.number .. text)
+    local told = may_tell_grant(request)
+    tell(nil, 'v0' .. text, told)
+    if told then tell(request.session.id, 'v' .. request.number .. text) end
 end
 perform()
 return finish_step()

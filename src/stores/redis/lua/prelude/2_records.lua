@@ -18,7 +18,8 @@ local function is_watched() return at < watched_until end
 local nobody = '----------------'
 local function alias_of(id) return redis.sha1hex(id):sub(1, 16) end
 
-local function tell(session, text) events[#events + 1] = {session, text} end
+-- `twice`: the next event tells another session the same, so viewers are told once.
+local function tell(session, text, twice) events[#events + 1] = {session, text, twice} end
 local function refuse(reason, number) tell(sender, 'r' .. reason .. ':' .. (number or '-') .. ':') end
 
 local function next_serial()

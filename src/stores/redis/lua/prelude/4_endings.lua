@@ -1,5 +1,7 @@
 -- ==== requests' and sessions' ends, and what is told of them (rules 4 to 7, 12, 13)
 local dying = {}  -- sessions whose end has begun: session, reason, numbers of its requests
+local ended, ended_in_step = {}, 0  -- ids of sessions that ended in this step (rule 5)
+local forgetting = 'c'  -- the member of `d` that says when all ids in `c` are forgotten
 
 local function ended_text(number, reason, fence) return 'e' .. number .. ':' .. reason .. digits(fence) end
 local function queued_text(request) return 'q' .. request.number .. ':' .. digits(request.ticket) end
@@ -135,11 +137,40 @@ local function endings_owed()
     return deadline ~= nil and deadline <= at
 end
 
+-- Rule 5: a session id lives once.
+local function remember_ended(id)
+    if not ended[id] then ended[id], ended_in_step = true, ended_in_step + 1 end
+end
+local function has_ended(id)
+    if ended[id] then return true end
+    local upto = call('ZSCORE', prefix .. 'c', id)
+    return upto and at < tonumber(upto)
+end
+-- Adds the ids of this step to `c`, and drops some whose time is over and, beyond the bound, the earliest.
+local ended_dropped = 100
+local function save_ended()
+    if ended_in_step == 0 then return end
+    local place, upto = prefix .. 'c', digits(at + longest_ttl())
+    for id in pairs(ended) do call('ZADD', place, 'GT', upto, id) end
+    call('ZADD', prefix .. 'd', 'GT', upto, forgetting)
+    local gone = math.min(call('ZCOUNT', place, 0, at), ended_dropped)
+    gone = math.max(gone, call('ZCARD', place) - ended_kept)
+    if gone > 0 then call('ZREMRANGEBYRANK', place, 0, gone - 1) end
+end
+-- Deletes `c` when the time of the last id in it is over. `due` of the head is never later than that moment.
+local function forget_ended()
+    if is_paused() or head:sub(1, 16) >= now then return end
+    local upto = call('ZSCORE', prefix .. 'd', forgetting)
+    if not upto or at < tonumber(upto) then return end
+    call('UNLINK', prefix .. 'c')
+    call('ZREM', prefix .. 'd', forgetting)
+end
+
+-- The session is written into `e` at the end of the step, if its own end is still owed then.
 local function begin_dying(session, reason)
     local text = session.id .. reason .. digits(deadline_of(session))
     session.dying, session.dirty = reason, true
     call('ZREM', prefix .. 'd', session.id .. 's')
-    call('RPUSH', prefix .. 'e', text)
     dying[#dying + 1] = {session = session, reason = reason, text = text}
 end
 -- Ends the next request of a dying session, or the session itself when none is left: then true.
@@ -151,8 +182,9 @@ local function end_next_of(entry)
         allowance = allowance - 1
         if entry.reason == 'x' then tell(session.id, 'l') end
         call('DEL', session.key)
-        call('LREM', prefix .. 'e', 1, entry.text)
+        if entry.listed then call('LREM', prefix .. 'e', 1, entry.text) end
         sessions[session.id] = false
+        remember_ended(session.id)
         return true
     end
     entry.next = entry.next + 1
@@ -193,13 +225,11 @@ local function find_live(session, number)
     local request = request_of(session, number)
     if not request then return nil end
     if is_paused() then return request end
-    if request.revoked and request.revoked <= at then
-        end_request(request, 'r', 'u')
-    elseif request.fence ~= 0 and request.hold and request.hold_deadline <= at then
-        end_request(request, 'h', 'u')
-    else
-        return request
-    end
+    -- The earlier of the two ends it; at the same moment the revocation does (rule 13).
+    local revoked = request.revoked or math.huge
+    local limit = request.fence ~= 0 and request.hold and request.hold_deadline or math.huge
+    if math.min(revoked, limit) > at then return request end
+    end_request(request, limit < revoked and 'h' or 'r', 'u')
 end
 
 local function end_due()
@@ -230,11 +260,11 @@ local function cut_deadlines()
             cut_at_once)
         found = #late
         for _, member in ipairs(late) do
-            local session = session_of(member:sub(1, 16))
-            local cut = at + session.ttl * 1000
+            local session = member ~= forgetting and session_of(member:sub(1, 16))
+            local cut = session and at + session.ttl * 1000
             if #member == 17 then
                 move_deadline(session, cut)
-            else
+            elseif session then
                 local request = request_of(session, format('%d', member:sub(17, 32)))
                 request.revoked, request.dirty = cut, true
                 call('ZADD', prefix .. 'd', digits(cut), member)

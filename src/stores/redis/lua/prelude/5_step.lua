@@ -82,7 +82,7 @@ local function read_head()
         for _, text in ipairs(call('LRANGE', prefix .. 'e', 0, -1)) do
             local session = session_of(text:sub(1, 16))
             session.deadline = tonumber(text:sub(18))
-            dying[#dying + 1] = {session = session, reason = text:sub(17, 17), text = text}
+            dying[#dying + 1] = {session = session, reason = text:sub(17, 17), text = text, listed = true}
         end
     end
 end
@@ -93,6 +93,7 @@ local function begin_step(id, pausing)
     sender = id
     cut_deadlines()
     if pausing then pausing() end
+    forget_ended()
     end_due()
     admit_owed()
 end
@@ -128,6 +129,10 @@ local function save()
     for _, resource in pairs(resources) do
         if resource.dirty then save_resource(resource) end
     end
+    for _, entry in ipairs(dying) do
+        if not entry.listed then call('RPUSH', prefix .. 'e', entry.text) end
+    end
+    save_ended()
 end
 
 -- When a tick has something to do (as `engine::next_due`).
@@ -144,7 +149,8 @@ local function save_head()
     head = (due and digits(due - 1) or never) .. lineage .. digits(paused_until) .. digits(math.max(high, last_serial))
         .. digits(last_serial)
     if is_paused() or is_watched() or owed or #dying > 0 then
-        head = head .. digits(pause_length) .. digits(watched_until) .. (owed and '1' or '0')
+        -- What is over stays over, also if the clock goes back.
+        head = head .. digits(pause_length) .. digits(is_watched() and watched_until or 0) .. (owed and '1' or '0')
             .. (#dying > 0 and '1' or '0')
     end
     call('HSET', KEYS[1], '', head)
@@ -169,9 +175,8 @@ local function tell_all()
     if is_watched() and #events > 0 then
         local seen = {}
         for _, event in ipairs(events) do
-            local id, text = event[1], event[2]
-            -- An operator's own answer is the owner's notice once more.
-            if text:sub(1, 3) ~= 'v0:' then seen[#seen + 1] = (id and alias_of(id) or nobody) .. sized(text) end
+            local id, text, twice = event[1], event[2], event[3]
+            if not twice then seen[#seen + 1] = (id and alias_of(id) or nobody) .. sized(text) end
         end
         call('PUBLISH', prefix .. 'events', start .. table.concat(seen))
     end
