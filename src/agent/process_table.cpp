@@ -98,7 +98,9 @@ seen process_table::contents(pid_t process, const char* file, std::string& into,
     if (owner != nullptr && ::fstat(opened, &about) == 0) *owner = about.st_uid;
     try {
         into.clear();
-        for (std::size_t chunk = 4'096; into.size() < longest_file; chunk *= 2) {
+        // A read of /proc returns about a page, however much was asked for: more room would only be cleared for nothing.
+        constexpr std::size_t chunk = 4'096;
+        while (into.size() < longest_file) {
             const std::size_t had = into.size();
             into.resize(had + chunk);
             const ssize_t length = ::read(opened, into.data() + had, chunk);

@@ -1,4 +1,5 @@
-// Programs that are hard to kill. Each ends by itself after a minute, whatever becomes of the test.
+// Programs that are hard to kill. Each ends by itself after a minute, the chain after ten seconds, whatever becomes of the
+// test.
 //   escapee chain WORD          forks and exits, again and again, each time in a session of its own
 //   escapee bomb COUNT WORD     forks until there are COUNT, which fork another when they are asked to end
 //   escapee agent WORD          calls itself as baton's agent is called, in a session of its own
@@ -27,6 +28,8 @@ constexpr unsigned lifetime_s = 60;
 // The links of a chain share their memory, so that a fork takes microseconds. A stack is used again after 64 links.
 constexpr std::size_t stacks = 64;
 alignas(16) char stack[stacks][16'384];
+// A chain that is not killed fills the process table of the machine with zombies.
+constexpr std::time_t chain_lifetime_s = 10;
 std::time_t chain_end;
 
 int forge(void* number) {
@@ -38,7 +41,7 @@ int forge(void* number) {
 }
 
 [[noreturn]] void chain() {
-    chain_end = std::time(nullptr) + lifetime_s;
+    chain_end = std::time(nullptr) + chain_lifetime_s;
     ::clone(forge, stack[0] + sizeof stack[0], CLONE_VM | SIGCHLD, nullptr);
     ::_exit(0);
 }
