@@ -14,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "protocol/modes.hpp"
 #include "engine/slot_set.hpp"
 #include "engine/types.hpp"
+#include "protocol/modes.hpp"
 
 namespace baton::core {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
-#include "protocol/modes.hpp"
 #include "naive_model.hpp"
+#include "protocol/modes.hpp"
 
 namespace baton::sim {
 

@@ -57,8 +57,7 @@ void naive_model::end(naive_request& request, end_reason reason, manner manner) 
         const std::string& resource = claim.wanted.resource;
         if (manner == manner::unclean) leave_mark(resource, request);
         const auto told = told_.find(resource);
-        if (manner == manner::clean && told != told_.end() && told->second == request.fence)
-            marks_.erase(resource);
+        if (manner == manner::clean && told != told_.end() && told->second == request.fence) marks_.erase(resource);
     }
     forget(request.id);
 }

@@ -8,9 +8,8 @@
 namespace baton::sim {
 
 failure shrink(plan& failing, failure found, const run_options& options) {
-    return shrink_plan(failing, std::move(found), std::chrono::seconds{20}, [&options](const plan& tried) {
-        return replay_apart(tried, options, child_output::hidden);
-    });
+    return shrink_plan(failing, std::move(found), std::chrono::seconds{20},
+                       [&options](const plan& tried) { return replay_apart(tried, options, child_output::hidden); });
 }
 
 }  // namespace baton::sim

@@ -10,8 +10,8 @@
 
 namespace baton::sim {
 
-/// The shortest failing prefix first; then half of it is left out, a quarter, …, single steps, until none can be spared,
-/// or the time is over. `play` gives what still fails, if something does, with the step at which it does.
+/// The shortest failing prefix first; then half of it is left out, a quarter, …, single steps, until none can be
+/// spared, or the time is over. `play` gives what still fails, if something does, with the step at which it does.
 template <typename Failure, typename Play>
 [[nodiscard]] Failure shrink_plan(plan& failing, Failure found, std::chrono::seconds patience, Play play) {
     const auto give_up = std::chrono::steady_clock::now() + patience;
