@@ -84,15 +84,15 @@ plan told_of_a_mark_and_presented_again() {
             }};
 }
 
-// A revocation, due 1 s after the session opened, and a hold limit of one request (rule 13). `other` is due before, and
-// takes the budget of the step, so that a command of the owner finds its own end owed.
+// A revocation, due 1 s after the session opened, and a hold limit of one request (rule 13). The second session's
+// request is due before and costs 2: with a budget of 2 the owner's command finds the end of its own request owed.
 plan revoked_and_held_too_long(duration hold, std::optional<std::uint32_t> budget) {
     return {{15s, budget},
             {
                 at(0ms, opening(first, 1)),
                 at(1ms, opening(second, 1)),
                 at(2ms, entering(first, exclusive("a"), {false, hold, {}})),
-                at(3ms, entering(second, exclusive("b"), {false, duration{900ms}, {}})),
+                at(3ms, enter{{second, 1}, {exclusive("b"), exclusive("c")}, {false, duration{900ms}, {}}}),
                 at(4ms, revoke{"a", ticket(2ms), "", false}),
                 at(800ms, renew{first}),
                 at(801ms, renew{second}),

@@ -78,6 +78,17 @@ TEST_F(LivesOnce, AnIdIsRememberedForTheLongestTtl) {  // rule 5
     EXPECT_EQ(apply(opened), "alive A") << "no message is that late";
 }
 
+// B ended later and is still remembered, so the ids are not dropped yet; the time of A's is over all the same.
+TEST_F(LivesOnce, AnIdCountsForNoLongerThoughOthersAreStillRemembered) {  // rule 5
+    open_and_enter();
+    close("A");
+    now += 1s;
+    close("B");
+    now += 14s;
+    EXPECT_EQ(apply(opened), "alive A");
+    EXPECT_EQ(open("B"), "refused: unknown session");
+}
+
 TEST_F(LivesOnce, ARefusedCopyDoesNotProlongIt) {  // rule 5
     open_and_enter();
     close("A");
