@@ -68,7 +68,7 @@ std::vector<field> loss_fields(loss reason, const lease& lease, bool stopping) {
 }  // namespace
 
 job::job(const run_options& options, lease& lease, guardian& guardian, signals& signals, terminal& terminal,
-         voice& voice, std::string control_group)
+         voice& voice, process_tree& tree, std::string control_group)
     : options_{options},
       lease_{lease},
       guardian_{guardian},
@@ -76,7 +76,8 @@ job::job(const run_options& options, lease& lease, guardian& guardian, signals& 
       terminal_{terminal},
       voice_{voice},
       times_{stop_times_for(options)},
-      control_group_path_{std::move(control_group)} {}
+      control_group_path_{std::move(control_group)},
+      tree_{tree} {}
 
 job_end job::run(const std::vector<std::string>& environment) {
     start_command order{options_.command, environment, terminal_.give_at_once(), lease_.valid_until(), {}, times_, {}};

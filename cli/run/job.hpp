@@ -39,7 +39,7 @@ class job {
 public:
     /// `control_group` is the path of one that can be made for the command; empty: none.
     job(const run_options& options, lease& lease, guardian& guardian, signals& signals, terminal& terminal,
-        voice& voice, std::string control_group);
+        voice& voice, process_tree& tree, std::string control_group);
     ~job() { control_group_.remove(); }
     job(const job&) = delete;
     job& operator=(const job&) = delete;
@@ -68,7 +68,7 @@ private:
     stop_times times_;
     const std::string control_group_path_;
     control_group control_group_;
-    process_tree tree_;
+    process_tree& tree_;
     std::optional<steady_time> max_hold_;  // when it ends
     bool begun_ = false;                   // the guardian has started the command
     bool losing_ = false;                  // the command is being stopped because of the lease

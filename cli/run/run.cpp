@@ -343,6 +343,9 @@ int run_command(const run_options& given) {
     terminal terminal;
     if (const std::string agent = agent_meant(options.place); !agent.empty())
         voice.say(weight::detail, "using", "using " + agent, {{"agent", agent}});
+    // What is needed to find the command's processes is reserved before the wait: where there is too little of it, nothing
+    // is asked for.
+    process_tree processes;
     // Before the client, because that starts threads.
     guardian guardian{{terminal.descriptor(), signals.original_mask(), signals.ignored_children()}};
     const run_tree tree = mark_tree();
@@ -373,7 +376,7 @@ int run_command(const run_options& given) {
                                 ? timed_out_turn()
                                 : await_turn(client, asked, since, label, signals, guardian, *observer, voice);
                 granted = turn.granted.fence() != 0 && turn.signal == 0 && !turn.guardian_lost;
-                job job{options, turn.granted, guardian, signals, terminal, voice, tree.control_group};
+                job job{options, turn.granted, guardian, signals, terminal, voice, processes, tree.control_group};
                 end = granted ? run.with_lease(turn.granted, job) : run.without_lease(turn);
             }
         } catch (...) {

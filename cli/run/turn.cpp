@@ -211,7 +211,7 @@ void tell_lost_place(voice& voice, const run_options& options, const char* what_
     voice.say(weight::news, "place_lost",
               "lost its place in the queue for " + names_of(options.claims) +
                   ": it was stopped, or could not reach the engine, for longer than the ttl of " +
-                  show_duration(options.ttl) + "; " + what_follows,
+                  show_exactly(options.ttl) + "; " + what_follows,
               {{"names", names}, {"ttl_ms", std::int64_t{options.ttl.count()}}});
 }
 

@@ -52,12 +52,8 @@ public:
     void finish();
     void drop();
 
-    /// Descriptors that came and were not taken yet.
-    struct passed {
-        resp::passed_descriptors descriptors;  // in order
-        bool lost = false;                     // the kernel or the agent's bounds kept some away
-    };
-    [[nodiscard]] passed take_passed() { return std::exchange(passed_, {}); }
+    /// Descriptors that came and were not taken yet, in order. The kernel or the agent's bounds may have kept some away.
+    [[nodiscard]] resp::passed_descriptors take_passed() { return std::exchange(passed_, {}); }
 
     /// Which processes the sessions opened here are bound to: decided once. Null: none, the ttl alone counts.
     [[nodiscard]] bool is_bound() const { return bound_; }
@@ -90,7 +86,7 @@ private:
     bool mute_ = false;  // the other end takes no more answers: they are discarded, and its requests still performed
     bool finishing_ = false;
     bool over_ = false;
-    passed passed_;
+    resp::passed_descriptors passed_;
     bool bound_ = false;
     std::shared_ptr<process_watch> processes_;
 };

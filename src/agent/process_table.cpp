@@ -31,7 +31,7 @@ process_table::process_table() : entries_(32U << 10U) {
     const int error = errno;
     ::close(folder_);
     lend();
-    throw std::system_error{error, std::generic_category(), "cannot reserve descriptors"};
+    throw std::system_error{error, std::generic_category(), "cannot reserve file descriptors (see ulimit -n)"};
 }
 
 process_table::~process_table() {
@@ -98,7 +98,8 @@ seen process_table::contents(pid_t process, const char* file, std::string& into,
     if (owner != nullptr && ::fstat(opened, &about) == 0) *owner = about.st_uid;
     try {
         into.clear();
-        // A read of /proc returns about a page, however much was asked for: more room would only be cleared for nothing.
+        // A read of /proc returns about a page, however much was asked for: more room would only be cleared for
+        // nothing.
         constexpr std::size_t chunk = 4'096;
         while (into.size() < longest_file) {
             const std::size_t had = into.size();

@@ -22,9 +22,12 @@ expect_raised() {
 }
 
 AnAgentThatMayOpenTooFewFilesDoesNotServe() {
-    run within '-n 14' "$BATON" run -l ledger -- true
+    run within '-n 30' "$BATON" run -l ledger -- true
     expect_equal 'code of the first client' 69 "$code"
-    expect_match reason 'it may have 14 open files (ulimit -Hn) and needs at least 44' "$err"
+    expect_match reason 'it may have 30 open files (ulimit -Hn) and needs at least 44' "$err"
+    run within '-n 14' "$BATON" run -l ledger -- true
+    expect_equal 'code of a client that has too few for itself' 70 "$code"
+    expect_match reason 'cannot reserve file descriptors (see ulimit -n)' "$err"
     run "$BATON" run -n -l ledger -- true
     expect_equal 'code of the next client' 0 "$code"
 }

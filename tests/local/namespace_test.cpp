@@ -61,7 +61,7 @@ protected:
                                                      const std::string& ttl = "300s") const {
         std::vector<std::string> words{BATON_PROGRAM, "run", "--url", place.url(), "--ttl", ttl, "-l", "ledger"};
         words.insert(words.end(), options.begin(), options.end());
-        const std::vector<std::string> command{"--", "/bin/sh", "-c", "echo up; exec sleep 1000"};
+        const std::vector<std::string> command{"--", "/bin/sh", "-c", "trap '' TERM; echo up; exec sleep 1000"};
         words.insert(words.end(), command.begin(), command.end());
         return words;
     }
@@ -115,7 +115,7 @@ TEST_P(Namespaces, ContainersExcludeEachOtherAndAKilledHolderPassesTheLockOn) {
 }
 
 TEST_P(Namespaces, ARunLivesWhileItsGuardianDoes) {
-    actor_process holder{below_shell(run_words({}))};
+    actor_process holder{below_shell(run_words({"-k", "100s"}))};  // so long the guardian waits, since TERM is ignored
     ASSERT_EQ(holder.hear("up"), "up");
     const pid_t baton = find_below(holder.process(), "baton");
     const pid_t guardian = find_below(holder.process(), "baton-guardian");
@@ -124,7 +124,6 @@ TEST_P(Namespaces, ARunLivesWhileItsGuardianDoes) {
     actor_process heir{contained(run_words({}))};
     ASSERT_TRUE(wait_for_requests(2));
     const std::uint64_t held = fence();
-    kill(guardian, SIGSTOP);  // else it would end the command and itself
     kill(baton, SIGKILL);
     ASSERT_TRUE(eventually([&] { return find_below(holder.process(), "baton") == 0; }));
     EXPECT_EQ(fence(), held) << "the guardian lives, and so does the command";
@@ -137,7 +136,8 @@ TEST_P(Namespaces, AProcessThatHasTheSameNumberInTheAgentsNamespaceMeansNothing)
     for (const bool unrelated_ends : {true, false}) {
         actor_process unrelated{{"/bin/cat"}};
         const std::string number = std::to_string(unrelated.process() - 2);
-        actor_process holder{below_shell(run_words({}), "echo " + number + " >/proc/sys/kernel/ns_last_pid")};
+        actor_process holder{
+            below_shell(run_words({"-k", "100s"}), "echo " + number + " >/proc/sys/kernel/ns_last_pid")};
         ASSERT_EQ(holder.hear("up"), "up");
         const pid_t baton = find_below(holder.process(), "baton");
         const pid_t guardian = find_below(holder.process(), "baton-guardian");
@@ -147,7 +147,6 @@ TEST_P(Namespaces, AProcessThatHasTheSameNumberInTheAgentsNamespaceMeansNothing)
         actor_process heir{contained(run_words({}))};
         ASSERT_TRUE(wait_for_requests(2));
         const std::uint64_t held = fence();
-        kill(guardian, SIGSTOP);
         kill(baton, SIGKILL);
         ASSERT_TRUE(eventually([&] { return find_below(holder.process(), "baton") == 0; }));
         if (unrelated_ends) unrelated.end(SIGKILL);

@@ -35,7 +35,6 @@ enum class sent : std::uint8_t {
 struct received {
     ssize_t size = 0;                     // as recv: 0 at the end of the stream, negative with errno
     std::vector<descriptor> descriptors;  // no more than `most_passed`; the others are closed
-    bool cut = false;                     // there were more, or none could be taken
 };
 
 /// Descriptors come with the first byte of what they were sent with, and never after it.
