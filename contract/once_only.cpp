@@ -135,7 +135,8 @@ void open_ends_what_is_not_listed(bench& bench) {
     bench.expect_free(exclusive("left"));
 }
 
-// A list that is too long for one message comes in parts, each with 0 as the highest number.
+// A list that is too long for one message comes in parts. Each tells the highest number that the client has used, so
+// that a message of an old connection begins nothing again.
 void a_part_of_a_list_ends_nothing(bench& bench) {
     raw_line line{bench.handle()};
     const session_id session = line.open();
@@ -147,12 +148,16 @@ void a_part_of_a_list_ends_nothing(bench& bench) {
     std::uint64_t link = 1;
     for (const auto& [entered, grant] : {std::pair{first, *ledger}, std::pair{second, *cache}}) {
         const live_request live{entered.request.number, entered.claims, grant.ticket, grant.fence, {}, {}};
-        const auto answer = line.ask_for<alive>(protocol::open{session, 10s, "raw", ++link, 0, {live}});
+        const auto answer =
+            line.ask_for<alive>(protocol::open{session, 10s, "raw", ++link, second.request.number + 1, {live}, true});
         ASSERT_TRUE(answer);
         EXPECT_EQ(answer->requests.size(), 2U) << "what this part does not list may be in another";
     }
     EXPECT_EQ(line.ask_for<granted>(first), ledger);
     EXPECT_EQ(line.ask_for<granted>(second), cache);
+    const auto late = line.ask_for<ended>(enter{line.next(session), only("left"), {}});
+    ASSERT_TRUE(late) << "a number up to the highest is used up";
+    EXPECT_EQ(late->reason, end_reason::gone);
 }
 
 void renew_says_what_is_alive(bench& bench) {

@@ -55,7 +55,7 @@ keeper::events keeper::on(const protocol::open& command, const listener& from) {
             const std::uint64_t number = (next++)->first;
             const bool listed =
                 std::ranges::find(command.live, number, &protocol::live_request::number) != command.live.end();
-            if (number <= command.highest && !listed) end_request({command.session, number});
+            if (!command.part && number <= command.highest && !listed) end_request({command.session, number});
         }
         session->highest = std::max(session->highest, command.highest);
     }

@@ -96,8 +96,8 @@ struct live_request {
 };
 
 /// Opens a session or renews it, ends its requests that are not listed, and restores the listed ones (rules 5, 11).
-/// `link` grows with every `open` that the client sends; `highest` is the highest number that it has used, or 0 in one
-/// of several parts of a list: a part ends nothing.
+/// `link` grows with every `open` that the client sends; `highest` is the highest number that it has used. A list that
+/// is too long for one message comes in several `open`s: each is a `part`, and ends nothing.
 struct open {
     session_id session;
     std::chrono::milliseconds ttl{0};
@@ -105,6 +105,7 @@ struct open {
     std::uint64_t link = 0;
     std::uint64_t highest = 0;
     std::vector<live_request> live;
+    bool part = false;
 };
 
 struct enter_options {

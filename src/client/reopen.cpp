@@ -2,8 +2,8 @@
 // and whenever the lineage changes; what the engine knows of each request comes back with every `alive`.
 //
 // A list that is too long for one message goes in parts, each an `open` of its own, sent when the one before is
-// answered. A part has 0 as the highest number, so that the engine ends nothing that it does not list (rule 11). The
-// answer to the last part shows what the engine has beyond the client's list, and the client leaves that.
+// answered. The engine ends nothing that a part does not list (rule 11). The answer to the last part shows what the
+// engine has beyond the client's list, and the client leaves that.
 #include <algorithm>
 
 #include "client/session.hpp"
@@ -56,11 +56,9 @@ bool session::present_more(client_time now) {
     const bool last = command.live.size() == rest.size();
     presented_.reset();
     if (!last) presented_ = command.live.back().number;
-    if (!first || !last) command.highest = 0;
+    command.part = !first || !last;
     transmit(now, kind::open, 0, std::move(command));
     keep_alive_.sent(tag_, now);
-    // What a part cannot say: up to here all numbers are used (rule 9).
-    if (first && !last && find(number_) == nullptr) leave(now, number_, protocol::manner::keep);
     if (last) ask_unsent(now);
     return true;
 }

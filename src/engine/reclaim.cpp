@@ -31,7 +31,7 @@ void engine::perform(const pause& command) {
 
 /// Makes the session's requests those that its client lists.
 void engine::reclaim(session_record& session, const open& command) {
-    end_unlisted(session, command);
+    if (!command.part) end_unlisted(session, command);
     for (const live_request& live : command.live) {
         session.highest = std::max(session.highest, live.number);
         last_serial_ = std::max({last_serial_, live.ticket, live.fence});

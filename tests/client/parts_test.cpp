@@ -43,7 +43,8 @@ TEST_F(Parts, FollowEachOtherWhenTheOneBeforeIsAnswered) {
         const auto open = sent<protocol::open>();
         ASSERT_TRUE(open);
         EXPECT_EQ(numbers_in(open->second), part);
-        EXPECT_EQ(open->second.highest, 0U) << "the engine must not end what this part does not list";
+        EXPECT_TRUE(open->second.part) << "the engine must not end what this part does not list";
+        EXPECT_EQ(open->second.highest, 5U) << "an `enter` that comes late is refused (rule 9)";
         EXPECT_GT(open->second.link, link);
         link = open->second.link;
         EXPECT_FALSE(sent<protocol::open>()) << "the next part waits, so that what is under way is bounded";
@@ -54,7 +55,7 @@ TEST_F(Parts, FollowEachOtherWhenTheOneBeforeIsAnswered) {
     EXPECT_TRUE(take<observed>());
 }
 
-TEST_F(Parts, OneThatFitsTellsTheHighestNumber) {
+TEST_F(Parts, AListThatFitsIsWhole) {
     connect();
     hold(order("a"));
     hold(order("b"));
@@ -63,9 +64,10 @@ TEST_F(Parts, OneThatFitsTellsTheHighestNumber) {
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     EXPECT_EQ(open->second.highest, 2U);
+    EXPECT_FALSE(open->second.part);
 }
 
-TEST_F(Parts, TellTheHighestNumberBehindTheFirst) {
+TEST_F(Parts, TellTheHighestNumberThoughItsRequestWasLeft) {
     connect();
     for (int i = 0; i < 3; ++i) hold(order(std::to_string(i)));
     const handle last = hold(order("last"));
@@ -73,11 +75,10 @@ TEST_F(Parts, TellTheHighestNumberBehindTheFirst) {
     reply(sent<protocol::leave>()->first, protocol::ended{{id(), 4}, protocol::end_reason::left, 200});
     session.line_down(now);
     session.line_up(now, lineage_now);
-    EXPECT_TRUE(sent<protocol::open>());
-    const auto leave = sent<protocol::leave>();
-    ASSERT_TRUE(leave) << "an `enter` of this number that comes late is refused (rule 9)";
-    EXPECT_EQ(leave->second.request.number, 4U);
-    EXPECT_EQ(leave->second.manner, protocol::manner::keep);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_TRUE(open->second.part);
+    EXPECT_EQ(open->second.highest, 4U) << "an `enter` of this number that comes late is refused (rule 9)";
 }
 
 TEST_F(Parts, LeaveWhatTheEngineHasBeyondTheList) {

@@ -161,6 +161,9 @@ void judge::note_left(const packet& packet, const std::vector<protocol::event>& 
     std::uint64_t& newest = links_[open->session];
     if (open->link <= newest) return;
     newest = open->link;
+    // The client sent this list before it left one of these requests, on a connection that is slower. The server cannot
+    // know that until the next `open`, which the client sends behind the `leave`.
+    for (const protocol::live_request& live : open->live) left_.erase({open->session, live.number});
     if (packet.part) return;  // what it does not list may be in another part
     for (auto next = requests_.lower_bound({open->session, 0});
          next != requests_.end() && next->first.session == open->session && next->first.number <= packet.used; ++next)

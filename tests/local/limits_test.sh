@@ -27,7 +27,7 @@ AnAgentThatMayOpenTooFewFilesDoesNotServe() {
     expect_match reason 'it may have 30 open files (ulimit -Hn) and needs at least 44' "$err"
     run within '-n 14' "$BATON" run -l ledger -- true
     expect_equal 'code of a client that has too few for itself' 70 "$code"
-    expect_match reason 'cannot reserve file descriptors (see ulimit -n)' "$err"
+    expect_match reason 'Too many open files' "$err"
     run "$BATON" run -n -l ledger -- true
     expect_equal 'code of the next client' 0 "$code"
 }

@@ -187,10 +187,11 @@ TEST_F(Scripts, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
     refused_with(script::enter, {"2", "", "0::", "y0:0:b"});
     refused_with(script::leave, {"x"});
     refused_with(script::leave, {"1", "z"});
-    refused_with(script::open, {"nan", "00000000000000000002", "1", "label"});
-    refused_with(script::open, {"1000", "2", "1", "label"});
-    refused_with(script::open, {"1000", "00000000000000000002", "1", "label", "1:2:3:-:1:y0:0:1:b0:"});
-    refused_with(script::open, {"1000", "00000000000000000002", "1", "label", "1:2:3:-:1:x0:0:9:b0:"});
+    refused_with(script::open, {"nan", "00000000000000000002", "1", "w", "label"});
+    refused_with(script::open, {"1000", "2", "1", "w", "label"});
+    refused_with(script::open, {"1000", "00000000000000000002", "1", "x", "label"});
+    refused_with(script::open, {"1000", "00000000000000000002", "1", "w", "label", "1:2:3:-:1:y0:0:1:b0:"});
+    refused_with(script::open, {"1000", "00000000000000000002", "1", "w", "label", "1:2:3:-:1:x0:0:9:b0:"});
     refused_with(script::close, {"x"});
     refused_with(script::pause, {"1e300"});
     refused_with(script::resize, {"a", "many"});

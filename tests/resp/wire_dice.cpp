@@ -38,7 +38,8 @@ command wire_dice::command(std::size_t kind) {
         case 0:
             return open{session(), std::chrono::milliseconds{signed_number()},
                         bytes(30), number(),
-                        number(),  some([this] { return live(); })};
+                        number(),  some([this] { return live(); }),
+                        coin()};
         case 1:
             return enter{request(),
                          some([this] { return a_claim(); }),

@@ -50,7 +50,8 @@ TEST(Wire, FieldsOfACommandKeepTheirPlaces) {
     const open said{
         {1, 2},  std::chrono::milliseconds{3},
         "label", 4,
-        5,       {{6, {{"a", mode::permits, 7, 8}, {"b", mode::shared, 0, 0}}, 9, 10, {{"a", {0, 1}}}, duration{11}}}};
+        5,       {{6, {{"a", mode::permits, 7, 8}, {"b", mode::shared, 0, 0}}, 9, 10, {{"a", {0, 1}}}, duration{11}}},
+        true};
     const auto heard = decode_request(parse(encoded(said)));
     const auto& got = std::get<open>(std::get<command>(heard.request.value()));
     EXPECT_EQ(got.session, said.session);
@@ -58,6 +59,7 @@ TEST(Wire, FieldsOfACommandKeepTheirPlaces) {
     EXPECT_EQ(got.label, said.label);
     EXPECT_EQ(got.link, said.link);
     EXPECT_EQ(got.highest, said.highest);
+    EXPECT_TRUE(got.part);
     ASSERT_EQ(got.live.size(), 1U);
     EXPECT_EQ(got.live[0].number, 6U);
     EXPECT_EQ(got.live[0].claims, said.live[0].claims);

@@ -193,7 +193,7 @@ void naive_model::perform(const open& command) {
     for (const naive_request& request : requests_) {
         const bool listed = std::ranges::any_of(
             command.live, [&](const live_request& live) { return live.number == request.id.number; });
-        if (request.id.session == command.session && request.id.number <= command.highest && !listed)
+        if (!command.part && request.id.session == command.session && request.id.number <= command.highest && !listed)
             unlisted.push_back(request.id);
     }
     std::ranges::sort(unlisted);

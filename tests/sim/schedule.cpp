@@ -224,6 +224,10 @@ command schedule::draw_open(sim_client& client) {
     open command = client.connect(dice_, now_, options_.max_ttl);
     if (dice_.percent(12)) forge(dice_, command.live, known_serials());
     if (dice_.percent(3) && command.highest > 0) --command.highest;
+    if (dice_.percent(10)) {
+        command.part = true;
+        if (!command.live.empty() && dice_.percent(50)) command.live.pop_back();
+    }
     return command;
 }
 

@@ -49,7 +49,7 @@ void dialect_session::connection_lost() {
 
 // ---- the client's commands ----
 
-/// What the client does not list it has left, up to the highest number; one of several parts of a list has 0 there.
+/// What the client does not list it has left, up to the highest number, unless this is one of several parts of a list.
 void dialect_session::open(message_tag tag, const protocol::open& command) {
     id_ = command.session;
     label_ = command.label;
@@ -58,7 +58,7 @@ void dialect_session::open(message_tag tag, const protocol::open& command) {
     const auto records = records_;
     for (const auto& [number, record] : records) {
         record->request.session = id_;
-        const bool left = number <= command.highest && !listed.contains(number);
+        const bool left = !command.part && number <= command.highest && !listed.contains(number);
         if (left || record->phase == phase::leaving) drop(record, [] {});
     }
     renew_all(tag);

@@ -118,6 +118,7 @@ struct writer_of_arguments {
         out.push_back(std::to_string(command.ttl.count()));
         out.push_back(padded(command.link, 20));
         out.push_back(std::to_string(command.highest));
+        out.emplace_back(command.part ? "p" : "w");
         out.push_back(command.label);
         for (const live_request& live : command.live) out.push_back(text_of(live));
         return script::open;

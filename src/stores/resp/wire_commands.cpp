@@ -60,7 +60,7 @@ std::string_view name(manner manner) {
 words to_words(const open& command) {
     words words{"BATON.OPEN"};
     words.add(command.session).add(command.ttl.count()).add(command.label).add(command.link).add(command.highest);
-    words.add(command.live.size());
+    words.add(command.part ? "part" : "whole").add(command.live.size());
     for (const live_request& live : command.live)
         words.add(live.number).add(live.ticket).add(live.fence).add(live.hold).add(live.claims).add(live.slots);
     return words;
@@ -124,7 +124,8 @@ command read_open(reader& from) {
                  from.text(),
                  from.number<std::uint64_t>(),
                  from.number<std::uint64_t>(),
-                 {}};
+                 {},
+                 from.one_of("part", "whole")};
     command.live.resize(from.count(6));
     for (live_request& live : command.live) {
         live.number = from.number<std::uint64_t>();

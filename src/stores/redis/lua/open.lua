@@ -1,14 +1,15 @@
 #!lua
 -- open: a session begins or renews, and its requests become those that its client lists (rules 5, 9, 11).
 -- KEYS m, s:<session>
--- ARGV lineage, ttl in ms, link (20 digits), highest number, label, live requests
+-- ARGV lineage, ttl in ms, link (20 digits), highest number, p (a part of the list) or w (whole), label, live requests
 -- reply now, due, lineage, pause; events alive | refused, ended, and what else befalls the session; place
 -- Calls: as many as there are requests to end and to restore, a few each
 --%clock
 --%prelude
 --%operators
-local ttl, link, highest, label = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local ttl, link, highest, part, label = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 if not is_signed(ttl) or not is_number(highest) or not label then return malformed end
+if part ~= 'p' and part ~= 'w' then return malformed end
 if #link ~= 20 or link:find('%D') or KEYS[2] ~= prefix .. 's:' .. KEYS[2]:sub(-16) then return malformed end
 ttl = tonumber(ttl)
 
@@ -33,9 +34,9 @@ local function read_live(text)
     return whole and live or nil
 end
 local listed = {}
-for i = 6, #ARGV do
-    listed[i - 5] = read_live(ARGV[i])
-    if not listed[i - 5] then return malformed end
+for i = 7, #ARGV do
+    listed[i - 6] = read_live(ARGV[i])
+    if not listed[i - 6] then return malformed end
 end
 local refusal = begin_step(KEYS[2]:sub(-16))
 if refusal then return refusal end
@@ -184,7 +185,7 @@ end
 local function reclaim(session)
     local kept = {}
     for _, live in ipairs(listed) do kept[live.number] = true end
-    for _, number in ipairs(numbers_of(session)) do
+    for _, number in ipairs(part == 'w' and numbers_of(session) or {}) do
         if tonumber(number) <= tonumber(highest) and not kept[tonumber(number)] then
             end_owned(request_of(session, number), 'k')
         end
