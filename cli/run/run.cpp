@@ -343,8 +343,8 @@ int run_command(const run_options& given) {
     terminal terminal;
     if (const std::string agent = agent_meant(options.place); !agent.empty())
         voice.say(weight::detail, "using", "using " + agent, {{"agent", agent}});
-    // What is needed to find the command's processes is reserved before the wait: where there is too little of it, nothing
-    // is asked for.
+    // What is needed to find the command's processes is reserved before the wait: where there is too little of it,
+    // nothing is asked for.
     process_tree processes;
     // Before the client, because that starts threads.
     guardian guardian{{terminal.descriptor(), signals.original_mask(), signals.ignored_children()}};

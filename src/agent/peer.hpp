@@ -52,7 +52,8 @@ public:
     void finish();
     void drop();
 
-    /// Descriptors that came and were not taken yet, in order. The kernel or the agent's bounds may have kept some away.
+    /// Descriptors that came and were not taken yet, in order. The kernel or the agent's bounds may have kept some
+    /// away.
     [[nodiscard]] resp::passed_descriptors take_passed() { return std::exchange(passed_, {}); }
 
     /// Which processes the sessions opened here are bound to: decided once. Null: none, the ttl alone counts.

@@ -1,5 +1,5 @@
-// Programs that are hard to kill. Each ends by itself after a minute, the chain after ten seconds, whatever becomes of the
-// test.
+// Programs that are hard to kill. Each ends by itself after a minute, the chain after ten seconds, whatever becomes of
+// the test.
 //   escapee chain WORD          forks and exits, again and again, each time in a session of its own
 //   escapee bomb COUNT WORD     forks until there are COUNT, which fork another when they are asked to end
 //   escapee agent WORD          calls itself as baton's agent is called, in a session of its own

@@ -168,8 +168,7 @@ TEST_F(AgentBounds, AConnectionNamesItsProcessesOnceAndAtMostTwo) {
     const int one = self.get();
     raw_client client{place.path()};
     EXPECT_EQ(client.ask(hello_words(3), {one, one, one}), "LIMIT a session is of at most two processes");
-    EXPECT_EQ(client.ask(hello_words(1), {one, one}),
-              "ERR more pidfds came with BATON.HELLO than it names processes");
+    EXPECT_EQ(client.ask(hello_words(1), {one, one}), "ERR more pidfds came with BATON.HELLO than it names processes");
     EXPECT_EQ(client.ask(hello_words(2), {one, one}), "greeted");
     const std::string again = "ERR a connection names its processes once, before it opens a session";
     EXPECT_EQ(client.ask(hello_words(1), {one}), again);
