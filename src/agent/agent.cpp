@@ -161,16 +161,22 @@ void server::change(const std::string& name, const std::function<space::notices(
 void server::ended(const std::shared_ptr<peer>& peer) {
     peers_.erase(peer);
     unflushed_.erase(peer);
-    // A space that comes again counts from the clock: not below what it has given out, or been presented.
+    drop_spaces([](const core::engine& engine) { return engine.idle() && !engine.remembers_ended(); });
+    await_idleness();
+}
+
+/// A space that comes again counts from the clock: not below what it has given out, or been presented.
+void server::drop_spaces(bool (*unused)(const core::engine&)) {
     const auto by_clock = static_cast<protocol::serial>(now().time_since_epoch().count());
     std::erase_if(spaces_, [&](const auto& entry) {
-        return entry.second.engine().idle() && entry.second.engine().last_serial() < by_clock;
+        return unused(entry.second.engine()) && entry.second.engine().last_serial() < by_clock;
     });
-    await_idleness();
 }
 
 space* server::find_space(const std::string& name) {
     if (const auto found = spaces_.find(name); found != spaces_.end()) return &found->second;
+    // Where there is no room left, what ended is forgotten before a client is refused.
+    if (spaces_.size() >= limits_.spaces) drop_spaces([](const core::engine& engine) { return engine.idle(); });
     if (spaces_.size() >= limits_.spaces) return nullptr;
     std::optional<protocol::instant> pause;
     if (paused_until_ && clock::now() < *paused_until_)

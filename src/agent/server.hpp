@@ -47,6 +47,7 @@ private:
     void sweep(const std::string& space, const std::vector<space::swept_session>& sessions);
     void change(const std::string& space, const std::function<space::notices(agent::space&)>& how);
     space* find_space(const std::string& name);
+    void drop_spaces(bool (*unused)(const core::engine&));
     void deliver(const space& space, space::notices& notices);
     void count_sessions(std::size_t before, std::size_t after);
     [[nodiscard]] bool may_have_clients() const;

@@ -53,6 +53,8 @@ public:
 
     /// No session, mark or pinned limit. Ids of ended sessions do not count.
     [[nodiscard]] bool idle() const { return sessions_.empty() && resources_.empty(); }
+    /// There are ids of ended sessions that must not begin again (rule 5).
+    [[nodiscard]] bool remembers_ended() const { return ended_.last().has_value(); }
 
     /// The largest ticket or fence so far (rule 8).
     [[nodiscard]] serial last_serial() const { return last_serial_; }

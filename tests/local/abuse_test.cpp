@@ -142,12 +142,6 @@ TEST_F(AgentBounds, QuestionsThatCameInOneGoAreAllAnswered) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{5}) << "nothing else had to happen first";
 }
 
-/// How many descriptors the agent has.
-std::size_t descriptors_of(const agent_process& agent) {
-    const std::filesystem::directory_iterator all{"/proc/" + std::to_string(agent.process()) + "/fd"};
-    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
 TEST_F(AgentBounds, OnlyPidfdsAreTaken) {
     const resp::descriptor self = detail::pidfd_of(getpid());
     ASSERT_TRUE(self.is_open());
@@ -201,7 +195,7 @@ TEST_F(AgentBounds, TheEndOfAConnectionIsNotTakenForTheEndOfAProcess) {
     for (int round = 0; round < 100; ++round) {
         ASSERT_TRUE(answers(place.path()));  // a connection that comes and goes
         raw_client client{place.path()};
-        const std::string session = session_named("0123456789abcdef"[round % 16]);
+        const std::string session = numbered_session(round);
         ASSERT_EQ(client.ask(hello_words(1), {self.get()}), "greeted");
         ASSERT_EQ(client.ask(open_words(session)), "alive");
         raw_client other{place.path()};

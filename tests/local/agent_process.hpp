@@ -89,4 +89,10 @@ private:
     pid_t process_ = 0;
 };
 
+/// How many descriptors the agent has.
+inline std::size_t descriptors_of(const agent_process& agent) {
+    const std::filesystem::directory_iterator all{"/proc/" + std::to_string(agent.process()) + "/fd"};
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
 }  // namespace baton::local_tests

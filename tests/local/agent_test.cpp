@@ -276,6 +276,23 @@ TEST(Agent, DoesNotTakeTheSocketOfAnotherProgram) {
     close(listening);
 }
 
+// A space without sessions is dropped when a client hangs up, but not while a late message could begin a session again.
+TEST(Agent, ASpaceRemembersItsEndedSessionsAfterOthersHangUp) {
+    const workplace place;
+    const agent_process agent{place};
+    raw_client client{place.path()};
+    const std::string session = session_named('a');
+    ASSERT_EQ(client.ask(open_words(session)), "alive");
+    ASSERT_EQ(client.ask({"BATON.CLOSE", session, "left"}), "closed");
+    const std::size_t before = descriptors_of(agent);
+    {
+        raw_client other{place.path()};
+        ASSERT_EQ(other.ask({"PING"}), "PONG");
+    }
+    ASSERT_TRUE(eventually([&] { return descriptors_of(agent) == before; })) << "the agent has seen the other hang up";
+    EXPECT_EQ(client.ask(open_words(session)), "refused");
+}
+
 TEST(Agent, SpacesDoNotMeet) {
     const workplace place;
     const agent_process agent{place};
