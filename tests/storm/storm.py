@@ -248,7 +248,7 @@ def main():
     parser.add_argument("--loops", type=int, default=20)
     parser.add_argument("--names", type=int, default=4, help="how many names the loops share (4)")
     parser.add_argument("--ttl", default="500ms,2s", help="one or several: 500ms,2s")
-    parser.add_argument("--rate", type=float, default=30, help="faults a second (30)")
+    parser.add_argument("--rate", type=float, default=10, help="faults a second (10)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randint(1, 1 << 30))
     parser.add_argument("--fail-fast", action="store_true", help="end at the first overlap")
     options = parser.parse_args()
