@@ -1,9 +1,6 @@
-# Faster builds where the machine has the tools: ccache, and a linker quicker than the default. Neither is required.
-find_program(BATON_CCACHE ccache)
-if(BATON_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${BATON_CCACHE})
-endif()
-
+# Faster builds where the machine has the tools: a linker quicker than the default. It is not required. ccache is left to
+# those who want it (-D CMAKE_CXX_COMPILER_LAUNCHER=ccache): it caches nothing that uses a precompiled header unless its
+# sloppiness is set, and then one checkout may be given the header of another.
 find_program(BATON_MOLD mold)
 find_program(BATON_LLD ld.lld)
 if(BATON_MOLD)
