@@ -211,7 +211,7 @@ void show_hand_off(const private_server& server) {
 /// Hears that a request of a client was put into the queue.
 class queue_watch final : public observer {
 public:
-    void queued(const std::vector<claim>&) override {
+    void queued(const claim_list&) override {
         const std::lock_guard lock{mutex_};
         ++count_;
         changed_.notify_one();

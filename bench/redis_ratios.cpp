@@ -64,7 +64,7 @@ public:
     }
     void enter(std::size_t session, const std::vector<std::string>& names) {
         protocol::enter command{{id_of(session), ++number_}, {}, {}};
-        for (const std::string& name : names) command.claims.push_back({name, mode::exclusive, 0, 0});
+        for (const std::string& name : names) command.claims.push_back({name, claim_mode::exclusive, 0, 0});
         entered_.emplace_back(session, number_);
         add(command);
     }

@@ -57,7 +57,7 @@ claim parse_permits(std::string_view text) {
     }
     if (!of || !count || *count < 1 || *count > *of || *of > limit) refuse_permits(text);
     check_name(name);
-    return {std::string{name}, mode::permits, *count, *of};
+    return {std::string{name}, claim_mode::permits, *count, *of};
 }
 
 }  // namespace baton::cli

@@ -61,8 +61,8 @@ std::optional<milliseconds> maybe_duration(const char* option, const std::string
 }
 
 void read_claims(const texts& texts, run_options& options) {
-    for (const std::string& name : texts.locks) options.claims.push_back({name, mode::exclusive, 0, 0});
-    for (const std::string& name : texts.shared) options.claims.push_back({name, mode::shared, 0, 0});
+    for (const std::string& name : texts.locks) options.claims.push_back({name, claim_mode::exclusive, 0, 0});
+    for (const std::string& name : texts.shared) options.claims.push_back({name, claim_mode::shared, 0, 0});
     for (const std::string& text : texts.permits) options.claims.push_back(parse_permits(text));
     if (options.claims.empty()) refuse("nothing to hold: -l NAME, -s NAME or -p NAME/LIMIT says what");
     for (const claim& claim : options.claims) check_name(claim.resource);

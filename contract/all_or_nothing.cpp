@@ -82,7 +82,7 @@ void modes_mix_in_one_request(bench& bench) {
 
 void a_thousand_names(bench& bench) {
     std::vector<claim> list;
-    for (int i = 0; i < 1'000; ++i) list.push_back({"name " + std::to_string(i), mode::exclusive, 0, 0});
+    for (int i = 0; i < 1'000; ++i) list.push_back({"name " + std::to_string(i), claim_mode::exclusive, 0, 0});
     actor a = bench.join();
     actor b = bench.join();
     lease all = a.acquire(claims{list}, {.wait = patience()});

@@ -41,8 +41,8 @@ struct heard final : observer {
     std::atomic<std::size_t> down_count{0};
     std::atomic<std::size_t> up_count{0};
 
-    void queued(const std::vector<claim>&) override { ++queued_count; }
-    void lost(const std::vector<claim>&, std::uint64_t, loss) override { ++lost_count; }
+    void queued(const claim_list&) override { ++queued_count; }
+    void lost(const claim_list&, std::uint64_t, loss) override { ++lost_count; }
     void reconnecting(std::error_code) override { ++down_count; }
     void reconnected() override { ++up_count; }
 };

@@ -5,7 +5,7 @@
 namespace baton::contract {
 namespace {
 
-constexpr message_tag second_copy = message_tag{1} << 63;
+constexpr command_tag second_copy = command_tag{1} << 63;
 
 /// What the store sees as the client's end.
 class inner_listener final : public store_listener {
@@ -19,10 +19,10 @@ public:
     void down(std::error_code why) noexcept override {
         if (const auto state = state_.lock()) state->down(number_, why);
     }
-    void replied(message_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept override {
+    void replied(command_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept override {
         if (const auto state = state_.lock()) state->replied(number_, tag, lineage, std::move(events));
     }
-    void failed(message_tag tag, failure how, std::error_code why) noexcept override {
+    void failed(command_tag tag, command_failure how, std::error_code why) noexcept override {
         if (const auto state = state_.lock()) state->failed(number_, tag, how, why);
     }
     void noticed(lineage lineage, protocol::event event) noexcept override {
@@ -42,7 +42,7 @@ public:
     outer_line& operator=(const outer_line&) = delete;
     ~outer_line() override { state_->break_line(false); }
 
-    void send(std::vector<message> messages) override { state_->send(std::move(messages)); }
+    void send(std::vector<tagged_command> messages) override { state_->send(std::move(messages)); }
     void reset() override { state_->reset(); }
     void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
         std::shared_ptr<store_line> line;
@@ -103,26 +103,26 @@ void faulty_store::state::break_line(bool tell) {
     if (heard) heard->down(std::make_error_code(std::errc::connection_reset));
 }
 
-void faulty_store::state::send(std::vector<message> messages) {
-    std::vector<message> passed;
+void faulty_store::state::send(std::vector<tagged_command> messages) {
+    std::vector<tagged_command> passed;
     std::shared_ptr<store_line> to;
     bool cut = false;
     {
         const std::lock_guard lock{mutex};
         if (!passing || !line) return;
         to = line;
-        for (message& message : messages) {
-            if (before_sending && before_sending(message.command)) {
+        for (tagged_command& each : messages) {
+            if (before_sending && before_sending(each.command)) {
                 before_sending = nullptr;
                 cut = cut_done = true;
                 break;  // and what follows it is lost as well
             }
-            if (before_answer && before_answer(message.command)) {
+            if (before_answer && before_answer(each.command)) {
                 before_answer = nullptr;
-                fatal_tag = message.tag;
+                fatal_tag = each.tag;
             }
-            passed.push_back(message);
-            if (sending_twice) passed.push_back({message.tag | second_copy, std::move(message.command)});
+            passed.push_back(each);
+            if (sending_twice) passed.push_back({each.tag | second_copy, std::move(each.command)});
         }
     }
     if (!passed.empty()) to->send(std::move(passed));
@@ -167,7 +167,7 @@ void faulty_store::state::down(std::uint64_t number, std::error_code why) {
     if (heard) heard->down(why);
 }
 
-void faulty_store::state::replied(std::uint64_t number, message_tag tag, lineage lineage,
+void faulty_store::state::replied(std::uint64_t number, command_tag tag, lineage lineage,
                                   std::vector<protocol::event> events) {
     if ((tag & second_copy) != 0) return;
     std::shared_ptr<store_listener> heard;
@@ -189,7 +189,7 @@ void faulty_store::state::replied(std::uint64_t number, message_tag tag, lineage
     heard->replied(tag, lineage, std::move(events));
 }
 
-void faulty_store::state::failed(std::uint64_t number, message_tag tag, failure how, std::error_code why) {
+void faulty_store::state::failed(std::uint64_t number, command_tag tag, command_failure how, std::error_code why) {
     if ((tag & second_copy) != 0) return;
     std::shared_ptr<store_listener> heard;
     {

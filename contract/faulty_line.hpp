@@ -12,7 +12,7 @@
 namespace baton::contract {
 
 struct late_answer {
-    message_tag tag;
+    command_tag tag;
     baton::lineage lineage;
     std::vector<protocol::event> events;
 };
@@ -39,7 +39,7 @@ struct faulty_store::state : std::enable_shared_from_this<faulty_store::state> {
 
     command_filter before_answer;
     command_filter before_sending;
-    std::optional<message_tag> fatal_tag;  // its answer breaks the line
+    std::optional<command_tag> fatal_tag;  // its answer breaks the line
     bool cut_done = false;
     bool dropping = false;
     bool duplicating_notices = false;
@@ -52,12 +52,12 @@ struct faulty_store::state : std::enable_shared_from_this<faulty_store::state> {
 
     void make_line();
     void break_line(bool tell);
-    void send(std::vector<message> messages);
+    void send(std::vector<tagged_command> messages);
     void reset();
     void up(std::uint64_t number, lineage lineage);
     void down(std::uint64_t number, std::error_code why);
-    void replied(std::uint64_t number, message_tag tag, lineage lineage, std::vector<protocol::event> events);
-    void failed(std::uint64_t number, message_tag tag, failure how, std::error_code why);
+    void replied(std::uint64_t number, command_tag tag, lineage lineage, std::vector<protocol::event> events);
+    void failed(std::uint64_t number, command_tag tag, command_failure how, std::error_code why);
     void noticed(std::uint64_t number, lineage lineage, protocol::event event);
     [[nodiscard]] bool present(std::uint64_t number) const { return passing && number == line_number; }
 };

@@ -17,12 +17,12 @@ public:
         const std::lock_guard lock{mutex_};
         up_ = false;
     }
-    void replied(message_tag tag, lineage, std::vector<protocol::event> events) noexcept override {
+    void replied(command_tag tag, lineage, std::vector<protocol::event> events) noexcept override {
         const std::lock_guard lock{mutex_};
         answers_[tag] = {std::move(events), {}, true};
         changed_.notify_all();
     }
-    void failed(message_tag tag, failure, std::error_code why) noexcept override {
+    void failed(command_tag tag, failure, std::error_code why) noexcept override {
         const std::lock_guard lock{mutex_};
         answers_[tag] = {{}, why, true};
         changed_.notify_all();
@@ -37,7 +37,7 @@ public:
         std::unique_lock lock{mutex_};
         return changed_.wait_for(lock, patience(), [this] { return up_; });
     }
-    answer take(message_tag tag) {
+    answer take(command_tag tag) {
         std::unique_lock lock{mutex_};
         changed_.wait_for(lock, patience(), [&] { return answers_.contains(tag); });
         return answers_[tag];
@@ -61,7 +61,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool up_ = false;
-    std::map<message_tag, answer> answers_;
+    std::map<command_tag, answer> answers_;
     std::vector<protocol::event> notices_;
 };
 
@@ -73,12 +73,12 @@ raw_line::raw_line(const std::shared_ptr<store>& store)
 answer raw_line::ask(protocol::command command) { return ask_all({std::move(command)}).front(); }
 
 std::vector<answer> raw_line::ask_all(std::vector<protocol::command> commands) {
-    std::vector<message> messages;
+    std::vector<tagged_command> messages;
     for (protocol::command& command : commands) messages.push_back({++tag_, std::move(command)});
-    const message_tag last = tag_;
+    const command_tag last = tag_;
     line_->send(std::move(messages));
     std::vector<answer> answers;
-    for (message_tag tag = last - commands.size() + 1; tag <= last; ++tag) {
+    for (command_tag tag = last - commands.size() + 1; tag <= last; ++tag) {
         answers.push_back(listener_->take(tag));
         EXPECT_TRUE(answers.back().came) << "a command was not answered";
     }

@@ -54,12 +54,12 @@ private:
     std::shared_ptr<store> store_;
     std::shared_ptr<listener> listener_;
     std::unique_ptr<store_line> line_;
-    message_tag tag_ = 0;
+    command_tag tag_ = 0;
     std::uint64_t number_ = 0;
 };
 
 /// One exclusive claim, as the protocol has it.
-[[nodiscard]] inline std::vector<claim> only(std::string name) { return {{std::move(name), mode::exclusive, 0, 0}}; }
+[[nodiscard]] inline std::vector<claim> only(std::string name) { return {{std::move(name), claim_mode::exclusive, 0, 0}}; }
 
 /// A session's secret that nobody has drawn.
 [[nodiscard]] protocol::session_id draw_session();

@@ -45,8 +45,8 @@ public:
 private:
     class user final : public resp::connection_user, public detail::sleeping_thread {
     public:
-        static constexpr message_tag awaited = 1;
-        static constexpr message_tag ignored = 2;
+        static constexpr command_tag awaited = 1;
+        static constexpr command_tag ignored = 2;
 
         user(const std::string& url, resp::io_thread& thread)
             : address_{detail::parse_redis_address(url)}, thread_{thread} {}
@@ -60,7 +60,7 @@ private:
         void down(std::error_code) override {}
         void hopeless(std::error_code) override { answered(awaited, {resp::kind::error, 0, "the server refuses", {}}); }
         void pushed(const resp::value&) override {}
-        void answered(message_tag tag, const resp::value& answer) override {
+        void answered(command_tag tag, const resp::value& answer) override {
             if (tag != awaited) return;
             answer_ = answer;
             tell();
@@ -93,7 +93,7 @@ private:
         resp::encode_command(bytes, all);
         return bytes;
     }
-    void say(const std::vector<std::string>& all, message_tag tag) {
+    void say(const std::vector<std::string>& all, command_tag tag) {
         if (!connection_->send(words(all), {tag})) throw std::runtime_error{"the server is gone"};
     }
 

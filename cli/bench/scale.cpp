@@ -58,10 +58,10 @@ public:
         broken_ = true;
         changed_.notify_all();
     }
-    void replied(message_tag, lineage, std::vector<event> events) noexcept override {
+    void replied(command_tag, lineage, std::vector<event> events) noexcept override {
         count(!events.empty() && std::holds_alternative<refused>(events.front().what));
     }
-    void failed(message_tag, failure, std::error_code) noexcept override { count(true); }
+    void failed(command_tag, failure, std::error_code) noexcept override { count(true); }
     void noticed(lineage, event) noexcept override {}
 
 private:
@@ -73,8 +73,8 @@ private:
     }
 
     std::unique_ptr<store_line> line_;
-    std::vector<message> waiting_;
-    message_tag tag_ = 0;
+    std::vector<tagged_command> waiting_;
+    command_tag tag_ = 0;
     std::mutex mutex_;
     std::condition_variable changed_;
     bool up_ = false;

@@ -45,7 +45,7 @@ public:
         changed_.notify_all();
     }
     void pushed(const resp::value&) override {}
-    void answered(message_tag tag, const resp::value&) override {
+    void answered(command_tag tag, const resp::value&) override {
         ++calls_;
         if (!stopped_) {
             connection_->send(call_, {tag});

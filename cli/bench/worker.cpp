@@ -54,7 +54,7 @@ struct turn_times {
 claims wanted_of(const std::vector<std::string>& names) {
     std::vector<claim> list;
     for (const std::string& name : names)
-        list.push_back(name.find('/') == std::string::npos ? claim{name, mode::exclusive, 0, 0}
+        list.push_back(name.find('/') == std::string::npos ? claim{name, claim_mode::exclusive, 0, 0}
                                                            : cli::parse_permits(name));
     return claims{std::move(list)};
 }

@@ -8,18 +8,18 @@ std::int64_t ms(protocol::duration duration) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
-const char* word(mode mode) {
+const char* word(claim_mode mode) {
     switch (mode) {
-        case mode::exclusive: return "exclusive";
-        case mode::shared: return "shared";
-        case mode::permits: break;
+        case claim_mode::exclusive: return "exclusive";
+        case claim_mode::shared: return "shared";
+        case claim_mode::permits: break;
     }
     return "permits";
 }
 
 json_text shown(const claim_view& claim) {
     json_text object{{"ticket", claim.ticket}, {"mode", word(claim.mode)}, {"admitted", claim.admitted}};
-    if (claim.mode != mode::permits) return object;
+    if (claim.mode != claim_mode::permits) return object;
     object["permits"] = claim.permits;
     object["limit"] = claim.limit;
     object["slots"] = claim.slots;
@@ -30,7 +30,7 @@ json_text shown(const claim& claim) {
     json_text object;
     add(object, "name", claim.resource);
     object["mode"] = word(claim.mode);
-    if (claim.mode != mode::permits) return object;
+    if (claim.mode != claim_mode::permits) return object;
     object["permits"] = claim.permits;
     object["limit"] = claim.limit;
     return object;

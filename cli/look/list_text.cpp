@@ -12,7 +12,7 @@ using detail::printable;
 
 std::string head(const snapshot& snapshot, const resource_view& resource) {
     std::string text = printable(resource.name) + ": ";
-    const bool counted = std::ranges::any_of(resource.holders, [](const auto& c) { return c.mode == mode::permits; });
+    const bool counted = std::ranges::any_of(resource.holders, [](const auto& c) { return c.mode == claim_mode::permits; });
     if (resource.holders.empty() && resource.queue.empty()) {
         text += is_paused(snapshot) ? "not granted yet" : "free";
     } else if (counted && resource.limit) {
@@ -95,9 +95,9 @@ bool is_free(const snapshot& snapshot, const std::string& name) {
     return resource == nullptr || (resource->holders.empty() && resource->queue.empty());
 }
 
-std::string mode_text(baton::mode mode, std::uint32_t permits, std::uint32_t limit) {
-    if (mode == baton::mode::exclusive) return "exclusive";
-    if (mode == baton::mode::shared) return "shared";
+std::string mode_text(baton::claim_mode mode, std::uint32_t permits, std::uint32_t limit) {
+    if (mode == baton::claim_mode::exclusive) return "exclusive";
+    if (mode == baton::claim_mode::shared) return "shared";
     return std::to_string(permits) + " of " + std::to_string(limit) + (limit == 1 ? " permit" : " permits");
 }
 

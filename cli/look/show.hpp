@@ -34,6 +34,6 @@ namespace baton::cli {
 [[nodiscard]] const resource_view* find_resource(const snapshot& snapshot, const std::string& name);
 [[nodiscard]] const request_view* find_request(const snapshot& snapshot, protocol::serial ticket);
 /// `exclusive`, `shared`, `2 of 8 permits`.
-[[nodiscard]] std::string mode_text(baton::mode mode, std::uint32_t permits, std::uint32_t limit);
+[[nodiscard]] std::string mode_text(baton::claim_mode mode, std::uint32_t permits, std::uint32_t limit);
 
 }  // namespace baton::cli

@@ -66,7 +66,7 @@ std::vector<std::string> environment_for(const std::vector<std::string>& inherit
     for (const claim& claim : options.claims) {
         names.push_back(printable(claim.resource));
         around.push_back(line_of(options.place, claim.resource));
-        if (claim.mode != mode::permits) continue;
+        if (claim.mode != claim_mode::permits) continue;
         std::string numbers;
         for (const std::uint32_t slot : lease.slots(claim.resource))
             numbers += (numbers.empty() ? "" : ",") + std::to_string(slot);

@@ -13,7 +13,7 @@ namespace baton::cli {
 
 class looker {
 public:
-    looker(const client& client, const std::vector<claim>& claims);
+    looker(const client& client, std::span<const claim> claims);
     looker(const looker&) = delete;
     looker& operator=(const looker&) = delete;
     /// Leaves a look that has no answer yet to itself: see `left_one`.

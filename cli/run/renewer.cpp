@@ -17,7 +17,7 @@ public:
         changed_.notify_one();
     }
     /// The next question, once there is one to ask.
-    std::vector<message> next(const std::stop_token& stop, lease_clock clock) {
+    std::vector<tagged_command> next(const std::stop_token& stop, lease_clock clock) {
         std::unique_lock lock{mutex_};
         if (!changed_.wait(lock, stop, [this] { return wanted_; })) return {};
         wanted_ = false;
@@ -29,7 +29,7 @@ public:
     void up(lineage /*lineage*/) noexcept override { want(); }
     void down(std::error_code /*why*/) noexcept override {}
     /// The answer to an older question counts for nothing.
-    void replied(message_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept override {
+    void replied(command_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept override {
         const std::lock_guard lock{mutex_};
         if (tag != asked_ || lineage != session_.lineage) return;
         for (const protocol::event& event : events)
@@ -38,7 +38,7 @@ public:
                               sent_steady_ + session_.ttl -
                                   std::chrono::ceil<milliseconds>(detail::keep_alive{session_.ttl}.margin()));
     }
-    void failed(message_tag /*tag*/, failure /*how*/, std::error_code /*why*/) noexcept override {}
+    void failed(command_tag /*tag*/, failure /*how*/, std::error_code /*why*/) noexcept override {}
     void noticed(lineage /*lineage*/, protocol::event /*event*/) noexcept override {}
 
 private:
@@ -55,7 +55,7 @@ private:
     std::mutex mutex_;
     std::condition_variable_any changed_;
     bool wanted_ = false;
-    message_tag asked_ = 0;
+    command_tag asked_ = 0;
     detail::client_time sent_;
     steady_time sent_steady_;
 };

@@ -58,7 +58,7 @@ std::string and_others(const std::vector<baton::abandoned>& marks) {
     return text;
 }
 
-std::vector<std::string> names(const std::vector<claim>& claims) {
+std::vector<std::string> names(std::span<const claim> claims) {
     std::vector<std::string> result;
     for (const claim& claim : claims) result.push_back(claim.resource);
     return result;
@@ -182,7 +182,7 @@ void command_run::tell_end(const job_end& end) {
             {{"count", std::uint64_t{end.survivors}}});
     if (end.kind == job_end::kind::by_itself && cut_off(end.status)) {
         std::vector<claim> marked = options_.claims;
-        std::erase_if(marked, [](const claim& claim) { return claim.mode != mode::exclusive; });
+        std::erase_if(marked, [](const claim& claim) { return claim.mode != claim_mode::exclusive; });
         voice_.say(weight::problem, "killed",
                    signal_name(WTERMSIG(end.status)) + " ended the command" +
                        (marked.empty() ? "" : "; marked as abandoned: " + names_of(marked)),

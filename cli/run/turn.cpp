@@ -148,7 +148,7 @@ public:
 
     /// Whether a look at the engine would tell something of limits that is not known yet.
     [[nodiscard]] bool limits_unknown() const {
-        const auto counted = [](const claim& claim) { return claim.mode == mode::permits; };
+        const auto counted = [](const claim& claim) { return claim.mode == claim_mode::permits; };
         return !limits_checked_ && std::ranges::any_of(options_.claims, counted);
     }
 

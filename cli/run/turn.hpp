@@ -41,7 +41,7 @@ public:
     [[nodiscard]] bool take_lost_place();
 
     void reconnected() override { reached_ = true; }
-    void queued(const std::vector<claim>& /*claims*/) override { queued_ = true; }
+    void queued(const claim_list& /*claims*/) override { queued_ = true; }
     void session_replaced() override;
 
 private:

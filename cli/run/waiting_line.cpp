@@ -16,7 +16,7 @@ const request_view* find(const snapshot& snapshot, protocol::serial ticket) {
     return found == snapshot.requests.end() ? nullptr : &*found;
 }
 
-const request_view* find_ours(const snapshot& snapshot, const std::string& label, const std::vector<claim>& claims) {
+const request_view* find_ours(const snapshot& snapshot, const std::string& label, std::span<const claim> claims) {
     const auto ours = [&](const request_view& r) { return r.fence == 0 && r.label == label && r.claims == claims; };
     const auto found = std::ranges::find_if(snapshot.requests, ours);
     return found == snapshot.requests.end() ? nullptr : &*found;
@@ -62,7 +62,7 @@ constexpr std::uint8_t most_left_out = short_names;
 
 std::string place_text(std::size_t place) { return place == 1 ? "next in line" : "place " + std::to_string(place); }
 
-std::string text_without(std::uint8_t left_out, const waiting_view& view, const std::vector<claim>& claims,
+std::string text_without(std::uint8_t left_out, const waiting_view& view, std::span<const claim> claims,
                          milliseconds waited, std::size_t short_name) {
     const auto fitted = [&](const std::string& name) { return left_out < short_names ? name : cut(name, short_name); };
     std::string text = "waiting for " + fitted(names_of(claims)) + ", " + show_duration(waited);
@@ -86,7 +86,7 @@ std::string text_without(std::uint8_t left_out, const waiting_view& view, const 
 
 }  // namespace
 
-waiting_view view_of(const snapshot& snapshot, const std::string& label, const std::vector<claim>& claims) {
+waiting_view view_of(const snapshot& snapshot, const std::string& label, std::span<const claim> claims) {
     waiting_view view;
     view.timed = !snapshot.foreign;
     if (snapshot.paused_until && *snapshot.paused_until > snapshot.at)
@@ -110,23 +110,23 @@ waiting_view view_of(const snapshot& snapshot, const std::string& label, const s
     return view;
 }
 
-std::optional<other_limit> find_other_limit(const snapshot& snapshot, const std::vector<claim>& claims) {
+std::optional<other_limit> find_other_limit(const snapshot& snapshot, std::span<const claim> claims) {
     if (snapshot.foreign) return {};
     for (const claim& ours : claims) {
-        if (ours.mode != mode::permits) continue;
+        if (ours.mode != claim_mode::permits) continue;
         const auto resource = std::ranges::find(snapshot.resources, ours.resource, &resource_view::name);
         if (resource == snapshot.resources.end() || resource->pinned) continue;
         for (const auto* list : {&resource->holders, &resource->queue})
             for (const claim_view& other : *list) {
                 const request_view* const request = find(snapshot, other.ticket);
-                if (request != nullptr && other.mode == mode::permits && other.limit != ours.limit)
+                if (request != nullptr && other.mode == claim_mode::permits && other.limit != ours.limit)
                     return other_limit{ours.resource, ours.limit, other.limit, request->label};
             }
     }
     return {};
 }
 
-std::string names_of(const std::vector<claim>& claims) {
+std::string names_of(std::span<const claim> claims) {
     std::string names;
     for (std::size_t i = 0; i < claims.size(); ++i) {
         if (names.size() > 100) return names + " and " + std::to_string(claims.size() - i) + " more";
@@ -135,7 +135,7 @@ std::string names_of(const std::vector<claim>& claims) {
     return names;
 }
 
-std::string waiting_text(const waiting_view& view, const std::vector<claim>& claims, milliseconds waited,
+std::string waiting_text(const waiting_view& view, std::span<const claim> claims, milliseconds waited,
                          std::size_t width) {
     std::string text;
     for (std::uint8_t left_out = 0; left_out <= most_left_out; ++left_out) {

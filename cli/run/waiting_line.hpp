@@ -28,11 +28,11 @@ struct waiting_view {
 
 /// Finds our request, by label and claims, and who is in its way.
 [[nodiscard]] waiting_view view_of(const snapshot& snapshot, const std::string& label,
-                                   const std::vector<claim>& claims);
+                                   std::span<const claim> claims);
 
 /// One line without control characters, whatever the names and labels are. Where it is wider than `width` characters,
 /// what matters least is left out first, and the holder's note last.
-[[nodiscard]] std::string waiting_text(const waiting_view& view, const std::vector<claim>& claims,
+[[nodiscard]] std::string waiting_text(const waiting_view& view, std::span<const claim> claims,
                                        std::chrono::milliseconds waited,
                                        std::size_t width = std::numeric_limits<std::size_t>::max());
 
@@ -53,9 +53,9 @@ struct other_limit {
 };
 
 /// The first such claim. None where the limit is pinned: then no claim's limit counts.
-[[nodiscard]] std::optional<other_limit> find_other_limit(const snapshot& snapshot, const std::vector<claim>& claims);
+[[nodiscard]] std::optional<other_limit> find_other_limit(const snapshot& snapshot, std::span<const claim> claims);
 
 /// The names, for messages: not more than fit.
-[[nodiscard]] std::string names_of(const std::vector<claim>& claims);
+[[nodiscard]] std::string names_of(std::span<const claim> claims);
 
 }  // namespace baton::cli

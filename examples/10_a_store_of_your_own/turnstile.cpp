@@ -22,12 +22,12 @@ void tell(const keeper::notices& notices) {
 
 class turnstile::desk {
 public:
-    void serve(const keeper::listener& from, const std::vector<baton::message>& messages) {
+    void serve(const keeper::listener& from, const std::vector<baton::tagged_command>& messages) {
         std::vector<std::optional<keeper::events>> answers;
         keeper::notices notices;
         {
             const std::lock_guard lock{mutex_};
-            for (const baton::message& message : messages) answers.push_back(keeper_.perform(message.command, from));
+            for (const baton::tagged_command& each : messages) answers.push_back(keeper_.perform(each.command, from));
             notices = keeper_.take_notices();
         }
         changed_.notify_one();
@@ -36,7 +36,7 @@ public:
                 if (answers[i])
                     heard->replied(messages[i].tag, only_lineage, std::move(*answers[i]));
                 else
-                    heard->failed(messages[i].tag, baton::failure::rejected, baton::errc::unsupported);
+                    heard->failed(messages[i].tag, baton::command_failure::rejected, baton::errc::unsupported);
             }
         }
         tell(notices);
@@ -73,7 +73,7 @@ public:
     line(std::shared_ptr<turnstile::desk> desk, std::weak_ptr<baton::store_listener> listener)
         : desk_{std::move(desk)}, listener_{std::move(listener)} {}
 
-    void send(std::vector<baton::message> messages) override { desk_->serve(listener_, messages); }
+    void send(std::vector<baton::tagged_command> messages) override { desk_->serve(listener_, messages); }
     void reset() override {}  // a function call is never silent
     void inspect(const baton::inspect_filter&, std::function<void(std::error_code, baton::snapshot)> answer) override {
         answer(baton::errc::unsupported, {});

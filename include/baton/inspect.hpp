@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "baton/claim.hpp"
-#include "baton/protocol.hpp"
+#include "baton/protocol_values.hpp"
 
 namespace baton {
 
@@ -24,7 +24,7 @@ struct inspect_filter {
 /// A claim as it stands on a resource.
 struct claim_view {
     protocol::serial ticket = 0;  // of its request
-    baton::mode mode = baton::mode::exclusive;
+    baton::claim_mode mode = baton::claim_mode::exclusive;
     std::uint32_t permits = 0;
     std::uint32_t limit = 0;
     bool admitted = false;

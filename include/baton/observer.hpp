@@ -28,10 +28,10 @@ enum class loss : std::uint8_t {
 class observer {
 public:
     virtual ~observer() = default;
-    virtual void granted(const std::vector<claim>&, std::uint64_t /*fence*/, std::chrono::microseconds /*waited*/) {}
-    virtual void queued(const std::vector<claim>&) {}
-    virtual void not_granted(const std::vector<claim>&, std::error_code /*none: busy*/) {}
-    virtual void lost(const std::vector<claim>&, std::uint64_t /*fence*/, loss) {}
+    virtual void granted(const claim_list&, std::uint64_t /*fence*/, std::chrono::microseconds /*waited*/) {}
+    virtual void queued(const claim_list&) {}
+    virtual void not_granted(const claim_list&, std::error_code /*none: busy*/) {}
+    virtual void lost(const claim_list&, std::uint64_t /*fence*/, loss) {}
     virtual void unsure() {}  ///< no renewal was answered for half the ttl
     virtual void reconnecting(std::error_code /*why*/) {}
     virtual void reconnected() {}

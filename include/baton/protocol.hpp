@@ -16,18 +16,9 @@
 #include <vector>
 
 #include "baton/claim.hpp"
+#include "baton/protocol_values.hpp"
 
 namespace baton::protocol {
-
-/// The engine's time, an argument of every command. It may go back; nothing here reads a clock.
-using duration = std::chrono::microseconds;
-using instant = std::chrono::sys_time<duration>;
-
-/// A ticket or a fence. Both come from one counter (rule 8); 0 is never given out.
-using serial = std::uint64_t;
-
-/// The number of one of a permit claim's places, below the limit of its resource (rule 10).
-using slot = std::uint32_t;
 
 namespace bounds {
 inline constexpr std::size_t claims = 1'000;
@@ -66,16 +57,6 @@ struct claim_slots {
     friend bool operator==(const claim_slots&, const claim_slots&) = default;
 };
 
-/// What an exclusive holder left behind that expired, was revoked or left uncleanly (rule 7).
-struct mark {
-    std::string label;        // of the newest such holder
-    serial fence = 0;         // of the newest such holder
-    instant at;               // when it ended
-    std::uint64_t count = 0;  // how many such holders since the last clean one
-
-    friend bool operator==(const mark&, const mark&) = default;
-};
-
 struct abandoned_resource {
     std::string resource;
     protocol::mark mark;
@@ -88,7 +69,7 @@ struct abandoned_resource {
 /// A request that its client still counts as alive, as it presents it at `open` (rule 11).
 struct live_request {
     std::uint64_t number = 0;
-    std::vector<claim> claims;
+    claim_list claims;
     serial ticket = 0;               // 0: the client was never told
     serial fence = 0;                // 0: the client waits
     std::vector<claim_slots> slots;  // as they were granted
@@ -116,7 +97,7 @@ struct enter_options {
 
 struct enter {
     request_id request;
-    std::vector<claim> claims;
+    claim_list claims;
     enter_options options;
 };
 

@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -28,29 +29,39 @@
 namespace baton {
 
 /// Joins a command and its answer.
-using message_tag = std::uint64_t;
+using command_tag = std::uint64_t;
 
 /// The number of a store's present memory: it grows whenever the store may have lost some of it.
 using lineage = std::uint64_t;
 
-struct message {
-    message_tag tag = 0;
+struct tagged_command {
+    command_tag tag = 0;
     protocol::command command;
 };
 
-enum class failure : std::uint8_t {
+/// What went wrong, and what the server or the system said about it, for people to read; empty: nothing more than the
+/// code says.
+struct store_error {
+    std::error_code code;
+    std::string text = {};
+};
+
+enum class command_failure : std::uint8_t {
     not_executed,  ///< surely not: the client may send it again
     rejected,      ///< for good, for the reason given
 };
+
+/// Gets what came of `inspect`, once.
+using inspect_answer = std::function<void(store_error, snapshot)>;
 
 /// The client's end of a line. Its functions may be called on any thread, also from within `send`, one at a time or
 /// several at once; they return soon, and never throw.
 class store_listener {
 public:
     virtual void up(lineage lineage) noexcept = 0;
-    virtual void down(std::error_code why) noexcept = 0;
-    virtual void replied(message_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept = 0;
-    virtual void failed(message_tag tag, failure how, std::error_code why) noexcept = 0;
+    virtual void down(const store_error& why) noexcept = 0;
+    virtual void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept = 0;
+    virtual void failed(command_tag tag, command_failure how, const store_error& why) noexcept = 0;
     virtual void noticed(lineage lineage, protocol::event event) noexcept = 0;
 
 protected:
@@ -64,27 +75,15 @@ public:
     virtual ~store_line() = default;
 
     /// Passes commands on, in order, in one go where that is possible. Does not wait for answers. Nothing is sent while
-    /// the line is down.
-    virtual void send(std::vector<message> messages) = 0;
+    /// the line is down. The commands are the store's to move from.
+    virtual void send(std::span<tagged_command> commands) = 0;
 
     /// The line is silent: drop it and make another. The listener hears `down`, and `up` when there is one. If the line
     /// is down already and the store waits before it tries again, it tries now.
     virtual void reset() = 0;
 
     /// Answers on any thread, perhaps before it returns.
-    virtual void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) = 0;
-};
-
-/// A thread that sleeps until a line has told its client what it waits for.
-class sleeper {
-public:
-    [[nodiscard]] virtual bool told() const noexcept = 0;
-    /// Returns when it is told, or called.
-    virtual void sleep() noexcept = 0;
-    virtual void call() noexcept = 0;
-
-protected:
-    ~sleeper() = default;
+    virtual void inspect(const inspect_filter& filter, inspect_answer answer) = 0;
 };
 
 /// Which clock a client of the store measures its leases with.
@@ -119,27 +118,12 @@ public:
     [[nodiscard]] virtual bool shows_labels() const { return true; }
 
     /// Why this can never be had here, and what can, for people to read; empty: it can.
-    [[nodiscard]] virtual std::string objection(const std::vector<claim>& claims,
+    [[nodiscard]] virtual std::string objection(std::span<const claim> claims,
                                                 const protocol::enter_options& options) const {
         static_cast<void>(claims);
         static_cast<void>(options);
         return {};
     }
-
-    /// What the server or the system said when it last refused something with this error, for people to read; empty:
-    /// nothing more than the error itself says.
-    [[nodiscard]] virtual std::string explanation(std::error_code error) const {
-        static_cast<void>(error);
-        return {};
-    }
-
-    /// Returns when `who`, which waits on the calling thread, is told. Meanwhile a store may do its own work on that
-    /// thread, if it has any: what is read by the thread that waits for it costs no switch to another.
-    virtual void wait(sleeper& who) {
-        while (!who.told()) who.sleep();
-    }
-    /// `who` is told, but not on its own thread: it is to leave `wait`.
-    virtual void wake(sleeper& who) { who.call(); }
 };
 
 /// The store that an address names, for instance `memory:NAME`: to put something between it and a client. Throws

@@ -34,7 +34,7 @@ void client_core::start() {
 }
 
 void client_core::pump() {
-    std::vector<message> batch;
+    std::vector<tagged_command> batch;
     session_.take_actions(actions_);
     batch.reserve(actions_.size());
     for (action& action : actions_) {
@@ -172,13 +172,13 @@ void client_core::down(std::error_code why) noexcept {
     run([why](session& session, client_time now) { session.line_down(now, why); });
 }
 
-void client_core::replied(message_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept {
+void client_core::replied(command_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept {
     run([tag, lineage, events = std::move(events)](session& session, client_time now) {
         session.reply(now, tag, lineage, events);
     });
 }
 
-void client_core::failed(message_tag tag, failure how, std::error_code why) noexcept {
+void client_core::failed(command_tag tag, command_failure how, std::error_code why) noexcept {
     observe([why](observer& observer) { observer.store_error(why, {}); });
     run([tag, how, why](session& session, client_time now) { session.reply_failed(now, tag, how, why); });
 }

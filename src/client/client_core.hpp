@@ -55,8 +55,8 @@ public:
 
     void up(lineage lineage) noexcept override;
     void down(std::error_code why) noexcept override;
-    void replied(message_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept override;
-    void failed(message_tag tag, failure how, std::error_code why) noexcept override;
+    void replied(command_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept override;
+    void failed(command_tag tag, command_failure how, std::error_code why) noexcept override;
     void noticed(lineage lineage, protocol::event event) noexcept override;
 
 private:
@@ -103,7 +103,7 @@ private:
     std::unique_ptr<store_line> line_;
     std::unordered_map<handle, pending> pending_;
     std::unordered_map<handle, held> held_;
-    std::unordered_map<message_tag, on_answer> answers_;
+    std::unordered_map<command_tag, on_answer> answers_;
     std::shared_ptr<moving_time> believed_ = std::make_shared<moving_time>();
     std::function<void(bool)> on_gone_;
 

@@ -111,18 +111,18 @@ void session::unknown_session(client_time now, protocol::instant then) {
     if (!opening() && then >= alive_at_) replace_session(now);
 }
 
-void session::reply_failed(client_time now, tag tag, failure failure, std::error_code error) {
+void session::reply_failed(client_time now, tag tag, command_failure how, std::error_code error) {
     pass_time(now);
     const sent* asked = sent_.get(tag);
     if (asked == nullptr) return;
     const sent question = *asked;
     sent_.erase(tag);
     if (question.kind == kind::operate) return act(operated{tag, error, {}});
-    if (question.kind == kind::open) return failure == failure::rejected ? give_up(error) : open_later(now);
-    if (question.kind == kind::close) return failure == failure::rejected ? end(false) : open_later(now);
+    if (question.kind == kind::open) return how == command_failure::rejected ? give_up(error) : open_later(now);
+    if (question.kind == kind::close) return how == command_failure::rejected ? end(false) : open_later(now);
     record* record = find(question.number);
     if (question.kind == kind::enter && record != nullptr && record->phase == phase::asked) {
-        if (failure == failure::rejected) return fail(*record, error);
+        if (how == command_failure::rejected) return fail(*record, error);
         start_over(*record);  // asked with the next renewal
     }
 }

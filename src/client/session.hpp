@@ -34,7 +34,7 @@ namespace baton::detail {
 using handle = std::uint64_t;
 
 /// Joins a command and its reply. Never used twice, so nothing that an old connection delivers late is taken for new.
-using tag = message_tag;
+using tag = command_tag;
 
 struct session_options {
     std::chrono::milliseconds ttl{10'000};
@@ -110,7 +110,7 @@ public:
     void line_up(client_time now, lineage lineage);
     void line_down(client_time now, std::error_code why = {});
     void reply(client_time now, tag tag, lineage lineage, const std::vector<protocol::event>& events);
-    void reply_failed(client_time now, tag tag, failure failure, std::error_code error);
+    void reply_failed(client_time now, tag tag, command_failure how, std::error_code error);
     void notice(client_time now, lineage lineage, const protocol::event& event);
     void wake(client_time now);
 

@@ -29,7 +29,7 @@ void engine::drop_if_idle(resource_record& resource) {
 }
 
 // Rule 2, for a claim that has nobody waiting before it.
-bool engine::fits(const resource_record& resource, mode mode, std::uint32_t permits, std::uint32_t limit) {
+bool engine::fits(const resource_record& resource, claim_mode mode, std::uint32_t permits, std::uint32_t limit) {
     if (!modes_fit(mode, resource.modes)) return false;
     return !rule_of(mode).counted || resource.used + permits <= resource.limit_for(limit);
 }

@@ -95,7 +95,7 @@ private:
     void answer_state(request_record& request);
     void tell_granted(const request_record& request);
     request_record& add_request(session_record& session, std::uint64_t number, serial ticket,
-                                const std::vector<claim>& claims);
+                                std::span<const claim> claims);
     [[nodiscard]] request_record* find_live(session_record& session, std::uint64_t number);
     void end_request(request_record& request, end_reason reason, manner manner);
     void end_owned(request_record& request, manner manner);
@@ -107,7 +107,7 @@ private:
     [[nodiscard]] const resource_record* find_resource(std::string_view name) const;
     resource_record& obtain_resource(std::string_view name);
     void drop_if_idle(resource_record& resource);
-    [[nodiscard]] static bool fits(const resource_record& resource, mode mode, std::uint32_t permits,
+    [[nodiscard]] static bool fits(const resource_record& resource, claim_mode mode, std::uint32_t permits,
                                    std::uint32_t limit);
     [[nodiscard]] bool admissible_now(const claim& claim) const;
     void wait(claim_record& claim);

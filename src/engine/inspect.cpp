@@ -23,7 +23,7 @@ resource_view view_of(const resource_record& resource) {
         for (const auto& [ticket, claim] : *claims)
             (claim->request->held() ? view.holders : view.queue).push_back(view_of(*claim));
     std::ranges::sort(view.queue, {}, &claim_view::ticket);
-    const bool counted = resource.modes[index_of(mode::permits)] != 0;
+    const bool counted = resource.modes[index_of(claim_mode::permits)] != 0;
     view.used = counted ? resource.used : resource.admitted.size();
     view.pinned = resource.pinned;
     view.mark = resource.mark;

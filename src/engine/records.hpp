@@ -49,7 +49,7 @@ struct claim_record {
     std::uint32_t permits = 0;
     std::uint32_t limit = 0;
     std::uint32_t limit_then = 0;  // the limit that was in force when it was admitted
-    baton::mode mode = baton::mode::exclusive;
+    baton::claim_mode mode = baton::claim_mode::exclusive;
     bool admitted = false;
     std::vector<slot> slots;  // while admitted
 

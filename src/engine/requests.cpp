@@ -8,7 +8,7 @@
 namespace baton::core {
 namespace {
 
-bool same_claims(const request_record& request, const std::vector<claim>& claims) {
+bool same_claims(const request_record& request, std::span<const claim> claims) {
     return std::ranges::equal(request.claims(), claims,
                               [](const claim_record& record, const claim& asked) { return record.is(asked); });
 }
@@ -72,7 +72,7 @@ void engine::tell_granted(const request_record& request) {
 }
 
 request_record& engine::add_request(session_record& session, std::uint64_t number, serial ticket,
-                                    const std::vector<claim>& claims) {
+                                    std::span<const claim> claims) {
     request_record& request = session.requests[number];
     request.session = &session;
     request.number = number;

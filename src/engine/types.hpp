@@ -10,13 +10,13 @@ namespace baton::core {
 
 using namespace protocol;
 using baton::claim;
-using baton::mode;
+using baton::claim_mode;
 
 // One claim each; the public functions of these names build sets of them.
-inline claim exclusive(std::string resource) { return {std::move(resource), mode::exclusive, 0, 0}; }
-inline claim shared(std::string resource) { return {std::move(resource), mode::shared, 0, 0}; }
+inline claim exclusive(std::string resource) { return {std::move(resource), claim_mode::exclusive, 0, 0}; }
+inline claim shared(std::string resource) { return {std::move(resource), claim_mode::shared, 0, 0}; }
 inline claim permits(std::string resource, std::uint32_t count, std::uint32_t limit) {
-    return {std::move(resource), mode::permits, count, limit};
+    return {std::move(resource), claim_mode::permits, count, limit};
 }
 
 }  // namespace baton::core

@@ -17,7 +17,7 @@ std::optional<refusal> refusal_of_claim(const claim& claim) {
     return {};
 }
 
-bool names_repeat(const std::vector<claim>& claims) {
+bool names_repeat(std::span<const claim> claims) {
     if (claims.size() == 1) return false;
     std::vector<std::string_view> names;
     names.reserve(claims.size());
@@ -26,7 +26,7 @@ bool names_repeat(const std::vector<claim>& claims) {
     return std::ranges::adjacent_find(names) != names.end();
 }
 
-std::optional<refusal> refusal_of_claims(const std::vector<claim>& claims) {
+std::optional<refusal> refusal_of_claims(std::span<const claim> claims) {
     if (claims.empty()) return refusal::no_claims;
     if (claims.size() > bounds::claims) return refusal::too_many_claims;
     for (const claim& claim : claims)

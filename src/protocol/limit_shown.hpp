@@ -14,7 +14,7 @@ inline void show_limit(resource_view& resource) {
     std::uint32_t largest = 0;
     for (const auto* claims : {&resource.holders, &resource.queue})
         for (const claim_view& claim : *claims) {
-            alone = alone || (claim.admitted && claim.mode == mode::exclusive);
+            alone = alone || (claim.admitted && claim.mode == claim_mode::exclusive);
             largest = std::max(largest, claim.limit);
         }
     if (alone)

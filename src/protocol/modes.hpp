@@ -26,11 +26,11 @@ inline constexpr std::array<mode_rule, mode_count> mode_rules{{
     {"permits", {{false, false, true}}, true, false},
 }};
 
-constexpr std::size_t index_of(mode mode) { return static_cast<std::size_t>(mode); }
-constexpr const mode_rule& rule_of(mode mode) { return mode_rules[index_of(mode)]; }
+constexpr std::size_t index_of(claim_mode mode) { return static_cast<std::size_t>(mode); }
+constexpr const mode_rule& rule_of(claim_mode mode) { return mode_rules[index_of(mode)]; }
 
 /// Rule 2, the part about modes: does a claim fit beside what is admitted, given how many are admitted in each mode?
-constexpr bool modes_fit(mode mode, std::span<const std::size_t, mode_count> admitted) {
+constexpr bool modes_fit(claim_mode mode, std::span<const std::size_t, mode_count> admitted) {
     for (std::size_t other = 0; other < mode_count; ++other)
         if (admitted[other] != 0 && !rule_of(mode).fits_with[other]) return false;
     return true;

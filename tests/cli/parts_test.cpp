@@ -61,12 +61,12 @@ TEST(Duration, IsShownInAtMostTwoUnits) {
 }
 
 TEST(Permits, AreReadFromTheRight) {
-    EXPECT_EQ(parse_permits("gpu/8"), (claim{"gpu", mode::permits, 1, 8}));
-    EXPECT_EQ(parse_permits("team/gpu:2/8"), (claim{"team/gpu", mode::permits, 2, 8}));
-    EXPECT_EQ(parse_permits("a:b:1/8"), (claim{"a:b", mode::permits, 1, 8}));
-    EXPECT_EQ(parse_permits("a:2:1/8"), (claim{"a:2", mode::permits, 1, 8}));
-    EXPECT_EQ(parse_permits("a::1/8"), (claim{"a:", mode::permits, 1, 8}));
-    EXPECT_EQ(parse_permits("a = b:3/8"), (claim{"a = b", mode::permits, 3, 8}));
+    EXPECT_EQ(parse_permits("gpu/8"), (claim{"gpu", claim_mode::permits, 1, 8}));
+    EXPECT_EQ(parse_permits("team/gpu:2/8"), (claim{"team/gpu", claim_mode::permits, 2, 8}));
+    EXPECT_EQ(parse_permits("a:b:1/8"), (claim{"a:b", claim_mode::permits, 1, 8}));
+    EXPECT_EQ(parse_permits("a:2:1/8"), (claim{"a:2", claim_mode::permits, 1, 8}));
+    EXPECT_EQ(parse_permits("a::1/8"), (claim{"a:", claim_mode::permits, 1, 8}));
+    EXPECT_EQ(parse_permits("a = b:3/8"), (claim{"a = b", claim_mode::permits, 3, 8}));
     for (const char* wrong : {"", "gpu", "gpu/", "/8", "gpu:0/8", "gpu:9/8", "gpu/0", "gpu/65537", "gpu/-1", "gpu/8 "})
         EXPECT_THROW(static_cast<void>(parse_permits(wrong)), failure) << wrong;
 }

@@ -83,7 +83,7 @@ TEST_F(Acquire, FailsWhenTheStoreWillNotHaveTheSession) {
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     const handle early = session.acquire(now, order());
-    session.reply_failed(now, open->first, failure::rejected, errc::unsupported);
+    session.reply_failed(now, open->first, command_failure::rejected, errc::unsupported);
     const auto failed = take<not_acquired>();
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->handle, early);

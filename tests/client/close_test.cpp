@@ -112,7 +112,7 @@ TEST_F(Close, IsRepeatedSoonWhereTheStoreCouldNotTakeIt) {
     session.close(now);
     const auto first = sent<protocol::close>();
     ASSERT_TRUE(first);
-    session.reply_failed(now, first->first, failure::not_executed, errc::store_unavailable);
+    session.reply_failed(now, first->first, command_failure::not_executed, errc::store_unavailable);
     EXPECT_FALSE(take<gone>());
     ASSERT_TRUE(session.next_wake());
     EXPECT_LE(*session.next_wake(), now + 100ms) << "close waits for 1 s by default";
@@ -127,7 +127,7 @@ TEST_F(Close, ThatTheStoreRejectsIsNotConfirmed) {
     session.close(now);
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
-    session.reply_failed(now, close->first, failure::rejected, errc::not_permitted);
+    session.reply_failed(now, close->first, command_failure::rejected, errc::not_permitted);
     const auto told = take<gone>();
     ASSERT_TRUE(told);
     EXPECT_FALSE(told->confirmed);

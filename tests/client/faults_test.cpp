@@ -218,7 +218,7 @@ TEST_F(Faults, AnOpenThatTheStoreCouldNotTakeIsSentAgainWithAllThatIsAlive) {
     const auto first = sent<protocol::open>();
     const auto enter = sent<protocol::enter>();
     ASSERT_TRUE(first && enter);
-    session.reply_failed(now, first->first, failure::not_executed, errc::store_unavailable);
+    session.reply_failed(now, first->first, command_failure::not_executed, errc::store_unavailable);
     reply(enter->first, protocol::refused{enter->second.request, protocol::refusal::unknown_session});
     EXPECT_FALSE(take<lost>());
     EXPECT_FALSE(take<not_acquired>());

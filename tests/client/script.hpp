@@ -101,7 +101,7 @@ protected:
     }
 
     acquire_order order(std::string name = "x") const {
-        return {{{std::move(name), mode::exclusive, 0, 0}}, false, {}, {}, {}};
+        return {{{std::move(name), claim_mode::exclusive, 0, 0}}, false, {}, {}, {}};
     }
 
     /// An acquire that is granted at once.

@@ -22,12 +22,12 @@ public:
     void down(std::error_code why) noexcept override {
         if (const auto client = client_.lock()) client->down(why);
     }
-    void replied(message_tag tag, lineage lineage, std::vector<event> events) noexcept override {
+    void replied(command_tag tag, lineage lineage, std::vector<event> events) noexcept override {
         if (fault_->event)
             for (event& event : events) fault_->event(event);
         if (const auto client = client_.lock()) client->replied(tag, lineage, std::move(events));
     }
-    void failed(message_tag tag, failure how, std::error_code why) noexcept override {
+    void failed(command_tag tag, command_failure how, std::error_code why) noexcept override {
         if (const auto client = client_.lock()) client->failed(tag, how, why);
     }
     void noticed(lineage lineage, event event) noexcept override {
@@ -48,19 +48,19 @@ public:
           listener_{std::make_shared<listener>(fault_, std::move(client))},
           inner_{inner->connect(listener_)} {}
 
-    void send(std::vector<message> messages) override {
-        std::vector<message> passed;
-        std::vector<std::pair<message_tag, event>> answered;
-        for (message& message : messages) {
-            if (fault_->rejects && fault_->rejects(message.command)) {
-                listener_->failed(message.tag, failure::rejected, errc::unsupported);
+    void send(std::vector<tagged_command> messages) override {
+        std::vector<tagged_command> passed;
+        std::vector<std::pair<command_tag, event>> answered;
+        for (tagged_command& each : messages) {
+            if (fault_->rejects && fault_->rejects(each.command)) {
+                listener_->failed(each.tag, command_failure::rejected, errc::unsupported);
                 continue;
             }
-            if (fault_->command) fault_->command(message.command);
-            if (auto answer = fault_->instead ? fault_->instead(message.command) : std::nullopt)
-                answered.emplace_back(message.tag, std::move(*answer));
+            if (fault_->command) fault_->command(each.command);
+            if (auto answer = fault_->instead ? fault_->instead(each.command) : std::nullopt)
+                answered.emplace_back(each.tag, std::move(*answer));
             else
-                passed.push_back(std::move(message));
+                passed.push_back(std::move(each));
         }
         if (fault_->batch) fault_->batch(passed);
         if (!passed.empty()) inner_->send(std::move(passed));

@@ -41,8 +41,8 @@ fault out_of_order() {
     struct memory {
         std::mutex mutex;
         std::set<std::string> used;
-        std::map<std::string, message> kept;  // by name
-        std::vector<message> passed_late;
+        std::map<std::string, tagged_command> kept;  // by name
+        std::vector<tagged_command> passed_late;
     };
     const auto memory = std::make_shared<struct memory>();
     fault made;
@@ -56,12 +56,12 @@ fault out_of_order() {
             memory->passed_late.push_back(std::move(node.mapped()));
             return {};
         }
-        memory->kept[name] = {message_tag{1} << 62, command};
+        memory->kept[name] = {command_tag{1} << 62, command};
         return event{now(), protocol::queued{enter->request, 1}};
     };
-    made.batch = [memory](std::vector<message>& messages) {
+    made.batch = [memory](std::vector<tagged_command>& messages) {
         const std::lock_guard lock{memory->mutex};
-        for (message& message : std::exchange(memory->passed_late, {})) messages.push_back(std::move(message));
+        for (tagged_command& each : std::exchange(memory->passed_late, {})) messages.push_back(std::move(each));
     };
     return made;
 }
@@ -105,12 +105,12 @@ fault revives_sessions() {
 }
 
 /// Not faults: stores that can do less and say so, as the locks that fleets run already.
-fault only(mode wanted, bool options) {
+fault only(claim_mode wanted, bool options) {
     fault made;
     made.rejects = [wanted, options](const protocol::command& command) {
         if (const auto* enter = std::get_if<protocol::enter>(&command)) {
             const auto allowed = [&](const claim& claim) {
-                return claim.mode == mode::exclusive || claim.mode == wanted;
+                return claim.mode == claim_mode::exclusive || claim.mode == wanted;
             };
             const bool plain = !enter->options.nowait && !enter->options.hold_limit && !enter->options.queue_bound;
             return enter->claims.size() > 1 || !std::ranges::all_of(enter->claims, allowed) || !(options || plain);
@@ -130,15 +130,15 @@ protocol::serial coarse(protocol::serial fence) { return fence & ~protocol::seri
 const std::map<std::string, std::function<fault()>>& faults() {
     static const std::map<std::string, std::function<fault()>> all = {
         {"none", [] { return fault{}; }},
-        {"only_mutex", [] { return only(mode::exclusive, false); }},
-        {"only_semaphore", [] { return only(mode::permits, true); }},
+        {"only_mutex", [] { return only(claim_mode::exclusive, false); }},
+        {"only_semaphore", [] { return only(claim_mode::permits, true); }},
         {"out_of_order", out_of_order},
         {"no_exclusion",
          [] {
              fault made;
              made.command = changing<protocol::enter>([](protocol::enter& enter) {
                  for (claim& claim : enter.claims)
-                     if (claim.mode == mode::exclusive) claim = {claim.resource, mode::permits, 1, 2};
+                     if (claim.mode == claim_mode::exclusive) claim = {claim.resource, claim_mode::permits, 1, 2};
              });
              made.event = telling<protocol::granted>([](protocol::granted& granted) { granted.slots.clear(); });
              return made;
@@ -283,7 +283,7 @@ const std::map<std::string, std::function<fault()>>& faults() {
         {"reorders",
          [] {
              fault made;
-             made.batch = [](std::vector<message>& messages) { std::ranges::reverse(messages); };
+             made.batch = [](std::vector<tagged_command>& messages) { std::ranges::reverse(messages); };
              return made;
          }},
     };

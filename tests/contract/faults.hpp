@@ -17,7 +17,7 @@ struct fault {
     std::function<void(protocol::command&)> command;
     std::function<void(protocol::event&)> event;
     std::function<std::optional<protocol::event>(const protocol::command&)> instead;
-    std::function<void(std::vector<message>&)> batch;
+    std::function<void(std::vector<tagged_command>&)> batch;
     std::function<bool(const protocol::command&)> rejects;  // as unsupported
     bool notices = true;
     bool inspects = true;

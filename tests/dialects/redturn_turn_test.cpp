@@ -42,7 +42,7 @@ TEST(RedturnTurn, WhatWasForgottenIsAddedUnderAnIdThatIsKnown) {
     scripted_talk talk;
     const auto dialect = make_redturn({});
     const auto speaker = dialect->make_speaker(talk);
-    const auto turn = speaker->make_turn({"a", mode::exclusive, 0, 0}, {});
+    const auto turn = speaker->make_turn({"a", claim_mode::exclusive, 0, 0}, {});
     const auto next_question = [&] {
         auto question = std::move(talk.asked.front());
         talk.asked.pop_front();
@@ -74,7 +74,7 @@ TEST(RedturnTurn, LooksOftenEnoughForTheTimeoutOfTheHead) {
     scripted_talk talk;
     const auto dialect = make_redturn({{"timeout", "60s"}});
     const auto speaker = dialect->make_speaker(talk);
-    const auto turn = speaker->make_turn({"a", mode::exclusive, 0, 0}, {});
+    const auto turn = speaker->make_turn({"a", claim_mode::exclusive, 0, 0}, {});
     for (const auto& [head, longest] : {std::pair{"other:channel:1000", 125ms}, std::pair{"more:channel:400", 50ms},
                                         std::pair{"most:channel:60000", 1000ms}, std::pair{"least:channel:8", 10ms}}) {
         turn->look([](const outcome&) {});

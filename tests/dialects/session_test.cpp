@@ -25,7 +25,7 @@ class scripted final : public dialect, public talk, public teller {
 public:
     // The dialect.
     [[nodiscard]] lease_pace pace() const override { return {3s, 1s}; }
-    [[nodiscard]] std::string objection(const std::vector<claim>& claims, const enter_options&) const override {
+    [[nodiscard]] std::string objection(std::span<const claim> claims, const enter_options&) const override {
         return claims.size() == 1 ? "" : "one at a time";
     }
     [[nodiscard]] std::span<const redis::script_text> scripts() const override { return {}; }
@@ -46,10 +46,10 @@ public:
     [[nodiscard]] std::string random_bytes() override { return std::string(16, 'r'); }
 
     // The client.
-    void reply(message_tag tag, std::vector<event> events) override {
+    void reply(command_tag tag, std::vector<event> events) override {
         for (const event& event : events) say(std::to_string(tag), event);
     }
-    void fail(message_tag tag, std::error_code why) override {
+    void fail(command_tag tag, std::error_code why) override {
         told.push_back(std::to_string(tag) + " failed " + why.message());
     }
     void notice(event event) override { say("notice", event); }
@@ -113,7 +113,7 @@ protected:
         hears({"1 alive"});
     }
 
-    message_tag perform(command command) {
+    command_tag perform(command command) {
         session_.perform({++tag_, std::move(command)});
         return tag_;
     }
@@ -154,7 +154,7 @@ protected:
     static outcome gone() { return {.standing = standing::gone}; }
 
     const session_id id_{1, 2};
-    message_tag tag_ = 0;
+    command_tag tag_ = 0;
     scripted script_;
     scripted_speaker speaker_{script_};
     dialect_session session_{script_, script_, speaker_, script_};

@@ -24,11 +24,11 @@ std::vector<claim> draw_claims(dice& dice, const std::vector<std::string>& names
         if (!claims.empty() && !dice.percent(25)) continue;
         if (claims.empty() && &name != &names.back() && dice.percent(50)) continue;
         if (dice.percent(60))
-            claims.push_back({name, mode::exclusive, 0, 0});
+            claims.push_back({name, claim_mode::exclusive, 0, 0});
         else if (dice.percent(50))
-            claims.push_back({name, mode::shared, 0, 0});
+            claims.push_back({name, claim_mode::shared, 0, 0});
         else
-            claims.push_back({name, mode::permits, static_cast<std::uint32_t>(dice.between(1, 3)), permit_limit});
+            claims.push_back({name, claim_mode::permits, static_cast<std::uint32_t>(dice.between(1, 3)), permit_limit});
     }
     return claims;
 }

@@ -104,7 +104,7 @@ private:
     std::map<protocol::session_id, std::uint64_t> links_;  // the newest `open` of each, in the present history
     std::set<protocol::session_id> unknown_;               // of which a server said so
     std::map<protocol::session_id, session_end> ended_;    // in the present history
-    std::map<std::string, std::map<mode, protocol::serial>> delivered_;  // the newest fence, by resource and mode
+    std::map<std::string, std::map<claim_mode, protocol::serial>> delivered_;  // the newest fence, by resource and mode
     protocol::serial last_fence_ = 0;
     lineage newest_ = 0;
     std::uint64_t histories_ = 0;

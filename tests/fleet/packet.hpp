@@ -9,7 +9,7 @@
 namespace baton::fleet {
 
 struct packet {
-    message_tag tag = 0;
+    command_tag tag = 0;
     baton::lineage lineage = 0;  // of the server, as the client's line knows it
     protocol::command command;
     std::uint64_t used = 0;  // the highest number that the client had used when it sent this; only the oracle looks
@@ -17,7 +17,7 @@ struct packet {
 };
 
 struct answer {
-    std::optional<message_tag> tag;  // none: a notice
+    std::optional<command_tag> tag;  // none: a notice
     baton::lineage lineage = 0;
     std::vector<protocol::event> events;
 };

@@ -59,7 +59,7 @@ private:
         recorder recorder{log_, "w" + std::to_string(place)};
         const auto lock = load_.make();
         for (std::size_t round = 0; round < rounds; ++round) {
-            const std::uint64_t number = recorder.asked({{"lock", mode::exclusive, 0, 0}});
+            const std::uint64_t number = recorder.asked({{"lock", claim_mode::exclusive, 0, 0}});
             const auto grant = lock->acquire();
             const moment begin = now();
             recorder.write({.at = begin,

@@ -88,8 +88,8 @@ bool read(std::string_view word, claim& claim) {
     const auto parts = split(word, ':');
     const auto mode = place_in(modes, parts[0]);
     if (!mode || parts.size() < 2 || !read(parts[1], claim.resource)) return false;
-    claim.mode = static_cast<baton::mode>(*mode);
-    if (claim.mode != mode::permits) return parts.size() == 2;
+    claim.mode = static_cast<baton::claim_mode>(*mode);
+    if (claim.mode != claim_mode::permits) return parts.size() == 2;
     if (parts.size() != 3) return false;
     const auto numbers = split(parts[2], '/');
     return numbers.size() == 2 && read(numbers[0], claim.permits) && read(numbers[1], claim.limit);
@@ -142,7 +142,7 @@ std::string to_line(const event& event) {
         line << event.number;
     for (const claim& claim : event.claims) {
         line << " claim=" << modes.at(static_cast<std::size_t>(claim.mode)) << ':' << escaped(claim.resource);
-        if (claim.mode == mode::permits) line << ':' << claim.permits << '/' << claim.limit;
+        if (claim.mode == claim_mode::permits) line << ':' << claim.permits << '/' << claim.limit;
     }
     if (event.fence != 0) line << " fence=" << event.fence;
     if (event.ticket != 0) line << " ticket=" << event.ticket;

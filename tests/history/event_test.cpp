@@ -29,7 +29,7 @@ TEST(HistoryLine, EveryFieldCrosses) {
         .who = "w 1\n",
         .verb = verb::held,
         .number = 7,
-        .claims = {{"a:b=c%\xff", mode::exclusive, 0, 0}, {"s", mode::shared, 0, 0}, {"p", mode::permits, 2, 8}},
+        .claims = {{"a:b=c%\xff", claim_mode::exclusive, 0, 0}, {"s", claim_mode::shared, 0, 0}, {"p", claim_mode::permits, 2, 8}},
         .ticket = 3,
         .fence = 1ULL << 52U,
         .until = moment{99},
@@ -81,7 +81,7 @@ TEST(HistoryRecorder, AKilledProcessLeavesWholeLinesOnly) {
         children.push_back(fork());
         if (children.back() != 0) continue;
         recorder recorder{path, who};
-        for (;;) recorder.asked({{std::string(100, 'r'), mode::exclusive, 0, 0}});
+        for (;;) recorder.asked({{std::string(100, 'r'), claim_mode::exclusive, 0, 0}});
     }
     // No further than is needed: they may write faster than we read, and then the file has no end.
     const auto has_lines = [&](int wanted) {

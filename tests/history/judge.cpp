@@ -15,11 +15,11 @@ constexpr std::array<std::string_view, 10> rules{"sense",       "exclusion",    
                                                  "fence_grows", "ticket_grows", "order", "served", "shows_nothing"};
 constexpr std::size_t mode_count = 3;
 
-std::size_t index_of(mode mode) { return static_cast<std::size_t>(mode); }
+std::size_t index_of(claim_mode mode) { return static_cast<std::size_t>(mode); }
 
 /// The rule of the engine, said again, so that the judge is not wrong where the engine is. Permits go together as far
 /// as their limit lets them.
-bool go_together(mode a, mode b) { return a == b && a != mode::exclusive; }
+bool go_together(mode a, mode b) { return a == b && a != claim_mode::exclusive; }
 
 /// A granted request on one of its resources.
 struct part {
@@ -115,12 +115,12 @@ void judging::judge_windows(const std::string& resource, const std::vector<part>
 
 void judging::begin(const std::string& resource, const part& part) {
     const claim& claim = *part.claim;
-    for (const mode other : {mode::exclusive, mode::shared, mode::permits})
+    for (const mode other : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits})
         if (const auto& there = believers_.at(index_of(other)); !there.empty() && !go_together(claim.mode, other))
             contradict(rule::exclusion, "two believe in '" + resource + "'", held(*there.begin()), held(part));
     auto& mine = believers_.at(index_of(claim.mode));
     mine.insert(part);
-    if (claim.mode != mode::permits) return;
+    if (claim.mode != claim_mode::permits) return;
     in_use_ += claim.permits;
     limits_.insert(claim.limit);
     // Claims bring their limits with them; none was admitted beyond its own, so none is beyond the largest.
@@ -140,7 +140,7 @@ void judging::begin(const std::string& resource, const part& part) {
 
 void judging::end(const part& part) {
     believers_.at(index_of(part.claim->mode)).erase(part);
-    if (part.claim->mode != mode::permits) return;
+    if (part.claim->mode != claim_mode::permits) return;
     in_use_ -= part.claim->permits;
     limits_.erase(limits_.find(part.claim->limit));
     for (const slots_of& slots : part.request->slots) {
@@ -158,7 +158,7 @@ void judging::judge_fences(const std::string& resource, std::vector<part>& parts
     std::array<const part*, mode_count> newest{};
     for (const part& part : parts) {
         if (!part.request->believed || part.request->fence == 0) continue;
-        for (const mode other : {mode::exclusive, mode::shared, mode::permits}) {
+        for (const mode other : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits}) {
             const auto* before = newest.at(index_of(other));
             if (before == nullptr || go_together(part.claim->mode, other)) continue;
             if (before->request->fence > part.request->fence)
@@ -178,7 +178,7 @@ void judging::judge_order(const std::string& resource, std::vector<part>& parts)
     std::array<const part*, mode_count> largest{};
     for (const part& part : parts) {
         if (part.request->ticket == 0 || part.request->fence == 0) continue;
-        for (const mode other : {mode::exclusive, mode::shared, mode::permits}) {
+        for (const mode other : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits}) {
             const auto* before = largest.at(index_of(other));
             if (before == nullptr || before->request->ticket <= part.request->ticket) continue;
             if (part.request->claims.size() == 1 || !go_together(part.claim->mode, other))
@@ -193,7 +193,7 @@ void judging::judge_order(const std::string& resource, std::vector<part>& parts)
 void judging::judge_slots() {
     for (const auto& [resource, parts] : parts_)
         for (const part& part : parts) {
-            if (part.claim->mode != mode::permits) continue;
+            if (part.claim->mode != claim_mode::permits) continue;
             const auto found = std::ranges::find(part.request->slots, resource, &slots_of::resource);
             const auto slots = found == part.request->slots.end() ? std::vector<std::uint32_t>{} : found->slots;
             if (slots.size() != part.claim->permits)
@@ -261,7 +261,7 @@ void judging::count_handoffs(const std::vector<part>& parts) {
         while (ended != by_end.end() && ended->request->end <= next.request->begin) ++ended;
         if (ended == by_end.begin()) continue;
         const part& last = *std::prev(ended);
-        const bool exclude = !go_together(last.claim->mode, next.claim->mode) || next.claim->mode == mode::permits;
+        const bool exclude = !go_together(last.claim->mode, next.claim->mode) || next.claim->mode == claim_mode::permits;
         if (exclude && last.request->who != next.request->who && next.request->asked < last.request->end)
             ++verdict_.seen.handoffs;
     }

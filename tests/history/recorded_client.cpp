@@ -12,7 +12,7 @@ recorded_lease::recorded_lease(recorder& recorder, std::uint64_t number, const c
     event held{
         .at = last_, .verb = verb::held, .number = number, .ticket = ticket, .fence = lease_.fence(), .until = until_};
     for (const claim& claim : claims.list())
-        if (claim.mode == mode::permits) held.slots.push_back({claim.resource, lease_.slots(claim.resource)});
+        if (claim.mode == claim_mode::permits) held.slots.push_back({claim.resource, lease_.slots(claim.resource)});
     recorder_.write(std::move(held));
 }
 

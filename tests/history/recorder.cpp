@@ -15,7 +15,7 @@ recorder::recorder(const std::string& path, std::string who)
 
 recorder::~recorder() { close(file_); }
 
-std::uint64_t recorder::asked(const std::vector<claim>& claims) {
+std::uint64_t recorder::asked(std::span<const claim> claims) {
     const std::uint64_t number = ++numbers_;
     write({.verb = verb::asked, .number = number, .claims = claims});
     return number;

@@ -21,7 +21,7 @@ std::string name_of(int request, int claim) { return std::to_string(request) + "
 
 claims thousand(int request) {
     std::vector<claim> all;
-    for (int i = 0; i < 1'000; ++i) all.push_back({name_of(request, i), mode::exclusive, 0, 0});
+    for (int i = 0; i < 1'000; ++i) all.push_back({name_of(request, i), claim_mode::exclusive, 0, 0});
     return claims{std::move(all)};
 }
 

@@ -37,32 +37,32 @@ TEST(ScriptCall, NamesTheKeysOfTheSpaceAndTheSession) {
 }
 
 TEST(ScriptCall, SaysOneExclusiveClaimShortly) {
-    const enter one{{someone, 12}, {{"name", mode::exclusive, 0, 0}}, {}};
+    const enter one{{someone, 12}, {{"name", claim_mode::exclusive, 0, 0}}, {}};
     EXPECT_EQ(called(one).arguments, (words{"0000000000000007", "12", "name"}));
-    const enter two{{someone, 12}, {{"a", mode::exclusive, 0, 0}, {"b", mode::exclusive, 0, 0}}, {}};
+    const enter two{{someone, 12}, {{"a", claim_mode::exclusive, 0, 0}, {"b", claim_mode::exclusive, 0, 0}}, {}};
     EXPECT_EQ(called(two).arguments, (words{"0000000000000007", "12", "", "x", "a", "b"}));
 }
 
 TEST(ScriptCall, SaysModesAndOptionsInFull) {
     const enter asked{
-        {someone, 12}, {{"a:1", mode::shared, 0, 0}, {"b", mode::permits, 2, 8}}, {true, duration{1'500}, 3}};
+        {someone, 12}, {{"a:1", claim_mode::shared, 0, 0}, {"b", claim_mode::permits, 2, 8}}, {true, duration{1'500}, 3}};
     EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", "12", "", "1:1500:3", "s0:0:a:1", "p2:8:b"}));
 }
 
 TEST(ScriptCall, AnEmptyNameIsNotTakenForAnotherForm) {
-    const enter asked{{someone, 12}, {{"", mode::exclusive, 0, 0}}, {}};
+    const enter asked{{someone, 12}, {{"", claim_mode::exclusive, 0, 0}}, {}};
     EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", "12", "", "x", ""}));
 }
 
 TEST(ScriptCall, SendsNoMoreClaimsThanAreNeededToBeRefused) {
-    enter asked{{someone, 12}, std::vector<claim>(5'000, claim{"a", mode::shared, 0, 0}), {}};
+    enter asked{{someone, 12}, std::vector<claim>(5'000, claim{"a", claim_mode::shared, 0, 0}), {}};
     EXPECT_EQ(called(asked).arguments.size(), 4 + bounds::claims + 1);
 }
 
 TEST(ScriptCall, ListsLiveRequestsAsOneArgumentEach) {
     const open asked{someone, std::chrono::milliseconds{5'000},
                      "label", 3,
-                     9,       {{4, {{"gpu", mode::permits, 3, 8}}, 11, 12, {{"gpu", {0, 1, 5}}}, duration{77}}}};
+                     9,       {{4, {{"gpu", claim_mode::permits, 3, 8}}, 11, 12, {{"gpu", {0, 1, 5}}}, duration{77}}}};
     EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", "5000", "00000000000000000003", "9", "w", "label",
                                               "4:11:12:77:1:p3:8:3:gpu1:3:gpu2:0:1:5:5:"}));
 }

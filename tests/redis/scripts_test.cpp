@@ -17,7 +17,7 @@ using namespace protocol;
 const session_id holder{1, 1};
 const session_id waiter{2, 2};
 
-claim exclusive_claim(std::string name) { return {std::move(name), mode::exclusive, 0, 0}; }
+claim exclusive_claim(std::string name) { return {std::move(name), claim_mode::exclusive, 0, 0}; }
 
 class Scripts : public testing::Test {
 protected:
@@ -149,10 +149,10 @@ TEST_F(Scripts, TellAWaiterItsPlace) {
     EXPECT_EQ(place_of(renew{third}, third), 1U);
     EXPECT_EQ(place_of(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third), 1U);
     // Of several claims the one that is nearest to the front counts; of several requests, too.
-    const std::vector<claim> wide{exclusive_claim("a"), {"b", mode::shared, 0, 0}};
+    const std::vector<claim> wide{exclusive_claim("a"), {"b", claim_mode::shared, 0, 0}};
     say(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder);
     EXPECT_EQ(place_of(enter{{waiter, 2}, wide, {}}, waiter), 0U);
-    EXPECT_EQ(place_of(enter{{third, 2}, {{"b", mode::permits, 1, 2}}, {}}, third), 1U);
+    EXPECT_EQ(place_of(enter{{third, 2}, {{"b", claim_mode::permits, 1, 2}}, {}}, third), 1U);
     EXPECT_EQ(place_of(renew{third}, third), 1U);
     say(leave{{holder, 1}, manner::clean}, holder);
     EXPECT_EQ(place_of(renew{third}, third), 0U) << "who was ahead of it holds it now";

@@ -26,7 +26,7 @@ public:
     void up(lineage) override { set(up_); }
     void down(std::error_code) override { set(down_); }
     void hopeless(std::error_code) override {}
-    void answered(message_tag tag, const value&) override { set(answered_, tag); }
+    void answered(command_tag tag, const value&) override { set(answered_, tag); }
     void pushed(const value&) override {}
 
     bool wait_for_up() { return wait(up_); }
@@ -34,12 +34,12 @@ public:
     bool wait_for_answer() { return wait(answered_); }
 
 private:
-    void set(std::optional<message_tag>& what, message_tag tag = 0) {
+    void set(std::optional<command_tag>& what, command_tag tag = 0) {
         const std::lock_guard lock{mutex_};
         what = tag;
         changed_.notify_all();
     }
-    bool wait(const std::optional<message_tag>& what) {
+    bool wait(const std::optional<command_tag>& what) {
         std::unique_lock lock{mutex_};
         return changed_.wait_for(lock, 10s, [&] { return what.has_value(); });
     }
@@ -47,9 +47,9 @@ private:
     int socket_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::optional<message_tag> up_;
-    std::optional<message_tag> down_;
-    std::optional<message_tag> answered_;
+    std::optional<command_tag> up_;
+    std::optional<command_tag> down_;
+    std::optional<command_tag> answered_;
 };
 
 class RespConnection : public testing::Test {

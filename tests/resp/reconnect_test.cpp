@@ -104,7 +104,7 @@ public:
     }
     void down(std::error_code) override {}
     void hopeless(std::error_code) override {}
-    void answered(message_tag, const value&) override {}
+    void answered(command_tag, const value&) override {}
     void pushed(const value&) override {}
 
 private:

@@ -19,8 +19,8 @@ std::string wire_dice::bytes(std::size_t most) {
 }
 
 claim wire_dice::a_claim() {
-    const auto mode = static_cast<baton::mode>(upto(2));
-    if (mode != mode::permits) return {bytes(20), mode, 0, 0};
+    const auto mode = static_cast<baton::claim_mode>(upto(2));
+    if (mode != claim_mode::permits) return {bytes(20), mode, 0, 0};
     return {bytes(20), mode, small(), small()};
 }
 
@@ -81,8 +81,8 @@ event wire_dice::event(std::size_t kind) {
 }
 
 claim_view wire_dice::a_claim_view() {
-    const auto mode = static_cast<baton::mode>(upto(2));
-    const bool counts = mode == mode::permits;
+    const auto mode = static_cast<baton::claim_mode>(upto(2));
+    const bool counts = mode == claim_mode::permits;
     return {upto(1000), mode, counts ? small() : 0, counts ? small() : 0, coin(), some([this] { return small(); })};
 }
 

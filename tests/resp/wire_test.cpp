@@ -50,7 +50,7 @@ TEST(Wire, FieldsOfACommandKeepTheirPlaces) {
     const open said{
         {1, 2},  std::chrono::milliseconds{3},
         "label", 4,
-        5,       {{6, {{"a", mode::permits, 7, 8}, {"b", mode::shared, 0, 0}}, 9, 10, {{"a", {0, 1}}}, duration{11}}},
+        5,       {{6, {{"a", claim_mode::permits, 7, 8}, {"b", claim_mode::shared, 0, 0}}, 9, 10, {{"a", {0, 1}}}, duration{11}}},
         true};
     const auto heard = decode_request(parse(encoded(said)));
     const auto& got = std::get<open>(std::get<command>(heard.request.value()));

@@ -18,7 +18,7 @@ std::string text(std::uint32_t value) { return std::to_string(value); }
 std::string text(duration value) { return describe(value); }
 std::string text(instant value) { return describe(value); }
 std::string text(const mark& value) { return describe(value); }
-std::string text(const std::vector<claim>& claims) {
+std::string text(std::span<const claim> claims) {
     std::string all;
     for (const claim& claim : claims) all += describe(claim) + "; ";
     return all;

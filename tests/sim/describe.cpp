@@ -27,7 +27,7 @@ template <typename Items, typename Words> std::string listed(const Items& items,
     return text;
 }
 
-std::string claims_of(const std::vector<claim>& claims) {
+std::string claims_of(std::span<const claim> claims) {
     return "[" + listed(claims, [](const claim& claim) { return describe(claim); }) + "]";
 }
 

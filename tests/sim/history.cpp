@@ -12,7 +12,7 @@ using namespace core;
 
 namespace {
 
-const claim* on(const std::vector<claim>& claims, const std::string& resource) {
+const claim* on(std::span<const claim> claims, const std::string& resource) {
     const auto found = std::ranges::find(claims, resource, &claim::resource);
     return found != claims.end() ? &*found : nullptr;
 }
@@ -107,7 +107,7 @@ void history::check_fits(const request_id& id, const told_request& mine) {
             sum += theirs->permits;
             largest = std::max<std::uint64_t>(largest, theirs->limit);
             reclaimed = reclaimed || other.reclaimed;
-            if (theirs->mode != mode::permits) continue;
+            if (theirs->mode != claim_mode::permits) continue;
             const std::vector<slot>* slots = on(other.slots, wanted.resource);
             if (slots == nullptr || slots->size() != theirs->permits)
                 broken(describe(other_id) + " has not as many slots as permits");

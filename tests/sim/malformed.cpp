@@ -27,7 +27,7 @@ command schedule::malformed() {
         case 5: wrong.claims = {permits(name, 0, 3)}; return wrong;
         case 6: wrong.claims = {permits(name, 4, 3)}; return wrong;
         case 7: wrong.claims = {permits(name, 1, bounds::limit + 1)}; return wrong;
-        case 8: wrong.claims = {{name, mode::shared, 1, 1}}; return wrong;
+        case 8: wrong.claims = {{name, claim_mode::shared, 1, 1}}; return wrong;
         case 9: wrong.options.hold_limit = 999us; return wrong;
         case 10: wrong.options.hold_limit = bounds::longest_hold + 1us; return wrong;
         case 11: wrong.request.number = 0; return wrong;

@@ -20,7 +20,7 @@ std::optional<std::uint32_t> limit_shown(const resource_view& resource) {
     std::uint32_t largest = 0;
     for (const auto* claims : {&resource.holders, &resource.queue})
         for (const claim_view& claim : *claims) {
-            if (claim.admitted && claim.mode == mode::exclusive) return 1;
+            if (claim.admitted && claim.mode == claim_mode::exclusive) return 1;
             largest = std::max(largest, claim.limit);
         }
     if (resource.pinned) return resource.pinned;
@@ -42,7 +42,7 @@ snapshot naive_model::look(instant now) const {
         for (const naive_claim& claim : request.claims) {
             resource_view& resource = resources[claim.wanted.resource];
             (request.fence != 0 ? resource.holders : resource.queue).push_back(view_of(request, claim));
-            if (claim.admitted) resource.used += claim.wanted.mode == mode::permits ? claim.wanted.permits : 1;
+            if (claim.admitted) resource.used += claim.wanted.mode == claim_mode::permits ? claim.wanted.permits : 1;
         }
     }
     for (const auto& [name, mark] : marks_) resources[name].mark = mark;
@@ -78,7 +78,7 @@ snapshot naive_model::look(instant now) const {
             for (const naive_request& other : requests_) {
                 for (const naive_claim& theirs : other.claims) {
                     if (theirs.wanted.resource != name || &other == &request) continue;
-                    const bool both_count = claim.wanted.mode == mode::permits && theirs.wanted.mode == mode::permits;
+                    const bool both_count = claim.wanted.mode == claim_mode::permits && theirs.wanted.mode == claim_mode::permits;
                     const bool modes_fit = rule_of(claim.wanted.mode).fits_with[index_of(theirs.wanted.mode)];
                     if (theirs.admitted) {
                         if (!modes_fit || (both_count && !has_room))

@@ -53,7 +53,7 @@ void naive_model::forget(const request_id& id) {
 void naive_model::end(naive_request& request, end_reason reason, manner manner) {
     tell(ended{request.id, reason, request.fence});
     for (const naive_claim& claim : request.claims) {
-        if (request.fence == 0 || claim.wanted.mode != mode::exclusive) continue;
+        if (request.fence == 0 || claim.wanted.mode != claim_mode::exclusive) continue;
         const std::string& resource = claim.wanted.resource;
         if (manner == manner::unclean) leave_mark(resource, request);
         const auto told = told_.find(resource);
@@ -97,7 +97,7 @@ bool naive_model::fits(const claim& claim) const {
         if (!rule_of(claim.mode).fits_with[index_of(other->wanted.mode)]) return false;
         sum += other->wanted.permits;
     }
-    return claim.mode != mode::permits || sum <= limit_of(claim);
+    return claim.mode != claim_mode::permits || sum <= limit_of(claim);
 }
 
 bool naive_model::may_enter_at_once(const claim& claim) const {
@@ -146,11 +146,11 @@ void naive_model::tell_granted(const naive_request& request) {
     granted told{request.id, request.ticket, request.fence, {}, {}, request.hold_deadline};
     for (const naive_claim& claim : request.claims) {
         const std::string& resource = claim.wanted.resource;
-        if (claim.wanted.mode == mode::permits) told.slots.push_back({resource, claim.slots});
+        if (claim.wanted.mode == claim_mode::permits) told.slots.push_back({resource, claim.slots});
         const auto mark = marks_.find(resource);
         if (mark == marks_.end()) continue;
         told.abandoned.push_back({resource, mark->second});
-        if (claim.wanted.mode == mode::exclusive) told_[resource] = request.fence;
+        if (claim.wanted.mode == claim_mode::exclusive) told_[resource] = request.fence;
     }
     tell(std::move(told));
 }

@@ -166,8 +166,8 @@ void schedule::observe(const step& step, const std::vector<event>& events, std::
 // ---- commands ----
 
 claim schedule::draw_claim(const std::string& name) {
-    const auto drawn = static_cast<mode>(weighted(dice_, mode_weights_));
-    if (drawn != mode::permits) return {name, drawn, 0, 0};
+    const auto drawn = static_cast<claim_mode>(weighted(dice_, mode_weights_));
+    if (drawn != claim_mode::permits) return {name, drawn, 0, 0};
     const std::uint32_t usual = usual_limits_[static_cast<std::size_t>(name[0] - 'a')];
     const auto limit = dice_.percent(70) ? usual : static_cast<std::uint32_t>(dice_.between(1, 8));
     return permits(name, static_cast<std::uint32_t>(dice_.between(1, dice_.percent(70) ? (limit + 1) / 2 : limit)),

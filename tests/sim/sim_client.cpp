@@ -64,7 +64,7 @@ void sim_client::forget(std::uint64_t number) {
     requests_.erase(found);
 }
 
-request_id sim_client::new_request(const std::vector<claim>& claims, std::optional<duration> hold) {
+request_id sim_client::new_request(std::span<const claim> claims, std::optional<duration> hold) {
     believed_request request;
     request.claims = claims;
     request.hold = hold;
@@ -108,10 +108,10 @@ std::vector<live_request> sim_client::live_list(dice& dice, instant now) const {
 namespace {
 
 // As if it had been granted when nobody else was there.
-std::vector<claim_slots> lowest_slots(const std::vector<claim>& claims) {
+std::vector<claim_slots> lowest_slots(std::span<const claim> claims) {
     std::vector<claim_slots> all;
     for (const claim& claim : claims) {
-        if (claim.mode != mode::permits) continue;
+        if (claim.mode != claim_mode::permits) continue;
         all.push_back({claim.resource, std::vector<slot>(claim.permits)});
         std::iota(all.back().slots.begin(), all.back().slots.end(), slot{0});
     }

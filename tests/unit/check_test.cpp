@@ -146,12 +146,12 @@ TEST_F(Check, SeesResourcesThatAreOutOfOrder) {
         session_of("A").requests.clear();
         session_of("R").requests.clear();
     });
-    expect_seen("do not fit together", [&] { claim_of("B").mode = mode::shared; });
+    expect_seen("do not fit together", [&] { claim_of("B").mode = claim_mode::shared; });
     expect_seen("wrong tallies", [&] { ++on("A").modes[0]; });
     expect_seen("wrong tallies", [&] { ++on("B").used; });
     expect_seen("wrong tallies", [&] { on("W", 2).reserved = 0; });
     expect_seen("could be admitted and is not", [&] {
-        claim_of("R").mode = mode::shared;  // it would fit beside A
+        claim_of("R").mode = claim_mode::shared;  // it would fit beside A
     });
     expect_seen("owes to somebody who is not the first in line", [&] { on("V").owed = &claim_of("V"); });
     expect_seen("list of debts", [&] { on("V").owed = &claim_of("W", 1); });

@@ -68,7 +68,7 @@ TEST_F(Inspect, AClaimIsShownAsItStands) {
     enter("B", {permits("x", 4, 5)});
     const claim_view holder = resource("x")->holders.at(0);
     EXPECT_EQ(holder.ticket, ticket("A"));
-    EXPECT_EQ(holder.mode, mode::permits);
+    EXPECT_EQ(holder.mode, claim_mode::permits);
     EXPECT_EQ(holder.permits, 2U);
     EXPECT_EQ(holder.limit, 5U);
     EXPECT_TRUE(holder.admitted);

@@ -69,10 +69,10 @@ TEST_F(Refusals, Permits) {  // rule 10
     expect_refused(asking({permits("z", 0, 0)}), words);
     expect_refused(asking({permits("z", 2, 1)}), words);
     expect_refused(asking({permits("z", 1, 65'537)}), words);
-    expect_refused(asking({{"z", mode::exclusive, 1, 0}}), words);
-    expect_refused(asking({{"z", mode::exclusive, 0, 1}}), words);
-    expect_refused(asking({{"z", mode::shared, 1, 0}}), words);
-    expect_refused(asking({{"z", mode::shared, 0, 1}}), words);
+    expect_refused(asking({{"z", claim_mode::exclusive, 1, 0}}), words);
+    expect_refused(asking({{"z", claim_mode::exclusive, 0, 1}}), words);
+    expect_refused(asking({{"z", claim_mode::shared, 1, 0}}), words);
+    expect_refused(asking({{"z", claim_mode::shared, 0, 1}}), words);
     EXPECT_EQ(apply(asking({permits("z", 1, 1)}, 1)), "granted C (z 0)");
     EXPECT_EQ(apply(asking({permits("w", 1, 65'536)}, 2)), "granted C.2 (w 0)");
     EXPECT_EQ(apply(asking({permits("v", 3, 3)}, 3)), "granted C.3 (v 0 1 2)");

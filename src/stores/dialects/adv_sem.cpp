@@ -68,7 +68,7 @@ public:
           max_{keys.max(claim.resource)},
           waiting_{keys.waiting(claim.resource)},
           heartbeat_{keys.heartbeat(claim.resource)},
-          alone_{claim.mode == mode::exclusive},
+          alone_{claim.mode == claim_mode::exclusive},
           id_{draw_id(talk)},
           limit_text_{std::to_string(alone_ ? 1U : claim.limit)},
           heartbeat_text_{std::to_string(options.heartbeat_max_interval.count())},
@@ -251,15 +251,15 @@ public:
     [[nodiscard]] lease_pace pace() const override {
         return {options_.heartbeat_max_interval, options_.ping_interval, options_.ttl};
     }
-    [[nodiscard]] std::string objection(const std::vector<claim>& claims,
+    [[nodiscard]] std::string objection(std::span<const claim> claims,
                                         const protocol::enter_options& options) const override {
         if (claims.size() != 1)
             return "the dialect adv-sem has one semaphore at a time; several at once need the native protocol";
         const claim& claim = claims.front();
-        if (claim.mode == mode::shared)
+        if (claim.mode == claim_mode::shared)
             return "the dialect adv-sem has semaphores and exclusive locks, which are semaphores of one; shared locks "
                    "need the native protocol";
-        if (claim.mode == mode::permits && claim.permits != 1)
+        if (claim.mode == claim_mode::permits && claim.permits != 1)
             return "the dialect adv-sem takes one slot at a time; several need the native protocol";
         if (options.queue_bound) return "the dialect adv-sem cannot bound its queue; give a wait instead";
         return {};

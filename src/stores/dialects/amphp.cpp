@@ -174,7 +174,7 @@ public:
     explicit amphp(amphp_options options) : options_{std::move(options)} {}
 
     [[nodiscard]] lease_pace pace() const override { return {options_.lock_expiration, options_.lock_renew_interval}; }
-    [[nodiscard]] std::string objection(const std::vector<claim>& claims,
+    [[nodiscard]] std::string objection(std::span<const claim> claims,
                                         const protocol::enter_options& options) const override {
         return one_exclusive_name("amphp", claims, options);
     }

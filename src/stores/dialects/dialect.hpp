@@ -37,7 +37,7 @@ public:
 
     [[nodiscard]] virtual lease_pace pace() const = 0;
     /// As that of `store`.
-    [[nodiscard]] virtual std::string objection(const std::vector<claim>& claims,
+    [[nodiscard]] virtual std::string objection(std::span<const claim> claims,
                                                 const protocol::enter_options& options) const = 0;
     [[nodiscard]] virtual std::span<const redis::script_text> scripts() const = 0;
 
@@ -66,7 +66,7 @@ using options = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::shared_ptr<const dialect> make_adv_sem(const options& options);
 
 /// The objection of those that lock one name for one owner.
-[[nodiscard]] std::string one_exclusive_name(const std::string& dialect, const std::vector<claim>& claims,
+[[nodiscard]] std::string one_exclusive_name(const std::string& dialect, std::span<const claim> claims,
                                              const protocol::enter_options& options);
 
 /// Throws `error` with bad_url.

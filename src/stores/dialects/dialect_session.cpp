@@ -24,13 +24,13 @@ std::optional<refusal> refusal_of(const enter& command) {
 
 }  // namespace
 
-void dialect_session::perform(const message& message) {
-    const message_tag tag = message.tag;
-    if (const auto* open = std::get_if<protocol::open>(&message.command)) return this->open(tag, *open);
-    if (const auto* enter = std::get_if<protocol::enter>(&message.command)) return this->enter(tag, *enter);
-    if (const auto* leave = std::get_if<protocol::leave>(&message.command)) return this->leave(tag, *leave);
-    if (const auto* close = std::get_if<protocol::close>(&message.command)) return this->close(tag, *close);
-    if (const auto* renew = std::get_if<protocol::renew>(&message.command)) {
+void dialect_session::perform(const tagged_command& each) {
+    const command_tag tag = each.tag;
+    if (const auto* open = std::get_if<protocol::open>(&each.command)) return this->open(tag, *open);
+    if (const auto* enter = std::get_if<protocol::enter>(&each.command)) return this->enter(tag, *enter);
+    if (const auto* leave = std::get_if<protocol::leave>(&each.command)) return this->leave(tag, *leave);
+    if (const auto* close = std::get_if<protocol::close>(&each.command)) return this->close(tag, *close);
+    if (const auto* renew = std::get_if<protocol::renew>(&each.command)) {
         if (renew->session == id_) return renew_all(tag);
         return teller_.reply(tag, {event(refused{{}, refusal::unknown_session})});
     }
@@ -50,7 +50,7 @@ void dialect_session::connection_lost() {
 // ---- the client's commands ----
 
 /// What the client does not list it has left, up to the highest number, unless this is one of several parts of a list.
-void dialect_session::open(message_tag tag, const protocol::open& command) {
+void dialect_session::open(command_tag tag, const protocol::open& command) {
     id_ = command.session;
     label_ = command.label;
     std::set<std::uint64_t> listed;
@@ -64,7 +64,7 @@ void dialect_session::open(message_tag tag, const protocol::open& command) {
     renew_all(tag);
 }
 
-void dialect_session::enter(message_tag tag, const protocol::enter& command) {
+void dialect_session::enter(command_tag tag, const protocol::enter& command) {
     if (const auto found = records_.find(command.request.number); found != records_.end()) {
         const record_ptr record = found->second;
         if (record->phase == phase::leaving)
@@ -88,7 +88,7 @@ void dialect_session::enter(message_tag tag, const protocol::enter& command) {
     look(made);
 }
 
-void dialect_session::leave(message_tag tag, const protocol::leave& command) {
+void dialect_session::leave(command_tag tag, const protocol::leave& command) {
     const auto found = records_.find(command.request.number);
     if (found == records_.end()) return teller_.reply(tag, {event(ended{command.request, end_reason::withdrawn, 0})});
     const record_ptr record = found->second;
@@ -96,7 +96,7 @@ void dialect_session::leave(message_tag tag, const protocol::leave& command) {
     drop(record, [this, tag, over] { teller_.reply(tag, {event(over)}); });
 }
 
-void dialect_session::close(message_tag tag, const protocol::close& command) {
+void dialect_session::close(command_tag tag, const protocol::close& command) {
     const auto missing = std::make_shared<std::size_t>(records_.size() + 1);
     const auto one_less = [this, missing, tag, session = command.session] {
         if (--*missing == 0) teller_.reply(tag, {event(closed{session})});
@@ -108,7 +108,7 @@ void dialect_session::close(message_tag tag, const protocol::close& command) {
 
 // ---- what is held ----
 
-void dialect_session::renew_all(message_tag tag) {
+void dialect_session::renew_all(command_tag tag) {
     ++round_;
     const auto round = std::make_shared<struct round>();
     round->tag = tag;
@@ -228,7 +228,7 @@ void dialect_session::grant(record& record, const outcome& outcome) {
 /// Who asked hears how it stands.
 void dialect_session::answer(record& record) {
     if (!record.asked) return;
-    const message_tag tag = *std::exchange(record.asked, std::nullopt);
+    const command_tag tag = *std::exchange(record.asked, std::nullopt);
     if (record.phase == phase::held)
         teller_.reply(tag, {granted(record)});
     else

@@ -22,8 +22,8 @@ namespace baton::dialects {
 class teller {
 public:
     virtual ~teller() = default;
-    virtual void reply(message_tag tag, std::vector<protocol::event> events) = 0;
-    virtual void fail(message_tag tag, std::error_code why) = 0;
+    virtual void reply(command_tag tag, std::vector<protocol::event> events) = 0;
+    virtual void fail(command_tag tag, std::error_code why) = 0;
     virtual void notice(protocol::event event) = 0;
 };
 
@@ -33,7 +33,7 @@ public:
         : dialect_{dialect}, talk_{talk}, speaker_{speaker}, teller_{teller} {}
 
     /// Only while there is a connection.
-    void perform(const message& message);
+    void perform(const tagged_command& each);
     /// What was asked will not be answered. Nothing is asked until the client opens its session on the next connection.
     void connection_lost();
     void listen(const std::string& name, const turn& who);
@@ -65,7 +65,7 @@ private:
         protocol::serial fence = 0;
         std::vector<protocol::abandoned_resource> abandoned;
         std::optional<protocol::instant> hold_deadline;
-        std::optional<message_tag> asked;  // by an `enter` that is not answered
+        std::optional<command_tag> asked;  // by an `enter` that is not answered
         std::weak_ptr<const dialect_session::question> question;
         bool look_again = false;                 // something changed during the look
         std::uint64_t round = 0;                 // the renewal after which it was asked for
@@ -76,16 +76,16 @@ private:
     };
     using record_ptr = std::shared_ptr<record>;
     struct round {
-        message_tag tag = 0;
+        command_tag tag = 0;
         std::size_t missing = 0;
         std::error_code error;
     };
 
-    void enter(message_tag tag, const protocol::enter& command);
-    void leave(message_tag tag, const protocol::leave& command);
-    void open(message_tag tag, const protocol::open& command);
-    void close(message_tag tag, const protocol::close& command);
-    void renew_all(message_tag tag);
+    void enter(command_tag tag, const protocol::enter& command);
+    void leave(command_tag tag, const protocol::leave& command);
+    void open(command_tag tag, const protocol::open& command);
+    void close(command_tag tag, const protocol::close& command);
+    void renew_all(command_tag tag);
     void renewed(const std::shared_ptr<round>& round, const record_ptr& record, const outcome& outcome);
     void finish(const std::shared_ptr<round>& round);
     void look(const record_ptr& record);

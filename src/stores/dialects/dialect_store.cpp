@@ -28,7 +28,7 @@ using detail::reply_class;
 
 /// These servers remember nothing of who they were: there is one memory, whatever becomes of it.
 constexpr lineage only_lineage = 1;
-constexpr message_tag any_tag = 1;  // answers come in order
+constexpr command_tag any_tag = 1;  // answers come in order
 
 /// What the dialect says on every connection is confirmed by a push, if it is not refused; TIME brings the answer.
 std::string last_words(dialect::speaker& speaker) {
@@ -63,7 +63,7 @@ public:
     void use(const std::shared_ptr<resp::connection>& connection) { connection_ = connection; }
 
     /// On the thread of whoever sends.
-    void send(std::vector<message> messages);
+    void send(std::vector<tagged_command> messages);
     void inspect(const inspect_filter& filter, resp::look_answer answer);
 
     // The connection.
@@ -81,7 +81,7 @@ public:
         forget();
         line_user::hopeless(why);
     }
-    void answered(message_tag tag, const resp::value& answer) override;
+    void answered(command_tag tag, const resp::value& answer) override;
     void pushed(const resp::value& message) override;
 
     // The turns.
@@ -96,11 +96,11 @@ public:
     [[nodiscard]] std::string random_bytes() override;
 
     // The client.
-    void reply(message_tag tag, std::vector<protocol::event> events) override {
+    void reply(command_tag tag, std::vector<protocol::event> events) override {
         if (const auto told = listener()) told->replied(tag, only_lineage, std::move(events));
     }
-    void fail(message_tag tag, std::error_code why) override {
-        if (const auto told = listener()) told->failed(tag, failure::rejected, why);
+    void fail(command_tag tag, std::error_code why) override {
+        if (const auto told = listener()) told->failed(tag, command_failure::rejected, why);
     }
     void notice(protocol::event event) override {
         if (const auto told = listener()) told->noticed(only_lineage, std::move(event));
@@ -174,14 +174,14 @@ void dialect_user::give_up_connection(std::chrono::milliseconds after) {
 
 bool dialect_user::transmit(std::string_view bytes, std::size_t expected) {
     const auto connection = connection_.lock();
-    return up_ && connection && connection->send(bytes, std::vector<message_tag>(expected, any_tag));
+    return up_ && connection && connection->send(bytes, std::vector<command_tag>(expected, any_tag));
 }
 
-void dialect_user::send(std::vector<message> messages) {
+void dialect_user::send(std::vector<tagged_command> messages) {
     if (why_hopeless()) return refuse_if_hopeless(messages);
     asio::post(context_, [self = self(), messages = std::move(messages)] {
         if (!self->up_) return;
-        for (const message& message : messages) self->session_.perform(message);
+        for (const tagged_command& each : messages) self->session_.perform(each);
         self->set_timer();
     });
 }
@@ -192,7 +192,7 @@ void dialect_user::ask(std::vector<words> commands, std::function<void(const ans
     if (transmit(bytes, commands.size())) questions_.push_back({commands.size(), {}, std::move(done)});
 }
 
-void dialect_user::answered(message_tag, const resp::value& answer) {
+void dialect_user::answered(command_tag, const resp::value& answer) {
     if (!up_ || questions_.empty()) return;
     if (answer.kind == resp::kind::error) {
         const reply_class what = detail::classify(answer.text);
@@ -278,7 +278,7 @@ public:
     }
     [[nodiscard]] std::optional<lease_pace> pace() const override { return dialect_->pace(); }
     [[nodiscard]] bool shows_labels() const override { return false; }
-    [[nodiscard]] std::string objection(const std::vector<claim>& claims,
+    [[nodiscard]] std::string objection(std::span<const claim> claims,
                                         const protocol::enter_options& options) const override {
         return dialect_->objection(claims, options);
     }

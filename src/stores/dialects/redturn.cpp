@@ -297,7 +297,7 @@ public:
     explicit redturn(redturn_options options) : options_{std::move(options)} {}
 
     [[nodiscard]] lease_pace pace() const override { return {options_.timeout, options_.refresh_interval}; }
-    [[nodiscard]] std::string objection(const std::vector<claim>& claims,
+    [[nodiscard]] std::string objection(std::span<const claim> claims,
                                         const protocol::enter_options& options) const override {
         return one_exclusive_name("redturn", claims, options);
     }

@@ -117,14 +117,14 @@ public:
         fail_looks(why);
         line_user::hopeless(why);
     }
-    void answered(message_tag tag, const resp::value& answer) override {
+    void answered(command_tag tag, const resp::value& answer) override {
         if (auto look = take_look(tag)) return answer_look(look, answer);
         const auto told = listener();
         if (!told) return;
         if (auto heard = resp::decode_answer(answer))
             told->replied(tag, heard->lineage, std::move(heard->events));
         else
-            told->failed(tag, failure::rejected, noted(answer));
+            told->failed(tag, command_failure::rejected, noted(answer));
     }
     void pushed(const resp::value& message) override {
         const auto told = listener();
@@ -133,13 +133,13 @@ public:
     }
 
     /// Tags of looks have a bit that clients' tags never reach.
-    message_tag add_look(resp::look_answer answer) {
+    command_tag add_look(resp::look_answer answer) {
         const std::lock_guard lock{mutex_};
-        const message_tag tag = look_bit | ++looked_;
+        const command_tag tag = look_bit | ++looked_;
         looks_.emplace(tag, std::move(answer));
         return tag;
     }
-    resp::look_answer take_look(message_tag tag) {
+    resp::look_answer take_look(command_tag tag) {
         const std::lock_guard lock{mutex_};
         auto node = looks_.extract(tag);
         return node ? std::move(node.mapped()) : nullptr;
@@ -155,7 +155,7 @@ private:
         return all ? made : resp::passed_descriptors{};
     }
 
-    static constexpr message_tag look_bit = message_tag{1} << 62U;
+    static constexpr command_tag look_bit = command_tag{1} << 62U;
 
     [[nodiscard]] bool is_starting() const override { return starting_; }
     [[nodiscard]] resp::dialled dial() const {
@@ -186,7 +186,7 @@ private:
         return error;
     }
     void fail_looks(std::error_code why) {
-        std::map<message_tag, resp::look_answer> failed;
+        std::map<command_tag, resp::look_answer> failed;
         {
             const std::lock_guard lock{mutex_};
             failed.swap(looks_);
@@ -208,8 +208,8 @@ private:
     int retired_ = 0;             // agents of another version that made way, in a row
     std::atomic<bool> starting_{false};
     std::mutex mutex_;
-    message_tag looked_ = 0;
-    std::map<message_tag, resp::look_answer> looks_;
+    command_tag looked_ = 0;
+    std::map<command_tag, resp::look_answer> looks_;
 };
 
 class local_line final : public resp::connected_line {
@@ -219,19 +219,19 @@ public:
         begin();
     }
 
-    void send(std::vector<message> messages) override {
+    void send(std::vector<tagged_command> messages) override {
         std::string bytes;
-        std::vector<message_tag> tags;
-        for (const message& message : messages) {
-            resp::encode(bytes, message.command);
-            tags.push_back(message.tag);
+        std::vector<command_tag> tags;
+        for (const tagged_command& each : messages) {
+            resp::encode(bytes, each.command);
+            tags.push_back(each.tag);
         }
         if (!connection()->send(bytes, tags)) translator_->refuse_if_hopeless(messages);
     }
     void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
         std::string bytes;
         resp::encode(bytes, resp::look{filter});
-        const message_tag tag = translator_->add_look(std::move(answer));
+        const command_tag tag = translator_->add_look(std::move(answer));
         if (connection()->send(bytes, {tag})) return;
         const auto why = translator_->why_hopeless();
         if (const auto look = translator_->take_look(tag)) look(why ? why : errc::store_unavailable, {});

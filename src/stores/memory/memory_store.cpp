@@ -19,19 +19,19 @@ constexpr lineage only_lineage = 1;  // the memory of a process is lost with the
 /// The engine, and who listens to which session.
 class host {
 public:
-    void perform(const std::weak_ptr<store_listener>& from, std::vector<message> messages) {
-        std::vector<std::pair<message_tag, std::vector<protocol::event>>> replies;
+    void perform(const std::weak_ptr<store_listener>& from, std::vector<tagged_command> messages) {
+        std::vector<std::pair<command_tag, std::vector<protocol::event>>> replies;
         std::vector<notice> notices;
         replies.reserve(messages.size());
         {
             const std::lock_guard lock{mutex_};
-            for (message& message : messages) {
-                const core::session_id sender = core::sender_of(message.command);
-                auto outcome = host_.apply(message.command, sender);
-                if (was_opened(message.command, outcome.reply)) listeners_[sender] = from;
-                replies.emplace_back(message.tag, std::move(outcome.reply));
+            for (tagged_command& each : messages) {
+                const core::session_id sender = core::sender_of(each.command);
+                auto outcome = host_.apply(each.command, sender);
+                if (was_opened(each.command, outcome.reply)) listeners_[sender] = from;
+                replies.emplace_back(each.tag, std::move(outcome.reply));
                 route(outcome.notices, notices);
-                if (std::holds_alternative<protocol::close>(message.command)) listeners_.erase(sender);
+                if (std::holds_alternative<protocol::close>(each.command)) listeners_.erase(sender);
             }
             arm();
         }
@@ -135,7 +135,7 @@ public:
     memory_line(std::shared_ptr<running_host> host, std::weak_ptr<store_listener> listener)
         : host_{std::move(host)}, listener_{std::move(listener)} {}
 
-    void send(std::vector<message> messages) override { (*host_)->perform(listener_, std::move(messages)); }
+    void send(std::vector<tagged_command> messages) override { (*host_)->perform(listener_, std::move(messages)); }
     void reset() override {}  // there is nothing between us that could be silent
     void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
         answer({}, (*host_)->look(filter));

@@ -71,17 +71,17 @@ public:
         forget();
         line_user::hopeless(why);
     }
-    void answered(message_tag tag, const resp::value& answer) override;
+    void answered(command_tag tag, const resp::value& answer) override;
     void pushed(const resp::value& message) override;
 
     void use(const std::shared_ptr<resp::connection>& connection) { connection_ = connection; }
 
     /// On the thread of whoever sends.
-    void send(std::vector<message> messages);
+    void send(std::vector<tagged_command> messages);
     void inspect(const inspect_filter& filter, resp::look_answer answer);
 
 private:
-    static constexpr message_tag tick_tag = message_tag{1} << 61U;
+    static constexpr command_tag tick_tag = command_tag{1} << 61U;
 
     struct looking {
         inspect_filter filter;
@@ -90,7 +90,7 @@ private:
         redis::section section = section::sessions;
     };
 
-    bool transmit(std::string_view bytes, const std::vector<message_tag>& tags) {
+    bool transmit(std::string_view bytes, const std::vector<command_tag>& tags) {
         const auto connection = connection_.lock();
         return connection && connection->send(bytes, tags);
     }
@@ -98,8 +98,8 @@ private:
         if (const auto connection = connection_.lock()) connection->reset();
     }
     void forget();
-    void failed(message_tag tag, std::string_view error);
-    void other_lineage(message_tag tag, std::string_view error);
+    void failed(command_tag tag, std::string_view error);
+    void other_lineage(command_tag tag, std::string_view error);
     void heard(const script_answer& answer);
     void look_when_due(const script_head& head);
     void tick();
@@ -117,16 +117,16 @@ private:
     std::minstd_rand dice_{std::random_device{}()};
 
     std::mutex mutex_;
-    std::map<message_tag, protocol::session_id> asked_;  // by whom, as answers do not say it
-    std::map<message_tag, std::shared_ptr<looking>> looks_;
+    std::map<command_tag, protocol::session_id> asked_;  // by whom, as answers do not say it
+    std::map<command_tag, std::shared_ptr<looking>> looks_;
     std::optional<protocol::session_id> subscribed_;
-    message_tag own_ = 0;
+    command_tag own_ = 0;
 };
 
 void redis_user::forget() {
     look_timer_.cancel();
     waiting_.clear();
-    std::map<message_tag, std::shared_ptr<looking>> looks;
+    std::map<command_tag, std::shared_ptr<looking>> looks;
     {
         const std::lock_guard lock{mutex_};
         asked_.clear();
@@ -136,34 +136,34 @@ void redis_user::forget() {
     for (const auto& [tag, look] : looks) look->answer(errc::store_unavailable, {});
 }
 
-void redis_user::send(std::vector<message> messages) {
+void redis_user::send(std::vector<tagged_command> messages) {
     std::string bytes;
-    std::vector<message_tag> tags;
+    std::vector<command_tag> tags;
     {
         const std::lock_guard lock{mutex_};
-        for (message& message : messages) {
-            const protocol::session_id sender = protocol::sender_of(message.command);
+        for (tagged_command& each : messages) {
+            const protocol::session_id sender = protocol::sender_of(each.command);
             // Before the session is opened, so that no notice to it is missed.
-            if (std::holds_alternative<protocol::open>(message.command) && subscribed_ != sender) {
+            if (std::holds_alternative<protocol::open>(each.command) && subscribed_ != sender) {
                 if (subscribed_) subscribe(bytes, "UNSUBSCRIBE", wake_channel(address_.space, *subscribed_));
                 subscribe(bytes, "SUBSCRIBE", wake_channel(address_.space, sender));
                 subscribed_ = sender;
             }
-            encode(bytes, call_of(address_.space, lineage_, message.command));
-            tags.push_back(message.tag);
-            asked_.insert_or_assign(message.tag, sender);
+            encode(bytes, call_of(address_.space, lineage_, each.command));
+            tags.push_back(each.tag);
+            asked_.insert_or_assign(each.tag, sender);
         }
     }
     if (transmit(bytes, tags)) return;
     {
         const std::lock_guard lock{mutex_};
-        for (const message_tag tag : tags) asked_.erase(tag);
+        for (const command_tag tag : tags) asked_.erase(tag);
         subscribed_.reset();
     }
     refuse_if_hopeless(messages);
 }
 
-void redis_user::answered(message_tag tag, const resp::value& answer) {
+void redis_user::answered(command_tag tag, const resp::value& answer) {
     protocol::session_id sender;
     std::shared_ptr<looking> look;
     {
@@ -180,16 +180,16 @@ void redis_user::answered(message_tag tag, const resp::value& answer) {
         listener->replied(tag, reply->head.lineage, reply->events);
 }
 
-void redis_user::failed(message_tag tag, std::string_view error) {
+void redis_user::failed(command_tag tag, std::string_view error) {
     if (error.starts_with("BATONLINEAGE ")) return other_lineage(tag, error);
     const reply_class what = detail::classify(error);
     if (what == reply_class::no_script || what == reply_class::unavailable) return reset();
     if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
-        listener->failed(tag, failure::rejected, detail::error_of(what));
+        listener->failed(tag, command_failure::rejected, detail::error_of(what));
 }
 
 /// The space is not what it was. Where it is not there at all, a new connection makes it anew.
-void redis_user::other_lineage(message_tag tag, std::string_view error) {
+void redis_user::other_lineage(command_tag tag, std::string_view error) {
     const auto found = lineage_in(error);
     if (!found || *found <= lineage_) return reset();
     lineage_ = *found;
@@ -233,7 +233,7 @@ void redis_user::look_when_due(const script_head& head) {
 
 void redis_user::tick() {
     std::string bytes;
-    message_tag tag = 0;
+    command_tag tag = 0;
     {
         const std::lock_guard lock{mutex_};
         tag = tick_tag | ++own_;
@@ -249,7 +249,7 @@ void redis_user::inspect(const inspect_filter& filter, resp::look_answer answer)
 
 void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::string& cursor) {
     std::string bytes;
-    message_tag tag = 0;
+    command_tag tag = 0;
     {
         const std::lock_guard lock{mutex_};
         tag = tick_tag | ++own_;

@@ -36,7 +36,7 @@ void put_if_any(std::string& out, const std::optional<duration>& time) {
         out += "-:";
 }
 
-char letter(mode mode) { return mode == mode::exclusive ? 'x' : mode == mode::shared ? 's' : 'p'; }
+char letter(mode mode) { return mode == claim_mode::exclusive ? 'x' : mode == claim_mode::shared ? 's' : 'p'; }
 
 void put_mode(std::string& out, const claim& claim) {
     out += letter(claim.mode);
@@ -80,7 +80,7 @@ std::string text_of(const live_request& live) {
 }
 
 bool is_plain_exclusive(const claim& claim) {
-    return claim.mode == mode::exclusive && claim.permits == 0 && claim.limit == 0;
+    return claim.mode == claim_mode::exclusive && claim.permits == 0 && claim.limit == 0;
 }
 
 void add_claims(std::vector<std::string>& out, const enter& command) {

@@ -9,11 +9,11 @@ namespace {
 
 using namespace protocol;
 
-mode mode_of(text_reader& from) {
+claim_mode mode_of(text_reader& from) {
     switch (from.letter()) {
-        case 'x': return mode::exclusive;
-        case 's': return mode::shared;
-        case 'p': return mode::permits;
+        case 'x': return claim_mode::exclusive;
+        case 's': return claim_mode::shared;
+        case 'p': return claim_mode::permits;
         default: from.fail(); return {};
     }
 }
@@ -74,7 +74,7 @@ void script_pages::add_request(text_reader& from, request_view request) {
         view.slots = read_slots(from);
         if (from.failed()) return;
         resource_view& resource = resources_[name];
-        if (view.admitted) resource.used += view.mode == mode::permits ? view.permits : 1;
+        if (view.admitted) resource.used += view.mode == claim_mode::permits ? view.permits : 1;
         request.claims.push_back({std::move(name), view.mode, view.permits, view.limit});
         (request.fence != 0 ? resource.holders : resource.queue).push_back(std::move(view));
     }

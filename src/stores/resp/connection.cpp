@@ -163,7 +163,7 @@ void connection::take(std::string_view bytes) {
 void connection::take(value message) {
     if (message.kind == kind::push) return user_->pushed(message);
     if (!greeted_) return greet(user_->answered_greeting(message));
-    message_tag tag = 0;
+    command_tag tag = 0;
     {
         const std::lock_guard lock{mutex_};
         if (stopped_) return;
@@ -195,7 +195,7 @@ void connection::drop(std::error_code why) {
     try_again(why);
 }
 
-bool connection::send(std::string_view bytes, const std::vector<message_tag>& tags) {
+bool connection::send(std::string_view bytes, const std::vector<command_tag>& tags) {
     std::unique_lock lock{mutex_};
     if (!up_) return false;
     out_ += bytes;

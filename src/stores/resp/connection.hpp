@@ -54,7 +54,7 @@ public:
     virtual void up(lineage lineage) = 0;
     virtual void down(std::error_code why) = 0;
     virtual void hopeless(std::error_code why) = 0;
-    virtual void answered(message_tag tag, const value& answer) = 0;
+    virtual void answered(command_tag tag, const value& answer) = 0;
     virtual void pushed(const value& message) = 0;
 
 protected:
@@ -68,7 +68,7 @@ public:
     /// Thread-safe, all of them.
     void start();
     /// One answer is expected for each tag. False, and nothing is sent, while it is down.
-    bool send(std::string_view bytes, const std::vector<message_tag>& tags);
+    bool send(std::string_view bytes, const std::vector<command_tag>& tags);
     /// Drops the connection and makes another. While it waits before the next attempt, that attempt is made now; an
     /// attempt that is under way goes on.
     void reset();
@@ -112,7 +112,7 @@ private:
     bool awaiting_writable_ = false;
     std::string out_;
     passed_descriptors with_;  // go with the first byte of it
-    std::deque<message_tag> expected_;
+    std::deque<command_tag> expected_;
 };
 
 }  // namespace baton::resp

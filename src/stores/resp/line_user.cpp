@@ -19,7 +19,7 @@ void line_user::up(lineage lineage) {
 }
 
 void line_user::down(std::error_code why) {
-    if (const auto told = listener()) told->down(why);
+    if (const auto told = listener()) told->down({why});
 }
 
 void line_user::hopeless(std::error_code why) {
@@ -36,15 +36,15 @@ std::error_code line_user::why_hopeless() {
     return hopeless_;
 }
 
-void line_user::refuse_if_hopeless(const std::vector<message>& messages) {
+void line_user::refuse_if_hopeless(std::span<tagged_command> messages) {
     const auto why = why_hopeless();
     const auto told = listener();
     if (!why || !told) return;
-    for (const message& message : messages) {
-        if (const auto* close = std::get_if<protocol::close>(&message.command))
-            told->replied(message.tag, 0, {{{}, protocol::closed{close->session}}});
+    for (const tagged_command& each : messages) {
+        if (const auto* close = std::get_if<protocol::close>(&each.command))
+            told->replied(each.tag, 0, std::vector<protocol::event>{{{}, protocol::closed{close->session}}});
         else
-            told->failed(message.tag, failure::rejected, why);
+            told->failed(each.tag, command_failure::rejected, {why});
     }
 }
 

@@ -16,7 +16,7 @@
 
 namespace baton::resp {
 
-using look_answer = std::function<void(std::error_code, snapshot)>;
+using look_answer = inspect_answer;
 
 class line_user : public connection_user {
 public:
@@ -32,7 +32,7 @@ public:
 
     [[nodiscard]] std::error_code why_hopeless();
     /// What could not be sent, if that is for good.
-    void refuse_if_hopeless(const std::vector<message>& messages);
+    void refuse_if_hopeless(std::span<tagged_command> messages);
     void wait_until_settled();
 
 protected:
@@ -80,8 +80,8 @@ public:
         begin();
     }
 
-    void send(std::vector<message> messages) override { user_->send(std::move(messages)); }
-    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
+    void send(std::span<tagged_command> commands) override { user_->send(commands); }
+    void inspect(const inspect_filter& filter, inspect_answer answer) override {
         user_->inspect(filter, std::move(answer));
     }
 

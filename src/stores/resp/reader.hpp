@@ -120,8 +120,8 @@ template <typename Enum, typename Name> Enum enumerator(reader& from, Enum last,
     return Enum{};
 }
 
-inline std::string_view word(mode mode) {
-    return mode == mode::exclusive ? "exclusive" : mode == mode::shared ? "shared" : "permits";
+inline std::string_view word(claim_mode mode) {
+    return mode == claim_mode::exclusive ? "exclusive" : mode == claim_mode::shared ? "shared" : "permits";
 }
 
 }  // namespace baton::resp

@@ -26,11 +26,11 @@ public:
     words& add(const session_id& id) { return add(std::string_view{to_hex(id)}); }
     words& add(const request_id& id) { return add(id.session).add(id.number); }
     words& add(const std::optional<duration>& time) { return time ? add(time->count()) : add("-"); }
-    words& add(const std::vector<claim>& claims) {
+    words& add(std::span<const claim> claims) {
         add(claims.size());
         for (const claim& claim : claims) {
             add(word(claim.mode)).add(claim.resource);
-            if (claim.mode == mode::permits) add(claim.permits).add(claim.limit);
+            if (claim.mode == claim_mode::permits) add(claim.permits).add(claim.limit);
         }
         return *this;
     }
@@ -98,9 +98,9 @@ words to_words(const pause& command) { return words{"BATON.PAUSE"}.add(command.u
 std::vector<claim> read_claims(reader& from) {
     std::vector<claim> claims(from.count(2));
     for (claim& claim : claims) {
-        claim.mode = enumerator(from, mode::permits, word);
+        claim.mode = enumerator(from, claim_mode::permits, word);
         claim.resource = from.text();
-        if (claim.mode != mode::permits) continue;
+        if (claim.mode != claim_mode::permits) continue;
         claim.permits = from.number<std::uint32_t>();
         claim.limit = from.number<std::uint32_t>();
     }

@@ -64,7 +64,7 @@ void write_slot(std::string& out, slot slot) { writer{out}.number(std::uint64_t{
 void write_claim_view(std::string& out, const claim_view& view) {
     map_writer map;
     map.put("ticket", view.ticket).put("mode", word(view.mode));
-    if (view.mode == mode::permits)
+    if (view.mode == claim_mode::permits)
         map.put("permits", std::uint64_t{view.permits}).put("limit", std::uint64_t{view.limit});
     map.put("admitted", std::uint64_t{view.admitted}).put("slots", view.slots, write_slot).append_to(out);
 }
@@ -72,7 +72,7 @@ void write_claim_view(std::string& out, const claim_view& view) {
 void write_claim(std::string& out, const claim& claim) {
     map_writer map;
     map.put("resource", claim.resource).put("mode", word(claim.mode));
-    if (claim.mode == mode::permits)
+    if (claim.mode == claim_mode::permits)
         map.put("permits", std::uint64_t{claim.permits}).put("limit", std::uint64_t{claim.limit});
     map.append_to(out);
 }

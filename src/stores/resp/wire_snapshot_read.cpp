@@ -36,10 +36,10 @@ public:
     void get(std::string_view key, std::string& text) const {
         if (const value* found = find(key, kind::bulk)) text = found->text;
     }
-    void get(std::string_view key, mode& mode) const {
+    void get(std::string_view key, claim_mode& mode) const {
         const value* found = find(key, kind::bulk);
         if (found == nullptr) return;
-        for (const baton::mode each : {mode::exclusive, mode::shared, mode::permits})
+        for (const baton::claim_mode each : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits})
             if (found->text == word(each)) {
                 mode = each;
                 return;
