@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "client/client_maker.hpp"
 #include "client/printable.hpp"
 #include "client/url.hpp"
 #include "failure.hpp"
@@ -68,8 +69,9 @@ std::shared_ptr<store> open_store(const place& place, detail::local_options opti
     return or_fail([&] { return store_maker_used()(address_of(place), std::move(options)); });
 }
 
-client open_client(std::shared_ptr<store> store, const client_options& options) {
-    return or_fail([&] { return client{std::move(store), options}; });
+client open_client(std::shared_ptr<store> store, const client_options& options,
+                   std::shared_ptr<detail::stand_in> stand_in) {
+    return or_fail([&] { return detail::client_maker::make(std::move(store), options, std::move(stand_in)); });
 }
 
 client open_client(const place& place) { return open_client(open_store(place)); }

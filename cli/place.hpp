@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "baton/client.hpp"
+#include "client/stand_in.hpp"
 #include "stores/local/local_store.hpp"
 
 namespace baton::cli {
@@ -37,7 +38,8 @@ struct place {
 /// Every verb gets its client here. The options are those of `local:`; other stores have no use for them. These throw
 /// `failure`.
 [[nodiscard]] std::shared_ptr<store> open_store(const place& place, detail::local_options options = {});
-[[nodiscard]] client open_client(std::shared_ptr<store> store, const client_options& options = {});
+[[nodiscard]] client open_client(std::shared_ptr<store> store, const client_options& options = {},
+                                 std::shared_ptr<detail::stand_in> stand_in = nullptr);
 [[nodiscard]] client open_client(const place& place);
 /// For verbs that only look: it starts no agent. Where none runs, its calls fail with errc::no_agent.
 [[nodiscard]] client open_looking_client(const place& place);

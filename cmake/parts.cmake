@@ -1,11 +1,12 @@
 # The library that users link, libbaton.a, is made of parts, one folder each. A part is a static library too, so that
 # tests link only what they test; nothing is compiled twice.
 
-# baton_part(NAME [ASIO] SOURCES…): a part of the library. With ASIO, it uses Baton's private Asio.
+# baton_part(NAME [ASIO] [PROGRAM] SOURCES…): a part of the library; with PROGRAM, of the program `baton` alone. With
+# ASIO, it uses Asio, which no part of the library does: a program that links it may have any Asio of its own.
 # Half of the time to compile a file goes into headers that all files include, so these are precompiled: once for the
 # parts without Asio, by the first of them, and once for those with it.
 function(baton_part name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO" "" "")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO;PROGRAM" "" "")
     add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
     target_compile_features(${name} PUBLIC cxx_std_20)
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -13,7 +14,7 @@ function(baton_part name)
     set(precompiled plain)
     if(arg_ASIO)
         set(precompiled asio)
-        target_link_libraries(${name} PRIVATE baton_private_asio)
+        target_link_libraries(${name} PRIVATE baton_asio)
     endif()
     # Users may link it into shared libraries; calls within it stay as direct as they are without.
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
@@ -25,5 +26,7 @@ function(baton_part name)
         target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/precompiled/${precompiled}.hpp)
         set_property(GLOBAL PROPERTY BATON_PRECOMPILED_${precompiled} ${name})
     endif()
-    set_property(GLOBAL APPEND PROPERTY BATON_PARTS ${name})
+    if(NOT arg_PROGRAM)
+        set_property(GLOBAL APPEND PROPERTY BATON_PARTS ${name})
+    endif()
 endfunction()

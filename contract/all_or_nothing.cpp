@@ -74,9 +74,9 @@ void overlapping_sets_never_deadlock(bench& bench) {
 void modes_mix_in_one_request(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
-    const lease all = a.acquire(exclusive("db") & shared("config") & permits("gpu", 2, 3));
-    const lease reader = b.acquire(shared("config") & permits("gpu", 1, 3), {.wait = patience()});
-    const attempt third = b.queue(shared("config") & permits("gpu", 1, 3));
+    const lease all = a.acquire(exclusive("db") & shared("config") & permits("gpu", {.count = 2, .limit = 3}));
+    const lease reader = b.acquire(shared("config") & permits("gpu", {.count = 1, .limit = 3}), {.wait = patience()});
+    const attempt third = b.queue(shared("config") & permits("gpu", {.count = 1, .limit = 3}));
     EXPECT_TRUE(reader.valid());
 }
 

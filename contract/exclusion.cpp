@@ -75,9 +75,9 @@ void permits_stay_within_their_limit(bench& bench) {
 void permits_are_held_together_up_to_the_limit(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
-    const lease one = a.acquire(permits("gpu", 1, 2), {.wait = patience()});
-    lease two = b.acquire(permits("gpu", 1, 2), {.wait = patience()});
-    attempt third = a.queue(permits("gpu", 1, 2));
+    const lease one = a.acquire(permits("gpu", {.count = 1, .limit = 2}), {.wait = patience()});
+    lease two = b.acquire(permits("gpu", {.count = 1, .limit = 2}), {.wait = patience()});
+    attempt third = a.queue(permits("gpu", {.count = 1, .limit = 2}));
     two.release();
     EXPECT_TRUE(third.granted_within());
 }
@@ -86,7 +86,7 @@ void sharers_and_permits_do_not_fit(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     lease held = a.acquire(shared("gpu"));
-    attempt next = b.queue(permits("gpu", 1, 8));
+    attempt next = b.queue(permits("gpu", {.count = 1, .limit = 8}));
     held.release();
     EXPECT_TRUE(next.granted_within());
 }

@@ -16,13 +16,13 @@ public:
     void up(lineage lineage) noexcept override {
         if (const auto state = state_.lock()) state->up(number_, lineage);
     }
-    void down(std::error_code why) noexcept override {
+    void down(const store_error& why) noexcept override {
         if (const auto state = state_.lock()) state->down(number_, why);
     }
-    void replied(command_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept override {
+    void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept override {
         if (const auto state = state_.lock()) state->replied(number_, tag, lineage, std::move(events));
     }
-    void failed(command_tag tag, command_failure how, std::error_code why) noexcept override {
+    void failed(command_tag tag, command_failure how, const store_error& why) noexcept override {
         if (const auto state = state_.lock()) state->failed(number_, tag, how, why);
     }
     void noticed(lineage lineage, protocol::event event) noexcept override {
@@ -42,9 +42,9 @@ public:
     outer_line& operator=(const outer_line&) = delete;
     ~outer_line() override { state_->break_line(false); }
 
-    void send(std::vector<tagged_command> messages) override { state_->send(std::move(messages)); }
+    void send(std::span<tagged_command> messages) override { state_->send(std::move(messages)); }
     void reset() override { state_->reset(); }
-    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
+    void inspect(const inspect_filter& filter, inspect_answer answer) override {
         std::shared_ptr<store_line> line;
         {
             const std::lock_guard lock{state_->mutex};
@@ -103,7 +103,7 @@ void faulty_store::state::break_line(bool tell) {
     if (heard) heard->down(std::make_error_code(std::errc::connection_reset));
 }
 
-void faulty_store::state::send(std::vector<tagged_command> messages) {
+void faulty_store::state::send(std::span<tagged_command> messages) {
     std::vector<tagged_command> passed;
     std::shared_ptr<store_line> to;
     bool cut = false;

@@ -52,7 +52,7 @@ struct faulty_store::state : std::enable_shared_from_this<faulty_store::state> {
 
     void make_line();
     void break_line(bool tell);
-    void send(std::vector<tagged_command> messages);
+    void send(std::span<tagged_command> messages);
     void reset();
     void up(std::uint64_t number, lineage lineage);
     void down(std::uint64_t number, std::error_code why);

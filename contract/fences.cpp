@@ -49,14 +49,14 @@ void slots_are_the_lowest_free(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     using slots = std::vector<std::uint32_t>;
-    const lease one = a.acquire(permits("gpu", 2, 4));
-    lease two = b.acquire(permits("gpu", 1, 4));
-    const lease three = a.acquire(permits("gpu", 1, 4));
+    const lease one = a.acquire(permits("gpu", {.count = 2, .limit = 4}));
+    lease two = b.acquire(permits("gpu", {.count = 1, .limit = 4}));
+    const lease three = a.acquire(permits("gpu", {.count = 1, .limit = 4}));
     EXPECT_EQ(one.slots("gpu"), (slots{0, 1}));
     EXPECT_EQ(two.slots("gpu"), (slots{2}));
     EXPECT_EQ(three.slots("gpu"), (slots{3}));
     EXPECT_TRUE(one.slots("another").empty());
-    attempt next = b.queue(permits("gpu", 1, 4));
+    attempt next = b.queue(permits("gpu", {.count = 1, .limit = 4}));
     two.release();
     ASSERT_TRUE(next.granted_within());
     EXPECT_EQ(next.granted().slots("gpu"), (slots{2}));
@@ -70,7 +70,7 @@ void slots_are_unique_and_below_the_limit(bench& bench) {
     std::atomic<bool> wrong{false};
     hammer({a.client, b.client}, 2, [&](client& client, int thread) {
         const auto count = static_cast<std::uint32_t>(1 + thread % 2);
-        const lease lease = client.acquire(permits("gpu", count, limit), {.wait = patience()});
+        const lease lease = client.acquire(permits("gpu", {.count = count, .limit = limit}), {.wait = patience()});
         const auto& slots = lease.slots("gpu");
         if (slots.size() != count || !std::ranges::is_sorted(slots)) wrong = true;
         for (const std::uint32_t slot : slots)
@@ -85,8 +85,8 @@ void slots_are_unique_and_below_the_limit(bench& bench) {
 void slots_pass_on_from_the_dead(bench& bench) {
     actor dead = bench.join_mortal();
     actor heir = bench.join();
-    const lease held = dead.acquire(permits("gpu", 2, 2));
-    const attempt next = heir.queue(permits("gpu", 2, 2));
+    const lease held = dead.acquire(permits("gpu", {.count = 2, .limit = 2}));
+    const attempt next = heir.queue(permits("gpu", {.count = 2, .limit = 2}));
     dead.line->silence();
     ASSERT_TRUE(next.granted_within(bench.ttl() + bench.late()));
     EXPECT_EQ(next.granted().slots("gpu"), (std::vector<std::uint32_t>{0, 1}));

@@ -16,15 +16,15 @@ public:
         store_ = std::move(store);
         line_ = store_->connect(weak_from_this());
     }
-    void send(std::vector<tagged_command> messages) { line_->send(std::move(messages)); }
+    void send(std::span<tagged_command> messages) { line_->send(std::move(messages)); }
     [[nodiscard]] bool is_up() const { return up_; }
     [[nodiscard]] bool waits() const { return waits_; }
     [[nodiscard]] bool gone() const { return gone_; }
 
     void up(lineage) noexcept override { up_ = true; }
-    void down(std::error_code) noexcept override {}
-    void failed(command_tag, failure, std::error_code) noexcept override {}
-    void replied(command_tag, lineage, std::vector<event> events) noexcept override {
+    void down(const store_error&) noexcept override {}
+    void failed(command_tag, command_failure, const store_error&) noexcept override {}
+    void replied(command_tag, lineage, std::span<const event> events) noexcept override {
         for (const event& event : events)
             if (std::holds_alternative<queued>(event.what)) waits_ = true;
     }

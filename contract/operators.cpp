@@ -67,9 +67,9 @@ void a_pinned_limit_overrides_claims(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     a.client.resize("gpu", 1);
-    const lease one = a.acquire(permits("gpu", 1, 8));
-    attempt waiting = b.queue(permits("gpu", 1, 8));
-    attempt wide = b.start(permits("gpu", 2, 8));
+    const lease one = a.acquire(permits("gpu", {.count = 1, .limit = 8}));
+    attempt waiting = b.queue(permits("gpu", {.count = 1, .limit = 8}));
+    attempt wide = b.start(permits("gpu", {.count = 2, .limit = 8}));
     EXPECT_EQ(wide.error(), errc::above_limit);
     a.client.resize("gpu", {});
     EXPECT_TRUE(waiting.granted_within());
@@ -78,8 +78,8 @@ void a_pinned_limit_overrides_claims(bench& bench) {
 void a_waiter_above_a_new_limit_is_told(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
-    const lease one = a.acquire(permits("gpu", 1, 8));
-    const attempt wide = b.queue(permits("gpu", 8, 8));
+    const lease one = a.acquire(permits("gpu", {.count = 1, .limit = 8}));
+    const attempt wide = b.queue(permits("gpu", {.count = 8, .limit = 8}));
     a.client.resize("gpu", 4);
     EXPECT_EQ(wide.error(), errc::above_limit);
     EXPECT_TRUE(one.valid());
@@ -117,7 +117,7 @@ void what_is_free_is_not_shown(bench& bench) {
 
 void it_shows_what_is_in_use(bench& bench) {
     actor a = bench.join();
-    const lease some = a.acquire(permits("gpu", 2, 8));
+    const lease some = a.acquire(permits("gpu", {.count = 2, .limit = 8}));
     const snapshot seen = a.client.inspect({inspect_filter::match::prefix, "gp", false});
     ASSERT_EQ(seen.resources.size(), 1U);
     EXPECT_EQ(seen.resources[0].used, 2U);

@@ -87,9 +87,9 @@ void a_wide_request_is_not_starved(bench& bench) {
     // All but one permit are free, and singles come and go all the time: the wide one gets its turn all the same.
     actor a = bench.join();
     actor b = bench.join();
-    lease one = a.acquire(permits("gpu", 1, 4));
-    attempt wide = b.queue(permits("gpu", 4, 4));
-    attempt single = a.queue(permits("gpu", 1, 4));  // there is room, but not its turn
+    lease one = a.acquire(permits("gpu", {.count = 1, .limit = 4}));
+    attempt wide = b.queue(permits("gpu", {.count = 4, .limit = 4}));
+    attempt single = a.queue(permits("gpu", {.count = 1, .limit = 4}));  // there is room, but not its turn
     one.release();
     ASSERT_TRUE(wide.granted_within());
     EXPECT_FALSE(single.over());

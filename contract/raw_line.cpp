@@ -13,16 +13,16 @@ public:
         up_ = true;
         changed_.notify_all();
     }
-    void down(std::error_code) noexcept override {
+    void down(const store_error&) noexcept override {
         const std::lock_guard lock{mutex_};
         up_ = false;
     }
-    void replied(command_tag tag, lineage, std::vector<protocol::event> events) noexcept override {
+    void replied(command_tag tag, lineage, std::span<const protocol::event> events) noexcept override {
         const std::lock_guard lock{mutex_};
         answers_[tag] = {std::move(events), {}, true};
         changed_.notify_all();
     }
-    void failed(command_tag tag, failure, std::error_code why) noexcept override {
+    void failed(command_tag tag, command_failure, const store_error& why) noexcept override {
         const std::lock_guard lock{mutex_};
         answers_[tag] = {{}, why, true};
         changed_.notify_all();
@@ -73,7 +73,7 @@ raw_line::raw_line(const std::shared_ptr<store>& store)
 answer raw_line::ask(protocol::command command) { return ask_all({std::move(command)}).front(); }
 
 std::vector<answer> raw_line::ask_all(std::vector<protocol::command> commands) {
-    std::vector<tagged_command> messages;
+    std::span<tagged_command> messages;
     for (protocol::command& command : commands) messages.push_back({++tag_, std::move(command)});
     const command_tag last = tag_;
     line_->send(std::move(messages));

@@ -21,8 +21,8 @@ void malformed_requests_are_refused(bench& bench) {
         EXPECT_EQ(outcome(claims{std::vector<claim>(1'001, {"x", claim_mode::exclusive, 0, 0})}), errc::too_many_claims);
     }
     if (bench.can().permits) {
-        EXPECT_EQ(outcome(permits("gpu", 0, 8)), errc::permits_out_of_range);
-        EXPECT_EQ(outcome(permits("gpu", 9, 8)), errc::permits_out_of_range);
+        EXPECT_EQ(outcome(permits("gpu", {.count = 0, .limit = 8})), errc::permits_out_of_range);
+        EXPECT_EQ(outcome(permits("gpu", {.count = 9, .limit = 8})), errc::permits_out_of_range);
     }
     if (bench.can().hold_limit) {
         EXPECT_EQ(outcome(exclusive("x"), {.max_hold = 0ms}), errc::hold_limit_out_of_range);
@@ -49,7 +49,7 @@ void what_is_unsupported_is_said_to_be(bench& bench) {
         return protocol::enter{line.next(session), claims.list(), options};
     };
     if (!can.shared) asked.emplace_back("shared", enter(shared("x")));
-    if (!can.permits) asked.emplace_back("permits", enter(permits("x", 1, 2)));
+    if (!can.permits) asked.emplace_back("permits", enter(permits("x", {.count = 1, .limit = 2})));
     if (!can.several_names) asked.emplace_back("several names", enter(exclusive("x", "y")));
     if (!can.hold_limit) asked.emplace_back("hold limit", enter(exclusive("x"), {.hold_limit = 1s}));
     if (!can.nowait) asked.emplace_back("nowait", enter(exclusive("x"), {.nowait = true}));

@@ -31,7 +31,7 @@ int main() {
         write(row, lease.fence());                               // the resource refuses older fences
     }                                                            // released; the next in line owns it now
 
-    baton::lease all = client.acquire(baton::exclusive("db", "cache") & baton::permits("gpu", 2, 8), {.wait = 30s});
+    baton::lease all = client.acquire(baton::exclusive("db", "cache") & baton::permits("gpu", {.count = 2, .limit = 8}), {.wait = 30s});
     run_on(all.slots("gpu"), all.lost());                        // slots 0..7; a std::stop_token that fires before anyone else can own it
 
     if (auto lease = client.try_acquire(baton::shared("config"))) read();          // busy is an empty optional

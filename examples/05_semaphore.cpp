@@ -16,7 +16,7 @@ void print(const std::vector<std::uint32_t>& slots) {
 
 int main() {
     baton::client client{"memory:"};
-    const baton::lease two = client.acquire(baton::permits("gpu", 2, 4));
+    const baton::lease two = client.acquire(baton::permits("gpu", {.count = 2, .limit = 4}));
     std::cout << "two have";
     print(two.slots("gpu"));
 
@@ -27,7 +27,7 @@ int main() {
         print(gpu.slots());
     }
 
-    if (!client.try_acquire(baton::permits("gpu", 3, 4))) std::cout << "three more do not fit\n";
+    if (!client.try_acquire(baton::permits("gpu", {.count = 3, .limit = 4}))) std::cout << "three more do not fit\n";
 }
 
 // Output:

@@ -24,7 +24,7 @@ int main() {
     if (error == std::errc::operation_canceled) std::cout << "cancelled\n";
 
     // A refusal has a name, and all of them are `refused`.
-    static_cast<void>(client.acquire(baton::permits("gpu", 9, 8), {}, error));
+    static_cast<void>(client.acquire(baton::permits("gpu", {.count = 9, .limit = 8}), {}, error));
     if (error == baton::errc::permits_out_of_range && error == baton::error_kind::refused)
         std::cout << error.message() << '\n';
 

@@ -30,7 +30,7 @@ private:
     }
 
     const protocol::session_id id_{1, 2};
-    const std::vector<claim> claims_ = exclusive("bench/cycle").list();
+    const claim_list claims_ = exclusive("bench/cycle").list();
     std::uint64_t number_ = 0;
     protocol::instant now_{std::chrono::seconds{1'700'000'000}};
     core::engine engine_{{.max_ttl = std::chrono::hours{24}, .budget = {}}};

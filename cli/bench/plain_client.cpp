@@ -67,11 +67,11 @@ plain_client::plain_client(const std::string& url) {
                                  return {};
                              }};
     resp::greeting_step step = greeting.begin();
-    while (!step.error && !step.send.empty()) {
+    while (!step.error.code && !step.send.empty()) {
         write(step.send);
         step = greeting.answered(hear());
     }
-    if (step.error) fail(address, "the server does not let us in");
+    if (step.error.code) fail(address, "the server does not let us in");
 }
 
 plain_client::~plain_client() { close(socket_); }

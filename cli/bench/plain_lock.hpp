@@ -2,18 +2,19 @@
 // `cad`. What the client of Baton costs above this is Baton's own.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/event_loop.hpp"
+#include "base/process_wide.hpp"
 #include "bench/cad.hpp"
-#include "client/sleeping_thread.hpp"
 #include "stores/redis/dial.hpp"
 #include "stores/redis/greeting.hpp"
 #include "stores/resp/connection.hpp"
-#include "stores/resp/io_thread.hpp"
 
 namespace baton::bench {
 
@@ -21,71 +22,83 @@ namespace baton::bench {
 class plain_lock {
 public:
     explicit plain_lock(const std::string& url, std::string key = "plain")
-        : key_{std::move(key)}, user_{std::make_shared<user>(url, thread_)} {
+        : key_{std::move(key)}, user_{std::make_shared<user>(url, *loop_)} {
         connection_->start();
-        const resp::value loaded = user_->wait();  // the answer to the last words of the greeting
-        if (loaded.kind == resp::kind::error) throw std::runtime_error{"the server does not let us load a script"};
-        digest_ = loaded.text;
+        user_->wait();  // for the answer to the last words of the greeting
+        if (user_->digest().empty()) throw std::runtime_error{"the server does not let us load a script"};
+        digest_ = user_->digest();
     }
     plain_lock(const plain_lock&) = delete;
     plain_lock& operator=(const plain_lock&) = delete;
     ~plain_lock() { connection_->stop(); }
 
     void acquire() {
+        user_->begin();
         say({"SET", key_, "token", "NX", "PX", "10000"}, user::awaited);
-        if (user_->wait().text != "OK") throw std::runtime_error{"the plain lock is taken"};
+        if (user_->wait() != "OK") throw std::runtime_error{"the plain lock is taken"};
     }
     /// As a lease does: without waiting for the answer.
     void release() { say({"EVALSHA", digest_, "1", key_, "token"}, user::ignored); }
     void release_and_wait() {
+        user_->begin();
         say({"EVALSHA", digest_, "1", key_, "token"}, user::awaited);
-        if (user_->wait().number != 1) throw std::runtime_error{"the plain lock was lost"};
+        if (user_->wait() != "1") throw std::runtime_error{"the plain lock was lost"};
     }
 
 private:
-    class user final : public resp::connection_user, public detail::sleeping_thread {
+    class user final : public resp::connection_user {
     public:
         static constexpr command_tag awaited = 1;
         static constexpr command_tag ignored = 2;
 
-        user(const std::string& url, resp::io_thread& thread)
-            : address_{detail::parse_redis_address(url)}, thread_{thread} {}
+        user(const std::string& url, detail::event_loop& loop)
+            : address_{detail::parse_redis_address(url)}, loop_{loop} {
+            begin();
+        }
 
-        void dial(asio::io_context& context, resp::dial_result done) override {
-            detail::dial_redis(context, address_, std::move(done));
+        /// Before something is said that is answered.
+        void begin() { caller_.emplace(); }
+        /// The answer as text.
+        const std::string& wait() {
+            loop_.wait(*caller_);
+            return answer_;
+        }
+        [[nodiscard]] const std::string& digest() const { return digest_; }
+
+        void dial(detail::event_loop& loop, resp::dial_result done) override {
+            detail::dial_redis(loop, address_, std::move(done));
         }
         resp::greeting_step begin_greeting() override { return greeting_.begin(); }
         resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
-        void up(lineage) override { answered(awaited, loaded_); }
-        void down(std::error_code) override {}
-        void hopeless(std::error_code) override { answered(awaited, {resp::kind::error, 0, "the server refuses", {}}); }
+        void up(lineage) override { caller_->finish(); }
+        void down(const store_error&) override {}
+        void hopeless(const store_error&) override { caller_->finish(); }
         void pushed(const resp::value&) override {}
         void answered(command_tag tag, const resp::value& answer) override {
             if (tag != awaited) return;
-            answer_ = answer;
-            tell();
-            if (waiting_ != std::this_thread::get_id()) thread_.wake(*this);
-        }
-        resp::value wait() {
-            thread_.wait(*this);
-            forget();
-            return std::move(answer_);
+            if (answer.kind == resp::kind::number)
+                answer_ = std::to_string(answer.number);
+            else
+                answer_ = answer.text;
+            caller_->finish();
         }
 
     private:
+        struct caller final : detail::waiter {};
+
         const detail::redis_address address_;
-        resp::io_thread& thread_;
-        const std::thread::id waiting_ = std::this_thread::get_id();
-        resp::value loaded_;
+        detail::event_loop& loop_;
+        std::optional<caller> caller_;
+        std::string digest_;
         redis::greeting greeting_{address_,
                                   {},
                                   words({"SCRIPT", "LOAD", std::string{cad}}),
                                   [this](const resp::value& answer) -> resp::greeting_step {
                                       if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
-                                      loaded_ = answer;
+                                      digest_ = answer.text;
                                       return {.lineage = 1};
                                   }};
-        resp::value answer_;
+        std::string answer_;
     };
 
     static std::string words(const std::vector<std::string>& all) {
@@ -94,13 +107,13 @@ private:
         return bytes;
     }
     void say(const std::vector<std::string>& all, command_tag tag) {
-        if (!connection_->send(words(all), {tag})) throw std::runtime_error{"the server is gone"};
+        if (!connection_->send(words(all), std::array{tag})) throw std::runtime_error{"the server is gone"};
     }
 
     const std::string key_;
-    resp::io_thread thread_;
+    const std::shared_ptr<detail::event_loop> loop_ = detail::process_wide<detail::event_loop>();
     std::shared_ptr<user> user_;
-    std::shared_ptr<resp::connection> connection_ = std::make_shared<resp::connection>(thread_.context(), user_);
+    std::shared_ptr<resp::connection> connection_ = std::make_shared<resp::connection>(*loop_, user_);
     std::string digest_;
 };
 

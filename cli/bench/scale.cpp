@@ -33,7 +33,8 @@ public:
     void flush() {
         const std::size_t sent = waiting_.size();
         if (sent == 0) return;
-        line_->send(std::exchange(waiting_, {}));
+        line_->send(waiting_);
+        waiting_.clear();
         std::unique_lock lock{mutex_};
         expected_ += sent;
         changed_.wait_for(lock, std::chrono::seconds{60}, [this] { return broken_ || answered_ >= expected_; });
@@ -53,15 +54,15 @@ public:
         up_ = true;
         changed_.notify_all();
     }
-    void down(std::error_code) noexcept override {
+    void down(const store_error&) noexcept override {
         const std::lock_guard lock{mutex_};
         broken_ = true;
         changed_.notify_all();
     }
-    void replied(command_tag, lineage, std::vector<event> events) noexcept override {
+    void replied(command_tag, lineage, std::span<const event> events) noexcept override {
         count(!events.empty() && std::holds_alternative<refused>(events.front().what));
     }
-    void failed(command_tag, failure, std::error_code) noexcept override { count(true); }
+    void failed(command_tag, command_failure, const store_error&) noexcept override { count(true); }
     void noticed(lineage, event) noexcept override {}
 
 private:

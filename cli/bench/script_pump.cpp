@@ -1,5 +1,6 @@
 #include "bench/script_pump.hpp"
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -7,11 +8,12 @@
 #include <thread>
 #include <vector>
 
+#include "base/event_loop.hpp"
+#include "base/process_wide.hpp"
 #include "bench/scenarios.hpp"
 #include "stores/redis/dial.hpp"
 #include "stores/redis/greeting.hpp"
 #include "stores/resp/connection.hpp"
-#include "stores/resp/io_thread.hpp"
 
 namespace baton::bench {
 namespace {
@@ -28,8 +30,8 @@ class user final : public resp::connection_user {
 public:
     explicit user(const std::string& url) : address_{detail::parse_redis_address(url)} {}
 
-    void dial(asio::io_context& context, resp::dial_result done) override {
-        detail::dial_redis(context, address_, std::move(done));
+    void dial(detail::event_loop& loop, resp::dial_result done) override {
+        detail::dial_redis(loop, address_, std::move(done));
     }
     resp::greeting_step begin_greeting() override { return greeting_.begin(); }
     resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
@@ -38,8 +40,8 @@ public:
         up_ = true;
         changed_.notify_all();
     }
-    void down(std::error_code) override {}
-    void hopeless(std::error_code) override {
+    void down(const store_error&) override {}
+    void hopeless(const store_error&) override {
         const std::lock_guard lock{mutex_};
         refused_ = true;
         changed_.notify_all();
@@ -48,7 +50,7 @@ public:
     void answered(command_tag tag, const resp::value&) override {
         ++calls_;
         if (!stopped_) {
-            connection_->send(call_, {tag});
+            connection_->send(call_, std::array{tag});
             return;
         }
         const std::lock_guard lock{mutex_};
@@ -65,7 +67,7 @@ public:
         calls_ = 0;
         stopped_ = false;
         running_ = callers;
-        for (std::size_t i = 0; i < callers; ++i) connection_->send(call_, {i + 1});
+        for (std::size_t i = 0; i < callers; ++i) connection_->send(call_, std::array{command_tag{i + 1}});
         std::this_thread::sleep_for(span);
         stopped_ = true;
         std::unique_lock lock{mutex_};
@@ -79,7 +81,7 @@ private:
     redis::greeting greeting_{
         address_, {}, words({"SCRIPT", "LOAD", nothing}), [this](const resp::value& answer) -> resp::greeting_step {
             if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
-            call_ = words({"EVALSHA", answer.text, "0"});
+            call_ = words({"EVALSHA", std::string{answer.text}, "0"});
             return {.lineage = 1};
         }};
     resp::connection* connection_ = nullptr;
@@ -102,9 +104,9 @@ struct script_pump::pump {
     }
     ~pump() { connection->stop(); }
 
-    resp::io_thread thread;
+    std::shared_ptr<detail::event_loop> loop = detail::process_wide<detail::event_loop>();
     std::shared_ptr<bench::user> user;
-    std::shared_ptr<resp::connection> connection = std::make_shared<resp::connection>(thread.context(), user);
+    std::shared_ptr<resp::connection> connection = std::make_shared<resp::connection>(*loop, user);
 };
 
 script_pump::script_pump(const std::string& url) : pump_{std::make_unique<pump>(url)} {}

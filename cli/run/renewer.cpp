@@ -27,9 +27,9 @@ public:
     }
 
     void up(lineage /*lineage*/) noexcept override { want(); }
-    void down(std::error_code /*why*/) noexcept override {}
+    void down(const store_error& /*why*/) noexcept override {}
     /// The answer to an older question counts for nothing.
-    void replied(command_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept override {
+    void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept override {
         const std::lock_guard lock{mutex_};
         if (tag != asked_ || lineage != session_.lineage) return;
         for (const protocol::event& event : events)
@@ -38,7 +38,7 @@ public:
                               sent_steady_ + session_.ttl -
                                   std::chrono::ceil<milliseconds>(detail::keep_alive{session_.ttl}.margin()));
     }
-    void failed(command_tag /*tag*/, failure /*how*/, std::error_code /*why*/) noexcept override {}
+    void failed(command_tag /*tag*/, command_failure /*how*/, const store_error& /*why*/) noexcept override {}
     void noticed(lineage /*lineage*/, protocol::event /*event*/) noexcept override {}
 
 private:
@@ -72,7 +72,7 @@ void renewer::serve(const std::stop_token& stop) {
         const auto line = store->connect(listener_);
         while (!stop.stop_requested())
             if (auto question = listener_->next(stop, store->clock()); !question.empty())
-                line->send(std::move(question));
+                line->send(question);
     } catch (const error&) {
         // Baton reached the store by the same address. If it cannot be reached from here, nothing is prolonged.
     }

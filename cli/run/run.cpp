@@ -78,8 +78,8 @@ std::string signal_name(int signal) {
 /// From a lease to its release, with the client still there.
 class command_run {
 public:
-    command_run(const run_options& options, const store& store, const run_tree& tree, voice& voice)
-        : options_{options}, store_{store}, tree_{tree}, voice_{voice} {}
+    command_run(const run_options& options, const run_tree& tree, voice& voice)
+        : options_{options}, tree_{tree}, voice_{voice} {}
 
     /// The exit code, or the signal to end by.
     struct result {
@@ -101,7 +101,6 @@ private:
     void tell_end(const job_end& end);
 
     const run_options& options_;
-    const store& store_;
     const run_tree& tree_;
     voice& voice_;
 };
@@ -127,7 +126,7 @@ command_run::result command_run::without_lease(const turn& turn) {
     if (turn.error == errc::revoked) return not_acquired("revoked", "an operator ended the wait for " + wanted);
     if (turn.error == errc::queue_full || turn.error == errc::above_limit)
         return not_acquired("refused", "did not get " + wanted + ": " + turn.error.message());
-    const std::string why = printable(store_.explanation(turn.error));
+    const std::string why = printable(turn.text);
     throw failure{code_of(turn.error),
                   "cannot acquire " + wanted + ": " + turn.error.message() + (why.empty() ? "" : ": " + why)};
 }
@@ -363,8 +362,8 @@ int run_command(const run_options& given) {
             store->pace() ? nullptr
                           : std::make_shared<guardian_stand_in>(guardian, address_of(options.place), options.ttl);
         client client =
-            open_client(store, {.ttl = options.ttl, .label = label, .observer = observer, .stand_in = stand_in});
-        command_run run{options, *store, tree, voice};
+            open_client(store, {.ttl = options.ttl, .label = label, .observer = observer}, stand_in);
+        command_run run{options, tree, voice};
         const auto since = std::chrono::steady_clock::now();
         bool granted = false;
         try {

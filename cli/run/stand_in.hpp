@@ -15,11 +15,16 @@ public:
         : guardian_{guardian}, kept_{.address = std::move(address), .session = {}, .ttl = ttl} {}
 
     void keep(const protocol::session_id& session, lineage lineage) noexcept override {
-        const std::lock_guard lock{mutex_};
-        kept_.session = session;
-        kept_.lineage = lineage;
-        ++kept_.number;
-        guardian_.link().send(order{kept_});
+        kept_session kept;
+        {
+            const std::lock_guard lock{mutex_};
+            kept_.session = session;
+            kept_.lineage = lineage;
+            ++kept_.number;
+            kept = kept_;
+        }
+        // Without the lock: a guardian that is stopped may keep this waiting, and the client must not wait with it.
+        guardian_.link().send(order{kept});
     }
     [[nodiscard]] std::optional<detail::client_time> renewed(const protocol::session_id& session,
                                                              lineage lineage) noexcept override {

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <stop_token>
 #include <string_view>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "baton/error.hpp"
@@ -77,12 +77,9 @@ void ask(client& client, const run_options& options, const std::stop_token& stop
                              [answer](std::error_code why, lease with) { answer->arrive(why, std::move(with)); });
         return;
     }
-    // There is no callback form of this; if the engine never answers, the process ends around the thread.
-    std::thread{[client, wanted, how, answer]() mutable {
-        std::error_code error;
-        auto with = client.try_acquire(wanted, how, error);
-        answer->arrive(error, with ? std::move(*with) : lease{});
-    }}.detach();
+    client.async_try_acquire(wanted, how, [answer](std::error_code why, std::optional<lease> with) {
+        answer->arrive(why, with ? std::move(*with) : lease{});
+    });
 }
 
 class wait_display {
@@ -195,6 +192,16 @@ wait_observer::wait_observer() : wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}
 
 wait_observer::~wait_observer() { ::close(wake_); }
 
+std::string wait_observer::why_not() const {
+    const std::lock_guard lock{mutex_};
+    return why_not_;
+}
+
+void wait_observer::not_granted(const claim_list&, std::error_code, const std::string& text) {
+    const std::lock_guard lock{mutex_};
+    why_not_ = text;
+}
+
 /// A request that was not queued had no place to lose: the client asks again, and the answer says it all.
 void wait_observer::session_replaced() {
     if (std::exchange(queued_, false)) ::eventfd_write(wake_, 1);
@@ -257,7 +264,7 @@ turn await_turn(client& client, const run_options& options, steady_clock::time_p
     }
     voice.redraw("");
     if (result.busy) result.paused = pause_left(looker);
-    result.unreached = result.unreached || (result.error == errc::timed_out && !observer.reached());
+    if (result.error) result.text = observer.why_not();
     // What was granted in the moment of leaving is given back unused.
     if (result.signal != 0 || result.guardian_lost) result.granted.release_unfinished();
     return result;

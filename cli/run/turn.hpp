@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -19,6 +20,7 @@ namespace baton::cli {
 struct turn {
     lease granted;
     std::error_code error;                     // with no lease: why
+    std::string text;                          // what the store said about that
     bool busy = false;                         // with --nonblock
     std::optional<protocol::duration> paused;  // busy because the engine grants nothing for this long
     bool unreached = false;                    // the engine never answered
@@ -40,12 +42,18 @@ public:
     /// Whether a place was lost since the last call.
     [[nodiscard]] bool take_lost_place();
 
-    void reconnected() override { reached_ = true; }
+    /// What the store said when it did not grant the request.
+    [[nodiscard]] std::string why_not() const;
+
+    void connected() override { reached_ = true; }
+    void not_granted(const claim_list& claims, std::error_code error, const std::string& text) override;
     void queued(const claim_list& /*claims*/) override { queued_ = true; }
     void session_replaced() override;
 
 private:
     std::atomic<bool> reached_{false};
+    mutable std::mutex mutex_;
+    std::string why_not_;
     bool queued_ = false;
     int wake_;
 };

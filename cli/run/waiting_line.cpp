@@ -17,7 +17,9 @@ const request_view* find(const snapshot& snapshot, protocol::serial ticket) {
 }
 
 const request_view* find_ours(const snapshot& snapshot, const std::string& label, std::span<const claim> claims) {
-    const auto ours = [&](const request_view& r) { return r.fence == 0 && r.label == label && r.claims == claims; };
+    const auto ours = [&](const request_view& r) {
+        return r.fence == 0 && r.label == label && std::ranges::equal(r.claims, claims);
+    };
     const auto found = std::ranges::find_if(snapshot.requests, ours);
     return found == snapshot.requests.end() ? nullptr : &*found;
 }

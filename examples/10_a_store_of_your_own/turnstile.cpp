@@ -73,9 +73,9 @@ public:
     line(std::shared_ptr<turnstile::desk> desk, std::weak_ptr<baton::store_listener> listener)
         : desk_{std::move(desk)}, listener_{std::move(listener)} {}
 
-    void send(std::vector<baton::tagged_command> messages) override { desk_->serve(listener_, messages); }
+    void send(std::span<baton::tagged_command> messages) override { desk_->serve(listener_, messages); }
     void reset() override {}  // a function call is never silent
-    void inspect(const baton::inspect_filter&, std::function<void(std::error_code, baton::snapshot)> answer) override {
+    void inspect(const baton::inspect_filter&, baton::inspect_answer answer) override {
         answer(baton::errc::unsupported, {});
     }
 

@@ -1,12 +1,11 @@
 /// A client: one session with a store. Thread-safe, and cheap to copy: copies are the same client, and the last one
-/// that goes closes it.
+/// that goes closes it. It may be a global, static or thread_local object. A child after fork makes its own.
 #pragma once
 
 #include <chrono>
 #include <concepts>
-#include <coroutine>
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -16,80 +15,111 @@
 #include <type_traits>
 #include <utility>
 
+#include "baton/async_result.hpp"
 #include "baton/claim.hpp"
+#include "baton/completion_callback.hpp"
 #include "baton/error.hpp"
 #include "baton/inspect.hpp"
 #include "baton/lease.hpp"
 #include "baton/observer.hpp"
-#include "baton/store.hpp"
+#include "baton/time_limit.hpp"
 
 namespace baton {
 
 namespace detail {
 class client_core;
-class stand_in;
+struct client_maker;
 template <typename Token> struct completion;  // <baton/asio.hpp> defines it
 template <typename Token>
 concept has_completion = requires { sizeof(completion<std::decay_t<Token>>); };
+/// A function that nothing of Asio's is bound to.
+template <typename Function, typename... Results>
+concept plain_callback = std::invocable<std::decay_t<Function>, Results...> && !requires {
+    typename std::decay_t<Function>::executor_type;
+} && !requires { typename std::decay_t<Function>::cancellation_slot_type; } && !requires {
+    typename std::decay_t<Function>::allocator_type;
+};
 }  // namespace detail
+
+inline namespace v1 {
+
+class store;
 
 struct client_options {
     /// How long the store waits for a sign of life before it passes our claims on: 100 ms up to the store's longest.
     std::chrono::milliseconds ttl{10'000};
     /// What others see of this client. Empty: the program's name, process id and host.
-    std::string label;
+    std::string label = {};
+    /// How long a call that does not wait for others waits for the store: try_acquire, an acquire with a wait of zero,
+    /// inspect, revoke, mend, resize. Then it reports errc::store_unavailable.
+    std::chrono::milliseconds patience{2'000};
     /// How long the end of the last copy waits until the store confirms that everything is released, reconnecting if
     /// it must. Not at all after `close`, which has waited.
     std::chrono::milliseconds close_wait{1'000};
     std::shared_ptr<baton::observer> observer = nullptr;
-    /// For the program `baton` itself.
-    std::shared_ptr<detail::stand_in> stand_in = nullptr;
 };
 
 struct acquire_options {
-    /// Bounds the whole request. None: as long as it takes.
-    std::optional<std::chrono::milliseconds> wait = std::nullopt;
+    /// Bounds the whole request: a duration, or a time_point of any clock. None: as long as it takes. Zero: a try.
+    std::optional<time_limit> wait = std::nullopt;
     /// The grant ends after this, however alive its holder is.
-    std::optional<std::chrono::milliseconds> max_hold = std::nullopt;
+    std::optional<time_span> max_hold = std::nullopt;
     /// Refused as queue_full where more than this many would be waiting.
     std::optional<std::size_t> queue_bound = std::nullopt;
 };
 // g++ 12 destroys some temporaries of a co_await expression twice.
 static_assert(std::is_trivially_destructible_v<acquire_options>);
 
-/// A lease, or why not.
-using acquire_callback = std::function<void(std::error_code, lease)>;
-
-class acquire_awaiter;
+/// Callbacks run on threads of the library, those of one client in order and one at a time. A callback that blocks
+/// delays the others of its client, and nothing else. What it throws ends the program, as what a std::thread's function
+/// throws does.
+using acquire_callback = completion_callback<std::error_code, lease>;                     ///< a lease, or why not
+using try_acquire_callback = completion_callback<std::error_code, std::optional<lease>>;  ///< neither: busy
+using inspect_callback = completion_callback<std::error_code, snapshot>;
+using close_callback = completion_callback<bool>;  ///< whether the store confirmed it
 
 class client {
 public:
-    /// The store that BATON_URL names, else `local:`.
+    /// The store that BATON_URL names, else `local:`. No constructor waits for the store: see `connect`.
     client();
     explicit client(std::string_view url, const client_options& options = {});
     explicit client(std::shared_ptr<store> store, const client_options& options = {});
 
-    /// Waits its turn. Throws `error`.
+    /// Returns when the store has answered. Throws `error` where it cannot be used, or does not answer in time.
+    void connect(time_limit wait = std::chrono::seconds{5});
+    void connect(time_limit wait, std::error_code& error);
+
+    /// Waits its turn. Throws `error`: errc::timed_out when others held it for too long, errc::store_unavailable when
+    /// the wait was over before the store had an answer.
     [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options = {});
+    /// Gives up when `stop` is asked to, as std::errc::operation_canceled.
+    [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options, const std::stop_token& stop);
     /// The same; a lease that holds nothing, and why, instead of an exception.
     [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options, std::error_code& error);
-    /// The same; gives up when `stop` is asked to, as std::errc::operation_canceled.
     [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options, const std::stop_token& stop,
                                 std::error_code& error);
 
-    /// Now or not at all: empty if anybody holds or waits. Throws `error` for anything but busy.
+    /// Now or not at all: empty if anybody holds or waits. Throws `error` for anything but busy; errc::store_unavailable
+    /// after `client_options::patience` without an answer.
     [[nodiscard]] std::optional<lease> try_acquire(const claims& claims, const acquire_options& options = {});
     [[nodiscard]] std::optional<lease> try_acquire(const claims& claims, const acquire_options& options,
                                                    std::error_code& error);
 
-    /// The primitive. `done` is called once, on the client's thread, never within this call. A stop withdraws the
-    /// request, and `done` hears std::errc::operation_canceled; if the grant came first, it hears of that.
+    /// `done` is called once, never within this call. A stop withdraws the request, and `done` hears
+    /// std::errc::operation_canceled; if the grant came first, it hears of that.
+    void async_acquire(const claims& claims, const acquire_options& options, acquire_callback done);
     void async_acquire(const claims& claims, const acquire_options& options, std::stop_token stop,
                        acquire_callback done);
+    void async_try_acquire(const claims& claims, const acquire_options& options, try_acquire_callback done);
+    void async_inspect(const inspect_filter& filter, inspect_callback done);
+    void async_close(time_limit wait, close_callback done);
 
-    /// For `co_await` in any coroutine; resumes on the client's thread, or at once if nobody was before us.
-    [[nodiscard]] acquire_awaiter async_acquire(const claims& claims, const acquire_options& options = {},
-                                                std::stop_token stop = {});
+    /// For `co_await` in any coroutine.
+    async_result<lease> async_acquire(const claims& claims, const acquire_options& options = {},
+                                      std::stop_token stop = {});
+    async_result<std::optional<lease>> async_try_acquire(const claims& claims, const acquire_options& options = {});
+    async_result<snapshot> async_inspect(const inspect_filter& filter = {});
+    async_result<bool> async_close(time_limit wait);
 
     /// Any completion token of Asio; needs <baton/asio.hpp>.
     template <typename Token>
@@ -98,7 +128,8 @@ public:
         return async_acquire(claims, acquire_options{}, std::forward<Token>(token));
     }
     template <typename Token>
-        requires(!std::convertible_to<Token, std::stop_token>)
+        requires(!std::convertible_to<Token, std::stop_token> &&
+                 !detail::plain_callback<Token, std::error_code, lease>)
     auto async_acquire(const claims& claims, const acquire_options& options, Token&& token) {
         static_assert(detail::has_completion<Token>, "for completion tokens, #include <baton/asio.hpp>");
         if constexpr (detail::has_completion<Token>)
@@ -114,28 +145,19 @@ public:
     /// Pins the limit of a resource, over all that claims say; none: claims bring their own again.
     void resize(std::string_view resource, std::optional<std::uint32_t> limit);
 
-    /// Releases everything, ends every wait with errc::closed, and waits at most this long for the store to confirm it;
-    /// if the connection breaks meanwhile, the client reconnects and tells the store again. False: not confirmed in
-    /// time, so what was held may stay held until the ttl is over, and then counts as abandoned.
-    bool close(std::chrono::milliseconds wait);
+    /// Ends every lease and every wait with `closed`, in this order: valid() is false, lost() has fired and its
+    /// callbacks have run, the store is told. Waits at most this long for the store to confirm it; if the connection
+    /// breaks meanwhile, the client reconnects and tells the store again. False: not confirmed in time, so what was held
+    /// may stay held until the ttl is over, and then counts as abandoned. When it has returned, no callback of this
+    /// client runs any more, nor will; unless it was called within one.
+    bool close(time_limit wait);
 
 private:
-    friend class acquire_awaiter;
+    friend struct detail::client_maker;
+    explicit client(std::shared_ptr<detail::client_core> core) noexcept : core_{std::move(core)} {}
+
     std::shared_ptr<detail::client_core> core_;
 };
 
-/// What `co_await client.async_acquire(claims)` waits on: gives the lease, or throws `error`.
-class acquire_awaiter {
-public:
-    [[nodiscard]] static bool await_ready() noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> caller);
-    lease await_resume();
-
-private:
-    friend class client;
-    struct state;
-    explicit acquire_awaiter(std::shared_ptr<state> state) noexcept : state_{std::move(state)} {}
-    std::shared_ptr<state> state_;
-};
-
+}  // namespace v1
 }  // namespace baton

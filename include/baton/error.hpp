@@ -5,16 +5,17 @@
 #include <system_error>
 
 namespace baton {
+inline namespace v1 {
 
 enum class errc {
     timed_out = 1,      ///< the wait that was allowed is over; the request has left the queue
     lost,               ///< the lease is not held any more
     revoked,            ///< an operator ended the request while it waited
     store_unavailable,  ///< the store cannot be reached, or did not answer: what became of the request is unknown
-    already_held,       ///< this mutex, shared_mutex or semaphore object holds a lease already
+    would_deadlock,     ///< this thread holds the mutex or shared_mutex that it wants to lock
     unsupported,        ///< the store cannot express this
     closed,             ///< the client was closed
-    own_thread,         ///< a blocking call on the client's own callback thread: it would wait for itself
+    own_thread,         ///< a blocking call within a callback of this client: it would wait for itself
     forked,             ///< this client belongs to the parent process
     bad_url,            ///< no store can be made of this address
     no_agent,           ///< no agent serves local:, and none could be started, for instance without the program `baton`
@@ -22,6 +23,7 @@ enum class errc {
     version_mismatch,   ///< the agent, or the space on the server, is of another version and in use
     space_refused,      ///< the server, or the space on it, is not set up as the address says: see docs/redis.md
     store_full,         ///< the store has no room for one more client, session or request; nothing of it was done
+    not_held,           ///< a semaphore object has nothing to release
     foreign_data,       ///< in a dialect: the server's key for the name holds data of another kind
 
     // Refusals: each is also error_kind::refused.
@@ -57,6 +59,7 @@ public:
     using std::system_error::system_error;
 };
 
+}  // namespace v1
 }  // namespace baton
 
 template <> struct std::is_error_code_enum<baton::errc> : std::true_type {};

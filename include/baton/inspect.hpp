@@ -11,6 +11,7 @@
 #include "baton/protocol_values.hpp"
 
 namespace baton {
+inline namespace v1 {
 
 /// What to look at: everything; the resources whose names begin with `name`; or the one that is called so.
 struct inspect_filter {
@@ -95,4 +96,5 @@ struct snapshot {
     bool foreign = false;
 };
 
+}  // namespace v1
 }  // namespace baton

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <vector>
 
+#include "baton/async_result.hpp"
+#include "baton/completion_callback.hpp"
 #include "baton/observer.hpp"
 
 namespace baton {
@@ -18,6 +20,8 @@ namespace detail {
 struct lease_state;
 }
 
+inline namespace v1 {
+
 /// What the last exclusive holder of a resource left behind when it died, was revoked or broke off.
 struct abandoned {
     std::string resource;
@@ -25,6 +29,9 @@ struct abandoned {
     std::uint64_t fence = 0;  ///< of that holder
     std::uint64_t count = 0;  ///< how many such holders since the last that left cleanly
 };
+
+/// Whether the store confirmed the release.
+using release_callback = completion_callback<bool>;
 
 class lease {
 public:
@@ -51,7 +58,9 @@ public:
     [[nodiscard]] std::chrono::steady_clock::time_point valid_until() const noexcept;
 
     /// Stops when the lease is lost, or when an operator wants it back: then `valid_for` says how long there is to end
-    /// the work and release. Its callbacks run on the client's thread and must not block.
+    /// the work and release. A loss is told before the store passes the resources on, as long as its callbacks are
+    /// through by the store's own deadline: 20 ms after the end of `valid_for` at least, or a quarter of a hold limit
+    /// that is shorter than that. Its callbacks run on a thread of the library.
     [[nodiscard]] std::stop_token lost() const noexcept;
     [[nodiscard]] loss lost_reason() const noexcept;
     /// What the operator who revoked it wrote, where the store's notice of that arrived; empty before the loss.
@@ -59,7 +68,11 @@ public:
 
     /// Gives the resources to the next in line. Does nothing if they are released or lost already.
     void release() noexcept;
-    /// The same, but the work is not done: marks of abandoned resources stay as they are.
+    /// The same, and `done` hears whether the store confirmed it: not if it was lost before, or the client was closed.
+    void async_release(release_callback done);
+    /// The same for `co_await`.
+    async_result<bool> async_release();
+    /// The same as `release`, but the work is not done: marks of abandoned resources stay as they are.
     void release_unfinished() noexcept;
     /// The same, and the resources held exclusively are marked as abandoned.
     void abandon() noexcept;
@@ -71,4 +84,5 @@ private:
     std::shared_ptr<detail::lease_state> state_;
 };
 
+}  // namespace v1
 }  // namespace baton

@@ -10,6 +10,7 @@
 #include "baton/claim.hpp"
 
 namespace baton {
+inline namespace v1 {
 
 /// Why a lease is not held any more.
 enum class loss : std::uint8_t {
@@ -24,19 +25,25 @@ enum class loss : std::uint8_t {
 
 [[nodiscard]] const char* to_string(loss reason) noexcept;
 
-/// Called on the client's own thread; must not block. Every function does nothing by default.
+/// Called as callbacks are: see <baton/client.hpp>. Every function does nothing by default.
 class observer {
 public:
     virtual ~observer() = default;
     virtual void granted(const claim_list&, std::uint64_t /*fence*/, std::chrono::microseconds /*waited*/) {}
     virtual void queued(const claim_list&) {}
-    virtual void not_granted(const claim_list&, std::error_code /*none: busy*/) {}
+    /// A request waits for what this same client holds: unless another thread releases it, the wait never ends.
+    virtual void waits_for_own(const claim_list& /*wanted*/, const claim_list& /*held*/) {}
+    virtual void not_granted(const claim_list&, std::error_code /*none: busy*/,
+                             const std::string& /*what the server or the system said, if anything*/) {}
     virtual void lost(const claim_list&, std::uint64_t /*fence*/, loss) {}
-    virtual void unsure() {}  ///< no renewal was answered for half the ttl
-    virtual void reconnecting(std::error_code /*why*/) {}
+    virtual void unsure() {}     ///< no renewal was answered for half the ttl
+    virtual void connected() {}  ///< for the first time
+    virtual void reconnecting(std::error_code, const std::string& /*what the server or the system said, if anything*/) {
+    }
     virtual void reconnected() {}
     virtual void session_replaced() {}  ///< the store forgot this client, after a ttl of silence: waiters queue anew
-    virtual void store_error(std::error_code, const std::string& /*the server's words, if any*/) {}
+    virtual void store_error(std::error_code, const std::string& /*what the server said, if anything*/) {}
 };
 
+}  // namespace v1
 }  // namespace baton

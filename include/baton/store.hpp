@@ -23,10 +23,12 @@
 #include <system_error>
 #include <vector>
 
+#include "baton/claim.hpp"
 #include "baton/inspect.hpp"
 #include "baton/protocol.hpp"
 
 namespace baton {
+inline namespace v1 {
 
 /// Joins a command and its answer.
 using command_tag = std::uint64_t;
@@ -130,4 +132,5 @@ public:
 /// `error` with bad_url or unsupported.
 [[nodiscard]] std::shared_ptr<store> make_store(std::string_view url);
 
+}  // namespace v1
 }  // namespace baton

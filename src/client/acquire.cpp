@@ -3,6 +3,7 @@
 #include "baton/error.hpp"
 #include "client/refusal_error.hpp"
 #include "client/session.hpp"
+#include "protocol/modes.hpp"
 
 namespace baton::detail {
 
@@ -13,13 +14,13 @@ handle session::acquire(client_time now, acquire_order order) {
     record.handle = handle;
     record.order = std::move(order);
     record.started = now;
-    if (record.order.wait) record.give_up = now + *record.order.wait;
+    if (record.order.wait) record.give_up = later(now, *record.order.wait);
     set_alarm(record);
     if (closing_)
-        fail(record, errc::closed);
-    else if (broken_)
+        fail(record, {errc::closed});
+    else if (broken_.code)
         fail(record, broken_);
-    else if (refused_)
+    else if (refused_.code)
         fail(record, refused_);
     else if (can_ask())
         ask(now, record);
@@ -31,8 +32,9 @@ void session::cancel(client_time now, handle handle, std::error_code why) {
     const auto found = records_.find(handle);
     if (found == records_.end()) return;
     record& record = found->second;
-    if (record.phase == phase::held || record.phase == phase::leaving) return;  // decided already
-    act(not_acquired{handle, why});
+    if (record.phase == phase::held || record.phase == phase::lost || record.phase == phase::leaving)
+        return;  // decided already
+    act(not_acquired{record.order.owner, handle, {why}});
     withdraw(now, record, protocol::manner::keep);
 }
 
@@ -79,14 +81,14 @@ void session::deliver(client_time now, record& record) {
     record.frozen.reset();
     if (const auto cap = cap_of(record); cap && *cap <= now) {
         if (up_ && opened_) leave(now, record.number, protocol::manner::keep);
-        if (++record.overdue == most_overdue) return fail(record, errc::lost);
+        if (++record.overdue == most_overdue) return fail(record, {errc::lost});
         start_over(record);
         if (can_ask()) ask(now, record);
         return;
     }
     record.grant.waited = now - record.started;
     set_alarm(record);
-    act(acquired{record.handle, record.grant, cap_of(record)});
+    act(acquired{record.order.owner, record.handle, record.grant, cap_of(record)});
 }
 
 void session::on(const protocol::queued& event) {
@@ -96,7 +98,10 @@ void session::on(const protocol::queued& event) {
     record->grant.ticket = event.ticket;
     record->phase = phase::queued;
     record->known = tag_;
-    if (first) act(observed{observed::what::queued, record->handle});
+    if (!first) return;
+    act(observed{observed::what::queued, record->order.owner});
+    if (const auto* own = own_blocker(*record))
+        act(observed{observed::what::waits_for_own, record->order.owner, own->order.owner});
 }
 
 void session::on(client_time now, const protocol::refused& event, const sent& question) {
@@ -104,32 +109,35 @@ void session::on(client_time now, const protocol::refused& event, const sent& qu
         const bool replaceable =
             event.reason == protocol::refusal::unknown_session || event.reason == protocol::refusal::late_link;
         if (replaceable) return replace_session(now);
-        return give_up(error_of(event.reason));
+        return give_up({error_of(event.reason)});
     }
     record* record = event.request ? find(event.request->number) : nullptr;
     if (record == nullptr || record->phase != phase::asked) return;
-    fail(*record, event.reason == protocol::refusal::busy ? std::error_code{} : error_of(event.reason));
+    if (event.reason != protocol::refusal::busy) return fail(*record, {error_of(event.reason)});
+    if (record->order.nowait) return fail(*record, {});
+    fail(*record, {errc::rejected, "the store says busy to a request that may wait"});
 }
 
 void session::on(client_time now, const protocol::ended& event) {
     record* record = event.request.session == id_ ? find(event.request.number) : nullptr;
     if (record == nullptr) return;
     switch (record->phase) {
-        case phase::leaving: return forget(*record);
+        case phase::lost: return forget(*record);
+        case phase::leaving: return forget(*record, event.reason == protocol::end_reason::left);
         case phase::held:
             switch (event.reason) {
-                case protocol::end_reason::hold_limit: return lose(now, *record, loss::hold_limit, false);
-                case protocol::end_reason::revoked: return lose(now, *record, loss::revoked, false);
+                case protocol::end_reason::hold_limit: return lose(*record, loss::hold_limit);
+                case protocol::end_reason::revoked: return lose(*record, loss::revoked);
                 case protocol::end_reason::superseded:
-                case protocol::end_reason::gone: return lose(now, *record, loss::state_lost, false);
-                default: return lose(now, *record, loss::expired, false);
+                case protocol::end_reason::gone: return lose(*record, loss::state_lost);
+                default: return lose(*record, loss::expired);
             }
         case phase::unsent: return;
         case phase::asked:
         case phase::queued:
         case phase::confirming:
-            if (event.reason == protocol::end_reason::revoked) return fail(*record, errc::revoked);
-            if (event.reason == protocol::end_reason::above_limit) return fail(*record, errc::above_limit);
+            if (event.reason == protocol::end_reason::revoked) return fail(*record, {errc::revoked});
+            if (event.reason == protocol::end_reason::above_limit) return fail(*record, {errc::above_limit});
             start_over(*record);  // the engine lost it: the wait goes on under a new number
             if (can_ask()) ask(now, *record);
     }
@@ -146,27 +154,47 @@ void session::start_over(record& record) {
 }
 
 /// The store will not have this session, for good: nothing that waits will ever be granted.
-void session::give_up(std::error_code why) {
+void session::give_up(const store_error& why) {
     broken_ = why;
     presented_.reset();
+    send_operations(*last_input_);  // those that wait will never be sent
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
-        if (record.phase != phase::held && record.phase != phase::leaving) fail(record, why);
+        if (record.phase != phase::held && record.phase != phase::lost && record.phase != phase::leaving)
+            fail(record, why);
     }
 }
 
-void session::refuse_newcomers(client_time now, std::error_code why) {
+void session::refuse_newcomers(client_time now, const store_error& why) {
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
         if (record.grant.ticket != 0 || (record.phase != phase::unsent && record.phase != phase::asked)) continue;
-        act(not_acquired{record.handle, why});
+        act(not_acquired{record.order.owner, record.handle, why});
         withdraw(now, record, protocol::manner::keep);
     }
 }
 
-void session::fail(record& record, std::error_code error) {
-    act(not_acquired{record.handle, error});
+void session::fail(record& record, store_error error) {
+    act(not_acquired{record.order.owner, record.handle, std::move(error)});
     forget(record);
+}
+
+/// A wait that is over is the others' doing only if the store has said so: contention and an outage are told apart.
+store_error session::why_waited_in_vain(client_time now, const record& record) const {
+    const bool contended = record.phase == phase::queued && up_ && keep_alive_.at(now) == standing::held;
+    return contended ? store_error{errc::timed_out} : unavailable();
+}
+
+/// A lease of this session that stands in the way of one of its own requests, if anybody wants to know.
+const session::record* session::own_blocker(const record& waiting) const {
+    if (!options_.names_own_blockers) return nullptr;
+    for (const auto& [handle, other] : records_) {
+        if (other.phase != phase::held) continue;
+        for (const claim& wanted : waiting.order.claims)
+            for (const claim& held : other.order.claims)
+                if (held.resource == wanted.resource && protocol::exclude_each_other(held, wanted)) return &other;
+    }
+    return nullptr;
 }
 
 /// Leaves, now or when the line is up again. What was never sent needs no leave.
@@ -187,7 +215,8 @@ session::record* session::find(std::uint64_t number) {
     return found == by_number_.end() ? nullptr : &records_.at(found->second);
 }
 
-void session::forget(record& record) {
+void session::forget(record& record, bool confirmed) {
+    if (record.confirm) act(released{record.order.owner, confirmed});
     if (record.alarm) alarms_.erase({*record.alarm, record.handle});
     by_number_.erase(record.number);
     records_.erase(record.handle);

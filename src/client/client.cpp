@@ -1,12 +1,17 @@
+// What users call: it turns arguments into orders for the driver, waits where it is to wait, and turns answers into
+// leases and errors.
 #include "baton/client.hpp"
 
-#include <atomic>
-#include <mutex>
+#include <algorithm>
+#include <utility>
 
+#include "baton/store.hpp"
+#include "client/async_state.hpp"
 #include "client/client_core.hpp"
+#include "client/client_maker.hpp"
+#include "client/fail.hpp"
 #include "client/printable.hpp"
 #include "client/refusal_error.hpp"
-#include "client/sleeping_thread.hpp"
 #include "client/url.hpp"
 
 namespace baton {
@@ -16,64 +21,40 @@ using detail::acquire_order;
 using detail::client_core;
 using detail::lease_state;
 
-/// Where a blocking caller waits. Shared, because it is woken after it was completed, when it may be gone.
-template <typename Result>
-class waiter final : public detail::sleeping_thread,
-                     public detail::wakeable,
-                     public std::enable_shared_from_this<waiter<Result>> {
+/// A caller that waits for what comes of its acquire.
+class blocked_acquire final : public detail::acquire_listener, public detail::waiter {
 public:
-    /// The calling thread's own: it waits for one thing at a time.
-    static std::shared_ptr<waiter> of_this_thread() {
-        static thread_local std::shared_ptr<waiter> mine = std::make_shared<waiter>();
-        mine->forget();
-        return mine;
+    void acquired(std::shared_ptr<lease_state> lease, store_error why) noexcept override {
+        state = std::move(lease);
+        error = std::move(why);
+        finish();
     }
 
-    void complete(std::error_code error, Result result) {
-        {
-            const std::lock_guard lock{mutex_};
-            error_ = error;
-            result_ = std::move(result);
-            this->tell();
-            const bool awake = !store_ || thread_ == std::this_thread::get_id();
-            if (awake) return;
-        }
-        detail::strand::wake_later(this->shared_from_this());
-    }
-
-    Result wait(const std::shared_ptr<store>& store, std::error_code& error) {
-        {
-            const std::lock_guard lock{mutex_};
-            store_ = store;
-        }
-        store->wait(*this);
-        const std::lock_guard lock{mutex_};
-        store_.reset();
-        error = error_;
-        return std::exchange(result_, {});
-    }
-
-    void wake() noexcept override {
-        std::shared_ptr<store> store;
-        {
-            const std::lock_guard lock{mutex_};
-            store = store_;
-        }
-        if (store) store->wake(*this);
-    }
-
-private:
-    const std::thread::id thread_ = std::this_thread::get_id();
-    std::mutex mutex_;
-    std::shared_ptr<store> store_;  // that it waits for
-    std::error_code error_;
-    Result result_{};
+    std::shared_ptr<lease_state> state;
+    store_error error;
 };
 
-using lease_waiter = waiter<std::shared_ptr<lease_state>>;
+/// A caller that waits for the answer to an operation or to `inspect`.
+template <typename Answer> class blocked_caller final : public detail::waiter {
+public:
+    void complete(store_error why, Answer given) {
+        error = std::move(why);
+        answer = std::move(given);
+        finish();
+    }
 
-acquire_order order_of(const claims& claims, const acquire_options& options, bool nowait) {
-    return {claims.list(), nowait, options.wait, options.max_hold, options.queue_bound};
+    store_error error;
+    Answer answer{};
+};
+
+/// A wait of zero is a try: it does not wait for others.
+acquire_order order_of(const client_core& core, const claims& claims, const acquire_options& options, bool nowait) {
+    acquire_order order{claims.list(), nowait, {}, {}, options.queue_bound};
+    if (options.max_hold) order.hold_limit = options.max_hold->microseconds();
+    if (options.wait && !nowait) order.wait = options.wait->left().microseconds();
+    if (order.wait && order.wait->count() == 0) order.nowait = true;
+    if (order.nowait) order.wait = core.options().patience;
+    return order;
 }
 
 std::string names_of(const claims& claims) {
@@ -85,71 +66,77 @@ std::string names_of(const claims& claims) {
     return names;
 }
 
-/// What the store has to say about it, where it cannot have such a thing.
-std::string objection_to(const client_core& core, const claims& claims, const acquire_options& options,
-                         std::error_code error) {
-    if (error != errc::unsupported) return {};
-    const std::string why = core.store()->objection(claims.list(), {false, options.max_hold, options.queue_bound});
-    return why.empty() ? "" : ": " + why;
+/// What an acquire was about, for whoever reads its error. What the store cannot have at all it explains.
+std::string subject_of(client_core& core, const char* verb, const claims& claims, const acquire_options& options,
+                       std::error_code error) {
+    std::string subject = verb + (" " + names_of(claims));
+    if (error != errc::unsupported) return subject;
+    protocol::enter_options wanted{.nowait = false, .hold_limit = {}, .queue_bound = options.queue_bound};
+    if (options.max_hold) wanted.hold_limit = options.max_hold->microseconds();
+    const std::string why = core.objection(claims.list(), wanted);
+    return why.empty() ? subject : subject + ": " + why;
 }
 
-[[noreturn]] void fail(std::error_code code, const std::string& what) { throw error{code, what}; }
-
-/// With what the store has heard about it.
-[[noreturn]] void fail(const client_core& core, std::error_code code, const std::string& what) {
-    const std::string why = core.store()->explanation(code);
-    fail(code, why.empty() ? what : what + ": " + detail::printable(why));
-}
-
-/// Joins a stop token and a request whose handle is not known yet when the token may fire.
-struct stop_link {
-    std::mutex mutex;
-    std::optional<detail::handle> handle;
-    bool stopped = false;
-};
-
-void cancel_through(const std::shared_ptr<client_core>& core, const std::shared_ptr<stop_link>& link) {
-    std::optional<detail::handle> handle;
-    {
-        const std::lock_guard lock{link->mutex};
-        link->stopped = true;
-        handle = link->handle;
-    }
-    if (handle) core->cancel(*handle, std::make_error_code(std::errc::operation_canceled));
-}
-
-std::function<void(detail::handle)> link_to(const std::shared_ptr<client_core>& core,
-                                            const std::shared_ptr<stop_link>& link) {
-    return [core, link](detail::handle handle) {
-        bool stopped = false;
-        {
-            const std::lock_guard lock{link->mutex};
-            link->handle = handle;
-            stopped = link->stopped;
-        }
-        if (stopped) core->cancel(handle, std::make_error_code(std::errc::operation_canceled));
-    };
-}
-
+/// Without a lease or an error: busy. Keeps the driver, because a static client may end meanwhile.
 std::shared_ptr<lease_state> wait_for_lease(const std::shared_ptr<client_core>& core, acquire_order order,
-                                            const std::stop_token& stop, std::error_code& error) {
-    error = core->refuse_to_block();
-    if (error) return nullptr;
-    const auto waiter = lease_waiter::of_this_thread();
-    const auto done = [&waiter](std::error_code why, std::shared_ptr<lease_state> state) {
-        waiter->complete(why, std::move(state));
-    };
-    if (!stop.stop_possible()) {
-        core->acquire(std::move(order), nullptr, done);
-        return waiter->wait(core->store(), error);
+                                            const std::stop_token& stop, store_error& error) {
+    error = {core->refuse_to_block()};
+    if (error.code) return nullptr;
+    const bool is_try = order.nowait;
+    blocked_acquire caller;
+    const detail::handle handle = core->acquire(std::move(order), caller);
+    {
+        std::optional<std::stop_callback<std::function<void()>>> on_stop;
+        if (stop.stop_possible() && !is_try)
+            on_stop.emplace(stop, [&core, handle] {
+                core->cancel(handle, std::make_error_code(std::errc::operation_canceled));
+            });
+        core->wait(caller);
     }
-    const auto link = std::make_shared<stop_link>();
-    const std::stop_callback on_stop{stop, [&core, &link] { cancel_through(core, link); }};
-    core->acquire(std::move(order), link_to(core, link), done);
-    return waiter->wait(core->store(), error);
+    error = std::move(caller.error);
+    return std::move(caller.state);
 }
 
 lease lease_of(std::shared_ptr<lease_state> state) { return state ? lease_state::wrap(std::move(state)) : lease{}; }
+
+/// Busy, where the caller did not ask for a try: a wait of zero is over.
+store_error error_if_busy(const std::shared_ptr<lease_state>& state, store_error error) {
+    if (!state && !error.code) error.code = errc::timed_out;
+    return error;
+}
+
+/// An acquire that nobody waits for.
+class async_acquire_operation final : public detail::acquire_listener {
+public:
+    using completion = completion_callback<std::shared_ptr<lease_state>, store_error>;
+
+    /// Gives what cancels it.
+    static std::function<void()> begin(const std::shared_ptr<client_core>& core, acquire_order order,
+                                       const std::stop_token& stop, completion done) {
+        const auto operation = std::make_shared<async_acquire_operation>(std::move(done));
+        operation->self_ = operation;
+        const detail::handle handle = core->acquire(std::move(order), *operation);
+        const std::weak_ptr<client_core> weak = core;
+        const auto cancel = [weak, handle] {
+            if (const auto alive = weak.lock())
+                alive->cancel(handle, std::make_error_code(std::errc::operation_canceled));
+        };
+        if (stop.stop_possible()) operation->on_stop_.emplace(stop, cancel);
+        return cancel;
+    }
+
+    explicit async_acquire_operation(completion done) : done_{std::move(done)} {}
+
+    void acquired(std::shared_ptr<lease_state> lease, store_error error) noexcept override {
+        const std::shared_ptr<async_acquire_operation> self = std::move(self_);
+        done_(std::move(lease), std::move(error));
+    }
+
+private:
+    completion done_;
+    std::shared_ptr<async_acquire_operation> self_;  // until it is complete
+    std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+};
 
 /// Ends the client when its last copy goes.
 struct owner {
@@ -167,51 +154,77 @@ struct owner {
     }
 };
 
-std::shared_ptr<client_core> make_core(std::shared_ptr<store> store, client_options options) {
+std::shared_ptr<client_core> make_core(std::shared_ptr<store> store, client_options options,
+                                       std::shared_ptr<detail::stand_in> stand_in) {
     if (options.label.empty()) options.label = detail::default_label();
     if (const auto pace = store->pace()) {
         if (options.ttl != client_options{}.ttl && options.ttl != pace->ttl)
-            fail(errc::unsupported,
-                 "the ttl is an option of the address here, as it has to suit the other programs there");
+            detail::fail({errc::unsupported},
+                         "the ttl is an option of the address here, as it has to suit the other programs there");
         options.ttl = pace->ttl;
     }
-    auto core = std::make_shared<client_core>(std::move(store), std::move(options));
+    auto core = std::make_shared<client_core>(std::move(store), std::move(options), std::move(stand_in));
     core->start();
     const auto owned = std::make_shared<owner>(core);
     return {owned, core.get()};
 }
 
-std::vector<protocol::event> operate(const std::shared_ptr<client_core>& core, protocol::command command,
-                                     const std::string& what) {
-    const auto waiter = baton::waiter<std::vector<protocol::event>>::of_this_thread();
-    std::error_code error = core->refuse_to_block();
-    if (error) fail(error, what);
-    core->operate(std::move(command), [&waiter](std::error_code why, std::vector<protocol::event> events) {
-        waiter->complete(why, std::move(events));
+void operate(const std::shared_ptr<client_core>& core, protocol::command command, const std::string& what) {
+    if (const auto error = core->refuse_to_block()) detail::fail({error}, what);
+    blocked_caller<std::vector<protocol::event>> caller;
+    core->operate(std::move(command), [&caller](detail::operated answer) {
+        caller.complete(std::move(answer.error), std::move(answer.events));
     });
-    std::vector<protocol::event> events = waiter->wait(core->store(), error);
-    if (error) fail(*core, error, what);
-    for (const protocol::event& event : events)
+    core->wait(caller);
+    if (caller.error.code) detail::fail(caller.error, what);
+    for (const protocol::event& event : caller.answer)
         if (const auto* refused = std::get_if<protocol::refused>(&event.what))
-            fail(detail::error_of(refused->reason), what);
-    return events;
+            detail::fail({detail::error_of(refused->reason)}, what);
 }
 
 }  // namespace
 
+client detail::client_maker::make(std::shared_ptr<store> store, const client_options& options,
+                                  std::shared_ptr<stand_in> stand_in) {
+    return client{make_core(std::move(store), options, std::move(stand_in))};
+}
+
 client::client() : client{detail::default_url()} {}
 
 client::client(std::string_view url, const client_options& options)
-    : core_{make_core(detail::make_store(url), options)} {}
+    : core_{make_core(detail::make_store(url), options, nullptr)} {}
 
 client::client(std::shared_ptr<store> store, const client_options& options)
-    : core_{make_core(std::move(store), options)} {}
+    : core_{make_core(std::move(store), options, nullptr)} {}
 
-lease client::acquire(const claims& claims, const acquire_options& options) {
-    std::error_code error;
-    lease lease = acquire(claims, options, error);
-    if (error) fail(*core_, error, "acquire " + names_of(claims) + objection_to(*core_, claims, options, error));
-    return lease;
+namespace {
+
+store_error connect_within(const std::shared_ptr<client_core>& core, time_limit wait) {
+    if (const auto error = core->refuse_to_block()) return {error};
+    blocked_caller<bool> caller;
+    core->connect(wait.left().microseconds(),
+                  [&caller](detail::operated answer) { caller.complete(std::move(answer.error), true); });
+    core->wait(caller);
+    return std::move(caller.error);
+}
+
+}  // namespace
+
+void client::connect(time_limit wait) {
+    if (const store_error error = connect_within(core_, wait); error.code) detail::fail(error, "connect");
+}
+
+void client::connect(time_limit wait, std::error_code& error) { error = connect_within(core_, wait).code; }
+
+lease client::acquire(const claims& claims, const acquire_options& options) { return acquire(claims, options, {}); }
+
+lease client::acquire(const claims& claims, const acquire_options& options, const std::stop_token& stop) {
+    const auto core = core_->shared_from_this();
+    store_error error;
+    auto state = wait_for_lease(core, order_of(*core, claims, options, false), stop, error);
+    error = error_if_busy(state, std::move(error));
+    if (error.code) detail::fail(error, subject_of(*core, "acquire", claims, options, error.code));
+    return lease_of(std::move(state));
 }
 
 lease client::acquire(const claims& claims, const acquire_options& options, std::error_code& error) {
@@ -220,99 +233,135 @@ lease client::acquire(const claims& claims, const acquire_options& options, std:
 
 lease client::acquire(const claims& claims, const acquire_options& options, const std::stop_token& stop,
                       std::error_code& error) {
-    return lease_of(wait_for_lease(core_, order_of(claims, options, false), stop, error));
+    const auto core = core_->shared_from_this();
+    store_error why;
+    auto state = wait_for_lease(core, order_of(*core, claims, options, false), stop, why);
+    error = error_if_busy(state, std::move(why)).code;
+    return lease_of(std::move(state));
 }
 
 std::optional<lease> client::try_acquire(const claims& claims, const acquire_options& options) {
-    std::error_code error;
-    std::optional<lease> lease = try_acquire(claims, options, error);
-    if (error) fail(*core_, error, "try_acquire " + names_of(claims) + objection_to(*core_, claims, options, error));
-    return lease;
-}
-
-std::optional<lease> client::try_acquire(const claims& claims, const acquire_options& options, std::error_code& error) {
-    auto state = wait_for_lease(core_, order_of(claims, options, true), {}, error);
+    const auto core = core_->shared_from_this();
+    store_error error;
+    auto state = wait_for_lease(core, order_of(*core, claims, options, true), {}, error);
+    if (error.code) detail::fail(error, subject_of(*core, "try_acquire", claims, options, error.code));
     if (!state) return {};
     return lease_of(std::move(state));
 }
 
+std::optional<lease> client::try_acquire(const claims& claims, const acquire_options& options, std::error_code& error) {
+    const auto core = core_->shared_from_this();
+    store_error why;
+    auto state = wait_for_lease(core, order_of(*core, claims, options, true), {}, why);
+    error = why.code;
+    if (!state) return {};
+    return lease_of(std::move(state));
+}
+
+void client::async_acquire(const claims& claims, const acquire_options& options, acquire_callback done) {
+    async_acquire(claims, options, std::stop_token{}, std::move(done));
+}
+
 void client::async_acquire(const claims& claims, const acquire_options& options, std::stop_token stop,
                            acquire_callback done) {
-    struct operation {
-        std::shared_ptr<stop_link> link = std::make_shared<stop_link>();
-        std::optional<std::stop_callback<std::function<void()>>> on_stop;
-        acquire_callback done;
-    };
-    const auto operation = std::make_shared<struct operation>();
-    operation->done = std::move(done);
-    std::shared_ptr<client_core> core = core_->shared_from_this();
-    if (core->fork().in_child()) return operation->done(errc::forked, lease{});
-    if (stop.stop_possible())
-        operation->on_stop.emplace(stop, [core, link = operation->link] { cancel_through(core, link); });
-    core->acquire(order_of(claims, options, false), link_to(core, operation->link),
-                  [core, operation](std::error_code error, std::shared_ptr<lease_state> state) {
-                      core->call_back([operation, error, state = std::move(state)] {
-                          operation->on_stop.reset();
-                          operation->done(error, lease_of(state));
-                      });
-                  });
+    const auto core = core_->shared_from_this();
+    if (core->fork().in_child()) return done(errc::forked, lease{});
+    async_acquire_operation::begin(
+        core, order_of(*core, claims, options, false), stop,
+        [core, done = std::move(done)](std::shared_ptr<lease_state> state, store_error error) mutable {
+            const std::error_code code = error_if_busy(state, std::move(error)).code;
+            core->call_back([done = std::move(done), code, lease = lease_of(std::move(state))]() mutable {
+                done(code, std::move(lease));
+            });
+        });
 }
 
-struct acquire_awaiter::state {
-    std::shared_ptr<client_core> core;
-    acquire_order order;
-    std::string names;
-    std::stop_token stop;
-    std::shared_ptr<stop_link> link = std::make_shared<stop_link>();
-    std::optional<std::stop_callback<std::function<void()>>> on_stop;
-    std::coroutine_handle<> caller;
-    std::atomic<bool> one_side_done{false};  // the answer is there, or the caller is suspended: the second one resumes
-    std::error_code error;
-    std::shared_ptr<lease_state> lease;
-};
-
-acquire_awaiter client::async_acquire(const claims& claims, const acquire_options& options, std::stop_token stop) {
-    auto state = std::make_shared<acquire_awaiter::state>();
-    state->core = core_->shared_from_this();
-    state->order = order_of(claims, options, false);
-    state->names = names_of(claims);
-    state->stop = std::move(stop);
-    return acquire_awaiter{std::move(state)};
+void client::async_try_acquire(const claims& claims, const acquire_options& options, try_acquire_callback done) {
+    const auto core = core_->shared_from_this();
+    if (core->fork().in_child()) return done(errc::forked, std::nullopt);
+    async_acquire_operation::begin(
+        core, order_of(*core, claims, options, true), {},
+        [core, done = std::move(done)](std::shared_ptr<lease_state> state, const store_error& error) mutable {
+            std::optional<lease> lease;
+            if (state) lease = lease_of(std::move(state));
+            core->call_back([done = std::move(done), code = error.code, lease = std::move(lease)]() mutable {
+                done(code, std::move(lease));
+            });
+        });
 }
 
-bool acquire_awaiter::await_suspend(std::coroutine_handle<> caller) {
-    const auto state = state_;  // the coroutine, and this with it, may be gone before the end of this function
-    state->caller = caller;
-    if (state->core->fork().in_child()) {
-        state->error = errc::forked;
-        return false;
-    }
-    if (state->stop.stop_possible())
-        state->on_stop.emplace(state->stop, [core = state->core, link = state->link] { cancel_through(core, link); });
-    state->core->acquire(std::move(state->order), link_to(state->core, state->link),
-                         [state](std::error_code error, std::shared_ptr<lease_state> lease) {
-                             state->error = error;
-                             state->lease = std::move(lease);
-                             if (state->one_side_done.exchange(true))
-                                 state->core->call_back([state] { state->caller.resume(); });
-                         });
-    return !state->one_side_done.exchange(true);
+void client::async_inspect(const inspect_filter& filter, inspect_callback done) {
+    const auto core = core_->shared_from_this();
+    if (core->fork().in_child()) return done(errc::forked, snapshot{});
+    core->look(filter, [core, done = std::move(done)](const store_error& error, snapshot seen) mutable {
+        core->call_back([done = std::move(done), code = error.code, seen = std::move(seen)]() mutable {
+            done(code, std::move(seen));
+        });
+    });
 }
 
-lease acquire_awaiter::await_resume() {
-    state_->on_stop.reset();
-    if (state_->error) fail(*state_->core, state_->error, "acquire " + state_->names);
-    return lease_of(std::move(state_->lease));
+void client::async_close(time_limit wait, close_callback done) {
+    const auto core = core_->shared_from_this();
+    if (core->fork().in_child()) return done(true);
+    core->close_later(wait.left().microseconds(), [core, done = std::move(done)](bool confirmed) mutable {
+        core->call_back([done = std::move(done), confirmed]() mutable { done(confirmed); });
+    });
+}
+
+async_result<lease> client::async_acquire(const claims& claims, const acquire_options& options, std::stop_token stop) {
+    const auto core = core_->shared_from_this();
+    return detail::await_result<lease>(core, "acquire " + names_of(claims), [=](const auto& state) {
+        return async_acquire_operation::begin(
+            core, order_of(*core, claims, options, false), stop,
+            [state](std::shared_ptr<lease_state> lease, store_error error) {
+                error = error_if_busy(lease, std::move(error));
+                state->complete(std::move(error), lease_of(std::move(lease)));
+            });
+    });
+}
+
+async_result<std::optional<lease>> client::async_try_acquire(const claims& claims, const acquire_options& options) {
+    const auto core = core_->shared_from_this();
+    return detail::await_result<std::optional<lease>>(
+        core, "try_acquire " + names_of(claims), [=](const auto& state) {
+            return async_acquire_operation::begin(
+                core, order_of(*core, claims, options, true), {},
+                [state](std::shared_ptr<lease_state> granted, store_error error) {
+                    std::optional<lease> lease;
+                    if (granted) lease = lease_of(std::move(granted));
+                    state->complete(std::move(error), std::move(lease));
+                });
+        });
+}
+
+async_result<snapshot> client::async_inspect(const inspect_filter& filter) {
+    const auto core = core_->shared_from_this();
+    return detail::await_result<snapshot>(core, "inspect", [=](const auto& state) {
+        core->look(filter, [state](store_error error, snapshot seen) {
+            state->complete(std::move(error), std::move(seen));
+        });
+        return nullptr;
+    });
+}
+
+async_result<bool> client::async_close(time_limit wait) {
+    const auto core = core_->shared_from_this();
+    return detail::await_result<bool>(core, "close", [=](const auto& state) {
+        core->close_later(wait.left().microseconds(), [state](bool confirmed) { state->complete({}, confirmed); });
+        return nullptr;
+    });
 }
 
 snapshot client::inspect(const inspect_filter& filter) {
-    const auto waiter = baton::waiter<snapshot>::of_this_thread();
-    std::error_code error = core_->refuse_to_block();
-    if (error) fail(error, "inspect");
-    core_->inspect(filter, [&waiter](std::error_code why, snapshot found) { waiter->complete(why, std::move(found)); });
-    snapshot found = waiter->wait(core_->store(), error);
-    if (error) fail(*core_, error, "inspect");
-    return found;
+    const auto core = core_->shared_from_this();
+    if (const auto error = core->refuse_to_block()) detail::fail({error}, "inspect");
+    blocked_caller<snapshot> caller;
+    core->look(filter, [&caller](store_error error, snapshot seen) {
+        caller.complete(std::move(error), std::move(seen));
+    });
+    core->wait(caller);
+    if (caller.error.code) detail::fail(caller.error, "inspect");
+    return std::move(caller.answer);
 }
 
 void client::revoke(std::string_view resource, std::uint64_t ticket, std::string_view note, bool at_once) {
@@ -337,6 +386,9 @@ void client::resize(std::string_view resource, std::optional<std::uint32_t> limi
     operate(core_, protocol::resize{std::string{resource}, limit}, "resize " + detail::printable(resource));
 }
 
-bool client::close(std::chrono::milliseconds wait) { return core_->fork().in_child() || core_->close(wait); }
+bool client::close(time_limit wait) {
+    const auto core = core_->shared_from_this();
+    return core->fork().in_child() || core->close_and_wait(wait.left().microseconds());
+}
 
 }  // namespace baton

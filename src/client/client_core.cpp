@@ -1,6 +1,10 @@
 #include "client/client_core.hpp"
 
 #include <random>
+#include <utility>
+
+#include "base/process_wide.hpp"
+#include "baton/error.hpp"
 
 namespace baton::detail {
 namespace {
@@ -11,182 +15,376 @@ protocol::session_id draw_id() {
     return {word(), word()};
 }
 
-std::optional<std::chrono::milliseconds> renew_every(const store& store) {
+session_options options_of(const store& store, const client_options& options, std::shared_ptr<stand_in> stand_in) {
     const auto pace = store.pace();
-    return pace ? std::optional{pace->renew_every} : std::nullopt;
+    session_options made{options.ttl, options.label, std::move(stand_in)};
+    if (pace) made.renew_every = pace->renew_every;
+    made.names_own_blockers = options.observer != nullptr;
+    return made;
 }
+
+/// Somebody who waits for the answer to an operation.
+class blocked_caller final : public waiter {
+public:
+    [[nodiscard]] on_operated listener() {
+        return [this](operated result) {
+            answer = std::move(result);
+            finish();
+        };
+    }
+    operated answer{};
+};
 
 }  // namespace
 
-client_core::client_core(std::shared_ptr<baton::store> store, client_options options)
-    : store_{std::move(store)},
-      options_{std::move(options)},
-      clock_{store_->clock()},
-      session_{{options_.ttl, options_.label, options_.stand_in, renew_every(*store_)}, draw_id} {
+client_core::client_core(std::shared_ptr<baton::store> store, client_options options,
+                         std::shared_ptr<stand_in> stand_in)
+    : options_{std::move(options)},
+      stand_in_{stand_in},
+      clock_{store->clock()},
+      threads_{process_wide<callback_threads>()},
+      callbacks_{std::make_shared<callback_queue>(*threads_)},
+      losses_{std::make_shared<callback_queue>(*threads_)},
+      session_{options_of(*store, options_, std::move(stand_in)), draw_id},
+      store_{std::move(store)},
+      loop_{process_wide<event_loop>()} {
     believed_->set(client_time{});
 }
 
 client_core::~client_core() = default;
 
 void client_core::start() {
-    thread_ = std::thread{[self = shared_from_this()] { self->serve(); }};
-    strand_->post([self = shared_from_this()] { self->line_ = self->store_->connect(self); });
-}
-
-void client_core::pump() {
-    std::vector<tagged_command> batch;
-    session_.take_actions(actions_);
-    batch.reserve(actions_.size());
-    for (action& action : actions_) {
-        std::visit(
-            [&](auto& what) {
-                using What = std::decay_t<decltype(what)>;
-                if constexpr (std::is_same_v<What, send>)
-                    batch.push_back({what.tag, std::move(what.command)});
-                else if constexpr (std::is_same_v<What, reset_line>) {
-                    if (line_) line_->reset();
-                } else if constexpr (std::is_same_v<What, believe>)
-                    believed_->set(what.until);
-                else if constexpr (std::is_same_v<What, gone>) {
-                    if (auto told = std::exchange(on_gone_, nullptr)) told(what.confirmed);
-                } else
-                    perform(what);
-            },
-            action);
-    }
-    arm(session_.next_wake());
-    if (!batch.empty() && line_) line_->send(std::move(batch));
-}
-
-void client_core::acquire(acquire_order order, std::function<void(handle)> started, on_acquired done) {
-    run([this, order = std::move(order), started = std::move(started), done = std::move(done)](
-            session& session, client_time now) mutable {
-        std::vector<claim> claims;
-        if (options_.observer) claims = order.claims;
-        const handle handle = session.acquire(now, std::move(order));
-        pending_.emplace(handle, pending{std::move(claims), std::move(done)});
-        if (started) started(handle);
+    timer_.emplace(*loop_, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->run([&self](session& session, client_time now) {
+            self->armed_ = never;
+            session.wake(now);
+        });
     });
+    {
+        // What the store says within `connect` is performed when there is a line.
+        const std::lock_guard lock{mutex_};
+        performing_ = true;
+        performer_ = std::this_thread::get_id();
+    }
+    line_ = store_->connect(weak_from_this());
+    std::unique_lock lock{mutex_};
+    performing_ = false;
+    perform_effects(lock);
+}
+
+void client_core::perform_effects(std::unique_lock<std::mutex>& lock) {
+    session_.take_actions(effects_);
+    arm();
+    if (performing_ || effects_.empty()) return;
+    performing_ = true;
+    performer_ = std::this_thread::get_id();
+    while (!effects_.empty()) {
+        performed_now_.swap(effects_);
+        lock.unlock();
+        for (action& effect : performed_now_) std::visit([this](auto& what) { perform(what); }, effect);
+        performed_now_.clear();
+        send_outgoing();
+        lock.lock();
+    }
+    performing_ = false;
+    performer_ = {};
+    if (shut_) performed_.notify_all();
+}
+
+/// The timer is set for the earliest time that was ever asked for; if that was not needed any more, it is found out
+/// then.
+void client_core::arm() {
+    const auto next = session_.next_wake();
+    if (!next || armed_ <= *next || shut_) return;
+    armed_ = *next;
+    timer_->set_after(armed_ - now());
+}
+
+void client_core::send_outgoing() {
+    if (outgoing_.empty()) return;
+    try {
+        if (line_) line_->send(outgoing_);
+    } catch (const std::exception& failure) {
+        line_threw(failure.what());
+    } catch (...) {
+        line_threw("the store threw something");
+    }
+    outgoing_.clear();
+}
+
+/// Whether it has sent anything is not known: as if the line had broken.
+void client_core::line_threw(const char* what) {
+    down({errc::store_unavailable, what});
+    perform(reset_line{});
+}
+
+void client_core::perform(const reset_line&) {
+    try {
+        if (line_) line_->reset();
+    } catch (const std::exception& failure) {
+        down({errc::store_unavailable, failure.what()});
+    } catch (...) {
+        down({errc::store_unavailable, "the store threw something"});
+    }
+}
+
+void client_core::perform(const detail::look& effect) {
+    inspect_filter filter;
+    {
+        const std::lock_guard lock{mutex_};
+        const auto found = looks_.find(effect.operation);
+        if (found == looks_.end()) return;
+        filter = found->second.filter;
+    }
+    const auto answer = [weak = weak_from_this(), which = effect.operation](store_error error, snapshot seen) {
+        if (const auto self = weak.lock()) self->looked(which, std::move(error), std::move(seen));
+    };
+    try {
+        if (line_) line_->inspect(filter, answer);
+    } catch (const std::exception& failure) {
+        answer({errc::store_unavailable, failure.what()}, {});
+    }
+}
+
+void client_core::looked(operation which, store_error error, snapshot seen) {
+    std::unique_lock lock{mutex_};
+    session_.looked(which);
+    auto node = looks_.extract(which);
+    lock.unlock();
+    if (node) node.mapped().done(std::move(error), std::move(seen));
+}
+
+void client_core::perform(acquired& effect) {
+    const std::shared_ptr<lease_state>& state = effect.owner;
+    state->handle = effect.handle;
+    state->cap.set(effect.cap);
+    for (const auto& [resource, mark] : effect.grant.abandoned)
+        state->abandoned.push_back({resource, mark.label, mark.fence, mark.count});
+    state->grant = std::move(effect.grant);
+    if (options_.observer)
+        observe([state](observer& observer) {
+            observer.granted(state->claims, state->grant.fence, state->grant.waited);
+        });
+    std::exchange(state->listener, nullptr)->acquired(state, {});
+}
+
+void client_core::perform(not_acquired& effect) {
+    if (options_.observer)
+        observe([state = effect.owner, error = effect.error](observer& observer) {
+            observer.not_granted(state->claims, error.code, error.text);
+        });
+    std::exchange(effect.owner->listener, nullptr)->acquired(nullptr, std::move(effect.error));
+}
+
+void client_core::perform(const capped& effect) { effect.owner->cap.set(effect.cap); }
+
+void client_core::perform(const lost& effect) {
+    const std::shared_ptr<lease_state>& state = effect.owner;
+    state->note = effect.note;  // before the reason: see lease::lost_note
+    state->reason = effect.reason;
+    if (effect.over) state->over = true;
+    losses_->push([state] { state->lost.give(); });
+    if (options_.observer)
+        observe([state, reason = effect.reason](observer& observer) {
+            observer.lost(state->claims, state->grant.fence, reason);
+        });
+}
+
+void client_core::perform(released& effect) {
+    if (auto done = std::exchange(effect.owner->on_released, std::nullopt)) (*done)(effect.confirmed);
+}
+
+void client_core::perform(operated& effect) {
+    std::unique_lock lock{mutex_};
+    auto node = operations_.extract(effect.operation);
+    auto look = looks_.extract(effect.operation);
+    lock.unlock();
+    if (look) look.mapped().done(std::move(effect.error), {});
+    if (node) node.mapped()(std::move(effect));
+}
+
+void client_core::perform(const keep_elsewhere& effect) {
+    call_back([stand_in = stand_in_, effect] { stand_in->keep(effect.session, effect.lineage); });
+}
+
+void client_core::perform(const observed& effect) {
+    if (!options_.observer) return;
+    observe([effect](observer& observer) {
+        switch (effect.what) {
+            case observed::what::queued: return observer.queued(effect.owner->claims);
+            case observed::what::waits_for_own:
+                return observer.waits_for_own(effect.owner->claims, effect.other->claims);
+            case observed::what::unsure: return observer.unsure();
+            case observed::what::connected: return observer.connected();
+            case observed::what::reconnected: return observer.reconnected();
+            case observed::what::session_replaced: return observer.session_replaced();
+        }
+    });
+}
+
+void client_core::observe(std::function<void(observer&)> what) {
+    if (options_.observer) call_back([observer = options_.observer, what = std::move(what)] { what(*observer); });
+}
+
+handle client_core::acquire(acquire_order order, acquire_listener& listener) {
+    auto state = std::make_shared<lease_state>();
+    state->client = weak_from_this();
+    state->believed = believed_;
+    state->listener = &listener;
+    state->claims = order.claims;
+    state->clock = clock_;
+    order.owner = state;
+    handle made = 0;
+    bool asked = false;
+    run([&](session& session, client_time now) {
+        made = session.acquire(now, std::move(order));
+        asked = true;
+    });
+    if (!asked) listener.acquired(nullptr, {errc::closed});
+    return made;
 }
 
 void client_core::cancel(handle handle, std::error_code why) {
     run([handle, why](session& session, client_time now) { session.cancel(now, handle, why); });
 }
 
-void client_core::release(handle handle, protocol::manner manner) {
-    run([this, handle, manner](session& session, client_time now) {
-        held_.erase(handle);
-        session.release(now, handle, manner);
+void client_core::release(lease_state& lease, protocol::manner manner) {
+    bool will_be_told = false;
+    run([&](session& session, client_time now) {
+        will_be_told = session.release(now, lease.handle, manner, lease.on_released.has_value());
+    });
+    if (will_be_told) return;
+    if (auto done = std::exchange(lease.on_released, std::nullopt)) (*done)(false);
+}
+
+void client_core::operate(protocol::command command, on_operated done) {
+    run([&](session& session, client_time now) {
+        operations_.emplace(session.operate(now, std::move(command), options_.patience), std::move(done));
     });
 }
 
-void client_core::operate(protocol::command command, on_answer done) {
-    run([this, command = std::move(command), done = std::move(done)](session& session, client_time now) mutable {
-        answers_.emplace(session.operate(now, std::move(command)), std::move(done));
+void client_core::look(const inspect_filter& filter, on_looked done) {
+    run([&](session& session, client_time now) {
+        looks_.emplace(session.look(now, options_.patience), looking{filter, std::move(done)});
     });
 }
 
-void client_core::inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> done) {
-    strand_->post([self = shared_from_this(), filter, done = std::move(done)]() mutable {
-        self->line_->inspect(filter, std::move(done));
+void client_core::connect(client_duration wait, on_operated done) {
+    run([&](session& session, client_time now) { operations_.emplace(session.connect(now, wait), std::move(done)); });
+}
+
+void client_core::close(client_duration wait, on_operated done) {
+    run([&](session& session, client_time now) {
+        was_closed_ = true;
+        operations_.emplace(session.close(now, wait), std::move(done));
     });
 }
 
-void client_core::perform(acquired& action) {
-    auto node = pending_.extract(action.handle);
-    auto state = std::make_shared<lease_state>();
-    state->client = weak_from_this();
-    state->believed = believed_;
-    state->handle = action.handle;
-    state->clock = clock_;
-    state->cap.set(action.cap);
-    for (const auto& [resource, mark] : action.grant.abandoned)
-        state->abandoned.push_back({resource, mark.label, mark.fence, mark.count});
-    state->grant = std::move(action.grant);
-    observe([claims = node.mapped().claims, fence = state->grant.fence,
-             waited = state->grant.waited](observer& observer) { observer.granted(claims, fence, waited); });
-    held_.emplace(action.handle, held{std::move(node.mapped().claims), state, state->grant.fence});
-    node.mapped().done({}, std::move(state));
+// The users of the leases hear of the end, and have heard, before the store does.
+bool client_core::close_and_wait(client_duration wait) {
+    run([](session& session, client_time now) { session.lose_all(now); });
+    losses_->drain();
+    blocked_caller caller;
+    close(wait, caller.listener());
+    this->wait(caller);
+    losses_->drain();
+    callbacks_->drain();
+    return caller.answer.confirmed;
 }
 
-void client_core::perform(not_acquired& action) {
-    auto node = pending_.extract(action.handle);
-    observe([claims = node.mapped().claims, error = action.error](observer& observer) {
-        observer.not_granted(claims, error);
+void client_core::close_later(client_duration wait, completion_callback<bool> done) {
+    run([](session& session, client_time now) { session.lose_all(now); });
+    losses_->push([self = shared_from_this(), wait, done = std::move(done)]() mutable {
+        self->close(wait, [done = std::move(done)](const operated& answer) mutable { done(answer.confirmed); });
     });
-    node.mapped().done(action.error, nullptr);
 }
 
-void client_core::perform(const capped& action) {
-    const auto found = held_.find(action.handle);
-    if (found == held_.end()) return;
-    if (const auto state = found->second.state.lock()) state->cap.set(action.cap);
-}
-
-void client_core::perform(const lost& action) {
-    const auto found = held_.find(action.handle);
-    if (found == held_.end()) return;
-    observe([claims = found->second.claims, fence = found->second.fence, reason = action.reason](observer& observer) {
-        observer.lost(claims, fence, reason);
-    });
-    if (const auto state = found->second.state.lock()) {
-        state->note = action.note;  // before the reason: see lease::lost_note
-        state->reason = action.reason;
-        if (action.over) state->over = true;
-        call_back([state] { state->lost.give(); });
+void client_core::wait(waiter& who) {
+    std::shared_ptr<event_loop> loop;
+    {
+        const std::lock_guard lock{mutex_};
+        loop = loop_;
     }
-    if (action.over) held_.erase(found);
+    if (loop) loop->wait(who);
+    while (!who.done()) who.sleep();
 }
 
-void client_core::perform(operated& action) {
-    auto node = answers_.extract(action.tag);
-    if (!node) return;
-    node.mapped()(action.error, std::move(action.events));
+std::error_code client_core::refuse_to_block() const {
+    if (fork_.in_child()) return errc::forked;
+    if (callbacks_->is_running_here() || losses_->is_running_here()) return errc::own_thread;
+    return {};
 }
 
-void client_core::perform(const observed& action) {
-    const auto found = pending_.find(action.handle);
-    std::vector<claim> claims = found == pending_.end() ? std::vector<claim>{} : found->second.claims;
-    observe([what = action.what, claims = std::move(claims)](observer& observer) {
-        switch (what) {
-            case observed::what::queued: return observer.queued(claims);
-            case observed::what::unsure: return observer.unsure();
-            case observed::what::reconnected: return observer.reconnected();
-            case observed::what::session_replaced: return observer.session_replaced();
-            case observed::what::reconnecting: return;
-        }
-    });
+std::string client_core::objection(const claim_list& claims, const protocol::enter_options& options) {
+    std::shared_ptr<baton::store> store;
+    {
+        const std::lock_guard lock{mutex_};
+        store = store_;
+    }
+    return store ? store->objection({claims.begin(), claims.end()}, options) : std::string{};
 }
 
-void client_core::observe(std::function<void(observer&)> what) {
-    if (!options_.observer) return;
-    call_back([observer = options_.observer, what = std::move(what)] { what(*observer); });
+void client_core::shut() {
+    bool was_closed = false;
+    {
+        const std::lock_guard lock{mutex_};
+        was_closed = was_closed_;
+    }
+    const bool waits = !was_closed && !refuse_to_block();
+    close_and_wait(waits ? client_duration{options_.close_wait} : client_duration{0});
+    // These go here, and not with the last share in this client, which may be on one of the threads: so that the threads
+    // are waited for, and do not outlive a program that ends now.
+    std::shared_ptr<callback_threads> threads;
+    std::shared_ptr<baton::store> store;
+    std::shared_ptr<event_loop> loop;
+    std::unique_ptr<store_line> line;
+    std::unordered_map<operation, on_operated> operations;
+    std::unordered_map<operation, looking> looks;
+    {
+        std::unique_lock lock{mutex_};
+        shut_ = true;
+        performed_.wait(lock, [this] { return !performing_ || performer_ == std::this_thread::get_id(); });
+        timer_.reset();
+        threads.swap(threads_);
+        store.swap(store_);
+        loop.swap(loop_);
+        line.swap(line_);
+        operations.swap(operations_);
+        looks.swap(looks_);
+    }
+    line.reset();
+    for (auto& [which, done] : operations) done({which, {errc::closed}});
+    for (auto& [which, look] : looks) look.done({errc::closed}, {});
+    losses_->drain();
+    callbacks_->drain();
 }
 
 void client_core::up(lineage lineage) noexcept {
     run([lineage](session& session, client_time now) { session.line_up(now, lineage); });
 }
 
-void client_core::down(std::error_code why) noexcept {
-    observe([why](observer& observer) { observer.reconnecting(why); });
-    run([why](session& session, client_time now) { session.line_down(now, why); });
-}
-
-void client_core::replied(command_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept {
-    run([tag, lineage, events = std::move(events)](session& session, client_time now) {
-        session.reply(now, tag, lineage, events);
+void client_core::down(const store_error& why) noexcept {
+    run([&](session& session, client_time now) {
+        if (options_.observer)
+            observe([why](observer& observer) { observer.reconnecting(why.code, why.text); });
+        session.line_down(now, why);
     });
 }
 
-void client_core::failed(command_tag tag, command_failure how, std::error_code why) noexcept {
-    observe([why](observer& observer) { observer.store_error(why, {}); });
-    run([tag, how, why](session& session, client_time now) { session.reply_failed(now, tag, how, why); });
+void client_core::replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept {
+    run([&](session& session, client_time now) { session.reply(now, tag, lineage, events); });
+}
+
+void client_core::failed(command_tag tag, command_failure how, const store_error& why) noexcept {
+    run([&](session& session, client_time now) {
+        if (options_.observer)
+            observe([why](observer& observer) { observer.store_error(why.code, why.text); });
+        session.reply_failed(now, tag, how, why);
+    });
 }
 
 void client_core::noticed(lineage lineage, protocol::event event) noexcept {
-    run([lineage, event = std::move(event)](session& session, client_time now) {
-        session.notice(now, lineage, event);
-    });
+    run([&](session& session, client_time now) { session.notice(now, lineage, event); });
 }
 
 }  // namespace baton::detail

@@ -1,11 +1,20 @@
-// The driver of a client: it runs the session machine on a strand, passes its messages to the line, completes what
-// callers wait for, and keeps the one thread that timers and callbacks run on. It decides nothing.
+// The driver of a client. It decides nothing: the session machine does. The scheme:
+//
+//  1. One mutex guards the machine and the driver's tables. Everything that happens is an **input**: a call of the user,
+//     an answer of the store, a timer. It locks, tells the machine the time and what happened, and unlocks.
+//  2. What the machine wants done comes out as actions. They are **effects**: performed without the mutex, in order, by
+//     one thread at a time. A thread that brings an input performs the effects until none are left; if another thread
+//     is at it already, that one performs these as well.
+//  3. So nothing of the user's or of the store's is called under the mutex. A store may answer within `send`, on any
+//     thread, or not at all: its answer is an input like the others.
+//  4. Whoever waits has a listener or a waiter on its own stack, which an effect completes. Callbacks, observers and
+//     loss signals are passed on to the callback threads: two queues, so that no callback delays a loss signal.
+//  5. A caller that waits may serve the event loop meanwhile. Timers and sockets are the loop's.
+//  6. No state hangs on a thread: the driver does not care on which one it runs.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,107 +23,124 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/callback_threads.hpp"
+#include "base/event_loop.hpp"
+#include "base/fork_guard.hpp"
 #include "baton/client.hpp"
 #include "baton/store.hpp"
-#include "client/fork_guard.hpp"
 #include "client/lease_state.hpp"
 #include "client/session.hpp"
-#include "client/strand.hpp"
 
 namespace baton::detail {
 
-/// Called on the strand: with a lease; without one and no error if busy; else with the error.
-using on_acquired = std::function<void(std::error_code, std::shared_ptr<lease_state>)>;
-using on_answer = std::function<void(std::error_code, std::vector<protocol::event>)>;
+/// Called once, without a lock, on any thread, with the answer to an operation. Must be quick.
+using on_operated = completion_callback<operated>;
+using on_looked = completion_callback<store_error, snapshot>;
 
 class client_core final : public store_listener, public std::enable_shared_from_this<client_core> {
 public:
-    client_core(std::shared_ptr<baton::store> store, client_options options);
+    client_core(std::shared_ptr<baton::store> store, client_options options, std::shared_ptr<stand_in> stand_in);
     client_core(const client_core&) = delete;
     client_core& operator=(const client_core&) = delete;
     ~client_core();
 
     void start();
-    /// True if the store confirmed it in time.
-    bool close(std::chrono::milliseconds wait);
-    /// Closes and ends the thread: the last thing that is done with it, on any thread.
+    /// Closes, and lets go of the line, the store and the threads: the last thing that is done with it, on any thread.
     void shut();
 
-    void acquire(acquire_order order, std::function<void(handle)> started, on_acquired done);
+    handle acquire(acquire_order order, acquire_listener& listener);
     void cancel(handle handle, std::error_code why);
-    void release(handle handle, protocol::manner manner);
-    void operate(protocol::command command, on_answer done);
-    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> done);
+    void release(lease_state& lease, protocol::manner manner);
+    void operate(protocol::command command, on_operated done);
+    void look(const inspect_filter& filter, on_looked done);
+    void connect(client_duration wait, on_operated done);
+    /// True if the store confirmed it in time. Afterwards no callback runs.
+    bool close_and_wait(client_duration wait);
+    /// The same without waiting; `done` is called as that of `close` is.
+    void close_later(client_duration wait, completion_callback<bool> done);
 
-    /// Runs something of the user's on the client's thread.
-    void call_back(std::function<void()> callback);
+    /// Returns when it is finished.
+    void wait(waiter& who);
+    [[nodiscard]] const std::shared_ptr<callback_queue>& callbacks() const { return callbacks_; }
+    /// Runs something of the user's on a callback thread.
+    void call_back(callback_queue::callback callback) { callbacks_->push(std::move(callback)); }
     /// Why a blocking call cannot be made here, if it cannot.
     [[nodiscard]] std::error_code refuse_to_block() const;
     [[nodiscard]] const fork_guard& fork() const { return fork_; }
-    [[nodiscard]] const std::shared_ptr<baton::store>& store() const { return store_; }
+    [[nodiscard]] const client_options& options() const { return options_; }
+    /// What the store has to say against a request that it does not support.
+    [[nodiscard]] std::string objection(const claim_list& claims, const protocol::enter_options& options);
 
     void up(lineage lineage) noexcept override;
-    void down(std::error_code why) noexcept override;
-    void replied(command_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept override;
-    void failed(command_tag tag, command_failure how, std::error_code why) noexcept override;
+    void down(const store_error& why) noexcept override;
+    void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept override;
+    void failed(command_tag tag, command_failure how, const store_error& why) noexcept override;
     void noticed(lineage lineage, protocol::event event) noexcept override;
 
 private:
     static constexpr client_time never = client_time::max();
 
-    struct pending {
-        std::vector<claim> claims;  // for the observer, if there is one
-        on_acquired done;
-    };
-    struct held {
-        std::vector<claim> claims;
-        std::weak_ptr<lease_state> state;
-        std::uint64_t fence;
+    struct looking {
+        inspect_filter filter;
+        on_looked done;
     };
 
-    /// Every input of the machine comes through here: on the strand, with the time; its actions are performed at once.
+    /// Every input of the machine comes through here. After the end of the client nothing is one.
     template <typename Input> void run(Input input) {
-        strand_->post([self = shared_from_this(), input = std::move(input)]() mutable {
-            input(self->session_, self->now());
-            self->pump();
-        });
+        std::unique_lock lock{mutex_};
+        if (shut_) return;
+        input(session_, now());
+        perform_effects(lock);
     }
-    void pump();
-    void perform(acquired& action);
-    void perform(not_acquired& action);
-    void perform(const capped& action);
-    void perform(const lost& action);
-    void perform(operated& action);
-    void perform(const observed& action);
+    void perform_effects(std::unique_lock<std::mutex>& lock);
+    void close(client_duration wait, on_operated done);
+    void perform(send& effect) { outgoing_.push_back({effect.tag, std::move(effect.command)}); }
+    void perform(const reset_line& effect);
+    void perform(const detail::look& effect);
+    void perform(acquired& effect);
+    void perform(not_acquired& effect);
+    void perform(const believe& effect) { believed_->set(effect.until); }
+    void perform(const capped& effect);
+    void perform(const lost& effect);
+    void perform(released& effect);
+    void perform(operated& effect);
+    void perform(const keep_elsewhere& effect);
+    void perform(const observed& effect);
+    void send_outgoing();
+    void line_threw(const char* what);
+    void looked(operation which, store_error error, snapshot seen);
     void observe(std::function<void(observer&)> what);
-    void arm(std::optional<client_time> next);
-    void serve();
+    void arm();
     [[nodiscard]] client_time now() const { return read_clock(clock_); }
 
-    std::shared_ptr<baton::store> store_;
-    client_options options_;
-    lease_clock clock_;
-    fork_guard fork_;
-    std::shared_ptr<strand> strand_ = std::make_shared<strand>();
+    const client_options options_;
+    const std::shared_ptr<stand_in> stand_in_;
+    const lease_clock clock_;
+    const fork_guard fork_;
+    std::shared_ptr<callback_threads> threads_;        // until it is shut
+    const std::shared_ptr<callback_queue> callbacks_;  // of the user's callbacks and the observer
+    const std::shared_ptr<callback_queue> losses_;     // of loss signals
+    const std::shared_ptr<moving_time> believed_ = std::make_shared<moving_time>();
 
-    // On the strand.
-    session session_;
-    std::vector<action> actions_;
-    std::unique_ptr<store_line> line_;
-    std::unordered_map<handle, pending> pending_;
-    std::unordered_map<handle, held> held_;
-    std::unordered_map<command_tag, on_answer> answers_;
-    std::shared_ptr<moving_time> believed_ = std::make_shared<moving_time>();
-    std::function<void(bool)> on_gone_;
-
-    // Of the thread.
     std::mutex mutex_;
-    std::condition_variable changed_;
-    std::vector<std::function<void()>> callbacks_;
-    std::atomic<client_time> armed_{never};  // written under the mutex
-    bool stopping_ = false;
-    std::thread thread_;
-    std::atomic<bool> was_closed_{false};  // by a caller, which has chosen how long to wait
+    std::condition_variable performed_;
+    session session_;
+    std::vector<action> effects_;
+    bool performing_ = false;
+    std::thread::id performer_;
+    bool shut_ = false;
+    bool was_closed_ = false;  // by a caller, which has chosen how long to wait
+    client_time armed_ = never;
+    std::unordered_map<operation, on_operated> operations_;
+    std::unordered_map<operation, looking> looks_;
+
+    // Of the thread that performs effects; at the end, of the one that shuts the client.
+    std::shared_ptr<baton::store> store_;
+    std::shared_ptr<event_loop> loop_;
+    std::optional<event_loop::timer> timer_;
+    std::unique_ptr<store_line> line_;
+    std::vector<action> performed_now_;
+    std::vector<tagged_command> outgoing_;
 };
 
 }  // namespace baton::detail

@@ -17,10 +17,10 @@ public:
             case errc::lost: return "the lease is lost";
             case errc::revoked: return "an operator revoked the request";
             case errc::store_unavailable: return "the store cannot be reached";
-            case errc::already_held: return "this object holds its lease already";
+            case errc::would_deadlock: return "this thread holds what it wants to lock";
             case errc::unsupported: return "the store does not support this";
             case errc::closed: return "the client is closed";
-            case errc::own_thread: return "a blocking call on the client's own callback thread would wait for itself";
+            case errc::own_thread: return "a blocking call within a callback of the client would wait for itself";
             case errc::forked: return "the client belongs to the parent process; make one after fork";
             case errc::bad_url: return "the address is not understood";
             case errc::no_agent: return "no agent serves this address, and none could be started";
@@ -32,6 +32,7 @@ public:
                 return "the space has another max_ttl or lag than the address says, the server may evict keys, or "
                        "something else stands under the space's keys";
             case errc::store_full: return "the store has no room for one more";
+            case errc::not_held: return "there is nothing to release";
             case errc::foreign_data: return "the server's key for this name holds data of another kind, not a lock";
             case errc::no_claims: return "refused: nothing is claimed";
             case errc::too_many_claims: return "refused: more than 1,000 claims";
@@ -54,6 +55,11 @@ public:
         return "unknown error " + std::to_string(value);
     }
 
+    [[nodiscard]] std::error_condition default_error_condition(int value) const noexcept override {
+        if (value == static_cast<int>(errc::would_deadlock)) return std::errc::resource_deadlock_would_occur;
+        return {value, *this};
+    }
+
     [[nodiscard]] bool equivalent(int value, const std::error_condition& condition) const noexcept override {
         if (condition == error_kind::refused) return value > static_cast<int>(error_kind::refused);
         return std::error_category::equivalent(value, condition);
@@ -62,8 +68,11 @@ public:
 
 }  // namespace
 
+inline namespace v1 {
+
+// It is never destroyed: errors may be looked at while the program's static objects end.
 const std::error_category& error_category() noexcept {
-    static const category instance;
+    static const auto& instance = *new category;
     return instance;
 }
 
@@ -84,6 +93,8 @@ const char* to_string(loss reason) noexcept {
     }
     return "unknown";
 }
+
+}  // namespace v1
 
 namespace detail {
 

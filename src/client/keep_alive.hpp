@@ -22,6 +22,11 @@ struct client_clock {
 };
 using client_time = client_clock::time_point;
 
+/// A time that is too far away to be counted is the last one that is not.
+[[nodiscard]] inline client_time later(client_time from, client_duration wait) {
+    return wait > client_time::max() - from ? client_time::max() : from + wait;
+}
+
 enum class standing : std::uint8_t { held, unsure, lost };
 
 class keep_alive {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "client/async_state.hpp"
 #include "client/client_core.hpp"
 #include "client/lease_state.hpp"
 
@@ -10,8 +11,16 @@ namespace baton {
 namespace detail {
 
 void lease_state::end(protocol::manner manner) noexcept {
-    if (fork.in_child() || over.exchange(true)) return;
-    if (const auto owner = client.lock()) owner->release(handle, manner);
+    if (fork.in_child() || released.exchange(true)) return;
+    if (const auto owner = client.lock()) owner->release(*this, manner);
+}
+
+void lease_state::end_and_tell(release_callback done) {
+    if (fork.in_child() || released.exchange(true)) return done(false);
+    const auto owner = client.lock();
+    if (!owner) return done(false);
+    on_released.emplace(std::move(done));
+    owner->release(*this, protocol::manner::clean);
 }
 
 }  // namespace detail
@@ -28,8 +37,9 @@ lease::~lease() { release(); }
 
 std::uint64_t lease::fence() const noexcept { return state_ ? state_->grant.fence : 0; }
 
+// What is empty is never destroyed: a lease may be a static object of the program.
 const std::vector<std::uint32_t>& lease::slots(std::string_view resource) const noexcept {
-    static const std::vector<std::uint32_t> none;
+    static const auto& none = *new std::vector<std::uint32_t>;
     if (!state_) return none;
     const auto& slots = state_->grant.slots;
     const auto found = std::ranges::find(slots, resource, [](const auto& of) { return std::string_view{of.resource}; });
@@ -37,7 +47,7 @@ const std::vector<std::uint32_t>& lease::slots(std::string_view resource) const 
 }
 
 const std::vector<abandoned>& lease::abandoned() const noexcept {
-    static const std::vector<baton::abandoned> none;
+    static const auto& none = *new std::vector<baton::abandoned>;
     return state_ ? state_->abandoned : none;
 }
 
@@ -63,6 +73,23 @@ std::string lease::lost_note() const { return lost_reason() == loss::none ? std:
 
 void lease::release() noexcept {
     if (state_) state_->end(protocol::manner::clean);
+}
+
+void lease::async_release(release_callback done) {
+    const auto core = state_ ? state_->client.lock() : nullptr;
+    if (!core || core->fork().in_child()) return done(false);
+    state_->end_and_tell([core, done = std::move(done)](bool confirmed) mutable {
+        core->call_back([done = std::move(done), confirmed]() mutable { done(confirmed); });
+    });
+}
+
+async_result<bool> lease::async_release() {
+    const auto core = state_ ? state_->client.lock() : nullptr;
+    return detail::await_result<bool>(core, "release", [state = state_](const auto& caller) {
+        const auto done = [caller](bool confirmed) { caller->complete({}, confirmed); };
+        state ? state->end_and_tell(done) : done(false);
+        return nullptr;
+    });
 }
 
 void lease::release_unfinished() noexcept {

@@ -1,4 +1,5 @@
-// What a lease handle and its client share. The client writes, any thread reads.
+// What a request, its lease handle and its client share, from the acquire to the end of the lease. The client writes,
+// any thread reads.
 #pragma once
 
 #include <atomic>
@@ -10,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "base/fork_guard.hpp"
 #include "baton/lease.hpp"
 #include "baton/store.hpp"
-#include "client/fork_guard.hpp"
 #include "client/own_clock.hpp"
 #include "client/session.hpp"
 
@@ -61,24 +62,40 @@ private:
     bool given_ = false;
 };
 
+/// Hears what came of an acquire: once, without a lock, on any thread. It must be quick, and may be gone afterwards.
+class acquire_listener {
+public:
+    /// With the lease that was granted; without a lease and an error: busy.
+    virtual void acquired(std::shared_ptr<lease_state> lease, store_error error) noexcept = 0;
+
+protected:
+    ~acquire_listener() = default;
+};
+
 struct lease_state {
     std::weak_ptr<client_core> client;
     std::shared_ptr<const moving_time> believed;  // the session's deadline, the same for all leases
+    acquire_listener* listener = nullptr;         // until it has heard
+    claim_list claims;
+    lease_clock clock = lease_clock::boottime;
+    fork_guard fork;
+
+    // Once it is granted.
     detail::handle handle = 0;
     detail::grant grant;
     std::vector<baton::abandoned> abandoned;
-    lease_clock clock = lease_clock::boottime;
-    fork_guard fork;
     moving_time cap;
     loss_signal lost;
     std::string note;  // an operator's; written once, before the reason
     std::atomic<loss> reason{loss::none};
-    std::atomic<bool> over{false};  // released, or lost for good
+    std::atomic<bool> over{false};      // lost for good
+    std::atomic<bool> released{false};  // by its user
+    std::optional<release_callback> on_released;  // written before the release, read after it
 
     static lease wrap(std::shared_ptr<lease_state> state) { return lease{std::move(state)}; }
 
     [[nodiscard]] client_duration left() const {
-        if (over.load() || fork.in_child()) return client_duration{0};
+        if (over.load() || released.load() || fork.in_child()) return client_duration{0};
         return std::max(client_duration{0}, std::min(believed->get(), cap.get()) - read_clock(clock));
     }
     /// How long the lease lasts at most, however often its session is renewed: until its hold limit, until an operator
@@ -87,7 +104,10 @@ struct lease_state {
         if (!lease.state_ || lease.state_->cap.get() == client_time{client_duration::max()}) return {};
         return std::max(client_duration{0}, lease.state_->cap.get() - read_clock(lease.state_->clock));
     }
+    /// Only the first time, and not in a child of the process that acquired it.
     void end(protocol::manner manner) noexcept;
+    /// The same, cleanly. `done` hears, on any thread, whether the store confirmed it.
+    void end_and_tell(release_callback done);
 };
 
 }  // namespace baton::detail

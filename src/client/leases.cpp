@@ -4,20 +4,49 @@
 
 namespace baton::detail {
 
-void session::release(client_time now, handle handle, protocol::manner manner) {
+bool session::release(client_time now, handle handle, protocol::manner manner, bool confirm) {
     pass_time(now);
     const auto found = records_.find(handle);
-    if (found == records_.end() || found->second.phase != phase::held) return;  // lost meanwhile: nothing to free
-    withdraw(now, found->second, manner);
+    if (found == records_.end()) return false;  // the engine has ended it: nothing to free
+    record& record = found->second;
+    // After a loss its user has stopped with this: now the claims may pass on.
+    if (record.phase == phase::lost) withdraw(now, record, record.manner);
+    if (record.phase != phase::held) return false;
+    record.confirm = confirm;
+    withdraw(now, record, manner);
+    return confirm;
 }
 
-/// Told once. Where the engine may still count it as held, it is told that the work was broken off.
-void session::lose(client_time now, record& record, loss reason, bool engine_has_it) {
-    if (!record.told) act(lost{record.handle, reason});
-    if (engine_has_it)
-        withdraw(now, record, protocol::manner::unclean);
-    else
-        forget(record);
+/// Told once; the engine has ended it already.
+void session::lose(record& record, loss reason) {
+    if (!record.told) act(lost{record.order.owner, record.handle, reason});
+    forget(record);
+}
+
+/// Told once. The engine still counts it as held, until `engine_ends_it`. Until then nothing is said to the engine that
+/// lets it pass the claims on, because the user may be at work still; unless the user releases the lease.
+void session::lose_early(client_time now, record& record, loss reason, client_time engine_ends_it) {
+    if (!record.told) act(lost{record.order.owner, record.handle, reason});
+    record.phase = phase::lost;
+    record.manner = protocol::manner::unclean;  // the work was broken off
+    record.drop_at = std::max(now, engine_ends_it);
+    set_alarm(record);
+}
+
+/// The end of the client ends its leases: its users hear of it before the store does.
+void session::lose_all(client_time now) {
+    pass_time(now);
+    for (auto& [handle, record] : records_) {
+        if (record.phase != phase::held) continue;
+        if (record.told)
+            act(capped{record.order.owner, handle, now});  // its loss was told with the revocation
+        else
+            act(lost{record.order.owner, handle, loss::closed});
+        record.phase = phase::lost;
+        record.manner = protocol::manner::clean;
+        record.drop_at.reset();
+        set_alarm(record);
+    }
 }
 
 /// A process that was stopped may have been stood in for. Before its deadline counts, and only then, it is asked.
@@ -37,7 +66,7 @@ void session::lose_unrenewed(client_time now) {
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
         if (record.phase == phase::held && !record.frozen)
-            lose(now, record, slept ? loss::process_paused : loss::expired, true);
+            lose_early(now, record, slept ? loss::process_paused : loss::expired, *deadline + keep_alive_.margin());
     }
 }
 
@@ -58,7 +87,7 @@ std::optional<client_time> session::cap_of(const record& record) {
 
 void session::update_cap(record& record) {
     set_alarm(record);
-    act(capped{record.handle, cap_of(record)});
+    act(capped{record.order.owner, record.handle, cap_of(record)});
 }
 
 void session::on(client_time now, const protocol::revoking& event) {
@@ -69,14 +98,16 @@ void session::on(client_time now, const protocol::revoking& event) {
 /// The holder is asked to leave, and no renewal prolongs it (rule 13). One that has not heard of its grant yet never
 /// gets it.
 void session::hear_of_revocation(client_time now, record& record, protocol::instant deadline, const std::string& note) {
-    if (record.phase == phase::leaving || record.phase == phase::unsent || record.told) return;
+    if (record.phase == phase::lost || record.phase == phase::leaving || record.phase == phase::unsent || record.told)
+        return;
     if (record.phase != phase::held) {
-        act(not_acquired{record.handle, errc::revoked});
+        act(not_acquired{record.order.owner, record.handle, {errc::revoked}});
         return withdraw(now, record, protocol::manner::keep);
     }
     record.told = true;
+    record.revoke_end = not_before(deadline, now);
     record.revoke_cap = safely_before(deadline, now);
-    act(lost{record.handle, loss::revoked, false, note});
+    act(lost{record.order.owner, record.handle, loss::revoked, false, note});
     update_cap(record);
 }
 

@@ -59,7 +59,10 @@ bool session::present_more(client_time now) {
     command.part = !first || !last;
     transmit(now, kind::open, 0, std::move(command));
     keep_alive_.sent(tag_, now);
-    if (last) ask_unsent(now);
+    if (last) {
+        ask_unsent(now);
+        send_operations(now);
+    }
     return true;
 }
 
@@ -80,7 +83,7 @@ void session::open_later(client_time now) {
 protocol::live_request session::present(client_time now, const record& record) const {
     protocol::live_request live{record.number,          record.order.claims, record.grant.ticket, 0, {},
                                 record.order.hold_limit};
-    if (record.phase != phase::held) return live;
+    if (record.phase != phase::held && record.phase != phase::lost) return live;
     live.fence = record.grant.fence;
     live.slots = record.grant.slots;
     if (record.hold_end) live.hold = std::max(client_duration{0}, *record.hold_end - now);
@@ -101,8 +104,10 @@ void session::on_alive(client_time now, const protocol::alive& event, const sent
         ask_unsent(now);
     }
     if (question.kind == kind::open) {
-        act(observed{observed::what::reconnected});
-        if (options_.stand_in) options_.stand_in->keep(id_, lineage_);
+        act(observed{std::exchange(was_alive_, true) ? observed::what::reconnected : observed::what::connected});
+        is_alive_ = true;
+        send_operations(now);
+        if (options_.stand_in) act(keep_elsewhere{id_, lineage_});
     }
 
     std::unordered_map<std::uint64_t, const protocol::request_state*> listed;
@@ -139,11 +144,14 @@ void session::reconcile(client_time now, record& record, const protocol::request
                 return deliver(now, record);
             if (news) ask_again(now, record);
             return;
+        case phase::lost:
+            if (state == nullptr && news) forget(record);
+            return;
         case phase::held:
             if (state != nullptr && state->fence == record.grant.fence) {
                 if (settled && std::exchange(record.frozen, std::nullopt)) update_cap(record);
             } else if (news) {
-                lose(now, record, loss::state_lost, false);
+                lose(record, loss::state_lost);
             }
             return;
     }
@@ -156,8 +164,8 @@ void session::replace_session(client_time now) {
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
         if (record.phase == phase::held) {
-            lose(now, record, expired ? loss::expired : loss::state_lost, false);
-        } else if (record.phase == phase::leaving) {
+            lose(record, expired ? loss::expired : loss::state_lost);
+        } else if (record.phase == phase::lost || record.phase == phase::leaving) {
             forget(record);
         } else {
             start_over(record);

@@ -17,20 +17,26 @@ void session::line_up(client_time now, lineage lineage) {
     pass_time(now);
     up_ = true;
     opened_ = false;
+    is_alive_ = false;
     refused_ = {};
     if (!follow_lineage(now, lineage)) return act(reset_line{});
     if (!opened_) open(now);
 }
 
-void session::line_down(client_time now, std::error_code why) {
+void session::line_down(client_time now, store_error why) {
     pass_time(now);
-    if (std::exchange(up_, false)) act(observed{observed::what::reconnecting});
+    up_ = false;
     opened_ = false;
+    is_alive_ = false;
+    line_error_ = std::move(why);
     forget_questions();
     keep_alive_.forget_unanswered();
-    // What is wrong with a space does not mend itself: who knows of no place there is not made to wait for it.
-    refused_ = why == errc::space_refused ? why : std::error_code{};
-    if (refused_) refuse_newcomers(now, refused_);
+    // What is wrong with a space does not mend itself: a request without a place there is not made to wait for it.
+    refused_ = line_error_.code == errc::space_refused ? line_error_ : store_error{};
+    if (refused_.code) {
+        refuse_newcomers(now, refused_);
+        send_operations(now);
+    }
     if (closing_ && records_.empty()) end(true);
 }
 
@@ -51,7 +57,7 @@ bool session::follow_lineage(client_time now, lineage lineage) {
 /// Answers will not come. Questions about requests are asked again; what an operator asked he must ask again himself.
 void session::forget_questions() {
     for (const auto& [tag, question] : sent_.take_all())
-        if (question.kind == kind::operate) act(operated{tag, errc::store_unavailable, {}});
+        if (question.kind == kind::operate) finish(question.number, unavailable());
 }
 
 void session::transmit(client_time now, kind kind, std::uint64_t number, protocol::command command) {
@@ -60,7 +66,7 @@ void session::transmit(client_time now, kind kind, std::uint64_t number, protoco
     act(send{tag_, std::move(command)});
 }
 
-void session::reply(client_time now, tag tag, lineage lineage, const std::vector<protocol::event>& events) {
+void session::reply(client_time now, tag tag, lineage lineage, std::span<const protocol::event> events) {
     pass_time(now);
     const sent* asked = sent_.get(tag);
     if (asked == nullptr) return;  // of a connection that is gone, or a second copy
@@ -71,7 +77,7 @@ void session::reply(client_time now, tag tag, lineage lineage, const std::vector
     }
     sent_.erase(tag);
     if (!events.empty() && (!clocks_ || question.at >= clocks_->client)) clocks_ = {question.at, events.front().at};
-    if (question.kind == kind::operate) return act(operated{tag, {}, events});
+    if (question.kind == kind::operate) return finish(question.number, {}, {events.begin(), events.end()});
     for (const protocol::event& event : events) process(now, question, tag, event);
 }
 
@@ -111,13 +117,13 @@ void session::unknown_session(client_time now, protocol::instant then) {
     if (!opening() && then >= alive_at_) replace_session(now);
 }
 
-void session::reply_failed(client_time now, tag tag, command_failure how, std::error_code error) {
+void session::reply_failed(client_time now, tag tag, command_failure how, const store_error& error) {
     pass_time(now);
     const sent* asked = sent_.get(tag);
     if (asked == nullptr) return;
     const sent question = *asked;
     sent_.erase(tag);
-    if (question.kind == kind::operate) return act(operated{tag, error, {}});
+    if (question.kind == kind::operate) return finish(question.number, error);
     if (question.kind == kind::open) return how == command_failure::rejected ? give_up(error) : open_later(now);
     if (question.kind == kind::close) return how == command_failure::rejected ? end(false) : open_later(now);
     record* record = find(question.number);
@@ -143,26 +149,34 @@ void session::renew(client_time now) {
 /// Everything that time alone decides, before anything else is looked at: a late answer never revives a lease.
 void session::pass_time(client_time now) {
     hear_of_stand_in(now);
-    lose_unrenewed(now);
-    while (!alarms_.empty() && alarms_.begin()->first <= now) {
-        record& record = records_.at(alarms_.begin()->second);
-        if (record.phase == phase::held) {
-            const bool by_limit = record.hold_cap && *record.hold_cap <= now;
-            lose(now, record, record.told ? loss::revoked : by_limit ? loss::hold_limit : loss::expired, true);
-        } else {
-            act(not_acquired{record.handle, errc::timed_out});
-            withdraw(now, record, protocol::manner::keep);
-        }
-    }
     if (!unsure_told_ && keep_alive_.unsure_from() && *keep_alive_.unsure_from() <= now) {
         unsure_told_ = true;
         act(observed{observed::what::unsure});
     }
+    lose_unrenewed(now);
+    while (!alarms_.empty() && alarms_.begin()->first <= now) sound_alarm(now, records_.at(alarms_.begin()->second));
+    finish_overdue(now);
     if (up_ && keep_alive_.silent_from() && *keep_alive_.silent_from() <= now) {
         keep_alive_.give_up_line();
         act(reset_line{});
     }
     last_input_ = now;
+}
+
+void session::sound_alarm(client_time now, record& record) {
+    if (record.phase == phase::held) {
+        if (record.revoke_cap && *record.revoke_cap <= now)
+            lose_early(now, record, loss::revoked, *record.revoke_end);
+        else if (record.hold_cap && *record.hold_cap <= now)
+            lose_early(now, record, loss::hold_limit, *record.hold_end);
+        else
+            lose_early(now, record, loss::expired, *record.frozen + keep_alive_.margin());
+    } else if (record.phase == phase::lost) {
+        withdraw(now, record, record.manner);
+    } else {
+        act(not_acquired{record.order.owner, record.handle, why_waited_in_vain(now, record)});
+        withdraw(now, record, protocol::manner::keep);
+    }
 }
 
 std::optional<client_time> session::next_wake() const {
@@ -175,6 +189,7 @@ std::optional<client_time> session::next_wake() const {
     if (!unsure_told_) consider(keep_alive_.unsure_from());
     if (up_) consider(keep_alive_.silent_from());
     if (up_) consider(open_at_);
+    for (const auto& [which, operation] : operations_) consider(operation.give_up);
     if (const auto deadline = keep_alive_.deadline(); deadline && last_input_ && *deadline > *last_input_)
         consider(deadline);
     return next;
@@ -185,6 +200,8 @@ void session::set_alarm(record& record) {
     std::optional<client_time> next;
     if (record.phase == phase::held)
         next = cap_of(record);
+    else if (record.phase == phase::lost)
+        next = record.drop_at;
     else if (record.phase != phase::leaving)
         next = record.give_up;
     if (record.alarm == next) return;
@@ -201,58 +218,13 @@ client_time session::not_before(protocol::instant engine, client_time now) const
     return clocks_ ? clocks_->client + (engine - clocks_->engine) : now;
 }
 
-/// The same less what two clocks may drift apart until then.
+/// The same less what two clocks may drift apart until then, and less the time that a loss takes to be told: the client
+/// stops believing, and its user hears of that, before the engine passes the claims on.
 client_time session::safely_before(protocol::instant engine, client_time now) const {
-    return clocks_ ? clocks_->client + (engine - clocks_->engine) * 97 / 100 : now;
-}
-
-tag session::operate(client_time now, protocol::command command) {
-    pass_time(now);
-    if (can_talk()) {
-        transmit(now, kind::operate, 0, std::move(command));
-        return tag_;
-    }
-    act(operated{++tag_, closing_ ? errc::closed : errc::store_unavailable, {}});
-    return tag_;
-}
-
-/// Leaves everything. The records stay until the store confirms that: on another line they are left again.
-void session::close(client_time now) {
-    pass_time(now);
-    if (closed_) return act(gone{*closed_});
-    if (std::exchange(closing_, true)) return;
-    presented_.reset();
-    for (auto next = records_.begin(); next != records_.end();) {
-        record& record = (next++)->second;
-        if (record.phase == phase::leaving) continue;
-        if (record.phase != phase::held) {
-            act(not_acquired{record.handle, errc::closed});
-            withdraw(now, record, protocol::manner::keep);
-            continue;
-        }
-        if (record.told)
-            act(capped{record.handle, now});  // its loss was told with the revocation
-        else
-            act(lost{record.handle, loss::closed});
-        record.phase = phase::leaving;  // cleanly, by `close` itself
-        set_alarm(record);
-    }
-    if (up_ && opened_) return say_goodbye(now);
-    if (records_.empty()) return end(true);
-    // The next regular attempt may come after the caller has stopped waiting.
-    if (!up_) return act(reset_line{});
-    // The store could not take the last `open`.
-    if (open_at_) open_at_ = std::min(*open_at_, now + close_again);
-}
-
-void session::say_goodbye(client_time now) {
-    transmit(now, kind::close, 0, protocol::close{id_, protocol::closing::left});
-}
-
-void session::end(bool confirmed) {
-    closed_ = confirmed;
-    while (!records_.empty()) forget(records_.begin()->second);
-    act(gone{confirmed});
+    if (!clocks_) return now;
+    const client_duration left = engine - clocks_->engine;
+    const client_duration telling = std::min<client_duration>(std::chrono::milliseconds{20}, left / 4);
+    return clocks_->client + left - std::max(left * 3 / 100, telling);
 }
 
 }  // namespace baton::detail

@@ -2,19 +2,23 @@
 // done comes out as actions. It asks, waits, asks again after a reconnect, withdraws, gives late grants back, renews,
 // stops believing in time, and presents what it has when the store has lost its memory.
 //
-//   session.cpp   inputs from the line: up, down, replies, notices; timers
-//   acquire.cpp   a request from asking to the grant, the refusal or the withdrawal
-//   leases.cpp    a grant from delivery to release or loss
-//   reopen.cpp    `open`: the first one, after a reconnect, after a change of lineage; what its answer means
+//   session.cpp      inputs from the line: up, down, replies, notices; timers
+//   acquire.cpp      a request from asking to the grant, the refusal or the withdrawal
+//   leases.cpp       a grant from delivery to release or loss
+//   operations.cpp   questions that are not about a request, and the end
+//   reopen.cpp       `open`: the first one, after a reconnect, after a change of lineage; what its answer means
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <system_error>
 #include <unordered_map>
@@ -33,6 +37,14 @@ namespace baton::detail {
 /// Names one acquire, and the lease that comes of it, for as long as the client lives.
 using handle = std::uint64_t;
 
+/// Names one question that is not about a request: see `operated`.
+using operation = std::uint64_t;
+
+/// What the driver keeps of a request. The machine passes it back with every action about it, and looks at nothing in
+/// it.
+struct lease_state;
+using request_owner = std::shared_ptr<lease_state>;
+
 /// Joins a command and its reply. Never used twice, so nothing that an old connection delivers late is taken for new.
 using tag = command_tag;
 
@@ -41,15 +53,17 @@ struct session_options {
     std::string label;
     std::shared_ptr<detail::stand_in> stand_in = nullptr;
     std::optional<std::chrono::milliseconds> renew_every = std::nullopt;  // none: a third of the ttl
+    bool names_own_blockers = false;                                      // see observed::what::waits_for_own
     std::size_t open_size = 50'000;  // words that one `open` may list; an agent reads up to 262,144 in a message
 };
 
 struct acquire_order {
-    std::vector<claim> claims;
+    claim_list claims;
     bool nowait = false;
-    std::optional<client_duration> wait;  // none: as long as it takes
+    std::optional<client_duration> wait;  // for the grant, with nowait for the answer; none: as long as it takes
     std::optional<protocol::duration> hold_limit;
     std::optional<std::size_t> queue_bound;
+    request_owner owner = nullptr;
 };
 
 struct grant {
@@ -66,41 +80,63 @@ struct send {
     protocol::command command;
 };
 struct reset_line {};  // drop the line and make another; if there is none, connect now
+struct look {          // ask the line for a snapshot, and say `looked` when it has answered
+    detail::operation operation;
+};
 struct acquired {
+    request_owner owner;
     detail::handle handle;
     detail::grant grant;
     std::optional<client_time> cap;  // ends earlier than the session's deadline would have it
 };
 struct not_acquired {
+    request_owner owner;
     detail::handle handle;
-    std::error_code error;  // none: busy
+    store_error error;  // no code: busy
 };
 struct believe {  // the leases without a cap are valid until then
     client_time until;
 };
 struct capped {
+    request_owner owner;
     detail::handle handle;
     std::optional<client_time> cap;
 };
 struct lost {  // told once for each lease
+    request_owner owner;
     detail::handle handle;
     loss reason;
     bool over = true;       // false: an operator wants it back, and it is valid until its cap
     std::string note = {};  // the operator's, where that is known
 };
-struct operated {
-    detail::tag tag;
-    std::error_code error;
-    std::vector<protocol::event> events;
+struct released {  // the answer to a release that is to be confirmed
+    request_owner owner;
+    bool confirmed = false;
 };
-struct gone {               // the answer to close()
-    bool confirmed = true;  // false: the store refused it, so what was held may stay held until the ttl is over
+struct operated {  // the answer to operate(), look(), connect() and close()
+    detail::operation operation;
+    store_error error;
+    std::vector<protocol::event> events = {};
+    bool confirmed = false;  // of close(): the store knows that everything is released
+};
+struct keep_elsewhere {  // the stand-in is to know of the session that lives from now on
+    protocol::session_id session;
+    baton::lineage lineage;
 };
 struct observed {
-    enum class what : std::uint8_t { queued, unsure, reconnecting, reconnected, session_replaced } what;
-    detail::handle handle = 0;
+    enum class what : std::uint8_t {
+        queued,
+        waits_for_own,  // the lease `other` of this session is among what it waits for
+        unsure,
+        connected,
+        reconnected,
+        session_replaced,
+    } what;
+    request_owner owner = nullptr;
+    request_owner other = nullptr;
 };
-using action = std::variant<send, reset_line, acquired, not_acquired, believe, capped, lost, operated, gone, observed>;
+using action = std::variant<send, reset_line, look, acquired, not_acquired, believe, capped, lost, released, operated,
+                            keep_elsewhere, observed>;
 
 class session {
 public:
@@ -108,27 +144,39 @@ public:
 
     // The line to the store.
     void line_up(client_time now, lineage lineage);
-    void line_down(client_time now, std::error_code why = {});
-    void reply(client_time now, tag tag, lineage lineage, const std::vector<protocol::event>& events);
-    void reply_failed(client_time now, tag tag, command_failure how, std::error_code error);
+    void line_down(client_time now, store_error why = {});
+    void reply(client_time now, tag tag, lineage lineage, std::span<const protocol::event> events);
+    void reply_failed(client_time now, tag tag, command_failure how, const store_error& error);
     void notice(client_time now, lineage lineage, const protocol::event& event);
     void wake(client_time now);
 
     // The user.
     handle acquire(client_time now, acquire_order order);
     void cancel(client_time now, handle handle, std::error_code why);
-    void release(client_time now, handle handle, protocol::manner manner);
-    /// Passes an operator's command on; `operated` brings the answer.
-    tag operate(client_time now, protocol::command command);
-    void close(client_time now);
+    /// `confirm`: `released` tells when the store has heard of it, or never will. False: there is nothing to confirm.
+    bool release(client_time now, handle handle, protocol::manner manner, bool confirm = false);
+
+    // Questions that are not about a request, asked as soon as there is a line. `operated` brings the answer, or
+    // store_unavailable when `wait` is over.
+    /// Passes an operator's command on.
+    operation operate(client_time now, protocol::command command, client_duration wait);
+    operation look(client_time now, client_duration wait);
+    void looked(operation which) { operations_.erase(which); }
+    /// Until the store has answered for the first time.
+    operation connect(client_time now, client_duration wait);
+    /// Tells the users of all leases that the client ends. The store is told by `close`.
+    void lose_all(client_time now);
+    /// Releases everything, until the store has confirmed it. May be called several times.
+    operation close(client_time now, client_duration wait);
 
     /// When `wake` has something to do.
     [[nodiscard]] std::optional<client_time> next_wake() const;
     [[nodiscard]] std::vector<action> take_actions() { return std::exchange(actions_, {}); }
-    /// The same, into a list whose memory is used again.
-    void take_actions(std::vector<action>& into) {
-        into.clear();
-        into.swap(actions_);
+    /// The same, behind what is in the list already. The memory of both is used again.
+    void take_actions(std::vector<action>& behind) {
+        if (behind.empty()) return behind.swap(actions_);
+        behind.insert(behind.end(), std::make_move_iterator(actions_.begin()), std::make_move_iterator(actions_.end()));
+        actions_.clear();
     }
     [[nodiscard]] bool valid(handle handle, client_time now) const;
 
@@ -143,6 +191,7 @@ private:
         queued,      // has a ticket
         confirming,  // granted, while the session's own life is in doubt: a renewal must be answered first
         held,
+        lost,     // believed no more; the engine may still count it as held, and is left to end it
         leaving,  // to be left: `leave` was sent, or will be when the line is up
     };
 
@@ -156,9 +205,12 @@ private:
         detail::grant grant;
         std::optional<client_time> hold_end;                // not before then the engine ends it at its hold limit
         std::optional<client_time> hold_cap;                // where its hold limit ends it here
-        std::optional<client_time> revoke_cap;              // where an operator's patience ends it
+        std::optional<client_time> revoke_end;              // not before then the engine ends it for an operator
+        std::optional<client_time> revoke_cap;              // where that ends it here
+        std::optional<client_time> drop_at;                 // once lost: the engine should have ended it by then
         std::optional<client_time> frozen;                  // believed until then, in a lineage that is over
         bool told = false;                                  // of its revocation: its loss is not told again
+        bool confirm = false;                               // its release
         protocol::manner manner = protocol::manner::clean;  // of its leaving
         int overdue = 0;                                    // grants that were over before they came
         tag known = 0;                                      // what the engine says in answer to later tags is news
@@ -168,8 +220,16 @@ private:
     enum class kind : std::uint8_t { open, renew, enter, leave, operate, close };
     struct sent {
         session::kind kind;
-        std::uint64_t number;
+        std::uint64_t number;  // of the request, or of the operation
         client_time at;
+    };
+
+    enum class asks : std::uint8_t { command, look, connection, closing };
+    struct asked_operation {
+        asks what;
+        client_time give_up;
+        std::optional<protocol::command> unsent;  // none: it was sent
+        detail::tag tag = 0;                      // once it was sent
     };
 
     /// At `client` the engine's clock showed `engine` or less: what it will show later can be told from that.
@@ -191,6 +251,7 @@ private:
     void on(client_time now, const protocol::revoking& event);
     void renew(client_time now);
     void pass_time(client_time now);
+    void sound_alarm(client_time now, record& record);
     void set_alarm(record& record);
     [[nodiscard]] bool can_talk() const { return up_ && opened_ && !closing_; }
     [[nodiscard]] bool can_ask() const { return can_talk() && !presented_; }
@@ -204,22 +265,33 @@ private:
     void ask_again(client_time now, record& record);
     void deliver(client_time now, record& record);
     void start_over(record& record);
-    void fail(record& record, std::error_code error);
-    void give_up(std::error_code why);
-    void refuse_newcomers(client_time now, std::error_code why);
+    void fail(record& record, store_error error);
+    void give_up(const store_error& why);
+    void refuse_newcomers(client_time now, const store_error& why);
+    [[nodiscard]] store_error why_waited_in_vain(client_time now, const record& record) const;
+    [[nodiscard]] const record* own_blocker(const record& waiting) const;
     void withdraw(client_time now, record& record, protocol::manner manner);
     void leave(client_time now, std::uint64_t number, protocol::manner manner);
     [[nodiscard]] record* find(std::uint64_t number);
-    void forget(record& record);
+    void forget(record& record, bool confirmed = false);
 
     // leases.cpp
-    void lose(client_time now, record& record, loss reason, bool engine_has_it);
+    void lose(record& record, loss reason);
+    void lose_early(client_time now, record& record, loss reason, client_time engine_ends_it);
     void lose_unrenewed(client_time now);
     void hear_of_stand_in(client_time now);
     void hear_of_revocation(client_time now, record& record, protocol::instant deadline, const std::string& note);
     [[nodiscard]] static std::optional<client_time> cap_of(const record& record);
     void update_cap(record& record);
 
+    // operations.cpp
+    operation add_operation(client_time now, asks what, client_duration wait);
+    void send_operations(client_time now);
+    void finish(operation which, store_error error = {}, std::vector<protocol::event> events = {},
+                bool confirmed = false);
+    void finish_all(asks what, const store_error& error = {}, bool confirmed = false);
+    void finish_overdue(client_time now);
+    [[nodiscard]] store_error unavailable() const;
     void say_goodbye(client_time now);
     void end(bool confirmed);
 
@@ -242,13 +314,16 @@ private:
     bool up_ = false;      // there is a line
     bool opened_ = false;  // `open` was sent on it
     bool closing_ = false;
-    std::optional<bool> closed_;          // set when `gone` is told: confirmed or not
+    std::optional<bool> closed_;          // once it is over: whether the store has confirmed that
     std::optional<client_time> open_at_;  // `open` is to be sent again on this line
     /// The number up to which the live requests are listed on this line; none: all are.
     std::optional<std::uint64_t> presented_;
     bool unsure_told_ = false;
-    std::error_code broken_;   // no session can be had with these options
-    std::error_code refused_;  // nor on the space as it is now
+    bool was_alive_ = false;      // the store has answered an `open`
+    bool is_alive_ = false;       // on this line
+    store_error line_error_;      // why there is no line
+    store_error broken_;          // no session can be had with these options
+    store_error refused_;         // nor on the space as it is now
     lineage lineage_ = 0;
     std::uint64_t link_ = 0;
     std::uint64_t number_ = 0;
@@ -260,9 +335,12 @@ private:
 
     in_order<sent> sent_;  // by tag
     tag open_tag_ = 0;     // of the last `open`
-    std::map<handle, record> records_;
-    std::unordered_map<std::uint64_t, handle> by_number_;
-    std::set<std::pair<client_time, handle>> alarms_;
+    std::pmr::unsynchronized_pool_resource memory_;  // of what follows: a request costs no call of `new`
+    std::pmr::map<handle, record> records_{&memory_};
+    std::pmr::unordered_map<std::uint64_t, handle> by_number_{&memory_};
+    std::pmr::set<std::pair<client_time, handle>> alarms_{&memory_};
+    std::map<operation, asked_operation> operations_;
+    operation operation_ = 0;
     std::vector<action> actions_;
 };
 

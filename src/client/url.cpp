@@ -67,7 +67,10 @@ std::string default_label() {
 }  // namespace baton::detail
 
 namespace baton {
+inline namespace v1 {
 
 std::shared_ptr<store> make_store(std::string_view url) { return detail::make_store(url); }
+
+}  // namespace v1
 
 }  // namespace baton

@@ -1,8 +1,10 @@
 // The lock modes as data: one row a mode, one algorithm for all of them (rule 2). A new mode is a new row.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -34,6 +36,12 @@ constexpr bool modes_fit(claim_mode mode, std::span<const std::size_t, mode_coun
     for (std::size_t other = 0; other < mode_count; ++other)
         if (admitted[other] != 0 && !rule_of(mode).fits_with[other]) return false;
     return true;
+}
+
+/// Whether two claims on one resource cannot be admitted beside each other, whatever else is.
+inline bool exclude_each_other(const claim& one, const claim& other) {
+    if (!rule_of(one.mode).fits_with[index_of(other.mode)]) return true;
+    return rule_of(one.mode).counted && std::uint64_t{one.permits} + other.permits > std::min(one.limit, other.limit);
 }
 
 }  // namespace baton::protocol

@@ -167,7 +167,7 @@ TEST_F(AsioToken, AFutureGivesTheLeaseOrThrows) {
 
 TEST_F(AsioToken, ADeferredOperationOwnsWhatItNeedsAndBeginsWhenCalled) {
     const auto later = [&] {
-        return first.async_acquire(exclusive("ledger") & permits("gpu", 1, 2), {.wait = 10s},
+        return first.async_acquire(exclusive("ledger") & permits("gpu", {.count = 1, .limit = 2}), {.wait = 10s},
                                    asio::experimental::deferred);
     };
     auto operation = later();

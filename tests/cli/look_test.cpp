@@ -50,7 +50,7 @@ protected:
 TEST_F(Look, ListsWhatIsHeldAndWaitedFor) {
     EXPECT_EQ(baton({"ls"}).out, "");
     const lease held = first_.acquire(exclusive("a"));
-    const lease some = first_.acquire(permits("gpu", 2, 8));
+    const lease some = first_.acquire(permits("gpu", {.count = 2, .limit = 8}));
     queue(second_, shared("a"));
     const result all = baton({"ls"});
     EXPECT_EQ(all.code, 0);
@@ -181,11 +181,11 @@ TEST_F(Look, MendTakesTheMarkAway) {
 
 TEST_F(Look, ResizePinsALimitOrNot) {
     EXPECT_EQ(baton({"resize", "gpu", "1"}).code, 0);
-    const lease held = first_.acquire(permits("gpu", 1, 8));
+    const lease held = first_.acquire(permits("gpu", {.count = 1, .limit = 8}));
     EXPECT_NE(baton({"ls"}).out.find("gpu: 1 of 1, 100 %, limit pinned to 1"), std::string::npos) << baton({"ls"}).out;
-    EXPECT_FALSE(second_.try_acquire(permits("gpu", 1, 8)));
+    EXPECT_FALSE(second_.try_acquire(permits("gpu", {.count = 1, .limit = 8})));
     EXPECT_EQ(baton({"resize", "gpu", "auto"}).code, 0);
-    EXPECT_TRUE(second_.try_acquire(permits("gpu", 1, 8)));
+    EXPECT_TRUE(second_.try_acquire(permits("gpu", {.count = 1, .limit = 8})));
     for (const char* wrong : {"0", "-1", "many", "65537", "1x"})
         EXPECT_EQ(baton({"resize", "gpu", wrong}).code, 64) << wrong;
 }

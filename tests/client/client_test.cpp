@@ -50,11 +50,11 @@ TEST_F(Client, FencesGrow) {
 }
 
 TEST_F(Client, LocksSeveralNamesAndGivesSlots) {
-    const lease all = first.acquire(exclusive("db", "cache") & permits("gpu", 2, 8), {.wait = 30s});
+    const lease all = first.acquire(exclusive("db", "cache") & permits("gpu", {.count = 2, .limit = 8}), {.wait = 30s});
     EXPECT_EQ(all.slots("gpu"), (std::vector<std::uint32_t>{0, 1}));
     EXPECT_TRUE(all.slots("db").empty());
     EXPECT_FALSE(second.try_acquire(shared("cache")));
-    EXPECT_EQ(second.acquire(permits("gpu", 1, 8)).slots("gpu"), std::vector<std::uint32_t>{2});
+    EXPECT_EQ(second.acquire(permits("gpu", {.count = 1, .limit = 8})).slots("gpu"), std::vector<std::uint32_t>{2});
 }
 
 TEST_F(Client, TimesOut) {
@@ -201,10 +201,10 @@ TEST_F(Client, AbandonsAndMends) {
 
 TEST_F(Client, ResizesALimit) {
     first.resize("gpu", 1);
-    const lease one = first.acquire(permits("gpu", 1, 8));
-    EXPECT_FALSE(second.try_acquire(permits("gpu", 1, 8)));
+    const lease one = first.acquire(permits("gpu", {.count = 1, .limit = 8}));
+    EXPECT_FALSE(second.try_acquire(permits("gpu", {.count = 1, .limit = 8})));
     first.resize("gpu", {});
-    EXPECT_TRUE(second.try_acquire(permits("gpu", 1, 8)));
+    EXPECT_TRUE(second.try_acquire(permits("gpu", {.count = 1, .limit = 8})));
 }
 
 TEST_F(Client, ClosingReleasesAllAndEndsEveryWait) {

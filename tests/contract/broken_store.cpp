@@ -19,15 +19,15 @@ public:
     void up(lineage lineage) noexcept override {
         if (const auto client = client_.lock()) client->up(lineage);
     }
-    void down(std::error_code why) noexcept override {
+    void down(const store_error& why) noexcept override {
         if (const auto client = client_.lock()) client->down(why);
     }
-    void replied(command_tag tag, lineage lineage, std::vector<event> events) noexcept override {
+    void replied(command_tag tag, lineage lineage, std::span<const event> events) noexcept override {
         if (fault_->event)
             for (event& event : events) fault_->event(event);
         if (const auto client = client_.lock()) client->replied(tag, lineage, std::move(events));
     }
-    void failed(command_tag tag, command_failure how, std::error_code why) noexcept override {
+    void failed(command_tag tag, command_failure how, const store_error& why) noexcept override {
         if (const auto client = client_.lock()) client->failed(tag, how, why);
     }
     void noticed(lineage lineage, event event) noexcept override {
@@ -48,7 +48,7 @@ public:
           listener_{std::make_shared<listener>(fault_, std::move(client))},
           inner_{inner->connect(listener_)} {}
 
-    void send(std::vector<tagged_command> messages) override {
+    void send(std::span<tagged_command> messages) override {
         std::vector<tagged_command> passed;
         std::vector<std::pair<command_tag, event>> answered;
         for (tagged_command& each : messages) {
@@ -67,7 +67,7 @@ public:
         for (auto& [tag, event] : answered) listener_->replied(tag, 1, {std::move(event)});
     }
     void reset() override { inner_->reset(); }
-    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
+    void inspect(const inspect_filter& filter, inspect_answer answer) override {
         if (fault_->rejects)
             answer(errc::unsupported, {});
         else if (fault_->inspects)

@@ -126,7 +126,7 @@ TEST_F(AdvSemFleet, EachGivesUpWhenItsWaitIsOver) {
 TEST_F(AdvSemFleet, EachSeesHowMuchTheOtherUses) {
     const auto other = peer();
     client ours = join();
-    const lease held = ours.acquire(permits("a", 1, 10));
+    const lease held = ours.acquire(permits("a", {.count = 1, .limit = 10}));
     other->tell("acquire x a limit=10");
     EXPECT_EQ(other->hear(), "acquired x");
     other->tell("stats a");
@@ -254,7 +254,7 @@ TEST_F(AdvSemFleet, WhatADeadHolderLeftIsRemovedAlsoIfAPeerTookOver) {
 TEST_F(AdvSemFleet, ABriefPeerDoesNotEndOurKeys) {
     const auto brief = peer({"--ttl", "1"});
     client ours = join(brisk);
-    const lease held = ours.acquire(permits("a", 1, 2));
+    const lease held = ours.acquire(permits("a", {.count = 1, .limit = 2}));
     brief->tell("acquire x a limit=2");
     EXPECT_EQ(brief->hear(), "acquired x");
     EXPECT_TRUE(eventually([&] { return ask({"TTL", key("main", "a")}).number > 1'000'000; }));

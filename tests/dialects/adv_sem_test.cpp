@@ -35,7 +35,7 @@ private:
 TEST_F(AdvSem, Original_AcquireAndReleaseTwice) {
     client ours = join();
     for (int times = 0; times < 2; ++times) {
-        const lease held = ours.acquire(permits("a", 1, 2));
+        const lease held = ours.acquire(permits("a", {.count = 1, .limit = 2}));
         EXPECT_TRUE(held.valid());
         EXPECT_NE(held.fence(), 0U);
         EXPECT_EQ(size("main", "a"), 1);
@@ -76,7 +76,7 @@ TEST_F(AdvSem, Original_AThousandTasksOverTenSlotsNeverExceedTen) {
     std::atomic<int> failed{0};
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < 1'000; ++i)
-        ours.async_acquire(permits("a", 1, 10), {}, {}, [&](std::error_code error, lease held) {
+        ours.async_acquire(permits("a", {.count = 1, .limit = 10}), {}, {}, [&](std::error_code error, lease held) {
             if (error) ++failed;
             crowd.come();
             if (size("main", "a") > 10) ++failed;  // a look at the server takes a while: it is held meanwhile
@@ -104,7 +104,7 @@ TEST_F(AdvSem, Original_TheTtlFreesTheSlotThoughItsHolderLives) {
 TEST_F(AdvSem, Original_StatisticsInPercent) {
     client ours = join();
     {
-        const lease one = ours.acquire(permits("a", 1, 10)), two = ours.acquire(permits("a", 1, 10));
+        const lease one = ours.acquire(permits("a", {.count = 1, .limit = 10})), two = ours.acquire(permits("a", {.count = 1, .limit = 10}));
         const lease other = ours.acquire(exclusive("b"));
         const snapshot all = ours.inspect();
         ASSERT_EQ(all.resources.size(), 2U);
@@ -273,7 +273,7 @@ TEST_F(AdvSem, Cure_AHoldLimitNeedsNobodyElse) {
 
 TEST_F(AdvSem, Cure_AnExpiryIsNeverShortened) {
     client lasting = join(), brief = join("&ttl=1s&heartbeat_max_interval=1s&ping_interval=50ms");
-    const lease held = lasting.acquire(permits("a", 1, 2));
+    const lease held = lasting.acquire(permits("a", {.count = 1, .limit = 2}));
     for (const char* const kind : {"main", "ttl"})
         static_cast<void>(ask({"ZADD", key(kind, "a"), text(server_time() + 60), "other"}));
     EXPECT_EQ(ask({"EXPIRE", key("ttl", "a"), "2147483647"}).number, 1);
@@ -283,9 +283,9 @@ TEST_F(AdvSem, Cure_AnExpiryIsNeverShortened) {
         for (const std::string& kind : kinds) EXPECT_GT(ask({"TTL", key(kind, "a")}).number, 2'000'000'000) << kind;
     };
     std::stop_source stop;
-    lasting.async_acquire(permits("a", 1, 2), {}, stop.get_token(), [](std::error_code, const lease&) {});
+    lasting.async_acquire(permits("a", {.count = 1, .limit = 2}), {}, stop.get_token(), [](std::error_code, const lease&) {});
     ASSERT_TRUE(waits(1));
-    auto next = acquire_later(brief, permits("a", 1, 2));
+    auto next = acquire_later(brief, permits("a", {.count = 1, .limit = 2}));
     ASSERT_TRUE(waits(2));
     expect_long({"waiting", "waiting_heartbeat", "main"});
     stop.request_stop();
@@ -415,7 +415,7 @@ TEST_F(AdvSem, WhoDiedOrWasOverItsTimeIsReportedAsAbandoned) {
         EXPECT_EQ(size("main", name), 1);
         EXPECT_EQ(size("ttl", name), 0);
     }
-    EXPECT_TRUE(ours.acquire(permits("slots", 1, 2)).abandoned().empty()) << "who shared it leaves nothing";
+    EXPECT_TRUE(ours.acquire(permits("slots", {.count = 1, .limit = 2})).abandoned().empty()) << "who shared it leaves nothing";
     EXPECT_TRUE(ours.acquire(exclusive("silent"), {.wait = 10s}).abandoned().empty());
 }
 
@@ -507,7 +507,7 @@ TEST_F(AdvSem, AServerThatStartsAgainWithoutItsData) {
 
 TEST_F(AdvSem, ScriptsThatAreFlushedAreThereAgain) {
     client first = join(brisk), second = join(brisk);
-    const lease kept = first.acquire(exclusive("b")), too = first.acquire(permits("c", 1, 2));
+    const lease kept = first.acquire(exclusive("b")), too = first.acquire(permits("c", {.count = 1, .limit = 2}));
     lease held = first.acquire(exclusive("a"));
     for (int times = 0; times < 3; ++times) {
         auto next = acquire_later(second, exclusive("a"));

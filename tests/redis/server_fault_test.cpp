@@ -332,7 +332,7 @@ TEST_F(RedisServerFault, OutOfMemory) {
     std::error_code error;
     static_cast<void>(other.acquire(exclusive("y"), {.wait = 5s}, error));
     EXPECT_EQ(error, errc::store_full) << error.message();
-    static_cast<void>(holder.acquire(permits("p", 1, 2) & shared("b"), {.wait = 5s}, error));
+    static_cast<void>(holder.acquire(permits("p", {.count = 1, .limit = 2}) & shared("b"), {.wait = 5s}, error));
     EXPECT_EQ(error, errc::store_full) << error.message();
     EXPECT_TRUE(eventually([&] { return lease.valid_until() > full_since + 2s; }, 5s)) << "it is renewed";
     EXPECT_TRUE(lease.valid());

@@ -6,9 +6,7 @@
 #include <random>
 #include <utility>
 
-#include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
-
+#include "base/process_wide.hpp"
 #include "baton/error.hpp"
 #include "client/own_clock.hpp"
 #include "stores/dialects/dialect.hpp"
@@ -17,7 +15,6 @@
 #include "stores/redis/dial.hpp"
 #include "stores/redis/greeting.hpp"
 #include "stores/redis/reply_class.hpp"
-#include "stores/resp/io_thread.hpp"
 #include "stores/resp/line_user.hpp"
 
 namespace baton::dialects {
@@ -40,45 +37,41 @@ std::string last_words(dialect::speaker& speaker) {
 
 constexpr std::chrono::milliseconds pause{100};  // before a server that cannot do anything now is asked again
 
-/// Between a connection, a dialect and a client. All of it runs on the thread of the context, but for `send` and
-/// `inspect`, which pass on to it.
+/// Between a connection, a dialect and a client. All of it runs with the loop's turn, but for `send` and `inspect`,
+/// which pass on to it.
 class dialect_user final : public resp::line_user,
                            public talk,
                            public teller,
                            public std::enable_shared_from_this<dialect_user> {
 public:
-    dialect_user(redis_address address, std::shared_ptr<const dialect> dialect, asio::io_context& context,
-                 std::weak_ptr<store_listener> listener)
+    dialect_user(redis_address address, std::shared_ptr<const dialect> dialect, std::weak_ptr<store_listener> listener)
         : line_user{std::move(listener)},
-          context_{context},
           address_{std::move(address)},
           dialect_{std::move(dialect)},
-          look_timer_{context},
-          pause_timer_{context},
           speaker_{dialect_->make_speaker(*this)},
           greeting_{address_, dialect_->scripts(), last_words(*speaker_),
                     [this](const resp::value& answer) { return read_time(answer); }},
           session_{*dialect_, *this, *speaker_, *this} {}
 
-    void use(const std::shared_ptr<resp::connection>& connection) { connection_ = connection; }
+    void use(const std::shared_ptr<resp::connection>& connection, detail::event_loop& loop);
 
     /// On the thread of whoever sends.
-    void send(std::vector<tagged_command> messages);
-    void inspect(const inspect_filter& filter, resp::look_answer answer);
+    void send(std::span<tagged_command> commands);
+    void inspect(const inspect_filter& filter, inspect_answer answer);
 
     // The connection.
-    void dial(asio::io_context& context, resp::dial_result done) override {
-        dial_redis(context, address_, std::move(done));
+    void dial(detail::event_loop& loop, resp::dial_result done) override {
+        dial_redis(loop, address_, std::move(done));
     }
     resp::greeting_step begin_greeting() override { return greeting_.begin(); }
     resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
     void up(lineage lineage) override;
-    void down(std::error_code why) override {
-        forget();
+    void down(const store_error& why) override {
+        forget({errc::store_unavailable, why.text});
         line_user::down(why);
     }
-    void hopeless(std::error_code why) override {
-        forget();
+    void hopeless(const store_error& why) override {
+        forget(why);
         line_user::hopeless(why);
     }
     void answered(command_tag tag, const resp::value& answer) override;
@@ -97,10 +90,10 @@ public:
 
     // The client.
     void reply(command_tag tag, std::vector<protocol::event> events) override {
-        if (const auto told = listener()) told->replied(tag, only_lineage, std::move(events));
+        if (const auto told = listener()) told->replied(tag, only_lineage, events);
     }
     void fail(command_tag tag, std::error_code why) override {
-        if (const auto told = listener()) told->failed(tag, command_failure::rejected, why);
+        if (const auto told = listener()) told->failed(tag, command_failure::rejected, {why});
     }
     void notice(protocol::event event) override {
         if (const auto told = listener()) told->noticed(only_lineage, std::move(event));
@@ -115,18 +108,18 @@ private:
 
     [[nodiscard]] std::shared_ptr<dialect_user> self() { return shared_from_this(); }
     bool transmit(std::string_view bytes, std::size_t expected);
-    void forget();
+    void forget(const store_error& why);
     void give_up_connection(std::chrono::milliseconds after);
     void set_timer();
     void hear_time(server_time time) { ahead_ = time.time_since_epoch() - now().time_since_epoch(); }
     resp::greeting_step read_time(const resp::value& answer);
 
-    asio::io_context& context_;
     const redis_address address_;
     const std::shared_ptr<const dialect> dialect_;
     std::weak_ptr<resp::connection> connection_;
-    asio::steady_timer look_timer_;
-    asio::steady_timer pause_timer_;
+    detail::event_loop* loop_ = nullptr;
+    std::optional<detail::event_loop::timer> look_timer_;
+    std::optional<detail::event_loop::timer> pause_timer_;
     bool up_ = false;
     bool can_watch_ = true;               // until the server says no
     std::chrono::microseconds ahead_{0};  // the server's clock, of ours
@@ -135,7 +128,7 @@ private:
     redis::greeting greeting_;
     dialect_session session_;
     std::deque<question> questions_;  // keep turns alive, which need what is above
-    std::map<std::uint64_t, resp::look_answer> looks_;
+    std::map<std::uint64_t, inspect_answer> looks_;
     std::uint64_t last_look_ = 0;
 };
 
@@ -151,25 +144,36 @@ void dialect_user::up(lineage lineage) {
     line_user::up(lineage);
 }
 
-void dialect_user::forget() {
+void dialect_user::use(const std::shared_ptr<resp::connection>& connection, detail::event_loop& loop) {
+    connection_ = connection;
+    loop_ = &loop;
+    look_timer_.emplace(loop, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self || !self->up_) return;
+        self->session_.pass_time();
+        self->set_timer();
+    });
+    pause_timer_.emplace(loop, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self || self->up_) return;
+        if (const auto there = self->connection_.lock()) there->reset();
+    });
+}
+
+void dialect_user::forget(const store_error& why) {
     up_ = false;
-    look_timer_.cancel();
-    pause_timer_.cancel();
+    look_timer_->cancel();
+    pause_timer_->cancel();
     const auto questions = std::exchange(questions_, {});  // with all that they keep alive, at the end of this
     session_.connection_lost();
-    for (const auto& [number, answer] : std::exchange(looks_, {})) answer(errc::store_unavailable, {});
+    for (const auto& [number, answer] : std::exchange(looks_, {})) answer(why, {});
 }
 
 /// The rest of what this connection answers is not heard: answers are told apart by their order alone.
 void dialect_user::give_up_connection(std::chrono::milliseconds after) {
     up_ = false;
-    look_timer_.cancel();
-    pause_timer_.expires_after(after);
-    pause_timer_.async_wait([weak = weak_from_this()](std::error_code error) {
-        const auto self = weak.lock();
-        if (!self || error || self->up_) return;  // up: a handler that was queued before the next connection was made
-        if (const auto connection = self->connection_.lock()) connection->reset();
-    });
+    look_timer_->cancel();
+    pause_timer_->set_after(after);
 }
 
 bool dialect_user::transmit(std::string_view bytes, std::size_t expected) {
@@ -177,11 +181,13 @@ bool dialect_user::transmit(std::string_view bytes, std::size_t expected) {
     return up_ && connection && connection->send(bytes, std::vector<command_tag>(expected, any_tag));
 }
 
-void dialect_user::send(std::vector<tagged_command> messages) {
-    if (why_hopeless()) return refuse_if_hopeless(messages);
-    asio::post(context_, [self = self(), messages = std::move(messages)] {
+void dialect_user::send(std::span<tagged_command> commands) {
+    if (why_hopeless().code) return refuse_if_hopeless(commands);
+    std::vector<tagged_command> moved{std::make_move_iterator(commands.begin()),
+                                      std::make_move_iterator(commands.end())};
+    loop_->post([self = self(), moved = std::move(moved)] {
         if (!self->up_) return;
-        for (const tagged_command& each : messages) self->session_.perform(each);
+        for (const tagged_command& each : moved) self->session_.perform(each);
         self->set_timer();
     });
 }
@@ -235,31 +241,23 @@ std::string dialect_user::random_bytes() {
 
 void dialect_user::set_timer() {
     const auto next = session_.next_look();
-    if (!next || !up_) {
-        look_timer_.cancel();
-        return;
-    }
-    look_timer_.expires_after(std::max(*next - now(), protocol::duration{0}));
-    look_timer_.async_wait([weak = weak_from_this()](std::error_code error) {
-        const auto self = weak.lock();
-        // A handler that was queued before the connection was lost runs after it: there is nobody to ask then.
-        if (!self || error || !self->up_) return;
-        self->session_.pass_time();
-        self->set_timer();
-    });
+    if (!next || !up_)
+        look_timer_->cancel();
+    else
+        look_timer_->set_after(std::max(*next - now(), protocol::duration{0}));
 }
 
-void dialect_user::inspect(const inspect_filter& filter, resp::look_answer answer) {
-    if (const auto why = why_hopeless()) return answer(why, {});
-    asio::post(context_, [self = self(), filter, answer = std::move(answer)] {
-        if (!self->up_) return answer(errc::store_unavailable, {});
+void dialect_user::inspect(const inspect_filter& filter, inspect_answer answer) {
+    if (const store_error why = why_hopeless(); why.code) return answer(why, {});
+    loop_->post([self = self(), filter, answer = std::move(answer)] {
+        if (!self->up_) return answer({errc::store_unavailable}, {});
         const std::uint64_t number = ++self->last_look_;
         self->looks_.emplace(number, answer);
         dialect_user& user = *self;
         user.speaker_->list(filter, [&user, number, filter](std::error_code error, listing found) {
             const auto asked = user.looks_.extract(number);
             if (!asked) return;
-            if (error) return asked.mapped()(error, {});
+            if (error) return asked.mapped()({error}, {});
             user.session_.name_ours(found);
             const protocol::instant at{user.server_now().time_since_epoch()};
             asked.mapped()({}, snapshot_of(found, filter, at));
@@ -273,8 +271,8 @@ public:
         : address_{std::move(address)}, dialect_{std::move(dialect)} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        auto user = std::make_shared<dialect_user>(address_, dialect_, thread_->context(), std::move(listener));
-        return std::make_unique<resp::line_of<dialect_user>>(thread_, std::move(user));
+        auto user = std::make_shared<dialect_user>(address_, dialect_, std::move(listener));
+        return std::make_unique<resp::line_of<dialect_user>>(loop_, std::move(user));
     }
     [[nodiscard]] std::optional<lease_pace> pace() const override { return dialect_->pace(); }
     [[nodiscard]] bool shows_labels() const override { return false; }
@@ -282,13 +280,11 @@ public:
                                         const protocol::enter_options& options) const override {
         return dialect_->objection(claims, options);
     }
-    void wait(sleeper& who) override { thread_->wait(who); }
-    void wake(sleeper& who) override { thread_->wake(who); }
 
 private:
     const redis_address address_;
     const std::shared_ptr<const dialect> dialect_;
-    std::shared_ptr<resp::io_thread> thread_ = std::make_shared<resp::io_thread>();
+    const std::shared_ptr<detail::event_loop> loop_ = detail::process_wide<detail::event_loop>();
 };
 
 }  // namespace

@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "base/process_wide.hpp"
+#include "base/slow_work.hpp"
 #include "baton/error.hpp"
 #include "stores/local/pidfd.hpp"
 #include "stores/local/start_agent.hpp"
@@ -22,32 +24,15 @@ bool says(const resp::value& answer, std::string_view word) {
     return answer.kind == resp::kind::error && answer.text.starts_with(word);
 }
 
-std::error_code error_of(const resp::value& answer) {
-    if (says(answer, "DENIED ")) return errc::not_permitted;
-    if (says(answer, "VERSION ") || says(answer, "RETIRING ")) return errc::version_mismatch;
-    if (says(answer, "UNSUPPORTED ")) return errc::unsupported;
-    if (says(answer, "LIMIT ") || says(answer, "UNRECORDED ")) return errc::store_full;
-    return errc::rejected;
+/// With the agent's own words.
+store_error error_of(const resp::value& answer) {
+    const auto with = [&answer](errc code) { return store_error{code, std::string{answer.text}}; };
+    if (says(answer, "DENIED ")) return with(errc::not_permitted);
+    if (says(answer, "VERSION ") || says(answer, "RETIRING ")) return with(errc::version_mismatch);
+    if (says(answer, "UNSUPPORTED ")) return with(errc::unsupported);
+    if (says(answer, "LIMIT ") || says(answer, "UNRECORDED ")) return with(errc::store_full);
+    return with(errc::rejected);
 }
-
-/// The last reason that was given for an error, in the words of the agent or of the system. Thread-safe.
-class last_words {
-public:
-    void note(std::error_code error, std::string words) {
-        const std::lock_guard lock{mutex_};
-        error_ = error;
-        words_ = std::move(words);
-    }
-    [[nodiscard]] std::string about(std::error_code error) const {
-        const std::lock_guard lock{mutex_};
-        return error == error_ ? words_ : std::string{};
-    }
-
-private:
-    mutable std::mutex mutex_;
-    std::error_code error_;
-    std::string words_;
-};
 
 /// What to do where the user's own address cannot be used: another user can take that, but not a file in a folder of
 /// the user's.
@@ -65,23 +50,41 @@ constexpr int most_retired = 3;
 /// Between a connection and a client: words on one side, bytes on the other.
 class translator final : public resp::line_user, public std::enable_shared_from_this<translator> {
 public:
-    translator(local_address address, local_options options, const std::shared_ptr<resp::io_thread>& thread,
-               std::shared_ptr<last_words> words, std::weak_ptr<store_listener> listener)
-        : line_user{std::move(listener)},
-          address_{std::move(address)},
-          options_{std::move(options)},
-          thread_{thread},
-          words_{std::move(words)} {}
+    translator(local_address address, local_options options, std::weak_ptr<store_listener> listener)
+        : line_user{std::move(listener)}, address_{std::move(address)}, options_{std::move(options)} {}
 
-    /// An agent is started by the store's own thread: that takes its time.
-    void dial(asio::io_context& /*context*/, resp::dial_result done) override {
+    void use(const std::shared_ptr<resp::connection>& connection, event_loop& /*loop*/) { connection_ = connection; }
+
+    /// On the thread of the client.
+    void send(std::span<const tagged_command> commands) {
+        bytes_.clear();
+        tags_.clear();
+        for (const tagged_command& each : commands) {
+            resp::encode(bytes_, each.command);
+            tags_.push_back(each.tag);
+        }
+        const auto connection = connection_.lock();
+        if (!connection || !connection->send(bytes_, tags_)) refuse_if_hopeless(commands);
+    }
+    void inspect(const inspect_filter& filter, inspect_answer answer) {
+        std::string bytes;
+        resp::encode(bytes, resp::look{filter});
+        const command_tag tag = add_look(std::move(answer));
+        const auto connection = connection_.lock();
+        if (connection && connection->send(bytes, std::array{tag})) return;
+        const store_error why = why_hopeless();
+        if (const auto look = take_look(tag)) look(why.code ? why : store_error{errc::store_unavailable}, {});
+    }
+
+    // The connection.
+
+    void dial(event_loop& loop, resp::dial_result done) override {
         resp::dialled made = dial();
-        if (made.error != errc::no_agent) return done(made);
-        const auto thread = thread_.lock();
-        if (!options_.start || !thread) return done({-1, errc::no_agent, true});
-        starting_ = true;
-        const auto self = shared_from_this();
-        thread->perform([self, done = std::move(done)] { done(self->start()); });
+        if (made.error.code != errc::no_agent) return done(made);
+        if (!options_.start) return done({-1, {errc::no_agent}, true});
+        run_slow_work([self = shared_from_this(), kept = loop.shared_from_this(), done = std::move(done)] {
+            kept->post([made = self->start(), done] { done(made); });
+        });
     }
     resp::greeting_step begin_greeting() override {
         greeted_ = 0;
@@ -106,14 +109,15 @@ public:
             return step;
         }
         // It makes way for ours. If ours is of another version as well, there is no use in starting it again and again.
-        if (says(answer, "RETIRING ") && ++retired_ <= most_retired) return {errc::store_unavailable};
-        return {noted(answer), true};
+        if (says(answer, "RETIRING ") && ++retired_ <= most_retired)
+            return {.error = {errc::store_unavailable, std::string{answer.text}}};
+        return {.error = error_of(answer), .hopeless = true};
     }
-    void down(std::error_code why) override {
-        fail_looks(errc::store_unavailable);
+    void down(const store_error& why) override {
+        fail_looks({errc::store_unavailable, why.text});
         line_user::down(why);
     }
-    void hopeless(std::error_code why) override {
+    void hopeless(const store_error& why) override {
         fail_looks(why);
         line_user::hopeless(why);
     }
@@ -122,9 +126,9 @@ public:
         const auto told = listener();
         if (!told) return;
         if (auto heard = resp::decode_answer(answer))
-            told->replied(tag, heard->lineage, std::move(heard->events));
+            told->replied(tag, heard->lineage, heard->events);
         else
-            told->failed(tag, command_failure::rejected, noted(answer));
+            told->failed(tag, command_failure::rejected, error_of(answer));
     }
     void pushed(const resp::value& message) override {
         const auto told = listener();
@@ -132,20 +136,20 @@ public:
         if (told && notice) told->noticed(notice->lineage, std::move(notice->events.front()));
     }
 
+private:
     /// Tags of looks have a bit that clients' tags never reach.
-    command_tag add_look(resp::look_answer answer) {
+    command_tag add_look(inspect_answer answer) {
         const std::lock_guard lock{mutex_};
         const command_tag tag = look_bit | ++looked_;
         looks_.emplace(tag, std::move(answer));
         return tag;
     }
-    resp::look_answer take_look(command_tag tag) {
+    inspect_answer take_look(command_tag tag) {
         const std::lock_guard lock{mutex_};
         auto node = looks_.extract(tag);
         return node ? std::move(node.mapped()) : nullptr;
     }
 
-private:
     /// Of this process and of the companion; or of none. Made for each connection: after fork it is another process
     /// that connects.
     [[nodiscard]] resp::passed_descriptors pidfds() const {
@@ -157,88 +161,55 @@ private:
 
     static constexpr command_tag look_bit = command_tag{1} << 62U;
 
-    [[nodiscard]] bool is_starting() const override { return starting_; }
     [[nodiscard]] resp::dialled dial() const {
         std::error_code error;
         std::string why;
         const int socket = dial_local(address_, error, why);
         if (error == std::errc::connection_refused || error == std::errc::no_such_file_or_directory)
-            return {-1, errc::no_agent};
-        if (error == errc::not_permitted) note(error, why);
-        return {socket, error, error == errc::not_permitted};
+            return {-1, {errc::no_agent}};
+        return {socket, explained(error, why), error == errc::not_permitted};
     }
-    resp::dialled start() {
+    [[nodiscard]] resp::dialled start() const {
         std::string said;
         const auto failed = start_agent(address_, said);
-        starting_ = false;
         if (!failed) return dial();
-        if (failed == errc::no_agent) note(failed, said);
-        return {-1, failed, failed == errc::no_agent};
+        return {-1, explained(failed, said), failed == errc::no_agent};
     }
-    /// The address is of no use.
-    void note(std::error_code error, const std::string& why) const {
-        words_->note(error, address_.is_own() && !why.empty() ? why + use_a_socket_file() : why);
+    /// Where the address is of no use, with what else to do.
+    [[nodiscard]] store_error explained(std::error_code error, const std::string& why) const {
+        const bool useless = error == errc::not_permitted || error == errc::no_agent;
+        return {error, useless && address_.is_own() && !why.empty() ? why + use_a_socket_file() : why};
     }
-    /// What the agent said is kept for `store::explanation`.
-    std::error_code noted(const resp::value& answer) const {
-        const std::error_code error = error_of(answer);
-        words_->note(error, answer.text);
-        return error;
-    }
-    void fail_looks(std::error_code why) {
-        std::map<command_tag, resp::look_answer> failed;
+    void fail_looks(const store_error& why) {
+        std::map<command_tag, inspect_answer> failed;
         {
             const std::lock_guard lock{mutex_};
             failed.swap(looks_);
         }
         for (const auto& [tag, answer] : failed) answer(why, {});
     }
-    void answer_look(const resp::look_answer& look, const resp::value& answer) const {
+    static void answer_look(const inspect_answer& look, const resp::value& answer) {
         if (auto seen = resp::decode_snapshot(answer))
             look({}, std::move(*seen));
         else
-            look(noted(answer), {});
+            look(error_of(answer), {});
     }
 
     const local_address address_;
     const local_options options_;
-    const std::weak_ptr<resp::io_thread> thread_;
-    const std::shared_ptr<last_words> words_;
+    std::weak_ptr<resp::connection> connection_;
+
+    // With the loop's turn.
     baton::lineage greeted_ = 0;  // by an agent that has yet to answer BATON.SWEEP
     int retired_ = 0;             // agents of another version that made way, in a row
-    std::atomic<bool> starting_{false};
+
+    // Of whoever sends, one at a time.
+    std::string bytes_;
+    std::vector<command_tag> tags_;
+
     std::mutex mutex_;
     command_tag looked_ = 0;
-    std::map<command_tag, resp::look_answer> looks_;
-};
-
-class local_line final : public resp::connected_line {
-public:
-    local_line(std::shared_ptr<resp::io_thread> thread, std::shared_ptr<translator> translator)
-        : connected_line{std::move(thread), translator}, translator_{std::move(translator)} {
-        begin();
-    }
-
-    void send(std::vector<tagged_command> messages) override {
-        std::string bytes;
-        std::vector<command_tag> tags;
-        for (const tagged_command& each : messages) {
-            resp::encode(bytes, each.command);
-            tags.push_back(each.tag);
-        }
-        if (!connection()->send(bytes, tags)) translator_->refuse_if_hopeless(messages);
-    }
-    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
-        std::string bytes;
-        resp::encode(bytes, resp::look{filter});
-        const command_tag tag = translator_->add_look(std::move(answer));
-        if (connection()->send(bytes, {tag})) return;
-        const auto why = translator_->why_hopeless();
-        if (const auto look = translator_->take_look(tag)) look(why ? why : errc::store_unavailable, {});
-    }
-
-private:
-    std::shared_ptr<translator> translator_;
+    std::map<command_tag, inspect_answer> looks_;
 };
 
 class local final : public store {
@@ -246,19 +217,15 @@ public:
     local(local_address address, local_options options) : address_{std::move(address)}, options_{std::move(options)} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        auto between = std::make_shared<translator>(address_, options_, thread_, words_, std::move(listener));
-        return std::make_unique<local_line>(thread_, std::move(between));
+        auto between = std::make_shared<translator>(address_, options_, std::move(listener));
+        return std::make_unique<resp::line_of<translator>>(loop_, std::move(between));
     }
     [[nodiscard]] lease_clock clock() const override { return lease_clock::monotonic; }
-    [[nodiscard]] std::string explanation(std::error_code error) const override { return words_->about(error); }
-    void wait(sleeper& who) override { thread_->wait(who); }
-    void wake(sleeper& who) override { thread_->wake(who); }
 
 private:
     const local_address address_;
     const local_options options_;
-    std::shared_ptr<resp::io_thread> thread_ = std::make_shared<resp::io_thread>();
-    std::shared_ptr<last_words> words_ = std::make_shared<last_words>();
+    const std::shared_ptr<event_loop> loop_ = process_wide<event_loop>();
 };
 
 }  // namespace

@@ -1,13 +1,15 @@
 #include "stores/memory/memory_store.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
 #include <unordered_map>
+#include <utility>
 
+#include "base/event_loop.hpp"
+#include "base/process_wide.hpp"
 #include "engine/engine_host.hpp"
 #include "engine/inspect.hpp"
 
@@ -17,28 +19,35 @@ namespace {
 constexpr lineage only_lineage = 1;  // the memory of a process is lost with the process
 
 /// The engine, and who listens to which session.
-class host {
+class host : public std::enable_shared_from_this<host> {
 public:
-    void perform(const std::weak_ptr<store_listener>& from, std::vector<tagged_command> messages) {
-        std::vector<std::pair<command_tag, std::vector<protocol::event>>> replies;
-        std::vector<notice> notices;
-        replies.reserve(messages.size());
+    void perform(const std::weak_ptr<store_listener>& from, std::span<tagged_command> commands) {
+        std::unique_ptr<answers> given;
         {
             const std::lock_guard lock{mutex_};
-            for (tagged_command& each : messages) {
+            given = take_spare();
+            for (const tagged_command& each : commands) {
                 const core::session_id sender = core::sender_of(each.command);
-                auto outcome = host_.apply(each.command, sender);
+                const auto& outcome = host_.apply(each.command, sender);
                 if (was_opened(each.command, outcome.reply)) listeners_[sender] = from;
-                replies.emplace_back(each.tag, std::move(outcome.reply));
-                route(outcome.notices, notices);
+                given->events.insert(given->events.end(), outcome.reply.begin(), outcome.reply.end());
+                given->ends.push_back(given->events.size());
+                route(outcome.notices, given->notices);
                 if (std::holds_alternative<protocol::close>(each.command)) listeners_.erase(sender);
             }
             arm();
         }
         // Without the lock: a listener may send at once.
-        if (const auto listener = from.lock())
-            for (auto& [tag, events] : replies) listener->replied(tag, only_lineage, std::move(events));
-        deliver(notices);
+        if (const auto listener = from.lock()) {
+            std::size_t begin = 0;
+            for (std::size_t i = 0; i < commands.size(); ++i) {
+                const std::size_t end = given->ends[i];
+                listener->replied(commands[i].tag, only_lineage, std::span{given->events}.subspan(begin, end - begin));
+                begin = end;
+            }
+        }
+        deliver(given->notices);
+        give_back(std::move(given));
     }
 
     snapshot look(const inspect_filter& filter) {
@@ -46,48 +55,60 @@ public:
         return core::inspect(host_.engine(), filter, host_.now());
     }
 
-    /// Ticks when something is due, until it is told to stop.
-    void keep_time(const std::stop_token& stop) {
-        std::unique_lock lock{mutex_};
-        while (!stop.stop_requested()) {
-            if (!armed_) {
-                changed_.wait(lock, stop, [this] { return armed_.has_value(); });
-                continue;
-            }
-            const auto until = *armed_;
-            changed_.wait_until(lock, stop, until, [&] { return armed_ != until; });
-            if (stop.stop_requested() || !armed_ || std::chrono::steady_clock::now() < *armed_) continue;
-            armed_.reset();
-            std::vector<notice> notices;
-            auto outcome = host_.tick();
-            route(outcome.notices, notices);
-            arm();
-            lock.unlock();
-            deliver(notices);
-            lock.lock();
-        }
-    }
-
 private:
+    using clock = event_loop::clock;
+
     struct notice {
         std::weak_ptr<store_listener> to;
         protocol::event event;
     };
+    /// What is delivered after the lock is released. Its memory is used again.
+    struct answers {
+        std::vector<protocol::event> events;
+        std::vector<std::size_t> ends;  // where the events end that answer the first command, the second, …
+        std::vector<notice> notices;
+    };
+
+    std::unique_ptr<answers> take_spare() {
+        if (spare_.empty()) return std::make_unique<answers>();
+        auto taken = std::move(spare_.back());
+        spare_.pop_back();
+        return taken;
+    }
+    void give_back(std::unique_ptr<answers> given) {
+        constexpr std::size_t most = 8;
+        constexpr std::size_t much = 64;
+        given->events.clear();
+        given->ends.clear();
+        given->notices.clear();
+        const std::lock_guard lock{mutex_};
+        if (spare_.size() < most && given->events.capacity() < much && given->notices.capacity() < much)
+            spare_.push_back(std::move(given));
+    }
+
+    void tick() {
+        std::unique_lock lock{mutex_};
+        armed_.reset();
+        std::vector<notice> notices;
+        route(host_.tick().notices, notices);
+        arm();
+        lock.unlock();
+        deliver(notices);
+    }
 
     /// A session's notices go to the line that opened it last. One that came late was refused, and changes nothing.
-    static bool was_opened(const protocol::command& command, const std::vector<protocol::event>& reply) {
+    static bool was_opened(const protocol::command& command, std::span<const protocol::event> reply) {
         if (!std::holds_alternative<protocol::open>(command)) return false;
         return std::ranges::any_of(
             reply, [](const auto& event) { return std::holds_alternative<protocol::alive>(event.what); });
     }
 
-    void route(std::vector<std::pair<core::session_id, core::event>>& told, std::vector<notice>& notices) {
-        for (auto& [session, event] : told) {
+    void route(const std::vector<std::pair<core::session_id, core::event>>& told, std::vector<notice>& notices) {
+        for (const auto& [session, event] : told) {
             const auto found = listeners_.find(session);
             if (found == listeners_.end()) continue;
-            const bool over = std::holds_alternative<core::session_lost>(event.what);
-            notices.push_back({found->second, std::move(event)});
-            if (over) listeners_.erase(found);
+            notices.push_back({found->second, event});
+            if (std::holds_alternative<core::session_lost>(event.what)) listeners_.erase(found);
         }
     }
 
@@ -96,59 +117,62 @@ private:
             if (const auto listener = notice.to.lock()) listener->noticed(only_lineage, std::move(notice.event));
     }
 
+    /// Ticks when something is due.
     void arm() {
         const auto due = host_.next_due();
-        if (due && (!armed_ || *due < *armed_)) {
-            armed_ = due;
-            changed_.notify_one();
-        }
+        if (!due || (armed_ && *armed_ <= *due)) return;
+        if (!timer_)
+            timer_.emplace(*loop_, [weak = weak_from_this()] {
+                if (const auto self = weak.lock()) self->tick();
+            });
+        armed_ = due;
+        timer_->set(*due);
     }
 
+    const std::shared_ptr<event_loop> loop_ = process_wide<event_loop>();
     std::mutex mutex_;
     core::engine_host host_;
     std::unordered_map<core::session_id, std::weak_ptr<store_listener>> listeners_;
-    std::optional<std::chrono::steady_clock::time_point> armed_;
-    std::condition_variable_any changed_;
+    std::vector<std::unique_ptr<answers>> spare_;
+    std::optional<clock::time_point> armed_;
+    std::optional<event_loop::timer> timer_;
 };
 
-/// A host, and the thread that keeps its time. Whoever is told something by that thread may let go of the store there
-/// and then: so the thread has a share in the host, and is not waited for by itself.
-class running_host {
+/// The hosts of a process, by name.
+class hosts {
 public:
-    running_host() = default;
-    running_host(const running_host&) = delete;
-    running_host& operator=(const running_host&) = delete;
-    ~running_host() {
-        timer_.request_stop();
-        if (timer_.get_id() == std::this_thread::get_id()) timer_.detach();
+    std::shared_ptr<host> get(std::string_view name) {
+        const std::lock_guard lock{mutex_};
+        std::erase_if(hosts_, [](const auto& entry) { return entry.second.expired(); });
+        const auto found = hosts_.find(name);
+        std::shared_ptr<host> shared = found == hosts_.end() ? nullptr : found->second.lock();
+        if (!shared) hosts_[std::string{name}] = shared = std::make_shared<host>();
+        return shared;
     }
-
-    host* operator->() const { return host_.get(); }
+    [[nodiscard]] static bool is_own_thread() { return false; }  // it has none
 
 private:
-    std::shared_ptr<host> host_ = std::make_shared<host>();
-    std::jthread timer_{[host = host_](const std::stop_token& stop) { host->keep_time(stop); }};
+    std::mutex mutex_;
+    std::map<std::string, std::weak_ptr<host>, std::less<>> hosts_;
 };
 
 class memory_line final : public store_line {
 public:
-    memory_line(std::shared_ptr<running_host> host, std::weak_ptr<store_listener> listener)
+    memory_line(std::shared_ptr<host> host, std::weak_ptr<store_listener> listener)
         : host_{std::move(host)}, listener_{std::move(listener)} {}
 
-    void send(std::vector<tagged_command> messages) override { (*host_)->perform(listener_, std::move(messages)); }
+    void send(std::span<tagged_command> commands) override { host_->perform(listener_, commands); }
     void reset() override {}  // there is nothing between us that could be silent
-    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
-        answer({}, (*host_)->look(filter));
-    }
+    void inspect(const inspect_filter& filter, inspect_answer answer) override { answer({}, host_->look(filter)); }
 
 private:
-    std::shared_ptr<running_host> host_;
+    std::shared_ptr<host> host_;
     std::weak_ptr<store_listener> listener_;
 };
 
 class memory final : public store {
 public:
-    explicit memory(std::shared_ptr<running_host> host) : host_{std::move(host)} {}
+    explicit memory(std::string_view name) : host_{hosts_->get(name)} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
         auto line = std::make_unique<memory_line>(host_, listener);
@@ -158,21 +182,12 @@ public:
     [[nodiscard]] lease_clock clock() const override { return lease_clock::monotonic; }
 
 private:
-    std::shared_ptr<running_host> host_;
+    const std::shared_ptr<hosts> hosts_ = process_wide<hosts>();
+    const std::shared_ptr<host> host_;
 };
 
 }  // namespace
 
-std::shared_ptr<store> memory_store(std::string_view name) {
-    if (name.empty()) return std::make_shared<memory>(std::make_shared<running_host>());
-    static std::mutex mutex;
-    static std::map<std::string, std::weak_ptr<running_host>, std::less<>> hosts;
-    const std::lock_guard lock{mutex};
-    std::erase_if(hosts, [](const auto& entry) { return entry.second.expired(); });
-    auto found = hosts.find(name);
-    std::shared_ptr<running_host> shared = found == hosts.end() ? nullptr : found->second.lock();
-    if (!shared) hosts[std::string{name}] = shared = std::make_shared<running_host>();
-    return std::make_shared<memory>(std::move(shared));
-}
+std::shared_ptr<store> memory_store(std::string_view name) { return std::make_shared<memory>(name); }
 
 }  // namespace baton::detail

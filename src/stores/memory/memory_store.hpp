@@ -8,7 +8,7 @@
 
 namespace baton::detail {
 
-/// A store of its own without a name; with one, the same for all who ask for it while somebody uses it.
+/// One engine for each name in a process, the empty name among them; it is there while a store of that name is.
 [[nodiscard]] std::shared_ptr<store> memory_store(std::string_view name);
 
 }  // namespace baton::detail

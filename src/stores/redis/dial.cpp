@@ -1,24 +1,27 @@
 #include "stores/redis/dial.hpp"
 
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
-#include <asio/connect.hpp>
-#include <asio/ip/tcp.hpp>
-#include <asio/post.hpp>
-
+#include "base/slow_work.hpp"
 #include "baton/error.hpp"
 
 namespace baton::detail {
 namespace {
 
-using asio::ip::tcp;
+using resp::descriptor;
+
+std::error_code last_error() { return {errno, std::generic_category()}; }
 
 resp::dialled dial_unix(const std::string& path) {
     sockaddr_un name{};
@@ -26,45 +29,112 @@ resp::dialled dial_unix(const std::string& path) {
     std::memcpy(name.sun_path, path.data(), path.size());
     const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket >= 0 && connect(socket, static_cast<sockaddr*>(static_cast<void*>(&name)), sizeof name) == 0)
-        return {socket, {}};
-    const std::error_code why{errno, std::generic_category()};
+        return {socket};
+    const std::error_code why = last_error();
     if (socket >= 0) close(socket);
-    return {-1, why == std::errc::permission_denied ? make_error_code(errc::not_permitted) : why};
+    return {-1, {why == std::errc::permission_denied ? make_error_code(errc::not_permitted) : why, path}};
 }
 
-struct tcp_attempt {
-    tcp_attempt(asio::io_context& context, resp::dial_result result)
-        : resolver{context}, socket{context}, done{std::move(result)} {}
+using found_addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-    void finish(std::error_code error) {
-        resp::dialled made{-1, error};
-        std::error_code ignored;
-        if (!error) {
-            socket.set_option(tcp::no_delay{true}, ignored);
-            // Silence is noticed by unanswered renewals; this is for a client that has nothing to renew.
-            socket.set_option(asio::socket_base::keep_alive{true}, ignored);
-            made.socket = socket.release(made.error);
-        }
-        done(made);
+/// Waits for the name service, unless the host is a number.
+found_addresses look_up(const std::string& host, const std::string& port, int flags, int& error) {
+    addrinfo wanted{};
+    wanted.ai_socktype = SOCK_STREAM;
+    wanted.ai_flags = AI_NUMERICSERV | flags;
+    addrinfo* found = nullptr;
+    error = getaddrinfo(host.c_str(), port.c_str(), &wanted, &found);
+    return {found, &freeaddrinfo};
+}
+
+/// Tries the addresses of a host one by one.
+class tcp_dial final : public event_source, public std::enable_shared_from_this<tcp_dial> {
+public:
+    tcp_dial(event_loop& loop, const redis_address& address, resp::dial_result done)
+        : loop_{loop}, host_{address.host}, port_{std::to_string(address.port)}, done_{std::move(done)} {}
+
+    void start() {
+        timer_.emplace(loop_, [weak = weak_from_this()] {
+            if (const auto self = weak.lock())
+                self->finish({-1, {make_error_code(std::errc::timed_out), self->where()}});
+        });
+        timer_->set_after(resp::dial_patience);
+        int error = 0;
+        if (auto found = look_up(host_, port_, AI_NUMERICHOST, error)) return use(std::move(found));
+        run_slow_work([self = shared_from_this(), loop = loop_.shared_from_this()] {
+            int why = 0;
+            auto found = look_up(self->host_, self->port_, 0, why);
+            const auto shared = std::make_shared<found_addresses>(std::move(found));
+            loop->post([self, shared, why] {
+                if (why != 0)
+                    self->finish({-1, {errc::store_unavailable, self->host_ + ": " + gai_strerror(why)}});
+                else
+                    self->use(std::move(*shared));
+            });
+        });
     }
 
-    tcp::resolver resolver;
-    tcp::socket socket;
-    resp::dial_result done;
+private:
+    void use(found_addresses found) {
+        if (!done_) return;  // it took too long
+        found_ = std::move(found);
+        next_ = found_.get();
+        try_next({errc::store_unavailable, host_ + " has no address"});
+    }
+
+    void try_next(store_error why) {
+        for (; next_ != nullptr; next_ = next_->ai_next) {
+            socket_ = descriptor{
+                ::socket(next_->ai_family, next_->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, next_->ai_protocol)};
+            if (socket_.is_open() && connect(socket_.get(), next_->ai_addr, next_->ai_addrlen) == 0) return succeed();
+            if (socket_.is_open() && errno == EINPROGRESS) return loop_.watch(socket_.get(), EPOLLOUT, shared_from_this());
+            why = {last_error(), where()};
+        }
+        finish({-1, std::move(why)});
+    }
+
+    void ready(std::uint32_t /*events*/) override {
+        int error = 0;
+        socklen_t size = sizeof error;
+        getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+        loop_.forget(socket_.get());
+        if (error == 0) return succeed();
+        next_ = next_->ai_next;
+        try_next({{error, std::generic_category()}, where()});
+    }
+
+    void succeed() {
+        const int on = 1;
+        setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        // Silence is noticed by unanswered renewals; this is for a client that has nothing to renew.
+        setsockopt(socket_.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+        finish({std::exchange(socket_, descriptor{}).release()});
+    }
+
+    void finish(resp::dialled made) {
+        if (socket_.is_open()) loop_.forget(socket_.get());
+        socket_ = {};
+        timer_.reset();
+        if (const auto done = std::exchange(done_, nullptr)) done(std::move(made));
+    }
+
+    [[nodiscard]] std::string where() const { return host_ + " port " + port_; }
+
+    event_loop& loop_;
+    const std::string host_;
+    const std::string port_;
+    resp::dial_result done_;
+    std::optional<event_loop::timer> timer_;
+    found_addresses found_{nullptr, &freeaddrinfo};
+    addrinfo* next_ = nullptr;
+    descriptor socket_;
 };
 
 }  // namespace
 
-void dial_redis(asio::io_context& context, const redis_address& address, resp::dial_result done) {
+void dial_redis(event_loop& loop, const redis_address& address, resp::dial_result done) {
     if (!address.path.empty()) return done(dial_unix(address.path));
-    const auto attempt = std::make_shared<tcp_attempt>(context, std::move(done));
-    attempt->resolver.async_resolve(
-        address.host, std::to_string(address.port),
-        [attempt](std::error_code error, const tcp::resolver::results_type& found) {
-            if (error) return attempt->finish(error);
-            asio::async_connect(attempt->socket, found,
-                                [attempt](std::error_code why, const tcp::endpoint&) { attempt->finish(why); });
-        });
+    std::make_shared<tcp_dial>(loop, address, std::move(done))->start();
 }
 
 }  // namespace baton::detail

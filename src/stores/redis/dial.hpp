@@ -1,4 +1,4 @@
-// From an address to a connected socket.
+// From the address of a server to a connected socket.
 #pragma once
 
 #include "stores/redis/address.hpp"
@@ -6,7 +6,7 @@
 
 namespace baton::detail {
 
-/// Looks the host up and tries its addresses one by one; or connects to the Unix socket.
-void dial_redis(asio::io_context& context, const redis_address& address, resp::dial_result done);
+/// With the loop's turn. A host's name is looked up on another thread.
+void dial_redis(event_loop& loop, const redis_address& address, resp::dial_result done);
 
 }  // namespace baton::detail

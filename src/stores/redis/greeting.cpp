@@ -86,16 +86,19 @@ resp::greeting_step greeting::ask_for_known() { return say(scripts_.empty() ? st
 resp::greeting_step greeting::next_script() { return say(missing_.empty() ? step::last : step::script); }
 
 resp::greeting_step refused_greeting(std::string_view error) {
+    const auto refuse = [error](errc code) {
+        return resp::greeting_step{.error = {code, std::string{error}}, .hopeless = code != errc::store_unavailable};
+    };
     const detail::reply_class what = detail::classify(error);
-    if (error.starts_with("BATONVERSION ")) return {errc::version_mismatch, true};
-    if (error.starts_with("BATONSPACE ") || error.starts_with("BATONEVICTION ")) return {errc::space_refused, true};
-    if (error.starts_with("BATONACL ")) return {errc::not_permitted, true};
-    if (what == detail::reply_class::denied) return {errc::not_permitted, true};
+    if (error.starts_with("BATONVERSION ")) return refuse(errc::version_mismatch);
+    if (error.starts_with("BATONSPACE ") || error.starts_with("BATONEVICTION ")) return refuse(errc::space_refused);
+    if (error.starts_with("BATONACL ")) return refuse(errc::not_permitted);
+    if (what == detail::reply_class::denied) return refuse(errc::not_permitted);
     // It runs our script, and stumbles over what stands under our keys.
     const bool stumbles = error.starts_with("WRONGTYPE ") || error.find(" script: ") != std::string_view::npos;
-    if (what == detail::reply_class::rejected && stumbles) return {errc::space_refused, true};
-    if (what == detail::reply_class::rejected) return {errc::unsupported, true};
-    return {errc::store_unavailable};
+    if (what == detail::reply_class::rejected && stumbles) return refuse(errc::space_refused);
+    if (what == detail::reply_class::rejected) return refuse(errc::unsupported);
+    return refuse(errc::store_unavailable);
 }
 
 greeting native_greeting(const detail::redis_address& address) {
@@ -104,7 +107,8 @@ greeting native_greeting(const detail::redis_address& address) {
     return {address, all_scripts(), std::move(hello), [](const resp::value& answer) -> resp::greeting_step {
                 if (answer.kind == resp::kind::error) return refused_greeting(answer.text);
                 const auto heard = decode_answer(answer.text, {});
-                if (!heard) return {.error = std::make_error_code(std::errc::protocol_error)};
+                if (!heard)
+                    return {.error = {make_error_code(std::errc::protocol_error), "the answer is not understood"}};
                 return {.lineage = heard->head.lineage};
             }};
 }

@@ -1,14 +1,14 @@
 #include "stores/redis/redis_store.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <random>
 #include <utility>
 
-#include <asio/steady_timer.hpp>
-
+#include "base/process_wide.hpp"
 #include "baton/error.hpp"
 #include "protocol/sender_of.hpp"
 #include "protocol/snapshot_filter.hpp"
@@ -20,7 +20,6 @@
 #include "stores/redis/script_pages.hpp"
 #include "stores/redis/script_reply.hpp"
 #include "stores/redis/waiting_requests.hpp"
-#include "stores/resp/io_thread.hpp"
 #include "stores/resp/line_user.hpp"
 
 namespace baton::redis {
@@ -47,14 +46,11 @@ void subscribe(std::string& out, const char* how, const std::string& channel) {
 /// Between a connection and a client: commands as calls of scripts, replies and messages as events.
 class redis_user final : public resp::line_user, public std::enable_shared_from_this<redis_user> {
 public:
-    redis_user(redis_address address, asio::io_context& context, std::weak_ptr<store_listener> listener)
-        : line_user{std::move(listener)},
-          address_{std::move(address)},
-          greeting_{native_greeting(address_)},
-          look_timer_{context} {}
+    redis_user(redis_address address, std::weak_ptr<store_listener> listener)
+        : line_user{std::move(listener)}, address_{std::move(address)}, greeting_{native_greeting(address_)} {}
 
-    void dial(asio::io_context& context, resp::dial_result done) override {
-        dial_redis(context, address_, std::move(done));
+    void dial(detail::event_loop& loop, resp::dial_result done) override {
+        dial_redis(loop, address_, std::move(done));
     }
     resp::greeting_step begin_greeting() override { return greeting_.begin(); }
     resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
@@ -63,41 +59,46 @@ public:
         lineage_ = lineage;
         line_user::up(lineage);
     }
-    void down(std::error_code why) override {
-        forget();
+    void down(const store_error& why) override {
+        forget({errc::store_unavailable, why.text});
         line_user::down(why);
     }
-    void hopeless(std::error_code why) override {
-        forget();
+    void hopeless(const store_error& why) override {
+        forget(why);
         line_user::hopeless(why);
     }
     void answered(command_tag tag, const resp::value& answer) override;
     void pushed(const resp::value& message) override;
 
-    void use(const std::shared_ptr<resp::connection>& connection) { connection_ = connection; }
+    void use(const std::shared_ptr<resp::connection>& connection, detail::event_loop& loop) {
+        connection_ = connection;
+        look_timer_.emplace(loop, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) self->tick();
+        });
+    }
 
-    /// On the thread of whoever sends.
-    void send(std::vector<tagged_command> messages);
-    void inspect(const inspect_filter& filter, resp::look_answer answer);
+    /// On the thread of whoever sends, one at a time.
+    void send(std::span<const tagged_command> commands);
+    void inspect(const inspect_filter& filter, inspect_answer answer);
 
 private:
     static constexpr command_tag tick_tag = command_tag{1} << 61U;
 
     struct looking {
         inspect_filter filter;
-        resp::look_answer answer;
+        inspect_answer answer;
         script_pages pages;
         redis::section section = section::sessions;
     };
 
-    bool transmit(std::string_view bytes, const std::vector<command_tag>& tags) {
+    bool transmit(std::string_view bytes, std::span<const command_tag> tags) {
         const auto connection = connection_.lock();
         return connection && connection->send(bytes, tags);
     }
     void reset() {
         if (const auto connection = connection_.lock()) connection->reset();
     }
-    void forget();
+    void forget(const store_error& why);
     void failed(command_tag tag, std::string_view error);
     void other_lineage(command_tag tag, std::string_view error);
     void heard(const script_answer& answer);
@@ -111,10 +112,14 @@ private:
     std::weak_ptr<resp::connection> connection_;
     std::atomic<lineage> lineage_{0};
 
-    // On the thread of the context.
+    // With the loop's turn.
     waiting_requests waiting_;
-    asio::steady_timer look_timer_;
+    std::optional<detail::event_loop::timer> look_timer_;
     std::minstd_rand dice_{std::random_device{}()};
+
+    // Of whoever sends.
+    std::string bytes_;
+    std::vector<command_tag> tags_;
 
     std::mutex mutex_;
     std::map<command_tag, protocol::session_id> asked_;  // by whom, as answers do not say it
@@ -123,8 +128,8 @@ private:
     command_tag own_ = 0;
 };
 
-void redis_user::forget() {
-    look_timer_.cancel();
+void redis_user::forget(const store_error& why) {
+    look_timer_->cancel();
     waiting_.clear();
     std::map<command_tag, std::shared_ptr<looking>> looks;
     {
@@ -133,34 +138,34 @@ void redis_user::forget() {
         subscribed_.reset();
         looks.swap(looks_);
     }
-    for (const auto& [tag, look] : looks) look->answer(errc::store_unavailable, {});
+    for (const auto& [tag, look] : looks) look->answer(why, {});
 }
 
-void redis_user::send(std::vector<tagged_command> messages) {
-    std::string bytes;
-    std::vector<command_tag> tags;
+void redis_user::send(std::span<const tagged_command> commands) {
+    bytes_.clear();
+    tags_.clear();
     {
         const std::lock_guard lock{mutex_};
-        for (tagged_command& each : messages) {
+        for (const tagged_command& each : commands) {
             const protocol::session_id sender = protocol::sender_of(each.command);
             // Before the session is opened, so that no notice to it is missed.
             if (std::holds_alternative<protocol::open>(each.command) && subscribed_ != sender) {
-                if (subscribed_) subscribe(bytes, "UNSUBSCRIBE", wake_channel(address_.space, *subscribed_));
-                subscribe(bytes, "SUBSCRIBE", wake_channel(address_.space, sender));
+                if (subscribed_) subscribe(bytes_, "UNSUBSCRIBE", wake_channel(address_.space, *subscribed_));
+                subscribe(bytes_, "SUBSCRIBE", wake_channel(address_.space, sender));
                 subscribed_ = sender;
             }
-            encode(bytes, call_of(address_.space, lineage_, each.command));
-            tags.push_back(each.tag);
+            encode(bytes_, call_of(address_.space, lineage_, each.command));
+            tags_.push_back(each.tag);
             asked_.insert_or_assign(each.tag, sender);
         }
     }
-    if (transmit(bytes, tags)) return;
+    if (transmit(bytes_, tags_)) return;
     {
         const std::lock_guard lock{mutex_};
-        for (const command_tag tag : tags) asked_.erase(tag);
+        for (const command_tag tag : tags_) asked_.erase(tag);
         subscribed_.reset();
     }
-    refuse_if_hopeless(messages);
+    refuse_if_hopeless(commands);
 }
 
 void redis_user::answered(command_tag tag, const resp::value& answer) {
@@ -185,7 +190,7 @@ void redis_user::failed(command_tag tag, std::string_view error) {
     const reply_class what = detail::classify(error);
     if (what == reply_class::no_script || what == reply_class::unavailable) return reset();
     if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
-        listener->failed(tag, command_failure::rejected, detail::error_of(what));
+        listener->failed(tag, command_failure::rejected, {detail::error_of(what), std::string{error}});
 }
 
 /// The space is not what it was. Where it is not there at all, a new connection makes it anew.
@@ -219,16 +224,13 @@ void redis_user::heard(const script_answer& answer) {
 /// A server does nothing by itself: whoever waits looks when a deadline has passed. Every answer says when that is.
 void redis_user::look_when_due(const script_head& head) {
     if (!waiting_.any() || !head.due) {
-        look_timer_.cancel();
+        look_timer_->cancel();
         return;
     }
     const auto places = static_cast<std::int64_t>(std::min(waiting_.place(), last_place));
     // Those who are first in different lines do not look all at once either.
     const auto spread = look_spread * places + look_spread * static_cast<int>(dice_() % 1024U) / 1024;
-    look_timer_.expires_after(std::max(*head.due - head.at, protocol::duration{0}) + spread);
-    look_timer_.async_wait([weak = weak_from_this()](std::error_code error) {
-        if (const auto self = weak.lock(); self && !error) self->tick();
-    });
+    look_timer_->set_after(std::max(*head.due - head.at, protocol::duration{0}) + spread);
 }
 
 void redis_user::tick() {
@@ -240,10 +242,10 @@ void redis_user::tick() {
         asked_.emplace(tag, protocol::session_id{});
     }
     encode(bytes, call_of(address_.space, lineage_, protocol::tick{}));
-    transmit(bytes, {tag});
+    transmit(bytes, std::array{tag});
 }
 
-void redis_user::inspect(const inspect_filter& filter, resp::look_answer answer) {
+void redis_user::inspect(const inspect_filter& filter, inspect_answer answer) {
     ask_page(std::make_shared<looking>(looking{filter, std::move(answer), {}, {}}), "0");
 }
 
@@ -256,23 +258,23 @@ void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::strin
         looks_.emplace(tag, look);
     }
     encode(bytes, page_call(address_.space, lineage_, look->section, cursor, page_size));
-    if (transmit(bytes, {tag})) return;
+    if (transmit(bytes, std::array{tag})) return;
     {
         const std::lock_guard lock{mutex_};
         if (looks_.erase(tag) == 0) return;
     }
-    const auto why = why_hopeless();
-    look->answer(why ? why : errc::store_unavailable, {});
+    const store_error why = why_hopeless();
+    look->answer(why.code ? why : store_error{errc::store_unavailable}, {});
 }
 
 void redis_user::take_page(const std::shared_ptr<looking>& look, const resp::value& page) {
     if (page.kind == resp::kind::error) {
         const reply_class what = detail::classify(page.text);
-        return look->answer(page.text.starts_with("BATONLINEAGE ") ? errc::store_unavailable : detail::error_of(what),
-                            {});
+        const bool moved = page.text.starts_with("BATONLINEAGE ");
+        return look->answer({moved ? errc::store_unavailable : detail::error_of(what), std::string{page.text}}, {});
     }
     const auto cursor = look->pages.add(look->section, page);
-    if (!cursor) return look->answer(errc::rejected, {});
+    if (!cursor) return look->answer({errc::rejected, "the answer is not understood"}, {});
     if (*cursor != "0") return ask_page(look, *cursor);
     if (look->section != section::limits) {
         look->section = static_cast<redis::section>(static_cast<int>(look->section) + 1);
@@ -289,15 +291,13 @@ public:
     explicit redis_space(redis_address address) : address_{std::move(address)} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        auto user = std::make_shared<redis_user>(address_, thread_->context(), std::move(listener));
-        return std::make_unique<resp::line_of<redis_user>>(thread_, std::move(user));
+        auto user = std::make_shared<redis_user>(address_, std::move(listener));
+        return std::make_unique<resp::line_of<redis_user>>(loop_, std::move(user));
     }
-    void wait(sleeper& who) override { thread_->wait(who); }
-    void wake(sleeper& who) override { thread_->wake(who); }
 
 private:
     const redis_address address_;
-    std::shared_ptr<resp::io_thread> thread_ = std::make_shared<resp::io_thread>();
+    const std::shared_ptr<detail::event_loop> loop_ = detail::process_wide<detail::event_loop>();
 };
 
 }  // namespace

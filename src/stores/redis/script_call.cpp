@@ -36,7 +36,7 @@ void put_if_any(std::string& out, const std::optional<duration>& time) {
         out += "-:";
 }
 
-char letter(mode mode) { return mode == claim_mode::exclusive ? 'x' : mode == claim_mode::shared ? 's' : 'p'; }
+char letter(claim_mode mode) { return mode == claim_mode::exclusive ? 'x' : mode == claim_mode::shared ? 's' : 'p'; }
 
 void put_mode(std::string& out, const claim& claim) {
     out += letter(claim.mode);

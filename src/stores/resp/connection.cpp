@@ -1,43 +1,40 @@
 #include "stores/resp/connection.hpp"
 
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
-
-#include <asio/post.hpp>
 
 #include "baton/error.hpp"
 
 namespace baton::resp {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr auto patience = 5s;  // until it is up
 constexpr std::size_t most_unsent = 64U << 20U;
 constexpr bounds answer_bounds{.bulk = 1U << 20U, .values = 1U << 22U, .message = 256U << 20U};
 
 }  // namespace
 
-connection::connection(asio::io_context& context, std::shared_ptr<connection_user> user)
-    : context_{context},
-      user_{std::move(user)},
-      timer_{context},
-      decoder_{answer_bounds},
-      buffer_(32U << 10U),
-      socket_{context} {}
+connection::connection(detail::event_loop& loop, std::shared_ptr<connection_user> user)
+    : loop_{loop}, user_{std::move(user)}, decoder_{answer_bounds}, buffer_(32U << 10U) {}
 
 void connection::start() {
-    asio::post(context_, [self = shared_from_this()] { self->dial(); });
+    loop_.post([self = shared_from_this()] {
+        self->timer_.emplace(self->loop_, [weak = self->weak_from_this()] {
+            if (const auto alive = weak.lock()) alive->timer_fired();
+        });
+        self->dial();
+    });
 }
 
 void connection::reset() {
-    asio::post(context_, [self = shared_from_this(), attempt = attempt_.load()] {
+    loop_.post([self = shared_from_this(), attempt = attempt_.load()] {
         if (attempt != self->attempt_) return;  // a second call, or too late: that connection is gone
         if (self->waiting_) return self->dial();
-        if (self->greeted_) self->drop(errc::store_unavailable);
+        if (self->greeted_) self->drop({errc::store_unavailable, "the store does not answer"});
     });
 }
 
@@ -47,13 +44,22 @@ void connection::stop() {
         stopped_ = true;
         up_ = false;
     }
-    asio::post(context_, [self = shared_from_this()] {
+    loop_.post([self = shared_from_this()] {
         ++self->attempt_;
-        self->timer_.cancel();
-        const std::lock_guard lock{self->mutex_};
-        std::error_code ignored;
-        self->socket_.close(ignored);
+        self->timer_.reset();
+        self->close_socket();
     });
+}
+
+void connection::close_socket() {
+    const std::lock_guard lock{mutex_};
+    up_ = false;
+    awaiting_writable_ = false;
+    if (socket_.is_open()) loop_.forget(socket_.get());
+    socket_ = {};
+    out_.clear();
+    with_.clear();
+    expected_.clear();
 }
 
 void connection::dial() {
@@ -65,41 +71,35 @@ void connection::dial() {
     greeted_ = false;
     useful_ = false;
     waiting_ = false;
-    timer_.expires_after(patience);
-    timer_.async_wait([self = shared_from_this(), attempt](std::error_code error) {
-        if (!error && attempt == self->attempt_ && !self->greeted_) self->drop(errc::store_unavailable);
-    });
-    user_->dial(context_, [self = shared_from_this(), attempt](const dialled& made) {
+    timer_->set_after(dial_patience);
+    user_->dial(loop_, [self = shared_from_this(), attempt](dialled made) {
         if (attempt == self->attempt_)
-            self->connected(made);
+            self->connected(std::move(made));
         else if (made.socket >= 0)
             ::close(made.socket);  // it comes too late
     });
 }
 
-void connection::connected(const dialled& made) {
-    if (made.error) {
+void connection::timer_fired() {
+    if (waiting_) return dial();
+    if (!greeted_) drop({errc::store_unavailable, "the server accepts connections and says nothing"});
+}
+
+void connection::connected(dialled made) {
+    if (made.error.code) {
         if (made.hopeless && !was_up_) return user_->hopeless(made.error);
         return try_again(made.error);
     }
+    decoder_.restart();
     {
         const std::lock_guard lock{mutex_};
-        std::error_code ignored;
-        int family = AF_UNSPEC;
-        socklen_t size = sizeof family;
-        getsockopt(made.socket, SOL_SOCKET, SO_DOMAIN, &family, &size);
-        socket_.assign({family, 0}, made.socket, ignored);
-        socket_.non_blocking(true, ignored);
-        out_.clear();
-        with_.clear();
-        expected_.clear();
+        socket_ = descriptor{made.socket};
     }
-    decoder_.restart();
+    loop_.watch(made.socket, EPOLLIN, shared_from_this());
     greet(user_->begin_greeting());
-    if (!greeted_) read();
 }
 
-void connection::try_again(std::error_code why) {
+void connection::try_again(const store_error& why) {
     using std::chrono::steady_clock;
     ++attempt_;
     if (!std::exchange(told_down_, true)) user_->down(why);
@@ -107,14 +107,11 @@ void connection::try_again(std::error_code why) {
     if (greeted_) last.up = std::chrono::duration_cast<backoff::duration>(steady_clock::now() - up_since_);
     greeted_ = false;
     waiting_ = true;
-    timer_.expires_after(backoff_.delay_after(last, static_cast<std::uint32_t>(dice_())));
-    timer_.async_wait([self = shared_from_this(), attempt = attempt_.load()](std::error_code error) {
-        if (!error && attempt == self->attempt_) self->dial();
-    });
+    if (timer_) timer_->set_after(backoff_.delay_after(last, static_cast<std::uint32_t>(dice_())));
 }
 
 void connection::greet(const greeting_step& step) {
-    if (step.error) {
+    if (step.error.code) {
         const bool give_up = step.hopeless && !was_up_;
         if (step.hopeless) told_down_ = false;  // this is why, whatever ended the last one
         if (!give_up) return drop(step.error);
@@ -128,7 +125,7 @@ void connection::greet(const greeting_step& step) {
         return write(lock);
     }
     greeted_ = true;
-    timer_.cancel();
+    timer_->cancel();
     up_since_ = std::chrono::steady_clock::now();
     was_up_ = true;
     told_down_ = false;
@@ -140,27 +137,36 @@ void connection::greet(const greeting_step& step) {
     user_->up(step.lineage);
 }
 
+void connection::ready(std::uint32_t events) {
+    const std::uint64_t attempt = attempt_;
+    if ((events & EPOLLOUT) != 0) {
+        std::unique_lock lock{mutex_};
+        loop_.change(socket_.get(), EPOLLIN);
+        awaiting_writable_ = false;
+        write(lock);
+    }
+    if (attempt == attempt_ && (events & ~std::uint32_t{EPOLLOUT}) != 0) read();
+}
+
 void connection::read() {
-    socket_.async_read_some(asio::buffer(buffer_), [self = shared_from_this(), attempt = attempt_.load()](
-                                                       std::error_code error, std::size_t size) {
-        if (attempt != self->attempt_) return;
-        if (error) return self->drop(error);
-        self->take({self->buffer_.data(), size});
-        if (attempt == self->attempt_) self->read();
-    });
+    const ssize_t size = ::recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    if (size > 0) return take({buffer_.data(), static_cast<std::size_t>(size)});
+    if (size == 0) return drop({errc::store_unavailable, "the server closed the connection"});
+    if (errno != EAGAIN && errno != EINTR) drop({{errno, std::generic_category()}});
 }
 
 void connection::take(std::string_view bytes) {
     const std::uint64_t attempt = attempt_;
     decoder_.feed(bytes);
-    while (auto message = decoder_.next()) {
-        take(std::move(*message));
+    while (const auto message = decoder_.next()) {
+        take(*message);
         if (attempt != attempt_) return;
     }
-    if (decoder_.fault() != fault::none) drop(std::make_error_code(std::errc::protocol_error));
+    if (decoder_.fault() != fault::none)
+        drop({make_error_code(std::errc::protocol_error), "this is not the Redis protocol"});
 }
 
-void connection::take(value message) {
+void connection::take(const value& message) {
     if (message.kind == kind::push) return user_->pushed(message);
     if (!greeted_) return greet(user_->answered_greeting(message));
     command_tag tag = 0;
@@ -172,30 +178,23 @@ void connection::take(value message) {
             expected_.pop_front();
         }
     }
-    if (tag == 0) return drop(std::make_error_code(std::errc::protocol_error));
+    if (tag == 0) return drop({make_error_code(std::errc::protocol_error), "an answer to nothing that was asked"});
     if (message.kind != kind::error) useful_ = true;
     user_->answered(tag, message);
 }
 
 /// The connection is over.
-void connection::drop(std::error_code why) {
+void connection::drop(const store_error& why) {
     ++attempt_;
-    timer_.cancel();
+    close_socket();
     {
         const std::lock_guard lock{mutex_};
-        up_ = false;
-        std::error_code ignored;
-        socket_.close(ignored);
-        out_.clear();
-        with_.clear();
-        expected_.clear();
-        awaiting_writable_ = false;
         if (stopped_) return;
     }
     try_again(why);
 }
 
-bool connection::send(std::string_view bytes, const std::vector<command_tag>& tags) {
+bool connection::send(std::string_view bytes, std::span<const command_tag> tags) {
     std::unique_lock lock{mutex_};
     if (!up_) return false;
     out_ += bytes;
@@ -207,30 +206,22 @@ bool connection::send(std::string_view bytes, const std::vector<command_tag>& ta
 /// Straight from the caller's thread, as far as the socket takes it: an uncontended request costs no thread switch on
 /// its way out.
 void connection::write(const std::unique_lock<std::mutex>&) {
-    const sent how = send_some(socket_.native_handle(), out_, with_);
+    const sent how = send_some(socket_.get(), out_, with_);
     // After `closed` the reader hears of the end, after the last words of the other end.
     if (how == sent::all || how == sent::closed) return;
     // What was cut off would be taken for the beginning of the next message.
     if (how == sent::failed || out_.size() > most_unsent) {
         up_ = false;
         out_.clear();
-        asio::post(context_, [self = shared_from_this(), attempt = attempt_.load()] {
-            if (attempt == self->attempt_) self->drop(errc::store_unavailable);
+        loop_.post([self = shared_from_this(), attempt = attempt_.load()] {
+            if (attempt == self->attempt_) self->drop({errc::store_unavailable, "the connection takes no more data"});
         });
         return;
     }
     awaiting_writable_ = true;
-    asio::post(context_, [self = shared_from_this()] { self->await_writable(); });
-}
-
-void connection::await_writable() {
-    socket_.async_wait(asio::generic::stream_protocol::socket::wait_write,
-                       [self = shared_from_this(), attempt = attempt_.load()](std::error_code error) {
-                           if (error || attempt != self->attempt_) return;
-                           std::unique_lock lock{self->mutex_};
-                           self->awaiting_writable_ = false;
-                           self->write(lock);
-                       });
+    loop_.post([self = shared_from_this(), attempt = attempt_.load()] {
+        if (attempt == self->attempt_) self->loop_.change(self->socket_.get(), EPOLLIN | EPOLLOUT);
+    });
 }
 
 }  // namespace baton::resp

@@ -10,18 +10,17 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
-#include <system_error>
 #include <vector>
 
-#include <asio/generic/stream_protocol.hpp>
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
-
+#include "base/event_loop.hpp"
 #include "baton/store.hpp"
 #include "stores/resp/backoff.hpp"
 #include "stores/resp/codec.hpp"
+#include "stores/resp/descriptor.hpp"
 #include "stores/resp/socket_io.hpp"
 
 namespace baton::resp {
@@ -29,31 +28,34 @@ namespace baton::resp {
 /// A connected socket that does not block, or why there is none.
 struct dialled {
     int socket = -1;
-    std::error_code error;
+    store_error error = {};
     bool hopeless = false;  // it is no use to try again, unless there was a connection before
 };
 
-/// Gets what came of it, once, on the thread of the context.
+/// Gets what came of it, once, with the loop's turn.
 using dial_result = std::function<void(dialled)>;
+
+/// How long a connection may take until it is up.
+inline constexpr std::chrono::seconds dial_patience{5};
 
 /// What is to be said next before the connection is up.
 struct greeting_step {
-    std::error_code error = {};  // the connection is no good
+    store_error error = {};  // the connection is no good
     bool hopeless = false;
     std::string send = {};         // the next words, with one answer; none: the connection is up
     passed_descriptors with = {};  // go with them
     baton::lineage lineage = 0;
 };
 
-/// All of it is called on the thread of the context, without a lock.
+/// All of it is called with the loop's turn, without a lock.
 class connection_user {
 public:
-    virtual void dial(asio::io_context& context, dial_result done) = 0;
+    virtual void dial(detail::event_loop& loop, dial_result done) = 0;
     virtual greeting_step begin_greeting() = 0;
     virtual greeting_step answered_greeting(const value& answer) = 0;
     virtual void up(lineage lineage) = 0;
-    virtual void down(std::error_code why) = 0;
-    virtual void hopeless(std::error_code why) = 0;
+    virtual void down(const store_error& why) = 0;
+    virtual void hopeless(const store_error& why) = 0;
     virtual void answered(command_tag tag, const value& answer) = 0;
     virtual void pushed(const value& message) = 0;
 
@@ -61,14 +63,15 @@ protected:
     ~connection_user() = default;
 };
 
-class connection : public std::enable_shared_from_this<connection> {
+class connection final : public detail::event_source, public std::enable_shared_from_this<connection> {
 public:
-    connection(asio::io_context& context, std::shared_ptr<connection_user> user);
+    /// The loop outlives it.
+    connection(detail::event_loop& loop, std::shared_ptr<connection_user> user);
 
     /// Thread-safe, all of them.
     void start();
     /// One answer is expected for each tag. False, and nothing is sent, while it is down.
-    bool send(std::string_view bytes, const std::vector<command_tag>& tags);
+    bool send(std::string_view bytes, std::span<const command_tag> tags);
     /// Drops the connection and makes another. While it waits before the next attempt, that attempt is made now; an
     /// attempt that is under way goes on.
     void reset();
@@ -76,22 +79,24 @@ public:
     void stop();
 
 private:
+    void ready(std::uint32_t events) override;
     void dial();
-    void try_again(std::error_code why);
-    void connected(const dialled& made);
+    void try_again(const store_error& why);
+    void timer_fired();
+    void connected(dialled made);
     void greet(const greeting_step& step);
     void read();
     void take(std::string_view bytes);
-    void take(value message);
-    void drop(std::error_code why);
+    void take(const value& message);
+    void drop(const store_error& why);
+    void close_socket();
     void write(const std::unique_lock<std::mutex>& locked);
-    void await_writable();
 
-    asio::io_context& context_;
+    detail::event_loop& loop_;
 
-    // On the thread of the context.
+    // With the loop's turn.
     std::shared_ptr<connection_user> user_;
-    asio::steady_timer timer_;
+    std::optional<detail::event_loop::timer> timer_;
     decoder decoder_;
     std::vector<char> buffer_;
     bool greeted_ = false;
@@ -106,7 +111,7 @@ private:
     std::atomic<std::uint64_t> attempt_{0};  // what belongs to an earlier one is of no interest any more
 
     std::mutex mutex_;
-    asio::generic::stream_protocol::socket socket_;
+    descriptor socket_;
     bool up_ = false;
     bool stopped_ = false;
     bool awaiting_writable_ = false;

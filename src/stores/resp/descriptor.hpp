@@ -25,6 +25,8 @@ public:
 
     [[nodiscard]] bool is_open() const { return number_ >= 0; }
     [[nodiscard]] int get() const { return number_; }
+    /// It is the caller's to close.
+    [[nodiscard]] int release() { return std::exchange(number_, -1); }
 
 private:
     int number_ = -1;

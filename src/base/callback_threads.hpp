@@ -1,0 +1,80 @@
+// The threads that call the user back, shared by all clients of a process. Each client has queues: the callbacks of one
+// queue run in order and one at a time, those of different queues at the same time where that is needed. So a callback
+// that blocks delays its own queue and no other. There are never more threads than queues with something to do, nor
+// more than `most_callback_threads`.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/fork_guard.hpp"
+#include "baton/completion_callback.hpp"
+
+namespace baton::detail {
+
+/// A program whose clients all block in their callbacks at once has to wait when they are more than this.
+inline constexpr std::size_t most_callback_threads = 8;
+
+class callback_queue;
+
+class callback_threads {
+public:
+    callback_threads() = default;
+    callback_threads(const callback_threads&) = delete;
+    callback_threads& operator=(const callback_threads&) = delete;
+    ~callback_threads();
+
+    [[nodiscard]] bool is_own_thread() const;
+
+private:
+    friend class callback_queue;
+
+    /// It has something to do, and no thread.
+    void serve(std::shared_ptr<callback_queue> queue);
+    void run();
+
+    const fork_guard fork_;
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::shared_ptr<callback_queue>> ready_;
+    std::vector<std::thread> threads_;
+    std::size_t idle_ = 0;
+    bool stopping_ = false;
+};
+
+class callback_queue : public std::enable_shared_from_this<callback_queue> {
+public:
+    using callback = completion_callback<>;
+
+    /// The threads outlive what is pushed.
+    explicit callback_queue(callback_threads& threads) : threads_{threads} {}
+
+    /// What it throws ends the program, as what a thread's function throws does.
+    void push(callback callback);
+
+    /// Whether the calling thread is in one of its callbacks.
+    [[nodiscard]] bool is_running_here() const;
+
+    /// Returns when all that was pushed before has run; at once within one of its callbacks.
+    void drain();
+
+private:
+    friend class callback_threads;
+
+    void run();
+
+    callback_threads& threads_;
+    mutable std::mutex mutex_;
+    std::condition_variable drained_;
+    std::vector<callback> callbacks_;
+    std::vector<callback> running_;  // of the thread that runs it
+    bool has_thread_ = false;        // a thread runs it, or will
+    std::thread::id thread_;         // that runs it
+};
+
+}  // namespace baton::detail

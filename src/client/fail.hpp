@@ -1,0 +1,16 @@
+// How errors reach users: what was wanted, what went wrong, and what the store said about it.
+#pragma once
+
+#include <string>
+
+#include "baton/error.hpp"
+#include "baton/store.hpp"
+#include "client/printable.hpp"
+
+namespace baton::detail {
+
+[[noreturn]] inline void fail(const store_error& why, const std::string& what) {
+    throw error{why.code, why.text.empty() ? what : what + ": " + printable(why.text)};
+}
+
+}  // namespace baton::detail

@@ -1,0 +1,134 @@
+// Questions that are not about a request: an operator's commands, snapshots, whether the store can be reached, and the
+// end. Each is asked as soon as there is a line, and answered in any case: when its wait is over, as unavailable.
+#include <algorithm>
+
+#include "baton/error.hpp"
+#include "client/session.hpp"
+
+namespace baton::detail {
+
+operation session::add_operation(client_time now, asks what, client_duration wait) {
+    operations_.emplace(++operation_, asked_operation{what, later(now, wait), {}});
+    return operation_;
+}
+
+operation session::operate(client_time now, protocol::command command, client_duration wait) {
+    pass_time(now);
+    const operation made = add_operation(now, asks::command, wait);
+    operations_.at(made).unsent = std::move(command);
+    send_operations(now);
+    return made;
+}
+
+operation session::look(client_time now, client_duration wait) {
+    pass_time(now);
+    const operation made = add_operation(now, asks::look, wait);
+    send_operations(now);
+    return made;
+}
+
+operation session::connect(client_time now, client_duration wait) {
+    pass_time(now);
+    const operation made = add_operation(now, asks::connection, wait);
+    send_operations(now);
+    return made;
+}
+
+/// Those that nobody has sent yet. A connection is not sent: it is there, or `on_alive` will tell.
+void session::send_operations(client_time now) {
+    if (operations_.empty()) return;
+    for (auto next = operations_.begin(); next != operations_.end();) {
+        auto& [which, operation] = *next++;
+        if (operation.what == asks::closing || operation.tag != 0) continue;
+        if (closing_)
+            finish(which, {errc::closed});
+        else if (broken_.code || refused_.code)
+            finish(which, broken_.code ? broken_ : refused_);
+        else if (operation.what == asks::connection && is_alive_)
+            finish(which);
+        else if (operation.what == asks::look && can_talk())
+            operation.tag = ++tag_, act(detail::look{which});
+        else if (operation.what == asks::command && can_talk()) {
+            transmit(now, kind::operate, which, std::move(*operation.unsent));
+            operation.tag = tag_;
+        }
+    }
+}
+
+void session::finish(operation which, store_error error, std::vector<protocol::event> events, bool confirmed) {
+    if (operations_.erase(which) != 0) act(operated{which, std::move(error), std::move(events), confirmed});
+}
+
+void session::finish_all(asks what, const store_error& error, bool confirmed) {
+    for (auto next = operations_.begin(); next != operations_.end();) {
+        const auto& [which, operation] = *next++;
+        if (operation.what == what) finish(which, error, {}, confirmed);
+    }
+}
+
+void session::finish_overdue(client_time now) {
+    for (auto next = operations_.begin(); next != operations_.end();) {
+        const auto& [which, operation] = *next++;
+        if (operation.give_up <= now) finish(which, operation.what == asks::closing ? store_error{} : unavailable());
+    }
+}
+
+/// What is known of an outage.
+store_error session::unavailable() const {
+    store_error error{errc::store_unavailable};
+    if (up_)
+        error.text = "the store does not answer";
+    else if (!line_error_.code)
+        error.text = "there is no connection yet";
+    else if (line_error_.code != error.code)
+        error.text = line_error_.code.message() + (line_error_.text.empty() ? "" : ": " + line_error_.text);
+    else
+        error.text = line_error_.text.empty() ? "the connection is broken" : line_error_.text;
+    return error;
+}
+
+/// Leaves everything. The records stay until the store confirms that: on another line they are left again.
+operation session::close(client_time now, client_duration wait) {
+    pass_time(now);
+    const operation made = add_operation(now, asks::closing, wait);
+    if (closed_) {
+        finish(made, {}, {}, *closed_);
+        return made;
+    }
+    if (std::exchange(closing_, true)) return made;
+    presented_.reset();
+    send_operations(now);  // those that were not sent never will be
+    lose_all(now);
+    for (auto next = records_.begin(); next != records_.end();) {
+        record& record = (next++)->second;
+        if (record.phase == phase::leaving) continue;
+        if (record.phase != phase::held && record.phase != phase::lost) {
+            act(not_acquired{record.order.owner, record.handle, {errc::closed}});
+            withdraw(now, record, protocol::manner::keep);
+            continue;
+        }
+        record.phase = phase::leaving;  // cleanly, by `close` itself
+        set_alarm(record);
+    }
+    if (up_ && opened_)
+        say_goodbye(now);
+    else if (records_.empty())
+        end(true);
+    else if (!up_)
+        act(reset_line{});  // the next regular attempt may come after the caller has stopped waiting
+    else if (open_at_)
+        open_at_ = std::min(*open_at_, now + close_again);  // the store could not take the last `open`
+    return made;
+}
+
+void session::say_goodbye(client_time now) {
+    transmit(now, kind::close, 0, protocol::close{id_, protocol::closing::left});
+}
+
+void session::end(bool confirmed) {
+    closed_ = confirmed;
+    while (!records_.empty()) forget(records_.begin()->second, confirmed);
+    finish_all(asks::closing, {}, confirmed);
+}
+
+}  // namespace baton::detail
