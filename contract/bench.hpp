@@ -43,7 +43,8 @@ struct heard final : observer {
 
     void queued(const claim_list&) override { ++queued_count; }
     void lost(const claim_list&, std::uint64_t, loss) override { ++lost_count; }
-    void reconnecting(std::error_code) override { ++down_count; }
+    void reconnecting(std::error_code, const std::string&) override { ++down_count; }
+    void connected() override { ++up_count; }
     void reconnected() override { ++up_count; }
 };
 

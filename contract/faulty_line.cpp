@@ -20,7 +20,7 @@ public:
         if (const auto state = state_.lock()) state->down(number_, why);
     }
     void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept override {
-        if (const auto state = state_.lock()) state->replied(number_, tag, lineage, std::move(events));
+        if (const auto state = state_.lock()) state->replied(number_, tag, lineage, events);
     }
     void failed(command_tag tag, command_failure how, const store_error& why) noexcept override {
         if (const auto state = state_.lock()) state->failed(number_, tag, how, why);
@@ -42,7 +42,7 @@ public:
     outer_line& operator=(const outer_line&) = delete;
     ~outer_line() override { state_->break_line(false); }
 
-    void send(std::span<tagged_command> messages) override { state_->send(std::move(messages)); }
+    void send(std::span<tagged_command> messages) override { state_->send(messages); }
     void reset() override { state_->reset(); }
     void inspect(const inspect_filter& filter, inspect_answer answer) override {
         std::shared_ptr<store_line> line;
@@ -53,7 +53,7 @@ public:
         if (line)
             line->inspect(filter, std::move(answer));
         else
-            answer(errc::store_unavailable, {});
+            answer({errc::store_unavailable}, {});
     }
 
 private:
@@ -100,7 +100,7 @@ void faulty_store::state::break_line(bool tell) {
         fatal_tag.reset();
         if (tell && std::exchange(told_up, false)) heard = client.lock();
     }
-    if (heard) heard->down(std::make_error_code(std::errc::connection_reset));
+    if (heard) heard->down({std::make_error_code(std::errc::connection_reset)});
 }
 
 void faulty_store::state::send(std::span<tagged_command> messages) {
@@ -125,7 +125,7 @@ void faulty_store::state::send(std::span<tagged_command> messages) {
             if (sending_twice) passed.push_back({each.tag | second_copy, std::move(each.command)});
         }
     }
-    if (!passed.empty()) to->send(std::move(passed));
+    if (!passed.empty()) to->send(passed);
     if (cut) break_line(true);
 }
 
@@ -155,7 +155,7 @@ void faulty_store::state::up(std::uint64_t number, lineage lineage) {
     if (heard) heard->up(lineage);
 }
 
-void faulty_store::state::down(std::uint64_t number, std::error_code why) {
+void faulty_store::state::down(std::uint64_t number, const store_error& why) {
     std::shared_ptr<store_listener> heard;
     {
         const std::lock_guard lock{mutex};
@@ -168,7 +168,7 @@ void faulty_store::state::down(std::uint64_t number, std::error_code why) {
 }
 
 void faulty_store::state::replied(std::uint64_t number, command_tag tag, lineage lineage,
-                                  std::vector<protocol::event> events) {
+                                  std::span<const protocol::event> events) {
     if ((tag & second_copy) != 0) return;
     std::shared_ptr<store_listener> heard;
     bool fatal = false;
@@ -179,17 +179,17 @@ void faulty_store::state::replied(std::uint64_t number, command_tag tag, lineage
         twice = duplicating_answers;
         if (fatal) cut_done = true;
         if (fatal || !present(number))
-            late.push_back({tag, lineage, std::move(events)});
+            late.push_back({tag, lineage, {events.begin(), events.end()}});
         else
             heard = client.lock();
     }
     if (fatal) break_line(true);
     if (!heard) return;
     if (twice) heard->replied(tag, lineage, events);
-    heard->replied(tag, lineage, std::move(events));
+    heard->replied(tag, lineage, events);
 }
 
-void faulty_store::state::failed(std::uint64_t number, command_tag tag, command_failure how, std::error_code why) {
+void faulty_store::state::failed(std::uint64_t number, command_tag tag, command_failure how, const store_error& why) {
     if ((tag & second_copy) != 0) return;
     std::shared_ptr<store_listener> heard;
     {

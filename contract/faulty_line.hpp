@@ -55,9 +55,9 @@ struct faulty_store::state : std::enable_shared_from_this<faulty_store::state> {
     void send(std::span<tagged_command> messages);
     void reset();
     void up(std::uint64_t number, lineage lineage);
-    void down(std::uint64_t number, std::error_code why);
-    void replied(std::uint64_t number, command_tag tag, lineage lineage, std::vector<protocol::event> events);
-    void failed(std::uint64_t number, command_tag tag, command_failure how, std::error_code why);
+    void down(std::uint64_t number, const store_error& why);
+    void replied(std::uint64_t number, command_tag tag, lineage lineage, std::span<const protocol::event> events);
+    void failed(std::uint64_t number, command_tag tag, command_failure how, const store_error& why);
     void noticed(std::uint64_t number, lineage lineage, protocol::event event);
     [[nodiscard]] bool present(std::uint64_t number) const { return passing && number == line_number; }
 };

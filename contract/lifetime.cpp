@@ -16,7 +16,7 @@ public:
         store_ = std::move(store);
         line_ = store_->connect(weak_from_this());
     }
-    void send(std::span<tagged_command> messages) { line_->send(std::move(messages)); }
+    void send(std::vector<tagged_command> commands) { line_->send(commands); }
     [[nodiscard]] bool is_up() const { return up_; }
     [[nodiscard]] bool waits() const { return waits_; }
     [[nodiscard]] bool gone() const { return gone_; }

@@ -19,12 +19,12 @@ public:
     }
     void replied(command_tag tag, lineage, std::span<const protocol::event> events) noexcept override {
         const std::lock_guard lock{mutex_};
-        answers_[tag] = {std::move(events), {}, true};
+        answers_[tag] = {{events.begin(), events.end()}, {}, true};
         changed_.notify_all();
     }
     void failed(command_tag tag, command_failure, const store_error& why) noexcept override {
         const std::lock_guard lock{mutex_};
-        answers_[tag] = {{}, why, true};
+        answers_[tag] = {{}, why.code, true};
         changed_.notify_all();
     }
     void noticed(lineage, protocol::event event) noexcept override {
@@ -73,10 +73,10 @@ raw_line::raw_line(const std::shared_ptr<store>& store)
 answer raw_line::ask(protocol::command command) { return ask_all({std::move(command)}).front(); }
 
 std::vector<answer> raw_line::ask_all(std::vector<protocol::command> commands) {
-    std::span<tagged_command> messages;
+    std::vector<tagged_command> messages;
     for (protocol::command& command : commands) messages.push_back({++tag_, std::move(command)});
     const command_tag last = tag_;
-    line_->send(std::move(messages));
+    line_->send(messages);
     std::vector<answer> answers;
     for (command_tag tag = last - commands.size() + 1; tag <= last; ++tag) {
         answers.push_back(listener_->take(tag));

@@ -6,16 +6,21 @@
 #include <utility>
 
 #include "base/callback_threads.hpp"
-#include "base/process_wide.hpp"
 
 namespace baton::detail {
 
 class slow_threads final : public callback_threads {};
 
-inline void run_slow_work(completion_callback<> work) {
-    auto threads = process_wide<slow_threads>();
+/// Does `work`, and passes what came of it to `then`, both on one of the threads. Whoever gives it the threads keeps
+/// them too. If he goes while the work goes on, he does not wait for it: the work then has the last share in them.
+template <typename Work, typename Then>
+void run_slow_work(std::shared_ptr<slow_threads> threads, Work work, Then then) {
     const auto queue = std::make_shared<callback_queue>(*threads);
-    queue->push([threads = std::move(threads), work = std::move(work)]() mutable { work(); });
+    queue->push([threads = std::move(threads), work = std::move(work), then = std::move(then)]() mutable {
+        auto result = work();
+        threads.reset();
+        then(std::move(result));
+    });
 }
 
 }  // namespace baton::detail

@@ -169,7 +169,7 @@ TEST(WaitingLine, SaysWhoIsInTheWay) {
     ahead.async_acquire(exclusive("a"), {}, stop.get_token(), [](std::error_code, lease) {});
     static_cast<void>(ahead.inspect());
     us.async_acquire(exclusive("a", "b"), {}, stop.get_token(), [](std::error_code, lease) {});
-    const std::vector<claim> claims = exclusive("a", "b").list();
+    const claim_list claims = exclusive("a", "b").list();
     const snapshot seen = us.inspect();
     const waiting_view view = view_of(seen, "job 3 on here", claims);
     EXPECT_EQ(view.place, 2U);
@@ -196,7 +196,7 @@ TEST(WaitingLine, KeepsTheNoteWhereThereIsLittleRoom) {
     view.holds = true;
     view.since = 200s;
     view.silence = 2s;
-    const std::vector<claim> claims = exclusive("nightly").list();
+    const claim_list claims = exclusive("nightly").list();
     EXPECT_EQ(waiting_text(view, claims, 12s, 200),
               "waiting for nightly, 12 s, next in line; held for 3 min 20 s by job.sh 4711 on web1.example.org · "
               "web 4.2, alive 2 s ago");
@@ -215,7 +215,7 @@ TEST(WaitingLine, IsCutBetweenCharacters) {
 
 TEST(Environment, NamesTheAncestorsOfTheSamePlaceOnly) {
     run_options options;
-    options.claims = exclusive("a").list();
+    options.claims = {{"a", claim_mode::exclusive, 0, 0}};
     options.place = {"local:", ""};
     const std::vector<std::string> around{"BATON_AROUND=redis://h\tb\nlocal:\ta", "BATON_URL=local:"};
     EXPECT_EQ(held_around(around, options), "a");
@@ -226,7 +226,7 @@ TEST(Environment, NamesTheAncestorsOfTheSamePlaceOnly) {
     options.place = {"redis://h", ""};
     EXPECT_FALSE(held_around(around, options));
     options.place = {"local:", ""};
-    options.claims = exclusive("b\nlocal:\ta").list();
+    options.claims = {{"b\nlocal:\ta", claim_mode::exclusive, 0, 0}};
     EXPECT_FALSE(held_around(around, options)) << "a line break in a name is not one between names";
 }
 

@@ -65,7 +65,7 @@ TEST_F(Acquire, BusyIsNoError) {
     reply(enter->first, protocol::refused{enter->second.request, protocol::refusal::busy});
     const auto answer = take<not_acquired>();
     ASSERT_TRUE(answer);
-    EXPECT_FALSE(answer->error);
+    EXPECT_FALSE(answer->error.code);
 }
 
 TEST_F(Acquire, ARefusalHasItsName) {
@@ -75,7 +75,7 @@ TEST_F(Acquire, ARefusalHasItsName) {
     reply(enter->first, protocol::refused{enter->second.request, protocol::refusal::queue_full});
     const auto answer = take<not_acquired>();
     ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->error, errc::queue_full);
+    EXPECT_EQ(answer->error.code, errc::queue_full);
 }
 
 TEST_F(Acquire, FailsWhenTheStoreWillNotHaveTheSession) {
@@ -83,11 +83,11 @@ TEST_F(Acquire, FailsWhenTheStoreWillNotHaveTheSession) {
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     const handle early = session.acquire(now, order());
-    session.reply_failed(now, open->first, command_failure::rejected, errc::unsupported);
+    session.reply_failed(now, open->first, command_failure::rejected, {errc::unsupported});
     const auto failed = take<not_acquired>();
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->handle, early);
-    EXPECT_EQ(failed->error, errc::unsupported);
+    EXPECT_EQ(failed->error.code, errc::unsupported);
     const handle later = session.acquire(now, order());
     const auto again = take<not_acquired>();
     ASSERT_TRUE(again);
@@ -106,10 +106,55 @@ TEST_F(Acquire, ATimeoutCoversTheWholeRequestAndWithdrawsIt) {
     const auto answer = take<not_acquired>();
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->handle, handle);
-    EXPECT_EQ(answer->error, errc::timed_out);
+    EXPECT_EQ(answer->error.code, errc::store_unavailable) << "the store has not answered";
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.manner, protocol::manner::keep);
+}
+
+TEST_F(Acquire, AWaitThatIsOverIsATimeoutOnlyIfTheStoreSaysThatOthersWait) {
+    connect();
+    acquire_order patient = order();
+    patient.wait = 5s;
+    session.acquire(now, patient);
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    advance(3s);
+    renew({{1, 100, 0}});
+    advance(2s);
+    session.wake(now);
+    EXPECT_EQ(take<not_acquired>()->error.code, errc::timed_out);
+
+    session.acquire(now, patient);
+    const auto again = sent<protocol::enter>();
+    reply(again->first, protocol::queued{again->second.request, 101});
+    session.line_down(now, {std::make_error_code(std::errc::connection_reset), "by somebody"});
+    advance(5s);
+    session.wake(now);
+    const auto answer = take<not_acquired>();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->error.code, errc::store_unavailable);
+    EXPECT_NE(answer->error.text.find("by somebody"), std::string::npos);
+}
+
+TEST_F(Acquire, BusyIsNoAnswerToARequestThatMayWait) {
+    connect();
+    session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::refused{enter->second.request, protocol::refusal::busy});
+    EXPECT_EQ(take<not_acquired>()->error.code, errc::rejected);
+}
+
+TEST_F(Acquire, ARequestThatWaitsForALeaseOfItsOwnSessionIsNamed) {
+    connect();
+    hold();
+    session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 101});
+    EXPECT_EQ(take<observed>()->what, observed::what::queued);
+    const auto named = take<observed>();
+    ASSERT_TRUE(named);
+    EXPECT_EQ(named->what, observed::what::waits_for_own);
 }
 
 TEST_F(Acquire, AGrantThatComesAfterTheTimeoutIsGivenBack) {
@@ -132,7 +177,7 @@ TEST_F(Acquire, ACancelWithdraws) {
     session.cancel(now, handle, std::make_error_code(std::errc::operation_canceled));
     const auto answer = take<not_acquired>();
     ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->error, std::errc::operation_canceled);
+    EXPECT_EQ(answer->error.code, std::errc::operation_canceled);
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.request, enter->second.request);
@@ -181,7 +226,7 @@ TEST_F(Acquire, WhatTheEngineNeverSawIsAskedUnderANewNumber) {
     const auto open = sent<protocol::open>();
     session.reply(
         now, open->first, lineage_now,
-        {{engine_now, protocol::ended{enter->second.request, protocol::end_reason::gone, 0}}, {engine_now, alive()}});
+        std::vector<protocol::event>{{engine_now, protocol::ended{enter->second.request, protocol::end_reason::gone, 0}}, {engine_now, alive()}});
     const auto again = sent<protocol::enter>();
     ASSERT_TRUE(again);
     EXPECT_GT(again->second.request.number, enter->second.request.number);
@@ -196,7 +241,7 @@ TEST_F(Acquire, ARevokedWaiterFails) {
     notice(protocol::ended{enter->second.request, protocol::end_reason::revoked, 0});
     const auto answer = take<not_acquired>();
     ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->error, errc::revoked);
+    EXPECT_EQ(answer->error.code, errc::revoked);
 }
 
 TEST_F(Acquire, AGrantThatComesWhileTheSessionIsInDoubtIsConfirmedFirst) {

@@ -1,4 +1,4 @@
-// The end of a client, as scripts: what it held is left, and the store has confirmed that, before `gone` is told.
+// The end of a client, as scripts: what it held is left, and the store has confirmed that, before the caller is told.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -9,16 +9,16 @@ using Close = Script;
 TEST_F(Close, IsSentAgainWhenTheLineBreaksBeforeItsAnswer) {
     connect();
     hold();
-    session.close(now);
+    session.close(now, patience);
     EXPECT_TRUE(sent<protocol::close>());
     session.line_down(now);
-    EXPECT_FALSE(take<gone>()) << "the store may not have heard of it";
+    EXPECT_FALSE(take<operated>()) << "the store may not have heard of it";
     session.line_up(now, lineage_now);
     EXPECT_FALSE(sent<protocol::open>());
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
     reply(close->first, protocol::closed{id()});
-    const auto told = take<gone>();
+    const auto told = take<operated>();
     ASSERT_TRUE(told);
     EXPECT_TRUE(told->confirmed);
 }
@@ -28,14 +28,14 @@ TEST_F(Close, OnABrokenLineReconnectsAtOnceAndIsSentThere) {
     hold();
     session.line_down(now);
     forget();
-    session.close(now);
-    EXPECT_FALSE(take<gone>());
+    session.close(now, patience);
+    EXPECT_FALSE(take<operated>());
     EXPECT_TRUE(take<reset_line>()) << "close does not wait for the next regular attempt to connect";
     session.line_up(now, lineage_now);
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
     reply(close->first, protocol::closed{id()});
-    EXPECT_TRUE(take<gone>());
+    EXPECT_TRUE(take<operated>());
 }
 
 TEST_F(Close, OnABrokenLineWithNothingHeldEndsAtOnce) {
@@ -46,17 +46,17 @@ TEST_F(Close, OnABrokenLineWithNothingHeldEndsAtOnce) {
     ASSERT_TRUE(leave);
     reply(leave->first, protocol::ended{{id(), 1}, protocol::end_reason::left, 200});
     session.line_down(now);
-    session.close(now);
-    EXPECT_TRUE(take<gone>()) << "the store has confirmed the release";
+    session.close(now, patience);
+    EXPECT_TRUE(take<operated>()) << "the store has confirmed the release";
 }
 
 TEST_F(Close, BeforeTheFirstLineEndsAtOnce) {
     session.acquire(now, order());
-    session.close(now);
+    session.close(now, patience);
     const auto failed = take<not_acquired>();
     ASSERT_TRUE(failed);
-    EXPECT_EQ(failed->error, errc::closed);
-    EXPECT_TRUE(take<gone>()) << "nothing was ever asked for";
+    EXPECT_EQ(failed->error.code, errc::closed);
+    EXPECT_TRUE(take<operated>()) << "nothing was ever asked for";
 }
 
 TEST_F(Close, RepeatsReleasesThatWereNotConfirmedInTheirOwnManner) {
@@ -65,7 +65,7 @@ TEST_F(Close, RepeatsReleasesThatWereNotConfirmedInTheirOwnManner) {
     session.release(now, handle, protocol::manner::unclean);
     session.line_down(now);
     forget();
-    session.close(now);
+    session.close(now, patience);
     session.line_up(now, lineage_now);
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave) << "close alone counts as a clean release";
@@ -79,7 +79,7 @@ TEST_F(Close, WithdrawsWaitersSoThatMarksStay) {
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
     ASSERT_TRUE(enter);
-    session.close(now);
+    session.close(now, patience);
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.request, enter->second.request);
@@ -95,25 +95,25 @@ TEST_F(Close, DrawsNoOtherSessionWhenItsOwnIsUnknown) {
     session.line_up(now, lineage_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
-    session.close(now);
+    session.close(now, patience);
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
     reply(open->first, protocol::refused{{}, protocol::refusal::unknown_session});
     notice(protocol::session_lost{first});
     EXPECT_EQ(id(), first);
-    EXPECT_FALSE(take<gone>());
+    EXPECT_FALSE(take<operated>());
     reply(close->first, protocol::closed{first});
-    EXPECT_TRUE(take<gone>());
+    EXPECT_TRUE(take<operated>());
 }
 
 TEST_F(Close, IsRepeatedSoonWhereTheStoreCouldNotTakeIt) {
     connect();
     hold();
-    session.close(now);
+    session.close(now, patience);
     const auto first = sent<protocol::close>();
     ASSERT_TRUE(first);
-    session.reply_failed(now, first->first, command_failure::not_executed, errc::store_unavailable);
-    EXPECT_FALSE(take<gone>());
+    session.reply_failed(now, first->first, command_failure::not_executed, {errc::store_unavailable});
+    EXPECT_FALSE(take<operated>());
     ASSERT_TRUE(session.next_wake());
     EXPECT_LE(*session.next_wake(), now + 100ms) << "close waits for 1 s by default";
     advance(*session.next_wake() - now);
@@ -124,11 +124,11 @@ TEST_F(Close, IsRepeatedSoonWhereTheStoreCouldNotTakeIt) {
 TEST_F(Close, ThatTheStoreRejectsIsNotConfirmed) {
     connect();
     hold();
-    session.close(now);
+    session.close(now, patience);
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
-    session.reply_failed(now, close->first, command_failure::rejected, errc::not_permitted);
-    const auto told = take<gone>();
+    session.reply_failed(now, close->first, command_failure::rejected, {errc::not_permitted});
+    const auto told = take<operated>();
     ASSERT_TRUE(told);
     EXPECT_FALSE(told->confirmed);
 }
@@ -136,16 +136,28 @@ TEST_F(Close, ThatTheStoreRejectsIsNotConfirmed) {
 TEST_F(Close, TwiceIsAnsweredTwiceAndSentOnce) {
     connect();
     hold();
-    session.close(now);
+    session.close(now, patience);
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
-    session.close(now);
+    session.close(now, patience);
     EXPECT_FALSE(sent<protocol::close>());
-    EXPECT_FALSE(take<gone>());
+    EXPECT_FALSE(take<operated>());
     reply(close->first, protocol::closed{id()});
-    EXPECT_TRUE(take<gone>());
-    session.close(now);
-    EXPECT_TRUE(take<gone>());
+    EXPECT_TRUE(take<operated>());
+    EXPECT_TRUE(take<operated>());
+    session.close(now, patience);
+    EXPECT_TRUE(take<operated>());
+}
+
+TEST_F(Close, ThatIsNotAnsweredInTimeIsNotConfirmed) {
+    connect();
+    hold();
+    session.close(now, 1s);
+    advance(1s);
+    session.wake(now);
+    const auto told = take<operated>();
+    ASSERT_TRUE(told);
+    EXPECT_FALSE(told->confirmed);
 }
 
 }  // namespace baton::detail

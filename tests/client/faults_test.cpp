@@ -34,7 +34,7 @@ TEST_F(Faults, AGrantThatWasRevokedBeforeItWasHeardOfIsGivenBack) {
     const auto failed = take<not_acquired>();
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->handle, handle);
-    EXPECT_EQ(failed->error, errc::revoked);
+    EXPECT_EQ(failed->error.code, errc::revoked);
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.manner, protocol::manner::keep);
@@ -87,9 +87,9 @@ TEST_F(Faults, WhatIsNotSettledIsAskedForAgainSoon) {
 
 TEST_F(Faults, AClosedClientOpensNothingWhenTheLineIsBack) {
     connect();
-    session.close(now);
+    session.close(now, patience);
     session.line_down(now);
-    EXPECT_TRUE(take<gone>());
+    EXPECT_TRUE(take<operated>());
     forget();
     session.line_up(now, lineage_now);
     EXPECT_FALSE(sent<protocol::open>());
@@ -98,7 +98,7 @@ TEST_F(Faults, AClosedClientOpensNothingWhenTheLineIsBack) {
 
 TEST_F(Faults, ACloseThatAnotherLineageRefusesIsSaidAgain) {
     connect();
-    session.close(now);
+    session.close(now, patience);
     const auto refused = sent<protocol::close>();
     ASSERT_TRUE(refused);
     lineage_now = first_lineage + 1;
@@ -107,7 +107,7 @@ TEST_F(Faults, ACloseThatAnotherLineageRefusesIsSaidAgain) {
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
     reply(close->first, protocol::closed{id()});
-    EXPECT_TRUE(take<gone>());
+    EXPECT_TRUE(take<operated>());
 }
 
 // Somebody wrote into the space. Who waits there has a place to come back to; who comes now has none.
@@ -117,20 +117,20 @@ TEST_F(Faults, WhileASpaceIsRefusedNewRequestsFailAndOldOnesWait) {
     const auto enter = sent<protocol::enter>();
     reply(enter->first, protocol::queued{enter->second.request, 100});
     const handle unanswered = session.acquire(now, order("y"));
-    session.line_down(now, errc::store_unavailable);
+    session.line_down(now, {errc::store_unavailable});
     const handle unsent = session.acquire(now, order("y"));
     EXPECT_FALSE(take<not_acquired>());
-    session.line_down(now, errc::space_refused);
+    session.line_down(now, {errc::space_refused});
     for (const handle newcomer : {unanswered, unsent}) {
         const auto failed = take<not_acquired>();
         ASSERT_TRUE(failed);
         EXPECT_EQ(failed->handle, newcomer);
-        EXPECT_EQ(failed->error, errc::space_refused);
+        EXPECT_EQ(failed->error.code, errc::space_refused);
     }
     session.acquire(now, order("z"));
     const auto failed = take<not_acquired>();
     ASSERT_TRUE(failed);
-    EXPECT_EQ(failed->error, errc::space_refused);
+    EXPECT_EQ(failed->error.code, errc::space_refused);
     EXPECT_FALSE(take<not_acquired>()) << "the one with a place";
     forget();
     session.line_up(now, lineage_now);
@@ -157,13 +157,13 @@ TEST_F(Faults, AHoldLimitThatIsShorterThanTheWayFailsInTheEnd) {
         auto late = granted(enter->second.request.number, 200);
         late.hold_deadline = engine_now + 5ms;
         advance(10ms);
-        session.reply(now, enter->first, lineage_now, {{engine_now - 10ms, late}});
+        session.reply(now, enter->first, lineage_now, std::vector<protocol::event>{{engine_now - 10ms, late}});
         EXPECT_TRUE(sent<protocol::leave>());
     }
     EXPECT_FALSE(take<acquired>());
     const auto failed = take<not_acquired>();
     ASSERT_TRUE(failed);
-    EXPECT_EQ(failed->error, errc::lost);
+    EXPECT_EQ(failed->error.code, errc::lost);
 }
 
 TEST_F(Faults, AQuestionThatOvertookTheOpenDoesNotCostTheSession) {
@@ -218,7 +218,7 @@ TEST_F(Faults, AnOpenThatTheStoreCouldNotTakeIsSentAgainWithAllThatIsAlive) {
     const auto first = sent<protocol::open>();
     const auto enter = sent<protocol::enter>();
     ASSERT_TRUE(first && enter);
-    session.reply_failed(now, first->first, command_failure::not_executed, errc::store_unavailable);
+    session.reply_failed(now, first->first, command_failure::not_executed, {errc::store_unavailable});
     reply(enter->first, protocol::refused{enter->second.request, protocol::refusal::unknown_session});
     EXPECT_FALSE(take<lost>());
     EXPECT_FALSE(take<not_acquired>());
@@ -239,7 +239,7 @@ TEST_F(Faults, CloseDoesNotTellOfARevokedLeaseAgain) {
     const handle handle = hold();
     notice(protocol::revoking{{id(), 1}, "", engine_now + 5s});
     EXPECT_TRUE(take<lost>());
-    session.close(now);
+    session.close(now, patience);
     EXPECT_FALSE(take<lost>());
     EXPECT_FALSE(session.valid(handle, now));
     bool ended = false;

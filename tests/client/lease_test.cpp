@@ -57,9 +57,65 @@ TEST_F(Lease, IsLostOnceWhenNoRenewalIsAnswered) {
     EXPECT_EQ(loss_told->reason, loss::expired);
     session.wake(now);
     EXPECT_FALSE(take<lost>());
-    const auto leave = sent<protocol::leave>();  // the engine may still count it as held: the work was broken off
+    EXPECT_FALSE(sent<protocol::leave>()) << "its user may be at work still";
+    advance(margin);
+    session.wake(now);
+    const auto leave = sent<protocol::leave>();  // if the engine still counts it as held: the work was broken off
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.manner, protocol::manner::unclean);
+}
+
+TEST_F(Lease, AfterItsLossTheReleaseOfTheUserLetsItPassOn) {
+    connect();
+    const handle handle = hold(order(), engine_now + 1s);
+    advance(980ms);
+    session.wake(now);
+    ASSERT_TRUE(take<lost>());
+    EXPECT_FALSE(sent<protocol::leave>());
+    session.release(now, handle, protocol::manner::clean);
+    const auto leave = sent<protocol::leave>();
+    ASSERT_TRUE(leave);
+    EXPECT_EQ(leave->second.manner, protocol::manner::unclean) << "the work was broken off";
+}
+
+TEST_F(Lease, ALossBeforeTheHoldLimitLeavesTimeToTellIt) {
+    connect();
+    const handle brief = hold(order(), engine_now + 40ms);
+    EXPECT_TRUE(session.valid(brief, now + 29ms));
+    EXPECT_FALSE(session.valid(brief, now + 30ms)) << "a quarter of it";
+    const handle longer = hold(order("y"), engine_now + 200ms);
+    EXPECT_FALSE(session.valid(longer, now + 180ms)) << "20 ms";
+}
+
+TEST_F(Lease, ThatIsLostIsPresentedUntilTheEngineEndsIt) {
+    connect();
+    hold(order(), engine_now + 1s);
+    advance(980ms);
+    session.wake(now);
+    ASSERT_TRUE(take<lost>());
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    ASSERT_EQ(open->second.live.size(), 1U) << "not listed, it would pass on while its user may be at work";
+    EXPECT_EQ(open->second.live[0].fence, 200U);
+}
+
+TEST_F(Lease, UnsureIsToldBeforeALoss) {
+    connect();
+    hold();
+    forget();
+    advance(ttl);  // the process did not run
+    session.wake(now);
+    collect();
+    const auto place = [this](auto wanted) { return std::ranges::find_if(actions, wanted) - actions.begin(); };
+    const auto unsure = place([](const action& each) {
+        const auto* seen = std::get_if<observed>(&each);
+        return seen != nullptr && seen->what == observed::what::unsure;
+    });
+    const auto loss_told = place([](const action& each) { return std::holds_alternative<lost>(each); });
+    EXPECT_LT(unsure, loss_told);
+    EXPECT_LT(loss_told, std::ssize(actions));
 }
 
 TEST_F(Lease, ALateAnswerNeverRevivesIt) {
@@ -189,7 +245,10 @@ TEST_F(Lease, ARevocationIsToldAtOnceAndNoRenewalProlongsIt) {
     session.wake(now);
     EXPECT_FALSE(take<lost>());  // told already
     EXPECT_FALSE(session.valid(handle, now));
-    EXPECT_TRUE(sent<protocol::leave>());
+    EXPECT_FALSE(sent<protocol::leave>()) << "the engine ends it";
+    advance(margin);
+    session.wake(now);
+    EXPECT_TRUE(sent<protocol::leave>()) << "if it has not";
 }
 
 TEST_F(Lease, ReleasesInTheMannerThatIsAskedFor) {
@@ -273,7 +332,8 @@ TEST_F(Lease, AnAnswerOfAnotherLineageIsNoRenewalButAReasonToOpenAnew) {
     advance(ttl / 3);
     session.wake(now);
     const auto renewal = sent<protocol::renew>();
-    session.reply(now, renewal->first, first_lineage + 1, {{engine_now, alive({{1, 100, 200}})}});
+    session.reply(now, renewal->first, first_lineage + 1,
+                  std::vector<protocol::event>{{engine_now, alive({{1, 100, 200}})}});
     EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
@@ -297,7 +357,7 @@ TEST_F(Lease, WhatANewLineageGaveToAnotherIsLost) {
     const auto open = sent<protocol::open>();
     session.reply(
         now, open->first, lineage_now,
-        {{engine_now, protocol::ended{{id(), 1}, protocol::end_reason::superseded, 200}}, {engine_now, alive()}});
+        std::vector<protocol::event>{{engine_now, protocol::ended{{id(), 1}, protocol::end_reason::superseded, 200}}, {engine_now, alive()}});
     const auto loss_told = take<lost>();
     ASSERT_TRUE(loss_told);
     EXPECT_EQ(loss_told->handle, handle);
@@ -322,7 +382,7 @@ TEST_F(Lease, CloseReleasesAllAndTellsEverybody) {
     const handle held = hold();
     const handle waiting = session.acquire(now, order("y"));
     forget();
-    session.close(now);
+    session.close(now, patience);
     const auto loss_told = take<lost>();
     ASSERT_TRUE(loss_told);
     EXPECT_EQ(loss_told->handle, held);
@@ -330,30 +390,47 @@ TEST_F(Lease, CloseReleasesAllAndTellsEverybody) {
     const auto answer = take<not_acquired>();
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->handle, waiting);
-    EXPECT_EQ(answer->error, errc::closed);
+    EXPECT_EQ(answer->error.code, errc::closed);
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
-    EXPECT_FALSE(take<gone>());
+    EXPECT_FALSE(take<operated>());
     reply(close->first, protocol::closed{id()});
-    EXPECT_TRUE(take<gone>());
+    EXPECT_TRUE(take<operated>());
     session.acquire(now, order());
-    EXPECT_EQ(take<not_acquired>()->error, errc::closed);
+    EXPECT_EQ(take<not_acquired>()->error.code, errc::closed);
 }
 
 TEST_F(Lease, AnOperatorsQuestionIsAnsweredOrSaidToBeUnknown) {
-    const tag unsent = session.operate(now, protocol::mend{"x"});
+    session.line_down(now, {std::make_error_code(std::errc::connection_refused), "host port 1"});
+    const operation unsent = session.operate(now, protocol::mend{"x"}, 2s);
+    EXPECT_FALSE(take<operated>()) << "there may be a line in time";
+    advance(2s);
+    session.wake(now);
     const auto refusal = take<operated>();
     ASSERT_TRUE(refusal);
-    EXPECT_EQ(refusal->tag, unsent);
-    EXPECT_EQ(refusal->error, errc::store_unavailable);
+    EXPECT_EQ(refusal->operation, unsent);
+    EXPECT_EQ(refusal->error.code, errc::store_unavailable);
+    EXPECT_NE(refusal->error.text.find("host port 1"), std::string::npos) << "with the reason of the outage";
     connect();
-    const tag asked = session.operate(now, protocol::mend{"x"});
+    const operation asked = session.operate(now, protocol::mend{"x"}, patience);
     EXPECT_TRUE(sent<protocol::mend>());
     session.line_down(now);
     const auto answer = take<operated>();
     ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->tag, asked);
-    EXPECT_EQ(answer->error, errc::store_unavailable);
+    EXPECT_EQ(answer->operation, asked);
+    EXPECT_EQ(answer->error.code, errc::store_unavailable);
+}
+
+TEST_F(Lease, AnOperatorsQuestionIsSentWhenThereIsALine) {
+    session.operate(now, protocol::mend{"x"}, patience);
+    session.line_up(now, lineage_now);
+    const auto mend = sent<protocol::mend>();
+    ASSERT_TRUE(mend);
+    reply(mend->first, protocol::mended{"x", {}});
+    const auto answer = take<operated>();
+    ASSERT_TRUE(answer);
+    EXPECT_FALSE(answer->error.code);
+    EXPECT_EQ(answer->events.size(), 1U);
 }
 
 }  // namespace baton::detail

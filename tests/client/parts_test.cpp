@@ -7,11 +7,7 @@ namespace baton::detail {
 class Parts : public Script {
 protected:
     /// Two requests fill a part.
-    Parts() {
-        session = detail::session{{.ttl = ttl, .label = "tester", .open_size = 20}, [this] {
-                                      return protocol::session_id{++ids, 0};
-                                  }};
-    }
+    Parts() : Script{{.ttl = ttl, .label = "tester", .open_size = 20}} {}
 
     /// Held under the numbers 1 to 5; the line breaks, and is up again.
     void hold_five_and_reconnect() {
@@ -147,7 +143,7 @@ TEST_F(Parts, EndWithAClose) {
     hold_five_and_reconnect();
     const auto first = sent<protocol::open>();
     ASSERT_TRUE(first);
-    session.close(now);
+    session.close(now, patience);
     EXPECT_TRUE(sent<protocol::close>());
     reply(first->first, alive_up_to(2));
     EXPECT_FALSE(sent<protocol::open>()) << "it would begin the session again";

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -18,11 +19,16 @@ protected:
     static constexpr auto ttl = std::chrono::milliseconds{9'000};
     static constexpr auto margin = std::chrono::milliseconds{270};  // 3 %
     static constexpr lineage first_lineage = 7;
+    static constexpr auto patience = std::chrono::minutes{5};  // for what must not end by itself
+
+    Script() : Script{{.ttl = ttl, .label = "tester", .names_own_blockers = true}} {}
+    explicit Script(session_options options)
+        : session{std::move(options), [this] { return protocol::session_id{++ids, 0}; }} {}
 
     client_time now{1'000s};
     protocol::instant engine_now{1'800'000'000s};  // the engine's clock is its own
     std::uint64_t ids = 0;                         // the session's is the last that was drawn
-    detail::session session{{ttl, "tester"}, [this] { return protocol::session_id{++ids, 0}; }};
+    detail::session session;
     lineage lineage_now = first_lineage;
     std::vector<action> actions;  // all that came out and was not looked at
 
@@ -70,7 +76,7 @@ protected:
     }
 
     template <typename What> void reply(tag tag, What what) {
-        session.reply(now, tag, lineage_now, {protocol::event{engine_now, std::move(what)}});
+        session.reply(now, tag, lineage_now, std::array{protocol::event{engine_now, std::move(what)}});
     }
     template <typename What> void notice(What what) {
         session.notice(now, lineage_now, protocol::event{engine_now, std::move(what)});

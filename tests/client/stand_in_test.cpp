@@ -21,10 +21,23 @@ public:
 
 class StandIn : public Script {
 protected:
-    StandIn() {
-        session = detail::session{{ttl, "tester", other}, [this] { return protocol::session_id{++ids, 0}; }};
+    StandIn() : StandIn{std::make_shared<recorded_stand_in>()} {}
+    explicit StandIn(const std::shared_ptr<recorded_stand_in>& made) : Script{{ttl, "tester", made}}, other{made} {}
+
+    /// As the driver does.
+    void tell_stand_in() {
+        while (const auto told = take<keep_elsewhere>()) other->keep(told->session, told->lineage);
     }
-    std::shared_ptr<recorded_stand_in> other = std::make_shared<recorded_stand_in>();
+    void connect() {
+        session.line_up(now, lineage_now);
+        const auto open = sent<protocol::open>();
+        ASSERT_TRUE(open);
+        reply(open->first, alive());
+        tell_stand_in();
+        forget();
+    }
+
+    const std::shared_ptr<recorded_stand_in> other;
 };
 
 TEST_F(StandIn, IsToldWhichSessionLivesAndWhere) {

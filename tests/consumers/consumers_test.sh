@@ -3,6 +3,8 @@
 # (libbaton.a), ASIO (the folder with asio.hpp), and this build's tools and flags.
 # shellcheck source-path=SCRIPTDIR source=../commands/lib.sh
 source "${BASH_SOURCE[0]%/*}/../commands/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=symbols.sh
+source "${BASH_SOURCE[0]%/*}/symbols.sh"
 here=$SOURCE/tests/consumers
 prefix=$WORK/prefix # made by Install, used by those that need it
 read -ra flags <<<"${CXXFLAGS:-}"
@@ -161,6 +163,47 @@ RunWithAnAlteredAsio() {
     # Asio 1.22 does not see that clang has coroutines.
     must compile -DASIO_HAS_CO_AWAIT=1 -isystem altered "$here/altered_asio/main.cpp" "${package[@]}" -o consumer
     expect_fence ./consumer
+}
+
+# use_own_asio ARGUMENT…: the program that waits for a signal with its own Asio.
+use_own_asio() {
+    local -a package
+    mkdir asio_only # the folder that holds Asio may be /usr/include, which cannot be named with -isystem
+    ln -s "$ASIO/asio" "$ASIO/asio.hpp" asio_only
+    read -ra package < <(from_package "$prefix" --cflags --libs)
+    must compile -DASIO_STANDALONE -isystem asio_only "$@" "$here/own_asio/main.cpp" "${package[@]}" -o consumer
+    expect_fence timeout 60 ./consumer
+}
+ReceiveSignalsWithAnAsioOfTheirOwn() { use_own_asio; }
+LinkAnAsioThatTheyCompileSeparately() { use_own_asio -DASIO_SEPARATE_COMPILATION; }
+
+SeeNoSymbolThatIsNotBatons() {
+    local library
+    library=$(find "$prefix" -name 'libbaton*.a')
+    expect_match 'the installed library' libbaton.a "$library"
+    # shellcheck disable=SC2086  # there may be several
+    expect_equal 'symbols that are not of namespace baton' '' "$(strangers $library)"
+
+    # The check is not blind: each of these lines is found, and those of namespace baton are not.
+    cat >symbols.cpp <<'END'
+#include <memory>
+namespace asio { struct context { context(); virtual ~context(); }; context::context() {} context::~context() {} }
+extern "C" void asio_signal_handler(int) {}
+void helper() {}
+int counter;
+namespace detail { template <typename T> struct table { virtual ~table() {} }; template struct table<int>; }
+auto shared_context() { return std::make_shared<asio::context>(); }
+namespace baton { struct client { virtual ~client(); }; client::~client() {} auto make() { return std::make_shared<client>(); } }
+extern "C" void baton_helper() {}
+END
+    must compile -c symbols.cpp -o symbols.o
+    local found name
+    found=$(strangers symbols.o | c++filt)
+    for name in 'asio::context::context()' 'vtable for asio::context' asio_signal_handler 'helper()' counter \
+        'detail::table<int>' 'std::make_shared<asio::context' 'shared_context()'; do
+        expect_match 'symbols that break the rule' "$name" "$found"
+    done
+    [[ $found != *baton* ]] || die "names of namespace baton are reported: $found"
 }
 
 # asio_symbols FILE: those defined or used in it that have to do with the namespace asio.

@@ -23,9 +23,10 @@ public:
         if (const auto client = client_.lock()) client->down(why);
     }
     void replied(command_tag tag, lineage lineage, std::span<const event> events) noexcept override {
+        std::vector<event> told{events.begin(), events.end()};
         if (fault_->event)
-            for (event& event : events) fault_->event(event);
-        if (const auto client = client_.lock()) client->replied(tag, lineage, std::move(events));
+            for (event& event : told) fault_->event(event);
+        if (const auto client = client_.lock()) client->replied(tag, lineage, told);
     }
     void failed(command_tag tag, command_failure how, const store_error& why) noexcept override {
         if (const auto client = client_.lock()) client->failed(tag, how, why);
@@ -53,7 +54,7 @@ public:
         std::vector<std::pair<command_tag, event>> answered;
         for (tagged_command& each : messages) {
             if (fault_->rejects && fault_->rejects(each.command)) {
-                listener_->failed(each.tag, command_failure::rejected, errc::unsupported);
+                listener_->failed(each.tag, command_failure::rejected, {errc::unsupported});
                 continue;
             }
             if (fault_->command) fault_->command(each.command);
@@ -63,13 +64,13 @@ public:
                 passed.push_back(std::move(each));
         }
         if (fault_->batch) fault_->batch(passed);
-        if (!passed.empty()) inner_->send(std::move(passed));
-        for (auto& [tag, event] : answered) listener_->replied(tag, 1, {std::move(event)});
+        if (!passed.empty()) inner_->send(passed);
+        for (auto& [tag, event] : answered) listener_->replied(tag, 1, std::array{std::move(event)});
     }
     void reset() override { inner_->reset(); }
     void inspect(const inspect_filter& filter, inspect_answer answer) override {
         if (fault_->rejects)
-            answer(errc::unsupported, {});
+            answer({errc::unsupported}, {});
         else if (fault_->inspects)
             inner_->inspect(filter, std::move(answer));
         else

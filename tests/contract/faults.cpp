@@ -50,7 +50,7 @@ fault out_of_order() {
         const std::lock_guard lock{memory->mutex};
         const auto* enter = std::get_if<protocol::enter>(&command);
         if (enter == nullptr) return {};
-        const std::string& name = enter->claims.at(0).resource;
+        const std::string& name = enter->claims.front().resource;
         if (memory->used.insert(name).second) return {};  // the first of all does not wait
         if (auto node = memory->kept.extract(name)) {
             memory->passed_late.push_back(std::move(node.mapped()));
@@ -137,8 +137,10 @@ const std::map<std::string, std::function<fault()>>& faults() {
          [] {
              fault made;
              made.command = changing<protocol::enter>([](protocol::enter& enter) {
-                 for (claim& claim : enter.claims)
+                 std::vector<claim> list{enter.claims.begin(), enter.claims.end()};
+                 for (claim& claim : list)
                      if (claim.mode == claim_mode::exclusive) claim = {claim.resource, claim_mode::permits, 1, 2};
+                 enter.claims = std::move(list);
              });
              made.event = telling<protocol::granted>([](protocol::granted& granted) { granted.slots.clear(); });
              return made;
@@ -198,7 +200,7 @@ const std::map<std::string, std::function<fault()>>& faults() {
          [] {
              fault made;
              made.command = changing<protocol::enter>([](protocol::enter& enter) {
-                 if (enter.claims.size() > 1) enter.claims.resize(1);
+                 if (enter.claims.size() > 1) enter.claims = {enter.claims.front()};
              });
              return made;
          }},

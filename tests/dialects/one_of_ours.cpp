@@ -15,7 +15,7 @@ namespace {
 class teller : public baton::observer {
 public:
     explicit teller(int count) : missing_{count} {}
-    void queued(const std::vector<baton::claim>&) override {
+    void queued(const baton::claim_list&) override {
         if (--missing_ == 0) std::cout << "queued" << std::endl;
     }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t permit_limit = 4;
 constexpr std::size_t most_operations = 5;  // of one client at a time
+constexpr std::chrono::seconds close_wait{1};
 
 protocol::manner draw_manner(dice& dice) {
     return dice.percent(80)   ? protocol::manner::clean
@@ -96,7 +97,7 @@ void client::perform(const detail::action& action) {
         world_.log(name_ + " lost " + std::to_string(operations_.at(lost->handle)->fence) + ": " +
                    std::string{to_string(lost->reason)});
         judge.lost(*operations_.at(lost->handle), lost->reason, lost->over);
-    } else if (std::holds_alternative<detail::gone>(action) && closing_) {
+    } else if (std::holds_alternative<detail::operated>(action) && closing_) {
         kill();
     }
 }
@@ -172,14 +173,14 @@ void client::kill() {
 void client::close() {
     take([self = shared_from_this()](client_time now) {
         self->closing_ = true;
-        self->session_.close(now);
+        self->session_.close(now, close_wait);
     });
-    world_.time().in(std::chrono::seconds{1}, [self = shared_from_this()] { self->kill(); });  // it waits no longer
+    world_.time().in(close_wait, [self = shared_from_this()] { self->kill(); });  // it waits no longer
 }
 
 void client::revoke(const std::string& resource, protocol::serial ticket) {
     take([self = shared_from_this(), resource, ticket](client_time now) {
-        self->session_.operate(now, protocol::revoke{resource, ticket, "", false});
+        self->session_.operate(now, protocol::revoke{resource, ticket, "", false}, close_wait);
     });
 }
 

@@ -19,7 +19,7 @@ std::size_t index_of(claim_mode mode) { return static_cast<std::size_t>(mode); }
 
 /// The rule of the engine, said again, so that the judge is not wrong where the engine is. Permits go together as far
 /// as their limit lets them.
-bool go_together(mode a, mode b) { return a == b && a != claim_mode::exclusive; }
+bool go_together(claim_mode a, claim_mode b) { return a == b && a != claim_mode::exclusive; }
 
 /// A granted request on one of its resources.
 struct part {
@@ -115,7 +115,7 @@ void judging::judge_windows(const std::string& resource, const std::vector<part>
 
 void judging::begin(const std::string& resource, const part& part) {
     const claim& claim = *part.claim;
-    for (const mode other : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits})
+    for (const claim_mode other : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits})
         if (const auto& there = believers_.at(index_of(other)); !there.empty() && !go_together(claim.mode, other))
             contradict(rule::exclusion, "two believe in '" + resource + "'", held(*there.begin()), held(part));
     auto& mine = believers_.at(index_of(claim.mode));
@@ -158,7 +158,7 @@ void judging::judge_fences(const std::string& resource, std::vector<part>& parts
     std::array<const part*, mode_count> newest{};
     for (const part& part : parts) {
         if (!part.request->believed || part.request->fence == 0) continue;
-        for (const mode other : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits}) {
+        for (const claim_mode other : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits}) {
             const auto* before = newest.at(index_of(other));
             if (before == nullptr || go_together(part.claim->mode, other)) continue;
             if (before->request->fence > part.request->fence)
@@ -178,7 +178,7 @@ void judging::judge_order(const std::string& resource, std::vector<part>& parts)
     std::array<const part*, mode_count> largest{};
     for (const part& part : parts) {
         if (part.request->ticket == 0 || part.request->fence == 0) continue;
-        for (const mode other : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits}) {
+        for (const claim_mode other : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits}) {
             const auto* before = largest.at(index_of(other));
             if (before == nullptr || before->request->ticket <= part.request->ticket) continue;
             if (part.request->claims.size() == 1 || !go_together(part.claim->mode, other))

@@ -15,9 +15,9 @@ recorder::recorder(const std::string& path, std::string who)
 
 recorder::~recorder() { close(file_); }
 
-std::uint64_t recorder::asked(std::span<const claim> claims) {
+std::uint64_t recorder::asked(const claim_list& claims) {
     const std::uint64_t number = ++numbers_;
-    write({.verb = verb::asked, .number = number, .claims = claims});
+    write({.verb = verb::asked, .number = number, .claims = {claims.begin(), claims.end()}});
     return number;
 }
 

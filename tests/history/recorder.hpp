@@ -19,7 +19,7 @@ public:
     ~recorder();
 
     /// Now, before the acquire is called; the number of the request in all that follows.
-    std::uint64_t asked(std::span<const claim> claims);
+    std::uint64_t asked(const claim_list& claims);
     /// `event.who` is set here, and `event.at` where it is not.
     void write(event event);
 

@@ -31,14 +31,11 @@ void say(const std::string& line) {
 }
 
 struct speaker final : baton::observer {
-    void queued(const std::vector<baton::claim>&) override { say("queued"); }
-    void lost(const std::vector<baton::claim>&, std::uint64_t, baton::loss) override { say("lost"); }
-    void reconnected() override {
-        if (std::exchange(was_connected_, true)) say("reconnected");
-    }
+    void queued(const baton::claim_list&) override { say("queued"); }
+    void lost(const baton::claim_list&, std::uint64_t, baton::loss) override { say("lost"); }
+    void reconnected() override { say("reconnected"); }
 
 private:
-    bool was_connected_ = false;
 };
 
 /// A socket that is connected to a name, or listens there; abstract ones are written with an @.

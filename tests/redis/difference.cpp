@@ -27,8 +27,10 @@ void make_awkward(std::string& name) {
     if (name.size() == 1 && name[0] >= 'a' && name[0] <= 'e')
         name = awkward.at(static_cast<std::size_t>(name[0] - 'a'));
 }
-void make_awkward(std::vector<claim>& claims) {
-    for (claim& claim : claims) make_awkward(claim.resource);
+void make_awkward(claim_list& claims) {
+    std::vector<claim> list{claims.begin(), claims.end()};
+    for (claim& claim : list) make_awkward(claim.resource);
+    claims = std::move(list);
 }
 
 /// As it is played: with awkward names; and a pause for ever ends where numbers end, as calls can say it.

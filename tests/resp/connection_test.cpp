@@ -8,24 +8,27 @@
 #include <condition_variable>
 #include <optional>
 
-#include "stores/resp/io_thread.hpp"
+#include "base/process_wide.hpp"
+
 
 namespace baton::resp {
 namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::array<command_tag, 1> seven{7};
+
 /// Dials once; what it hears can be waited for.
 class heard final : public connection_user {
 public:
     explicit heard(int socket) : socket_{socket} {}
 
-    void dial(asio::io_context&, dial_result done) override { done({std::exchange(socket_, -1), {}, false}); }
+    void dial(detail::event_loop&, dial_result done) override { done({std::exchange(socket_, -1), {}, false}); }
     greeting_step begin_greeting() override { return {.send = "hello\r\n"}; }
     greeting_step answered_greeting(const value&) override { return {.lineage = 1}; }
     void up(lineage) override { set(up_); }
-    void down(std::error_code) override { set(down_); }
-    void hopeless(std::error_code) override {}
+    void down(const store_error&) override { set(down_); }
+    void hopeless(const store_error&) override {}
     void answered(command_tag tag, const value&) override { set(answered_, tag); }
     void pushed(const value&) override {}
 
@@ -60,7 +63,7 @@ protected:
         ASSERT_EQ(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()), 0);
         other_end_ = ends[1];
         user_ = std::make_shared<heard>(ends[0]);
-        connection_ = std::make_shared<connection>(thread_.context(), user_);
+        connection_ = std::make_shared<connection>(*loop_, user_);
         connection_->start();
         say("+welcome\r\n");
         ASSERT_TRUE(user_->wait_for_up());
@@ -73,7 +76,7 @@ protected:
         ASSERT_EQ(::send(other_end_, bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
     }
 
-    io_thread thread_;  // the last to go
+    const std::shared_ptr<detail::event_loop> loop_ = detail::process_wide<detail::event_loop>();  // the last to go
     int other_end_ = -1;
     std::shared_ptr<heard> user_;
     std::shared_ptr<connection> connection_;
@@ -81,7 +84,7 @@ protected:
 
 TEST_F(RespConnection, AnswersFindTheirQuestions) {
     connect(SOCK_STREAM);
-    ASSERT_TRUE(connection_->send("*1\r\n$4\r\nPING\r\n", {7}));
+    ASSERT_TRUE(connection_->send("*1\r\n$4\r\nPING\r\n", seven));
     say("+PONG\r\n");
     EXPECT_TRUE(user_->wait_for_answer());
 }
@@ -89,9 +92,9 @@ TEST_F(RespConnection, AnswersFindTheirQuestions) {
 // What was left of the message would be taken for the beginning of the next one.
 TEST_F(RespConnection, ASendThatFailsEndsIt) {
     connect(SOCK_SEQPACKET);
-    EXPECT_TRUE(connection_->send(std::string(8U << 20U, 'x'), {7}));
+    EXPECT_TRUE(connection_->send(std::string(8U << 20U, 'x'), seven));
     EXPECT_TRUE(user_->wait_for_down());
-    EXPECT_FALSE(connection_->send("more", {8}));
+    EXPECT_FALSE(connection_->send("more", seven));
 }
 
 TEST_F(RespConnection, AHangUpEndsIt) {

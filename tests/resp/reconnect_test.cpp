@@ -10,9 +10,9 @@
 #include "../eventually.hpp"
 #include "../folder.hpp"
 #include "../sockets.hpp"
+#include "base/process_wide.hpp"
 #include "stores/resp/backoff.hpp"
 #include "stores/resp/connection.hpp"
-#include "stores/resp/io_thread.hpp"
 
 namespace baton::resp {
 namespace {
@@ -94,16 +94,16 @@ public:
     explicit asking_user(endpoint server, int resets) : server_{std::move(server)}, resets_{resets} {}
     void use(const std::shared_ptr<connection>& connection) { connection_ = connection; }
 
-    void dial(asio::io_context&, dial_result done) override { done({connect_to(server_), {}, false}); }
+    void dial(detail::event_loop&, dial_result done) override { done({connect_to(server_), {}, false}); }
     greeting_step begin_greeting() override { return {.send = "hello\r\n"}; }
     greeting_step answered_greeting(const value&) override { return {.lineage = 1}; }
     void up(lineage) override {
         const auto connection = connection_.lock();
-        if (connection && resets_ == 0) connection->send("question\r\n", {7});
+        if (connection && resets_ == 0) connection->send("question\r\n", std::array{command_tag{7}});
         for (int i = 0; connection && i < resets_; ++i) connection->reset();
     }
-    void down(std::error_code) override {}
-    void hopeless(std::error_code) override {}
+    void down(const store_error&) override {}
+    void hopeless(const store_error&) override {}
     void answered(command_tag, const value&) override {}
     void pushed(const value&) override {}
 
@@ -118,9 +118,9 @@ steady_clock::duration time_for(int connections, int answers, int resets = 0) {
     const folder place;
     const endpoint here{place.path("server")};
     const hasty_server server{here, answers};
-    io_thread thread;
+    const auto loop = detail::process_wide<detail::event_loop>();
     const auto user = std::make_shared<asking_user>(here, resets);
-    const auto made = std::make_shared<connection>(thread.context(), user);
+    const auto made = std::make_shared<connection>(*loop, user);
     user->use(made);
     const auto begun = steady_clock::now();
     made->start();

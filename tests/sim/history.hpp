@@ -26,7 +26,7 @@ private:
     struct told_request {
         core::serial ticket = 0;
         core::serial fence = 0;  // 0: it waits
-        std::vector<core::claim> claims;
+        claim_list claims;
         std::vector<core::claim_slots> slots;
         bool reclaimed = false;
     };

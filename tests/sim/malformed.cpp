@@ -15,15 +15,15 @@ command schedule::malformed() {
     const std::string too_long(bounds::name + 1, 'n');
     enter wrong{next, {exclusive(name)}, {}};
     switch (dice_.below(25)) {
-        case 0: wrong.claims.clear(); return wrong;
+        case 0: wrong.claims = {}; return wrong;
         case 1:
             // Building a thousand claims costs as much as many steps.
             if (!dice_.percent(10)) return tick{};
-            wrong.claims.assign(bounds::claims + 1, exclusive(name));
+            wrong.claims = std::vector<claim>(bounds::claims + 1, exclusive(name));
             return wrong;
-        case 2: wrong.claims.push_back(shared(name)); return wrong;
-        case 3: wrong.claims.push_back(core::exclusive({})); return wrong;
-        case 4: wrong.claims.push_back(exclusive(too_long)); return wrong;
+        case 2: wrong.claims = {exclusive(name), shared(name)}; return wrong;
+        case 3: wrong.claims = {exclusive(name), core::exclusive({})}; return wrong;
+        case 4: wrong.claims = {exclusive(name), exclusive(too_long)}; return wrong;
         case 5: wrong.claims = {permits(name, 0, 3)}; return wrong;
         case 6: wrong.claims = {permits(name, 4, 3)}; return wrong;
         case 7: wrong.claims = {permits(name, 1, bounds::limit + 1)}; return wrong;

@@ -215,7 +215,11 @@ command schedule::draw_again(sim_client& client) {
     const auto chosen =
         std::next(client.requests().begin(), static_cast<std::ptrdiff_t>(dice_.below(client.requests().size())));
     enter command{{client.session(), chosen->first}, chosen->second.claims, {}};
-    if (dice_.percent(10)) std::ranges::reverse(command.claims);
+    if (dice_.percent(10)) {
+        std::vector<claim> reversed{command.claims.begin(), command.claims.end()};
+        std::ranges::reverse(reversed);
+        command.claims = std::move(reversed);
+    }
     if (dice_.percent(10)) command.claims = draw_claims();
     return command;
 }

@@ -64,7 +64,7 @@ void sim_client::forget(std::uint64_t number) {
     requests_.erase(found);
 }
 
-request_id sim_client::new_request(std::span<const claim> claims, std::optional<duration> hold) {
+request_id sim_client::new_request(const claim_list& claims, std::optional<duration> hold) {
     believed_request request;
     request.claims = claims;
     request.hold = hold;
@@ -139,7 +139,8 @@ void forge(dice& dice, std::vector<live_request>& list, const std::vector<serial
         case 5: victim.number += dice.below(3); break;
         case 6: victim.slots.clear(); break;
         case 7:
-            if (!victim.claims.empty()) victim.claims.pop_back();
+            if (!victim.claims.empty())
+                victim.claims = std::vector<claim>{victim.claims.begin(), victim.claims.end() - 1};
             break;
         default:
             for (claim_slots& of : victim.slots)

@@ -15,7 +15,7 @@
 namespace baton::sim {
 
 struct believed_request {
-    std::vector<core::claim> claims;
+    claim_list claims;
     core::serial ticket = 0;
     core::serial fence = 0;
     std::vector<core::claim_slots> slots;
@@ -37,7 +37,7 @@ public:
     /// Its connection broke: it has to open again before anything else makes sense.
     void disconnect() { open_ = false; }
     [[nodiscard]] core::open connect(dice& dice, core::instant now, std::chrono::milliseconds max_ttl);
-    [[nodiscard]] core::request_id new_request(const std::vector<core::claim>& claims,
+    [[nodiscard]] core::request_id new_request(const claim_list& claims,
                                                std::optional<core::duration> hold);
     void forget(std::uint64_t number);
 

@@ -12,7 +12,8 @@ namespace {
 using admitted = std::array<std::size_t, mode_count>;
 
 TEST(Modes, EveryModeFitsWhereNobodyIs) {  // rule 2
-    for (const mode mode : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits}) EXPECT_TRUE(modes_fit(mode, admitted{}));
+    for (const claim_mode mode : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits})
+        EXPECT_TRUE(modes_fit(mode, admitted{}));
 }
 
 TEST(Modes, ExclusiveFitsWithNothing) {  // rule 2

@@ -217,7 +217,7 @@ TEST_F(Conflict, ARequestThatIsSupersededLosesWhatIsRecordedOfItToo) {  // rule 
     live_request presented = live("A");
     enter("B", {exclusive("z")});
     pause(5s);
-    presented.claims.push_back(exclusive("z"));
+    presented.claims = {exclusive("x"), exclusive("y"), exclusive("z")};
     EXPECT_EQ(open("A", {presented}), "ended A: superseded; alive A");
     EXPECT_EQ(look().resources.size(), 1U);
     EXPECT_EQ(holders("z"), "B");

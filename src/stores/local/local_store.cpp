@@ -82,9 +82,11 @@ public:
         resp::dialled made = dial();
         if (made.error.code != errc::no_agent) return done(made);
         if (!options_.start) return done({-1, {errc::no_agent}, true});
-        run_slow_work([self = shared_from_this(), kept = loop.shared_from_this(), done = std::move(done)] {
-            kept->post([made = self->start(), done] { done(made); });
-        });
+        run_slow_work(
+            process_wide<slow_threads>(), [self = shared_from_this()] { return self->start(); },
+            [kept = loop.shared_from_this(), done = std::move(done)](const resp::dialled& started) {
+                kept->post([started, done] { done(started); });
+            });
     }
     resp::greeting_step begin_greeting() override {
         greeted_ = 0;

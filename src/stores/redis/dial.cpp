@@ -60,24 +60,33 @@ public:
         });
         timer_->set_after(resp::dial_patience);
         int error = 0;
-        if (auto found = look_up(host_, port_, AI_NUMERICHOST, error)) return use(std::move(found));
-        run_slow_work([self = shared_from_this(), loop = loop_.shared_from_this()] {
-            int why = 0;
-            auto found = look_up(self->host_, self->port_, 0, why);
-            const auto shared = std::make_shared<found_addresses>(std::move(found));
-            loop->post([self, shared, why] {
-                if (why != 0)
-                    self->finish({-1, {errc::store_unavailable, self->host_ + ": " + gai_strerror(why)}});
-                else
-                    self->use(std::move(*shared));
+        if (auto found = look_up(host_, port_, AI_NUMERICHOST, error)) {
+            looked_up result{std::move(found)};
+            return use(result);
+        }
+        run_slow_work(
+            process_wide<slow_threads>(),
+            [self = shared_from_this()] {
+                looked_up result;
+                result.addresses = look_up(self->host_, self->port_, 0, result.error);
+                return std::make_shared<looked_up>(std::move(result));
+            },
+            [self = shared_from_this(), loop = loop_.shared_from_this()](const std::shared_ptr<looked_up>& result) {
+                loop->post([self, result] { self->use(*result); });
             });
-        });
     }
 
 private:
-    void use(found_addresses found) {
+    struct looked_up {
+        found_addresses addresses{nullptr, &freeaddrinfo};
+        int error = 0;
+    };
+
+    void use(looked_up& result) {
         if (!done_) return;  // it took too long
-        found_ = std::move(found);
+        if (result.error != 0)
+            return finish({-1, {errc::store_unavailable, host_ + ": " + gai_strerror(result.error)}});
+        found_ = std::move(result.addresses);
         next_ = found_.get();
         try_next({errc::store_unavailable, host_ + " has no address"});
     }

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/event_loop.hpp"
+#include "base/process_wide.hpp"
+#include "base/slow_work.hpp"
 #include "baton/store.hpp"
 #include "stores/resp/connection.hpp"
 
@@ -60,6 +62,7 @@ public:
 
 private:
     const std::shared_ptr<detail::event_loop> loop_;
+    const std::shared_ptr<detail::slow_threads> slow_threads_ = detail::process_wide<detail::slow_threads>();
     const std::shared_ptr<User> user_;
     const std::shared_ptr<connection> connection_;
 };

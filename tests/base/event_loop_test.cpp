@@ -1,0 +1,209 @@
+// The event loop: tasks, timers and descriptors, and who runs it: its own thread, or a caller that waits alone.
+#include "base/event_loop.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "../eventually.hpp"
+#include "base/process_wide.hpp"
+
+namespace baton::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct caller final : waiter {};
+
+/// An eventfd that the loop watches: a caller serves the loop only where there is something to watch.
+class bell final : public event_source {
+public:
+    bell() : descriptor_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
+    bell(const bell&) = delete;
+    bell& operator=(const bell&) = delete;
+    ~bell() override { close(descriptor_); }
+
+    [[nodiscard]] int descriptor() const { return descriptor_; }
+    void ring() const { eventfd_write(descriptor_, 1); }
+    void ready(std::uint32_t) override {
+        eventfd_t count = 0;
+        eventfd_read(descriptor_, &count);
+        rings += count;
+    }
+
+    std::atomic<std::uint64_t> rings{0};
+
+private:
+    const int descriptor_;
+};
+
+class EventLoop : public testing::Test {
+protected:
+    EventLoop() {
+        run([this] { loop_->watch(bell_->descriptor(), EPOLLIN, bell_); });
+    }
+    ~EventLoop() override {
+        run([this] { loop_->forget(bell_->descriptor()); });
+    }
+
+    /// With the turn; returns when it is done.
+    void run(const std::function<void()>& task) {
+        std::promise<void> done;
+        loop_->post([&] {
+            task();
+            done.set_value();
+        });
+        done.get_future().wait();
+    }
+    /// As if a socket had brought it: finishes the caller, on whichever thread serves, and says which that was.
+    std::future<std::thread::id> bring(caller& waiting) {
+        const auto by = std::make_shared<std::promise<std::thread::id>>();
+        loop_->post([&waiting, by] {
+            by->set_value(std::this_thread::get_id());
+            waiting.finish();
+        });
+        return by->get_future();
+    }
+    /// One waits alone while the thread serves: from then on callers may.
+    void lend() {
+        caller first;
+        bring(first);
+        loop_->wait(first);
+    }
+
+    const std::shared_ptr<event_loop> loop_ = process_wide<event_loop>();
+    const std::shared_ptr<bell> bell_ = std::make_shared<bell>();
+};
+
+TEST_F(EventLoop, RunsTasksInOrder) {
+    std::vector<int> order;
+    for (int i = 0; i < 100; ++i) loop_->post([&order, i] { order.push_back(i); });
+    run([] {});
+    ASSERT_EQ(order.size(), 100U);
+    EXPECT_TRUE(std::ranges::is_sorted(order));
+}
+
+TEST_F(EventLoop, HearsADescriptor) {
+    bell_->ring();
+    EXPECT_TRUE(eventually([&] { return bell_->rings == 1; }));
+    run([&] { loop_->forget(bell_->descriptor()); });
+    bell_->ring();
+    run([] {});
+    EXPECT_EQ(bell_->rings, 1U) << "it is not watched any more";
+}
+
+TEST_F(EventLoop, CallsTimersWhenTheyAreDueAndNotWhenTheyAreCancelled) {
+    std::atomic<int> fired{0};
+    event_loop::timer soon{*loop_, [&] { fired += 1; }};
+    event_loop::timer cancelled{*loop_, [&] { fired += 100; }};
+    event_loop::timer never{*loop_, [&] { fired += 1'000; }};
+    cancelled.set_after(1ms);
+    cancelled.cancel();
+    never.set_after(1h);
+    soon.set_after(1h);
+    soon.set_after(1ms);  // in place of the first
+    EXPECT_TRUE(eventually([&] { return fired > 0; }));
+    EXPECT_EQ(fired, 1);
+    soon.set_after(0ms);
+    EXPECT_TRUE(eventually([&] { return fired > 1; }));
+    EXPECT_EQ(fired, 2);
+}
+
+TEST_F(EventLoop, ATimerThatIsSetEarlierWakesTheSleepingLoop) {
+    event_loop::timer late{*loop_, [] {}};
+    late.set_after(1h);
+    run([] {});
+    std::promise<void> fired;
+    event_loop::timer soon{*loop_, [&] { fired.set_value(); }};
+    soon.set_after(1ms);
+    EXPECT_EQ(fired.get_future().wait_for(30s), std::future_status::ready);
+}
+
+TEST_F(EventLoop, ACallerThatWaitsAloneIsFinishedOnItsOwnThread) {
+    // It depends on when the loop's thread wakes: not every time, but soon.
+    EXPECT_TRUE(eventually([&] {
+        lend();
+        caller waiting;
+        auto by = bring(waiting);
+        loop_->wait(waiting);
+        return by.get() == std::this_thread::get_id();
+    }));
+}
+
+TEST_F(EventLoop, ACallerThatSleepsIsCalledToServe) {
+    caller waiting;
+    std::thread thread{[&] { loop_->wait(waiting); }};
+    const std::thread::id id = thread.get_id();
+    // Whatever wakes the loop's thread makes it see that one waits alone, and step back.
+    EXPECT_TRUE(eventually([&] {
+        std::promise<std::thread::id> done;
+        loop_->post([&] { done.set_value(std::this_thread::get_id()); });
+        return done.get_future().get() == id;
+    }));
+    EXPECT_EQ(bring(waiting).get(), id);
+    thread.join();
+}
+
+TEST_F(EventLoop, ACallerThatAnotherThreadFinishesLeavesTheLoop) {
+    for (int round = 0; round < 200; ++round) {
+        lend();
+        caller waiting;
+        const std::jthread other{[&] { waiting.finish(); }};
+        loop_->wait(waiting);
+    }
+}
+
+TEST_F(EventLoop, EveryoneIsFinishedWhoeverServes) {
+    constexpr int callers = 8;
+    constexpr int rounds = 500;
+    std::atomic<int> finished{0};
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < callers; ++i)
+            threads.emplace_back([&] {
+                for (int round = 0; round < rounds; ++round) {
+                    caller waiting;
+                    bring(waiting);
+                    loop_->wait(waiting);
+                    ++finished;
+                }
+            });
+    }
+    EXPECT_EQ(finished, callers * rounds);
+}
+
+TEST_F(EventLoop, TheThreadTakesOverWhenNobodyWaitsAnyMore) {
+    for (int round = 0; round < 100; ++round) {
+        lend();
+        run([] {});
+    }
+}
+
+TEST(ProcessWide, IsSharedWhileSomebodyHasIt) {
+    auto first = process_wide<event_loop>();
+    EXPECT_EQ(process_wide<event_loop>(), first);
+    const std::weak_ptr<event_loop> weak = first;
+    first.reset();
+    EXPECT_TRUE(weak.expired()) << "the last one ends it";
+}
+
+TEST(ProcessWide, MayEndOnItsOwnThread) {
+    auto loop = process_wide<event_loop>();
+    event_loop& there = *loop;
+    std::promise<void> ended;
+    there.post([last = std::move(loop), &ended]() mutable {
+        last.reset();
+        ended.set_value();
+    });
+    EXPECT_EQ(ended.get_future().wait_for(30s), std::future_status::ready);
+}
+
+}  // namespace
+}  // namespace baton::detail

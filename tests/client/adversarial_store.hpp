@@ -1,0 +1,250 @@
+// A store that behaves as badly as the interface lets it, around a store that keeps the rules: what a client sees of it
+// is late, doubled, out of order, on several threads at once or interrupted by exceptions, but never untrue. So two
+// clients must still exclude each other, and every call must return.
+//
+// All that depends on the interface of stores is in the classes `line` and `ear` below.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "baton/error.hpp"
+#include "baton/store.hpp"
+
+namespace baton::client_tests {
+
+/// What the store does wrong. Each `…_every` is a mean: 0 never, 20 about once in twenty.
+struct adversity {
+    int throws_before_every = 0;  // `send` throws, and passes nothing on
+    int throws_after_every = 0;   // `send` throws, although it has passed everything on
+    int reset_throws_every = 0;
+    int late_every = 0;   // an answer or notice comes later, on another thread; 1: each of them
+    int twice_every = 0;  // an answer comes twice, the second time on another thread
+    int busy_every = 0;   // an acquire that wants to wait is answered as one that does not
+    bool silent = false;  // nothing is performed, and nothing is answered
+    int threads = 3;      // that deliver what is late
+};
+
+namespace adversarial {
+
+/// What is to be delivered late.
+struct late_queue {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::deque<std::function<void()>> entries;
+
+    void deliver(const std::stop_token& stop) {
+        for (;;) {
+            std::function<void()> next;
+            {
+                std::unique_lock lock{mutex};
+                if (!changed.wait(lock, stop, [this] { return !entries.empty(); })) return;
+                next = std::move(entries.front());
+                entries.pop_front();
+            }
+            std::this_thread::yield();
+            next();
+        }
+    }
+};
+
+/// The part that lines, listeners and the store share: dice, and threads that deliver late.
+class world {
+public:
+    explicit world(adversity how, unsigned seed) : how_{how}, dice_{seed} {
+        for (int i = 0; i < how_.threads; ++i)
+            threads_.emplace_back([late = late_](const std::stop_token& stop) { late->deliver(stop); });
+    }
+    world(const world&) = delete;
+    world& operator=(const world&) = delete;
+    ~world() {
+        for (std::jthread& thread : threads_) {
+            thread.request_stop();
+            // A client may end on a thread that delivers something to it, and the store with the client.
+            if (thread.get_id() == std::this_thread::get_id()) thread.detach();
+        }
+    }
+
+    [[nodiscard]] const adversity& how() const { return how_; }
+
+    bool happens(int every) {
+        if (every == 0) return false;
+        const std::lock_guard lock{mutex_};
+        return std::uniform_int_distribution{1, every}(dice_) == 1;
+    }
+    /// Runs it soon on another thread, in any order.
+    void later(std::function<void()> what) {
+        const bool last = happens(2);
+        {
+            const std::lock_guard lock{late_->mutex};
+            late_->entries.insert(last ? late_->entries.end() : late_->entries.begin(), std::move(what));
+        }
+        late_->changed.notify_one();
+    }
+    /// No exception any more, so that a test can end in an orderly way.
+    void calm_down() { calm_ = true; }
+    [[nodiscard]] bool is_calm() const { return calm_; }
+
+    /// The client has used a line on two threads at once, which it must not.
+    std::atomic<int> concurrent_uses{0};
+    std::atomic<int> exceptions{0};
+
+private:
+    adversity how_;
+    std::mutex mutex_;
+    std::mt19937 dice_;
+    std::atomic<bool> calm_{false};
+    std::shared_ptr<late_queue> late_ = std::make_shared<late_queue>();
+    std::vector<std::jthread> threads_;
+};
+
+/// What the inner store sees as the client.
+class ear final : public store_listener {
+public:
+    ear(std::weak_ptr<world> world, std::weak_ptr<store_listener> client)
+        : world_{std::move(world)}, client_{std::move(client)} {}
+
+    void up(lineage lineage) noexcept override {
+        if (const auto client = client_.lock()) client->up(lineage);
+    }
+    void down(std::error_code why) noexcept override {  // API: const store_error&
+        if (const auto client = client_.lock()) client->down(why);
+    }
+    // API: command_tag, std::span<const protocol::event>
+    void replied(command_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept override {
+        answer([tag, lineage, events](store_listener& client) { client.replied(tag, lineage, events); });
+    }
+    // API: command_tag, command_failure, const store_error&
+    void failed(command_tag tag, failure how, std::error_code why) noexcept override {
+        answer([tag, how, why](store_listener& client) { client.failed(tag, how, why); });
+    }
+    void noticed(lineage lineage, protocol::event event) noexcept override {
+        answer([lineage, event](store_listener& client) { client.noticed(lineage, event); });
+    }
+
+private:
+    void answer(std::function<void(store_listener&)> what) {
+        const auto world = world_.lock();
+        if (!world) return;
+        const auto deliver = [client = client_, what = std::move(what)] {
+            if (const auto heard = client.lock()) what(*heard);
+        };
+        if (world->happens(world->how().twice_every)) world->later(deliver);
+        if (world->happens(world->how().late_every))
+            world->later(deliver);
+        else
+            deliver();
+    }
+
+    std::weak_ptr<world> world_;
+    std::weak_ptr<store_listener> client_;
+};
+
+class line final : public store_line {
+public:
+    line(std::shared_ptr<world> world, store& inner, const std::weak_ptr<store_listener>& client)
+        : world_{std::move(world)}, client_{client}, ear_{std::make_shared<ear>(world_, client)} {
+        inner_ = inner.connect(ear_);
+    }
+
+    // API: std::span<tagged_command>
+    void send(std::vector<message> messages) override {
+        const used_by_one guard{*this};
+        if (world_->how().silent) return;
+        may_throw(world_->how().throws_before_every);
+        for (message& message : messages)
+            if (auto* const enter = std::get_if<protocol::enter>(&message.command))
+                if (world_->happens(world_->how().busy_every)) enter->options.nowait = true;
+        inner_->send(std::move(messages));
+        may_throw(world_->how().throws_after_every);
+    }
+    void reset() override {
+        const used_by_one guard{*this};
+        may_throw(world_->how().reset_throws_every);
+        // The connection is made anew on another thread, as a store with a socket does it.
+        world_->later([client = client_] {
+            const auto heard = client.lock();
+            if (!heard) return;
+            heard->down(errc::store_unavailable);  // API: store_error{errc::store_unavailable, "…"}
+            heard->up(1);                          // the lineage of memory:
+        });
+    }
+    // API: std::function<void(store_error, snapshot)>
+    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
+        inner_->inspect(filter,
+                        [world = world_, answer = std::move(answer)](std::error_code why, const snapshot& found) {
+                            const auto deliver = [answer, why, found] { answer(why, found); };
+                            if (world->happens(world->how().twice_every)) world->later(deliver);
+                            if (world->happens(world->how().late_every))
+                                world->later(deliver);
+                            else
+                                deliver();
+                        });
+    }
+
+private:
+    /// Counts a use of the line by a thread while another thread is using it.
+    class used_by_one {
+    public:
+        explicit used_by_one(line& line) : line_{line} {
+            std::thread::id user;  // none
+            outermost_ = line_.user_.compare_exchange_strong(user, std::this_thread::get_id());
+            if (!outermost_ && user != std::this_thread::get_id()) ++line_.world_->concurrent_uses;
+        }
+        used_by_one(const used_by_one&) = delete;
+        used_by_one& operator=(const used_by_one&) = delete;
+        ~used_by_one() {
+            if (outermost_) line_.user_ = std::thread::id{};
+        }
+
+    private:
+        line& line_;
+        bool outermost_ = false;
+    };
+
+    void may_throw(int every) {
+        if (world_->is_calm() || !world_->happens(every)) return;
+        ++world_->exceptions;
+        throw std::runtime_error{"the store throws"};
+    }
+
+    std::shared_ptr<world> world_;
+    std::weak_ptr<store_listener> client_;
+    std::shared_ptr<ear> ear_;
+    std::unique_ptr<store_line> inner_;
+    std::atomic<std::thread::id> user_{};
+};
+
+}  // namespace adversarial
+
+class adversarial_store final : public store {
+public:
+    explicit adversarial_store(adversity how, unsigned seed = 1)
+        : inner_{make_store("memory:adversarial-" + std::to_string(++count_))},
+          world_{std::make_shared<adversarial::world>(how, seed)} {}
+
+    std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
+        return std::make_unique<adversarial::line>(world_, *inner_, listener);
+    }
+    [[nodiscard]] lease_clock clock() const override { return inner_->clock(); }
+
+    void calm_down() { world_->calm_down(); }
+    [[nodiscard]] int concurrent_uses() const { return world_->concurrent_uses; }
+    [[nodiscard]] int exceptions() const { return world_->exceptions; }
+
+private:
+    static inline std::atomic<int> count_ = 0;
+    std::shared_ptr<store> inner_;
+    std::shared_ptr<adversarial::world> world_;
+};
+
+}  // namespace baton::client_tests

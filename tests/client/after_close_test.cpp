@@ -1,0 +1,107 @@
+// No callback of the user's runs after close() has returned: neither of an acquire, nor of a loss, nor of the observer.
+// So what the callbacks refer to may be destroyed then. Each callback takes 1 ms, so that many are still to be
+// called when the store confirms the close.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "../eventually.hpp"
+#include "baton/client.hpp"
+
+namespace baton::client_tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int many = 200;
+
+/// Counts calls, and those among them that end after the close.
+struct tally {
+    std::atomic<bool> closed{false};
+    std::atomic<int> calls{0};
+    std::atomic<int> late{0};
+
+    void called() {
+        const auto until = std::chrono::steady_clock::now() + 1ms;
+        while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+        ++calls;
+        if (closed) ++late;
+    }
+};
+
+class AfterClose : public testing::Test {
+protected:
+    std::string url = "memory:" + std::string{testing::UnitTest::GetInstance()->current_test_info()->name()};
+    const std::shared_ptr<tally> counted = std::make_shared<tally>();  // outlives callbacks that come late
+
+    void close(client& client) {
+        EXPECT_TRUE(client.close(20s));
+        counted->closed = true;
+    }
+};
+
+TEST_F(AfterClose, NoCallbackOfAnAcquireRuns) {
+    client holder{url};
+    const lease held = holder.acquire(exclusive("ledger"));
+    client client{url};
+    for (int i = 0; i < many; ++i) {
+        // API: a form without a stop_token exists.
+        client.async_acquire(exclusive("ledger"), {}, {}, [counted = counted](std::error_code error, const lease&) {
+            EXPECT_EQ(error, errc::closed);
+            counted->called();
+        });
+    }
+    close(client);
+    EXPECT_TRUE(eventually([&] { return counted->calls == many; })) << "each callback is called once";
+    EXPECT_EQ(counted->late, 0) << "of " << many;
+}
+
+TEST_F(AfterClose, NoCallbackOfALossRuns) {
+    client client{url};
+    std::vector<lease> leases;
+    using on_loss = std::stop_callback<std::function<void()>>;
+    std::vector<std::unique_ptr<on_loss>> callbacks;
+    for (int i = 0; i < many; ++i) {
+        leases.push_back(client.acquire(exclusive("name " + std::to_string(i))));
+        callbacks.push_back(
+            std::make_unique<on_loss>(leases.back().lost(), [counted = counted] { counted->called(); }));
+    }
+    close(client);
+    EXPECT_TRUE(eventually([&] { return counted->calls == many; })) << "each lease is lost";
+    EXPECT_EQ(counted->late, 0) << "of " << many;
+    for (const lease& lease : leases) EXPECT_EQ(lease.lost_reason(), loss::closed);
+}
+
+TEST_F(AfterClose, NoCallOfTheObserverRuns) {
+    struct watcher final : observer {
+        explicit watcher(std::shared_ptr<tally> counted) : counted{std::move(counted)} {}
+        void not_granted(const std::vector<claim>&, std::error_code) override { counted->called(); }
+        std::shared_ptr<tally> counted;
+    };
+    client holder{url};
+    const lease held = holder.acquire(exclusive("ledger"));
+    client client{url, {.label = {}, .observer = std::make_shared<watcher>(counted)}};
+    for (int i = 0; i < many; ++i)
+        client.async_acquire(exclusive("ledger"), {}, {}, [](std::error_code, const lease&) {});
+    close(client);
+    EXPECT_TRUE(eventually([&] { return counted->calls == many; }));
+    EXPECT_EQ(counted->late, 0) << "of " << many;
+}
+
+// A close within a callback cannot wait for that callback. It does not block for ever.
+TEST_F(AfterClose, CloseWithinACallbackReturns) {
+    client client{url};
+    std::atomic<bool> returned{false};
+    client.async_acquire(exclusive("ledger"), {}, {}, [&](std::error_code, const lease&) {
+        client.close(50ms);
+        returned = true;
+    });
+    EXPECT_TRUE(eventually([&] { return returned.load(); }));
+}
+
+}  // namespace
+}  // namespace baton::client_tests

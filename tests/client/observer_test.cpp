@@ -1,0 +1,98 @@
+// The order in which an observer is told what happens to the connection and to leases.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "../eventually.hpp"
+#include "../line_process.hpp"
+#include "baton/client.hpp"
+#include "baton/contract/faulty_store.hpp"
+
+namespace baton::client_tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+class recorder final : public observer {
+public:
+    void granted(const std::vector<claim>&, std::uint64_t, std::chrono::microseconds) override { note("granted"); }
+    void lost(const std::vector<claim>&, std::uint64_t, loss) override { note("lost"); }
+    void unsure() override { note("unsure"); }
+    void reconnecting(std::error_code) override { note("reconnecting"); }  // API: may have a text
+    void reconnected() override { note("reconnected"); }
+    // API: void connected() override { note("connected"); }
+
+    [[nodiscard]] std::vector<std::string> told() const {
+        const std::lock_guard lock{mutex_};
+        return told_;
+    }
+    [[nodiscard]] bool heard(const std::string& what) const { return std::ranges::count(told(), what) > 0; }
+
+private:
+    void note(const std::string& what) {
+        const std::lock_guard lock{mutex_};
+        told_.push_back(what);
+    }
+
+    mutable std::mutex mutex_;
+    std::vector<std::string> told_;
+};
+
+class Observer : public testing::Test {
+protected:
+    const std::shared_ptr<recorder> seen = std::make_shared<recorder>();
+    const std::shared_ptr<contract::faulty_store> store =
+        std::make_shared<contract::faulty_store>(make_store("memory:observer-test"));
+
+    client watched(std::chrono::milliseconds ttl = 10s) {
+        return client{store, {.ttl = ttl, .label = {}, .observer = seen}};
+    }
+};
+
+TEST_F(Observer, IsNotToldOfAReconnectionAtTheFirstConnection) {
+    client client = watched();
+    { const lease lease = client.acquire(exclusive("ledger")); }
+    ASSERT_TRUE(eventually([&] { return seen->heard("granted"); }));
+    EXPECT_EQ(seen->told(), std::vector<std::string>{"granted"});  // API: {"connected", "granted"}
+}
+
+TEST_F(Observer, IsToldOfAReconnectionAfterAnOutage) {
+    client client = watched();
+    const lease lease = client.acquire(exclusive("ledger"));
+    store->cut();
+    ASSERT_TRUE(eventually([&] { return seen->heard("reconnecting"); }));
+    EXPECT_FALSE(seen->heard("reconnected"));
+    store->heal();
+    ASSERT_TRUE(eventually([&] { return seen->heard("reconnected"); }));
+    // API: {"connected", "granted", "reconnecting", "reconnected"}
+    EXPECT_EQ(seen->told(), (std::vector<std::string>{"granted", "reconnecting", "reconnected"}));
+}
+
+TEST_F(Observer, IsToldOfDoubtBeforeTheLossInAnOutage) {
+    client client = watched(300ms);
+    const lease lease = client.acquire(exclusive("ledger"));
+    store->silence();
+    ASSERT_TRUE(eventually([&] { return seen->heard("lost") && seen->heard("unsure"); }));
+    const auto told = seen->told();
+    EXPECT_LT(std::ranges::find(told, "unsure"), std::ranges::find(told, "lost"));
+    store->heal();
+}
+
+// A process that did not run for longer than its ttl notices the doubt and the loss at the same moment. The program
+// prints what its observer is told. The test stops it until more than three ttls are over.
+TEST_F(Observer, IsToldOfDoubtBeforeTheLossAfterAPauseOfTheProcess) {
+    line_process program{{BATON_PAUSED_PROGRAM}};
+    ASSERT_EQ(program.hear("held"), "held");
+    program.signal(SIGSTOP);
+    const auto until = std::chrono::steady_clock::now() + 1s;
+    ASSERT_TRUE(eventually([&] { return std::chrono::steady_clock::now() > until; }));
+    program.signal(SIGCONT);
+    EXPECT_EQ(program.hear(), "unsure");
+    EXPECT_EQ(program.hear(), "lost");
+}
+
+}  // namespace
+}  // namespace baton::client_tests

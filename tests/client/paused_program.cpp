@@ -1,0 +1,30 @@
+// A program that holds a lease with a ttl of 300 ms, and prints what its observer is told of doubt and loss. Its parent
+// stops it, lets it go on, and ends it.
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "baton/baton.hpp"
+
+namespace {
+
+void say(const char* line) {
+    std::puts(line);
+    std::fflush(stdout);
+}
+
+struct printer final : baton::observer {
+    void unsure() override { say("unsure"); }
+    void lost(const std::vector<baton::claim>&, std::uint64_t, baton::loss) override { say("lost"); }
+};
+
+}  // namespace
+
+int main() {
+    baton::client client{"memory:",
+                         {.ttl = std::chrono::milliseconds{300}, .label = {}, .observer = std::make_shared<printer>()}};
+    const baton::lease lease = client.acquire(baton::exclusive("ledger"));
+    say("held");
+    for (;;) pause();
+}
