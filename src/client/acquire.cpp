@@ -98,6 +98,7 @@ void session::on(const protocol::queued& event) {
     record->grant.ticket = event.ticket;
     record->phase = phase::queued;
     record->known = tag_;
+    set_alarm(*record);
     if (!first) return;
     act(observed{observed::what::queued, record->order.owner});
     if (const auto* own = own_blocker(*record))

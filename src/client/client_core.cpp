@@ -119,12 +119,15 @@ void client_core::line_threw(const char* what) {
 }
 
 void client_core::perform(const reset_line&) {
+    const auto failed = [this](const char* what) {
+        run([what](session& session, client_time now) { session.reset_failed(now, {errc::store_unavailable, what}); });
+    };
     try {
         if (line_) line_->reset();
     } catch (const std::exception& failure) {
-        down({errc::store_unavailable, failure.what()});
+        failed(failure.what());
     } catch (...) {
-        down({errc::store_unavailable, "the store threw something"});
+        failed("the store threw something");
     }
 }
 

@@ -18,6 +18,7 @@ void session::line_up(client_time now, lineage lineage) {
     up_ = true;
     opened_ = false;
     is_alive_ = false;
+    reset_at_.reset();
     refused_ = {};
     if (!follow_lineage(now, lineage)) return act(reset_line{});
     if (!opened_) open(now);
@@ -38,6 +39,11 @@ void session::line_down(client_time now, store_error why) {
         send_operations(now);
     }
     if (closing_ && records_.empty()) end(true);
+}
+
+void session::reset_failed(client_time now, store_error why) {
+    line_down(now, std::move(why));
+    reset_at_ = now + reset_again;
 }
 
 /// False for a server that is older than one already met. A newer one has its own idea of who lives: open there anew.
@@ -156,8 +162,10 @@ void session::pass_time(client_time now) {
     lose_unrenewed(now);
     while (!alarms_.empty() && alarms_.begin()->first <= now) sound_alarm(now, records_.at(alarms_.begin()->second));
     finish_overdue(now);
-    if (up_ && keep_alive_.silent_from() && *keep_alive_.silent_from() <= now) {
-        keep_alive_.give_up_line();
+    const bool silent = up_ && keep_alive_.silent_from() && *keep_alive_.silent_from() <= now;
+    if (silent) keep_alive_.give_up_line();
+    if (silent || (reset_at_ && *reset_at_ <= now)) {
+        reset_at_.reset();
         act(reset_line{});
     }
     last_input_ = now;
@@ -189,6 +197,7 @@ std::optional<client_time> session::next_wake() const {
     if (!unsure_told_) consider(keep_alive_.unsure_from());
     if (up_) consider(keep_alive_.silent_from());
     if (up_) consider(open_at_);
+    consider(reset_at_);
     for (const auto& [which, operation] : operations_) consider(operation.give_up);
     if (const auto deadline = keep_alive_.deadline(); deadline && last_input_ && *deadline > *last_input_)
         consider(deadline);
@@ -204,6 +213,8 @@ void session::set_alarm(record& record) {
         next = record.drop_at;
     else if (record.phase != phase::leaving)
         next = record.give_up;
+    const bool unanswered = record.phase == phase::unsent || record.phase == phase::asked;
+    if (unanswered && next) next = std::max(*next, record.started + answer_within);
     if (record.alarm == next) return;
     if (record.alarm) alarms_.erase({*record.alarm, record.handle});
     if (next) alarms_.emplace(*next, record.handle);

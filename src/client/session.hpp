@@ -148,6 +148,8 @@ public:
     void reply(client_time now, tag tag, lineage lineage, std::span<const protocol::event> events);
     void reply_failed(client_time now, tag tag, command_failure how, const store_error& error);
     void notice(client_time now, lineage lineage, const protocol::event& event);
+    /// The line could not be reset: it is tried again soon.
+    void reset_failed(client_time now, store_error why);
     void wake(client_time now);
 
     // The user.
@@ -184,6 +186,10 @@ private:
     static constexpr int most_overdue = 3;
     /// How soon a `close` is repeated that the store could not take. `client_options::close_wait` is 1 s by default.
     static constexpr client_duration close_again{50'000};
+    static constexpr client_duration reset_again{50'000};
+    /// The store has at least so long to answer a request, however short its wait is: so that others who hold the name
+    /// are told from a store that is out of reach.
+    static constexpr client_duration answer_within{100'000};
 
     enum class phase : std::uint8_t {
         unsent,      // not asked under the present session
@@ -316,6 +322,7 @@ private:
     bool closing_ = false;
     std::optional<bool> closed_;          // once it is over: whether the store has confirmed that
     std::optional<client_time> open_at_;  // `open` is to be sent again on this line
+    std::optional<client_time> reset_at_;
     /// The number up to which the live requests are listed on this line; none: all are.
     std::optional<std::uint64_t> presented_;
     bool unsure_told_ = false;

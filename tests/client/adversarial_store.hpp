@@ -116,15 +116,14 @@ public:
     void up(lineage lineage) noexcept override {
         if (const auto client = client_.lock()) client->up(lineage);
     }
-    void down(std::error_code why) noexcept override {  // API: const store_error&
+    void down(const store_error& why) noexcept override {
         if (const auto client = client_.lock()) client->down(why);
     }
-    // API: command_tag, std::span<const protocol::event>
-    void replied(command_tag tag, lineage lineage, std::vector<protocol::event> events) noexcept override {
+    void replied(command_tag tag, lineage lineage, std::span<const protocol::event> told) noexcept override {
+        const std::vector<protocol::event> events{told.begin(), told.end()};
         answer([tag, lineage, events](store_listener& client) { client.replied(tag, lineage, events); });
     }
-    // API: command_tag, command_failure, const store_error&
-    void failed(command_tag tag, failure how, std::error_code why) noexcept override {
+    void failed(command_tag tag, command_failure how, const store_error& why) noexcept override {
         answer([tag, how, why](store_listener& client) { client.failed(tag, how, why); });
     }
     void noticed(lineage lineage, protocol::event event) noexcept override {
@@ -156,15 +155,14 @@ public:
         inner_ = inner.connect(ear_);
     }
 
-    // API: std::span<tagged_command>
-    void send(std::vector<message> messages) override {
+    void send(std::span<tagged_command> commands) override {
         const used_by_one guard{*this};
         if (world_->how().silent) return;
         may_throw(world_->how().throws_before_every);
-        for (message& message : messages)
-            if (auto* const enter = std::get_if<protocol::enter>(&message.command))
+        for (tagged_command& each : commands)
+            if (auto* const enter = std::get_if<protocol::enter>(&each.command))
                 if (world_->happens(world_->how().busy_every)) enter->options.nowait = true;
-        inner_->send(std::move(messages));
+        inner_->send(commands);
         may_throw(world_->how().throws_after_every);
     }
     void reset() override {
@@ -174,14 +172,14 @@ public:
         world_->later([client = client_] {
             const auto heard = client.lock();
             if (!heard) return;
-            heard->down(errc::store_unavailable);  // API: store_error{errc::store_unavailable, "…"}
-            heard->up(1);                          // the lineage of memory:
+            heard->down({errc::store_unavailable, "the line was reset"});
+            heard->up(1);  // the lineage of memory:
         });
     }
-    // API: std::function<void(store_error, snapshot)>
-    void inspect(const inspect_filter& filter, std::function<void(std::error_code, snapshot)> answer) override {
+    void inspect(const inspect_filter& filter, inspect_answer answer) override {
+        if (world_->how().silent) return;
         inner_->inspect(filter,
-                        [world = world_, answer = std::move(answer)](std::error_code why, const snapshot& found) {
+                        [world = world_, answer = std::move(answer)](const store_error& why, const snapshot& found) {
                             const auto deliver = [answer, why, found] { answer(why, found); };
                             if (world->happens(world->how().twice_every)) world->later(deliver);
                             if (world->happens(world->how().late_every))

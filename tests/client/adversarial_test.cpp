@@ -70,7 +70,6 @@ protected:
     }
     void call_back(client& client) {
         std::promise<void> called;
-        // API: a form without a stop_token exists.
         client.async_acquire(exclusive("counter"), {.wait = limit}, {}, [&](std::error_code, lease lease) {
             count(lease);
             lease.release();

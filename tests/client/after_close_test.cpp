@@ -49,7 +49,6 @@ TEST_F(AfterClose, NoCallbackOfAnAcquireRuns) {
     const lease held = holder.acquire(exclusive("ledger"));
     client client{url};
     for (int i = 0; i < many; ++i) {
-        // API: a form without a stop_token exists.
         client.async_acquire(exclusive("ledger"), {}, {}, [counted = counted](std::error_code error, const lease&) {
             EXPECT_EQ(error, errc::closed);
             counted->called();
@@ -79,7 +78,7 @@ TEST_F(AfterClose, NoCallbackOfALossRuns) {
 TEST_F(AfterClose, NoCallOfTheObserverRuns) {
     struct watcher final : observer {
         explicit watcher(std::shared_ptr<tally> counted) : counted{std::move(counted)} {}
-        void not_granted(const std::vector<claim>&, std::error_code) override { counted->called(); }
+        void not_granted(const claim_list&, std::error_code, const std::string&) override { counted->called(); }
         std::shared_ptr<tally> counted;
     };
     client holder{url};

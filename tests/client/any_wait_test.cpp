@@ -1,5 +1,4 @@
-// acquire_options::wait takes any duration and any clock's time_point. Not in CMakeLists.txt yet: today the option
-// takes milliseconds alone. API: acquire_options::wait converts from every duration and time_point.
+// acquire_options::wait takes any duration and any clock's time_point.
 #include <gtest/gtest.h>
 
 #include <chrono>

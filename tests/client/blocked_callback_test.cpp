@@ -30,7 +30,6 @@ protected:
         std::promise<void> lost;
         const std::stop_callback on_loss{limited.lost(), [&] { lost.set_value(); }};
         const auto called = std::make_shared<std::promise<std::error_code>>();  // the callback may come late
-        // API: a form without a stop_token exists.
         b.async_acquire(exclusive("other"), {}, {},
                         [called](std::error_code error, const lease&) { called->set_value(error); });
 
@@ -56,7 +55,6 @@ protected:
 
 TEST_F(BlockedCallback, OfAnAcquireDelaysNoOtherClient) {
     client a{store->url(), {.ttl = ttl, .label = {}}};
-    // API: a form without a stop_token exists.
     a.async_acquire(exclusive("a"), {}, {}, [&](std::error_code, const lease&) {
         begun.count_down();
         end.wait();

@@ -1,7 +1,5 @@
 // The forms of async_acquire that take a callback: with and without a stop_token, and with a callback that can only be
-// moved. Not in CMakeLists.txt yet: today a callback needs a stop_token and must be copyable. It belongs to the label
-// unit and links baton::baton. API: async_acquire(claims, options, callback), async_acquire(claims, options,
-// stop_token, callback).
+// moved.
 #include <gtest/gtest.h>
 
 #include <future>

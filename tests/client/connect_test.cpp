@@ -1,6 +1,4 @@
-// client::connect waits until the store has answered, and says why it did not. Not in CMakeLists.txt yet: the function
-// does not exist today. It belongs to the label redis and links test_redis and baton::baton.
-// API: client::connect(wait), observer::connected().
+// client::connect waits until the store has answered, and says why it did not.
 #include <gtest/gtest.h>
 
 #include <mutex>
@@ -21,7 +19,7 @@ class order_of_calls final : public observer {
 public:
     void connected() override { note("connected"); }
     void reconnected() override { note("reconnected"); }
-    void granted(const std::vector<claim>&, std::uint64_t, std::chrono::microseconds) override { note("granted"); }
+    void granted(const claim_list&, std::uint64_t, std::chrono::microseconds) override { note("granted"); }
     [[nodiscard]] std::vector<std::string> told() const {
         const std::lock_guard lock{mutex_};
         return told_;

@@ -63,7 +63,6 @@ protected:
     }
     /// Runs `function` on the callback thread of `waiter`.
     void call_back(std::function<void()> function) {
-        // API: a form without a stop_token exists.
         waiter.async_acquire(shared("of callbacks"), {}, {},
                              [function = std::move(function)](std::error_code, const lease&) { function(); });
     }

@@ -50,7 +50,6 @@ inline void expect_outage_of_try_lock_for(client used, const std::string& reason
 inline void expect_outage_of_a_callback(client used) {
     const acquire_options briefly{.wait = std::chrono::milliseconds{300}};
     std::promise<std::error_code> told;
-    // API: a form without a stop_token exists.
     used.async_acquire(exclusive("ledger"), briefly, {},
                        [&](std::error_code error, const lease&) { told.set_value(error); });
     const std::error_code error = bounded(used, [&] { return told.get_future().get(); });

@@ -16,7 +16,7 @@ void say(const char* line) {
 
 struct printer final : baton::observer {
     void unsure() override { say("unsure"); }
-    void lost(const std::vector<baton::claim>&, std::uint64_t, baton::loss) override { say("lost"); }
+    void lost(const baton::claim_list&, std::uint64_t, baton::loss) override { say("lost"); }
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/process_wide.hpp"
 #include "base/slow_work.hpp"
 #include "baton/error.hpp"
 
