@@ -54,8 +54,9 @@ std::string agent_meant(const place& place) {
     return text;
 }
 
-void no_answer(const place& place) {
-    throw failure{exit_code::unreachable, "the engine at " + shown(place) + " does not answer"};
+void fail_unreachable(const place& place, const std::string& reason) {
+    throw failure{exit_code::unreachable,
+                  "cannot reach the engine at " + shown(place) + ": " + (reason.empty() ? "no answer" : reason)};
 }
 
 store_maker& store_maker_used() {

@@ -33,7 +33,7 @@ struct place {
 [[nodiscard]] std::string agent_meant(const place& place);
 
 /// The engine there is silent. Throws `failure` (unreachable).
-[[noreturn]] void no_answer(const place& place);
+[[noreturn]] void fail_unreachable(const place& place, const std::string& reason);
 
 /// Every verb gets its client here. The options are those of `local:`; other stores have no use for them. These throw
 /// `failure`.

@@ -24,7 +24,7 @@ action place_options::named_in(action asks) const {
             return asks();
         } catch (const error& failed) {
             if (failed.code() != errc::store_unavailable) throw;
-            no_answer(place.made());
+            fail_unreachable(place.made(), failed.reason());
         }
     };
 }

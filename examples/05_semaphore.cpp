@@ -3,7 +3,6 @@
 #include <baton/baton.hpp>
 
 #include <iostream>
-#include <mutex>
 
 namespace {
 
@@ -20,17 +19,17 @@ int main() {
     std::cout << "two have";
     print(two.slots("gpu"));
 
-    baton::semaphore gpu{client, "gpu", 4};  // the same for the standard's guards, one permit at a time
-    {
-        const std::scoped_lock guard{gpu};
-        std::cout << "one has";
-        print(gpu.slots());
-    }
+    baton::semaphore gpu{client, "gpu", {.limit = 4}};  // as std::counting_semaphore, one permit at a time
+    gpu.acquire();
+    gpu.acquire();
+    std::cout << (gpu.try_acquire() ? "a fifth\n" : "all four are taken\n");
+    gpu.release();
+    gpu.release();
 
     if (!client.try_acquire(baton::permits("gpu", {.count = 3, .limit = 4}))) std::cout << "three more do not fit\n";
 }
 
 // Output:
 // two have 0 1
-// one has 2
+// all four are taken
 // three more do not fit

@@ -116,7 +116,8 @@ command_run::result command_run::without_lease(const turn& turn) {
     const std::string wanted = names_of(options_.claims);
     if (turn.signal != 0) return {number(exit_code::by_signal) + turn.signal, turn.signal};
     if (turn.guardian_lost) throw failure{exit_code::internal, "the guardian was killed; nothing was started"};
-    if (turn.unreached) no_answer(options_.place);
+    if (turn.unreached || turn.error == errc::store_unavailable)
+        fail_unreachable(options_.place, printable(turn.text));
     if (turn.paused)
         return not_acquired("paused", "did not get " + wanted + ": " + pause_text(*turn.paused),
                             {{"paused_ms", std::int64_t{turn.paused->count() / 1'000}}});

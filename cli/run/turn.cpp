@@ -202,6 +202,11 @@ void wait_observer::not_granted(const claim_list&, std::error_code, const std::s
     why_not_ = text;
 }
 
+void wait_observer::reconnecting(std::error_code error, const std::string& text) {
+    const std::lock_guard lock{mutex_};
+    why_not_ = error.message() + (text.empty() ? "" : ": " + text);
+}
+
 /// A request that was not queued had no place to lose: the client asks again, and the answer says it all.
 void wait_observer::session_replaced() {
     if (std::exchange(queued_, false)) ::eventfd_write(wake_, 1);
@@ -264,7 +269,7 @@ turn await_turn(client& client, const run_options& options, steady_clock::time_p
     }
     voice.redraw("");
     if (result.busy) result.paused = pause_left(looker);
-    if (result.error) result.text = observer.why_not();
+    if (result.error || result.unreached) result.text = observer.why_not();
     // What was granted in the moment of leaving is given back unused.
     if (result.signal != 0 || result.guardian_lost) result.granted.release_unfinished();
     return result;

@@ -42,10 +42,11 @@ public:
     /// Whether a place was lost since the last call.
     [[nodiscard]] bool take_lost_place();
 
-    /// What the store said when it did not grant the request.
+    /// What the store said when it did not grant the request, or why it cannot be reached.
     [[nodiscard]] std::string why_not() const;
 
     void connected() override { reached_ = true; }
+    void reconnecting(std::error_code error, const std::string& text) override;
     void not_granted(const claim_list& claims, std::error_code error, const std::string& text) override;
     void queued(const claim_list& /*claims*/) override { queued_ = true; }
     void session_replaced() override;

@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <span>
 
 #include "keeper.hpp"
 
@@ -22,21 +23,21 @@ void tell(const keeper::notices& notices) {
 
 class turnstile::desk {
 public:
-    void serve(const keeper::listener& from, const std::vector<baton::tagged_command>& messages) {
+    void serve(const keeper::listener& from, std::span<const baton::tagged_command> commands) {
         std::vector<std::optional<keeper::events>> answers;
         keeper::notices notices;
         {
             const std::lock_guard lock{mutex_};
-            for (const baton::tagged_command& each : messages) answers.push_back(keeper_.perform(each.command, from));
+            for (const baton::tagged_command& each : commands) answers.push_back(keeper_.perform(each.command, from));
             notices = keeper_.take_notices();
         }
         changed_.notify_one();
         if (const auto heard = from.lock()) {
-            for (std::size_t i = 0; i < messages.size(); ++i) {
+            for (std::size_t i = 0; i < commands.size(); ++i) {
                 if (answers[i])
-                    heard->replied(messages[i].tag, only_lineage, std::move(*answers[i]));
+                    heard->replied(commands[i].tag, only_lineage, *answers[i]);
                 else
-                    heard->failed(messages[i].tag, baton::command_failure::rejected, baton::errc::unsupported);
+                    heard->failed(commands[i].tag, baton::command_failure::rejected, {baton::errc::unsupported});
             }
         }
         tell(notices);
@@ -73,10 +74,10 @@ public:
     line(std::shared_ptr<turnstile::desk> desk, std::weak_ptr<baton::store_listener> listener)
         : desk_{std::move(desk)}, listener_{std::move(listener)} {}
 
-    void send(std::span<baton::tagged_command> messages) override { desk_->serve(listener_, messages); }
+    void send(std::span<baton::tagged_command> commands) override { desk_->serve(listener_, commands); }
     void reset() override {}  // a function call is never silent
     void inspect(const baton::inspect_filter&, baton::inspect_answer answer) override {
-        answer(baton::errc::unsupported, {});
+        answer({baton::errc::unsupported}, {});
     }
 
 private:

@@ -60,7 +60,8 @@ struct client_options {
 };
 
 struct acquire_options {
-    /// Bounds the whole request: a duration, or a time_point of any clock. None: as long as it takes. Zero: a try.
+    /// Bounds the whole request: a duration, or a time_point of any clock. None: as long as it takes, or for a try no
+    /// time at all.
     std::optional<time_limit> wait = std::nullopt;
     /// The grant ends after this, however alive its holder is.
     std::optional<time_span> max_hold = std::nullopt;
@@ -99,8 +100,8 @@ public:
     [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options, const std::stop_token& stop,
                                 std::error_code& error);
 
-    /// Now or not at all: empty if anybody holds or waits. Throws `error` for anything but busy; errc::store_unavailable
-    /// after `client_options::patience` without an answer.
+    /// Now or not at all: empty if anybody holds or waits. With `options.wait`, empty if others held it for that long.
+    /// Throws `error` for anything else; errc::store_unavailable after `client_options::patience` without an answer.
     [[nodiscard]] std::optional<lease> try_acquire(const claims& claims, const acquire_options& options = {});
     [[nodiscard]] std::optional<lease> try_acquire(const claims& claims, const acquire_options& options,
                                                    std::error_code& error);

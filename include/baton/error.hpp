@@ -1,6 +1,7 @@
 /// What can go wrong, as std::error_code values of one category. Busy is not among them: it is an empty result.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <system_error>
 
@@ -56,7 +57,16 @@ enum class error_kind {
 /// What the throwing forms throw. `what()` says in words what happened and to which names.
 class error : public std::system_error {
 public:
-    using std::system_error::system_error;
+    /// `reason` is added to `what`.
+    error(std::error_code code, const std::string& what, const std::string& reason = {})
+        : std::system_error{code, reason.empty() ? what : what + ": " + reason},
+          reason_{std::make_shared<const std::string>(reason)} {}
+
+    /// What the server or the system said about it, without control characters; empty: nothing.
+    [[nodiscard]] const std::string& reason() const noexcept { return *reason_; }
+
+private:
+    std::shared_ptr<const std::string> reason_;  // so that copies do not throw
 };
 
 }  // namespace v1

@@ -31,11 +31,7 @@ public:
     void acquire() { keep(client_.acquire(claims_, options_)); }
     /// False if there are not enough, or others wait. An outage is no reason to say so: then it throws
     /// errc::store_unavailable.
-    bool try_acquire() {
-        auto lease = client_.try_acquire(claims_, options_);
-        if (lease) keep(std::move(*lease));
-        return lease.has_value();
-    }
+    bool try_acquire() { return try_acquire(std::chrono::seconds{0}); }
     template <typename Rep, typename Period> bool try_acquire_for(const std::chrono::duration<Rep, Period>& wait) {
         return try_acquire(wait);
     }
@@ -63,12 +59,9 @@ private:
     bool try_acquire(time_limit wait) {
         acquire_options options = options_;
         options.wait = wait;
-        std::error_code why;
-        lease lease = client_.acquire(claims_, options, why);
-        if (why == errc::timed_out) return false;
-        if (why) throw error{why, "acquire"};
-        keep(std::move(lease));
-        return true;
+        auto lease = client_.try_acquire(claims_, options);
+        if (lease) keep(std::move(*lease));
+        return lease.has_value();
     }
     void keep(lease lease) {
         const std::lock_guard lock{mutex_};

@@ -1,9 +1,8 @@
 /// What mutex and shared_mutex are made of: an object that several threads share, with at most one lease for each.
 #pragma once
 
-#include <memory>
+#include <chrono>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -23,24 +22,14 @@ public:
         keep(client_.acquire(claims, options_));
     }
 
-    /// False if others hold it, or this thread does.
-    bool try_lock(const claims& claims) {
-        if (held_here()) return false;
-        auto lease = client_.try_acquire(claims, options_);
-        if (lease) keep(std::move(*lease));
-        return lease.has_value();
-    }
-
-    bool try_lock(const claims& claims, time_limit wait) {
+    /// False if others hold it for that long, or this thread holds it.
+    bool try_lock(const claims& claims, time_limit wait = std::chrono::seconds{0}) {
         if (held_here()) return false;
         acquire_options options = options_;
         options.wait = wait;
-        std::error_code why;
-        lease lease = client_.acquire(claims, options, why);
-        if (why == errc::timed_out) return false;
-        if (why) throw error{why, "lock"};
-        keep(std::move(lease));
-        return true;
+        auto lease = client_.try_acquire(claims, options);
+        if (lease) keep(std::move(*lease));
+        return lease.has_value();
     }
 
     /// What this thread holds.

@@ -47,6 +47,9 @@ private:
     bool stopping_ = false;
 };
 
+/// Threads of their own for loss signals: however many callbacks block, they delay none of these.
+class loss_threads final : public callback_threads {};
+
 class callback_queue : public std::enable_shared_from_this<callback_queue> {
 public:
     using callback = completion_callback<>;

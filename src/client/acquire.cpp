@@ -180,9 +180,11 @@ void session::fail(record& record, store_error error) {
     forget(record);
 }
 
-/// A wait that is over is the others' doing only if the store has said so: contention and an outage are told apart.
+/// Contention and an outage are told apart: the wait timed out only if the store has put the request into its queue and
+/// has answered since, as far as this process was there to ask.
 store_error session::why_waited_in_vain(client_time now, const record& record) const {
-    const bool contended = record.phase == phase::queued && up_ && keep_alive_.at(now) == standing::held;
+    const bool answers = keep_alive_.at(now) == standing::held || did_not_run_until(now);
+    const bool contended = record.phase == phase::queued && up_ && answers;
     return contended ? store_error{errc::timed_out} : unavailable();
 }
 

@@ -47,14 +47,21 @@ public:
     Answer answer{};
 };
 
-/// A wait of zero is a try: it does not wait for others.
-acquire_order order_of(const client_core& core, const claims& claims, const acquire_options& options, bool nowait) {
-    acquire_order order{claims.list(), nowait, {}, {}, options.queue_bound};
+/// Without a wait as long as it takes. A wait of zero does not wait for others, only for the store's answer.
+acquire_order order_of(const client_core& core, const claims& claims, const acquire_options& options,
+                       const std::optional<time_limit>& wait) {
+    acquire_order order{claims.list(), false, {}, {}, options.queue_bound};
     if (options.max_hold) order.hold_limit = options.max_hold->microseconds();
-    if (options.wait && !nowait) order.wait = options.wait->left().microseconds();
-    if (order.wait && order.wait->count() == 0) order.nowait = true;
+    if (wait) order.wait = wait->left().microseconds();
+    order.nowait = order.wait && order.wait->count() == 0;
     if (order.nowait) order.wait = core.options().patience;
     return order;
+}
+acquire_order acquire_order_of(const client_core& core, const claims& claims, const acquire_options& options) {
+    return order_of(core, claims, options, options.wait);
+}
+acquire_order try_order_of(const client_core& core, const claims& claims, const acquire_options& options) {
+    return order_of(core, claims, options, options.wait.value_or(std::chrono::seconds{0}));
 }
 
 std::string names_of(const claims& claims) {
@@ -99,10 +106,17 @@ std::shared_ptr<lease_state> wait_for_lease(const std::shared_ptr<client_core>& 
 
 lease lease_of(std::shared_ptr<lease_state> state) { return state ? lease_state::wrap(std::move(state)) : lease{}; }
 
-/// Busy, where the caller did not ask for a try: a wait of zero is over.
-store_error error_if_busy(const std::shared_ptr<lease_state>& state, store_error error) {
+/// What an acquire reports: busy is an error there, because the wait that was allowed is over.
+store_error acquire_error(const std::shared_ptr<lease_state>& state, store_error error) {
     if (!state && !error.code) error.code = errc::timed_out;
     return error;
+}
+/// What a try reports: that others held it for the whole wait is no error there, but an empty result.
+store_error try_error(store_error error) { return error.code == errc::timed_out ? store_error{} : std::move(error); }
+
+std::optional<lease> try_result(std::shared_ptr<lease_state> state) {
+    if (!state) return {};
+    return lease_of(std::move(state));
 }
 
 /// An acquire that nobody waits for.
@@ -221,8 +235,8 @@ lease client::acquire(const claims& claims, const acquire_options& options) { re
 lease client::acquire(const claims& claims, const acquire_options& options, const std::stop_token& stop) {
     const auto core = core_->shared_from_this();
     store_error error;
-    auto state = wait_for_lease(core, order_of(*core, claims, options, false), stop, error);
-    error = error_if_busy(state, std::move(error));
+    auto state = wait_for_lease(core, acquire_order_of(*core, claims, options), stop, error);
+    error = acquire_error(state, std::move(error));
     if (error.code) detail::fail(error, subject_of(*core, "acquire", claims, options, error.code));
     return lease_of(std::move(state));
 }
@@ -235,27 +249,26 @@ lease client::acquire(const claims& claims, const acquire_options& options, cons
                       std::error_code& error) {
     const auto core = core_->shared_from_this();
     store_error why;
-    auto state = wait_for_lease(core, order_of(*core, claims, options, false), stop, why);
-    error = error_if_busy(state, std::move(why)).code;
+    auto state = wait_for_lease(core, acquire_order_of(*core, claims, options), stop, why);
+    error = acquire_error(state, std::move(why)).code;
     return lease_of(std::move(state));
 }
 
 std::optional<lease> client::try_acquire(const claims& claims, const acquire_options& options) {
     const auto core = core_->shared_from_this();
     store_error error;
-    auto state = wait_for_lease(core, order_of(*core, claims, options, true), {}, error);
+    auto state = wait_for_lease(core, try_order_of(*core, claims, options), {}, error);
+    error = try_error(std::move(error));
     if (error.code) detail::fail(error, subject_of(*core, "try_acquire", claims, options, error.code));
-    if (!state) return {};
-    return lease_of(std::move(state));
+    return try_result(std::move(state));
 }
 
 std::optional<lease> client::try_acquire(const claims& claims, const acquire_options& options, std::error_code& error) {
     const auto core = core_->shared_from_this();
     store_error why;
-    auto state = wait_for_lease(core, order_of(*core, claims, options, true), {}, why);
-    error = why.code;
-    if (!state) return {};
-    return lease_of(std::move(state));
+    auto state = wait_for_lease(core, try_order_of(*core, claims, options), {}, why);
+    error = try_error(std::move(why)).code;
+    return try_result(std::move(state));
 }
 
 void client::async_acquire(const claims& claims, const acquire_options& options, acquire_callback done) {
@@ -267,9 +280,9 @@ void client::async_acquire(const claims& claims, const acquire_options& options,
     const auto core = core_->shared_from_this();
     if (core->fork().in_child()) return done(errc::forked, lease{});
     async_acquire_operation::begin(
-        core, order_of(*core, claims, options, false), stop,
+        core, acquire_order_of(*core, claims, options), stop,
         [core, done = std::move(done)](std::shared_ptr<lease_state> state, store_error error) mutable {
-            const std::error_code code = error_if_busy(state, std::move(error)).code;
+            const std::error_code code = acquire_error(state, std::move(error)).code;
             core->call_back([done = std::move(done), code, lease = lease_of(std::move(state))]() mutable {
                 done(code, std::move(lease));
             });
@@ -280,11 +293,10 @@ void client::async_try_acquire(const claims& claims, const acquire_options& opti
     const auto core = core_->shared_from_this();
     if (core->fork().in_child()) return done(errc::forked, std::nullopt);
     async_acquire_operation::begin(
-        core, order_of(*core, claims, options, true), {},
-        [core, done = std::move(done)](std::shared_ptr<lease_state> state, const store_error& error) mutable {
-            std::optional<lease> lease;
-            if (state) lease = lease_of(std::move(state));
-            core->call_back([done = std::move(done), code = error.code, lease = std::move(lease)]() mutable {
+        core, try_order_of(*core, claims, options), {},
+        [core, done = std::move(done)](std::shared_ptr<lease_state> state, store_error error) mutable {
+            const std::error_code code = try_error(std::move(error)).code;
+            core->call_back([done = std::move(done), code, lease = try_result(std::move(state))]() mutable {
                 done(code, std::move(lease));
             });
         });
@@ -312,9 +324,9 @@ async_result<lease> client::async_acquire(const claims& claims, const acquire_op
     const auto core = core_->shared_from_this();
     return detail::await_result<lease>(core, "acquire " + names_of(claims), [=](const auto& state) {
         return async_acquire_operation::begin(
-            core, order_of(*core, claims, options, false), stop,
+            core, acquire_order_of(*core, claims, options), stop,
             [state](std::shared_ptr<lease_state> lease, store_error error) {
-                error = error_if_busy(lease, std::move(error));
+                error = acquire_error(lease, std::move(error));
                 state->complete(std::move(error), lease_of(std::move(lease)));
             });
     });
@@ -325,11 +337,9 @@ async_result<std::optional<lease>> client::async_try_acquire(const claims& claim
     return detail::await_result<std::optional<lease>>(
         core, "try_acquire " + names_of(claims), [=](const auto& state) {
             return async_acquire_operation::begin(
-                core, order_of(*core, claims, options, true), {},
+                core, try_order_of(*core, claims, options), {},
                 [state](std::shared_ptr<lease_state> granted, store_error error) {
-                    std::optional<lease> lease;
-                    if (granted) lease = lease_of(std::move(granted));
-                    state->complete(std::move(error), std::move(lease));
+                    state->complete(try_error(std::move(error)), try_result(std::move(granted)));
                 });
         });
 }

@@ -43,8 +43,9 @@ client_core::client_core(std::shared_ptr<baton::store> store, client_options opt
       stand_in_{stand_in},
       clock_{store->clock()},
       threads_{process_wide<callback_threads>()},
+      loss_threads_{process_wide<loss_threads>()},
       callbacks_{std::make_shared<callback_queue>(*threads_)},
-      losses_{std::make_shared<callback_queue>(*threads_)},
+      losses_{std::make_shared<callback_queue>(*loss_threads_)},
       session_{options_of(*store, options_, std::move(stand_in)), draw_id},
       store_{std::move(store)},
       loop_{process_wide<event_loop>()} {
@@ -221,12 +222,15 @@ void client_core::perform(const observed& effect) {
             case observed::what::connected: return observer.connected();
             case observed::what::reconnected: return observer.reconnected();
             case observed::what::session_replaced: return observer.session_replaced();
+            case observed::what::reconnecting: return observer.reconnecting(effect.error.code, effect.error.text);
+            case observed::what::store_error: return observer.store_error(effect.error.code, effect.error.text);
         }
     });
 }
 
 void client_core::observe(std::function<void(observer&)> what) {
-    if (options_.observer) call_back([observer = options_.observer, what = std::move(what)] { what(*observer); });
+    if (!options_.observer || !observed_) return;
+    call_back([observer = options_.observer, what = std::move(what)] { what(*observer); });
 }
 
 handle client_core::acquire(acquire_order order, acquire_listener& listener) {
@@ -238,12 +242,8 @@ handle client_core::acquire(acquire_order order, acquire_listener& listener) {
     state->clock = clock_;
     order.owner = state;
     handle made = 0;
-    bool asked = false;
-    run([&](session& session, client_time now) {
-        made = session.acquire(now, std::move(order));
-        asked = true;
-    });
-    if (!asked) listener.acquired(nullptr, {errc::closed});
+    const bool ran = run([&](session& session, client_time now) { made = session.acquire(now, std::move(order)); });
+    if (!ran) listener.acquired(nullptr, {errc::closed});
     return made;
 }
 
@@ -261,26 +261,34 @@ void client_core::release(lease_state& lease, protocol::manner manner) {
 }
 
 void client_core::operate(protocol::command command, on_operated done) {
-    run([&](session& session, client_time now) {
+    const bool ran = run([&](session& session, client_time now) {
         operations_.emplace(session.operate(now, std::move(command), options_.patience), std::move(done));
     });
+    if (!ran) done({0, {errc::closed}});
 }
 
 void client_core::look(const inspect_filter& filter, on_looked done) {
-    run([&](session& session, client_time now) {
+    const bool ran = run([&](session& session, client_time now) {
         looks_.emplace(session.look(now, options_.patience), looking{filter, std::move(done)});
     });
+    if (!ran) done({errc::closed}, {});
 }
 
 void client_core::connect(client_duration wait, on_operated done) {
-    run([&](session& session, client_time now) { operations_.emplace(session.connect(now, wait), std::move(done)); });
+    const bool ran = run(
+        [&](session& session, client_time now) { operations_.emplace(session.connect(now, wait), std::move(done)); });
+    if (!ran) done({0, {errc::closed}});
 }
 
 void client_core::close(client_duration wait, on_operated done) {
-    run([&](session& session, client_time now) {
+    const bool ran = run([&](session& session, client_time now) {
         was_closed_ = true;
-        operations_.emplace(session.close(now, wait), std::move(done));
+        operations_.emplace(session.close(now, wait), [this, done = std::move(done)](operated answer) mutable {
+            observed_ = false;
+            done(std::move(answer));
+        });
     });
+    if (!ran) done({0, {errc::closed}});
 }
 
 // The users of the leases hear of the end, and have heard, before the store does.
@@ -338,6 +346,7 @@ void client_core::shut() {
     // These go here, and not with the last share in this client, which may be on one of the threads: so that the threads
     // are waited for, and do not outlive a program that ends now.
     std::shared_ptr<callback_threads> threads;
+    std::shared_ptr<loss_threads> loss_threads;
     std::shared_ptr<baton::store> store;
     std::shared_ptr<event_loop> loop;
     std::unique_ptr<store_line> line;
@@ -349,6 +358,7 @@ void client_core::shut() {
         performed_.wait(lock, [this] { return !performing_ || performer_ == std::this_thread::get_id(); });
         timer_.reset();
         threads.swap(threads_);
+        loss_threads.swap(loss_threads_);
         store.swap(store_);
         loop.swap(loop_);
         line.swap(line_);
@@ -367,11 +377,7 @@ void client_core::up(lineage lineage) noexcept {
 }
 
 void client_core::down(const store_error& why) noexcept {
-    run([&](session& session, client_time now) {
-        if (options_.observer)
-            observe([why](observer& observer) { observer.reconnecting(why.code, why.text); });
-        session.line_down(now, why);
-    });
+    run([&](session& session, client_time now) { session.line_down(now, why); });
 }
 
 void client_core::replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept {
@@ -379,11 +385,7 @@ void client_core::replied(command_tag tag, lineage lineage, std::span<const prot
 }
 
 void client_core::failed(command_tag tag, command_failure how, const store_error& why) noexcept {
-    run([&](session& session, client_time now) {
-        if (options_.observer)
-            observe([why](observer& observer) { observer.store_error(why.code, why.text); });
-        session.reply_failed(now, tag, how, why);
-    });
+    run([&](session& session, client_time now) { session.reply_failed(now, tag, how, why); });
 }
 
 void client_core::noticed(lineage lineage, protocol::event event) noexcept {

@@ -7,12 +7,13 @@
 //     is at it already, that one performs these as well.
 //  3. So nothing of the user's or of the store's is called under the mutex. A store may answer within `send`, on any
 //     thread, or not at all: its answer is an input like the others.
-//  4. Whoever waits has a listener or a waiter on its own stack, which an effect completes. Callbacks, observers and
-//     loss signals are passed on to the callback threads: two queues, so that no callback delays a loss signal.
+//  4. A caller that waits has a listener or a waiter on its own stack, which an effect completes. Callbacks, the observer
+//     and loss signals run on the callback threads: two queues, so that no callback delays a loss signal.
 //  5. A caller that waits may serve the event loop meanwhile. Timers and sockets are the loop's.
 //  6. No state hangs on a thread: the driver does not care on which one it runs.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -85,12 +86,13 @@ private:
         on_looked done;
     };
 
-    /// Every input of the machine comes through here. After the end of the client nothing is one.
-    template <typename Input> void run(Input input) {
+    /// Every input of the machine comes through here. False after the end of the client: then nothing is done.
+    template <typename Input> bool run(Input input) {
         std::unique_lock lock{mutex_};
-        if (shut_) return;
+        if (shut_) return false;
         input(session_, now());
         perform_effects(lock);
+        return true;
     }
     void perform_effects(std::unique_lock<std::mutex>& lock);
     void close(client_duration wait, on_operated done);
@@ -118,8 +120,10 @@ private:
     const lease_clock clock_;
     const fork_guard fork_;
     std::shared_ptr<callback_threads> threads_;        // until it is shut
+    std::shared_ptr<loss_threads> loss_threads_;       // until it is shut
     const std::shared_ptr<callback_queue> callbacks_;  // of the user's callbacks and the observer
     const std::shared_ptr<callback_queue> losses_;     // of loss signals
+    std::atomic<bool> observed_{true};                 // until it is closed
     const std::shared_ptr<moving_time> believed_ = std::make_shared<moving_time>();
 
     std::mutex mutex_;

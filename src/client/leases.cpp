@@ -62,11 +62,11 @@ void session::hear_of_stand_in(client_time now) {
 void session::lose_unrenewed(client_time now) {
     const auto deadline = keep_alive_.deadline();
     if (!deadline || now < *deadline) return;
-    const bool slept = last_input_ && now - *last_input_ > std::chrono::microseconds{options_.ttl} / 2;
+    const loss reason = did_not_run_until(now) ? loss::process_paused : loss::expired;
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
         if (record.phase == phase::held && !record.frozen)
-            lose_early(now, record, slept ? loss::process_paused : loss::expired, *deadline + keep_alive_.margin());
+            lose_early(now, record, reason, *deadline + keep_alive_.margin());
     }
 }
 

@@ -149,7 +149,9 @@ void session::reconcile(client_time now, record& record, const protocol::request
             return;
         case phase::held:
             if (state != nullptr && state->fence == record.grant.fence) {
-                if (settled && std::exchange(record.frozen, std::nullopt)) update_cap(record);
+                // An answer so late that it prolongs nothing leaves the old deadline in place.
+                const bool prolonged = settled && keep_alive_.at(now) != standing::lost;
+                if (prolonged && std::exchange(record.frozen, std::nullopt)) update_cap(record);
             } else if (news) {
                 lose(record, loss::state_lost);
             }

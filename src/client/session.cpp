@@ -30,6 +30,7 @@ void session::line_down(client_time now, store_error why) {
     opened_ = false;
     is_alive_ = false;
     line_error_ = std::move(why);
+    act(observed{.what = observed::what::reconnecting, .error = line_error_});
     forget_questions();
     keep_alive_.forget_unanswered();
     // What is wrong with a space does not mend itself: a request without a place there is not made to wait for it.
@@ -125,6 +126,7 @@ void session::unknown_session(client_time now, protocol::instant then) {
 
 void session::reply_failed(client_time now, tag tag, command_failure how, const store_error& error) {
     pass_time(now);
+    act(observed{.what = observed::what::store_error, .error = error});
     const sent* asked = sent_.get(tag);
     if (asked == nullptr) return;
     const sent question = *asked;
@@ -219,6 +221,11 @@ void session::set_alarm(record& record) {
     if (record.alarm) alarms_.erase({*record.alarm, record.handle});
     if (next) alarms_.emplace(*next, record.handle);
     record.alarm = next;
+}
+
+/// The process was stopped, or the machine asleep, for so long that nothing could be renewed or answered.
+bool session::did_not_run_until(client_time now) const {
+    return last_input_ && now - *last_input_ > client_duration{options_.ttl} / 2;
 }
 
 /// `open` was sent and is not answered.

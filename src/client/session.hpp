@@ -131,9 +131,12 @@ struct observed {
         connected,
         reconnected,
         session_replaced,
+        reconnecting,  // with the error that ended the connection
+        store_error,   // with what the store answered to a command
     } what;
     request_owner owner = nullptr;
     request_owner other = nullptr;
+    baton::store_error error = {};
 };
 using action = std::variant<send, reset_line, look, acquired, not_acquired, believe, capped, lost, released, operated,
                             keep_elsewhere, observed>;
@@ -262,6 +265,7 @@ private:
     [[nodiscard]] bool can_talk() const { return up_ && opened_ && !closing_; }
     [[nodiscard]] bool can_ask() const { return can_talk() && !presented_; }
     [[nodiscard]] bool opening() const;
+    [[nodiscard]] bool did_not_run_until(client_time now) const;
     [[nodiscard]] client_time not_before(protocol::instant engine, client_time now) const;
     [[nodiscard]] client_time safely_before(protocol::instant engine, client_time now) const;
     template <typename Action> void act(Action action) { actions_.push_back(std::move(action)); }

@@ -248,8 +248,9 @@ TEST_F(OnRedis, NobodyReadsThePassword) {
 TEST_F(OnRedis, WithoutAServerEveryVerbSaysSoAndIs69) {
     const std::string url = at("bob:s3cret@", "pause=off");
     server_->kill();
-    const std::string sentence =
-        "baton: the engine at redis://127.0.0.1:" + std::to_string(server_->tcp().port) + "/0 does not answer\n";
+    const std::string port = std::to_string(server_->tcp().port);
+    const std::string sentence = "baton: cannot reach the engine at redis://127.0.0.1:" + port +
+                                 "/0: Connection refused: 127.0.0.1 port " + port + "\n";
     const std::vector<std::vector<std::string>> verbs{{"run", "-n", "-l", "a", "--", "echo", "no"},
                                                       {"run", "-w", "300ms", "-l", "a", "--", "echo", "no"},
                                                       {"ls"},

@@ -11,6 +11,7 @@
 
 #include "../eventually.hpp"
 #include "baton/client.hpp"
+#include "baton/contract/faulty_store.hpp"
 
 namespace baton::client_tests {
 namespace {
@@ -89,6 +90,21 @@ TEST_F(AfterClose, NoCallOfTheObserverRuns) {
     close(client);
     EXPECT_TRUE(eventually([&] { return counted->calls == many; }));
     EXPECT_EQ(counted->late, 0) << "of " << many;
+}
+
+TEST_F(AfterClose, TheObserverIsNotToldThatTheConnectionBreaks) {
+    struct watcher final : observer {
+        explicit watcher(std::shared_ptr<tally> counted) : counted{std::move(counted)} {}
+        void reconnecting(std::error_code, const std::string&) override { counted->called(); }
+        std::shared_ptr<tally> counted;
+    };
+    const auto store = std::make_shared<contract::faulty_store>(make_store(url));
+    client client{store, {.label = {}, .observer = std::make_shared<watcher>(counted)}};
+    client.connect();
+    close(client);
+    store->cut();
+    client.close(20s);  // returns when all callbacks that were queued have run
+    EXPECT_EQ(counted->calls, 0);
 }
 
 // A close within a callback cannot wait for that callback. It does not block for ever.

@@ -1,7 +1,11 @@
 // Another thread calls exit while the main thread waits in acquire for a name that a static lease holds. The thread
 // calls exit as soon as the store shows the waiter. The main thread waits on a copy of the static client, which exit
-// does not destroy: all that exit destroys under the waiting thread is the library's own.
+// does not destroy: all that exit destroys under the waiting thread is the library's own. What that thread is granted at
+// the end stays held until its ttl is over, so each process has a name of its own.
+#include <unistd.h>
+
 #include <cstdlib>
+#include <string>
 #include <thread>
 
 #include "baton/baton.hpp"
@@ -13,23 +17,23 @@ baton::client& the_client() {
     return client;
 }
 
-bool has_waiter() {
-    for (const auto& resource : the_client().inspect().resources)
-        if (!resource.queue.empty()) return true;
-    return false;
+bool has_waiter(const std::string& name) {
+    const auto seen = the_client().inspect({baton::inspect_filter::match::exact, name, false});
+    return !seen.resources.empty() && !seen.resources.front().queue.empty();
 }
 
 }  // namespace
 
 int main() {
-    static const baton::lease held = the_client().acquire(baton::exclusive("held"));
-    std::thread{[] {
-        while (!has_waiter()) std::this_thread::yield();
+    const std::string name = "held by " + std::to_string(getpid());
+    static const baton::lease held = the_client().acquire(baton::exclusive(name));
+    std::thread{[name] {
+        while (!has_waiter(name)) std::this_thread::yield();
         std::exit(7);
     }}.detach();
     baton::client copy = the_client();
     std::error_code error;
-    const baton::lease next = copy.acquire(baton::exclusive("held"), {}, error);
+    const baton::lease next = copy.acquire(baton::exclusive(name), {}, error);
     // The wait may end because exit destroyed the static lease. The process ends on the other thread.
     for (;;) std::this_thread::sleep_for(std::chrono::seconds{1});
 }

@@ -325,6 +325,30 @@ TEST_F(Lease, IsNotProlongedByAnotherLineageUntilThatHasConfirmedIt) {
     EXPECT_TRUE(session.valid(handle, now + ttl - margin - 1us));
 }
 
+// The answer of the new lineage comes after its connection was given up as silent: it counts as no renewal. The lease
+// keeps its old deadline, and its loss is reported then.
+TEST_F(Lease, KeepsItsOldDeadlineIfTheAnswerOfAnotherLineageComesTooLate) {
+    connect();
+    const handle handle = hold();
+    const client_time opened = now;
+    session.line_down(now);
+    advance(1s);
+    lineage_now = first_lineage + 1;
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    advance(ttl / 4);
+    session.wake(now);
+    ASSERT_TRUE(take<reset_line>());
+    reply(open->first, alive({{1, 100, 200}}));
+    EXPECT_TRUE(session.valid(handle, now));
+    EXPECT_FALSE(take<lost>());
+    advance(opened + ttl - margin - now);
+    session.wake(now);
+    EXPECT_FALSE(session.valid(handle, now));
+    EXPECT_TRUE(take<lost>());
+}
+
 TEST_F(Lease, AnAnswerOfAnotherLineageIsNoRenewalButAReasonToOpenAnew) {
     connect();
     const handle handle = hold();

@@ -210,7 +210,7 @@ END
 asio_symbols() { "$NM" -C "$1" | grep -E '(^|[^A-Za-z0-9_:])asio::' || true; }
 
 SeeNoAsioInTheLibrary() {
-    [[ $("$NM" -C "$LIBRARY") == *baton::client::acquire* ]] || die 'nm does not see the library'
+    [[ $("$NM" -C "$LIBRARY") == *baton::v1::client::acquire* ]] || die 'nm does not see the library'
     expect_equal 'symbols of Asio' '' "$(asio_symbols "$LIBRARY")"
 
     # The check is not blind, and a renamed Asio passes.
@@ -238,7 +238,8 @@ AreToldWhichHeaderATokenNeeds() {
     cat >token.cpp <<'END'
 #include <baton/baton.hpp>
 void use(baton::client client) {
-    client.async_acquire(baton::exclusive("ledger"), [](std::error_code, baton::lease) {});
+    struct use_awaitable {} token;
+    client.async_acquire(baton::exclusive("ledger"), token);
 }
 END
     run compile -I"$SOURCE/include" -fsyntax-only token.cpp

@@ -16,7 +16,7 @@ const bool added = baton::contract::add({
     .fresh_space =
         [] {
             const auto store =
-                baton::broken::store_with(fault() == "does_more" ? "none" : fault(), baton::make_store("memory:"));
+                baton::broken::store_with(fault() == "does_more" ? "none" : fault(), baton::make_store("memory:" + baton::contract::fresh_name()));
             return [store] { return store; };
         },
     // One of them is the description: it denies what the store does.

@@ -9,7 +9,8 @@ baton::contract::description restricted(const std::string& name, const baton::co
     return {.name = name,
             .fresh_space =
                 [name] {
-                    const auto store = baton::broken::store_with("only_" + name, baton::make_store("memory:"));
+                    const auto store = baton::broken::store_with(
+                        "only_" + name, baton::make_store("memory:" + baton::contract::fresh_name()));
                     return [store] { return store; };
                 },
             .can = can};

@@ -29,7 +29,8 @@ protected:
 
     /// A session that holds the name, and is never heard of again.
     void let_one_die_with(const std::string& name, std::chrono::milliseconds ttl) {
-        const client first{url_, {.ttl = 60s, .label = "makes the space"}};
+        client first{url_, {.ttl = 60s, .label = "makes the space"}};
+        first.connect();
         const protocol::session_id dead{1, 1};
         const std::string made = server_->ask({"HGET", "baton:{default}:m", ""}).text;
         const lineage lineage = std::stoull(made.substr(16, 16));

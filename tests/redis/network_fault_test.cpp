@@ -166,6 +166,7 @@ TEST_F(RedisNetworkFault, ALateReleaseFreesNothingNew) {
 
 TEST_F(RedisNetworkFault, ALateAcquireIsGrantedOnceAndHoldsNothingAfterItsRelease) {
     client cut = client_at(proxy->at());
+    cut.connect();
     client straight = client_at(server->at());
     for (int i = 0; i < 20; ++i) {
         const auto before = proxy->seen();
