@@ -1,15 +1,21 @@
-/// The adapter for Asio: `client.async_acquire(claims, [options,] token)` with any completion token for
-/// void(std::error_code, baton::lease), as in
+/// The adapter for Asio: any completion token as the last argument of the asynchronous calls, as in
 ///
 ///     baton::lease mine = co_await client.async_acquire(baton::exclusive("ledger"), asio::use_awaitable);
 ///
-/// - The handler runs on its associated executor (none: Asio's system executor), never within the call. Work is
-///   outstanding there until then.
-/// - Any type of cancellation withdraws the request, and the handler hears asio::error::operation_aborted; if the grant
-///   came first, it hears of that. As everywhere in Asio, a signal is emitted on the handler's executor, not beside it.
+///     client.async_acquire(claims, [options,] token)        void(std::error_code, baton::lease)
+///     client.async_try_acquire(claims, [options,] token)    void(std::error_code, std::optional<baton::lease>)
+///     client.async_inspect(filter, token)                   void(std::error_code, baton::snapshot)
+///     client.async_close(wait, token)                       void(bool)
+///     lease.async_release(token)                            void(bool)
+///
+/// - The handler runs on its associated executor, never within the call. Work is outstanding there until then. A plain
+///   function, to which no executor is bound, is no token but a callback: it runs on a thread of the library.
+/// - Any type of cancellation withdraws a request that waits, and the handler hears asio::error::operation_aborted; if
+///   the grant came first, it hears of that. Other operations are not cancelled. As everywhere in Asio, a signal is
+///   emitted on the handler's executor, not beside it.
 /// - Other errors are those of <baton/error.hpp>. What tokens throw for them is a std::system_error.
 /// - When the handler's context is destroyed, requests that still wait are withdrawn, and their handlers are destroyed.
-/// - The request does not keep the client alive: the end of the last client ends it with errc::closed.
+/// - An operation does not keep the client alive: the end of the last client ends it with errc::closed.
 ///
 /// Needs standalone Asio 1.22 or newer, whichever the program has: the library itself knows nothing of it.
 #pragma once
@@ -33,6 +39,7 @@
 #include <optional>
 #include <stop_token>
 #include <system_error>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -40,7 +47,7 @@
 
 namespace baton::detail {
 
-/// An acquire whose handler waits in some context.
+/// An operation whose handler waits in some context.
 class asio_wait {
 public:
     virtual ~asio_wait() = default;
@@ -96,31 +103,36 @@ template <typename Executor> std::shared_ptr<asio_waits> asio_waits_of(const Exe
 }
 
 /// What is posted to the handler's executor.
-template <typename Handler> struct asio_completion {
+template <typename Handler, typename... Results> struct asio_completion {
     using allocator_type = asio::associated_allocator_t<Handler>;
 
     Handler handler;
-    std::error_code error;
-    baton::lease lease;
+    std::tuple<Results...> results;
 
     [[nodiscard]] allocator_type get_allocator() const noexcept { return asio::get_associated_allocator(handler); }
 
     void operator()() {
         // Here and not earlier: slots are not thread-safe, and this is where their signals are emitted.
         if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) slot.clear();
-        std::move(handler)(error, std::move(lease));
+        std::apply(std::move(handler), std::move(results));
     }
 };
 
-template <typename Handler>
-class asio_acquire final : public asio_wait, public std::enable_shared_from_this<asio_acquire<Handler>> {
+inline std::error_code asio_error(std::error_code error) {
+    return error == std::errc::operation_canceled ? make_error_code(asio::error::operation_aborted) : error;
+}
+template <typename Result> Result&& asio_error(Result&& result) { return std::forward<Result>(result); }
+
+template <typename Handler, typename... Results>
+class asio_operation final : public asio_wait,
+                             public std::enable_shared_from_this<asio_operation<Handler, Results...>> {
 public:
-    explicit asio_acquire(Handler handler)
+    explicit asio_operation(Handler handler)
         : work_{asio::get_associated_executor(handler)},
           waits_{asio_waits_of(work_.get_executor())},
           handler_{std::move(handler)} {}
 
-    void start(client client, const claims& claims, const acquire_options& options) {
+    template <typename Begin> void start(Begin begin) {
         const auto self = this->shared_from_this();
         {
             const std::lock_guard lock{waits_->mutex};
@@ -131,8 +143,7 @@ public:
             slot.assign([stop = stop_](asio::cancellation_type type) mutable {
                 if (type != asio::cancellation_type::none) stop.request_stop();
             });
-        client.async_acquire(claims, options, stop_.get_token(),
-                             [self](std::error_code error, lease lease) { self->complete(error, std::move(lease)); });
+        begin(stop_.get_token(), [self](Results... results) { self->complete(std::move(results)...); });
     }
 
     void drop() noexcept override {
@@ -142,13 +153,13 @@ public:
     }
 
 private:
-    /// On the client's thread.
-    void complete(std::error_code error, lease lease) {
+    /// On a callback thread of the client.
+    void complete(Results... results) {
         const std::lock_guard lock{waits_->mutex};
-        if (waits_->closed) return;  // the context has gone, and `drop` has the rest; the lease releases itself
+        if (waits_->closed) return;  // the context has gone, and `drop` has the rest; a lease releases itself
         waits_->waiting.erase(place_);
-        if (error == std::errc::operation_canceled) error = asio::error::operation_aborted;
-        asio::post(work_.get_executor(), asio_completion<Handler>{std::move(*handler_), error, std::move(lease)});
+        asio::post(work_.get_executor(), asio_completion<Handler, Results...>{
+                                             std::move(*handler_), {asio_error(std::move(results))...}});
         handler_.reset();
         work_.reset();
     }
@@ -160,31 +171,28 @@ private:
     asio_waits::list::iterator place_;
 };
 
-/// Owns what it needs: some tokens keep it and begin later. Then it gives the client away, so as not to keep it alive.
-struct asio_initiation {
-    baton::client client;
-    baton::claims claims;
-    acquire_options options;
+/// Owns what it needs: some tokens keep it and begin later. Then it gives that away, so as not to keep a client alive.
+template <typename Begin, typename... Results> struct asio_initiation {
+    Begin begin;
 
     template <typename Handler> void operator()(Handler&& handler) && {
-        begin(std::forward<Handler>(handler), std::move(client));
+        start(std::forward<Handler>(handler), std::move(begin));
     }
     template <typename Handler> void operator()(Handler&& handler) const& {
-        begin(std::forward<Handler>(handler), client);
+        start(std::forward<Handler>(handler), Begin{begin});
     }
 
 private:
-    template <typename Handler> void begin(Handler&& handler, baton::client from) const {
-        std::make_shared<asio_acquire<std::decay_t<Handler>>>(std::forward<Handler>(handler))
-            ->start(std::move(from), claims, options);
+    template <typename Handler> static void start(Handler&& handler, Begin begin) {
+        std::make_shared<asio_operation<std::decay_t<Handler>, Results...>>(std::forward<Handler>(handler))
+            ->start(std::move(begin));
     }
 };
 
 template <typename Token> struct completion {
-    template <typename Given>
-    static auto start(client& client, const claims& claims, const acquire_options& options, Given&& token) {
-        return asio::async_initiate<Given, void(std::error_code, lease)>(asio_initiation{client, claims, options},
-                                                                         token);
+    template <typename... Results, typename Begin, typename Given> static auto start(Begin begin, Given&& token) {
+        return asio::async_initiate<Given, void(Results...)>(asio_initiation<Begin, Results...>{std::move(begin)},
+                                                             token);
     }
 };
 

@@ -18,6 +18,7 @@
 #include "baton/async_result.hpp"
 #include "baton/claim.hpp"
 #include "baton/completion_callback.hpp"
+#include "baton/completion_token.hpp"
 #include "baton/error.hpp"
 #include "baton/inspect.hpp"
 #include "baton/lease.hpp"
@@ -29,16 +30,6 @@ namespace baton {
 namespace detail {
 class client_core;
 struct client_maker;
-template <typename Token> struct completion;  // <baton/asio.hpp> defines it
-template <typename Token>
-concept has_completion = requires { sizeof(completion<std::decay_t<Token>>); };
-/// A function that nothing of Asio's is bound to.
-template <typename Function, typename... Results>
-concept plain_callback = std::invocable<std::decay_t<Function>, Results...> && !requires {
-    typename std::decay_t<Function>::executor_type;
-} && !requires { typename std::decay_t<Function>::cancellation_slot_type; } && !requires {
-    typename std::decay_t<Function>::allocator_type;
-};
 }  // namespace detail
 
 inline namespace v1 {
@@ -112,29 +103,61 @@ public:
     void async_acquire(const claims& claims, const acquire_options& options, std::stop_token stop,
                        acquire_callback done);
     void async_try_acquire(const claims& claims, const acquire_options& options, try_acquire_callback done);
+    void async_try_acquire(const claims& claims, const acquire_options& options, std::stop_token stop,
+                           try_acquire_callback done);
     void async_inspect(const inspect_filter& filter, inspect_callback done);
     void async_close(time_limit wait, close_callback done);
 
     /// For `co_await` in any coroutine.
     async_result<lease> async_acquire(const claims& claims, const acquire_options& options = {},
                                       std::stop_token stop = {});
-    async_result<std::optional<lease>> async_try_acquire(const claims& claims, const acquire_options& options = {});
+    async_result<std::optional<lease>> async_try_acquire(const claims& claims, const acquire_options& options = {},
+                                                         std::stop_token stop = {});
     async_result<snapshot> async_inspect(const inspect_filter& filter = {});
     async_result<bool> async_close(time_limit wait);
 
-    /// Any completion token of Asio; needs <baton/asio.hpp>.
+    /// Any completion token of Asio; these need <baton/asio.hpp>. What Asio cancels withdraws a request that waits.
+    template <detail::completion_token<std::error_code, lease> Token>
+    auto async_acquire(const claims& claims, const acquire_options& options, Token&& token) {
+        return detail::start_with_token<std::error_code, lease>(
+            [self = *this, claims, options](std::stop_token stop, auto done) mutable {
+                self.async_acquire(claims, options, std::move(stop), std::move(done));
+            },
+            std::forward<Token>(token));
+    }
+    template <detail::completion_token<std::error_code, std::optional<lease>> Token>
+    auto async_try_acquire(const claims& claims, const acquire_options& options, Token&& token) {
+        return detail::start_with_token<std::error_code, std::optional<lease>>(
+            [self = *this, claims, options](std::stop_token stop, auto done) mutable {
+                self.async_try_acquire(claims, options, std::move(stop), std::move(done));
+            },
+            std::forward<Token>(token));
+    }
+    template <detail::completion_token<std::error_code, snapshot> Token>
+    auto async_inspect(const inspect_filter& filter, Token&& token) {
+        return detail::start_with_token<std::error_code, snapshot>(
+            [self = *this, filter](const std::stop_token&, auto done) mutable {
+                self.async_inspect(filter, std::move(done));
+            },
+            std::forward<Token>(token));
+    }
+    template <detail::completion_token<bool> Token> auto async_close(time_limit wait, Token&& token) {
+        return detail::start_with_token<bool>(
+            [self = *this, wait](const std::stop_token&, auto done) mutable {
+                self.async_close(wait, std::move(done));
+            },
+            std::forward<Token>(token));
+    }
+    /// A callback or a token, without options.
     template <typename Token>
         requires(!std::convertible_to<Token, acquire_options>)
     auto async_acquire(const claims& claims, Token&& token) {
         return async_acquire(claims, acquire_options{}, std::forward<Token>(token));
     }
     template <typename Token>
-        requires(!std::convertible_to<Token, std::stop_token> &&
-                 !detail::plain_callback<Token, std::error_code, lease>)
-    auto async_acquire(const claims& claims, const acquire_options& options, Token&& token) {
-        static_assert(detail::has_completion<Token>, "for completion tokens, #include <baton/asio.hpp>");
-        if constexpr (detail::has_completion<Token>)
-            return detail::completion<std::decay_t<Token>>::start(*this, claims, options, std::forward<Token>(token));
+        requires(!std::convertible_to<Token, acquire_options>)
+    auto async_try_acquire(const claims& claims, Token&& token) {
+        return async_try_acquire(claims, acquire_options{}, std::forward<Token>(token));
     }
 
     [[nodiscard]] snapshot inspect(const inspect_filter& filter = {});

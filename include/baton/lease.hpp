@@ -8,10 +8,12 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "baton/async_result.hpp"
 #include "baton/completion_callback.hpp"
+#include "baton/completion_token.hpp"
 #include "baton/observer.hpp"
 
 namespace baton {
@@ -72,6 +74,12 @@ public:
     void async_release(release_callback done);
     /// The same for `co_await`.
     async_result<bool> async_release();
+    /// The same for any completion token of Asio; needs <baton/asio.hpp>.
+    template <detail::completion_token<bool> Token> auto async_release(Token&& token) {
+        return detail::start_with_token<bool>(
+            [state = state_](const std::stop_token&, auto done) { async_release(state, std::move(done)); },
+            std::forward<Token>(token));
+    }
     /// The same as `release`, but the work is not done: marks of abandoned resources stay as they are.
     void release_unfinished() noexcept;
     /// The same, and the resources held exclusively are marked as abandoned.
@@ -80,6 +88,7 @@ public:
 private:
     friend struct detail::lease_state;
     explicit lease(std::shared_ptr<detail::lease_state> state) noexcept : state_{std::move(state)} {}
+    static void async_release(const std::shared_ptr<detail::lease_state>& state, release_callback done);
 
     std::shared_ptr<detail::lease_state> state_;
 };

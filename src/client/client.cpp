@@ -290,10 +290,15 @@ void client::async_acquire(const claims& claims, const acquire_options& options,
 }
 
 void client::async_try_acquire(const claims& claims, const acquire_options& options, try_acquire_callback done) {
+    async_try_acquire(claims, options, std::stop_token{}, std::move(done));
+}
+
+void client::async_try_acquire(const claims& claims, const acquire_options& options, std::stop_token stop,
+                               try_acquire_callback done) {
     const auto core = core_->shared_from_this();
     if (core->fork().in_child()) return done(errc::forked, std::nullopt);
     async_acquire_operation::begin(
-        core, try_order_of(*core, claims, options), {},
+        core, try_order_of(*core, claims, options), stop,
         [core, done = std::move(done)](std::shared_ptr<lease_state> state, store_error error) mutable {
             const std::error_code code = try_error(std::move(error)).code;
             core->call_back([done = std::move(done), code, lease = try_result(std::move(state))]() mutable {
@@ -332,12 +337,13 @@ async_result<lease> client::async_acquire(const claims& claims, const acquire_op
     });
 }
 
-async_result<std::optional<lease>> client::async_try_acquire(const claims& claims, const acquire_options& options) {
+async_result<std::optional<lease>> client::async_try_acquire(const claims& claims, const acquire_options& options,
+                                                             std::stop_token stop) {
     const auto core = core_->shared_from_this();
     return detail::await_result<std::optional<lease>>(
         core, "try_acquire " + names_of(claims), [=](const auto& state) {
             return async_acquire_operation::begin(
-                core, try_order_of(*core, claims, options), {},
+                core, try_order_of(*core, claims, options), stop,
                 [state](std::shared_ptr<lease_state> granted, store_error error) {
                     state->complete(try_error(std::move(error)), try_result(std::move(granted)));
                 });

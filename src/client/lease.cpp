@@ -75,10 +75,12 @@ void lease::release() noexcept {
     if (state_) state_->end(protocol::manner::clean);
 }
 
-void lease::async_release(release_callback done) {
-    const auto core = state_ ? state_->client.lock() : nullptr;
+void lease::async_release(release_callback done) { async_release(state_, std::move(done)); }
+
+void lease::async_release(const std::shared_ptr<detail::lease_state>& state, release_callback done) {
+    const auto core = state ? state->client.lock() : nullptr;
     if (!core || core->fork().in_child()) return done(false);
-    state_->end_and_tell([core, done = std::move(done)](bool confirmed) mutable {
+    state->end_and_tell([core, done = std::move(done)](bool confirmed) mutable {
         core->call_back([done = std::move(done), confirmed]() mutable { done(confirmed); });
     });
 }
