@@ -94,7 +94,7 @@ job_end job::run(const std::vector<std::string>& environment) {
     while (!end_) {
         std::array<pollfd, 3> wanted{{{signals_.descriptor(), POLLIN, 0},
                                       {guardian_.link().descriptor(), POLLIN, 0},
-                                      {lost.descriptor(!begun_ || losing_ || warned_), POLLIN, 0}}};
+                                      {lost.descriptor(!begun_ || kill_at_ || warned_), POLLIN, 0}}};
         ::poll(wanted.data(), wanted.size(), timeout());
         hear();
         if (end_) break;
@@ -129,17 +129,23 @@ void job::watch_lease() {
     }
     // A lease that was wanted back and given an end, or that is lost, is not written again: it would only get shorter.
     guardian_.page().valid_until = count_of(known);
-    if (!ending) return;
+    if (!ending && !at_max_hold) return;
     // Before the command has begun there is nothing to stop: the guardian will not start it, and says so.
-    if (begun_ && !std::exchange(losing_, true) && !at_max_hold) {
-        voice_.say(
-            weight::problem, "lost",
-            "losing " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) + "; stopping the command",
-            loss_fields(reason(), lease_, true));
-        guardian_.link().send(order{stop_command{times_.kill_after_term(now, end)}});
+    if (begun_ && !kill_at_) {
+        kill_at_ = times_.kill_after_term(now, end);
+        over_at_max_hold_ = at_max_hold;
+        if (!at_max_hold) {
+            voice_.say(
+                weight::problem, "lost",
+                "losing " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) + "; stopping the command",
+                loss_fields(reason(), lease_, true));
+            guardian_.link().send(order{stop_command{*kill_at_}});
+        }
     }
-    // A guardian that is itself stopped, or starved, has not done it: what is below it is below us as well.
-    if (now < times_.kill_at(end) + times_.reserve / 2) return;
+    // A guardian that is itself stopped, or starved, has not done it: what is below it is below us as well. We do not
+    // wait for the end of the lease, because we may be late ourselves.
+    const steady_time kill_at = std::min(kill_at_.value_or(times_.kill_at(end)), times_.kill_at(end));
+    if (now < kill_at + times_.reserve / 2) return;
     pursued_ = true;
     control_group_.kill();
     tree_.signal(tree_.below(guardian_.id()), SIGKILL);
@@ -212,9 +218,9 @@ void job::hear(const command_paused& report) {
 
 void job::hear(const command_ended& report) {
     auto kind = job_end::kind::by_itself;
-    if (report.stopped == stopped_by::max_hold) kind = job_end::kind::max_hold;
     if (report.stopped == stopped_by::baton || report.stopped == stopped_by::guardian || pursued_)
         kind = job_end::kind::lost;
+    if (report.stopped == stopped_by::max_hold || (pursued_ && over_at_max_hold_)) kind = job_end::kind::max_hold;
     end_ = job_end{kind, report.status, 0, report.left_behind, report.survivors};
 }
 
@@ -236,9 +242,10 @@ void job::without_guardian() {
 /// Often enough that what the guardian knows of the lease is never old: see stop_times_for.
 int job::timeout() const {
     const auto now = steady_clock::now();
-    if (losing_) return 5;
+    if (kill_at_) return 5;
     if (warned_) return -1;
-    const auto next = std::min<steady_time>(now + options_.ttl / 8, times_.terminate_at(lease_.valid_until()));
+    auto next = std::min<steady_time>(now + options_.ttl / 8, times_.terminate_at(lease_.valid_until()));
+    if (max_hold_) next = std::min(next, *max_hold_);
     return static_cast<int>(std::max<std::int64_t>(std::chrono::ceil<milliseconds>(next - now).count(), 1));
 }
 

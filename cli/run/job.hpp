@@ -71,7 +71,8 @@ private:
     process_tree& tree_;
     std::optional<steady_time> max_hold_;  // when it ends
     bool begun_ = false;                   // the guardian has started the command
-    bool losing_ = false;                  // the command is being stopped because of the lease
+    std::optional<steady_time> kill_at_;   // once the command is being stopped: the guardian is to kill it then
+    bool over_at_max_hold_ = false;        // and it is being stopped for that reason
     bool pursued_ = false;                 // the guardian did not do it in time
     bool warned_ = false;                  // of a loss that is ignored
     std::optional<job_end> end_;

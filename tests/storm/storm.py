@@ -5,6 +5,9 @@ Shell loops run commands under `baton run`, all with one agent. Meanwhile random
 command, the agent) are killed or stopped, alone and in pairs. Each command takes a flock(2) that all processes below it
 inherit: if the flock is taken, a process of an earlier holder is still alive, and the command ends with code 99.
 
+With --guardians, commands ignore SIGTERM and would go on for ever; each is ended at its --max-hold or by a revocation,
+mostly while its guardian is stopped.
+
 At the end every stopped process continues, each loop must be served once more, and no process may be left.
 Exit codes: 0 all well; 1 two holders, a loop that is not served, or a process that is left; 64 usage.
 """
@@ -74,7 +77,7 @@ class Loop(threading.Thread):
             calm = self.storm.calm.is_set()
             code = self.run_once()
             self.storm.count(code)
-            if calm and code == 0:
+            if calm and code == self.storm.undisturbed:
                 self.served_after_the_storm = True
                 return
 
@@ -82,8 +85,13 @@ class Loop(threading.Thread):
         name = f"name-{self.number % self.storm.options.names}"
         file = os.path.join(self.storm.folder, name + ".flock")
         # Two children, one of them in a session of its own: each holds the flock for as long as it lives.
-        work = f"setsid sleep 0.0{self.storm.dice.randint(1, 4)} & sleep 0.0{self.storm.dice.randint(1, 4)}; wait"
-        command = [self.storm.options.program, "run", "-q", "-l", name, "-t", self.storm.ttl, "--",
+        if self.storm.options.guardians:
+            limits = ["--max-hold", f"{int(self.storm.ttl_s * 1000 * self.storm.dice.uniform(0.5, 2))}ms"]
+            work = f"trap '' TERM; echo $BATON_FENCE >{file}.fence; setsid sleep 60 & sleep 60"
+        else:
+            limits = []
+            work = f"setsid sleep 0.0{self.storm.dice.randint(1, 4)} & sleep 0.0{self.storm.dice.randint(1, 4)}; wait"
+        command = [self.storm.options.program, "run", "-q", "-l", name, "-t", self.storm.ttl, *limits, "--",
                    "flock", "-n", "-E", str(OVERLAP), file, "sh", "-c", work]
         process = subprocess.Popen(command, env=self.storm.environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -107,6 +115,7 @@ class Storm:
         self.overlaps, self.codes, self.faults = [], collections.Counter(), collections.Counter()
         self.lock = threading.Lock()
         self.stopped = {}  # process -> when it continues
+        self.undisturbed = 124 if options.guardians else 0  # how a run ends without a fault
         self.tmp = tempfile.TemporaryDirectory(prefix="baton-storm-")
         self.folder = self.tmp.name
         self.address = f"local:{self.folder}/agent"
@@ -142,13 +151,31 @@ class Storm:
                 send(process, signal.SIGCONT)
                 del self.stopped[process]
 
+    def revoke(self, name):
+        """Asks the present holder of a name to leave."""
+        try:
+            with open(os.path.join(self.folder, f"{name}.flock.fence"), encoding="ascii") as file:
+                fence = file.read().strip()
+        except OSError:
+            return False
+        done = subprocess.run([self.options.program, "revoke", name, "--fence", fence], env=self.environment,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        return done.returncode == 0
+
     def fault(self):
         """One fault, if there is a process to do it to."""
-        baton = self.dice.choice(self.loops).current
+        loop = self.dice.choice(self.loops)
+        baton = loop.current
         if baton is None:
             return
         guardian = next(iter(children_of(baton)), None)
         command = next(iter(children_of(guardian)), None) if guardian else None
+        if self.options.guardians:
+            if command and self.stop_for_a_while(guardian):
+                self.faults["stop guardian"] += 1
+                if self.dice.random() < 0.5 and self.revoke(f"name-{loop.number % self.options.names}"):
+                    self.faults["revoke"] += 1
+            return
         kinds = {
             "kill baton": lambda: send(baton, signal.SIGKILL),
             "kill guardian": lambda: guardian and send(guardian, signal.SIGKILL),
@@ -195,7 +222,7 @@ class Storm:
     def progress(self, wanted, end=""):
         if sys.stderr.isatty() or end:
             print(f"\rstorm: ttl {self.ttl}, seed {self.seed}: {sum(self.faults.values())} of {wanted} faults, "
-                  f"{sum(self.codes.values())} runs, {self.codes[0]} undisturbed, {len(self.overlaps)} overlaps ",
+                  f"{sum(self.codes.values())} runs, {self.codes[self.undisturbed]} undisturbed, {len(self.overlaps)} overlaps ",
                   end=end, file=sys.stderr, flush=True)
 
     def judge(self, took):
@@ -220,7 +247,7 @@ class Storm:
         for process in left:
             send(process, signal.SIGKILL)
         print(f"storm: ttl {self.ttl}, seed {self.seed}: {sum(self.faults.values())} faults in {took:.0f} s, "
-              f"{sum(self.codes.values())} runs, {self.codes[0]} ended with 0, overlaps: {len(self.overlaps)}")
+              f"{sum(self.codes.values())} runs, {self.codes[self.undisturbed]} undisturbed, overlaps: {len(self.overlaps)}")
         print("    faults: " + ", ".join(f"{count} {kind}" for kind, count in self.faults.most_common()))
         print("    exit codes: " + ", ".join(f"{code}: {count}" for code, count in self.codes.most_common()))
         for each in self.overlaps[:10]:
@@ -250,6 +277,8 @@ def main():
     parser.add_argument("--ttl", default="500ms,2s", help="one or several: 500ms,2s")
     parser.add_argument("--rate", type=float, default=10, help="faults a second (10)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randint(1, 1 << 30))
+    parser.add_argument("--guardians", action="store_true",
+                        help="only stop guardians, of commands that have to be killed at --max-hold or when revoked")
     parser.add_argument("--fail-fast", action="store_true", help="end at the first overlap")
     options = parser.parse_args()
     fine = True
