@@ -1,6 +1,7 @@
 #include "base/callback_threads.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "base/quiet_thread.hpp"
@@ -28,10 +29,17 @@ bool callback_threads::is_own_thread() const {
 void callback_threads::serve(std::shared_ptr<callback_queue> queue) {
     const std::lock_guard lock{mutex_};
     ready_.push_back(std::move(queue));
-    if (idle_ < ready_.size() && threads_.size() < most_callback_threads)
+    if (idle_ < ready_.size() && threads_.size() < most_callback_threads) add_thread();
+    changed_.notify_one();
+}
+
+/// Where the system has no room for one more thread, those that there are do the work.
+void callback_threads::add_thread() {
+    try {
         threads_.push_back(quiet_thread("baton-callback", [this] { run(); }));
-    else
-        changed_.notify_one();
+    } catch (const std::system_error&) {
+        if (threads_.empty()) throw;
+    }
 }
 
 void callback_threads::run() {
@@ -61,6 +69,12 @@ void callback_queue::push(callback callback) {
 bool callback_queue::is_running_here() const {
     const std::lock_guard lock{mutex_};
     return thread_ == std::this_thread::get_id();
+}
+
+void callback_queue::drain(std::chrono::microseconds at_most) {
+    std::unique_lock lock{mutex_};
+    if (thread_ == std::this_thread::get_id()) return;
+    drained_.wait_for(lock, at_most, [this] { return !has_thread_; });
 }
 
 void callback_queue::drain() {

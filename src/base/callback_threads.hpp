@@ -4,6 +4,7 @@
 // more than `most_callback_threads`.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -36,6 +37,7 @@ private:
 
     /// It has something to do, and no thread.
     void serve(std::shared_ptr<callback_queue> queue);
+    void add_thread();
     void run();
 
     const fork_guard fork_;
@@ -63,7 +65,8 @@ public:
     /// Whether the calling thread is in one of its callbacks.
     [[nodiscard]] bool is_running_here() const;
 
-    /// Returns when all that was pushed before has run; at once within one of its callbacks.
+    /// Returns when all that was pushed before has run, or after that long; at once within one of its callbacks.
+    void drain(std::chrono::microseconds at_most);
     void drain();
 
 private:

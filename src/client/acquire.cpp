@@ -16,7 +16,7 @@ handle session::acquire(client_time now, acquire_order order) {
     record.started = now;
     if (record.order.wait) record.give_up = later(now, *record.order.wait);
     set_alarm(record);
-    if (closing_)
+    if (ending_)
         fail(record, {errc::closed});
     else if (broken_.code)
         fail(record, broken_);

@@ -1,5 +1,6 @@
 #include "client/client_core.hpp"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -133,6 +134,7 @@ void client_core::perform(const reset_line&) {
 }
 
 void client_core::perform(const detail::look& effect) {
+    send_outgoing();  // a snapshot shows what was asked for before it
     inspect_filter filter;
     {
         const std::lock_guard lock{mutex_};
@@ -291,20 +293,27 @@ void client_core::close(client_duration wait, on_operated done) {
     if (!ran) done({0, {errc::closed}});
 }
 
-// The users of the leases hear of the end, and have heard, before the store does.
+/// The users of the leases hear of the end before the store does. If a callback of a loss takes longer than the leases
+/// would have been valid, it is not waited for any longer: the store would pass the claims on by then.
 bool client_core::close_and_wait(client_duration wait) {
-    run([](session& session, client_time now) { session.lose_all(now); });
-    losses_->drain();
+    run([](session& session, client_time now) { session.end_requests(now); });
+    losses_->drain(std::max(client_duration{0}, believed_->get() - now()));
     blocked_caller caller;
     close(wait, caller.listener());
     this->wait(caller);
-    losses_->drain();
-    callbacks_->drain();
+    drain_callbacks();
     return caller.answer.confirmed;
 }
 
+/// Not within one of them: it would wait for itself, or for another one that closes the client as well.
+void client_core::drain_callbacks() {
+    if (callbacks_->is_running_here() || losses_->is_running_here()) return;
+    losses_->drain();
+    callbacks_->drain();
+}
+
 void client_core::close_later(client_duration wait, completion_callback<bool> done) {
-    run([](session& session, client_time now) { session.lose_all(now); });
+    run([](session& session, client_time now) { session.end_requests(now); });
     losses_->push([self = shared_from_this(), wait, done = std::move(done)]() mutable {
         self->close(wait, [done = std::move(done)](const operated& answer) mutable { done(answer.confirmed); });
     });
@@ -368,8 +377,7 @@ void client_core::shut() {
     line.reset();
     for (auto& [which, done] : operations) done({which, {errc::closed}});
     for (auto& [which, look] : looks) look.done({errc::closed}, {});
-    losses_->drain();
-    callbacks_->drain();
+    drain_callbacks();
 }
 
 void client_core::up(lineage lineage) noexcept {

@@ -109,6 +109,7 @@ private:
     void perform(const keep_elsewhere& effect);
     void perform(const observed& effect);
     void send_outgoing();
+    void drain_callbacks();
     void line_threw(const char* what);
     void looked(operation which, store_error error, snapshot seen);
     void observe(std::function<void(observer&)> what);

@@ -33,20 +33,16 @@ void session::lose_early(client_time now, record& record, loss reason, client_ti
     set_alarm(record);
 }
 
-/// The end of the client ends its leases: its users hear of it before the store does.
-void session::lose_all(client_time now) {
-    pass_time(now);
-    for (auto& [handle, record] : records_) {
-        if (record.phase != phase::held) continue;
-        if (record.told)
-            act(capped{record.order.owner, handle, now});  // its loss was told with the revocation
-        else
-            act(lost{record.order.owner, handle, loss::closed});
-        record.phase = phase::lost;
-        record.manner = protocol::manner::clean;
-        record.drop_at.reset();
-        set_alarm(record);
-    }
+/// The end of the client ends its leases: their users hear of it before the store does.
+void session::lose_held(client_time now, record& record) {
+    if (record.told)
+        act(capped{record.order.owner, record.handle, now});  // its loss was told with the revocation
+    else
+        act(lost{record.order.owner, record.handle, loss::closed});
+    record.phase = phase::lost;
+    record.manner = protocol::manner::clean;
+    record.drop_at.reset();
+    set_alarm(record);
 }
 
 /// A process that was stopped may have been stood in for. Before its deadline counts, and only then, it is asked.

@@ -87,6 +87,20 @@ store_error session::unavailable() const {
     return error;
 }
 
+void session::end_requests(client_time now) {
+    pass_time(now);
+    ending_ = true;
+    for (auto next = records_.begin(); next != records_.end();) {
+        record& record = (next++)->second;
+        if (record.phase == phase::held) {
+            lose_held(now, record);
+        } else if (record.phase != phase::lost && record.phase != phase::leaving) {
+            act(not_acquired{record.order.owner, record.handle, {errc::closed}});
+            withdraw(now, record, protocol::manner::keep);
+        }
+    }
+}
+
 /// Leaves everything. The records stay until the store confirms that: on another line they are left again.
 operation session::close(client_time now, client_duration wait) {
     pass_time(now);
@@ -98,15 +112,9 @@ operation session::close(client_time now, client_duration wait) {
     if (std::exchange(closing_, true)) return made;
     presented_.reset();
     send_operations(now);  // those that were not sent never will be
-    lose_all(now);
-    for (auto next = records_.begin(); next != records_.end();) {
-        record& record = (next++)->second;
-        if (record.phase == phase::leaving) continue;
-        if (record.phase != phase::held && record.phase != phase::lost) {
-            act(not_acquired{record.order.owner, record.handle, {errc::closed}});
-            withdraw(now, record, protocol::manner::keep);
-            continue;
-        }
+    end_requests(now);
+    for (auto& [handle, record] : records_) {
+        if (record.phase != phase::lost) continue;
         record.phase = phase::leaving;  // cleanly, by `close` itself
         set_alarm(record);
     }

@@ -169,8 +169,8 @@ public:
     void looked(operation which) { operations_.erase(which); }
     /// Until the store has answered for the first time.
     operation connect(client_time now, client_duration wait);
-    /// Tells the users of all leases that the client ends. The store is told by `close`.
-    void lose_all(client_time now);
+    /// Ends all leases and waits for their users, and refuses new requests. The store hears of the leases by `close`.
+    void end_requests(client_time now);
     /// Releases everything, until the store has confirmed it. May be called several times.
     operation close(client_time now, client_duration wait);
 
@@ -289,6 +289,7 @@ private:
     void lose(record& record, loss reason);
     void lose_early(client_time now, record& record, loss reason, client_time engine_ends_it);
     void lose_unrenewed(client_time now);
+    void lose_held(client_time now, record& record);
     void hear_of_stand_in(client_time now);
     void hear_of_revocation(client_time now, record& record, protocol::instant deadline, const std::string& note);
     [[nodiscard]] static std::optional<client_time> cap_of(const record& record);
@@ -323,6 +324,7 @@ private:
 
     bool up_ = false;      // there is a line
     bool opened_ = false;  // `open` was sent on it
+    bool ending_ = false;  // its users have heard of the end
     bool closing_ = false;
     std::optional<bool> closed_;          // once it is over: whether the store has confirmed that
     std::optional<client_time> open_at_;  // `open` is to be sent again on this line

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <latch>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -116,6 +117,24 @@ TEST_F(AfterClose, CloseWithinACallbackReturns) {
         returned = true;
     });
     EXPECT_TRUE(eventually([&] { return returned.load(); }));
+}
+
+// A callback of an acquire and one of a loss both close the client: neither waits for the other.
+TEST_F(AfterClose, ClosesWithinTwoCallbacksReturn) {
+    client client{url};
+    const lease lease = client.acquire(exclusive("ledger"));
+    std::latch both{2};
+    std::atomic<int> returned{0};
+    const auto close_in_a_callback = [&] {
+        both.arrive_and_wait();
+        client.close(50ms);
+        ++returned;
+    };
+    const std::stop_callback on_loss{lease.lost(), close_in_a_callback};
+    client.async_acquire(exclusive("other"), [&](std::error_code, const baton::lease&) { close_in_a_callback(); });
+    baton::client other{url};
+    other.revoke("ledger", other.inspect().requests.at(0).ticket);
+    EXPECT_TRUE(eventually([&] { return returned == 2; }));
 }
 
 }  // namespace
