@@ -63,8 +63,8 @@ void permits_stay_within_their_limit(bench& bench) {
     std::atomic<bool> above{false};
     hammer({a.client, b.client}, 2, [&](client& client, int thread) {
         const int count = 1 + thread % 2;
-        const lease lease =
-            client.acquire(permits("gpu", {.count = static_cast<std::uint32_t>(count), .limit = limit}), {.wait = patience()});
+        const lease lease = client.acquire(permits("gpu", {.count = static_cast<std::uint32_t>(count), .limit = limit}),
+                                           {.wait = patience()});
         if (used += count; used > limit) above = true;
         linger();
         used -= count;

@@ -59,7 +59,9 @@ private:
 };
 
 /// One exclusive claim, as the protocol has it.
-[[nodiscard]] inline std::vector<claim> only(std::string name) { return {{std::move(name), claim_mode::exclusive, 0, 0}}; }
+[[nodiscard]] inline std::vector<claim> only(std::string name) {
+    return {{std::move(name), claim_mode::exclusive, 0, 0}};
+}
 
 /// A session's secret that nobody has drawn.
 [[nodiscard]] protocol::session_id draw_session();

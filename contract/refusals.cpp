@@ -18,7 +18,8 @@ void malformed_requests_are_refused(bench& bench) {
     EXPECT_EQ(outcome(exclusive(std::string(513, 'n'))), errc::name_too_long);
     if (bench.can().several_names) {
         EXPECT_EQ(outcome(exclusive("twice", "twice")), errc::duplicate_resource);
-        EXPECT_EQ(outcome(claims{std::vector<claim>(1'001, {"x", claim_mode::exclusive, 0, 0})}), errc::too_many_claims);
+        EXPECT_EQ(outcome(claims{std::vector<claim>(1'001, {"x", claim_mode::exclusive, 0, 0})}),
+                  errc::too_many_claims);
     }
     if (bench.can().permits) {
         EXPECT_EQ(outcome(permits("gpu", {.count = 0, .limit = 8})), errc::permits_out_of_range);

@@ -12,7 +12,8 @@ using detail::printable;
 
 std::string head(const snapshot& snapshot, const resource_view& resource) {
     std::string text = printable(resource.name) + ": ";
-    const bool counted = std::ranges::any_of(resource.holders, [](const auto& c) { return c.mode == claim_mode::permits; });
+    const bool counted =
+        std::ranges::any_of(resource.holders, [](const auto& c) { return c.mode == claim_mode::permits; });
     if (resource.holders.empty() && resource.queue.empty()) {
         text += is_paused(snapshot) ? "not granted yet" : "free";
     } else if (counted && resource.limit) {

@@ -71,8 +71,7 @@ void renewer::serve(const std::stop_token& stop) {
         const auto store = store_maker_used()(listener_->address(), {});
         const auto line = store->connect(listener_);
         while (!stop.stop_requested())
-            if (auto question = listener_->next(stop, store->clock()); !question.empty())
-                line->send(question);
+            if (auto question = listener_->next(stop, store->clock()); !question.empty()) line->send(question);
     } catch (const error&) {
         // Baton reached the store by the same address. If it cannot be reached from here, nothing is prolonged.
     }

@@ -116,8 +116,7 @@ command_run::result command_run::without_lease(const turn& turn) {
     const std::string wanted = names_of(options_.claims);
     if (turn.signal != 0) return {number(exit_code::by_signal) + turn.signal, turn.signal};
     if (turn.guardian_lost) throw failure{exit_code::internal, "the guardian was killed; nothing was started"};
-    if (turn.unreached || turn.error == errc::store_unavailable)
-        fail_unreachable(options_.place, printable(turn.text));
+    if (turn.unreached || turn.error == errc::store_unavailable) fail_unreachable(options_.place, printable(turn.text));
     if (turn.paused)
         return not_acquired("paused", "did not get " + wanted + ": " + pause_text(*turn.paused),
                             {{"paused_ms", std::int64_t{turn.paused->count() / 1'000}}});
@@ -362,8 +361,7 @@ int run_command(const run_options& given) {
         const auto stand_in =
             store->pace() ? nullptr
                           : std::make_shared<guardian_stand_in>(guardian, address_of(options.place), options.ttl);
-        client client =
-            open_client(store, {.ttl = options.ttl, .label = label, .observer = observer}, stand_in);
+        client client = open_client(store, {.ttl = options.ttl, .label = label, .observer = observer}, stand_in);
         command_run run{options, tree, voice};
         const auto since = std::chrono::steady_clock::now();
         bool granted = false;

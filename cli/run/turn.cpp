@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string_view>
-#include <optional>
 #include <utility>
 
 #include "baton/error.hpp"

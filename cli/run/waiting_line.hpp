@@ -27,8 +27,7 @@ struct waiting_view {
 };
 
 /// Finds our request, by label and claims, and who is in its way.
-[[nodiscard]] waiting_view view_of(const snapshot& snapshot, const std::string& label,
-                                   std::span<const claim> claims);
+[[nodiscard]] waiting_view view_of(const snapshot& snapshot, const std::string& label, std::span<const claim> claims);
 
 /// One line without control characters, whatever the names and labels are. Where it is wider than `width` characters,
 /// what matters least is left out first, and the holder's note last.

@@ -22,7 +22,8 @@ std::optional<protocol::refusal> malformed(const protocol::enter& command) {
 
 bool supported(const protocol::enter& command) {
     if (command.options.hold_limit || command.options.queue_bound) return false;
-    return command.claims.empty() || (command.claims.size() == 1 && command.claims[0].mode == baton::claim_mode::exclusive);
+    return command.claims.empty() ||
+           (command.claims.size() == 1 && command.claims[0].mode == baton::claim_mode::exclusive);
 }
 
 }  // namespace

@@ -158,8 +158,8 @@ private:
         const std::lock_guard lock{waits_->mutex};
         if (waits_->closed) return;  // the context has gone, and `drop` has the rest; a lease releases itself
         waits_->waiting.erase(place_);
-        asio::post(work_.get_executor(), asio_completion<Handler, Results...>{
-                                             std::move(*handler_), {asio_error(std::move(results))...}});
+        asio::post(work_.get_executor(),
+                   asio_completion<Handler, Results...>{std::move(*handler_), {asio_error(std::move(results))...}});
         handler_.reset();
         work_.reset();
     }

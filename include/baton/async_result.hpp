@@ -2,10 +2,10 @@
 ///
 ///     baton::lease lease = co_await client.async_acquire(baton::exclusive("ledger"));
 ///
-/// Works in any coroutine. The operation begins with `co_await`. The coroutine goes on at once if the result is there at
-/// once, else on a thread of the library that calls back. Failures are thrown as `error`. If the coroutine is destroyed
-/// while it is suspended here, the operation is cancelled; a lease that is granted meanwhile is released. It must not be
-/// destroyed while it is being resumed, as no coroutine may be.
+/// Works in any coroutine. The operation begins with `co_await`. The coroutine goes on at once if the result is there
+/// at once, else on a thread of the library that calls back. Failures are thrown as `error`. If the coroutine is
+/// destroyed while it is suspended here, the operation is cancelled; a lease that is granted meanwhile is released. It
+/// must not be destroyed while it is being resumed, as no coroutine may be.
 #pragma once
 
 #include <coroutine>

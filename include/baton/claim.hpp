@@ -87,9 +87,9 @@ namespace detail {
 
 /// A list of names, and not itself a name.
 template <typename Range>
-concept names = std::ranges::input_range<Range> &&
-                std::convertible_to<std::ranges::range_reference_t<Range>, std::string_view> &&
-                !std::convertible_to<Range, std::string_view>;
+concept names =
+    std::ranges::input_range<Range> && std::convertible_to<std::ranges::range_reference_t<Range>, std::string_view> &&
+    !std::convertible_to<Range, std::string_view>;
 
 template <names Range> [[nodiscard]] claims claims_of(claim_mode mode, Range&& range) {
     std::vector<claim> list;

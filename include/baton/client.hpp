@@ -171,9 +171,9 @@ public:
 
     /// Ends every lease and every wait with `closed`, in this order: valid() is false, lost() has fired and its
     /// callbacks have run, the store is told. Waits at most this long for the store to confirm it; if the connection
-    /// breaks meanwhile, the client reconnects and tells the store again. False: not confirmed in time, so what was held
-    /// may stay held until the ttl is over, and then counts as abandoned. Waits for callbacks that are running: when it
-    /// has returned, no callback of this client runs any more, nor will; unless it was called within one.
+    /// breaks meanwhile, the client reconnects and tells the store again. False: not confirmed in time, so what was
+    /// held may stay held until the ttl is over, and then counts as abandoned. Waits for callbacks that are running:
+    /// when it has returned, no callback of this client runs any more, nor will; unless it was called within one.
     bool close(time_limit wait);
 
 private:

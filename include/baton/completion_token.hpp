@@ -1,5 +1,5 @@
-/// Which last arguments of an asynchronous call are callbacks, and which are completion tokens of Asio. The same call means
-/// the same with and without <baton/asio.hpp>: a token without that header is an error of the compiler.
+/// Which last arguments of an asynchronous call are callbacks, and which are completion tokens of Asio. The same call
+/// means the same with and without <baton/asio.hpp>: a token without that header is an error of the compiler.
 #pragma once
 
 #include <concepts>
@@ -15,17 +15,16 @@ concept has_completion = requires { sizeof(completion<std::decay_t<Token>>); };
 
 /// A function that nothing of Asio's is bound to.
 template <typename Function, typename... Results>
-concept plain_callback = std::invocable<std::decay_t<Function>, Results...> && !requires {
-    typename std::decay_t<Function>::executor_type;
-} && !requires { typename std::decay_t<Function>::cancellation_slot_type; } && !requires {
-    typename std::decay_t<Function>::allocator_type;
-};
+concept plain_callback = std::invocable<std::decay_t<Function>, Results...> &&
+                         !requires { typename std::decay_t<Function>::executor_type; } &&
+                         !requires { typename std::decay_t<Function>::cancellation_slot_type; } &&
+                         !requires { typename std::decay_t<Function>::allocator_type; };
 
 template <typename Token, typename... Results>
 concept completion_token = !plain_callback<Token, Results...> && !std::convertible_to<Token, std::stop_token>;
 
-/// `begin(stop, done)` begins the operation, which calls `done` with the results, once. A stop cancels it where it can be
-/// cancelled.
+/// `begin(stop, done)` begins the operation, which calls `done` with the results, once. A stop cancels it where it can
+/// be cancelled.
 template <typename... Results, typename Begin, typename Token> auto start_with_token(Begin begin, Token&& token) {
     static_assert(has_completion<Token>, "for completion tokens, #include <baton/asio.hpp>");
     if constexpr (has_completion<Token>)

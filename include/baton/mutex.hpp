@@ -3,8 +3,8 @@
 ///     baton::mutex mutex{client, "ledger"};
 ///     std::scoped_lock guard{mutex};
 ///
-/// Threads may share one object, as they share a std::mutex: a lock belongs to the thread that took it. Other objects of
-/// the same name, here or in other processes, exclude it as well. It is neither copied nor moved.
+/// Threads may share one object, as they share a std::mutex: a lock belongs to the thread that took it. Other objects
+/// of the same name, here or in other processes, exclude it as well. It is neither copied nor moved.
 ///
 /// `std::scoped_lock(a, b)` takes two of them one by one and backs off when the second is busy: others may overtake it
 /// for ever. One request for both names waits once and is never overtaken: `client.acquire(exclusive("a", "b"))`.

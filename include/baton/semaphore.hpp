@@ -4,8 +4,8 @@
 ///     gpus.acquire();
 ///
 /// Each `acquire` takes `count` of the `limit` permits, and each `release` gives back those that this object has taken
-/// last. Where slot numbers matter, `client.acquire(permits(…))` gives a lease for each. Threads may share one object. It
-/// is neither copied nor moved; its end releases what it has.
+/// last. Where slot numbers matter, `client.acquire(permits(…))` gives a lease for each. Threads may share one object.
+/// It is neither copied nor moved; its end releases what it has.
 #pragma once
 
 #include <chrono>

@@ -166,7 +166,8 @@ void event_loop::sleep_and_dispatch(std::unique_lock<std::mutex>& lock, waiter* 
     std::array<epoll_event, 16> events{};
     int count = 0;
     // Looked at after `sleeping_` is set: whoever finishes it later interrupts.
-    if (who == nullptr || !who->done()) count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), limit);
+    if (who == nullptr || !who->done())
+        count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), limit);
     sleeping_ = false;
     for (int i = 0; i < count; ++i) {
         auto* const each = static_cast<watched*>(events[static_cast<std::size_t>(i)].data.ptr);

@@ -95,9 +95,8 @@ std::shared_ptr<lease_state> wait_for_lease(const std::shared_ptr<client_core>& 
     {
         std::optional<std::stop_callback<std::function<void()>>> on_stop;
         if (stop.stop_possible() && !is_try)
-            on_stop.emplace(stop, [&core, handle] {
-                core->cancel(handle, std::make_error_code(std::errc::operation_canceled));
-            });
+            on_stop.emplace(
+                stop, [&core, handle] { core->cancel(handle, std::make_error_code(std::errc::operation_canceled)); });
         core->wait(caller);
     }
     error = std::move(caller.error);
@@ -328,34 +327,31 @@ void client::async_close(time_limit wait, close_callback done) {
 async_result<lease> client::async_acquire(const claims& claims, const acquire_options& options, std::stop_token stop) {
     const auto core = core_->shared_from_this();
     return detail::await_result<lease>(core, "acquire " + names_of(claims), [=](const auto& state) {
-        return async_acquire_operation::begin(
-            core, acquire_order_of(*core, claims, options), stop,
-            [state](std::shared_ptr<lease_state> lease, store_error error) {
-                error = acquire_error(lease, std::move(error));
-                state->complete(std::move(error), lease_of(std::move(lease)));
-            });
+        return async_acquire_operation::begin(core, acquire_order_of(*core, claims, options), stop,
+                                              [state](std::shared_ptr<lease_state> lease, store_error error) {
+                                                  error = acquire_error(lease, std::move(error));
+                                                  state->complete(std::move(error), lease_of(std::move(lease)));
+                                              });
     });
 }
 
 async_result<std::optional<lease>> client::async_try_acquire(const claims& claims, const acquire_options& options,
                                                              std::stop_token stop) {
     const auto core = core_->shared_from_this();
-    return detail::await_result<std::optional<lease>>(
-        core, "try_acquire " + names_of(claims), [=](const auto& state) {
-            return async_acquire_operation::begin(
-                core, try_order_of(*core, claims, options), stop,
-                [state](std::shared_ptr<lease_state> granted, store_error error) {
-                    state->complete(try_error(std::move(error)), try_result(std::move(granted)));
-                });
-        });
+    return detail::await_result<std::optional<lease>>(core, "try_acquire " + names_of(claims), [=](const auto& state) {
+        return async_acquire_operation::begin(core, try_order_of(*core, claims, options), stop,
+                                              [state](std::shared_ptr<lease_state> granted, store_error error) {
+                                                  state->complete(try_error(std::move(error)),
+                                                                  try_result(std::move(granted)));
+                                              });
+    });
 }
 
 async_result<snapshot> client::async_inspect(const inspect_filter& filter) {
     const auto core = core_->shared_from_this();
     return detail::await_result<snapshot>(core, "inspect", [=](const auto& state) {
-        core->look(filter, [state](store_error error, snapshot seen) {
-            state->complete(std::move(error), std::move(seen));
-        });
+        core->look(filter,
+                   [state](store_error error, snapshot seen) { state->complete(std::move(error), std::move(seen)); });
         return nullptr;
     });
 }
@@ -372,9 +368,8 @@ snapshot client::inspect(const inspect_filter& filter) {
     const auto core = core_->shared_from_this();
     if (const auto error = core->refuse_to_block()) detail::fail({error}, "inspect");
     blocked_caller<snapshot> caller;
-    core->look(filter, [&caller](store_error error, snapshot seen) {
-        caller.complete(std::move(error), std::move(seen));
-    });
+    core->look(filter,
+               [&caller](store_error error, snapshot seen) { caller.complete(std::move(error), std::move(seen)); });
     core->wait(caller);
     if (caller.error.code) detail::fail(caller.error, "inspect");
     return std::move(caller.answer);

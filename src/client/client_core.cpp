@@ -57,10 +57,11 @@ client_core::~client_core() = default;
 
 void client_core::start() {
     timer_.emplace(*loop_, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->run([&self](session& session, client_time now) {
-            self->armed_ = never;
-            session.wake(now);
-        });
+        if (const auto self = weak.lock())
+            self->run([&self](session& session, client_time now) {
+                self->armed_ = never;
+                session.wake(now);
+            });
     });
     {
         // What the store says within `connect` is performed when there is a line.
@@ -168,9 +169,8 @@ void client_core::perform(acquired& effect) {
         state->abandoned.push_back({resource, mark.label, mark.fence, mark.count});
     state->grant = std::move(effect.grant);
     if (options_.observer)
-        observe([state](observer& observer) {
-            observer.granted(state->claims, state->grant.fence, state->grant.waited);
-        });
+        observe(
+            [state](observer& observer) { observer.granted(state->claims, state->grant.fence, state->grant.waited); });
     std::exchange(state->listener, nullptr)->acquired(state, {});
 }
 
@@ -352,8 +352,8 @@ void client_core::shut() {
     }
     const bool waits = !was_closed && !refuse_to_block();
     close_and_wait(waits ? client_duration{options_.close_wait} : client_duration{0});
-    // These go here, and not with the last share in this client, which may be on one of the threads: so that the threads
-    // are waited for, and do not outlive a program that ends now.
+    // These go here, and not with the last share in this client, which may be on one of the threads: so that the
+    // threads are waited for, and do not outlive a program that ends now.
     std::shared_ptr<callback_threads> threads;
     std::shared_ptr<loss_threads> loss_threads;
     std::shared_ptr<baton::store> store;

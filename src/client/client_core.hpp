@@ -1,13 +1,15 @@
 // The driver of a client. It decides nothing: the session machine does. The scheme:
 //
-//  1. One mutex guards the machine and the driver's tables. Everything that happens is an **input**: a call of the user,
+//  1. One mutex guards the machine and the driver's tables. Everything that happens is an **input**: a call of the
+//  user,
 //     an answer of the store, a timer. It locks, tells the machine the time and what happened, and unlocks.
 //  2. What the machine wants done comes out as actions. They are **effects**: performed without the mutex, in order, by
 //     one thread at a time. A thread that brings an input performs the effects until none are left; if another thread
 //     is at it already, that one performs these as well.
 //  3. So nothing of the user's or of the store's is called under the mutex. A store may answer within `send`, on any
 //     thread, or not at all: its answer is an input like the others.
-//  4. A caller that waits has a listener or a waiter on its own stack, which an effect completes. Callbacks, the observer
+//  4. A caller that waits has a listener or a waiter on its own stack, which an effect completes. Callbacks, the
+//  observer
 //     and loss signals run on the callback threads: two queues, so that no callback delays a loss signal.
 //  5. A caller that waits may serve the event loop meanwhile. Timers and sockets are the loop's.
 //  6. No state hangs on a thread: the driver does not care on which one it runs.

@@ -88,8 +88,8 @@ struct lease_state {
     loss_signal lost;
     std::string note;  // an operator's; written once, before the reason
     std::atomic<loss> reason{loss::none};
-    std::atomic<bool> over{false};      // lost for good
-    std::atomic<bool> released{false};  // by its user
+    std::atomic<bool> over{false};                // lost for good
+    std::atomic<bool> released{false};            // by its user
     std::optional<release_callback> on_released;  // written before the release, read after it
 
     static lease wrap(std::shared_ptr<lease_state> state) { return lease{std::move(state)}; }

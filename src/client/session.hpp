@@ -332,11 +332,11 @@ private:
     /// The number up to which the live requests are listed on this line; none: all are.
     std::optional<std::uint64_t> presented_;
     bool unsure_told_ = false;
-    bool was_alive_ = false;      // the store has answered an `open`
-    bool is_alive_ = false;       // on this line
-    store_error line_error_;      // why there is no line
-    store_error broken_;          // no session can be had with these options
-    store_error refused_;         // nor on the space as it is now
+    bool was_alive_ = false;  // the store has answered an `open`
+    bool is_alive_ = false;   // on this line
+    store_error line_error_;  // why there is no line
+    store_error broken_;      // no session can be had with these options
+    store_error refused_;     // nor on the space as it is now
     lineage lineage_ = 0;
     std::uint64_t link_ = 0;
     std::uint64_t number_ = 0;
@@ -346,8 +346,8 @@ private:
     std::optional<clock_pair> clocks_;
     std::optional<client_time> last_input_;
 
-    in_order<sent> sent_;  // by tag
-    tag open_tag_ = 0;     // of the last `open`
+    in_order<sent> sent_;                            // by tag
+    tag open_tag_ = 0;                               // of the last `open`
     std::pmr::unsynchronized_pool_resource memory_;  // of what follows: a request costs no call of `new`
     std::pmr::map<handle, record> records_{&memory_};
     std::pmr::unordered_map<std::uint64_t, handle> by_number_{&memory_};

@@ -99,7 +99,8 @@ TEST_F(AsioAwaitable, SurvivesEveryFormOfCall) {
         }
         {
             const lease all = co_await client.async_acquire(
-                exclusive("db", name) & shared("config" + name) & permits("gpu", {.count = 2, .limit = 8}), {.wait = 10s}, use_awaitable);
+                exclusive("db", name) & shared("config" + name) & permits("gpu", {.count = 2, .limit = 8}),
+                {.wait = 10s}, use_awaitable);
             EXPECT_EQ(all.slots("gpu").size(), 2U);
         }
         const std::uint64_t fence =
@@ -138,9 +139,9 @@ TEST_F(AsioAwaitable, ThePlainFormSurvivesEveryFormOfCallToo) {
         { const lease one = co_await client.async_acquire(exclusive(name), {.wait = 10s}); }
         { const lease one = co_await client.async_acquire(exclusive(name), {.wait = 10s}, std::stop_token{}); }
         {
-            const lease all =
-                co_await client.async_acquire(exclusive("db", name) & shared("config" + name) & permits("gpu", {.count = 2, .limit = 8}),
-                                              {.wait = 10s, .max_hold = 10s, .queue_bound = 8});
+            const lease all = co_await client.async_acquire(
+                exclusive("db", name) & shared("config" + name) & permits("gpu", {.count = 2, .limit = 8}),
+                {.wait = 10s, .max_hold = 10s, .queue_bound = 8});
         }
         { const lease one = co_await baton::client{client}.async_acquire(exclusive(name + name)); }
         last.set_value((co_await client.async_acquire(exclusive(name), {.wait = 10s})).fence());

@@ -18,8 +18,8 @@ TEST_F(AsioVerbs, ATryGivesALeaseOrNothing) {
 TEST_F(AsioVerbs, ATryWithAWaitIsEmptyAfterwardsAndCanBeCancelled) {
     const lease held = first.acquire(exclusive("ledger"));
     asio::io_context context;
-    auto late = second.async_try_acquire(exclusive("ledger"), {.wait = 20ms},
-                                         asio::bind_executor(context, asio::use_future));
+    auto late =
+        second.async_try_acquire(exclusive("ledger"), {.wait = 20ms}, asio::bind_executor(context, asio::use_future));
     asio::cancellation_signal cancel;
     std::error_code error;
     second.async_try_acquire(

@@ -224,9 +224,10 @@ TEST_F(Acquire, WhatTheEngineNeverSawIsAskedUnderANewNumber) {
     session.line_down(now);
     session.line_up(now, lineage_now);
     const auto open = sent<protocol::open>();
-    session.reply(
-        now, open->first, lineage_now,
-        std::vector<protocol::event>{{engine_now, protocol::ended{enter->second.request, protocol::end_reason::gone, 0}}, {engine_now, alive()}});
+    session.reply(now, open->first, lineage_now,
+                  std::vector<protocol::event>{
+                      {engine_now, protocol::ended{enter->second.request, protocol::end_reason::gone, 0}},
+                      {engine_now, alive()}});
     const auto again = sent<protocol::enter>();
     ASSERT_TRUE(again);
     EXPECT_GT(again->second.request.number, enter->second.request.number);

@@ -1,7 +1,7 @@
 // Another thread calls exit while the main thread waits in acquire for a name that a static lease holds. The thread
 // calls exit as soon as the store shows the waiter. The main thread waits on a copy of the static client, which exit
-// does not destroy: all that exit destroys under the waiting thread is the library's own. What that thread is granted at
-// the end stays held until its ttl is over, so each process has a name of its own.
+// does not destroy: all that exit destroys under the waiting thread is the library's own. What that thread is granted
+// at the end stays held until its ttl is over, so each process has a name of its own.
 #include <unistd.h>
 
 #include <cstdlib>

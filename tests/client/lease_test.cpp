@@ -381,7 +381,8 @@ TEST_F(Lease, WhatANewLineageGaveToAnotherIsLost) {
     const auto open = sent<protocol::open>();
     session.reply(
         now, open->first, lineage_now,
-        std::vector<protocol::event>{{engine_now, protocol::ended{{id(), 1}, protocol::end_reason::superseded, 200}}, {engine_now, alive()}});
+        std::vector<protocol::event>{{engine_now, protocol::ended{{id(), 1}, protocol::end_reason::superseded, 200}},
+                                     {engine_now, alive()}});
     const auto loss_told = take<lost>();
     ASSERT_TRUE(loss_told);
     EXPECT_EQ(loss_told->handle, handle);

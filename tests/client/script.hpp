@@ -23,7 +23,9 @@ protected:
 
     Script() : Script{{.ttl = ttl, .label = "tester", .names_own_blockers = true}} {}
     explicit Script(session_options options)
-        : session{std::move(options), [this] { return protocol::session_id{++ids, 0}; }} {}
+        : session{std::move(options), [this] {
+                      return protocol::session_id{++ids, 0};
+                  }} {}
 
     client_time now{1'000s};
     protocol::instant engine_now{1'800'000'000s};  // the engine's clock is its own

@@ -15,8 +15,8 @@ const bool added = baton::contract::add({
     .name = "broken",
     .fresh_space =
         [] {
-            const auto store =
-                baton::broken::store_with(fault() == "does_more" ? "none" : fault(), baton::make_store("memory:" + baton::contract::fresh_name()));
+            const auto store = baton::broken::store_with(fault() == "does_more" ? "none" : fault(),
+                                                         baton::make_store("memory:" + baton::contract::fresh_name()));
             return [store] { return store; };
         },
     // One of them is the description: it denies what the store does.

@@ -104,7 +104,8 @@ TEST_F(AdvSem, Original_TheTtlFreesTheSlotThoughItsHolderLives) {
 TEST_F(AdvSem, Original_StatisticsInPercent) {
     client ours = join();
     {
-        const lease one = ours.acquire(permits("a", {.count = 1, .limit = 10})), two = ours.acquire(permits("a", {.count = 1, .limit = 10}));
+        const lease one = ours.acquire(permits("a", {.count = 1, .limit = 10})),
+                    two = ours.acquire(permits("a", {.count = 1, .limit = 10}));
         const lease other = ours.acquire(exclusive("b"));
         const snapshot all = ours.inspect();
         ASSERT_EQ(all.resources.size(), 2U);
@@ -283,7 +284,8 @@ TEST_F(AdvSem, Cure_AnExpiryIsNeverShortened) {
         for (const std::string& kind : kinds) EXPECT_GT(ask({"TTL", key(kind, "a")}).number, 2'000'000'000) << kind;
     };
     std::stop_source stop;
-    lasting.async_acquire(permits("a", {.count = 1, .limit = 2}), {}, stop.get_token(), [](std::error_code, const lease&) {});
+    lasting.async_acquire(permits("a", {.count = 1, .limit = 2}), {}, stop.get_token(),
+                          [](std::error_code, const lease&) {});
     ASSERT_TRUE(waits(1));
     auto next = acquire_later(brief, permits("a", {.count = 1, .limit = 2}));
     ASSERT_TRUE(waits(2));
@@ -415,7 +417,8 @@ TEST_F(AdvSem, WhoDiedOrWasOverItsTimeIsReportedAsAbandoned) {
         EXPECT_EQ(size("main", name), 1);
         EXPECT_EQ(size("ttl", name), 0);
     }
-    EXPECT_TRUE(ours.acquire(permits("slots", {.count = 1, .limit = 2})).abandoned().empty()) << "who shared it leaves nothing";
+    EXPECT_TRUE(ours.acquire(permits("slots", {.count = 1, .limit = 2})).abandoned().empty())
+        << "who shared it leaves nothing";
     EXPECT_TRUE(ours.acquire(exclusive("silent"), {.wait = 10s}).abandoned().empty());
 }
 

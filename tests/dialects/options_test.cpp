@@ -57,11 +57,13 @@ TEST(DialectOptions, WhatAProtocolCannotExpressIsSaidWithWhatItCan) {
         EXPECT_EQ(objection(dialect, exclusive("a")), "");
         EXPECT_NE(objection(dialect, exclusive("a", "b")).find("locks one name at a time"), std::string::npos);
         EXPECT_NE(objection(dialect, shared("a")).find("exclusive locks only"), std::string::npos);
-        EXPECT_NE(objection(dialect, permits("a", {.count = 1, .limit = 8})).find("exclusive locks only"), std::string::npos);
+        EXPECT_NE(objection(dialect, permits("a", {.count = 1, .limit = 8})).find("exclusive locks only"),
+                  std::string::npos);
     }
     EXPECT_EQ(objection("adv-sem", exclusive("a")), "");
     EXPECT_EQ(objection("adv-sem", permits("a", {.count = 1, .limit = 8})), "");
-    EXPECT_NE(objection("adv-sem", permits("a", {.count = 2, .limit = 8})).find("one slot at a time"), std::string::npos);
+    EXPECT_NE(objection("adv-sem", permits("a", {.count = 2, .limit = 8})).find("one slot at a time"),
+              std::string::npos);
     EXPECT_NE(objection("adv-sem", shared("a")).find("shared locks need the native protocol"), std::string::npos);
     EXPECT_NE(objection("adv-sem", exclusive("a", "b")).find("one semaphore at a time"), std::string::npos);
 }

@@ -24,17 +24,18 @@ event again(const event& event) {
 }
 
 TEST(HistoryLine, EveryFieldCrosses) {
-    const event said{
-        .at = moment{12},
-        .who = "w 1\n",
-        .verb = verb::held,
-        .number = 7,
-        .claims = {{"a:b=c%\xff", claim_mode::exclusive, 0, 0}, {"s", claim_mode::shared, 0, 0}, {"p", claim_mode::permits, 2, 8}},
-        .ticket = 3,
-        .fence = 1ULL << 52U,
-        .until = moment{99},
-        .slots = {{"p", {0, 7}}},
-        .why = "no such thing"};
+    const event said{.at = moment{12},
+                     .who = "w 1\n",
+                     .verb = verb::held,
+                     .number = 7,
+                     .claims = {{"a:b=c%\xff", claim_mode::exclusive, 0, 0},
+                                {"s", claim_mode::shared, 0, 0},
+                                {"p", claim_mode::permits, 2, 8}},
+                     .ticket = 3,
+                     .fence = 1ULL << 52U,
+                     .until = moment{99},
+                     .slots = {{"p", {0, 7}}},
+                     .why = "no such thing"};
     EXPECT_EQ(again(said), said);
 }
 

@@ -261,7 +261,8 @@ void judging::count_handoffs(const std::vector<part>& parts) {
         while (ended != by_end.end() && ended->request->end <= next.request->begin) ++ended;
         if (ended == by_end.begin()) continue;
         const part& last = *std::prev(ended);
-        const bool exclude = !go_together(last.claim->mode, next.claim->mode) || next.claim->mode == claim_mode::permits;
+        const bool exclude =
+            !go_together(last.claim->mode, next.claim->mode) || next.claim->mode == claim_mode::permits;
         if (exclude && last.request->who != next.request->who && next.request->asked < last.request->end)
             ++verdict_.seen.handoffs;
     }

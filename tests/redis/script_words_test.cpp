@@ -44,8 +44,9 @@ TEST(ScriptCall, SaysOneExclusiveClaimShortly) {
 }
 
 TEST(ScriptCall, SaysModesAndOptionsInFull) {
-    const enter asked{
-        {someone, 12}, {{"a:1", claim_mode::shared, 0, 0}, {"b", claim_mode::permits, 2, 8}}, {true, duration{1'500}, 3}};
+    const enter asked{{someone, 12},
+                      {{"a:1", claim_mode::shared, 0, 0}, {"b", claim_mode::permits, 2, 8}},
+                      {true, duration{1'500}, 3}};
     EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", "12", "", "1:1500:3", "s0:0:a:1", "p2:8:b"}));
 }
 

@@ -10,7 +10,6 @@
 
 #include "base/process_wide.hpp"
 
-
 namespace baton::resp {
 namespace {
 

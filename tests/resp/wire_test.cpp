@@ -47,11 +47,18 @@ TEST(Wire, EveryCommandCrosses) {
 }
 
 TEST(Wire, FieldsOfACommandKeepTheirPlaces) {
-    const open said{
-        {1, 2},  std::chrono::milliseconds{3},
-        "label", 4,
-        5,       {{6, {{"a", claim_mode::permits, 7, 8}, {"b", claim_mode::shared, 0, 0}}, 9, 10, {{"a", {0, 1}}}, duration{11}}},
-        true};
+    const open said{{1, 2},
+                    std::chrono::milliseconds{3},
+                    "label",
+                    4,
+                    5,
+                    {{6,
+                      {{"a", claim_mode::permits, 7, 8}, {"b", claim_mode::shared, 0, 0}},
+                      9,
+                      10,
+                      {{"a", {0, 1}}},
+                      duration{11}}},
+                    true};
     const auto heard = decode_request(parse(encoded(said)));
     const auto& got = std::get<open>(std::get<command>(heard.request.value()));
     EXPECT_EQ(got.session, said.session);

@@ -78,7 +78,8 @@ snapshot naive_model::look(instant now) const {
             for (const naive_request& other : requests_) {
                 for (const naive_claim& theirs : other.claims) {
                     if (theirs.wanted.resource != name || &other == &request) continue;
-                    const bool both_count = claim.wanted.mode == claim_mode::permits && theirs.wanted.mode == claim_mode::permits;
+                    const bool both_count =
+                        claim.wanted.mode == claim_mode::permits && theirs.wanted.mode == claim_mode::permits;
                     const bool modes_fit = rule_of(claim.wanted.mode).fits_with[index_of(theirs.wanted.mode)];
                     if (theirs.admitted) {
                         if (!modes_fit || (both_count && !has_room))

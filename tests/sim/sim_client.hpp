@@ -37,8 +37,7 @@ public:
     /// Its connection broke: it has to open again before anything else makes sense.
     void disconnect() { open_ = false; }
     [[nodiscard]] core::open connect(dice& dice, core::instant now, std::chrono::milliseconds max_ttl);
-    [[nodiscard]] core::request_id new_request(const claim_list& claims,
-                                               std::optional<core::duration> hold);
+    [[nodiscard]] core::request_id new_request(const claim_list& claims, std::optional<core::duration> hold);
     void forget(std::uint64_t number);
 
 private:

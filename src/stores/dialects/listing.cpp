@@ -62,8 +62,9 @@ snapshot snapshot_of(const listing& listing, const inspect_filter& filter, proto
     for (const listed& each : listing.requests) {
         const auto limit = limits.find(each.resource);
         const bool counted = limit != limits.end() && limit->second > 1;
-        const claim claim = each.claim.value_or(baton::claim{each.resource, counted ? claim_mode::permits : claim_mode::exclusive,
-                                                             counted ? 1U : 0U, counted ? limit->second : 0U});
+        const claim claim =
+            each.claim.value_or(baton::claim{each.resource, counted ? claim_mode::permits : claim_mode::exclusive,
+                                             counted ? 1U : 0U, counted ? limit->second : 0U});
         request_view request;
         request.ticket = ++ticket;
         request.fence = each.held ? ticket : 0;
