@@ -26,6 +26,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/node_pool.hpp"
 #include "baton/observer.hpp"
 #include "baton/store.hpp"
 #include "client/in_order.hpp"
@@ -326,11 +327,11 @@ private:
     /// The number up to which the live requests are listed on this line; none: all are.
     std::optional<std::uint64_t> presented_;
     bool unsure_told_ = false;
-    bool was_alive_ = false;      // the store has answered an `open`
-    bool is_alive_ = false;       // on this line
-    store_error line_error_;      // why there is no line
-    store_error broken_;          // no session can be had with these options
-    store_error refused_;         // nor on the space as it is now
+    bool was_alive_ = false;  // the store has answered an `open`
+    bool is_alive_ = false;   // on this line
+    store_error line_error_;  // why there is no line
+    store_error broken_;      // no session can be had with these options
+    store_error refused_;     // nor on the space as it is now
     lineage lineage_ = 0;
     std::uint64_t link_ = 0;
     std::uint64_t number_ = 0;
@@ -342,7 +343,7 @@ private:
 
     in_order<sent> sent_;  // by tag
     tag open_tag_ = 0;     // of the last `open`
-    std::pmr::unsynchronized_pool_resource memory_;  // of what follows: a request costs no call of `new`
+    node_pool memory_;     // of what follows: a request costs no call of `new`
     std::pmr::map<handle, record> records_{&memory_};
     std::pmr::unordered_map<std::uint64_t, handle> by_number_{&memory_};
     std::pmr::set<std::pair<client_time, handle>> alarms_{&memory_};

@@ -1,6 +1,7 @@
 #include "stores/memory/memory_store.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -28,9 +29,9 @@ public:
             given = take_spare();
             for (const tagged_command& each : commands) {
                 const core::session_id sender = core::sender_of(each.command);
-                const auto& outcome = host_.apply(each.command, sender);
+                auto& outcome = host_.apply(each.command, sender);
                 if (was_opened(each.command, outcome.reply)) listeners_[sender] = from;
-                given->events.insert(given->events.end(), outcome.reply.begin(), outcome.reply.end());
+                std::ranges::move(outcome.reply, std::back_inserter(given->events));
                 given->ends.push_back(given->events.size());
                 route(outcome.notices, given->notices);
                 if (std::holds_alternative<protocol::close>(each.command)) listeners_.erase(sender);
@@ -103,12 +104,13 @@ private:
             reply, [](const auto& event) { return std::holds_alternative<protocol::alive>(event.what); });
     }
 
-    void route(const std::vector<std::pair<core::session_id, core::event>>& told, std::vector<notice>& notices) {
-        for (const auto& [session, event] : told) {
+    void route(std::vector<std::pair<core::session_id, core::event>>& told, std::vector<notice>& notices) {
+        for (auto& [session, event] : told) {
             const auto found = listeners_.find(session);
             if (found == listeners_.end()) continue;
-            notices.push_back({found->second, event});
-            if (std::holds_alternative<core::session_lost>(event.what)) listeners_.erase(found);
+            const bool over = std::holds_alternative<core::session_lost>(event.what);
+            notices.push_back({found->second, std::move(event)});
+            if (over) listeners_.erase(found);
         }
     }
 
