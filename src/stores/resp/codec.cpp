@@ -268,6 +268,14 @@ void writer::bulk(std::string_view text) {
     out_ += "\r\n";
 }
 
+void writer::bulk(std::initializer_list<std::string_view> parts) {
+    std::size_t size = 0;
+    for (const std::string_view part : parts) size += part.size();
+    header('$', size);
+    for (const std::string_view part : parts) out_ += part;
+    out_ += "\r\n";
+}
+
 void writer::simple(std::string_view text) {
     out_ += '+';
     out_ += text;

@@ -154,6 +154,8 @@ public:
     void map(std::size_t pairs) { header('%', pairs); }
     void push(std::size_t items) { header('>', items); }
     void bulk(std::string_view text);
+    /// One string that is made of several.
+    void bulk(std::initializer_list<std::string_view> parts);
     void simple(std::string_view text);
     /// The first word is the kind of error. Ends of lines become spaces.
     void error(std::string_view text);
