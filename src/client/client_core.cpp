@@ -55,10 +55,11 @@ client_core::~client_core() = default;
 
 void client_core::start() {
     timer_.emplace(*loop_, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->run([&self](session& session, client_time now) {
-            self->armed_ = never;
-            session.wake(now);
-        });
+        if (const auto self = weak.lock())
+            self->run([&self](session& session, client_time now) {
+                self->armed_ = never;
+                session.wake(now);
+            });
     });
     {
         // What the store says within `connect` is performed when there is a line.
@@ -165,9 +166,8 @@ void client_core::perform(acquired& effect) {
         state->abandoned.push_back({resource, mark.label, mark.fence, mark.count});
     state->grant = std::move(effect.grant);
     if (options_.observer)
-        observe([state](observer& observer) {
-            observer.granted(state->claims, state->grant.fence, state->grant.waited);
-        });
+        observe(
+            [state](observer& observer) { observer.granted(state->claims, state->grant.fence, state->grant.waited); });
     std::exchange(state->listener, nullptr)->acquired(state, {});
 }
 
@@ -303,6 +303,7 @@ void client_core::close_later(client_duration wait, completion_callback<bool> do
 }
 
 void client_core::wait(waiter& who) {
+    if (who.done()) return;  // the store has answered at once
     std::shared_ptr<event_loop> loop;
     {
         const std::lock_guard lock{mutex_};
@@ -335,8 +336,8 @@ void client_core::shut() {
     }
     const bool waits = !was_closed && !refuse_to_block();
     close_and_wait(waits ? client_duration{options_.close_wait} : client_duration{0});
-    // These go here, and not with the last share in this client, which may be on one of the threads: so that the threads
-    // are waited for, and do not outlive a program that ends now.
+    // These go here, and not with the last share in this client, which may be on one of the threads: so that the
+    // threads are waited for, and do not outlive a program that ends now.
     std::shared_ptr<callback_threads> threads;
     std::shared_ptr<baton::store> store;
     std::shared_ptr<event_loop> loop;
@@ -368,8 +369,7 @@ void client_core::up(lineage lineage) noexcept {
 
 void client_core::down(const store_error& why) noexcept {
     run([&](session& session, client_time now) {
-        if (options_.observer)
-            observe([why](observer& observer) { observer.reconnecting(why.code, why.text); });
+        if (options_.observer) observe([why](observer& observer) { observer.reconnecting(why.code, why.text); });
         session.line_down(now, why);
     });
 }
@@ -380,8 +380,7 @@ void client_core::replied(command_tag tag, lineage lineage, std::span<const prot
 
 void client_core::failed(command_tag tag, command_failure how, const store_error& why) noexcept {
     run([&](session& session, client_time now) {
-        if (options_.observer)
-            observe([why](observer& observer) { observer.store_error(why.code, why.text); });
+        if (options_.observer) observe([why](observer& observer) { observer.store_error(why.code, why.text); });
         session.reply_failed(now, tag, how, why);
     });
 }
