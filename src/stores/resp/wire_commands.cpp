@@ -233,6 +233,17 @@ std::string unknown(const std::string& name) {
     return "ERR unknown command '" + shown + "': this is Baton's agent, not Redis; to look inside, say BATON.INSPECT";
 }
 
+constexpr unsigned no_digit = 16;
+
+/// What each character is worth as a hex digit in lower case.
+constexpr std::array<std::uint8_t, 256> digit_of = [] {
+    std::array<std::uint8_t, 256> worth{};
+    worth.fill(no_digit);
+    for (unsigned char i = 0; i < 10; ++i) worth['0' + i] = i;
+    for (unsigned char i = 0; i < 6; ++i) worth['a' + i] = static_cast<std::uint8_t>(10 + i);
+    return worth;
+}();
+
 std::string upper(std::string text) {
     std::ranges::transform(text, text.begin(),
                            [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
@@ -291,14 +302,18 @@ hex_text to_hex(const session_id& id) {
 
 std::optional<session_id> from_hex(std::string_view text) {
     if (text.size() != 32) return {};
-    std::array<std::uint64_t, 2> halves{};
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        const bool digit = c >= '0' && c <= '9';
-        if (!digit && (c < 'a' || c > 'f')) return {};
-        halves[i / 16] = halves[i / 16] << 4U | static_cast<std::uint64_t>(digit ? c - '0' : c - 'a' + 10);
-    }
-    return session_id{halves[0], halves[1]};
+    unsigned wrong = 0;
+    const auto half = [&](std::string_view digits) {
+        std::uint64_t number = 0;
+        for (const char c : digits) {
+            const unsigned digit = digit_of[static_cast<unsigned char>(c)];
+            wrong |= digit & no_digit;
+            number = number << 4U | digit;
+        }
+        return number;
+    };
+    const session_id id{half(text.substr(0, 16)), half(text.substr(16))};
+    return wrong == 0 ? std::optional{id} : std::nullopt;
 }
 
 bool valid_space(std::string_view name) {
