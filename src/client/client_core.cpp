@@ -152,6 +152,7 @@ void client_core::perform(const detail::look& effect) {
 
 void client_core::looked(operation which, store_error error, snapshot seen) {
     std::unique_lock lock{mutex_};
+    const auto loop = loop_;  // a caller that is told may end the client meanwhile, and must not end the loop under us
     session_.looked(which);
     auto node = looks_.extract(which);
     lock.unlock();
