@@ -63,10 +63,10 @@ public:
         add(protocol::open{id_of(session), std::chrono::hours{1}, "host.example/job:123", 1, 0, {}});
     }
     void enter(std::size_t session, const std::vector<std::string>& names) {
-        protocol::enter command{{id_of(session), ++number_}, {}, {}};
-        for (const std::string& name : names) command.claims.push_back({name, claim_mode::exclusive, 0, 0});
-        entered_.emplace_back(session, number_);
-        add(command);
+        std::vector<claim> claims;
+        for (const std::string& name : names) claims.push_back({name, claim_mode::exclusive, 0, 0});
+        entered_.emplace_back(session, ++number_);
+        add(protocol::enter{{id_of(session), number_}, std::move(claims), {}});
     }
     void renew(std::size_t session) { add(protocol::renew{id_of(session)}); }
     /// Of everything that was entered since the last time, oldest first.

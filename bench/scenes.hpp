@@ -72,9 +72,9 @@ public:
         for (std::size_t i = 0; i < names_beside; ++i)
             (void)stage_.apply(core::enter{{other, i + 1}, {core::exclusive(name_of(1'000'000 + i))}, {}});
         const core::session_id session = stage_.open_session();
-        core::enter enter{{session, 0}, {}, {}};
-        for (std::size_t i = 0; i < claims; ++i) enter.claims.push_back(core::exclusive(name_of(i)));
-        enter_ = enter;
+        std::vector<claim> wanted;
+        for (std::size_t i = 0; i < claims; ++i) wanted.push_back(core::exclusive(name_of(i)));
+        enter_ = core::enter{{session, 0}, std::move(wanted), {}};
         leave_ = core::leave{{session, 0}};
         const auto [entered, left] = play();
         require(std::holds_alternative<core::granted>(entered.at(0).what), "an uncontended enter is granted");

@@ -32,7 +32,7 @@ void server::answer(const std::shared_ptr<peer>& from, const protocol::command& 
     }
     const std::size_t before = space->engine().session_count();
     space::notices notices;
-    const auto events = space->perform(command, from, notices);
+    const auto& events = space->perform(command, from, notices);
     count_sessions(before, space->engine().session_count());
     resp::encode_answer(out, lineage_, events);
     deliver(*space, notices);

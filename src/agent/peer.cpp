@@ -68,8 +68,8 @@ bool peer::perform(std::size_t most, std::size_t unsent) {
         if (over_ || finishing_) return false;
         if (mute_) out_.clear();
         if (out_.size() >= unsent) return true;
-        const auto request = decoder_.next();
-        if (!request) {
+        const resp::value* const request = decoder_.next_in_place();
+        if (request == nullptr) {
             if (decoder_.fault() == resp::fault::none) return false;
             resp::writer{out_}.error("ERR " + std::string{to_string(decoder_.fault())});
             finish();

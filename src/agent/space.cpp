@@ -22,14 +22,14 @@ space::space(std::chrono::milliseconds max_ttl, instant now, std::optional<insta
     if (paused_until) host_.apply(pause{*paused_until}, {});
 }
 
-std::vector<event> space::perform(const command& command, const std::shared_ptr<peer>& from, notices& notices) {
+const std::vector<event>& space::perform(const command& command, const std::shared_ptr<peer>& from, notices& notices) {
     const session_id sender = core::sender_of(command);
-    auto outcome = host_.apply(command, sender);
+    auto& outcome = host_.apply(command, sender);
     // Notices go to the line that opened the session last. One that came late was refused, and changes nothing.
     if (std::holds_alternative<open>(command) && contains<alive>(outcome.reply)) opened(sender, from);
     route(outcome.notices, notices);
     if (std::holds_alternative<close>(command) || contains<session_lost>(outcome.reply)) forget(sender);
-    return std::move(outcome.reply);
+    return outcome.reply;
 }
 
 /// A session is of the processes of the connection that opened it last, and of no other.
@@ -95,7 +95,7 @@ std::vector<space::swept_session> space::begin_sweep(const std::shared_ptr<proce
 space::notices space::prolong(const session_id& session) {
     notices notices;
     if (!owners_.contains(session)) return notices;
-    auto outcome = host_.apply(renew{session}, session);
+    auto& outcome = host_.apply(renew{session}, session);
     route(outcome.notices, notices);
     return notices;
 }
@@ -103,7 +103,7 @@ space::notices space::prolong(const session_id& session) {
 space::notices space::close_gone(const session_id& session) {
     notices notices;
     if (!owners_.contains(session)) return notices;
-    auto outcome = host_.apply(close{session, closing::gone}, session);
+    auto& outcome = host_.apply(close{session, closing::gone}, session);
     forget(session);
     route(outcome.notices, notices);
     return notices;
@@ -111,7 +111,7 @@ space::notices space::close_gone(const session_id& session) {
 
 space::notices space::tick() {
     notices notices;
-    auto outcome = host_.tick();
+    auto& outcome = host_.tick();
     route(outcome.notices, notices);
     return notices;
 }

@@ -36,9 +36,9 @@ public:
     /// With a clock that shows `now`, and paused if there is a time until which.
     space(std::chrono::milliseconds max_ttl, protocol::instant now, std::optional<protocol::instant> paused_until);
 
-    /// Performs a command of a client, and answers it.
-    std::vector<protocol::event> perform(const protocol::command& command, const std::shared_ptr<peer>& from,
-                                         notices& notices);
+    /// Performs a command of a client, and answers it. The answer lasts until the next command.
+    const std::vector<protocol::event>& perform(const protocol::command& command, const std::shared_ptr<peer>& from,
+                                                notices& notices);
     notices tick();
     /// Sessions that are bound to these processes are gone. Those that have a tree live on until it is swept.
     notices end_processes(const std::shared_ptr<process_watch>& processes, std::vector<swept_session>& to_sweep);

@@ -67,8 +67,7 @@ void callback_queue::push(callback callback) {
 }
 
 bool callback_queue::is_running_here() const {
-    const std::lock_guard lock{mutex_};
-    return thread_ == std::this_thread::get_id();
+    return thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
 }
 
 void callback_queue::drain(std::chrono::microseconds at_most) {
@@ -79,7 +78,7 @@ void callback_queue::drain(std::chrono::microseconds at_most) {
 
 void callback_queue::drain() {
     std::unique_lock lock{mutex_};
-    if (thread_ == std::this_thread::get_id()) return;
+    if (is_running_here()) return;
     drained_.wait(lock, [this] { return !has_thread_; });
 }
 
@@ -93,7 +92,7 @@ void callback_queue::run() {
         running_.clear();
         lock.lock();
     }
-    thread_ = {};
+    thread_ = std::thread::id{};
     has_thread_ = false;
     drained_.notify_all();
 }

@@ -4,6 +4,7 @@
 // more than `most_callback_threads`.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -78,9 +79,9 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable drained_;
     std::vector<callback> callbacks_;
-    std::vector<callback> running_;  // of the thread that runs it
-    bool has_thread_ = false;        // a thread runs it, or will
-    std::thread::id thread_;         // that runs it
+    std::vector<callback> running_;        // of the thread that runs it
+    bool has_thread_ = false;              // a thread runs it, or will
+    std::atomic<std::thread::id> thread_;  // that runs it; a thread finds its own id here, or another
 };
 
 }  // namespace baton::detail

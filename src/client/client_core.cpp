@@ -155,6 +155,7 @@ void client_core::perform(const detail::look& effect) {
 
 void client_core::looked(operation which, store_error error, snapshot seen) {
     std::unique_lock lock{mutex_};
+    const auto loop = loop_;  // a caller that is told may end the client meanwhile, and must not end the loop under us
     session_.looked(which);
     auto node = looks_.extract(which);
     lock.unlock();
@@ -320,6 +321,7 @@ void client_core::close_later(client_duration wait, completion_callback<bool> do
 }
 
 void client_core::wait(waiter& who) {
+    if (who.done()) return;  // the store has answered at once
     std::shared_ptr<event_loop> loop;
     {
         const std::lock_guard lock{mutex_};

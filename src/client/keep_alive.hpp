@@ -35,9 +35,7 @@ public:
     keep_alive(std::chrono::milliseconds ttl, client_duration renew_every) : ttl_{ttl}, renew_every_{renew_every} {}
 
     /// What both clocks may drift apart in one ttl, and what a busy machine may be late.
-    [[nodiscard]] client_duration margin() const {
-        return std::max<client_duration>(ttl_ * 3 / 100, std::chrono::milliseconds{20});
-    }
+    [[nodiscard]] client_duration margin() const { return margin_; }
 
     /// An `open` or `renew` is about to be written.
     void sent(std::uint64_t tag, client_time at) {
@@ -84,7 +82,7 @@ public:
     /// Until then, and no longer, the session is alive for sure. None: never was.
     [[nodiscard]] std::optional<client_time> deadline() const {
         if (!renewed_) return {};
-        return *renewed_ + ttl_ - margin();
+        return *renewed_ + (ttl_ - margin_);
     }
 
     [[nodiscard]] std::optional<client_time> unsure_from() const {
@@ -109,8 +107,9 @@ public:
     }
 
 private:
-    std::chrono::microseconds ttl_;
+    client_duration ttl_;
     client_duration renew_every_;
+    client_duration margin_ = std::max<client_duration>(ttl_ * 3 / 100, std::chrono::milliseconds{20});
     std::map<std::uint64_t, client_time> unanswered_;
     std::optional<client_time> renewed_;  // when the newest positively answered one was sent
     std::optional<client_time> last_sent_;

@@ -76,8 +76,8 @@ bool session::valid(handle handle, client_time now) const {
 /// Where a lease ends before its session does: hold limit, revocation, or a lineage that is over.
 std::optional<client_time> session::cap_of(const record& record) {
     std::optional<client_time> cap;
-    for (const auto& time : {record.hold_cap, record.revoke_cap, record.frozen})
-        if (time && (!cap || *time < *cap)) cap = time;
+    for (const auto* time : {&record.hold_cap, &record.revoke_cap, &record.frozen})
+        if (*time && (!cap || **time < *cap)) cap = *time;
     return cap;
 }
 

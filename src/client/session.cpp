@@ -190,10 +190,9 @@ void session::sound_alarm(client_time now, record& record) {
 }
 
 std::optional<client_time> session::next_wake() const {
-    std::optional<client_time> next;
-    const auto consider = [&next](std::optional<client_time> time) {
-        if (time && (!next || *time < *next)) next = time;
-    };
+    constexpr client_time never = client_time::max();
+    client_time next = never;
+    const auto consider = [&](const std::optional<client_time>& time) { next = std::min(next, time.value_or(never)); };
     if (!alarms_.empty()) consider(alarms_.begin()->first);
     if (can_ask() && last_input_) consider(keep_alive_.next_renewal(*last_input_));
     if (!unsure_told_) consider(keep_alive_.unsure_from());
@@ -203,7 +202,7 @@ std::optional<client_time> session::next_wake() const {
     for (const auto& [which, operation] : operations_) consider(operation.give_up);
     if (const auto deadline = keep_alive_.deadline(); deadline && last_input_ && *deadline > *last_input_)
         consider(deadline);
-    return next;
+    return next == never ? std::nullopt : std::optional{next};
 }
 
 /// The next moment at which time decides something about a record.

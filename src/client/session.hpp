@@ -26,6 +26,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/node_pool.hpp"
 #include "baton/observer.hpp"
 #include "baton/store.hpp"
 #include "client/in_order.hpp"
@@ -346,9 +347,9 @@ private:
     std::optional<clock_pair> clocks_;
     std::optional<client_time> last_input_;
 
-    in_order<sent> sent_;                            // by tag
-    tag open_tag_ = 0;                               // of the last `open`
-    std::pmr::unsynchronized_pool_resource memory_;  // of what follows: a request costs no call of `new`
+    in_order<sent> sent_;  // by tag
+    tag open_tag_ = 0;     // of the last `open`
+    node_pool memory_;     // of what follows: a request costs no call of `new`
     std::pmr::map<handle, record> records_{&memory_};
     std::pmr::unordered_map<std::uint64_t, handle> by_number_{&memory_};
     std::pmr::set<std::pair<client_time, handle>> alarms_{&memory_};

@@ -15,7 +15,9 @@ engine::engine(engine_options options) : options_{options}, ended_{options.ended
 
 // Rule 4: what is due ends and debts are admitted before the command acts, and grants are numbered when all is done: so
 // nothing is granted that the command ends.
-std::vector<event> engine::apply(const command& command, instant now) {
+void engine::apply(const command& command, instant now, std::vector<event>& events) {
+    events.clear();
+    events_.swap(events);
     now_ = now;
     allowance_ = options_.budget ? std::int64_t{*options_.budget} : std::numeric_limits<std::int64_t>::max();
     const bool pausing = std::holds_alternative<pause>(command);
@@ -30,7 +32,13 @@ std::vector<event> engine::apply(const command& command, instant now) {
     settle();
     ended_.make_room(now_);
     check_now_and_then();
-    return std::exchange(events_, {});
+    events_.swap(events);
+}
+
+std::vector<event> engine::apply(const command& command, instant now) {
+    std::vector<event> events;
+    apply(command, now, events);
+    return events;
 }
 
 std::optional<instant> engine::next_due(instant now) const {

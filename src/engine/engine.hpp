@@ -23,6 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/node_pool.hpp"
 #include "engine/ended_sessions.hpp"
 #include "engine/records.hpp"
 #include "engine/types.hpp"
@@ -47,6 +48,8 @@ public:
 
     /// Performs one command at the engine's time `now` and tells what came of it, in the order in which it happened.
     [[nodiscard]] std::vector<event> apply(const command& command, instant now);
+    /// The same, in place of what was in `events`. Its memory is used again.
+    void apply(const command& command, instant now, std::vector<event>& events);
 
     /// When the next `tick` has something to do, as seen at `now`; none if nothing will ever be due.
     [[nodiscard]] std::optional<instant> next_due(instant now) const;
@@ -155,11 +158,12 @@ private:
 
     engine_options options_;
 
-    std::unordered_map<session_id, session_record> sessions_;
-    std::unordered_map<std::string, resource_record, name_hash, std::equal_to<>> resources_;
-    std::set<due> deadlines_;       // sessions and revoked requests: never further ahead than the longest ttl
-    std::set<due> hold_deadlines_;  // requests with a hold limit
-    std::set<claim_record*, older_first> owed_;  // first in line on resources that may have become free
+    detail::node_pool memory_;  // of the tables that every request changes
+    std::pmr::unordered_map<session_id, session_record> sessions_{&memory_};
+    std::pmr::unordered_map<std::string, resource_record, name_hash, std::equal_to<>> resources_{&memory_};
+    std::pmr::set<due> deadlines_{&memory_};  // sessions and revoked requests: never further ahead than the longest ttl
+    std::pmr::set<due> hold_deadlines_{&memory_};               // requests with a hold limit
+    std::pmr::set<claim_record*, older_first> owed_{&memory_};  // first in line on resources that may have become free
     std::deque<dying_session> dying_;
     ended_sessions ended_;
 

@@ -26,18 +26,21 @@ std::optional<session_id> session_of(const event& event) {
 
 }  // namespace
 
-engine_host::outcome engine_host::apply(const command& command, const session_id& sender) {
+engine_host::outcome& engine_host::perform(const command& command, const session_id* sender) {
     last_ = now();
-    return sort(engine_.apply(command, last_), &sender);
+    engine_.apply(command, last_, events_);
+    sort(events_, sender, outcome_);
+    return outcome_;
 }
 
-engine_host::outcome engine_host::sort(std::vector<event> events, const session_id* sender) {
-    outcome outcome;
+void engine_host::sort(std::vector<event>& events, const session_id* sender, outcome& outcome) {
+    outcome.reply.clear();
+    outcome.notices.clear();
     const auto is_for_sender = [&](const event& event) {
         const auto session = session_of(event);
         return !session || (sender != nullptr && *session == *sender);
     };
-    if (std::ranges::all_of(events, is_for_sender)) return {std::move(events), {}};
+    if (std::ranges::all_of(events, is_for_sender)) return outcome.reply.swap(events);
     for (event& event : events) {
         const bool for_other = !is_for_sender(event);
         // An operator hears of the holder that he wants to leave, but not whose it is.
@@ -51,7 +54,6 @@ engine_host::outcome engine_host::sort(std::vector<event> events, const session_
         else
             outcome.reply.push_back(std::move(event));
     }
-    return outcome;
 }
 
 std::optional<std::chrono::steady_clock::time_point> engine_host::next_due() const {

@@ -30,20 +30,29 @@ public:
         std::vector<std::pair<session_id, event>> notices;
     };
 
-    /// Performs a command that `sender`'s client sent.
-    outcome apply(const command& command, const session_id& sender);
-    outcome tick() { return sort(engine_.apply(core::tick{}, last_ = now()), nullptr); }
+    /// Performs a command that `sender`'s client sent. What comes of it is the caller's to move from, until the next.
+    outcome& apply(const command& command, const session_id& sender) { return perform(command, &sender); }
+    outcome& tick() { return perform(core::tick{}, nullptr); }
 
     /// When `tick` has something to do, as seen at the last command.
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_due() const;
 
     /// Tells what answers the sender from what is for others; null: nobody asked.
-    static outcome sort(std::vector<event> events, const session_id* sender);
+    static outcome sort(std::vector<event> events, const session_id* sender) {
+        outcome sorted;
+        sort(events, sender, sorted);
+        return sorted;
+    }
 
     [[nodiscard]] const core::engine& engine() const { return engine_; }
 
 private:
+    outcome& perform(const command& command, const session_id* sender);
+    static void sort(std::vector<event>& events, const session_id* sender, outcome& outcome);
+
     core::engine engine_;
+    std::vector<event> events_;
+    outcome outcome_;
     instant last_;
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     instant wall_at_start_ = std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());

@@ -83,7 +83,7 @@ void engine::restore(session_record& session, const live_request& live) {
     request.presented = pause_number_;
     for (claim_record& claim : request.claims()) give_way(*claim.resource);
     for (std::size_t i = 0; i < live.claims.size(); ++i) {
-        claim_record& claim = request.claim_array[i];
+        claim_record& claim = request.claim_records[i];
         if (!request.held()) {
             wait(claim);
             continue;

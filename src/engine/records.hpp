@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <set>
 #include <span>
@@ -25,19 +26,25 @@ struct session_record;
 
 struct claim_record;
 
+/// Tables within records take their memory from where the record's own comes from.
+using allocator = std::pmr::polymorphic_allocator<>;
+
 struct resource_record {
-    std::string_view name;                            // its key in the table of resources
-    std::map<serial, claim_record*> admitted;         // by ticket
-    std::map<serial, claim_record*> waiting;          // by ticket
-    std::array<std::size_t, mode_count> modes{};      // how many are admitted in each mode
-    std::uint64_t used = 0;                           // permits of the admitted claims
-    std::size_t reserved = 0;                         // admitted claims of requests that still wait
-    slot_set slots;                                   // of the admitted claims
-    std::set<std::pair<std::uint32_t, serial>> wide;  // waiting claims of two permits or more: permits, ticket
-    std::optional<std::uint32_t> pinned;              // the limit that overrides all claims' (rule 10)
-    std::optional<protocol::mark> mark;               // (rule 7)
-    serial told = 0;                                  // fence of the exclusive holder that was told of the mark
-    claim_record* owed = nullptr;                     // the first in line, if it stands in the engine's list of debts
+    using allocator_type = allocator;
+    explicit resource_record(const allocator& memory) : admitted{memory}, waiting{memory}, wide{memory} {}
+
+    std::string_view name;                                 // its key in the table of resources
+    std::pmr::map<serial, claim_record*> admitted;         // by ticket
+    std::pmr::map<serial, claim_record*> waiting;          // by ticket
+    std::array<std::size_t, mode_count> modes{};           // how many are admitted in each mode
+    std::uint64_t used = 0;                                // permits of the admitted claims
+    std::size_t reserved = 0;                              // admitted claims of requests that still wait
+    slot_set slots;                                        // of the admitted claims
+    std::pmr::set<std::pair<std::uint32_t, serial>> wide;  // waiting claims of two permits or more: permits, ticket
+    std::optional<std::uint32_t> pinned;                   // the limit that overrides all claims' (rule 10)
+    std::optional<protocol::mark> mark;                    // (rule 7)
+    serial told = 0;                                       // fence of the exclusive holder that was told of the mark
+    claim_record* owed = nullptr;  // the first in line, if it stands in the engine's list of debts
 
     [[nodiscard]] std::uint32_t limit_for(std::uint32_t own) const { return pinned.value_or(own); }
     [[nodiscard]] bool idle() const { return admitted.empty() && waiting.empty() && !pinned && !mark; }
@@ -66,6 +73,9 @@ struct revocation {
 };
 
 struct request_record {
+    using allocator_type = allocator;
+    explicit request_record(const allocator& memory) : claim_records{memory} {}
+
     session_record* session = nullptr;
     std::uint64_t number = 0;
     serial ticket = 0;
@@ -73,19 +83,21 @@ struct request_record {
     std::optional<duration> hold_limit;  // what is left of it, if it was restored
     instant hold_deadline;               // once granted, if it has a hold limit
     std::unique_ptr<revocation> revoked;
-    std::unique_ptr<claim_record[]> claim_array;
-    std::uint32_t claim_count = 0;
+    std::pmr::vector<claim_record> claim_records;  // as many as it was made with
     std::uint32_t unadmitted = 0;
     std::uint64_t presented = 0;  // the pause in which its client presented this grant (rule 11)
     bool reordered = false;       // by a reclaim, its own or another's: arrival alone does not explain where it stands
 
-    [[nodiscard]] std::span<claim_record> claims() { return {claim_array.get(), claim_count}; }
-    [[nodiscard]] std::span<const claim_record> claims() const { return {claim_array.get(), claim_count}; }
+    [[nodiscard]] std::span<claim_record> claims() { return claim_records; }
+    [[nodiscard]] std::span<const claim_record> claims() const { return claim_records; }
     [[nodiscard]] bool held() const { return fence != 0; }
     [[nodiscard]] request_id id() const;
 };
 
 struct session_record {
+    using allocator_type = allocator;
+    explicit session_record(const allocator& memory) : requests{memory} {}
+
     session_id id;
     std::chrono::milliseconds ttl{0};
     instant deadline;
@@ -93,7 +105,7 @@ struct session_record {
     std::uint64_t link = 0;
     std::uint64_t highest = 0;  // the highest request number that was seen (rule 9)
     bool dying = false;         // its end has begun and is owed
-    std::unordered_map<std::uint64_t, request_record> requests;
+    std::pmr::unordered_map<std::uint64_t, request_record> requests;
 };
 
 inline request_id request_record::id() const { return {session->id, number}; }

@@ -77,11 +77,10 @@ request_record& engine::add_request(session_record& session, std::uint64_t numbe
     request.session = &session;
     request.number = number;
     request.ticket = ticket;
-    request.claim_count = static_cast<std::uint32_t>(claims.size());
-    request.unadmitted = request.claim_count;
-    request.claim_array = std::make_unique<claim_record[]>(claims.size());
+    request.unadmitted = static_cast<std::uint32_t>(claims.size());
+    request.claim_records.resize(claims.size());
     for (std::size_t i = 0; i < claims.size(); ++i) {
-        claim_record& record = request.claim_array[i];
+        claim_record& record = request.claim_records[i];
         record.resource = &obtain_resource(claims[i].resource);
         record.request = &request;
         record.permits = claims[i].permits;

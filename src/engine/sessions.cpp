@@ -102,7 +102,7 @@ void engine::end_due() {
             end_dying();
         } else {
             request_record& request = next.session->requests.at(next.number);
-            allowance_ -= request.claim_count;
+            allowance_ -= static_cast<std::int64_t>(request.claims().size());
             end_request(request, next.reason, manner::unclean);
         }
     }
@@ -149,7 +149,7 @@ bool engine::end_next_of(dying_session& dying) {
     const auto found = session.requests.find(dying.requests.back());
     dying.requests.pop_back();
     if (found == session.requests.end()) return false;  // revoked meanwhile
-    allowance_ -= found->second.claim_count;
+    allowance_ -= static_cast<std::int64_t>(found->second.claims().size());
     if (dying.reason == end_reason::left)
         end_owned(found->second, manner::clean);
     else

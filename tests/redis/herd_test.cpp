@@ -38,10 +38,12 @@ protected:
              {protocol::command{protocol::open{dead, ttl, "dead", 1, 0, {}}},
               protocol::command{protocol::enter{{dead, 1}, exclusive(name).list(), {}}}}) {
             const script_call call = call_of("default", lineage, command);
-            std::vector<std::string> words{"EVALSHA", text_of(call.script).sha1.data(),
-                                           std::to_string(call.keys.size())};
-            words.insert(words.end(), call.keys.begin(), call.keys.end());
-            words.insert(words.end(), call.arguments.begin(), call.arguments.end());
+            std::string bytes;
+            encode(bytes, call);
+            resp::decoder decoder;
+            decoder.feed(bytes);
+            std::vector<std::string> words;
+            for (const resp::value& word : decoder.next().value().items) words.push_back(word.text);
             ASSERT_TRUE(decode_answer(server_->ask(words).text, dead));
         }
         deadline_ = std::chrono::steady_clock::now() + ttl;

@@ -69,9 +69,9 @@ void script_side::watch(core::instant at) {
 
 void script_side::add_time(script_call& call, core::instant at) const {
     constexpr std::uint64_t no_bound = 1'000'000'000;
-    call.arguments.push_back(std::to_string(options_.ended_ids));
-    call.arguments.push_back(std::to_string(options_.budget ? *options_.budget : no_bound));
-    call.arguments.push_back(digits(static_cast<std::uint64_t>(at.time_since_epoch().count())));
+    call.arguments.add(std::to_string(options_.ended_ids));
+    call.arguments.add(std::to_string(options_.budget ? *options_.budget : no_bound));
+    call.arguments.add(digits(static_cast<std::uint64_t>(at.time_since_epoch().count())));
 }
 
 script_side::outcome script_side::apply(const core::command& command, core::instant at) {

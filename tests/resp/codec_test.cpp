@@ -41,6 +41,29 @@ TEST(RespCodec, ReadsEveryType) {
     EXPECT_EQ(decode(">1\r\n:1\r\n"), (value{kind::push, 0, {}, {number(1)}}));
 }
 
+TEST(RespCodec, AMessageReadInPlaceLeavesNothingInTheNext) {
+    const std::string large = "*100\r\n" + [] {
+        std::string items;
+        for (int i = 0; i < 100; ++i) items += "$3\r\nfoo\r\n";
+        return items;
+    }();
+    const std::string messages[] = {
+        "*3\r\n$3\r\nfoo\r\n*2\r\n:1\r\n+two\r\n:3\r\n", "*2\r\n*1\r\n_\r\n#t\r\n", large, "-ERR no\r\n", "*0\r\n",
+        "*2\r\n*3\r\n:1\r\n:2\r\n$0\r\n\r\n_\r\n"};
+    for (const std::string& first : messages)
+        for (const std::string& second : messages) {
+            decoder decoder;
+            decoder.feed(first + second);
+            const value* message = decoder.next_in_place();
+            ASSERT_NE(message, nullptr);
+            EXPECT_EQ(*message, decode(first));
+            message = decoder.next_in_place();
+            ASSERT_NE(message, nullptr);
+            EXPECT_EQ(*message, decode(second));
+            EXPECT_EQ(decoder.next_in_place(), nullptr);
+        }
+}
+
 TEST(RespCodec, BytesMayComeOneByOneAndSeveralMessagesAtOnce) {
     const std::string bytes = "*3\r\n$3\r\nfoo\r\n:7\r\n*2\r\n_\r\n%1\r\n+k\r\n$0\r\n\r\n+next\r\n";
     decoder whole;

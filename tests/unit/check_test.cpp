@@ -14,19 +14,19 @@ template <typename Tag, typename Tag::type Member> struct key {
     friend typename Tag::type member(Tag) { return Member; }
 };
 struct sessions {
-    using type = std::unordered_map<session_id, session_record> engine::*;
+    using type = std::pmr::unordered_map<session_id, session_record> engine::*;
     friend type member(sessions);
 };
 struct deadlines {
-    using type = std::set<due> engine::*;
+    using type = std::pmr::set<due> engine::*;
     friend type member(deadlines);
 };
 struct hold_deadlines {
-    using type = std::set<due> engine::*;
+    using type = std::pmr::set<due> engine::*;
     friend type member(hold_deadlines);
 };
 struct owed {
-    using type = std::set<claim_record*, older_first> engine::*;
+    using type = std::pmr::set<claim_record*, older_first> engine::*;
     friend type member(owed);
 };
 struct completed {

@@ -124,11 +124,14 @@ public:
         line_user::hopeless(why);
     }
     void answered(command_tag tag, const resp::value& answer) override {
-        if (auto look = take_look(tag)) return answer_look(look, answer);
+        if ((tag & look_bit) != 0) {
+            if (const auto look = take_look(tag)) answer_look(look, answer);
+            return;
+        }
         const auto told = listener();
         if (!told) return;
-        if (auto heard = resp::decode_answer(answer))
-            told->replied(tag, heard->lineage, heard->events);
+        if (resp::decode_answer(answer, heard_))
+            told->replied(tag, heard_.lineage, heard_.events);
         else
             told->failed(tag, command_failure::rejected, error_of(answer));
     }
@@ -204,6 +207,7 @@ private:
     // With the loop's turn.
     baton::lineage greeted_ = 0;  // by an agent that has yet to answer BATON.SWEEP
     int retired_ = 0;             // agents of another version that made way, in a row
+    resp::answer heard_;          // the last one; its memory is used again
 
     // Of whoever sends, one at a time.
     std::string bytes_;

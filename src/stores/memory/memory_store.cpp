@@ -1,6 +1,7 @@
 #include "stores/memory/memory_store.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -18,21 +19,37 @@ namespace {
 
 constexpr lineage only_lineage = 1;  // the memory of a process is lost with the process
 
+struct notice {
+    std::weak_ptr<store_listener> to;
+    protocol::event event;
+};
+
+/// What came of commands, and is delivered without a lock.
+struct answers {
+    std::vector<protocol::event> events;
+    std::vector<std::size_t> ends;  // where the events end that answer the first command, the second, …
+    std::vector<notice> notices;
+
+    void clear() {
+        events.clear();
+        ends.clear();
+        notices.clear();
+    }
+};
+
 /// The engine, and who listens to which session.
 class host : public std::enable_shared_from_this<host> {
 public:
-    void perform(const std::weak_ptr<store_listener>& from, std::span<tagged_command> commands) {
-        std::unique_ptr<answers> given;
+    void perform(const std::weak_ptr<store_listener>& from, std::span<tagged_command> commands, answers& given) {
         {
             const std::lock_guard lock{mutex_};
-            given = take_spare();
             for (const tagged_command& each : commands) {
                 const core::session_id sender = core::sender_of(each.command);
-                const auto& outcome = host_.apply(each.command, sender);
+                auto& outcome = host_.apply(each.command, sender);
                 if (was_opened(each.command, outcome.reply)) listeners_[sender] = from;
-                given->events.insert(given->events.end(), outcome.reply.begin(), outcome.reply.end());
-                given->ends.push_back(given->events.size());
-                route(outcome.notices, given->notices);
+                append(given.events, outcome.reply);
+                given.ends.push_back(given.events.size());
+                route(outcome.notices, given.notices);
                 if (std::holds_alternative<protocol::close>(each.command)) listeners_.erase(sender);
             }
             arm();
@@ -41,13 +58,12 @@ public:
         if (const auto listener = from.lock()) {
             std::size_t begin = 0;
             for (std::size_t i = 0; i < commands.size(); ++i) {
-                const std::size_t end = given->ends[i];
-                listener->replied(commands[i].tag, only_lineage, std::span{given->events}.subspan(begin, end - begin));
+                const std::size_t end = given.ends[i];
+                listener->replied(commands[i].tag, only_lineage, std::span{given.events}.subspan(begin, end - begin));
                 begin = end;
             }
         }
-        deliver(given->notices);
-        give_back(std::move(given));
+        deliver(given.notices);
     }
 
     snapshot look(const inspect_filter& filter) {
@@ -58,32 +74,10 @@ public:
 private:
     using clock = event_loop::clock;
 
-    struct notice {
-        std::weak_ptr<store_listener> to;
-        protocol::event event;
-    };
-    /// What is delivered after the lock is released. Its memory is used again.
-    struct answers {
-        std::vector<protocol::event> events;
-        std::vector<std::size_t> ends;  // where the events end that answer the first command, the second, …
-        std::vector<notice> notices;
-    };
-
-    std::unique_ptr<answers> take_spare() {
-        if (spare_.empty()) return std::make_unique<answers>();
-        auto taken = std::move(spare_.back());
-        spare_.pop_back();
-        return taken;
-    }
-    void give_back(std::unique_ptr<answers> given) {
-        constexpr std::size_t most = 8;
-        constexpr std::size_t much = 64;
-        given->events.clear();
-        given->ends.clear();
-        given->notices.clear();
-        const std::lock_guard lock{mutex_};
-        if (spare_.size() < most && given->events.capacity() < much && given->notices.capacity() < much)
-            spare_.push_back(std::move(given));
+    /// Most commands come alone: then there is nothing to move.
+    static void append(std::vector<protocol::event>& to, std::vector<protocol::event>& events) {
+        if (to.empty()) return to.swap(events);
+        std::ranges::move(events, std::back_inserter(to));
     }
 
     void tick() {
@@ -103,12 +97,13 @@ private:
             reply, [](const auto& event) { return std::holds_alternative<protocol::alive>(event.what); });
     }
 
-    void route(const std::vector<std::pair<core::session_id, core::event>>& told, std::vector<notice>& notices) {
-        for (const auto& [session, event] : told) {
+    void route(std::vector<std::pair<core::session_id, core::event>>& told, std::vector<notice>& notices) {
+        for (auto& [session, event] : told) {
             const auto found = listeners_.find(session);
             if (found == listeners_.end()) continue;
-            notices.push_back({found->second, event});
-            if (std::holds_alternative<core::session_lost>(event.what)) listeners_.erase(found);
+            const bool over = std::holds_alternative<core::session_lost>(event.what);
+            notices.push_back({found->second, std::move(event)});
+            if (over) listeners_.erase(found);
         }
     }
 
@@ -133,7 +128,6 @@ private:
     std::mutex mutex_;
     core::engine_host host_;
     std::unordered_map<core::session_id, std::weak_ptr<store_listener>> listeners_;
-    std::vector<std::unique_ptr<answers>> spare_;
     std::optional<clock::time_point> armed_;
     std::optional<event_loop::timer> timer_;
 };
@@ -161,13 +155,21 @@ public:
     memory_line(std::shared_ptr<host> host, std::weak_ptr<store_listener> listener)
         : host_{std::move(host)}, listener_{std::move(listener)} {}
 
-    void send(std::span<tagged_command> commands) override { host_->perform(listener_, commands); }
+    /// A listener may send again before this returns: that finds no memory to use again, and brings its own.
+    void send(std::span<tagged_command> commands) override {
+        answers given = std::exchange(spare_, {});
+        host_->perform(listener_, commands, given);
+        given.clear();
+        constexpr std::size_t much = 64;
+        if (given.events.capacity() < much && given.notices.capacity() < much) spare_ = std::move(given);
+    }
     void reset() override {}  // there is nothing between us that could be silent
     void inspect(const inspect_filter& filter, inspect_answer answer) override { answer({}, host_->look(filter)); }
 
 private:
     std::shared_ptr<host> host_;
     std::weak_ptr<store_listener> listener_;
+    answers spare_;  // of whoever sends, one at a time
 };
 
 class memory final : public store {

@@ -8,6 +8,7 @@
 #include <random>
 #include <utility>
 
+#include "base/fifo.hpp"
 #include "base/process_wide.hpp"
 #include "baton/error.hpp"
 #include "protocol/sender_of.hpp"
@@ -116,13 +117,22 @@ private:
     waiting_requests waiting_;
     std::optional<detail::event_loop::timer> look_timer_;
     std::minstd_rand dice_{std::random_device{}()};
+    script_answer heard_;  // the last one; its memory is used again
 
     // Of whoever sends.
     std::string bytes_;
     std::vector<command_tag> tags_;
+    script_call call_;
+
+    /// A client's command that is not answered, and who sent it, as answers do not say it.
+    struct asked_command {
+        command_tag tag;
+        protocol::session_id sender;
+    };
+    protocol::session_id take_sender(command_tag tag);
 
     std::mutex mutex_;
-    std::map<command_tag, protocol::session_id> asked_;  // by whom, as answers do not say it
+    detail::fifo<asked_command> asked_;
     std::map<command_tag, std::shared_ptr<looking>> looks_;
     std::optional<protocol::session_id> subscribed_;
     command_tag own_ = 0;
@@ -154,35 +164,47 @@ void redis_user::send(std::span<const tagged_command> commands) {
                 subscribe(bytes_, "SUBSCRIBE", wake_channel(address_.space, sender));
                 subscribed_ = sender;
             }
-            encode(bytes_, call_of(address_.space, lineage_, each.command));
+            call_ = call_of(address_.space, lineage_, each.command, std::move(call_));
+            encode(bytes_, call_);
             tags_.push_back(each.tag);
-            asked_.insert_or_assign(each.tag, sender);
+            asked_.push({each.tag, sender});
         }
     }
     if (transmit(bytes_, tags_)) return;
     {
         const std::lock_guard lock{mutex_};
-        for (const command_tag tag : tags_) asked_.erase(tag);
+        for (const command_tag tag : tags_) take_sender(tag);
         subscribed_.reset();
     }
     refuse_if_hopeless(commands);
 }
 
+/// None for a question of our own. Answers come in order, so it is the first, unless a line broke in between.
+protocol::session_id redis_user::take_sender(command_tag tag) {
+    const auto found = std::ranges::find(asked_, tag, &asked_command::tag);
+    if (found == asked_.end()) return {};
+    const protocol::session_id sender = found->sender;
+    asked_.erase(found);
+    return sender;
+}
+
 void redis_user::answered(command_tag tag, const resp::value& answer) {
+    const bool is_own = (tag & tick_tag) != 0;
     protocol::session_id sender;
     std::shared_ptr<looking> look;
     {
         const std::lock_guard lock{mutex_};
-        if (auto node = looks_.extract(tag)) look = std::move(node.mapped());
-        if (auto node = asked_.extract(tag)) sender = node.mapped();
+        if (!is_own)
+            sender = take_sender(tag);
+        else if (auto node = looks_.extract(tag))
+            look = std::move(node.mapped());
     }
     if (look) return take_page(look, answer);
     if (answer.kind == resp::kind::error) return failed(tag, answer.text);
-    const auto reply = decode_answer(answer.text, sender);
-    if (!reply) return reset();
-    heard(*reply);
-    if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
-        listener->replied(tag, reply->head.lineage, reply->events);
+    if (!decode_answer(answer.text, sender, heard_)) return reset();
+    heard(heard_);
+    if (const auto listener = this->listener(); listener && !is_own)
+        listener->replied(tag, heard_.head.lineage, heard_.events);
 }
 
 void redis_user::failed(command_tag tag, std::string_view error) {
@@ -239,7 +261,6 @@ void redis_user::tick() {
     {
         const std::lock_guard lock{mutex_};
         tag = tick_tag | ++own_;
-        asked_.emplace(tag, protocol::session_id{});
     }
     encode(bytes, call_of(address_.space, lineage_, protocol::tick{}));
     transmit(bytes, std::array{tag});

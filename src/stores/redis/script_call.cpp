@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-
-#include "stores/resp/codec.hpp"
+#include <utility>
 
 namespace baton::redis {
 namespace {
@@ -14,12 +12,33 @@ using namespace protocol;
 // One more than is allowed is refused as well as a million more.
 constexpr std::size_t claims_sent = bounds::claims + 1;
 
-std::string padded(std::uint64_t number, int width) {
-    std::array<char, 24> text{};
-    const int length =
-        std::snprintf(text.data(), text.size(), "%0*llu", width, static_cast<unsigned long long>(number));
-    return {text.data(), static_cast<std::size_t>(length)};
+/// With leading zeros, all numbers of a kind are of one length.
+template <std::size_t Width> class padded {
+public:
+    explicit padded(std::uint64_t number) {
+        for (auto at = digits_.rbegin(); at != digits_.rend(); ++at, number /= 10)
+            *at = static_cast<char>('0' + number % 10);
+    }
+    operator std::string_view() const {  // NOLINT(google-explicit-constructor): it is text
+        return {digits_.data(), Width};
+    }
+
+private:
+    std::array<char, Width> digits_;
+};
+
+std::array<char, 16> bytes_of(const session_id& id) {
+    std::array<char, 16> bytes;
+    for (unsigned i = 0; i < 8; ++i) {
+        bytes[i] = static_cast<char>((id.high >> (56 - 8 * i)) & 0xffU);
+        bytes[8 + i] = static_cast<char>((id.low >> (56 - 8 * i)) & 0xffU);
+    }
+    return bytes;
 }
+template <std::size_t Size> std::string_view text(const std::array<char, Size>& bytes) { return {bytes.data(), Size}; }
+
+constexpr std::string_view before_space = "baton:{";
+constexpr std::string_view after_space = "}:";
 
 template <typename Number> void put_number(std::string& out, Number number) {
     out += std::to_string(number);
@@ -83,80 +102,77 @@ bool is_plain_exclusive(const claim& claim) {
     return claim.mode == claim_mode::exclusive && claim.permits == 0 && claim.limit == 0;
 }
 
-void add_claims(std::vector<std::string>& out, const enter& command) {
+void add_claims(word_list& out, const enter& command) {
     const auto& [nowait, hold, bound] = command.options;
     const bool plain = !nowait && !hold && !bound && !command.claims.empty() &&
                        std::ranges::all_of(command.claims, is_plain_exclusive);
     const auto& claims = command.claims;
-    if (plain && claims.size() == 1 && !claims[0].resource.empty()) {
-        out.push_back(claims[0].resource);
-        return;
-    }
-    out.emplace_back();
+    if (plain && claims.size() == 1 && !claims[0].resource.empty()) return out.add(claims[0].resource);
+    out.add("");
     const std::size_t count = std::min(claims.size(), claims_sent);
     if (plain) {
-        out.emplace_back("x");
-        for (std::size_t i = 0; i < count; ++i) out.push_back(claims[i].resource);
+        out.add("x");
+        for (std::size_t i = 0; i < count; ++i) out.add(claims[i].resource);
         return;
     }
-    std::string options{nowait ? "1:" : "0:"};
-    if (hold) options += std::to_string(hold->count());
-    options += ':';
-    if (bound) options += std::to_string(*bound);
-    out.push_back(std::move(options));
+    out.add(
+        {nowait ? "1:" : "0:", hold ? std::to_string(hold->count()) : "", ":", bound ? std::to_string(*bound) : ""});
     for (std::size_t i = 0; i < count; ++i) {
-        put_mode(out.emplace_back(), claims[i]);
-        out.back() += claims[i].resource;
+        std::string mode;
+        put_mode(mode, claims[i]);
+        out.add({mode, claims[i].resource});
     }
 }
 
 /// Each gives the script and adds what follows the lineage.
 struct writer_of_arguments {
-    std::vector<std::string>& out;
+    word_list& out;
 
     script operator()(const open& command) const {
-        out.push_back(std::to_string(command.ttl.count()));
-        out.push_back(padded(command.link, 20));
-        out.push_back(std::to_string(command.highest));
-        out.emplace_back(command.part ? "p" : "w");
-        out.push_back(command.label);
-        for (const live_request& live : command.live) out.push_back(text_of(live));
+        out.add(command.ttl.count());
+        out.add(padded<20>{command.link});
+        out.add(command.highest);
+        out.add(command.part ? "p" : "w");
+        out.add(command.label);
+        for (const live_request& live : command.live) out.add(text_of(live));
         return script::open;
     }
     script operator()(const enter& command) const {
-        out.push_back(std::to_string(command.request.number));
+        out.add(command.request.number);
         add_claims(out, command);
         return script::enter;
     }
     script operator()(const leave& command) const {
-        out.push_back(std::to_string(command.request.number));
-        if (command.manner == manner::keep) out.emplace_back("k");
-        if (command.manner == manner::unclean) out.emplace_back("u");
+        out.add(command.request.number);
+        if (command.manner == manner::keep) out.add("k");
+        if (command.manner == manner::unclean) out.add("u");
         return script::leave;
     }
     script operator()(const renew&) const { return script::renew; }
     script operator()(const close& command) const {
-        out.emplace_back(command.how == closing::left ? "l" : "g");
+        out.add(command.how == closing::left ? "l" : "g");
         return script::close;
     }
     script operator()(const tick&) const { return script::tick; }
     script operator()(const revoke& command) const {
-        out.insert(out.end(),
-                   {command.resource, std::to_string(command.ticket), command.note, command.at_once ? "1" : "0"});
+        out.add(command.resource);
+        out.add(command.ticket);
+        out.add(command.note);
+        out.add(command.at_once ? "1" : "0");
         return script::revoke;
     }
     script operator()(const mend& command) const {
-        out.push_back(command.resource);
+        out.add(command.resource);
         return script::mend;
     }
     script operator()(const resize& command) const {
-        out.push_back(command.resource);
-        out.push_back(command.limit ? std::to_string(*command.limit) : "-");
+        out.add(command.resource);
+        out.add(command.limit ? std::to_string(*command.limit) : "-");
         return script::resize;
     }
     script operator()(const pause& command) const {
         const duration latest{static_cast<std::int64_t>(bounds::number - 1)};  // for ever
-        out.push_back(std::to_string(std::min(command.until.time_since_epoch(), latest).count()));
+        out.add(std::min(command.until.time_since_epoch(), latest).count());
         return script::pause;
     }
 };
@@ -172,20 +188,23 @@ struct session_of {
     }
 };
 
-script_call operator_call(script script, std::string_view space, lineage lineage) {
-    return {script, {prefix_of(space) + "m"}, {padded(lineage, 16)}};
+/// With the keys and arguments that all scripts but `hello` begin with.
+script_call operator_call(script script, std::string_view space, lineage lineage, script_call used = {}) {
+    used.script = script;
+    used.keys.clear();
+    used.keys.add({before_space, space, after_space, "m"});
+    used.arguments.clear();
+    used.arguments.add(padded<16>{lineage});
+    return used;
 }
 
 }  // namespace
 
-std::string prefix_of(std::string_view space) { return "baton:{" + std::string{space} + "}:"; }
-
-std::string to_bytes(const session_id& id) {
-    std::string bytes;
-    for (const std::uint64_t half : {id.high, id.low})
-        for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>((half >> shift) & 0xffU);
-    return bytes;
+std::string prefix_of(std::string_view space) {
+    return std::string{before_space} + std::string{space} + std::string{after_space};
 }
+
+std::string to_bytes(const session_id& id) { return std::string{text(bytes_of(id))}; }
 
 std::string wake_channel(std::string_view space, const session_id& id) {
     return prefix_of(space) + "wake:" + to_bytes(id);
@@ -199,17 +218,17 @@ script_call hello_call(std::string_view space, const space_terms& terms) {
              terms.pause_after_loss ? "1" : "0"}};
 }
 
-script_call call_of(std::string_view space, lineage lineage, const command& command) {
-    script_call call = operator_call({}, space, lineage);
+script_call call_of(std::string_view space, lineage lineage, const command& command, script_call used) {
+    script_call call = operator_call({}, space, lineage, std::move(used));
     if (const session_id* session = std::visit(session_of{}, command))
-        call.keys.push_back(prefix_of(space) + "s:" + to_bytes(*session));
+        call.keys.add({before_space, space, after_space, "s:", text(bytes_of(*session))});
     call.script = std::visit(writer_of_arguments{call.arguments}, command);
     return call;
 }
 
 script_call watch_call(std::string_view space, lineage lineage, std::chrono::milliseconds length) {
     script_call call = operator_call(script::watch, space, lineage);
-    call.arguments.push_back(std::to_string(length.count()));
+    call.arguments.add(length.count());
     return call;
 }
 
@@ -217,9 +236,9 @@ script_call page_call(std::string_view space, lineage lineage, section section, 
                       unsigned count) {
     static constexpr std::array<std::string_view, 4> names{"sessions", "dying", "marks", "limits"};
     script_call call = operator_call(script::inspect, space, lineage);
-    call.arguments.emplace_back(names.at(static_cast<std::size_t>(section)));
-    call.arguments.emplace_back(cursor);
-    call.arguments.push_back(std::to_string(count));
+    call.arguments.add(names.at(static_cast<std::size_t>(section)));
+    call.arguments.add(cursor);
+    call.arguments.add(count);
     return call;
 }
 
@@ -229,8 +248,8 @@ void encode(std::string& out, const script_call& call, const script_table& table
     write.bulk("EVALSHA");
     write.bulk(text_of(call.script, table).sha1);
     write.bulk(std::to_string(call.keys.size()));
-    for (const std::string& key : call.keys) write.bulk(key);
-    for (const std::string& argument : call.arguments) write.bulk(argument);
+    out += call.keys.bytes();
+    out += call.arguments.bytes();
 }
 
 }  // namespace baton::redis

@@ -15,21 +15,28 @@ script_head read_head(text_reader& from) {
     return head;
 }
 
-std::optional<script_answer> decode_answer(std::string_view text, const session_id& session) {
+bool decode_answer(std::string_view text, const session_id& session, script_answer& answer) {
     text_reader from{text};
-    script_answer answer{read_head(from), {}};
+    answer.head = read_head(from);
+    answer.events.clear();
+    answer.place.reset();
     while (!from.done() && !from.next_is('w')) answer.events.push_back(read_event(from, answer.head.at, session));
     if (!from.done()) {
         from.letter();
         answer.place = from.number<std::uint64_t>();
         if (!from.done()) from.fail();
     }
-    if (from.failed()) return {};
+    if (from.failed()) return false;
     // An operator hears of the holder that he wants to leave, but not whose it is.
     for (event& event : answer.events)
         if (auto* told = std::get_if<revoking>(&event.what); told != nullptr && told->request.number == 0)
             told->request = {};
-    return answer;
+    return true;
+}
+
+std::optional<script_answer> decode_answer(std::string_view text, const session_id& session) {
+    script_answer answer;
+    return decode_answer(text, session, answer) ? std::optional{std::move(answer)} : std::nullopt;
 }
 
 std::optional<watched_events> decode_watched(std::string_view text) {

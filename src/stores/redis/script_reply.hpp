@@ -33,6 +33,8 @@ struct script_answer {
 
 /// The answer to a command of `session`, or a notice on its channel; none if it is not one.
 [[nodiscard]] std::optional<script_answer> decode_answer(std::string_view text, const protocol::session_id& session);
+/// The same, in place of what was in `into`, whose memory is used again. False: it is none.
+[[nodiscard]] bool decode_answer(std::string_view text, const protocol::session_id& session, script_answer& into);
 
 /// On the channel of viewers: events with the alias of their session, 16 characters. The sessions in them are empty.
 struct watched_events {

@@ -12,6 +12,10 @@ namespace {
 /// Room for the items of most messages. More is only made for what has come.
 constexpr std::size_t most_reserved = 16;
 
+/// A message of more than this gives its memory back.
+constexpr std::size_t most_kept_values = 64;
+constexpr std::size_t most_kept_bytes = 4'096;
+
 constexpr int most_digits = 19;
 
 enum class line_state : std::uint8_t { complete, cut, malformed };
@@ -89,24 +93,38 @@ decoder::progress decoder::fail(resp::fault fault) {
 }
 
 std::optional<value> decoder::next() {
+    if (next_in_place() == nullptr) return {};
+    return std::exchange(root_, {});
+}
+
+const value* decoder::next_in_place() {
+    if (open_.empty()) begin_message();
     while (fault_ == fault::none) {
         auto* const siblings = open_.empty() ? nullptr : &open_.back().made->items;
-        value& made = siblings == nullptr ? root_ : siblings->emplace_back();
+        value& made = siblings == nullptr ? root_ : siblings->add();
         const progress progress = token(made);
         if (progress == progress::opened) continue;
         if (progress == progress::starved) {
             if (fault_ == fault::none && siblings != nullptr) siblings->pop_back();
-            return {};
+            return nullptr;
         }
         if (!close_outwards()) continue;
+        root_is_large_ = message_values_ > most_kept_values || message_bytes_ > most_kept_bytes;
         message_bytes_ = message_values_ = 0;
         if (at_ == buffer_.size()) {
             buffer_.clear();
             at_ = scanned_ = 0;
         }
-        return std::exchange(root_, {});
+        return &root_;
     }
-    return {};
+    return nullptr;
+}
+
+void decoder::begin_message() {
+    if (std::exchange(root_is_large_, false))
+        root_ = {};
+    else
+        root_.clear();
 }
 
 /// A value is finished; that may finish the one that it belongs to, and so on outwards. Whether it was the last.
@@ -231,18 +249,30 @@ decoder::progress decoder::aggregate(value& made, resp::kind kind, std::int64_t 
     return progress::opened;
 }
 
-void writer::header(char type, std::uint64_t number) {
-    std::array<char, 24> line;  // not cleared: it is written as far as it is read
+std::string_view writer::header_of(std::array<char, 24>& line, char type, std::uint64_t number) {
     line[0] = type;
     char* end = std::to_chars(&line[1], line.data() + line.size() - 2, number).ptr;
     *end++ = '\r';
     *end++ = '\n';
-    out_.append(line.data(), static_cast<std::size_t>(end - line.data()));
+    return {line.data(), static_cast<std::size_t>(end - line.data())};
+}
+
+void writer::header(char type, std::uint64_t number) {
+    std::array<char, 24> line;  // not cleared: it is written as far as it is read
+    out_ += header_of(line, type, number);
 }
 
 void writer::bulk(std::string_view text) {
     header('$', text.size());
     out_ += text;
+    out_ += "\r\n";
+}
+
+void writer::bulk(std::initializer_list<std::string_view> parts) {
+    std::size_t size = 0;
+    for (const std::string_view part : parts) size += part.size();
+    header('$', size);
+    for (const std::string_view part : parts) out_ += part;
     out_ += "\r\n";
 }
 

@@ -3,11 +3,16 @@
 // only announced: bounds on lengths, nesting and number of values hold before anything is kept.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace baton::resp {
@@ -16,10 +21,62 @@ enum class kind : std::uint8_t { null, boolean, number, real, big, simple, bulk,
 
 /// One value, with all that is in it.
 struct value {
+    /// Values, one after the other. Those that are removed stay behind the end, with their memory, for the next.
+    class list {
+    public:
+        list() = default;
+        list(std::initializer_list<value> values) : kept_{values}, size_{values.size()} {}
+        list(const list& other) : kept_{other.begin(), other.end()}, size_{other.size_} {}
+        list(list&& other) noexcept : kept_{std::move(other.kept_)}, size_{std::exchange(other.size_, 0)} {}
+        list& operator=(list other) noexcept {
+            kept_.swap(other.kept_);
+            size_ = other.size_;
+            return *this;
+        }
+        ~list() = default;
+
+        [[nodiscard]] bool empty() const { return size_ == 0; }
+        [[nodiscard]] std::size_t size() const { return size_; }
+        [[nodiscard]] const value* begin() const { return kept_.data(); }
+        [[nodiscard]] const value* end() const { return begin() + size_; }
+        [[nodiscard]] const value& operator[](std::size_t at) const { return kept_[at]; }
+        [[nodiscard]] const value& back() const { return kept_[size_ - 1]; }
+        [[nodiscard]] const value& at(std::size_t at) const {
+            if (at >= size_) throw std::out_of_range{"resp::value::list::at"};
+            return kept_[at];
+        }
+
+        void reserve(std::size_t count) { kept_.reserve(count); }
+        void push_back(value added) { add() = std::move(added); }
+        /// An empty one more.
+        value& add() {
+            if (size_ == kept_.size()) kept_.emplace_back();
+            value& added = kept_[size_++];
+            added.clear();
+            return added;
+        }
+        void pop_back() { --size_; }
+        void clear() { size_ = 0; }
+
+        friend bool operator==(const list& one, const list& other) { return std::ranges::equal(one, other); }
+
+    private:
+        std::vector<value> kept_;
+        std::size_t size_ = 0;
+    };
+
     resp::kind kind = kind::null;
-    std::int64_t number = 0;   // number; 0 or 1 for a boolean
-    std::string text;          // simple, bulk and error; real and big as they were written
-    std::vector<value> items;  // array, set, push; of a map keys and values in turn
+    std::int64_t number = 0;  // number; 0 or 1 for a boolean
+    std::string text;         // simple, bulk and error; real and big as they were written
+    list items;               // array, set, push; of a map keys and values in turn
+
+    /// Becomes a null; keeps its memory.
+    void clear() {
+        kind = kind::null;
+        number = 0;
+        text.clear();
+        items.clear();
+    }
 
     friend bool operator==(const value&, const value&) = default;
 };
@@ -50,6 +107,8 @@ public:
 
     /// The next complete message, if there is one. After a fault there is none any more.
     [[nodiscard]] std::optional<value> next();
+    /// The same; what is pointed to lasts until the next call, whose message uses its memory again.
+    [[nodiscard]] const value* next_in_place();
 
     [[nodiscard]] resp::fault fault() const { return fault_; }
     /// Bytes that are not part of a complete message yet.
@@ -64,6 +123,7 @@ private:
     };
     enum class progress : std::uint8_t { finished, opened, starved };
 
+    void begin_message();
     progress token(value& made);
     progress text(value& made, char type);
     progress number(value& made, char type);
@@ -80,6 +140,7 @@ private:
     std::size_t message_bytes_ = 0;
     std::size_t message_values_ = 0;
     value root_;
+    bool root_is_large_ = false;
     std::vector<open_value> open_;
     resp::fault fault_ = fault::none;
 };
@@ -93,6 +154,8 @@ public:
     void map(std::size_t pairs) { header('%', pairs); }
     void push(std::size_t items) { header('>', items); }
     void bulk(std::string_view text);
+    /// One string that is made of several.
+    void bulk(std::initializer_list<std::string_view> parts);
     void simple(std::string_view text);
     /// The first word is the kind of error. Ends of lines become spaces.
     void error(std::string_view text);
@@ -100,6 +163,9 @@ public:
     void number(std::uint64_t number);  // as a big one where it has to be
     void boolean(bool yes) { out_ += yes ? "#t\r\n" : "#f\r\n"; }
     void null() { out_ += "_\r\n"; }
+
+    /// A type, a number and the end of the line.
+    static std::string_view header_of(std::array<char, 24>& line, char type, std::uint64_t number);
 
 private:
     void header(char type, std::uint64_t number);

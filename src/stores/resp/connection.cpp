@@ -158,7 +158,7 @@ void connection::read() {
 void connection::take(std::string_view bytes) {
     const std::uint64_t attempt = attempt_;
     decoder_.feed(bytes);
-    while (const auto message = decoder_.next()) {
+    while (const value* const message = decoder_.next_in_place()) {
         take(*message);
         if (attempt != attempt_) return;
     }
@@ -175,7 +175,7 @@ void connection::take(const value& message) {
         if (stopped_) return;
         if (!expected_.empty()) {
             tag = expected_.front();
-            expected_.pop_front();
+            expected_.pop();
         }
     }
     if (tag == 0) return drop({make_error_code(std::errc::protocol_error), "an answer to nothing that was asked"});
@@ -198,7 +198,7 @@ bool connection::send(std::string_view bytes, std::span<const command_tag> tags)
     std::unique_lock lock{mutex_};
     if (!up_) return false;
     out_ += bytes;
-    expected_.insert(expected_.end(), tags.begin(), tags.end());
+    for (const command_tag tag : tags) expected_.push(tag);
     if (!awaiting_writable_) write(lock);
     return true;
 }

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "base/event_loop.hpp"
+#include "base/fifo.hpp"
 #include "baton/store.hpp"
 #include "stores/resp/backoff.hpp"
 #include "stores/resp/codec.hpp"
@@ -117,7 +117,7 @@ private:
     bool awaiting_writable_ = false;
     std::string out_;
     passed_descriptors with_;  // go with the first byte of it
-    std::deque<command_tag> expected_;
+    detail::fifo<command_tag> expected_;
 };
 
 }  // namespace baton::resp

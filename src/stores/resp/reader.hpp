@@ -106,7 +106,7 @@ private:
         return number;
     }
 
-    const std::vector<value>* items_;
+    const value::list* items_;
     std::size_t at_ = 0;
     bool failed_ = false;
 };

@@ -26,6 +26,7 @@
 //   slots:  count {resource count slot…}…
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -88,6 +89,8 @@ struct answer {
 };
 void encode_answer(std::string& out, lineage lineage, const std::vector<protocol::event>& events);
 [[nodiscard]] std::optional<answer> decode_answer(const value& value);
+/// The same, in place of what was in `into`, whose memory is used again. False: it is none.
+[[nodiscard]] bool decode_answer(const value& value, answer& into);
 
 void encode_notice(std::string& out, lineage lineage, const protocol::event& event);
 [[nodiscard]] std::optional<answer> decode_notice(const value& value);
@@ -103,7 +106,15 @@ void encode(std::string& out, const greeting& greeting);
 void encode(std::string& out, const snapshot& snapshot);
 [[nodiscard]] std::optional<snapshot> decode_snapshot(const value& value);
 
-[[nodiscard]] std::string to_hex(const protocol::session_id& id);
+/// The 32 digits of a session's id.
+struct hex_text {
+    std::array<char, 32> digits;
+
+    operator std::string_view() const {  // NOLINT(google-explicit-constructor): it is text
+        return {digits.data(), digits.size()};
+    }
+};
+[[nodiscard]] hex_text to_hex(const protocol::session_id& id);
 [[nodiscard]] std::optional<protocol::session_id> from_hex(std::string_view text);
 
 [[nodiscard]] bool valid_space(std::string_view name);

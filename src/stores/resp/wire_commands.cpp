@@ -1,6 +1,7 @@
 // Commands: to an array of strings, and back.
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "stores/resp/reader.hpp"
 
@@ -9,20 +10,28 @@ namespace {
 
 using namespace protocol;
 
-/// Strings one after the other; how many they are is known at the end.
+/// Appends strings one after the other, as an array; how many they are is known at the end.
 class words {
 public:
-    explicit words(std::string_view name) {
-        body_.reserve(256);  // most commands
-        add(name);
+    words(std::string& out, std::string_view name) : out_{out}, begin_{out.size()} { add(name); }
+    words(const words&) = delete;
+    words& operator=(const words&) = delete;
+    /// The array's header goes before what it announces.
+    ~words() {
+        std::array<char, 24> header;
+        out_.insert(begin_, writer::header_of(header, '*', count_));
     }
 
     words& add(std::string_view word) {
-        writer{body_}.bulk(word);
+        writer{out_}.bulk(word);
         ++count_;
         return *this;
     }
-    template <std::integral Number> words& add(Number number) { return add(std::string_view{std::to_string(number)}); }
+    template <std::integral Number> words& add(Number number) {
+        std::array<char, 24> digits;
+        const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+        return add(std::string_view{digits.data(), end});
+    }
     words& add(const session_id& id) { return add(std::string_view{to_hex(id)}); }
     words& add(const request_id& id) { return add(id.session).add(id.number); }
     words& add(const std::optional<duration>& time) { return time ? add(time->count()) : add("-"); }
@@ -43,13 +52,9 @@ public:
         return *this;
     }
 
-    void append_to(std::string& out) const {
-        writer{out}.array(count_);
-        out += body_;
-    }
-
 private:
-    std::string body_;
+    std::string& out_;
+    const std::size_t begin_;
     std::size_t count_ = 0;
 };
 
@@ -57,43 +62,49 @@ std::string_view name(manner manner) {
     return manner == manner::clean ? "clean" : manner == manner::keep ? "keep" : "unclean";
 }
 
-words to_words(const open& command) {
-    words words{"BATON.OPEN"};
+void write(std::string& out, const open& command) {
+    words words{out, "BATON.OPEN"};
     words.add(command.session).add(command.ttl.count()).add(command.label).add(command.link).add(command.highest);
     words.add(command.part ? "part" : "whole").add(command.live.size());
     for (const live_request& live : command.live)
         words.add(live.number).add(live.ticket).add(live.fence).add(live.hold).add(live.claims).add(live.slots);
-    return words;
 }
-words to_words(const enter& command) {
-    words words{"BATON.ENTER"};
+void write(std::string& out, const enter& command) {
+    words words{out, "BATON.ENTER"};
     words.add(command.request).add(command.options.nowait ? "nowait" : "wait").add(command.options.hold_limit);
     if (command.options.queue_bound)
         words.add(*command.options.queue_bound);
     else
         words.add("-");
-    return words.add(command.claims);
+    words.add(command.claims);
 }
-words to_words(const leave& command) { return words{"BATON.LEAVE"}.add(command.request).add(name(command.manner)); }
-words to_words(const renew& command) { return words{"BATON.RENEW"}.add(command.session); }
-words to_words(const close& command) {
-    return words{"BATON.CLOSE"}.add(command.session).add(command.how == closing::left ? "left" : "gone");
+void write(std::string& out, const leave& command) {
+    words{out, "BATON.LEAVE"}.add(command.request).add(name(command.manner));
 }
-words to_words(const tick&) { return words{"BATON.TICK"}; }
-words to_words(const revoke& command) {
-    return words{"BATON.REVOKE"}
+void write(std::string& out, const renew& command) { words{out, "BATON.RENEW"}.add(command.session); }
+void write(std::string& out, const close& command) {
+    words{out, "BATON.CLOSE"}.add(command.session).add(command.how == closing::left ? "left" : "gone");
+}
+void write(std::string& out, const tick&) { words{out, "BATON.TICK"}; }
+void write(std::string& out, const revoke& command) {
+    words{out, "BATON.REVOKE"}
         .add(command.resource)
         .add(command.ticket)
         .add(command.note)
         .add(command.at_once ? "now" : "asked");
 }
-words to_words(const mend& command) { return words{"BATON.MEND"}.add(command.resource); }
-words to_words(const resize& command) {
-    words words{"BATON.RESIZE"};
+void write(std::string& out, const mend& command) { words{out, "BATON.MEND"}.add(command.resource); }
+void write(std::string& out, const resize& command) {
+    words words{out, "BATON.RESIZE"};
     words.add(command.resource);
-    return command.limit ? words.add(*command.limit) : words.add("auto");
+    if (command.limit)
+        words.add(*command.limit);
+    else
+        words.add("auto");
 }
-words to_words(const pause& command) { return words{"BATON.PAUSE"}.add(command.until.time_since_epoch().count()); }
+void write(std::string& out, const pause& command) {
+    words{out, "BATON.PAUSE"}.add(command.until.time_since_epoch().count());
+}
 
 std::vector<claim> read_claims(reader& from) {
     std::vector<claim> claims(from.count(2));
@@ -222,6 +233,17 @@ std::string unknown(const std::string& name) {
     return "ERR unknown command '" + shown + "': this is Baton's agent, not Redis; to look inside, say BATON.INSPECT";
 }
 
+constexpr unsigned no_digit = 16;
+
+/// What each character is worth as a hex digit in lower case.
+constexpr std::array<std::uint8_t, 256> digit_of = [] {
+    std::array<std::uint8_t, 256> worth{};
+    worth.fill(no_digit);
+    for (unsigned char i = 0; i < 10; ++i) worth['0' + i] = i;
+    for (unsigned char i = 0; i < 6; ++i) worth['a' + i] = static_cast<std::uint8_t>(10 + i);
+    return worth;
+}();
+
 std::string upper(std::string text) {
     std::ranges::transform(text, text.begin(),
                            [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
@@ -231,33 +253,30 @@ std::string upper(std::string text) {
 }  // namespace
 
 void encode(std::string& out, const command& command) {
-    std::visit([&out](const auto& what) { to_words(what).append_to(out); }, command);
+    std::visit([&out](const auto& what) { write(out, what); }, command);
 }
 
 void encode(std::string& out, const hello& hello) {
-    words words{"BATON.HELLO"};
+    words words{out, "BATON.HELLO"};
     words.add(hello.version).add(hello.space);
     if (hello.processes) words.add(*hello.processes);
-    words.append_to(out);
 }
 
 void encode(std::string& out, const sweep& sweep) {
-    words words{"BATON.SWEEP"};
+    words words{out, "BATON.SWEEP"};
     words.add(sweep.tree.cookie);
     if (!sweep.tree.control_group.empty()) words.add(sweep.tree.control_group);
-    words.append_to(out);
 }
 
 void encode(std::string& out, const look& look) {
     using match = inspect_filter::match;
     const match how = look.filter.how;
-    words{"BATON.INSPECT"}
+    words{out, "BATON.INSPECT"}
         .add(how == match::all      ? "all"
              : how == match::prefix ? "prefix"
                                     : "exact")
         .add(look.filter.name)
-        .add(look.filter.related ? "related" : "alone")
-        .append_to(out);
+        .add(look.filter.related ? "related" : "alone");
 }
 
 decoded_request decode_request(const value& value) {
@@ -271,26 +290,30 @@ decoded_request decode_request(const value& value) {
     return {std::move(request), {}};
 }
 
-std::string to_hex(const session_id& id) {
+hex_text to_hex(const session_id& id) {
     constexpr std::string_view digits = "0123456789abcdef";
-    std::string text(32, '0');
+    hex_text text;
     for (unsigned i = 0; i < 16; ++i) {
-        text[i] = digits[(id.high >> (60 - 4 * i)) & 15U];
-        text[16 + i] = digits[(id.low >> (60 - 4 * i)) & 15U];
+        text.digits[i] = digits[(id.high >> (60 - 4 * i)) & 15U];
+        text.digits[16 + i] = digits[(id.low >> (60 - 4 * i)) & 15U];
     }
     return text;
 }
 
 std::optional<session_id> from_hex(std::string_view text) {
     if (text.size() != 32) return {};
-    std::array<std::uint64_t, 2> halves{};
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        const bool digit = c >= '0' && c <= '9';
-        if (!digit && (c < 'a' || c > 'f')) return {};
-        halves[i / 16] = halves[i / 16] << 4U | static_cast<std::uint64_t>(digit ? c - '0' : c - 'a' + 10);
-    }
-    return session_id{halves[0], halves[1]};
+    unsigned wrong = 0;
+    const auto half = [&](std::string_view digits) {
+        std::uint64_t number = 0;
+        for (const char c : digits) {
+            const unsigned digit = digit_of[static_cast<unsigned char>(c)];
+            wrong |= digit & no_digit;
+            number = number << 4U | digit;
+        }
+        return number;
+    };
+    const session_id id{half(text.substr(0, 16)), half(text.substr(16))};
+    return wrong == 0 ? std::optional{id} : std::nullopt;
 }
 
 bool valid_space(std::string_view name) {

@@ -199,14 +199,15 @@ event read_event(reader& from) {
     return {at, read_what(name, from)};
 }
 
-std::optional<answer> read_answer(reader& from) {
-    answer answer{from.number<lineage>(), {}};
+bool read_answer(reader& from, answer& into) {
+    into.lineage = from.number<lineage>();
+    into.events.clear();
     while (from.left() > 0) {
         reader fields{from.next()};
-        answer.events.push_back(read_event(fields));
-        if (!fields.complete()) return {};
+        into.events.push_back(read_event(fields));
+        if (!fields.complete()) return false;
     }
-    return from.failed() ? std::nullopt : std::optional{std::move(answer)};
+    return !from.failed();
 }
 
 }  // namespace
@@ -218,10 +219,15 @@ void encode_answer(std::string& out, lineage lineage, const std::vector<event>& 
     for (const event& event : events) std::visit(event_writer{out, event.at}, event.what);
 }
 
-std::optional<answer> decode_answer(const value& value) {
-    if (value.kind != kind::array) return {};
+bool decode_answer(const value& value, answer& into) {
+    if (value.kind != kind::array) return false;
     reader from{value};
-    return read_answer(from);
+    return read_answer(from, into);
+}
+
+std::optional<answer> decode_answer(const value& value) {
+    answer answer;
+    return decode_answer(value, answer) ? std::optional{std::move(answer)} : std::nullopt;
 }
 
 void encode_notice(std::string& out, lineage lineage, const event& event) {
@@ -236,8 +242,9 @@ std::optional<answer> decode_notice(const value& value) {
     if (value.kind != kind::push) return {};
     reader from{value};
     if (from.text() != notice_name) return {};
-    auto notice = read_answer(from);
-    return notice && notice->events.size() == 1 ? notice : std::nullopt;
+    answer notice;
+    if (!read_answer(from, notice) || notice.events.size() != 1) return {};
+    return notice;
 }
 
 void encode(std::string& out, const greeting& greeting) {
