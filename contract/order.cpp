@@ -102,20 +102,19 @@ void nowait_does_not_overtake(bench& bench) {
     actor b = bench.join();
     const lease reading = a.acquire(shared("config"));
     const attempt writer = b.queue(exclusive("config"));
-    EXPECT_FALSE(a.client.try_acquire(shared("config"), {.wait = patience()}));
+    EXPECT_FALSE(a.client.try_acquire(shared("config")));
 }
 
 void nowait_is_busy_or_granted(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     {
-        const auto held = a.client.try_acquire(exclusive("ledger"), {.wait = patience()});
+        const auto held = a.client.try_acquire(exclusive("ledger"));
         ASSERT_TRUE(held);
         EXPECT_TRUE(held->valid());
-        EXPECT_FALSE(b.client.try_acquire(exclusive("ledger"), {.wait = patience()}));
+        EXPECT_FALSE(b.client.try_acquire(exclusive("ledger")));
     }
-    EXPECT_TRUE(
-        eventually([&] { return b.client.try_acquire(exclusive("ledger"), {.wait = patience()}).has_value(); }));
+    EXPECT_TRUE(eventually([&] { return b.client.try_acquire(exclusive("ledger")).has_value(); }));
 }
 
 void whoever_left_holds_nobody_up(bench& bench) {

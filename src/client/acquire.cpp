@@ -91,9 +91,14 @@ void session::deliver(client_time now, record& record) {
     act(acquired{record.order.owner, record.handle, record.grant, cap_of(record)});
 }
 
-void session::on(const protocol::queued& event) {
+void session::on(client_time now, const protocol::queued& event) {
     record* record = event.request.session == id_ ? find(event.request.number) : nullptr;
     if (record == nullptr || record->phase != phase::asked) return;
+    if (record->order.nowait) {
+        act(not_acquired{
+            record->order.owner, record->handle, {errc::rejected, "the store queues a request that may not wait"}});
+        return withdraw(now, *record, protocol::manner::keep);
+    }
     const bool first = record->grant.ticket == 0;
     record->grant.ticket = event.ticket;
     record->phase = phase::queued;

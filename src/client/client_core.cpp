@@ -92,6 +92,11 @@ void client_core::perform_effects(std::unique_lock<std::mutex>& lock) {
     performing_ = false;
     performer_ = {};
     if (shut_) performed_.notify_all();
+    if (decided_.empty()) return;
+    const auto loop = loop_;  // a caller that is told may end the client, and must not end the loop under us
+    const std::vector<decided> decided = std::exchange(decided_, {});
+    lock.unlock();
+    for (const auto& each : decided) each.listener->acquired(each.lease, each.error);
 }
 
 /// The timer is set for the earliest time that was ever asked for; if that was not needed any more, it is found out
@@ -172,7 +177,7 @@ void client_core::perform(acquired& effect) {
     if (options_.observer)
         observe(
             [state](observer& observer) { observer.granted(state->claims, state->grant.fence, state->grant.waited); });
-    std::exchange(state->listener, nullptr)->acquired(state, {});
+    decided_.push_back({std::exchange(state->listener, nullptr), state, {}});
 }
 
 void client_core::perform(not_acquired& effect) {
@@ -180,7 +185,7 @@ void client_core::perform(not_acquired& effect) {
         observe([state = effect.owner, error = effect.error](observer& observer) {
             observer.not_granted(state->claims, error.code, error.text);
         });
-    std::exchange(effect.owner->listener, nullptr)->acquired(nullptr, std::move(effect.error));
+    decided_.push_back({std::exchange(effect.owner->listener, nullptr), nullptr, std::move(effect.error)});
 }
 
 void client_core::perform(const capped& effect) { effect.owner->cap.set(effect.cap); }

@@ -1,18 +1,18 @@
 // The driver of a client. It decides nothing: the session machine does. The scheme:
 //
-//  1. One mutex guards the machine and the driver's tables. Everything that happens is an **input**: a call of the
-//  user,
-//     an answer of the store, a timer. It locks, tells the machine the time and what happened, and unlocks.
-//  2. What the machine wants done comes out as actions. They are **effects**: performed without the mutex, in order, by
-//     one thread at a time. A thread that brings an input performs the effects until none are left; if another thread
-//     is at it already, that one performs these as well.
-//  3. So nothing of the user's or of the store's is called under the mutex. A store may answer within `send`, on any
+//  1. One mutex guards the machine and the driver's tables. Everything that happens is an input: a call of the user, an
+//     answer of the store, a timer. It locks, tells the machine the time and what happened, and unlocks.
+//  2. What the machine wants done comes out as actions, the effects. They are performed without the mutex, in order, by
+//     one thread at a time. A thread that brings an input performs effects until none are left. If another thread is
+//     performing already, that one performs these as well.
+//  3. So nothing of the user or of the store is called under the mutex. A store may answer within `send`, on any
 //     thread, or not at all: its answer is an input like the others.
-//  4. A caller that waits has a listener or a waiter on its own stack, which an effect completes. Callbacks, the
-//  observer
-//     and loss signals run on the callback threads: two queues, so that no callback delays a loss signal.
-//  5. A caller that waits may serve the event loop meanwhile. Timers and sockets are the loop's.
-//  6. No state hangs on a thread: the driver does not care on which one it runs.
+//  4. A caller that waits has a listener on its own stack. It is completed after the effects are performed: so the next
+//     call of that thread performs its own effects, and what it releases has left the process when the call returns.
+//  5. Callbacks, the observer and loss signals run on the callback threads. Loss signals have a queue and threads of
+//     their own, so that no callback delays them.
+//  6. A caller that waits may serve the event loop meanwhile. Timers and sockets belong to the loop.
+//  7. No state depends on a thread: the driver does not care on which one it runs.
 #pragma once
 
 #include <atomic>
@@ -87,6 +87,12 @@ private:
         inspect_filter filter;
         on_looked done;
     };
+    /// A listener that is to hear what came of its acquire.
+    struct decided {
+        acquire_listener* listener;
+        std::shared_ptr<lease_state> lease;
+        store_error error;
+    };
 
     /// Every input of the machine comes through here. False after the end of the client: then nothing is done.
     template <typename Input> bool run(Input input) {
@@ -148,6 +154,7 @@ private:
     std::unique_ptr<store_line> line_;
     std::vector<action> performed_now_;
     std::vector<tagged_command> outgoing_;
+    std::vector<decided> decided_;
 };
 
 }  // namespace baton::detail

@@ -99,7 +99,7 @@ void session::notice(client_time now, lineage lineage, const protocol::event& ev
 
 void session::process(client_time now, const sent& question, tag tag, const protocol::event& event) {
     if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(now, *granted);
-    if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(*queued);
+    if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(now, *queued);
     if (const auto* refused = std::get_if<protocol::refused>(&event.what)) {
         if (refused->reason == protocol::refusal::unknown_session && question.kind != kind::open)
             unknown_session(now, event.at);

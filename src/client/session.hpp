@@ -255,7 +255,7 @@ private:
     void process(client_time now, const sent& question, tag tag, const protocol::event& event);
     void unknown_session(client_time now, protocol::instant then);
     void on(client_time now, const protocol::granted& event);
-    void on(const protocol::queued& event);
+    void on(client_time now, const protocol::queued& event);
     void on(client_time now, const protocol::refused& event, const sent& question);
     void on(client_time now, const protocol::ended& event);
     void on(client_time now, const protocol::revoking& event);

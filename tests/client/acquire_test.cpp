@@ -145,6 +145,17 @@ TEST_F(Acquire, BusyIsNoAnswerToARequestThatMayWait) {
     EXPECT_EQ(take<not_acquired>()->error.code, errc::rejected);
 }
 
+TEST_F(Acquire, APlaceInTheQueueIsNoAnswerToARequestThatMayNotWait) {
+    connect();
+    acquire_order hasty = order();
+    hasty.nowait = true;
+    session.acquire(now, hasty);
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    EXPECT_EQ(take<not_acquired>()->error.code, errc::rejected);
+    EXPECT_TRUE(sent<protocol::leave>());
+}
+
 TEST_F(Acquire, ARequestThatWaitsForALeaseOfItsOwnSessionIsNamed) {
     connect();
     hold();

@@ -104,7 +104,7 @@ TEST_P(Namespaces, ContainersExcludeEachOtherAndAKilledHolderPassesTheLockOn) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 75) << status;
     actor_process heir{contained(run_words({}))};
     ASSERT_TRUE(wait_for_requests(2));
-    actor_process outside{run_words({})};
+    actor_process outside{run_words({"-k", "100ms"})};  // its command ignores TERM, and the test waits for its end
     ASSERT_TRUE(wait_for_requests(3));
     EXPECT_TRUE(heir.silent_about("up"));
     holder.end(SIGKILL);

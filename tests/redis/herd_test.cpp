@@ -43,7 +43,8 @@ protected:
             resp::decoder decoder;
             decoder.feed(bytes);
             std::vector<std::string> words;
-            for (const resp::value& word : decoder.next().value().items) words.push_back(word.text);
+            const auto message = decoder.next();
+            for (const resp::value& word : message->items) words.push_back(word.text);
             ASSERT_TRUE(decode_answer(server_->ask(words).text, dead));
         }
         deadline_ = std::chrono::steady_clock::now() + ttl;
