@@ -77,8 +77,7 @@ void client_core::start() {
 
 void client_core::perform_effects(std::unique_lock<std::mutex>& lock) {
     session_.take_actions(effects_);
-    arm();
-    if (performing_ || effects_.empty()) return;
+    if (performing_) return;
     performing_ = true;
     performer_ = std::this_thread::get_id();
     while (!effects_.empty()) {
@@ -89,14 +88,24 @@ void client_core::perform_effects(std::unique_lock<std::mutex>& lock) {
         send_outgoing();
         lock.lock();
     }
+    arm();
     performing_ = false;
     performer_ = {};
     if (shut_) performed_.notify_all();
+    tell_decided(lock);
+}
+
+/// Mostly one caller is told. Then the list stays where it is, with its memory.
+void client_core::tell_decided(std::unique_lock<std::mutex>& lock) {
     if (decided_.empty()) return;
     const auto loop = loop_;  // a caller that is told may end the client, and must not end the loop under us
-    const std::vector<decided> decided = std::exchange(decided_, {});
+    const decided last = std::move(decided_.back());
+    decided_.pop_back();
+    std::vector<decided> others;
+    if (!decided_.empty()) others.swap(decided_);
     lock.unlock();
-    for (const auto& each : decided) each.listener->acquired(each.lease, each.error);
+    for (const decided& each : others) each.listener->acquired(each.lease, each.error);
+    last.listener->acquired(last.lease, last.error);
 }
 
 /// The timer is set for the earliest time that was ever asked for; if that was not needed any more, it is found out

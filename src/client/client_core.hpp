@@ -116,6 +116,7 @@ private:
     void perform(operated& effect);
     void perform(const keep_elsewhere& effect);
     void perform(const observed& effect);
+    void tell_decided(std::unique_lock<std::mutex>& lock);
     void send_outgoing();
     void drain_callbacks();
     void line_threw(const char* what);
