@@ -4,6 +4,7 @@
 
 #include <future>
 #include <latch>
+#include <vector>
 
 #include "../eventually.hpp"
 #include "any_store.hpp"
@@ -62,6 +63,22 @@ TEST_F(BlockedCallback, OfAnAcquireDelaysNoOtherClient) {
     const opened_at_the_end guard{end};
     begun.wait();
     expect_that_another_client_is_not_delayed();
+}
+
+// More clients block in their callbacks than there are threads for callbacks. Loss signals have threads of their own.
+TEST_F(BlockedCallback, InManyClientsDelaysNoLossSignal) {
+    constexpr int many = 12;
+    std::vector<client> blocked;
+    for (int i = 0; i < many; ++i) {
+        blocked.emplace_back(store->url(), client_options{.ttl = ttl, .label = {}});
+        blocked.back().async_acquire(shared("a"), [&](std::error_code, const lease&) { end.wait(); });
+    }
+    const opened_at_the_end guard{end};
+    client b{store->url(), {.ttl = ttl, .label = {}}};
+    const lease limited = b.acquire(exclusive("limited"), {.max_hold = 100ms});
+    std::promise<void> lost;
+    const std::stop_callback on_loss{limited.lost(), [&] { lost.set_value(); }};
+    EXPECT_EQ(lost.get_future().wait_for(long_enough), std::future_status::ready) << "B's loss waits for callbacks";
 }
 
 TEST_F(BlockedCallback, OfALossDelaysNoOtherClient) {

@@ -234,6 +234,14 @@ SeeNoAsioInOtherHeaders() {
     [[ $out != *asio* ]] || die 'a header other than <baton/asio.hpp> includes Asio'
 }
 
+# The header that every program includes brings neither the interface of stores nor its protocol.
+SeeNoStoreInTheHeaderOfTheClient() {
+    echo '#include <baton/client.hpp>' >client.cpp
+    must compile -I"$SOURCE/include" -M client.cpp
+    expect_match 'included files' baton/lease.hpp "$out"
+    [[ $out != *baton/store.hpp* && $out != *baton/protocol.hpp* ]] || die "it includes the store's headers: $out"
+}
+
 AreToldWhichHeaderATokenNeeds() {
     cat >token.cpp <<'END'
 #include <baton/baton.hpp>
