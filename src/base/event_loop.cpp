@@ -189,12 +189,13 @@ int event_loop::timeout() const {
     return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
 }
 
-void event_loop::watch(int descriptor, std::uint32_t events, std::shared_ptr<event_source> who) {
-    auto& place = watched_[descriptor];
-    place = std::make_unique<watched>(watched{descriptor, std::move(who)});
-    epoll_event wanted{.events = events, .data = {.ptr = place.get()}};
-    checked(epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &wanted), "epoll_ctl");
+std::error_code event_loop::watch(int descriptor, std::uint32_t events, std::shared_ptr<event_source> who) {
+    auto made = std::make_unique<watched>(watched{descriptor, std::move(who)});
+    epoll_event wanted{.events = events, .data = {.ptr = made.get()}};
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &wanted) != 0) return {errno, std::generic_category()};
+    watched_[descriptor] = std::move(made);
     ++descriptors_;
+    return {};
 }
 
 void event_loop::change(int descriptor, std::uint32_t events) {

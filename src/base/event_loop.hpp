@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -53,7 +54,8 @@ public:
 
     // With the turn only. The loop keeps `who` until the descriptor is forgotten; then it is the caller's to close.
 
-    void watch(int descriptor, std::uint32_t events, std::shared_ptr<event_source> who);
+    /// Fails where the system has no room for one more.
+    [[nodiscard]] std::error_code watch(int descriptor, std::uint32_t events, std::shared_ptr<event_source> who);
     void change(int descriptor, std::uint32_t events);
     void forget(int descriptor);
 

@@ -47,7 +47,7 @@ private:
 class EventLoop : public testing::Test {
 protected:
     EventLoop() {
-        run([this] { loop_->watch(bell_->descriptor(), EPOLLIN, bell_); });
+        run([this] { EXPECT_FALSE(loop_->watch(bell_->descriptor(), EPOLLIN, bell_)); });
     }
     ~EventLoop() override {
         run([this] { loop_->forget(bell_->descriptor()); });
@@ -88,6 +88,12 @@ TEST_F(EventLoop, RunsTasksInOrder) {
     run([] {});
     ASSERT_EQ(order.size(), 100U);
     EXPECT_TRUE(std::ranges::is_sorted(order));
+}
+
+TEST_F(EventLoop, SaysWhyADescriptorCannotBeWatched) {
+    std::error_code failed;
+    run([&] { failed = loop_->watch(-1, EPOLLIN, bell_); });
+    EXPECT_EQ(failed, std::errc::bad_file_descriptor);
 }
 
 TEST_F(EventLoop, HearsADescriptor) {

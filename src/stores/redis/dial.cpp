@@ -97,9 +97,12 @@ private:
             socket_ = descriptor{
                 ::socket(next_->ai_family, next_->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, next_->ai_protocol)};
             if (socket_.is_open() && connect(socket_.get(), next_->ai_addr, next_->ai_addrlen) == 0) return succeed();
-            if (socket_.is_open() && errno == EINPROGRESS)
-                return loop_.watch(socket_.get(), EPOLLOUT, shared_from_this());
-            why = {last_error(), where()};
+            std::error_code failed = last_error();
+            if (socket_.is_open() && failed == std::errc::operation_in_progress) {
+                failed = loop_.watch(socket_.get(), EPOLLOUT, shared_from_this());
+                if (!failed) return;
+            }
+            why = {failed, where()};
         }
         finish({-1, std::move(why)});
     }

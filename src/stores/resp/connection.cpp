@@ -95,7 +95,7 @@ void connection::connected(dialled made) {
         const std::lock_guard lock{mutex_};
         socket_ = descriptor{made.socket};
     }
-    loop_.watch(made.socket, EPOLLIN, shared_from_this());
+    if (const auto failed = loop_.watch(made.socket, EPOLLIN, shared_from_this())) return drop({failed});
     greet(user_->begin_greeting());
 }
 
