@@ -14,6 +14,7 @@
 #include "client/printable.hpp"
 #include "run/process_tree.hpp"
 #include "run/waiting_line.hpp"
+#include "stores/resp/descriptor.hpp"
 
 namespace baton::cli {
 namespace {
@@ -27,18 +28,15 @@ std::optional<std::chrono::microseconds> capped_for(const lease& lease) {
 /// Readable once the lease is lost, or wanted back.
 class loss_signal {
 public:
-    explicit loss_signal(const lease& lease)
-        : wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
-          callback_{lease.lost(), [this] { ::eventfd_write(wake_, 1); }} {}
+    explicit loss_signal(const lease& lease) : callback_{lease.lost(), [this] { ::eventfd_write(wake_.get(), 1); }} {}
     loss_signal(const loss_signal&) = delete;
     loss_signal& operator=(const loss_signal&) = delete;
-    ~loss_signal() { ::close(wake_); }
 
     /// Only the first time it is news; after that it would keep us awake.
-    [[nodiscard]] int descriptor(bool known) const { return known ? -1 : wake_; }
+    [[nodiscard]] int descriptor(bool known) const { return known ? -1 : wake_.get(); }
 
 private:
-    int wake_;
+    const resp::descriptor wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};  // outlives the callback
     std::stop_callback<std::function<void()>> callback_;
 };
 

@@ -43,10 +43,10 @@ struct client_options {
     std::string label = {};
     /// How long a call that does not wait for others waits for the store: try_acquire, an acquire with a wait of zero,
     /// inspect, revoke, mend, resize. Then it reports errc::store_unavailable.
-    std::chrono::milliseconds patience{2'000};
+    time_span patience = std::chrono::seconds{2};
     /// How long the end of the last copy waits until the store confirms that everything is released, reconnecting if
     /// it must. Not at all after `close`, which has waited.
-    std::chrono::milliseconds close_wait{1'000};
+    time_span close_wait = std::chrono::seconds{1};
     std::shared_ptr<baton::observer> observer = nullptr;
 };
 
@@ -173,7 +173,8 @@ public:
     /// callbacks have run, the store is told. Waits at most this long for the store to confirm it; if the connection
     /// breaks meanwhile, the client reconnects and tells the store again. False: not confirmed in time, so what was
     /// held may stay held until the ttl is over, and then counts as abandoned. Waits for callbacks that are running:
-    /// when it has returned, no callback of this client runs any more, nor will; unless it was called within one.
+    /// when it has returned, no callback of this client runs any more, nor will; unless it was called within one. What
+    /// is asked of the client afterwards is still answered, as errc::closed.
     bool close(time_limit wait);
 
 private:

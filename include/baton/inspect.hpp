@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baton/claim.hpp"
@@ -16,6 +17,11 @@ inline namespace v1 {
 /// What to look at: everything; the resources whose names begin with `name`; or the one that is called so.
 struct inspect_filter {
     enum class match : std::uint8_t { all, prefix, exact };
+
+    // Not an aggregate: g++ 12 destroys some temporaries of a co_await expression twice.
+    inspect_filter() = default;
+    inspect_filter(match what, std::string of, bool with_related = false)
+        : how{what}, name{std::move(of)}, related{with_related} {}
 
     match how = match::all;
     std::string name;

@@ -1,6 +1,7 @@
 #include "base/callback_threads.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -60,10 +61,14 @@ void callback_threads::run() {
 void callback_queue::push(callback callback) {
     {
         const std::lock_guard lock{mutex_};
-        callbacks_.push_back(std::move(callback));
+        callbacks_.push(std::move(callback));
+        ++pushed_;
         if (std::exchange(has_thread_, true)) return;
     }
-    threads_.serve(shared_from_this());
+    if (const auto threads = threads_.lock())
+        threads->serve(shared_from_this());
+    else
+        run();
 }
 
 bool callback_queue::is_running_here() const {
@@ -72,29 +77,40 @@ bool callback_queue::is_running_here() const {
 
 void callback_queue::drain(std::chrono::microseconds at_most) {
     std::unique_lock lock{mutex_};
-    if (thread_ == std::this_thread::get_id()) return;
-    drained_.wait_for(lock, at_most, [this] { return !has_thread_; });
+    if (is_running_here()) return run_all(lock);
+    ran_one_.wait_for(lock, at_most, [this, all = pushed_] { return ran_ >= all; });
 }
 
 void callback_queue::drain() {
     std::unique_lock lock{mutex_};
     if (is_running_here()) return;
-    drained_.wait(lock, [this] { return !has_thread_; });
+    ran_one_.wait(lock, [this, all = pushed_] { return ran_ >= all; });
 }
 
 void callback_queue::run() {
     std::unique_lock lock{mutex_};
     thread_ = std::this_thread::get_id();
-    while (!callbacks_.empty()) {
-        running_.swap(callbacks_);
-        lock.unlock();
-        for (callback& callback : running_) callback();
-        running_.clear();
-        lock.lock();
-    }
+    run_all(lock);
     thread_ = std::thread::id{};
     has_thread_ = false;
-    drained_.notify_all();
+}
+
+/// A callback counts as run when the one around it, if there is one, has ended too: so the count says which have.
+void callback_queue::run_all(std::unique_lock<std::mutex>& lock) {
+    ++depth_;
+    while (!callbacks_.empty()) {
+        std::optional<callback> next{std::move(callbacks_.front())};
+        callbacks_.pop();
+        lock.unlock();
+        (*next)();
+        next.reset();  // what it holds may be anything of the user's
+        lock.lock();
+        ++ran_within_;
+        if (depth_ > 1) continue;
+        ran_ += std::exchange(ran_within_, 0);
+        ran_one_.notify_all();
+    }
+    --depth_;
 }
 
 }  // namespace baton::detail

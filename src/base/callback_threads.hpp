@@ -8,12 +8,15 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/fifo.hpp"
 #include "base/fork_guard.hpp"
 #include "baton/completion_callback.hpp"
 
@@ -57,29 +60,36 @@ class callback_queue : public std::enable_shared_from_this<callback_queue> {
 public:
     using callback = completion_callback<>;
 
-    /// The threads outlive what is pushed.
-    explicit callback_queue(callback_threads& threads) : threads_{threads} {}
+    /// Does not keep the threads.
+    explicit callback_queue(std::weak_ptr<callback_threads> threads) : threads_{std::move(threads)} {}
 
-    /// What it throws ends the program, as what a thread's function throws does.
+    /// Once the threads are gone, it runs within the call. What it throws ends the program, as what a thread's function
+    /// throws does.
     void push(callback callback);
 
     /// Whether the calling thread is in one of its callbacks.
     [[nodiscard]] bool is_running_here() const;
 
-    /// Returns when all that was pushed before has run, or after that long; at once within one of its callbacks.
+    /// Returns when all that was pushed before has run, or after that long. Within one of its callbacks, it runs the
+    /// others first.
     void drain(std::chrono::microseconds at_most);
+    /// The same without a limit; but within one of its callbacks it returns at once.
     void drain();
 
 private:
     friend class callback_threads;
 
     void run();
+    void run_all(std::unique_lock<std::mutex>& lock);
 
-    callback_threads& threads_;
+    const std::weak_ptr<callback_threads> threads_;
     mutable std::mutex mutex_;
-    std::condition_variable drained_;
-    std::vector<callback> callbacks_;
-    std::vector<callback> running_;        // of the thread that runs it
+    std::condition_variable ran_one_;
+    fifo<callback> callbacks_;
+    std::uint64_t pushed_ = 0;
+    std::uint64_t ran_ = 0;
+    std::uint64_t ran_within_ = 0;         // within the one that runs now
+    int depth_ = 0;                        // of callbacks within callbacks
     bool has_thread_ = false;              // a thread runs it, or will
     std::atomic<std::thread::id> thread_;  // that runs it; a thread finds its own id here, or another
 };

@@ -15,7 +15,7 @@ class slow_threads final : public callback_threads {};
 /// them too. If he goes while the work goes on, he does not wait for it: the work then has the last share in them.
 template <typename Work, typename Then>
 void run_slow_work(std::shared_ptr<slow_threads> threads, Work work, Then then) {
-    const auto queue = std::make_shared<callback_queue>(*threads);
+    const auto queue = std::make_shared<callback_queue>(threads);
     queue->push([threads = std::move(threads), work = std::move(work), then = std::move(then)]() mutable {
         auto result = work();
         threads.reset();

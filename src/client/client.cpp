@@ -54,7 +54,7 @@ acquire_order order_of(const client_core& core, const claims& claims, const acqu
     if (options.max_hold) order.hold_limit = options.max_hold->microseconds();
     if (wait) order.wait = wait->left().microseconds();
     order.nowait = order.wait && order.wait->count() == 0;
-    if (order.nowait) order.wait = core.options().patience;
+    if (order.nowait) order.wait = core.options().patience.microseconds();
     return order;
 }
 acquire_order acquire_order_of(const client_core& core, const claims& claims, const acquire_options& options) {
@@ -167,9 +167,13 @@ struct owner {
     }
 };
 
+constexpr std::chrono::hours longest_ttl{24 * 366};
+
 std::shared_ptr<client_core> make_core(std::shared_ptr<store> store, client_options options,
                                        std::shared_ptr<detail::stand_in> stand_in) {
     if (options.label.empty()) options.label = detail::default_label();
+    // So that nothing overflows until the store refuses it.
+    options.ttl = std::clamp<std::chrono::milliseconds>(options.ttl, std::chrono::milliseconds{0}, longest_ttl);
     if (const auto pace = store->pace()) {
         if (options.ttl != client_options{}.ttl && options.ttl != pace->ttl)
             detail::fail({errc::unsupported},
@@ -224,10 +228,13 @@ store_error connect_within(const std::shared_ptr<client_core>& core, time_limit 
 }  // namespace
 
 void client::connect(time_limit wait) {
-    if (const store_error error = connect_within(core_, wait); error.code) detail::fail(error, "connect");
+    if (const store_error error = connect_within(core_->shared_from_this(), wait); error.code)
+        detail::fail(error, "connect");
 }
 
-void client::connect(time_limit wait, std::error_code& error) { error = connect_within(core_, wait).code; }
+void client::connect(time_limit wait, std::error_code& error) {
+    error = connect_within(core_->shared_from_this(), wait).code;
+}
 
 lease client::acquire(const claims& claims, const acquire_options& options) { return acquire(claims, options, {}); }
 
@@ -378,7 +385,8 @@ snapshot client::inspect(const inspect_filter& filter) {
 void client::revoke(std::string_view resource, std::uint64_t ticket, std::string_view note, bool at_once) {
     const std::string what = "revoke " + detail::printable(resource);
     const auto send = [&](bool now) {
-        operate(core_, protocol::revoke{std::string{resource}, ticket, std::string{note}, now}, what);
+        operate(core_->shared_from_this(), protocol::revoke{std::string{resource}, ticket, std::string{note}, now},
+                what);
     };
     const bool tells_first = at_once && !note.empty();  // the event of an end carries no note
     if (tells_first) send(false);
@@ -390,11 +398,12 @@ void client::revoke(std::string_view resource, std::uint64_t ticket, std::string
 }
 
 void client::mend(std::string_view resource) {
-    operate(core_, protocol::mend{std::string{resource}}, "mend " + detail::printable(resource));
+    operate(core_->shared_from_this(), protocol::mend{std::string{resource}}, "mend " + detail::printable(resource));
 }
 
 void client::resize(std::string_view resource, std::optional<std::uint32_t> limit) {
-    operate(core_, protocol::resize{std::string{resource}, limit}, "resize " + detail::printable(resource));
+    operate(core_->shared_from_this(), protocol::resize{std::string{resource}, limit},
+            "resize " + detail::printable(resource));
 }
 
 bool client::close(time_limit wait) {

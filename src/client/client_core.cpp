@@ -45,8 +45,8 @@ client_core::client_core(std::shared_ptr<baton::store> store, client_options opt
       clock_{store->clock()},
       threads_{process_wide<callback_threads>()},
       loss_threads_{process_wide<loss_threads>()},
-      callbacks_{std::make_shared<callback_queue>(*threads_)},
-      losses_{std::make_shared<callback_queue>(*loss_threads_)},
+      callbacks_{std::make_shared<callback_queue>(threads_)},
+      losses_{std::make_shared<callback_queue>(loss_threads_)},
       session_{options_of(*store, options_, std::move(stand_in)), draw_id},
       store_{std::move(store)},
       loop_{process_wide<event_loop>()} {
@@ -75,7 +75,8 @@ void client_core::start() {
     perform_effects(lock);
 }
 
-void client_core::perform_effects(std::unique_lock<std::mutex>& lock) {
+/// Without memory or threads for an effect the program ends here: it could never go on.
+void client_core::perform_effects(std::unique_lock<std::mutex>& lock) noexcept {
     session_.take_actions(effects_);
     if (performing_) return;
     performing_ = true;
@@ -164,6 +165,8 @@ void client_core::perform(const detail::look& effect) {
         if (line_) line_->inspect(filter, answer);
     } catch (const std::exception& failure) {
         answer({errc::store_unavailable, failure.what()}, {});
+    } catch (...) {
+        answer({errc::store_unavailable, "the store threw something"}, {});
     }
 }
 
@@ -279,14 +282,15 @@ void client_core::release(lease_state& lease, protocol::manner manner) {
 
 void client_core::operate(protocol::command command, on_operated done) {
     const bool ran = run([&](session& session, client_time now) {
-        operations_.emplace(session.operate(now, std::move(command), options_.patience), std::move(done));
+        operations_.emplace(session.operate(now, std::move(command), options_.patience.microseconds()),
+                            std::move(done));
     });
     if (!ran) done({0, {errc::closed}});
 }
 
 void client_core::look(const inspect_filter& filter, on_looked done) {
     const bool ran = run([&](session& session, client_time now) {
-        looks_.emplace(session.look(now, options_.patience), looking{filter, std::move(done)});
+        looks_.emplace(session.look(now, options_.patience.microseconds()), looking{filter, std::move(done)});
     });
     if (!ran) done({errc::closed}, {});
 }
@@ -367,7 +371,7 @@ void client_core::shut() {
         was_closed = was_closed_;
     }
     const bool waits = !was_closed && !refuse_to_block();
-    close_and_wait(waits ? client_duration{options_.close_wait} : client_duration{0});
+    close_and_wait(waits ? options_.close_wait.microseconds() : client_duration{0});
     // These go here, and not with the last share in this client, which may be on one of the threads: so that the
     // threads are waited for, and do not outlive a program that ends now.
     std::shared_ptr<callback_threads> threads;

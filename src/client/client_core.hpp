@@ -102,7 +102,7 @@ private:
         perform_effects(lock);
         return true;
     }
-    void perform_effects(std::unique_lock<std::mutex>& lock);
+    void perform_effects(std::unique_lock<std::mutex>& lock) noexcept;
     void close(client_duration wait, on_operated done);
     void perform(send& effect) { outgoing_.push_back({effect.tag, std::move(effect.command)}); }
     void perform(const reset_line& effect);

@@ -17,16 +17,24 @@ bool session::release(client_time now, handle handle, protocol::manner manner, b
     return confirm;
 }
 
-/// Told once; the engine has ended it already.
+/// The loss is told once. If it was told before, with a revocation, the lease ends here without another word.
+void session::end_belief(const record& record, loss reason) {
+    if (record.told)
+        act(capped{record.order.owner, record.handle, client_time{}});
+    else
+        act(lost{record.order.owner, record.handle, reason});
+}
+
+/// The engine has ended it already.
 void session::lose(record& record, loss reason) {
-    if (!record.told) act(lost{record.order.owner, record.handle, reason});
+    end_belief(record, reason);
     forget(record);
 }
 
-/// Told once. The engine still counts it as held, until `engine_ends_it`. Until then nothing is said to the engine that
+/// The engine still counts it as held, until `engine_ends_it`. Until then nothing is said to the engine that
 /// lets it pass the claims on, because the user may be at work still; unless the user releases the lease.
 void session::lose_early(client_time now, record& record, loss reason, client_time engine_ends_it) {
-    if (!record.told) act(lost{record.order.owner, record.handle, reason});
+    end_belief(record, reason);
     record.phase = phase::lost;
     record.manner = protocol::manner::unclean;  // the work was broken off
     record.drop_at = std::max(now, engine_ends_it);
@@ -34,11 +42,8 @@ void session::lose_early(client_time now, record& record, loss reason, client_ti
 }
 
 /// The end of the client ends its leases: their users hear of it before the store does.
-void session::lose_held(client_time now, record& record) {
-    if (record.told)
-        act(capped{record.order.owner, record.handle, now});  // its loss was told with the revocation
-    else
-        act(lost{record.order.owner, record.handle, loss::closed});
+void session::lose_held(record& record) {
+    end_belief(record, loss::closed);
     record.phase = phase::lost;
     record.manner = protocol::manner::clean;
     record.drop_at.reset();

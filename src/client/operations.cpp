@@ -67,10 +67,21 @@ void session::finish_all(asks what, const store_error& error, bool confirmed) {
 }
 
 void session::finish_overdue(client_time now) {
-    for (auto next = operations_.begin(); next != operations_.end();) {
-        const auto& [which, operation] = *next++;
-        if (operation.give_up <= now) finish(which, operation.what == asks::closing ? store_error{} : unavailable());
+    const auto overdue = [now](const auto& each) { return each.second.give_up <= now; };
+    for (auto next = std::ranges::find_if(operations_, overdue); next != operations_.end();
+         next = std::ranges::find_if(operations_, overdue)) {
+        const operation which = next->first;
+        const bool closing = next->second.what == asks::closing;
+        if (closing) answer_all();
+        finish(which, closing ? store_error{} : unavailable());
     }
+}
+
+/// No callback comes after a close has returned: what is not answered by then is answered now.
+void session::answer_all() {
+    for (const asks what : {asks::command, asks::look, asks::connection}) finish_all(what, {errc::closed});
+    for (auto& [handle, record] : records_)
+        if (std::exchange(record.confirm, false)) act(released{record.order.owner, false});
 }
 
 /// What is known of an outage.
@@ -93,7 +104,7 @@ void session::end_requests(client_time now) {
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
         if (record.phase == phase::held) {
-            lose_held(now, record);
+            lose_held(record);
         } else if (record.phase != phase::lost && record.phase != phase::leaving) {
             act(not_acquired{record.order.owner, record.handle, {errc::closed}});
             withdraw(now, record, protocol::manner::keep);
@@ -136,6 +147,7 @@ void session::say_goodbye(client_time now) {
 void session::end(bool confirmed) {
     closed_ = confirmed;
     while (!records_.empty()) forget(records_.begin()->second, confirmed);
+    answer_all();
     finish_all(asks::closing, {}, confirmed);
 }
 

@@ -290,7 +290,8 @@ private:
     void lose(record& record, loss reason);
     void lose_early(client_time now, record& record, loss reason, client_time engine_ends_it);
     void lose_unrenewed(client_time now);
-    void lose_held(client_time now, record& record);
+    void lose_held(record& record);
+    void end_belief(const record& record, loss reason);
     void hear_of_stand_in(client_time now);
     void hear_of_revocation(client_time now, record& record, protocol::instant deadline, const std::string& note);
     [[nodiscard]] static std::optional<client_time> cap_of(const record& record);
@@ -304,6 +305,7 @@ private:
     void finish_all(asks what, const store_error& error = {}, bool confirmed = false);
     void finish_overdue(client_time now);
     [[nodiscard]] store_error unavailable() const;
+    void answer_all();
     void say_goodbye(client_time now);
     void end(bool confirmed);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
 #include <vector>
@@ -19,7 +20,7 @@ using namespace std::chrono_literals;
 
 class CallbackThreads : public testing::Test {
 protected:
-    std::shared_ptr<callback_queue> make_queue() { return std::make_shared<callback_queue>(*threads_); }
+    std::shared_ptr<callback_queue> make_queue() { return std::make_shared<callback_queue>(threads_); }
 
     const std::shared_ptr<callback_threads> threads_ = process_wide<callback_threads>();
 };
@@ -99,6 +100,42 @@ TEST_F(CallbackThreadsDeathTest, WhatACallbackThrowsEndsTheProgram) {
             queue->drain();
         },
         "of the user");
+}
+
+TEST_F(CallbackThreads, ADrainDoesNotWaitForWhatIsPushedLater) {
+    const auto queue = make_queue();
+    std::atomic<bool> stop{false};
+    std::function<void()> again = [&] {
+        if (!stop) queue->push([&] { again(); });
+    };
+    queue->push([&] { again(); });
+    queue->drain();
+    stop = true;
+    queue->drain();
+}
+
+TEST_F(CallbackThreads, ACallbackMayRunTheOthersFirst) {
+    const auto queue = make_queue();
+    std::vector<int> order;
+    std::promise<void> both_pushed;
+    queue->push([&] {
+        both_pushed.get_future().wait();
+        queue->drain(std::chrono::seconds{0});
+        order.push_back(1);
+    });
+    queue->push([&] { order.push_back(2); });
+    both_pushed.set_value();
+    queue->drain();
+    EXPECT_EQ(order, (std::vector<int>{2, 1}));
+}
+
+TEST_F(CallbackThreads, AfterTheirEndACallbackRunsWithinTheCall) {
+    auto threads = std::make_shared<callback_threads>();
+    const auto queue = std::make_shared<callback_queue>(threads);
+    threads.reset();
+    std::thread::id where;
+    queue->push([&] { where = std::this_thread::get_id(); });
+    EXPECT_EQ(where, std::this_thread::get_id());
 }
 
 }  // namespace

@@ -137,5 +137,47 @@ TEST_F(AfterClose, ClosesWithinTwoCallbacksReturn) {
     EXPECT_TRUE(eventually([&] { return returned == 2; }));
 }
 
+// Both leases are lost by the close. The store hears of it after both callbacks have run, also if one of them closes.
+TEST_F(AfterClose, WithinTheCallbackOfALossTheOthersRunBeforeTheStoreIsTold) {
+    client client{url};
+    const lease first = client.acquire(exclusive("a"), {.max_hold = 50ms});
+    const lease second = client.acquire(exclusive("b"));
+    baton::client other{url};
+    std::atomic<bool> second_told{false};
+    std::promise<bool> told_in_time;
+    other.async_acquire(exclusive("b"), [&](std::error_code, const lease&) { told_in_time.set_value(second_told); });
+    const std::stop_callback on_second{second.lost(), [&] { second_told = true; }};
+    const std::stop_callback on_first{first.lost(), [&] { client.close(1s); }};
+    EXPECT_TRUE(told_in_time.get_future().get());
+}
+
+TEST_F(AfterClose, ACloseReturnsAlthoughACallbackAsksAgainAndAgain) {
+    client client{url};
+    const auto stop = std::make_shared<std::atomic<bool>>(false);
+    std::function<void()> ask = [&] {
+        client.async_acquire(exclusive("ledger"), [&, stop](std::error_code, const lease&) {
+            if (!*stop) ask();
+        });
+    };
+    ask();
+    EXPECT_TRUE(client.close(20s));
+    *stop = true;
+    client.close(0ms);  // waits for the last of them
+}
+
+// The operation has not begun, and keeps the driver; the client itself has ended.
+TEST_F(AfterClose, AReleaseAfterTheEndOfTheClientIsAnswered) {
+    std::optional<client> ending{client{url}};
+    lease held = ending->acquire(exclusive("ledger"));
+    auto begins_later = ending->async_try_acquire(exclusive("other"));
+    ending.reset();
+    bool called = false;
+    held.async_release([&](bool confirmed) {
+        EXPECT_FALSE(confirmed);
+        called = true;
+    });
+    EXPECT_TRUE(called);
+}
+
 }  // namespace
 }  // namespace baton::client_tests

@@ -160,4 +160,31 @@ TEST_F(Close, ThatIsNotAnsweredInTimeIsNotConfirmed) {
     EXPECT_FALSE(told->confirmed);
 }
 
+// No callback may come after close has returned.
+TEST_F(Close, ThatIsNotConfirmedInTimeAnswersWhatWasAskedBefore) {
+    connect();
+    const handle handle = hold();
+    EXPECT_TRUE(session.release(now, handle, protocol::manner::clean, true));
+    const operation look = session.look(now, patience);
+    const operation shorter = session.close(now, 1s);
+    const operation longer = session.close(now, 2s);
+    advance(1s);
+    session.wake(now);
+    const auto looked = take<operated>();
+    ASSERT_TRUE(looked);
+    EXPECT_EQ(looked->operation, look);
+    EXPECT_EQ(looked->error.code, errc::closed);
+    const auto closed = take<operated>();
+    ASSERT_TRUE(closed);
+    EXPECT_EQ(closed->operation, shorter);
+    EXPECT_FALSE(closed->confirmed);
+    const auto confirmation = take<released>();
+    ASSERT_TRUE(confirmation);
+    EXPECT_FALSE(confirmation->confirmed);
+    EXPECT_FALSE(take<operated>()) << "the other close waits for longer";
+    reply(sent<protocol::close>()->first, protocol::closed{id()});
+    EXPECT_EQ(take<operated>()->operation, longer);
+    EXPECT_FALSE(take<released>()) << "it was answered once";
+}
+
 }  // namespace baton::detail

@@ -53,6 +53,14 @@ protected:
     mutex busy{second, "busy"};
 };
 
+TEST(DurationsOfOptions, TheLongestPatienceIsForEver) {
+    client patient{
+        "memory:patience",
+        {.label = {}, .patience = std::chrono::milliseconds::max(), .close_wait = std::chrono::hours::max()}};
+    EXPECT_TRUE(patient.try_acquire(exclusive("ledger")));
+    EXPECT_NO_THROW(patient.resize("gpu", 4));
+}
+
 TEST_F(Durations, AWaitOfZeroOnAFreeNameIsGranted) {
     std::error_code error;
     EXPECT_TRUE(second.acquire(exclusive("free"), {.wait = 0ms}, error).valid());

@@ -536,7 +536,7 @@ TEST_F(Redturn, WhatIsNoQueueIsRefusedOrWaitedForAndNeverTouched) {
     const snapshot seen = ours.inspect();
     ASSERT_EQ(seen.resources.size(), 1U);
     EXPECT_EQ(seen.resources[0].name, "a");
-    EXPECT_TRUE(ours.inspect({.how = inspect_filter::match::exact, .name = "text"}).resources.empty());
+    EXPECT_TRUE(ours.inspect({inspect_filter::match::exact, "text"}).resources.empty());
     EXPECT_EQ(performed("hello"), connections);  // none was given up for an answer that is too long
     EXPECT_TRUE(held.valid());
     held.release();

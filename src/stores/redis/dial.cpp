@@ -52,10 +52,13 @@ found_addresses look_up(const std::string& host, const std::string& port, int fl
 class tcp_dial final : public event_source, public std::enable_shared_from_this<tcp_dial> {
 public:
     tcp_dial(event_loop& loop, const redis_address& address, resp::dial_result done)
-        : loop_{loop}, host_{address.host}, port_{std::to_string(address.port)}, done_{std::move(done)} {}
+        : loop_{loop.shared_from_this()},
+          host_{address.host},
+          port_{std::to_string(address.port)},
+          done_{std::move(done)} {}
 
     void start() {
-        timer_.emplace(loop_, [weak = weak_from_this()] {
+        timer_.emplace(*loop_, [weak = weak_from_this()] {
             if (const auto self = weak.lock())
                 self->finish({-1, {make_error_code(std::errc::timed_out), self->where()}});
         });
@@ -72,8 +75,8 @@ public:
                 result.addresses = look_up(self->host_, self->port_, 0, result.error);
                 return std::make_shared<looked_up>(std::move(result));
             },
-            [self = shared_from_this(), loop = loop_.shared_from_this()](const std::shared_ptr<looked_up>& result) {
-                loop->post([self, result] { self->use(*result); });
+            [self = shared_from_this()](const std::shared_ptr<looked_up>& result) {
+                self->loop_->post([self, result] { self->use(*result); });
             });
     }
 
@@ -99,7 +102,7 @@ private:
             if (socket_.is_open() && connect(socket_.get(), next_->ai_addr, next_->ai_addrlen) == 0) return succeed();
             std::error_code failed = last_error();
             if (socket_.is_open() && failed == std::errc::operation_in_progress) {
-                failed = loop_.watch(socket_.get(), EPOLLOUT, shared_from_this());
+                failed = loop_->watch(socket_.get(), EPOLLOUT, shared_from_this());
                 if (!failed) return;
             }
             why = {failed, where()};
@@ -111,7 +114,7 @@ private:
         int error = 0;
         socklen_t size = sizeof error;
         getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-        loop_.forget(socket_.get());
+        loop_->forget(socket_.get());
         if (error == 0) return succeed();
         next_ = next_->ai_next;
         try_next({{error, std::generic_category()}, where()});
@@ -126,7 +129,7 @@ private:
     }
 
     void finish(resp::dialled made) {
-        if (socket_.is_open()) loop_.forget(socket_.get());
+        if (socket_.is_open()) loop_->forget(socket_.get());
         socket_ = {};
         timer_.reset();
         if (const auto done = std::exchange(done_, nullptr)) done(std::move(made));
@@ -134,7 +137,7 @@ private:
 
     [[nodiscard]] std::string where() const { return host_ + " port " + port_; }
 
-    event_loop& loop_;
+    const std::shared_ptr<event_loop> loop_;  // first: what follows, the connection in `done_` too, ends before it
     const std::string host_;
     const std::string port_;
     resp::dial_result done_;

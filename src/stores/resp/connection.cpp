@@ -87,7 +87,10 @@ void connection::timer_fired() {
 
 void connection::connected(dialled made) {
     if (made.error.code) {
-        if (made.hopeless && !was_up_) return user_->hopeless(made.error);
+        if (made.hopeless && !was_up_) {
+            timer_->cancel();
+            return user_->hopeless(made.error);
+        }
         return try_again(made.error);
     }
     decoder_.restart();
