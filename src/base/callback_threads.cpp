@@ -11,7 +11,7 @@ namespace baton::detail {
 
 callback_threads::~callback_threads() {
     if (fork_.in_child()) {  // there are no threads here
-        new std::vector{std::move(threads_)};
+        keep_for_ever(std::move(threads_));
         return;
     }
     {

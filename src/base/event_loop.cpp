@@ -42,8 +42,8 @@ event_loop::event_loop()
 
 event_loop::~event_loop() {
     if (fork_.in_child()) {  // there is no thread here; and the descriptors are those of the parent's loop
-        new std::thread{std::move(thread_)};
-        new std::unordered_map{std::move(watched_)};
+        keep_for_ever(std::move(thread_));
+        keep_for_ever(std::move(watched_));
         close(epoll_);
         close(wake_);
         return;

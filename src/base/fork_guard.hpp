@@ -2,9 +2,10 @@
 // was made before the fork is left alone there.
 #pragma once
 
-#include <atomic>
-
 #include <pthread.h>
+
+#include <atomic>
+#include <utility>
 
 namespace baton::detail {
 
@@ -24,5 +25,22 @@ public:
 private:
     unsigned made_in_ = fork_generation();
 };
+
+struct kept_object {
+    virtual ~kept_object() = default;
+    kept_object* next = nullptr;
+};
+inline std::atomic<kept_object*> kept_objects{nullptr};  // leak checkers look here
+
+/// Nothing of the parent's may end in the child: what would is kept for ever.
+template <typename T> void keep_for_ever(T value) {
+    struct holder final : kept_object {
+        explicit holder(T given) : kept{std::move(given)} {}
+        T kept;
+    };
+    kept_object* const made = new holder{std::move(value)};
+    made->next = kept_objects.load();
+    while (!kept_objects.compare_exchange_weak(made->next, made)) continue;
+}
 
 }  // namespace baton::detail

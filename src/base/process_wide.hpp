@@ -32,7 +32,10 @@ template <typename T> [[nodiscard]] std::shared_ptr<T> process_wide() {
     slot* mine = current.load();
     while (mine->made_in.in_child()) {  // its mutex may have been locked at the fork, for ever
         auto fresh = std::make_unique<slot>();
-        if (current.compare_exchange_strong(mine, fresh.get())) mine = fresh.release();
+        slot* const parents = mine;
+        if (!current.compare_exchange_strong(mine, fresh.get())) continue;
+        mine = fresh.release();
+        keep_for_ever(parents);
     }
     const std::lock_guard lock{mine->mutex};
     auto shared = mine->shared.lock();

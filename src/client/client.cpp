@@ -161,7 +161,7 @@ struct owner {
     ~owner() {
         // In a child after fork there is no thread to join and nothing of ours to end: let it be.
         if (core->fork().in_child())
-            new std::shared_ptr<client_core>{core};
+            detail::keep_for_ever(core);
         else
             core->shut();
     }
