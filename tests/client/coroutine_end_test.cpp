@@ -119,9 +119,11 @@ TEST_F(CoroutineEnd, AfterTheGrantHasArrived) {
     std::optional<lease> held{holder.acquire(exclusive("ledger"))};
     std::latch blocked{1};
     std::latch end{1};
+    std::promise<void> ended;
     call_back([&] {
         blocked.count_down();
         end.wait();
+        ended.set_value();
     });
     blocked.wait();
     {
@@ -131,6 +133,7 @@ TEST_F(CoroutineEnd, AfterTheGrantHasArrived) {
         ASSERT_TRUE(eventually([&] { return waiting("ledger") == 0; }));
     }
     end.count_down();
+    ended.get_future().wait();
     EXPECT_TRUE(becomes_free("ledger")) << "the grant was not given back";
     EXPECT_EQ(resumed, 0);
 }
