@@ -45,11 +45,7 @@ TEST_F(Faults, WhatAnotherLineageRestoredIsNotProlongedBeforeItIsSettled) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
-    session.line_down(now);
-    advance(1s);
-    lineage_now = first_lineage + 1;
-    session.line_up(now, lineage_now);
-    const auto open = sent<protocol::open>();
+    const auto open = meet_another_lineage();
     protocol::alive unsettled = alive({{1, 100, 200}});
     unsettled.settled = false;
     reply(open->first, unsettled);

@@ -313,11 +313,7 @@ TEST_F(Lease, IsNotProlongedByAnotherLineageUntilThatHasConfirmedIt) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
-    session.line_down(now);
-    advance(1s);
-    lineage_now = first_lineage + 1;
-    session.line_up(now, lineage_now);
-    const auto open = sent<protocol::open>();
+    const auto open = meet_another_lineage();
     ASSERT_TRUE(open);
     EXPECT_TRUE(session.valid(handle, opened + ttl - margin - 1us));
     EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
@@ -331,11 +327,7 @@ TEST_F(Lease, KeepsItsOldDeadlineIfTheAnswerOfAnotherLineageComesTooLate) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
-    session.line_down(now);
-    advance(1s);
-    lineage_now = first_lineage + 1;
-    session.line_up(now, lineage_now);
-    const auto open = sent<protocol::open>();
+    const auto open = meet_another_lineage();
     ASSERT_TRUE(open);
     advance(ttl / 4);
     session.wake(now);

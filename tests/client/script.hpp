@@ -100,6 +100,15 @@ protected:
         forget();
     }
 
+    /// The line breaks, and a second later another lineage answers for the store. Gives the `open` that is sent to it.
+    std::optional<std::pair<tag, protocol::open>> meet_another_lineage() {
+        session.line_down(now);
+        advance(1s);
+        lineage_now = first_lineage + 1;
+        session.line_up(now, lineage_now);
+        return sent<protocol::open>();
+    }
+
     /// Answers the renewal that is due now.
     void renew(std::vector<protocol::request_state> requests = {}) {
         session.wake(now);
