@@ -7,6 +7,7 @@
 
 #include "baton/store.hpp"
 #include "client/async_state.hpp"
+#include "client/blocked_caller.hpp"
 #include "client/client_core.hpp"
 #include "client/client_maker.hpp"
 #include "client/fail.hpp"
@@ -18,6 +19,7 @@ namespace baton {
 namespace {
 
 using detail::acquire_order;
+using detail::blocked_caller;
 using detail::client_core;
 using detail::lease_state;
 
@@ -32,19 +34,6 @@ public:
 
     std::shared_ptr<lease_state> state;
     store_error error;
-};
-
-/// A caller that waits for the answer to an operation or to `inspect`.
-template <typename Answer> class blocked_caller final : public detail::waiter {
-public:
-    void complete(store_error why, Answer given) {
-        error = std::move(why);
-        answer = std::move(given);
-        finish();
-    }
-
-    store_error error;
-    Answer answer{};
 };
 
 /// Without a wait as long as it takes. A wait of zero does not wait for others, only for the store's answer.

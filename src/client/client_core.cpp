@@ -6,6 +6,7 @@
 
 #include "base/process_wide.hpp"
 #include "baton/error.hpp"
+#include "client/blocked_caller.hpp"
 
 namespace baton::detail {
 namespace {
@@ -23,18 +24,6 @@ session_options options_of(const store& store, const client_options& options, st
     made.names_own_blockers = options.observer != nullptr;
     return made;
 }
-
-/// Somebody who waits for the answer to an operation.
-class blocked_caller final : public waiter {
-public:
-    [[nodiscard]] on_operated listener() {
-        return [this](operated result) {
-            answer = std::move(result);
-            finish();
-        };
-    }
-    operated answer{};
-};
 
 }  // namespace
 
@@ -317,11 +306,11 @@ void client_core::close(client_duration wait, on_operated done) {
 bool client_core::close_and_wait(client_duration wait) {
     run([](session& session, client_time now) { session.end_requests(now); });
     losses_->drain(std::max(client_duration{0}, believed_->get() - now()));
-    blocked_caller caller;
-    close(wait, caller.listener());
+    blocked_caller<bool> caller;  // the answer: confirmed
+    close(wait, [&caller](operated result) { caller.complete(std::move(result.error), result.confirmed); });
     this->wait(caller);
     drain_callbacks();
-    return caller.answer.confirmed;
+    return caller.answer;
 }
 
 /// Not within one of them: it would wait for itself, or for another one that closes the client as well.
