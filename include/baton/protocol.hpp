@@ -32,6 +32,10 @@ inline constexpr duration longest_hold = std::chrono::days{366};
 inline constexpr serial number = serial{1} << 53;
 // A client may present numbers at `open`; half of the range stays free above whatever it presents.
 inline constexpr serial presented = serial{1} << 52;
+/// Requests that one `listed` shows.
+inline constexpr std::size_t page = 256;
+/// Events that `renew` repeats (rule 5).
+inline constexpr std::size_t repeated = 16;
 }  // namespace bounds
 
 /// A session's secret: 128 random bits, drawn by the client.
@@ -113,8 +117,17 @@ struct leave {
     protocol::manner manner = protocol::manner::clean;
 };
 
+/// Prolongs the session. Before `alive`, the answer repeats what befell its requests since the last `open` or `renew`
+/// and was only notified (rule 5).
 struct renew {
     session_id session;
+};
+
+/// Asks for the session's live requests with numbers above `after`. A client sends it when the count or the digest of
+/// `alive` is not its own. It prolongs nothing.
+struct list {
+    session_id session;
+    std::uint64_t after = 0;
 };
 
 enum class closing : std::uint8_t { left, gone };
@@ -149,7 +162,7 @@ struct pause {
     instant until;
 };
 
-using command = std::variant<open, enter, leave, renew, close, tick, revoke, mend, resize, pause>;
+using command = std::variant<open, enter, leave, renew, list, close, tick, revoke, mend, resize, pause>;
 
 // Events.
 
@@ -241,16 +254,47 @@ struct request_state {
     friend bool operator==(const request_state&, const request_state&) = default;
 };
 
-/// The positive answer to `open` and `renew`: the session lives until its deadline, and these are its requests.
+/// What one live request adds to the digest of its session. `fence` is 0 while the request waits; `revoked` is the time
+/// of its revocation in microseconds, or 0. All values stay below 2^53, so Lua's numbers compute the same.
+[[nodiscard]] constexpr std::uint64_t request_digest(std::uint64_t number, serial fence, std::uint64_t revoked) {
+    constexpr std::uint64_t p = 67'108'859;
+    constexpr std::uint64_t q = 4'294'967'291;
+    const std::uint64_t x = (number % p + 3 * (fence % p) + 5 * (revoked % p)) % p;
+    return x * x % q;
+}
+
+[[nodiscard]] constexpr std::uint64_t request_digest(std::uint64_t number, serial fence,
+                                                     const std::optional<instant>& revoked) {
+    const auto end = revoked ? static_cast<std::uint64_t>(revoked->time_since_epoch().count()) : std::uint64_t{0};
+    return request_digest(number, fence, end);
+}
+
+[[nodiscard]] constexpr std::uint64_t request_digest(const request_state& state) {
+    return request_digest(state.number, state.fence, state.revoked);
+}
+
+/// The positive answer to `open` and `renew`: the session lives until its deadline. A client whose own records have the
+/// same count and digest has missed nothing; another one asks for the requests with `list`.
 struct alive {
     session_id session;
     instant deadline;
-    std::vector<request_state> requests;  // by number
+    std::uint64_t count = 0;   // of the session's live requests
+    std::uint64_t digest = 0;  // the sum of their `request_digest`, modulo 2^64; as they are, also in a pause
     /// False early in a pause: a server of an earlier lineage may still be giving away what was reclaimed here, so what
     /// that one granted is not prolonged yet (rule 11).
     bool settled = true;
 
     friend bool operator==(const alive&, const alive&) = default;
+};
+
+/// The answer to `list`: the requests with the lowest numbers above `after`, up to `bounds::page` of them.
+struct listed {
+    session_id session;
+    std::uint64_t after = 0;
+    std::vector<request_state> requests;  // by number
+    bool more = false;                    // there are others with higher numbers
+
+    friend bool operator==(const listed&, const listed&) = default;
 };
 
 /// The answer to `close`, also for a session that is not known.
@@ -291,7 +335,9 @@ struct paused {
 
 struct event {
     instant at;  // the engine's now
-    std::variant<granted, queued, refused, ended, session_lost, alive, closed, revoking, mended, resized, paused> what;
+    std::variant<granted, queued, refused, ended, session_lost, alive, listed, closed, revoking, mended, resized,
+                 paused>
+        what;
 
     friend bool operator==(const event&, const event&) = default;
 };
