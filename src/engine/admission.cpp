@@ -64,7 +64,9 @@ void engine::leave_queue(claim_record& claim) {
         resource.owed = nullptr;
     }
     resource.waiting.erase(claim.request->ticket);
-    if (claim.permits > 1) resource.wide.erase({claim.permits, claim.request->ticket});
+    if (claim.permits <= 1) return;
+    resource.wide.erase({claim.permits, claim.request->ticket});
+    if (resource.narrowed != 0) review_width(resource);
 }
 
 void engine::stop_waiting(claim_record& claim) {
@@ -146,7 +148,7 @@ void engine::grant_completed() {
     std::ranges::sort(completed_, older_first{});
     for (request_record* request : completed_) {
         for (const claim_record& claim : request->claims()) --claim.resource->reserved;
-        request->fence = next_serial();
+        change(*request, [&] { request->fence = next_serial(); });
         if (request->hold_limit) {  // rule 6
             request->hold_deadline = now_ + *request->hold_limit;
             hold_deadlines_.insert({request->hold_deadline, request->session, request->number, end_reason::hold_limit});

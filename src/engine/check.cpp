@@ -44,11 +44,15 @@ private:
             require(engine_.deadlines_.contains({session.deadline, const_cast<session_record*>(&session)}),
                     "a session without an entry among the deadlines");
         }
+        std::uint64_t digest = 0;
         for (const auto& [number, request] : session.requests) {
+            digest += request.digest();
             require(request.number == number && request.session == &session, named(request) + " lost its session");
             require(number <= session.highest, named(request) + " has a number that its session has not seen");
             check_request(request);
         }
+        require(digest == session.digest, "a session's digest is not that of its requests");
+        require(session.missed.size() <= bounds::repeated, "a session keeps too much for its next renewal");
     }
 
     // A request is granted exactly if all its claims are admitted; numbers are unique and not above the counter.
@@ -155,7 +159,13 @@ private:
             if (claim->permits > 1) ++wide;
             require(claim->permits <= 1 || resource.wide.contains({claim->permits, ticket}),
                     name + " lost a wide waiter");
-            require(claim->permits <= resource.limit_for(claim->limit), name + " has a waiter that can never fit");
+            require(claim->permits <= resource.limit_for(claim->limit) || resource.narrowed != 0,
+                    name + " has a waiter that can never fit");
+        }
+        if (resource.narrowed != 0) {
+            ++narrowed_expected_;
+            require(resource.has_too_wide(), name + " is taken for narrowed and is not");
+            require(engine_.narrowed_.contains(resource.narrowed), name + " is missing among the narrowed resources");
         }
         require(wide == resource.wide.size(), name + " remembers a wide waiter that is gone");
     }
@@ -171,6 +181,8 @@ private:
         require(engine_.owed_.size() == owed_expected_, "the list of debts is not that of the resources");
         const bool may_owe = engine_.is_paused() || engine_.options_.budget.has_value();
         require(may_owe || (engine_.owed_.empty() && engine_.dying_.empty()), "something is owed without a reason");
+        require(engine_.narrowed_.size() == narrowed_expected_, "the list of narrowed resources is not theirs");
+        require(engine_.narrowed_.empty() || engine_.options_.budget, "waiters that can never fit are owed their end");
     }
 
     const engine& engine_;
@@ -182,6 +194,7 @@ private:
     std::size_t deadlines_expected_ = 0;
     std::size_t holds_expected_ = 0;
     std::size_t owed_expected_ = 0;
+    std::size_t narrowed_expected_ = 0;
 };
 
 std::optional<std::string> check(const engine& engine) { return invariants{engine}.first_violation(); }

@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "engine/check.hpp"
+#include "protocol/sender_of.hpp"
 
 namespace baton::core {
 
@@ -20,6 +21,7 @@ void engine::apply(const command& command, instant now, std::vector<event>& even
     events_.swap(events);
     now_ = now;
     allowance_ = options_.budget ? std::int64_t{*options_.budget} : std::numeric_limits<std::int64_t>::max();
+    sender_ = sender_of(command);
     const bool pausing = std::holds_alternative<pause>(command);
     const auto act = [this](const auto& each) { perform(each); };
 
@@ -42,7 +44,7 @@ std::vector<event> engine::apply(const command& command, instant now) {
 }
 
 std::optional<instant> engine::next_due(instant now) const {
-    if (!dying_.empty()) return now;
+    if (!dying_.empty() || !narrowed_.empty()) return now;
     const due* next = next_ending();
     const std::optional<instant> forget = ended_.last();
     if (owed_.empty() && next == nullptr && !forget) return {};

@@ -7,7 +7,7 @@
 //   engine.cpp     the step, and the commands that are a few lines each
 //   requests.cpp   enter, leave, and how a request ends       (rules 1, 6, 7, 9, 12)
 //   admission.cpp  admit, hand off, grant, number             (rules 2, 3, 4, 8, 10)
-//   sessions.cpp   open, renew, close, expiry                 (rule 5)
+//   sessions.cpp   open, renew, list, close, expiry           (rule 5)
 //   reclaim.cpp    pause, and restoring what a client presents (rule 11)
 //   operators.cpp  revoke, mend, resize                       (rules 7, 10, 13)
 #pragma once
@@ -81,6 +81,7 @@ private:
     void perform(const enter& command);
     void perform(const leave& command);
     void perform(const renew& command);
+    void perform(const list& command);
     void perform(const close& command);
     void perform(const tick& command);
     void perform(const revoke& command);
@@ -130,16 +131,19 @@ private:
     session_record& add_session(const session_id& id);
     void prolong(session_record& session);
     void tell_alive(const session_record& session);
+    void repeat_missed(session_record& session);
+    void keep_for_renewal(session_record& session, decltype(event::what) what);
     [[nodiscard]] bool may_tell_grant(const request_record& request) const;
     void end_due();
     void end_dying();
+    void end_narrowed();
     [[nodiscard]] const due* next_ending() const;
     [[nodiscard]] bool endings_owed() const;
+    template <typename Change> static void change(request_record& request, Change change);
     void begin_dying(session_record& session, end_reason reason);
-    bool end_next_of(dying_session& dying);
+    bool end_next_of(const dying_session& dying);
     void remember_ended(const session_id& id);
     void forget_ended();
-    void finish_dying(session_record& session);
     void move_deadline(session_record& session, instant deadline);
     [[nodiscard]] instant pause_end(instant now) const;
     void cut_deadlines();
@@ -154,7 +158,7 @@ private:
 
     // operators.cpp
     [[nodiscard]] request_record* find_claimant(std::string_view name, serial ticket);
-    void end_too_wide(resource_record& resource);
+    void review_width(resource_record& resource);
 
     engine_options options_;
 
@@ -165,6 +169,8 @@ private:
     std::pmr::set<due> hold_deadlines_{&memory_};               // requests with a hold limit
     std::pmr::set<claim_record*, older_first> owed_{&memory_};  // first in line on resources that may have become free
     std::deque<dying_session> dying_;
+    std::pmr::map<std::uint64_t, resource_record*> narrowed_{&memory_};  // with waiters too wide for a pinned limit
+    std::uint64_t narrowings_ = 0;  // numbers them in the order in which they became so
     ended_sessions ended_;
 
     serial last_serial_ = 0;
@@ -175,6 +181,7 @@ private:
     // Of the present step only.
     instant now_;
     std::int64_t allowance_ = 0;
+    session_id sender_;                       // whose reply the events of its own requests are in
     std::vector<request_record*> completed_;  // all their claims are admitted, the fence is still to come
     std::vector<event> events_;
 
@@ -182,5 +189,12 @@ private:
     void check_now_and_then();
     std::size_t steps_to_check_ = 0;
 };
+
+/// Changes a fence or a revocation, and the digest with it.
+template <typename Change> void engine::change(request_record& request, Change change) {
+    request.session->digest -= request.digest();
+    change();
+    request.session->digest += request.digest();
+}
 
 }  // namespace baton::core

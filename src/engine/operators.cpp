@@ -17,11 +17,15 @@ void engine::perform(const revoke& command) {
 
     if (!request->revoked) {
         session_record& session = *request->session;
-        request->revoked = std::make_unique<revocation>(revocation{session.deadline, command.note});
+        change(*request, [&] {
+            request->revoked = std::make_unique<revocation>(revocation{session.deadline, command.note});
+        });
         deadlines_.insert({session.deadline, &session, request->number, end_reason::revoked});
     }
-    const request_id told = may_tell_grant(*request) ? request->id() : request_id{};
-    tell(revoking{told, request->revoked->note, request->revoked->deadline});
+    const bool tells_owner = may_tell_grant(*request);
+    const revoking told{tells_owner ? request->id() : request_id{}, request->revoked->note, request->revoked->deadline};
+    tell(told);
+    if (tells_owner) keep_for_renewal(*request->session, told);
 }
 
 request_record* engine::find_claimant(std::string_view name, serial ticket) {
@@ -42,21 +46,36 @@ void engine::perform(const mend& command) {
     drop_if_idle(*resource);
 }
 
-// Rule 10: holders keep what they have; waiters that can never fit are told so.
+// Rule 10: holders keep what they have; waiters that can never fit end, as far as the budget goes.
 void engine::perform(const resize& command) {
     if (const auto reason = refusal_of(command)) return refuse(*reason);
     resource_record& resource = obtain_resource(command.resource);
     resource.pinned = command.limit;
     tell(resized{command.resource, command.limit});
-    end_too_wide(resource);
     owe(resource);
+    review_width(resource);
     drop_if_idle(resource);
+    end_narrowed();
 }
 
-void engine::end_too_wide(resource_record& resource) {
-    while (resource.pinned && !resource.wide.empty() && resource.wide.rbegin()->first > *resource.pinned) {
-        const claim_record& widest = *resource.waiting.at(resource.wide.rbegin()->second);
-        end_request(*widest.request, end_reason::above_limit, manner::keep);
+/// Keeps the list of narrowed resources true: a resource is in it while it has waiters that can never fit.
+void engine::review_width(resource_record& resource) {
+    if (resource.has_too_wide() == (resource.narrowed != 0)) return;
+    if (resource.narrowed != 0) {
+        narrowed_.erase(std::exchange(resource.narrowed, 0));
+    } else {
+        resource.narrowed = ++narrowings_;
+        narrowed_.emplace_hint(narrowed_.end(), resource.narrowed, &resource);
+    }
+}
+
+/// Rule 4: ends waiters that can never fit, of the resource that was narrowed first, the widest first.
+void engine::end_narrowed() {
+    while (allowance_ > 0 && !narrowed_.empty()) {
+        const resource_record& resource = *narrowed_.begin()->second;
+        request_record& widest = *resource.waiting.at(resource.wide.rbegin()->second)->request;
+        allowance_ -= static_cast<std::int64_t>(widest.claims().size());
+        end_request(widest, end_reason::above_limit, manner::keep);
     }
 }
 

@@ -77,7 +77,7 @@ void engine::restore(session_record& session, const live_request& live) {
     for (request_record* other : others) end_request(*other, end_reason::superseded, manner::keep);
 
     request_record& request = add_request(session, live.number, ticket, live.claims);
-    request.fence = live.fence;
+    change(request, [&] { request.fence = live.fence; });
     request.hold_limit = live.hold;
     request.reordered = true;
     request.presented = pause_number_;
@@ -98,10 +98,10 @@ void engine::restore(session_record& session, const live_request& live) {
     }
     if (revoked) {
         deadlines_.insert({revoked->deadline, &session, request.number, end_reason::revoked});
-        request.revoked = std::move(revoked);
+        change(request, [&] { request.revoked = std::move(revoked); });
     }
-    for (const claim& claim : live.claims)
-        if (resource_record* resource = find_resource(claim.resource)) end_too_wide(*resource);
+    for (const claim_record& claim : request.claims()) review_width(*claim.resource);
+    end_narrowed();
 }
 
 /// Other grants that cannot stand beside a presented one: their modes do not fit, or they have one of its slots.

@@ -45,8 +45,11 @@ struct resource_record {
     std::optional<protocol::mark> mark;                    // (rule 7)
     serial told = 0;                                       // fence of the exclusive holder that was told of the mark
     claim_record* owed = nullptr;  // the first in line, if it stands in the engine's list of debts
+    std::uint64_t narrowed = 0;    // its place in the engine's list of narrowed resources; 0: it is not there
 
     [[nodiscard]] std::uint32_t limit_for(std::uint32_t own) const { return pinned.value_or(own); }
+    /// A claim waits that can never fit: its end is owed (rules 4, 10).
+    [[nodiscard]] bool has_too_wide() const { return pinned && !wide.empty() && wide.rbegin()->first > *pinned; }
     [[nodiscard]] bool idle() const { return admitted.empty() && waiting.empty() && !pinned && !mark; }
 };
 
@@ -92,6 +95,9 @@ struct request_record {
     [[nodiscard]] std::span<const claim_record> claims() const { return claim_records; }
     [[nodiscard]] bool held() const { return fence != 0; }
     [[nodiscard]] request_id id() const;
+    [[nodiscard]] std::uint64_t digest() const {
+        return request_digest(number, fence, revoked ? std::optional{revoked->deadline} : std::nullopt);
+    }
 };
 
 struct session_record {
@@ -104,8 +110,10 @@ struct session_record {
     std::string label;
     std::uint64_t link = 0;
     std::uint64_t highest = 0;  // the highest request number that was seen (rule 9)
+    std::uint64_t digest = 0;   // the sum of its requests' digests
     bool dying = false;         // its end has begun and is owed
-    std::pmr::unordered_map<std::uint64_t, request_record> requests;
+    std::pmr::map<std::uint64_t, request_record> requests;  // by number
+    std::vector<decltype(event::what)> missed;  // what the next `renew` repeats, oldest first (rule 5)
 };
 
 inline request_id request_record::id() const { return {session->id, number}; }
@@ -128,7 +136,6 @@ struct due {
 struct dying_session {
     session_record* session = nullptr;
     end_reason reason{};
-    std::vector<std::uint64_t> requests;  // highest first: taken from the back
 };
 
 /// By ticket. Reclaims may bring one ticket twice, on different resources: then by id, so that nothing depends on where

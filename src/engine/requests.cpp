@@ -87,6 +87,7 @@ request_record& engine::add_request(session_record& session, std::uint64_t numbe
         record.limit = claims[i].limit;
         record.mode = claims[i].mode;
     }
+    session.digest += request.digest();
     return request;
 }
 
@@ -122,7 +123,9 @@ void engine::end_owned(request_record& request, manner manner) {
 
 // Rule 7: what a holder's end does to the marks of what it held exclusively.
 void engine::end_request(request_record& request, end_reason reason, manner manner) {
-    tell(ended{request.id(), reason, request.fence});
+    const ended told{request.id(), reason, request.fence};
+    tell(told);
+    keep_for_renewal(*request.session, told);
     if (request.held() && manner != manner::keep) {
         for (const claim_record& claim : request.claims()) {
             resource_record& resource = *claim.resource;
@@ -150,6 +153,7 @@ void engine::detach(request_record& request) {
     if (request.revoked) deadlines_.erase({request.revoked->deadline, &session, request.number, end_reason::revoked});
     if (request.held() && request.hold_limit)
         hold_deadlines_.erase({request.hold_deadline, &session, request.number, end_reason::hold_limit});
+    session.digest -= request.digest();
     session.requests.erase(request.number);
 }
 

@@ -1,7 +1,6 @@
 // Being alive: sessions open, renew, close and expire, and what they had ends with them (rule 5).
 #include <algorithm>
 #include <cassert>
-#include <functional>
 
 #include "engine/engine.hpp"
 #include "engine/validate.hpp"
@@ -12,7 +11,8 @@ namespace baton::core {
 void engine::perform(const open& command) {
     if (const auto reason = refusal_of(command, options_.max_ttl)) return refuse(*reason);
     session_record* session = find_alive(command.session);
-    if (session == nullptr && ended_.contains(command.session, now_)) return refuse(refusal::unknown_session);
+    const bool over = session == nullptr && (sessions_.contains(command.session) || ended_.contains(command.session, now_));
+    if (over) return refuse(refusal::unknown_session);
     if (session == nullptr && !command.live.empty() && !is_paused()) return refuse(refusal::unknown_session);
     if (session != nullptr && command.link < session->link) return refuse(refusal::late_link);
     const bool again = session != nullptr && command.link == session->link;
@@ -24,6 +24,7 @@ void engine::perform(const open& command) {
         session->link = command.link;
     }
     prolong(*session);
+    session->missed.clear();
     if (!again) reclaim(*session, command);
     tell_alive(*session);
 }
@@ -31,8 +32,37 @@ void engine::perform(const open& command) {
 void engine::perform(const renew& command) {
     session_record* session = find_alive(command.session);
     if (session == nullptr) return tell(session_lost{command.session});
+    repeat_missed(*session);
     prolong(*session);
     tell_alive(*session);
+}
+
+/// A notice may have been lost. What it told is told once more, and then only the digest tells of it.
+void engine::repeat_missed(session_record& session) {
+    for (auto& what : session.missed) tell(std::move(what));
+    session.missed.clear();
+}
+
+/// To be called with what befalls a session's request. In a step of the session's own command its reply tells it.
+void engine::keep_for_renewal(session_record& session, decltype(event::what) what) {
+    if (session.id == sender_ || session.dying || session.missed.size() == bounds::repeated) return;
+    session.missed.push_back(std::move(what));
+}
+
+void engine::perform(const list& command) {
+    const session_record* session = find_alive(command.session);
+    if (session == nullptr) return tell(session_lost{command.session});
+    listed told{command.session, command.after, {}, false};
+    auto next = session->requests.upper_bound(command.after);
+    for (; next != session->requests.end() && told.requests.size() < bounds::page; ++next) {
+        const request_record& request = next->second;
+        request_state& state = told.requests.emplace_back(request_state{request.number, request.ticket});
+        if (!request.held() || !may_tell_grant(request)) continue;
+        state.fence = request.fence;
+        if (request.revoked) state.revoked = request.revoked->deadline;
+    }
+    told.more = next != session->requests.end();
+    tell(std::move(told));
 }
 
 void engine::perform(const close& command) {
@@ -45,16 +75,14 @@ void engine::perform(const close& command) {
     tell(closed{command.session});
 }
 
-/// The session, if it is alive now. With a budget its end may be owed still: then it is settled here (rule 4).
+/// The session, if it is alive now. One whose end is due or owed is dead to every command (rule 4).
 session_record* engine::find_alive(const session_id& id) {
     const auto found = sessions_.find(id);
     if (found == sessions_.end()) return nullptr;
     session_record& session = found->second;
-    if (!session.dying) {
-        if (is_paused() || now_ < session.deadline) return &session;
-        begin_dying(session, end_reason::expired);
-    }
-    finish_dying(session);
+    if (session.dying) return nullptr;
+    if (is_paused() || now_ < session.deadline) return &session;
+    begin_dying(session, end_reason::expired);
     return nullptr;
 }
 
@@ -75,16 +103,8 @@ void engine::move_deadline(session_record& session, instant deadline) {
 }
 
 void engine::tell_alive(const session_record& session) {
-    alive told{session.id, session.deadline, {}, paused_until_ <= now_ + options_.max_ttl};
-    told.requests.reserve(session.requests.size());
-    for (const auto& [number, request] : session.requests) {
-        request_state& state = told.requests.emplace_back(request_state{number, request.ticket});
-        if (!request.held() || !may_tell_grant(request)) continue;
-        state.fence = request.fence;
-        if (request.revoked) state.revoked = request.revoked->deadline;
-    }
-    std::ranges::sort(told.requests, {}, &request_state::number);
-    tell(std::move(told));
+    const bool settled = paused_until_ <= now_ + options_.max_ttl;
+    tell(alive{session.id, session.deadline, session.requests.size(), session.digest, settled});
 }
 
 /// Rule 11: while paused, nobody learns of a grant that he did not present.
@@ -92,9 +112,10 @@ bool engine::may_tell_grant(const request_record& request) const {
     return !is_paused() || request.presented == pause_number_;
 }
 
-/// What time ends, earliest first, as far as the budget goes.
+/// What is owed and what time ends, earliest first, as far as the budget goes.
 void engine::end_due() {
     end_dying();
+    end_narrowed();
     while (allowance_ > 0 && endings_owed()) {
         const due next = *next_ending();
         if (next.reason == end_reason::expired) {
@@ -122,7 +143,7 @@ const due* engine::next_ending() const {
 }
 
 bool engine::endings_owed() const {
-    if (!dying_.empty()) return true;
+    if (!dying_.empty() || !narrowed_.empty()) return true;
     if (is_paused()) return false;
     const due* next = next_ending();
     return next != nullptr && next->at <= now_;
@@ -131,37 +152,26 @@ bool engine::endings_owed() const {
 void engine::begin_dying(session_record& session, end_reason reason) {
     session.dying = true;
     deadlines_.erase({session.deadline, &session});
-    dying_session& dying = dying_.emplace_back(dying_session{&session, reason, {}});
-    for (const auto& entry : session.requests) dying.requests.push_back(entry.first);
-    std::ranges::sort(dying.requests, std::greater<>{});
+    dying_.push_back({&session, reason});
 }
 
 /// Ends the next request of a dying session, or the session itself when none is left: then true.
-bool engine::end_next_of(dying_session& dying) {
+bool engine::end_next_of(const dying_session& dying) {
     session_record& session = *dying.session;
-    if (dying.requests.empty()) {
+    if (session.requests.empty()) {
         allowance_ -= 1;
         if (dying.reason == end_reason::expired) tell(session_lost{session.id});
         remember_ended(session.id);
         sessions_.erase(session.id);
         return true;
     }
-    const auto found = session.requests.find(dying.requests.back());
-    dying.requests.pop_back();
-    if (found == session.requests.end()) return false;  // revoked meanwhile
-    allowance_ -= static_cast<std::int64_t>(found->second.claims().size());
+    request_record& lowest = session.requests.begin()->second;
+    allowance_ -= static_cast<std::int64_t>(lowest.claims().size());
     if (dying.reason == end_reason::left)
-        end_owned(found->second, manner::clean);
+        end_owned(lowest, manner::clean);
     else
-        end_request(found->second, dying.reason, manner::unclean);
+        end_request(lowest, dying.reason, manner::unclean);
     return false;
-}
-
-void engine::finish_dying(session_record& session) {
-    const auto found = std::ranges::find(dying_, &session, &dying_session::session);
-    while (!end_next_of(*found)) {
-    }
-    dying_.erase(found);
 }
 
 /// Rule 5: a session id lives once. No message is expected to arrive later than the longest ttl after the end.
@@ -191,8 +201,9 @@ void engine::cut_deadlines() {
         if (last.reason == end_reason::expired) {
             move_deadline(*last.session, cut);
         } else {
+            request_record& request = last.session->requests.at(last.number);
             auto node = deadlines_.extract(last);
-            node.value().at = last.session->requests.at(last.number).revoked->deadline = cut;
+            change(request, [&] { node.value().at = request.revoked->deadline = cut; });
             deadlines_.insert(std::move(node));
         }
     }

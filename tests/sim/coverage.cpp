@@ -13,10 +13,10 @@ using namespace core;
 namespace {
 
 constexpr std::array<std::string_view, std::variant_size_v<command>> command_names{
-    "open", "enter", "leave", "renew", "close", "tick", "revoke", "mend", "resize", "pause"};
+    "open", "enter", "leave", "renew", "list", "close", "tick", "revoke", "mend", "resize", "pause"};
 constexpr std::array<std::string_view, std::variant_size_v<decltype(event::what)>> event_names{
     "granted", "queued",   "refused", "ended",   "session_lost", "alive",
-    "closed",  "revoking", "mended",  "resized", "paused"};
+    "listed", "closed",  "revoking", "mended",  "resized", "paused"};
 constexpr std::size_t refusal_count = static_cast<std::size_t>(refusal::note_too_long) + 1;
 constexpr std::size_t ending_count = static_cast<std::size_t>(end_reason::gone) + 1;
 
@@ -29,6 +29,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(situation::resta
         "waiting request reclaimed",
         "list outside a pause",
         "id that ended refused",
+        "event repeated by a renewal",
+        "list after a number",
         "grant hidden in a pause",
         "step in a pause",
         "step that owes",

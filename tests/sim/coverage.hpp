@@ -21,6 +21,8 @@ enum class situation : std::uint8_t {
     waiting_reclaimed,
     listed_outside_pause,
     ended_id_refused,
+    event_repeated,
+    list_after_a_number,
     grant_hidden,
     step_in_pause,
     step_that_owes,

@@ -18,7 +18,7 @@ std::string shortened(const std::string& text) {
     return "<" + std::to_string(text.size()) + " bytes>";
 }
 
-template <typename Items, typename Words> std::string listed(const Items& items, Words words) {
+template <typename Items, typename Words> std::string joined(const Items& items, Words words) {
     std::string text;
     for (const auto& item : items) {
         if (text.size() > 400) return text + " …";
@@ -28,11 +28,11 @@ template <typename Items, typename Words> std::string listed(const Items& items,
 }
 
 std::string claims_of(std::span<const claim> claims) {
-    return "[" + listed(claims, [](const claim& claim) { return describe(claim); }) + "]";
+    return "[" + joined(claims, [](const claim& claim) { return describe(claim); }) + "]";
 }
 
 std::string slots_of(const std::vector<claim_slots>& given) {
-    return listed(given, [](const claim_slots& of) {
+    return joined(given, [](const claim_slots& of) {
         std::string text;
         for (const slot slot_number : of.slots) text += (text.empty() ? "" : ",") + std::to_string(slot_number);
         return shortened(of.resource) + "{" + text + "}";
@@ -53,7 +53,7 @@ struct command_words {
         return "open " + describe(command.session) + " ttl " + std::to_string(command.ttl.count()) + "ms label " +
                shortened(command.label) + " link " + std::to_string(command.link) + " highest " +
                std::to_string(command.highest) + (command.part ? " part" : "") + " live [" +
-               listed(command.live, live_text) + "]";
+               joined(command.live, live_text) + "]";
     }
     std::string operator()(const enter& command) const {
         const enter_options& options = command.options;
@@ -68,6 +68,9 @@ struct command_words {
         return "leave " + describe(command.request) + " " + manners[static_cast<std::size_t>(command.manner)];
     }
     std::string operator()(const renew& command) const { return "renew " + describe(command.session); }
+    std::string operator()(const list& command) const {
+        return "list " + describe(command.session) + " after " + std::to_string(command.after);
+    }
     std::string operator()(const close& command) const {
         return "close " + describe(command.session) + (command.how == closing::left ? " left" : " gone");
     }
@@ -106,14 +109,19 @@ struct event_words {
     }
     std::string operator()(const session_lost& event) const { return "session_lost " + describe(event.session); }
     std::string operator()(const alive& event) const {
-        return "alive " + describe(event.session) + " until " + describe(event.deadline) + " [" +
-               listed(event.requests,
+        return "alive " + describe(event.session) + " until " + describe(event.deadline) + " count " +
+               std::to_string(event.count) + " digest " + std::to_string(event.digest) +
+               (event.settled ? "" : " unsettled");
+    }
+    std::string operator()(const listed& event) const {
+        return "listed " + describe(event.session) + " after " + std::to_string(event.after) + " [" +
+               joined(event.requests,
                       [](const request_state& state) {
                           return "(" + std::to_string(state.number) + " ticket " + std::to_string(state.ticket) +
                                  " fence " + std::to_string(state.fence) +
                                  (state.revoked ? " revoked at " + describe(*state.revoked) : "") + ")";
                       }) +
-               "]" + (event.settled ? "" : " unsettled");
+               "]" + (event.more ? " and more" : "");
     }
     std::string operator()(const closed& event) const { return "closed " + describe(event.session); }
     std::string operator()(const revoking& event) const {

@@ -5,6 +5,7 @@
 
 #include "describe.hpp"
 #include "protocol/modes.hpp"
+#include "protocol/sender_of.hpp"
 
 namespace baton::sim {
 
@@ -37,11 +38,63 @@ std::optional<std::string> history::observe(const command& command, instant now,
     broken_.reset();
     for (auto& [id, at] : ended_) at = std::min(at, now);  // the clock went back; perhaps the end was owed until now
     std::erase_if(ended_, [&](const auto& entry) { return now >= entry.second + options_.max_ttl; });
-    for (const event& event : events) {
-        if (event.at != now) broken("an event carries another time than its step");
-        std::visit([this](const auto& what) { hear(what); }, event.what);
+    std::size_t repeats_end = 0;
+    const std::size_t repeated = check_repeats(events, repeats_end);
+    const event* gone = answer_gone(events);
+    for (std::size_t index = 0; index < events.size(); ++index) {
+        if (&events[index] == gone && live_.contains(std::get<leave>(command).request)) {
+            dead_.insert(sender_of(command));
+            continue;
+        }
+        if (events[index].at != now) broken("an event carries another time than its step");
+        if (index < repeats_end && index + repeated >= repeats_end) continue;
+        std::visit([this](const auto& what) { hear(what); }, events[index].what);
+        keep_for_renewal(events[index]);
     }
     return broken_;
+}
+
+// Rule 5: right before `alive`, a renewal repeats what the session was only notified of. How many events that are.
+std::size_t history::check_repeats(const std::vector<event>& events, std::size_t& end) {
+    const auto* renewed = std::get_if<renew>(command_);
+    const auto* opened = std::get_if<open>(command_);
+    const auto is_alive = [](const event& each) { return std::holds_alternative<alive>(each.what); };
+    const auto answer = std::ranges::find_if(events, is_alive);
+    if (answer == events.end()) return 0;
+    const auto missed = missed_.extract(renewed != nullptr ? renewed->session : opened->session);
+    if (!missed || opened != nullptr) return 0;
+    end = static_cast<std::size_t>(answer - events.begin());
+    const std::vector<event>& expected = missed.mapped();
+    const bool whole = end >= expected.size() &&
+                       std::ranges::equal(expected, std::span{events}.subspan(end - expected.size(), expected.size()),
+                                          {}, &event::what, &event::what);
+    if (!whole) broken("a renewal does not repeat what its session was notified of");
+    return whole ? expected.size() : 0;
+}
+
+// Rule 4: a `leave` of a session whose end is owed is answered as if the request had ended already.
+const event* history::answer_gone(const std::vector<event>& events) const {
+    const auto* left = std::get_if<leave>(command_);
+    const event* last = nullptr;
+    for (const event& event : events) {
+        const auto* end = std::get_if<ended>(&event.what);
+        if (left != nullptr && end != nullptr && end->request == left->request) last = &event;
+    }
+    const bool gone = last != nullptr && std::get<ended>(last->what).reason == end_reason::gone;
+    return gone ? last : nullptr;
+}
+
+void history::keep_for_renewal(const event& event) {
+    std::optional<session_id> session;
+    if (const auto* end = std::get_if<ended>(&event.what)) {
+        const bool on_its_own = end->reason == end_reason::hold_limit || end->reason == end_reason::revoked ||
+                                end->reason == end_reason::above_limit || end->reason == end_reason::superseded;
+        if (on_its_own) session = end->request.session;
+    }
+    if (const auto* wish = std::get_if<revoking>(&event.what); wish != nullptr && wish->request != request_id{})
+        session = wish->request.session;
+    if (!session || *session == sender_of(*command_)) return;
+    if (auto& missed = missed_[*session]; missed.size() < bounds::repeated) missed.push_back(event);
 }
 
 void history::broken(const std::string& promise) {
@@ -51,7 +104,12 @@ void history::broken(const std::string& promise) {
 // A request is new if the command entered it; its ticket is then larger than all numbers of earlier steps. (Fences of
 // this step are told before it, and are larger.)
 history::told_request* history::arrived(const request_id& id, serial ticket) {
+    if (auto doubtful = doubtful_.extract(id)) live_.insert(std::move(doubtful));
     if (const auto known = live_.find(id); known != live_.end()) {
+        if (known->second.ticket == 0) {  // given to a request that was presented without one
+            known->second.ticket = ticket;
+            highest_ = std::max(highest_, ticket);
+        }
         if (known->second.ticket != ticket) broken(describe(id) + " lost its ticket");
         return &known->second;
     }
@@ -120,7 +178,7 @@ void history::check_fits(const request_id& id, const told_request& mine) {
 
 void history::check_order(const request_id& id, const told_request& mine) {
     for (const auto& [other_id, other] : live_) {
-        if (other.fence != 0 || other.ticket >= mine.ticket) continue;
+        if (other.fence != 0 || other.ticket == 0 || other.ticket >= mine.ticket) continue;
         for (const claim& wanted : mine.claims)
             if (const claim* theirs = on(other.claims, wanted.resource);
                 theirs != nullptr && !modes_fit(wanted, *theirs))
@@ -138,6 +196,7 @@ void history::hear(const ended& event) {
     const auto found = live_.find(event.request);
     if (granted_now_.contains(event.request)) broken(describe(event.request) + " ends in the step that granted it");
     ended_now_.insert(event.request);
+    if (doubtful_.erase(event.request) != 0) return;
     if (found != live_.end()) {
         const auto* reclaims = std::get_if<open>(command_);
         if (found->second.fence != event.fence && reclaims == nullptr)
@@ -154,13 +213,21 @@ void history::hear(const ended& event) {
 
 void history::hear(const session_lost& event) {
     const auto of_session = [&](const auto& entry) { return entry.first.session == event.session; };
-    if (std::ranges::any_of(live_, of_session)) broken("a lost session has live requests");
+    if (std::ranges::any_of(live_, of_session)) {
+        // An answer to a session whose end is owed.
+        if (sender_of(*command_) != event.session) broken("a lost session has live requests");
+        dead_.insert(event.session);
+        return;
+    }
     if (links_.contains(event.session)) end_session(event.session);  // else `renew` of a session that is not known
 }
 
 // Rule 5. Where few ids are remembered, how long each is depends on the others.
 void history::end_session(const session_id& id) {
     links_.erase(id);
+    dead_.erase(id);
+    missed_.erase(id);
+    std::erase_if(doubtful_, [&](const auto& entry) { return entry.first.session == id; });
     if (options_.ended_ids == engine_options{}.ended_ids) ended_[id] = now_;
 }
 
@@ -171,47 +238,87 @@ void history::check_may_know(const request_id& id) {
 }
 
 // An `open` that repeats the last link only renews, and outside a pause what is listed stays as it is.
-void history::take_reclaims(const open& command, const alive& answer) {
+void history::take_reclaims(const open& command) {
     const auto known = links_.find(command.session);
     const bool repeated = known != links_.end() && known->second == command.link;
     links_[command.session] = command.link;
     if (repeated || !paused_) return;
     for (const live_request& live : command.live) {
         highest_ = std::max({highest_, live.ticket, live.fence});
-        const auto state = std::ranges::find(answer.requests, live.number, &request_state::number);
-        if (state == answer.requests.end()) continue;
-        if (live.fence != 0) presented_.insert({command.session, live.number});
-        told_request& restored = live_[{command.session, live.number}];
-        restored = {state->ticket, live.fence, live.claims, live.slots, true};
-        highest_ = std::max(highest_, state->ticket);
+        const request_id id{command.session, live.number};
+        if (auto doubtful = doubtful_.extract(id)) live_.insert(std::move(doubtful));
+        const auto recorded = live_.find(id);
+        const serial kept = recorded != live_.end() ? recorded->second.ticket : 0;
+        const bool revoked = recorded != live_.end() && recorded->second.revoked;
+        if (live.fence != 0) presented_.insert(id);
+        live_.erase(id);
+        auto& lives = ended_now_.contains(id) ? doubtful_ : live_;
+        lives[id] = {live.ticket != 0 ? live.ticket : kept, live.fence, live.claims, live.slots, true, revoked};
     }
 }
 
 void history::hear(const alive& event) {
-    if (ended_.contains(event.session)) broken(describe(event.session) + " ended, and lives again");
+    if (ended_.contains(event.session) || dead_.contains(event.session))
+        broken(describe(event.session) + " ended, and lives again");
     if (const auto* opened = std::get_if<open>(command_); opened != nullptr && opened->session == event.session)
-        take_reclaims(*opened, event);
+        take_reclaims(*opened);
     std::size_t count = 0;
+    std::uint64_t digest = 0;
+    bool revoked = revoked_unseen_;
     for (const auto& [id, request] : live_) {
         if (id.session != event.session) continue;
         ++count;
-        const auto state = std::ranges::find(event.requests, id.number, &request_state::number);
-        if (state == event.requests.end())
-            broken(describe(id) + " is live, and not in the answer");
-        else if (state->ticket != request.ticket)
-            broken(describe(id) + " is answered with another ticket");
-        else if (state->fence != request.fence && (!paused_ || state->fence != 0))
-            broken(describe(id) + " is answered with another fence");
-        else if (state->fence != 0)
-            check_may_know(id);
+        digest += request_digest(id.number, request.fence, std::uint64_t{0});
+        revoked = revoked || request.revoked;
     }
-    if (count != event.requests.size()) broken(describe(event.session) + " is told of requests that are not live");
+    const auto doubtful = static_cast<std::size_t>(std::ranges::count_if(
+        doubtful_, [&](const auto& entry) { return entry.first.session == event.session; }));
+    if (event.count < count || event.count > count + doubtful)
+        broken(describe(event.session) + " is told of another number of requests than are live");
+    if (doubtful == 0 && !revoked && digest != event.digest)
+        broken(describe(event.session) + " is told the digest of other requests than are live");
+}
+
+// A page shows every live request between `after` and its last number, and nothing else.
+void history::hear(const listed& event) {
+    if (event.requests.size() > bounds::page || (event.more && event.requests.empty())) broken("a page of a wrong size");
+    std::set<std::uint64_t> shown;
+    std::uint64_t before = event.after;
+    for (const request_state& state : event.requests) {
+        if (state.number <= before) broken("a page is not in order");
+        before = state.number;
+        shown.insert(state.number);
+        if (told_request* request = arrived({event.session, state.number}, state.ticket))
+            check_state({event.session, state.number}, *request, state);
+    }
+    const auto unshown = [&](const request_id& id) {
+        const bool in_range = id.number > event.after && (!event.more || id.number <= before);
+        return id.session == event.session && in_range && !shown.contains(id.number);
+    };
+    for (const auto& [id, request] : live_)
+        if (unshown(id)) broken(describe(id) + " is live, and not in the answer");
+    std::erase_if(doubtful_, [&](const auto& entry) { return unshown(entry.first); });
+}
+
+void history::check_state(const request_id& id, const told_request& request, const request_state& state) {
+    if (state.fence != request.fence && (!paused_ || state.fence != 0))
+        broken(describe(id) + " is answered with another fence");
+    else if (state.fence != 0)
+        check_may_know(id);
+    if (state.revoked && !request.revoked && !revoked_unseen_) broken(describe(id) + " was never revoked");
+    if (!state.revoked && request.revoked && !paused_ && request.fence != 0)
+        broken(describe(id) + " was revoked, and the answer does not say so");
 }
 
 void history::hear(const revoking& event) {
-    if (event.request == request_id{}) return;  // only the operator is told
+    if (event.request == request_id{}) {  // only the operator is told
+        revoked_unseen_ = true;
+        return;
+    }
+    if (auto doubtful = doubtful_.extract(event.request)) live_.insert(std::move(doubtful));
     const auto found = live_.find(event.request);
     if (found == live_.end() || found->second.fence == 0) broken("revoking tells of what is not held");
+    if (found != live_.end()) found->second.revoked = true;
     check_may_know(event.request);
 }
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "engine/validate.hpp"
+#include "protocol/sender_of.hpp"
 
 namespace baton::sim {
 
@@ -18,6 +19,7 @@ std::vector<event> naive_model::apply(const command& command, instant now) {
     events_.clear();
     entered_.reset();
     remembered_ = false;
+    sender_ = sender_of(command);
     allowance_ = options_.budget ? std::int64_t{*options_.budget} : std::numeric_limits<std::int64_t>::max();
 
     cut_deadlines();
@@ -87,6 +89,8 @@ void naive_model::end_due() {
     while (allowance_ > 0) {
         if (!dying_.empty()) {
             end_one_of(dying_.front());
+        } else if (!narrowed_.empty()) {
+            end_one_of_narrowed();
         } else if (const auto due = next_due()) {
             if (due->number == 0) {
                 start_dying(due->session, end_reason::expired);
@@ -157,22 +161,21 @@ void naive_model::make_room_for_ended() {
     }
 }
 
-// Rule 4: a command of a session whose own end is owed settles that end first, whatever the budget.
-void naive_model::settle_own_end(const session_id& id) {
+// Rule 4: a session whose end is due or owed is dead to every command. One that is due begins to die here.
+naive_session* naive_model::find_alive(const session_id& id) {
     naive_session* session = find(id);
-    if (session == nullptr) return;
+    if (session == nullptr) return nullptr;
     if (!session->dying && !paused() && session->deadline - early_ <= now_) start_dying(id, end_reason::expired);
-    if (!session->dying) return;
-    while (find(id) != nullptr) end_one_of(id);
+    return session->dying ? nullptr : session;
 }
 
 // ---- sessions (rules 5, 11) ----
 
 void naive_model::perform(const open& command) {
     if (const auto reason = refusal_of(command, options_.max_ttl)) return tell(refused{std::nullopt, *reason});
-    settle_own_end(command.session);
-    naive_session* session = find(command.session);
+    naive_session* session = find_alive(command.session);
     if (session == nullptr) {
+        if (find(command.session) != nullptr) return tell(refused{std::nullopt, refusal::unknown_session});
         if (const auto ended = ended_.find(command.session); ended != ended_.end() && now_ < ended->second)
             return tell(refused{std::nullopt, refusal::unknown_session});
         if (!paused() && !command.live.empty()) return tell(refused{std::nullopt, refusal::unknown_session});
@@ -181,8 +184,10 @@ void naive_model::perform(const open& command) {
         return tell(refused{std::nullopt, refusal::late_link});
     } else if (command.link == session->link) {
         session->deadline = now_ + session->ttl;
+        session->missed.clear();
         return tell_alive(command.session);
     }
+    session->missed.clear();
     session->ttl = command.ttl;
     session->label = command.label;
     session->link = command.link;
@@ -215,16 +220,33 @@ void naive_model::perform(const open& command) {
 }
 
 void naive_model::perform(const renew& command) {
-    settle_own_end(command.session);
-    naive_session* session = find(command.session);
+    naive_session* session = find_alive(command.session);
     if (session == nullptr) return tell(session_lost{command.session});
+    for (const event& missed : std::exchange(session->missed, {})) events_.push_back({now_, missed.what});
     session->deadline = now_ + session->ttl;
     tell_alive(command.session);
 }
 
+void naive_model::perform(const list& command) {
+    if (find_alive(command.session) == nullptr) return tell(session_lost{command.session});
+    listed answer{command.session, command.after, {}, false};
+    for (const naive_request& request : requests_) {
+        if (request.id.session != command.session || request.id.number <= command.after) continue;
+        request_state state{request.id.number, request.ticket, 0};
+        if (request.fence != 0 && may_tell_grant(request)) {
+            state.fence = request.fence;
+            if (request.revocation) state.revoked = request.revocation->deadline;
+        }
+        answer.requests.push_back(state);
+    }
+    std::ranges::sort(answer.requests, {}, &request_state::number);
+    answer.more = answer.requests.size() > bounds::page;
+    if (answer.more) answer.requests.resize(bounds::page);
+    tell(std::move(answer));
+}
+
 void naive_model::perform(const close& command) {
-    settle_own_end(command.session);
-    if (find(command.session) != nullptr) {
+    if (find_alive(command.session) != nullptr) {
         start_dying(command.session, command.how == closing::left ? end_reason::left : end_reason::gone);
         while (allowance_ > 0 && !dying_.empty()) end_one_of(dying_.front());
     } else {
@@ -234,19 +256,23 @@ void naive_model::perform(const close& command) {
 }
 
 void naive_model::tell_alive(const session_id& id) {
-    alive answer{id, find(id)->deadline, {}};
+    alive answer{id, find(id)->deadline, 0, 0};
     answer.settled = !paused() || paused_until_ - now_ <= options_.max_ttl;
     for (const naive_request& request : requests_) {
         if (request.id.session != id) continue;
-        request_state state{request.id.number, request.ticket, 0};
-        if (request.fence != 0 && may_tell_grant(request)) {
-            state.fence = request.fence;
-            if (request.revocation) state.revoked = request.revocation->deadline;
-        }
-        answer.requests.push_back(state);
+        request_state state{request.id.number, request.ticket, request.fence};
+        if (request.revocation) state.revoked = request.revocation->deadline;
+        answer.count += 1;
+        answer.digest += request_digest(state);
     }
-    std::ranges::sort(answer.requests, {}, &request_state::number);
     tell(std::move(answer));
+}
+
+// Rule 5: the last event befell this request. Unless its session's own command did it, the next renewal repeats it.
+void naive_model::keep_for_renewal(const request_id& request) {
+    naive_session& session = *find(request.session);
+    if (request.session == sender_ || session.dying || session.missed.size() >= bounds::repeated) return;
+    session.missed.push_back(events_.back());
 }
 
 // ---- requests (rules 1, 9, 12) ----
@@ -254,8 +280,7 @@ void naive_model::tell_alive(const session_id& id) {
 void naive_model::perform(const enter& command) {
     const auto refuse = [&](refusal reason) { tell(refused{command.request, reason}); };
     if (const auto reason = refusal_of(command)) return refuse(*reason);
-    settle_own_end(command.request.session);
-    naive_session* session = find(command.request.session);
+    naive_session* session = find_alive(command.request.session);
     if (session == nullptr) return refuse(refusal::unknown_session);
     if (const naive_request* live = find_live(command.request)) {
         if (!std::ranges::equal(command.claims, live->claims, {}, {}, &naive_claim::wanted))
@@ -287,10 +312,10 @@ void naive_model::perform(const enter& command) {
 }
 
 void naive_model::perform(const leave& command) {
-    settle_own_end(command.request.session);
-    if (naive_request* request = find_live(command.request))
+    naive_session* session = find_alive(command.request.session);
+    naive_request* request = session != nullptr ? find_live(command.request) : nullptr;
+    if (request != nullptr)
         return end(*request, request->fence != 0 ? end_reason::left : end_reason::withdrawn, command.manner);
-    naive_session* session = find(command.request.session);
     if (session != nullptr && command.request.number < bounds::number)
         session->highest = std::max(session->highest, command.request.number);
     tell(ended{command.request, end_reason::gone, 0});
@@ -312,6 +337,7 @@ void naive_model::perform(const revoke& command) {
     // Rule 11: who did not present the grant in this pause is not told of it; the operator is answered all the same.
     const request_id told = may_tell_grant(*named) ? named->id : request_id{};
     tell(revoking{told, named->revocation->note, named->revocation->deadline});
+    if (told == named->id) keep_for_renewal(told);
 }
 
 void naive_model::perform(const mend& command) {
@@ -327,7 +353,8 @@ void naive_model::perform(const resize& command) {
     tell(resized{command.resource, command.limit});
     pins_.erase(command.resource);
     if (command.limit) pins_[command.resource] = *command.limit;
-    end_too_wide(command.resource);
+    narrow(command.resource);
+    while (allowance_ > 0 && !narrowed_.empty()) end_one_of_narrowed();
 }
 
 }  // namespace baton::sim

@@ -46,6 +46,7 @@ struct naive_session {
     std::uint64_t highest = 0;
     core::instant deadline;
     std::optional<core::end_reason> dying;  // its end is owed: what its requests end as
+    std::vector<core::event> missed;        // what the next `renew` repeats
 };
 
 class naive_model {
@@ -74,6 +75,7 @@ private:
     void perform(const core::enter& command);
     void perform(const core::leave& command);
     void perform(const core::renew& command);
+    void perform(const core::list& command);
     void perform(const core::close& command);
     void perform(const core::tick&) {}
     void perform(const core::revoke& command);
@@ -87,16 +89,16 @@ private:
     [[nodiscard]] std::optional<due_item> next_due() const;
     void end_due();
     void end_one_of(core::session_id id);
-    void settle_own_end(const core::session_id& id);
     void start_dying(const core::session_id& id, core::end_reason reason);
     void remember_ended(const core::session_id& id);
     void forget_ended();
     void make_room_for_ended();
-    [[nodiscard]] bool endings_owed() const { return !dying_.empty() || next_due(); }
+    [[nodiscard]] bool endings_owed() const { return !dying_.empty() || !narrowed_.empty() || next_due(); }
     [[nodiscard]] bool paused() const { return now_ < paused_until_; }
 
     // Requests.
     [[nodiscard]] naive_session* find(const core::session_id& id);
+    [[nodiscard]] naive_session* find_alive(const core::session_id& id);
     [[nodiscard]] naive_request* find(const core::request_id& id);
     [[nodiscard]] naive_request* find_live(const core::request_id& id);
     naive_request& insert(naive_request request);
@@ -106,8 +108,11 @@ private:
     [[nodiscard]] bool may_tell_grant(const naive_request& request) const;
     void tell_granted(const naive_request& request);
     void tell_alive(const core::session_id& id);
+    void keep_for_renewal(const core::request_id& request);
 
-    void end_too_wide(const std::string& resource);
+    [[nodiscard]] std::optional<core::request_id> widest_misfit(const std::string& resource) const;
+    void narrow(const std::string& resource);
+    void end_one_of_narrowed();
 
     // Reclaims.
     void restore(const core::session_id& session, const core::live_request& live);
@@ -133,6 +138,7 @@ private:
     std::list<naive_request> requests_;  // by ticket; equal ones, which only a reclaim can bring, by id
     std::map<core::session_id, naive_session> sessions_;
     std::vector<core::session_id> dying_;              // in the order in which their ends began
+    std::vector<std::string> narrowed_;  // resources with waiters too wide for their pin, in the order they became so
     std::map<core::session_id, core::instant> ended_;  // ids, and until when each is remembered
     std::map<std::string, core::mark> marks_;
     std::map<std::string, core::serial> told_;  // fence of the exclusive grant that reported the present mark last
@@ -143,6 +149,7 @@ private:
 
     // Of the present step.
     core::instant now_;
+    core::session_id sender_;
     std::int64_t allowance_ = 0;
     bool remembered_ = false;                  // the id of a session that ended
     std::optional<core::request_id> entered_;  // to be told at the end of the step, if it waits then

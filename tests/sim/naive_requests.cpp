@@ -46,12 +46,14 @@ naive_request& naive_model::insert(naive_request request) {
 
 void naive_model::forget(const request_id& id) {
     requests_.remove_if([&](const naive_request& request) { return request.id == id; });
+    std::erase_if(narrowed_, [this](const std::string& resource) { return !widest_misfit(resource); });
 }
 
 // ---- how a request ends (rule 7) ----
 
 void naive_model::end(naive_request& request, end_reason reason, manner manner) {
     tell(ended{request.id, reason, request.fence});
+    keep_for_renewal(request.id);
     for (const naive_claim& claim : request.claims) {
         if (request.fence == 0 || claim.wanted.mode != claim_mode::exclusive) continue;
         const std::string& resource = claim.wanted.resource;
@@ -155,17 +157,34 @@ void naive_model::tell_granted(const naive_request& request) {
     tell(std::move(told));
 }
 
-// Rule 10: waiting claims of more permits than the pinned limit, the widest first.
-void naive_model::end_too_wide(const std::string& resource) {
+// Rule 10: of the waiting claims of more permits than the pinned limit, the widest; of equal ones, the youngest.
+std::optional<request_id> naive_model::widest_misfit(const std::string& resource) const {
     const auto pin = pins_.find(resource);
-    if (pin == pins_.end()) return;
-    std::vector<std::pair<std::pair<std::uint32_t, serial>, request_id>> too_wide;
+    std::pair<std::uint32_t, serial> widest;
+    std::optional<request_id> found;
     for (const naive_request& request : requests_)
-        for (const naive_claim& claim : request.claims)
-            if (claim.wanted.resource == resource && !claim.admitted && claim.wanted.permits > pin->second)
-                too_wide.push_back({{claim.wanted.permits, request.ticket}, request.id});
-    std::ranges::sort(too_wide, std::greater<>{});
-    for (const auto& [width, id] : too_wide) end(*find(id), end_reason::above_limit, manner::keep);
+        for (const naive_claim& claim : request.claims) {
+            if (claim.wanted.resource != resource || claim.admitted || pin == pins_.end()) continue;
+            const std::pair width{claim.wanted.permits, request.ticket};
+            if (claim.wanted.permits <= pin->second || width < widest) continue;
+            widest = width;
+            found = request.id;
+        }
+    return found;
+}
+
+// Rule 4: where there are such claims now, their ends are owed; where there are none any more, nothing is.
+void naive_model::narrow(const std::string& resource) {
+    if (!widest_misfit(resource))
+        std::erase(narrowed_, resource);
+    else if (std::ranges::find(narrowed_, resource) == narrowed_.end())
+        narrowed_.push_back(resource);
+}
+
+void naive_model::end_one_of_narrowed() {
+    naive_request& widest = *find(*widest_misfit(narrowed_.front()));
+    allowance_ -= static_cast<std::int64_t>(widest.claims.size());
+    end(widest, end_reason::above_limit, manner::keep);
 }
 
 // ---- reclaims (rule 11) ----
@@ -214,7 +233,8 @@ void naive_model::restore(const session_id& session, const live_request& live) {
 
     for (const claim& claim : live.claims) give_way(claim.resource);
     insert(std::move(restored));
-    for (const claim& claim : live.claims) end_too_wide(claim.resource);
+    for (const claim& claim : live.claims) narrow(claim.resource);
+    while (allowance_ > 0 && !narrowed_.empty()) end_one_of_narrowed();
 }
 
 bool naive_model::ticket_taken(const live_request& live, serial ticket) const {

@@ -81,6 +81,14 @@ void world::count(const command& command, const snapshot& state, coverage& seen)
         return std::ranges::any_of(state.requests,
                                    [&](const request_view& view) { return view.ticket == ticket && view.fence != 0; });
     };
+    const auto ended_in_step = [&](const request_id& id) {
+        return std::ranges::any_of(events_, [&](const event& each) {
+            const auto* end = std::get_if<ended>(&each.what);
+            return end != nullptr && end->request == id;
+        });
+    };
+    if (const auto* lists = std::get_if<list>(&command); lists != nullptr && lists->after > 0)
+        seen.count(situation::list_after_a_number);
     for (const event& event : events_) {
         seen.count(event);
         if (const auto* grant = std::get_if<granted>(&event.what)) {
@@ -96,14 +104,16 @@ void world::count(const command& command, const snapshot& state, coverage& seen)
                 seen.count(situation::ended_id_refused);
         } else if (const auto* waits = std::get_if<queued>(&event.what)) {
             if (granted_in_state(waits->ticket)) seen.count(situation::grant_hidden);
-        } else if (const auto* answer = std::get_if<alive>(&event.what)) {
+        } else if (const auto* wish = std::get_if<revoking>(&event.what)) {
+            const auto* renewed = std::get_if<renew>(&command);
+            if (renewed != nullptr && renewed->session == wish->request.session) seen.count(situation::event_repeated);
+        } else if (std::holds_alternative<alive>(event.what)) {
             const auto* opened = std::get_if<open>(&command);
             if (opened == nullptr) continue;
             for (const live_request& live : opened->live) {
                 if (!state.paused_until)
                     seen.count(situation::listed_outside_pause);
-                else if (std::ranges::find(answer->requests, live.number, &request_state::number) !=
-                         answer->requests.end())
+                else if (!ended_in_step({opened->session, live.number}))
                     seen.count(live.fence != 0 ? situation::granted_reclaimed : situation::waiting_reclaimed);
             }
         }

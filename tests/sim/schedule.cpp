@@ -62,7 +62,7 @@ schedule::schedule(std::uint64_t seed) : dice_(seed), now_(start) {
     for (std::size_t count = dice_.between(3, 6); clients_.size() < count;) clients_.emplace_back(clients_.size());
 
     // Ticks, renewals, entering and leaving always; the rest in another mixture each time.
-    constexpr std::array<std::size_t, action_count> ordinary_weights{60, 44, 2, 6, 24, 4, 2, 8, 7, 3, 5, 3, 16, 2, 1};
+    constexpr std::array<std::size_t, action_count> ordinary_weights{60, 44, 2, 6, 24, 8, 4, 2, 8, 7, 3, 5, 3, 16, 2, 1};
     static const std::vector<std::size_t> factors{0, 1, 1, 1, 4};
     for (std::size_t index = 0; index < weights_.size(); ++index)
         weights_[index] = 2 * ordinary_weights[index] * (ordinary_weights[index] >= 8 ? 1 : dice_.pick(factors));
@@ -145,6 +145,7 @@ command schedule::command_for(action chosen) {
         case leave_early: return leave{{client.session(), client.highest() + 1}, manner::clean};
         case ask_again: return draw_again(client);
         case renew_session: return renew{client.session()};
+        case list_requests: return list{client.session(), dice_.percent(50) ? 0 : dice_.below(client.highest() + 2)};
         case close_session: return close{client.session(), dice_.percent(50) ? closing::left : closing::gone};
         default: return draw_open(client);
     }

@@ -37,6 +37,7 @@ private:
         leave_early,
         ask_again,
         renew_session,
+        list_requests,
         reconnect,
         close_session,
         tick_only,
