@@ -74,7 +74,8 @@ void a_session_outlives_its_line(bench& bench) {
     const live_request held{1, asked.claims, grant->ticket, grant->fence, {}, {}};
     const auto found = line.ask_for<alive>(open{session, 10s, "raw", 2, 1, {held}});
     ASSERT_TRUE(found);
-    EXPECT_EQ(found->requests, (std::vector<request_state>{{1, grant->ticket, grant->fence}}));
+    EXPECT_TRUE(tells_of(*found, {{1, grant->ticket, grant->fence}}));
+    EXPECT_EQ(line.list(session), (std::vector<request_state>{{1, grant->ticket, grant->fence}}));
     EXPECT_EQ(line.ask_for<protocol::granted>(asked), grant);
 }
 

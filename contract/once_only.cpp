@@ -109,8 +109,7 @@ void open_twice_opens_once(bench& bench) {
     // The same message again knows nothing of the request; it ends nothing.
     const auto again = line.ask_for<alive>(opening);
     ASSERT_TRUE(again);
-    ASSERT_EQ(again->requests.size(), 1U);
-    EXPECT_EQ(again->requests[0], (request_state{first.request.number, grant->ticket, grant->fence}));
+    EXPECT_TRUE(tells_of(*again, {{first.request.number, grant->ticket, grant->fence}}));
     // One of an earlier connection is late.
     const auto late = line.ask_for<refused>(open{session, 10s, "raw", 1, 0, {}});
     ASSERT_TRUE(late);
@@ -129,8 +128,7 @@ void open_ends_what_is_not_listed(bench& bench) {
     const live_request listed{kept.request.number, kept.claims, grant->ticket, grant->fence, {}, {}};
     const auto alive = line.ask_for<protocol::alive>(open{session, 10s, "raw", 2, left.request.number, {listed}});
     ASSERT_TRUE(alive);
-    ASSERT_EQ(alive->requests.size(), 1U);
-    EXPECT_EQ(alive->requests[0].number, kept.request.number);
+    EXPECT_TRUE(tells_of(*alive, {{kept.request.number, grant->ticket, grant->fence}}));
     EXPECT_EQ(line.ask_for<granted>(kept), grant);
     bench.expect_free(exclusive("left"));
 }
@@ -151,7 +149,7 @@ void a_part_of_a_list_ends_nothing(bench& bench) {
         const auto answer =
             line.ask_for<alive>(protocol::open{session, 10s, "raw", ++link, second.request.number + 1, {live}, true});
         ASSERT_TRUE(answer);
-        EXPECT_EQ(answer->requests.size(), 2U) << "what this part does not list may be in another";
+        EXPECT_EQ(answer->count, 2U) << "what this part does not list may be in another";
     }
     EXPECT_EQ(line.ask_for<granted>(first), ledger);
     EXPECT_EQ(line.ask_for<granted>(second), cache);
@@ -172,13 +170,47 @@ void renew_says_what_is_alive(bench& bench) {
     ASSERT_TRUE(alive);
     const std::vector<request_state> expected = {{holder.request.number, grant->ticket, grant->fence},
                                                  {waiter.request.number, place->ticket, 0}};
-    EXPECT_EQ(alive->requests, expected);
+    EXPECT_TRUE(tells_of(*alive, expected));
+    EXPECT_EQ(line.list(session), expected);
+    const auto rest = line.ask_for<listed>(protocol::list{session, holder.request.number});
+    ASSERT_TRUE(rest);
+    EXPECT_EQ(*rest, (listed{session, holder.request.number, {expected[1]}, false}));
+    // A grant changes the digest.
+    ASSERT_TRUE(line.ask_for<ended>(leave{holder.request}));
+    const auto after = line.ask_for<protocol::alive>(renew{session});
+    ASSERT_TRUE(after);
+    const std::vector<request_state> left = line.list(session);
+    ASSERT_EQ(left.size(), 1U);
+    EXPECT_NE(left[0].fence, 0U);
+    EXPECT_TRUE(tells_of(*after, left));
+}
+
+// More requests than one page shows.
+void a_long_list_comes_in_pages(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id session = line.open();
+    std::vector<protocol::command> enters;
+    for (std::size_t i = 0; i < bounds::page + 2; ++i)
+        enters.push_back(enter{line.next(session), only("name " + std::to_string(i)), {}});
+    const std::uint64_t first = std::get<enter>(enters.front()).request.number;
+    line.ask_all(std::move(enters));
+    const auto page = line.ask_for<listed>(protocol::list{session, 0});
+    ASSERT_TRUE(page);
+    ASSERT_EQ(page->requests.size(), bounds::page);
+    EXPECT_TRUE(page->more);
+    const std::vector<request_state> all = line.list(session);
+    ASSERT_EQ(all.size(), bounds::page + 2);
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].number, first + i) << "lowest first";
+    const auto alive = line.ask_for<protocol::alive>(renew{session});
+    ASSERT_TRUE(alive);
+    EXPECT_TRUE(tells_of(*alive, all));
 }
 
 void an_unknown_session_has_nothing(bench& bench) {
     raw_line line{bench.handle()};
     const session_id nobody = draw_session();
     EXPECT_TRUE(line.ask_for<session_lost>(renew{nobody}));
+    EXPECT_TRUE(line.ask_for<session_lost>(protocol::list{nobody, 0}));
     const auto no = line.ask_for<refused>(enter{{nobody, 1}, only("ledger"), {}});
     ASSERT_TRUE(no);
     EXPECT_EQ(no->reason, refusal::unknown_session);
@@ -272,6 +304,7 @@ cases once_only_cases() {
         {topic, "OpenEndsWhatIsNotListed", {}, open_ends_what_is_not_listed},
         {topic, "APartOfAListEndsNothing", {}, a_part_of_a_list_ends_nothing},
         {topic, "RenewSaysWhatIsAlive", {}, renew_says_what_is_alive},
+        {topic, "ALongListComesInPages", {}, a_long_list_comes_in_pages},
         {topic, "AnUnknownSessionHasNothing", {}, an_unknown_session_has_nothing},
         {topic, "AClosedSessionDoesNotLiveAgain", {}, a_closed_session_does_not_live_again},
         {topic, "CommandsOfOneGoArePerformedInOrder", {}, commands_of_one_go_are_performed_in_order},

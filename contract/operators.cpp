@@ -1,6 +1,7 @@
 // What an operator does and sees: revoke, resize, inspect.
 #include "bench.hpp"
 #include "case.hpp"
+#include "raw_line.hpp"
 
 namespace baton::contract {
 namespace {
@@ -28,6 +29,29 @@ void a_holder_is_asked_to_leave(bench& bench) {
     EXPECT_FALSE(next.over());
     held.release();
     EXPECT_TRUE(next.granted_within());
+}
+
+// The notice may have been lost on its way: the next renewal tells the same before it says that the session is alive.
+void the_next_renewal_repeats_it(bench& bench) {
+    raw_line line{bench.handle()};
+    raw_line operating{bench.handle()};
+    const protocol::session_id session = line.open();
+    const protocol::enter held{line.next(session), only("ledger"), {}};
+    const auto grant = line.ask_for<protocol::granted>(held);
+    ASSERT_TRUE(grant);
+    const auto told = operating.ask_for<protocol::revoking>(protocol::revoke{"ledger", grant->ticket, "deploy", false});
+    ASSERT_TRUE(told);
+    for (const bool repeated : {true, false}) {
+        const answer renewed = line.ask(protocol::renew{session});
+        ASSERT_EQ(renewed.events.size(), repeated ? 2U : 1U);
+        if (repeated) {
+            EXPECT_EQ(renewed.events[0].what, decltype(protocol::event::what)(protocol::revoking{
+                                                  held.request, "deploy", told->deadline}));
+        }
+        const auto* alive = std::get_if<protocol::alive>(&renewed.events.back().what);
+        ASSERT_NE(alive, nullptr);
+        EXPECT_TRUE(tells_of(*alive, {{held.request.number, grant->ticket, grant->fence, told->deadline}}));
+    }
 }
 
 void a_holder_that_does_not_leave_is_ended(bench& bench) {
@@ -137,6 +161,7 @@ cases operator_cases() {
          {revoke, &capabilities::inspect},
          a_holder_that_does_not_leave_is_ended},
         {"Revoke", "AWaiterIsEndedAtOnce", {revoke, &capabilities::inspect}, a_waiter_is_ended_at_once},
+        {"Revoke", "TheNextRenewalRepeatsIt", {revoke}, the_next_renewal_repeats_it},
         {"Revoke", "WhatIsNotThereIsNotFound", {revoke}, what_is_not_there_is_not_found},
         {"Resize", "APinnedLimitOverridesClaims", {resize, &capabilities::permits}, a_pinned_limit_overrides_claims},
         {"Resize", "AWaiterAboveANewLimitIsTold", {resize, &capabilities::permits}, a_waiter_above_a_new_limit_is_told},

@@ -34,7 +34,8 @@ void what_is_presented_is_restored(bench& bench) {
     const live_request held{7, only("ledger"), before, before + 1, {}, {}};
     const auto alive = line.ask_for<protocol::alive>(open{session, 10s, "restored", 3, 7, {held}});
     ASSERT_TRUE(alive);
-    EXPECT_EQ(alive->requests, (std::vector<request_state>{{7, before, before + 1}}));
+    EXPECT_EQ(line.list(session), (std::vector<request_state>{{7, before, before + 1}}));
+    EXPECT_TRUE(tells_of(*alive, {{7, before, before + 1}}));
     actor other = bench.join();
     attempt next = other.queue(exclusive("ledger"));
     const auto left = line.ask_for<ended>(leave{{session, 7}});

@@ -95,6 +95,26 @@ protocol::session_id raw_line::open() {
     return session;
 }
 
+std::vector<protocol::request_state> raw_line::list(const protocol::session_id& session) {
+    std::vector<protocol::request_state> all;
+    for (bool more = true; more;) {
+        const std::uint64_t after = all.empty() ? 0 : all.back().number;
+        const auto page = ask_for<protocol::listed>(protocol::list{session, after});
+        if (!page) return {};
+        EXPECT_EQ(page->after, after);
+        EXPECT_LE(page->requests.size(), protocol::bounds::page);
+        all.insert(all.end(), page->requests.begin(), page->requests.end());
+        more = page->more && !page->requests.empty();
+    }
+    return all;
+}
+
+bool tells_of(const protocol::alive& alive, const std::vector<protocol::request_state>& requests) {
+    std::uint64_t digest = 0;
+    for (const protocol::request_state& request : requests) digest += protocol::request_digest(request);
+    return alive.count == requests.size() && alive.digest == digest;
+}
+
 protocol::session_id draw_session() {
     std::random_device random;
     const auto word = [&random] { return (std::uint64_t{random()} << 32) | random(); };

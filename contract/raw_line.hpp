@@ -37,6 +37,9 @@ public:
             wait_for_notice([](const protocol::event& event) { return std::holds_alternative<Event>(event.what); }));
     }
 
+    /// The live requests of a session, as `list` shows them, page by page; none if it is not alive.
+    std::vector<protocol::request_state> list(const protocol::session_id& session);
+
     /// A new session of this line, with a long ttl.
     protocol::session_id open();
     protocol::request_id next(const protocol::session_id& session) { return {session, ++number_}; }
@@ -62,6 +65,9 @@ private:
 [[nodiscard]] inline std::vector<claim> only(std::string name) {
     return {{std::move(name), claim_mode::exclusive, 0, 0}};
 }
+
+/// Whether `alive` tells the count and the digest of these requests.
+[[nodiscard]] bool tells_of(const protocol::alive& alive, const std::vector<protocol::request_state>& requests);
 
 /// A session's secret that nobody has drawn.
 [[nodiscard]] protocol::session_id draw_session();

@@ -1,5 +1,9 @@
 #include "run/renewer.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 #include "baton/error.hpp"
 #include "client/own_clock.hpp"
 #include "place.hpp"
@@ -19,35 +23,80 @@ public:
     /// The next question, once there is one to ask.
     std::vector<tagged_command> next(const std::stop_token& stop, lease_clock clock) {
         std::unique_lock lock{mutex_};
-        if (!changed_.wait(lock, stop, [this] { return wanted_; })) return {};
+        if (!changed_.wait(lock, stop, [this] { return wanted_ || list_after_; })) return {};
+        if (const auto after = std::exchange(list_after_, std::nullopt)) {
+            listing_->tag = ++tag_;
+            return {{tag_, protocol::list{session_.session, *after}}};
+        }
         wanted_ = false;
         sent_ = detail::read_clock(clock);
         sent_steady_ = std::chrono::steady_clock::now();
-        return {{++asked_, protocol::renew{session_.session}}};
+        asked_ = ++tag_;
+        return {{asked_, protocol::renew{session_.session}}};
     }
 
     void up(lineage /*lineage*/) noexcept override { want(); }
-    void down(const store_error& /*why*/) noexcept override {}
+    void down(const store_error& /*why*/) noexcept override {
+        const std::lock_guard lock{mutex_};
+        listing_.reset();
+        list_after_.reset();
+    }
     /// The answer to an older question counts for nothing.
     void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept override {
         const std::lock_guard lock{mutex_};
-        if (tag != asked_ || lineage != session_.lineage) return;
-        for (const protocol::event& event : events)
-            if (const auto* alive = std::get_if<protocol::alive>(&event.what); alive && prolongs(*alive))
-                page_.renewed(session_.number, sent_,
-                              sent_steady_ + session_.ttl -
-                                  std::chrono::ceil<milliseconds>(detail::keep_alive{session_.ttl}.margin()));
+        if (lineage != session_.lineage) return;
+        for (const protocol::event& event : events) {
+            if (const auto* alive = std::get_if<protocol::alive>(&event.what); alive && tag == asked_) on(*alive);
+            if (const auto* page = std::get_if<protocol::listed>(&event.what);
+                page && listing_ && tag == listing_->tag)
+                on(*page);
+        }
     }
-    void failed(command_tag /*tag*/, command_failure /*how*/, const store_error& /*why*/) noexcept override {}
+    void failed(command_tag tag, command_failure /*how*/, const store_error& /*why*/) noexcept override {
+        const std::lock_guard lock{mutex_};
+        if (!listing_ || listing_->tag != tag) return;
+        listing_.reset();
+        list_after_.reset();
+    }
     void noticed(lineage /*lineage*/, protocol::event /*event*/) noexcept override {}
 
 private:
-    /// What has ended, what an operator wants back, and what a new primary has not settled is not prolonged.
-    [[nodiscard]] bool prolongs(const protocol::alive& alive) const {
-        if (alive.session != session_.session || !alive.settled || alive.requests.empty()) return false;
-        for (const protocol::request_state& request : alive.requests)
-            if (request.revoked) return false;
-        return true;
+    /// The requests are being looked at, for a renewal that was sent then.
+    struct listing {
+        command_tag tag = 0;
+        std::uint64_t count = 0;
+        std::uint64_t digest = 0;
+        detail::client_time sent;
+        steady_time sent_steady;
+    };
+
+    /// What has ended, what an operator wants back, and what a new primary has not settled is not prolonged. Whether
+    /// something is revoked only a list tells; once it was not, it is not while the digest stays the same.
+    void on(const protocol::alive& alive) {
+        if (alive.session != session_.session || !alive.settled || alive.count == 0) return;
+        const listing renewed{0, alive.count, alive.digest, sent_, sent_steady_};
+        if (unrevoked_ == std::pair{alive.count, alive.digest}) return prolong(renewed);
+        if (listing_) return;
+        listing_ = renewed;
+        ask(0);
+    }
+    void on(const protocol::listed& page) {
+        const bool revoked = std::ranges::any_of(
+            page.requests, [](const protocol::request_state& request) { return request.revoked.has_value(); });
+        if (revoked || page.requests.empty()) return listing_.reset();
+        if (page.more) return ask(page.requests.back().number);
+        const listing done = *std::exchange(listing_, std::nullopt);
+        unrevoked_ = {done.count, done.digest};
+        prolong(done);
+    }
+    void ask(std::uint64_t after) {
+        list_after_ = after;
+        changed_.notify_one();
+    }
+    void prolong(const listing& by) {
+        page_.renewed(session_.number, by.sent,
+                      by.sent_steady + session_.ttl -
+                          std::chrono::ceil<milliseconds>(detail::keep_alive{session_.ttl}.margin()));
     }
 
     const kept_session session_;
@@ -55,7 +104,11 @@ private:
     std::mutex mutex_;
     std::condition_variable_any changed_;
     bool wanted_ = false;
-    command_tag asked_ = 0;
+    command_tag tag_ = 0;
+    command_tag asked_ = 0;                                               // the last renewal
+    std::optional<listing> listing_;
+    std::optional<std::uint64_t> list_after_;                             // the next page to be asked for
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> unrevoked_;    // count and digest
     detail::client_time sent_;
     steady_time sent_steady_;
 };

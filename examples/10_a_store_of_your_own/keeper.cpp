@@ -32,6 +32,7 @@ std::optional<keeper::events> keeper::perform(const protocol::command& command, 
     if (const auto* open = std::get_if<protocol::open>(&command)) return on(*open, from);
     if (const auto* leave = std::get_if<protocol::leave>(&command)) return on(*leave);
     if (const auto* renew = std::get_if<protocol::renew>(&command)) return on(*renew);
+    if (const auto* list = std::get_if<protocol::list>(&command)) return on(*list);
     if (const auto* close = std::get_if<protocol::close>(&command)) return on(*close);
     if (const auto* enter = std::get_if<protocol::enter>(&command); enter != nullptr && supported(*enter))
         return on(*enter);
@@ -85,8 +86,9 @@ keeper::events keeper::on(const protocol::enter& command) {
     if (!free && command.options.nowait) return {event(protocol::refused{id, protocol::refusal::busy})};
     queues_[name].push_back(id);
     request& made = session->requests[id.number] = {name, next_number(), 0};
+    session->digest += protocol::request_digest(id.number, 0, std::nullopt);
     if (!free) return {event(protocol::queued{id, made.ticket})};
-    made.fence = next_number();
+    give(*session, id.number, made);
     return {granted(id, made)};
 }
 
@@ -111,17 +113,38 @@ keeper::events keeper::on(const protocol::renew& command) {
     return {state(command.session, *session)};
 }
 
+// A client asks for this when the count and the digest that `alive` told are not its own.
+keeper::events keeper::on(const protocol::list& command) {
+    const session* session = alive(command.session);
+    if (session == nullptr) return {event(protocol::session_lost{command.session})};
+    protocol::listed page{command.session, command.after, {}, false};
+    for (auto next = session->requests.upper_bound(command.after); next != session->requests.end(); ++next) {
+        page.more = page.requests.size() == protocol::bounds::page;
+        if (page.more) break;
+        page.requests.push_back({next->first, next->second.ticket, next->second.fence});
+    }
+    return {event(std::move(page))};
+}
+
 keeper::events keeper::on(const protocol::close& command) {
     if (alive(command.session) != nullptr) end_session(command.session);
     remember_ended(command.session);  // also one that is not known: its `open` may still be on the way
     return {event(protocol::closed{command.session})};
 }
 
+void keeper::give(session& owner, std::uint64_t number, request& request) {
+    owner.digest -= protocol::request_digest(number, 0, std::nullopt);
+    request.fence = next_number();
+    owner.digest += protocol::request_digest(number, request.fence, std::nullopt);
+}
+
 /// The hand-off: whoever is first now owns the name, and is told.
 void keeper::end_request(const request_id& id) {
-    auto& requests = sessions_.at(id.session).requests;
-    const std::string name = requests.at(id.number).name;
-    requests.erase(id.number);
+    session& owner = sessions_.at(id.session);
+    const request over = owner.requests.at(id.number);
+    const std::string& name = over.name;
+    owner.digest -= protocol::request_digest(id.number, over.fence, std::nullopt);
+    owner.requests.erase(id.number);
     std::deque<request_id>& queue = queues_.at(name);
     std::erase(queue, id);
     if (queue.empty()) {
@@ -131,7 +154,7 @@ void keeper::end_request(const request_id& id) {
     session& next = sessions_.at(queue.front().session);
     request& first = next.requests.at(queue.front().number);
     if (first.fence != 0) return;  // it was a waiter that left
-    first.fence = next_number();
+    give(next, queue.front().number, first);
     notices_.emplace_back(next.told, granted(queue.front(), first));
 }
 
@@ -185,10 +208,8 @@ protocol::event keeper::granted(const request_id& id, const request& request) {
 
 protocol::event keeper::state(const session_id& id, const session& session) {
     const auto left = std::chrono::duration_cast<protocol::duration>(session.deadline - clock::now());
-    protocol::alive alive{id, wall_clock() + left, {}};
-    for (const auto& [number, request] : session.requests)
-        alive.requests.push_back({number, request.ticket, request.fence});
-    return event(std::move(alive));
+    protocol::alive alive{id, wall_clock() + left, session.requests.size(), session.digest};
+    return event(alive);
 }
 
 /// Tickets and fences come from one counter. The clock in it lets them grow over a restart as well.

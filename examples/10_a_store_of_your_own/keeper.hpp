@@ -47,18 +47,21 @@ private:
         std::uint64_t highest = 0;  // of all requests so far: what is not alive up to here never lives again
         listener told;              // where its notices go
         std::map<std::uint64_t, request> requests;
+        std::uint64_t digest = 0;  // the sum of `request_digest` over the requests
     };
 
     events on(const baton::protocol::open& command, const listener& from);
     events on(const baton::protocol::enter& command);
     events on(const baton::protocol::leave& command);
     events on(const baton::protocol::renew& command);
+    events on(const baton::protocol::list& command);
     events on(const baton::protocol::close& command);
 
     session* alive(const session_id& id);
     void end_session(const session_id& id);
     void remember_ended(const session_id& id);
     void end_request(const request_id& id);
+    void give(session& owner, std::uint64_t number, request& request);
     [[nodiscard]] baton::protocol::serial next_number();
     static baton::protocol::event granted(const request_id& id, const request& request);
     static baton::protocol::event state(const session_id& id, const session& session);

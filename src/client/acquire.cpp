@@ -58,6 +58,7 @@ void session::on(client_time now, const protocol::granted& event) {
     record* record = find(event.request.number);
     if (record == nullptr)  // left long ago; the leave was lost
         return leave(now, event.request.number, protocol::manner::keep);
+    record->said = word{event.fence, record->said ? record->said->revoked : std::nullopt};
     if (record->phase != phase::asked && record->phase != phase::queued && record->phase != phase::confirming) return;
     record->grant = {event.ticket, event.fence, event.slots, event.abandoned, {}};
     if (event.hold_deadline) {
@@ -93,7 +94,9 @@ void session::deliver(client_time now, record& record) {
 
 void session::on(client_time now, const protocol::queued& event) {
     record* record = event.request.session == id_ ? find(event.request.number) : nullptr;
-    if (record == nullptr || record->phase != phase::asked) return;
+    if (record == nullptr) return;
+    if (!record->said || record->phase == phase::asked) record->said = word{};
+    if (record->phase != phase::asked) return;
     if (record->order.nowait) {
         act(not_acquired{
             record->order.owner, record->handle, {errc::rejected, "the store queues a request that may not wait"}});
@@ -152,6 +155,7 @@ void session::on(client_time now, const protocol::ended& event) {
 /// Nothing that was asked or answered counts any more.
 void session::start_over(record& record) {
     by_number_.erase(record.number);
+    record.said.reset();
     record.grant = {};
     record.hold_end.reset();
     record.hold_cap.reset();

@@ -43,18 +43,23 @@ public:
         last_sent_ = at;
     }
 
-    /// Its answer was positive. Answers to what this connection did not send count for nothing.
-    void answered(std::uint64_t tag) {
+    /// Its answer was positive: the connection is not silent. When it was sent; none for what this connection did not
+    /// send. Nothing is prolonged before `renewed` is called.
+    std::optional<client_time> answered(std::uint64_t tag) {
         const auto found = unanswered_.find(tag);
-        if (found == unanswered_.end()) return;
-        renewed_ = std::max(renewed_.value_or(found->second), found->second);
+        if (found == unanswered_.end()) return {};
+        const client_time sent = found->second;
         silences_ = 0;
         unanswered_.erase(unanswered_.begin(), std::next(found));
+        return sent;
     }
+
+    /// The session was renewed by what was sent then, and the client knows all that its answer tells.
+    void renewed(client_time sent) { renewed_ = std::max(renewed_.value_or(sent), sent); }
 
     /// Somebody else renewed, and was answered: see stand_in.hpp.
     void renewed_elsewhere(client_time sent) {
-        renewed_ = std::max(renewed_.value_or(sent), sent);
+        renewed(sent);
         last_sent_ = std::max(last_sent_.value_or(sent), sent);
     }
 

@@ -93,14 +93,23 @@ void session::update_cap(record& record) {
 
 void session::on(client_time now, const protocol::revoking& event) {
     record* record = event.request.session == id_ ? find(event.request.number) : nullptr;
-    if (record != nullptr) hear_of_revocation(now, *record, event.deadline, event.note);
+    if (record == nullptr) return;
+    if (record->said) record->said->revoked = event.deadline;
+    hear_of_revocation(now, *record, event.deadline, event.note);
 }
 
 /// The holder is asked to leave, and no renewal prolongs it (rule 13). One that has not heard of its grant yet never
 /// gets it.
 void session::hear_of_revocation(client_time now, record& record, protocol::instant deadline, const std::string& note) {
-    if (record.phase == phase::lost || record.phase == phase::leaving || record.phase == phase::unsent || record.told)
-        return;
+    if (record.phase == phase::lost || record.phase == phase::leaving || record.phase == phase::unsent) return;
+    if (record.told) {
+        // The engine's clock went back since, and with it the deadline: the earlier one counts.
+        const client_time cap = safely_before(deadline, now);
+        if (record.phase != phase::held || !record.revoke_cap || *record.revoke_cap <= cap) return;
+        record.revoke_end = not_before(deadline, now);
+        record.revoke_cap = cap;
+        return update_cap(record);
+    }
     if (record.phase != phase::held) {
         act(not_acquired{record.order.owner, record.handle, {errc::revoked}});
         return withdraw(now, record, protocol::manner::keep);

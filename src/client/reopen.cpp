@@ -1,9 +1,9 @@
 // `open` makes the engine's list of the session's requests equal to the client's, in one step. Sent first on every line
-// and whenever the lineage changes; what the engine knows of each request comes back with every `alive`.
+// and whenever the lineage changes.
 //
 // A list that is too long for one message goes in parts, each an `open` of its own, sent when the one before is
-// answered. The engine ends nothing that a part does not list (rule 11). The answer to the last part shows what the
-// engine has beyond the client's list, and the client leaves that.
+// answered. The engine ends nothing that a part does not list (rule 11). What the engine has beyond the client's list
+// shows in the digest of the last answer: the client lists that, and leaves it.
 #include <algorithm>
 
 #include "client/session.hpp"
@@ -90,73 +90,12 @@ protocol::live_request session::present(client_time now, const record& record) c
     return live;
 }
 
-void session::on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag) {
-    if (event.session != id_) return;
-    if (question.kind != kind::open && opening()) return;        // the engine has not heard yet what we have
-    for (const protocol::request_state& state : event.requests)  // before the belief in them is prolonged
-        if (record* record = find(state.number); record != nullptr && state.revoked)
-            hear_of_revocation(now, *record, *state.revoked, {});  // a renewal does not repeat the note
-    keep_alive_.answered(tag);
-    if (const auto deadline = keep_alive_.deadline()) act(believe{*deadline});
-    if (unsure_told_ && keep_alive_.at(now) == standing::held) unsure_told_ = false;
-    if (question.kind == kind::open && presented_) {
-        if (present_more(now)) return;
-        ask_unsent(now);
-    }
-    if (question.kind == kind::open) {
-        act(observed{std::exchange(was_alive_, true) ? observed::what::reconnected : observed::what::connected});
-        is_alive_ = true;
-        send_operations(now);
-        if (options_.stand_in) act(keep_elsewhere{id_, lineage_});
-    }
-
-    std::unordered_map<std::uint64_t, const protocol::request_state*> listed;
-    for (const protocol::request_state& state : event.requests) {
-        listed.emplace(state.number, &state);
-        if (find(state.number) == nullptr)  // left long ago; the leave was lost
-            leave(now, state.number, protocol::manner::keep);
-    }
-    for (auto next = records_.begin(); next != records_.end();) {
-        record& record = (next++)->second;
-        const auto found = listed.find(record.number);
-        reconcile(now, record, found == listed.end() ? nullptr : found->second, event.settled, tag);
-    }
-    // What is not settled yet ends at the old deadline: it does not wait for the usual renewal.
-    keep_alive_.hurry(std::ranges::any_of(records_, [](const auto& each) { return each.second.frozen.has_value(); }));
-}
-
-/// What the engine says of one request, against what the client thinks. Only news counts: an answer to a question that
-/// was asked before the engine's last word on the request is older than that word.
-void session::reconcile(client_time now, record& record, const protocol::request_state* state, bool settled, tag tag) {
-    const bool news = record.known < tag;
-    switch (record.phase) {
-        case phase::unsent: return;
-        case phase::leaving:
-            if (state != nullptr) leave(now, record.number, record.manner);
-            return;
-        case phase::asked:
-        case phase::queued:
-            // Granted and not told, or never arrived: the answer to the same question says it all.
-            if (state == nullptr ? news : state->fence != 0) ask_again(now, record);
-            return;
-        case phase::confirming:
-            if (state != nullptr && state->fence == record.grant.fence && keep_alive_.at(now) != standing::lost)
-                return deliver(now, record);
-            if (news) ask_again(now, record);
-            return;
-        case phase::lost:
-            if (state == nullptr && news) forget(record);
-            return;
-        case phase::held:
-            if (state != nullptr && state->fence == record.grant.fence) {
-                // An answer so late that it prolongs nothing leaves the old deadline in place.
-                const bool prolonged = settled && keep_alive_.at(now) != standing::lost;
-                if (prolonged && std::exchange(record.frozen, std::nullopt)) update_cap(record);
-            } else if (news) {
-                lose(record, loss::state_lost);
-            }
-            return;
-    }
+/// The store has answered the whole `open`.
+void session::opened(client_time now) {
+    act(observed{std::exchange(was_alive_, true) ? observed::what::reconnected : observed::what::connected});
+    is_alive_ = true;
+    send_operations(now);
+    if (options_.stand_in) act(keep_elsewhere{id_, lineage_});
 }
 
 /// The engine does not know the session: its requests are over there. A session id lives once, so there is a new one.

@@ -63,6 +63,7 @@ bool session::follow_lineage(client_time now, lineage lineage) {
 
 /// Answers will not come. Questions about requests are asked again; what an operator asked he must ask again himself.
 void session::forget_questions() {
+    listing_.reset();
     for (const auto& [tag, question] : sent_.take_all())
         if (question.kind == kind::operate) finish(question.number, unavailable());
 }
@@ -112,6 +113,7 @@ void session::process(client_time now, const sent& question, tag tag, const prot
         if (alive->session == id_) alive_at_ = std::max(alive_at_, event.at);
         on_alive(now, *alive, question, tag);
     }
+    if (const auto* listed = std::get_if<protocol::listed>(&event.what)) on(now, *listed, tag);
     if (const auto* lost = std::get_if<protocol::session_lost>(&event.what); lost && lost->session == id_)
         unknown_session(now, event.at);
     if (const auto* closed = std::get_if<protocol::closed>(&event.what); closed && closed->session == id_ && closing_)
@@ -133,6 +135,7 @@ void session::reply_failed(client_time now, tag tag, command_failure how, const 
     sent_.erase(tag);
     if (question.kind == kind::operate) return finish(question.number, error);
     if (question.kind == kind::open) return how == command_failure::rejected ? give_up(error) : open_later(now);
+    if (question.kind == kind::list) return listing_.reset();  // the next renewal finds the difference again
     if (question.kind == kind::close) return how == command_failure::rejected ? end(false) : open_later(now);
     record* record = find(question.number);
     if (question.kind == kind::enter && record != nullptr && record->phase == phase::asked) {

@@ -6,7 +6,8 @@
 //   acquire.cpp      a request from asking to the grant, the refusal or the withdrawal
 //   leases.cpp       a grant from delivery to release or loss
 //   operations.cpp   questions that are not about a request, and the end
-//   reopen.cpp       `open`: the first one, after a reconnect, after a change of lineage; what its answer means
+//   reopen.cpp       `open`: the first one, after a reconnect, after a change of lineage
+//   alive.cpp        what `alive` and `listed` mean for what the client believes
 #pragma once
 
 #include <chrono>
@@ -205,6 +206,12 @@ private:
         leaving,  // to be left: `leave` was sent, or will be when the line is up
     };
 
+    /// What the engine said last of a request that it counts as alive.
+    struct word {
+        protocol::serial fence = 0;  // 0: it waits
+        std::optional<protocol::instant> revoked = std::nullopt;
+    };
+
     struct record {
         detail::handle handle = 0;
         std::uint64_t number = 0;
@@ -224,10 +231,11 @@ private:
         protocol::manner manner = protocol::manner::clean;  // of its leaving
         int overdue = 0;                                    // grants that were over before they came
         tag known = 0;                                      // what the engine says in answer to later tags is news
+        std::optional<word> said;                           // none: the engine has not answered, or has none
         std::optional<client_time> alarm;
     };
 
-    enum class kind : std::uint8_t { open, renew, enter, leave, operate, close };
+    enum class kind : std::uint8_t { open, renew, list, enter, leave, operate, close };
     struct sent {
         session::kind kind;
         std::uint64_t number;  // of the request, or of the operation
@@ -240,6 +248,15 @@ private:
         client_time give_up;
         std::optional<protocol::command> unsent;  // none: it was sent
         detail::tag tag = 0;                      // once it was sent
+    };
+
+    /// The engine's requests are being fetched because their digest is not ours. What it confirms is prolonged when the
+    /// last page is in.
+    struct listing {
+        detail::tag tag = 0;  // of the page that was asked for
+        std::uint64_t after = 0;
+        std::optional<client_time> renewed;  // when the renewal was sent that found the difference
+        bool settled = true;                 // as that renewal was answered
     };
 
     /// At `client` the engine's clock showed `engine` or less: what it will show later can be told from that.
@@ -315,10 +332,19 @@ private:
     bool present_more(client_time now);
     void ask_unsent(client_time now);
     [[nodiscard]] protocol::live_request present(client_time now, const record& record) const;
-    void on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag);
-    void reconcile(client_time now, record& record, const protocol::request_state* state, bool settled, tag tag);
+    void opened(client_time now);
     void replace_session(client_time now);
     void freeze_leases();
+
+    // alive.cpp
+    void on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag);
+    [[nodiscard]] bool agrees(const protocol::alive& event) const;
+    void ask_page(client_time now, std::uint64_t after);
+    void on(client_time now, const protocol::listed& event, tag tag);
+    void take_page(client_time now, const protocol::listed& event, tag tag);
+    void confirm(client_time now, std::optional<client_time> renewed);
+    void reconcile(client_time now, record& record, bool settled, tag tag);
+    void hurry_if_frozen();
 
     session_options options_;
     std::function<protocol::session_id()> draw_id_;
@@ -348,6 +374,7 @@ private:
     protocol::instant alive_at_;  // the engine's time when it last said that the session lives
     std::optional<clock_pair> clocks_;
     std::optional<client_time> last_input_;
+    std::optional<listing> listing_;
 
     in_order<sent> sent_;  // by tag
     tag open_tag_ = 0;     // of the last `open`

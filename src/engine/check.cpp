@@ -20,6 +20,7 @@ public:
             fail("a claim stands on a resource without a request, or twice");
         check_timetables();
         check_debts();
+        for (const auto& [id, session] : engine_.sessions_) check_digest(session);
         return violation_;
     }
 
@@ -44,13 +45,16 @@ private:
             require(engine_.deadlines_.contains({session.deadline, const_cast<session_record*>(&session)}),
                     "a session without an entry among the deadlines");
         }
-        std::uint64_t digest = 0;
         for (const auto& [number, request] : session.requests) {
-            digest += request.digest();
             require(request.number == number && request.session == &session, named(request) + " lost its session");
             require(number <= session.highest, named(request) + " has a number that its session has not seen");
             check_request(request);
         }
+    }
+
+    void check_digest(const session_record& session) {
+        std::uint64_t digest = 0;
+        for (const auto& [number, request] : session.requests) digest += request.digest();
         require(digest == session.digest, "a session's digest is not that of its requests");
         require(session.missed.size() <= bounds::repeated, "a session keeps too much for its next renewal");
     }

@@ -15,7 +15,7 @@ TEST(KeepAlive, BelievesFromTheSendingAndNotFromTheAnswer) {
     const client_time start{100s};
     keeping.sent(1, start);
     EXPECT_EQ(keeping.at(start), standing::lost);
-    keeping.answered(1);  // whenever the answer came
+    keeping.renewed(keeping.answered(1).value());  // whenever the answer came
     EXPECT_EQ(keeping.deadline(), start + 9'700ms);
     EXPECT_EQ(keeping.at(start + 9'700ms - 1us), standing::unsure);
     EXPECT_EQ(keeping.at(start + 9'700ms), standing::lost);
@@ -24,7 +24,7 @@ TEST(KeepAlive, BelievesFromTheSendingAndNotFromTheAnswer) {
 TEST(KeepAlive, IsUnsureAfterHalfTheTtl) {
     keep_alive keeping{10'000ms};
     keeping.sent(1, client_time{100s});
-    keeping.answered(1);
+    keeping.renewed(keeping.answered(1).value());
     EXPECT_EQ(keeping.at(client_time{105s} - 1us), standing::held);
     EXPECT_EQ(keeping.at(client_time{105s}), standing::unsure);
 }
@@ -40,8 +40,9 @@ TEST(KeepAlive, AnOlderAnswerDoesNotShortenBelief) {
     keep_alive keeping{10'000ms};
     keeping.sent(1, client_time{100s});
     keeping.sent(2, client_time{103s});
-    keeping.answered(2);
-    keeping.answered(1);
+    keeping.renewed(keeping.answered(2).value());
+    EXPECT_FALSE(keeping.answered(1)) << "the later answer answers the earlier one as well";
+    keeping.renewed(client_time{100s});
     EXPECT_EQ(keeping.deadline(), client_time{112'700ms});
 }
 
@@ -49,7 +50,7 @@ TEST(KeepAlive, AnAnswerOfAConnectionThatBrokeCountsForNothing) {
     keep_alive keeping{10'000ms};
     keeping.sent(1, client_time{100s});
     keeping.forget_unanswered();
-    keeping.answered(1);
+    EXPECT_FALSE(keeping.answered(1));
     EXPECT_EQ(keeping.deadline(), std::nullopt);
 }
 

@@ -22,9 +22,10 @@ protected:
         return numbers;
     }
     /// What an engine answers that knows the requests up to this number.
-    protocol::alive alive_up_to(std::uint64_t number) const {
+    protocol::alive alive_up_to(std::uint64_t number, std::optional<std::uint64_t> another = {}) const {
         std::vector<protocol::request_state> known;
         for (std::uint64_t i = 1; i <= number; ++i) known.push_back({i, 100, 200});
+        if (another) known.push_back({*another, 100, 0});
         return alive(std::move(known));
     }
     using numbers = std::vector<std::uint64_t>;
@@ -83,9 +84,7 @@ TEST_F(Parts, LeaveWhatTheEngineHasBeyondTheList) {
         EXPECT_FALSE(sent<protocol::leave>()) << "a later part may list it";
         const auto open = sent<protocol::open>();
         ASSERT_TRUE(open);
-        protocol::alive answer = alive_up_to(5);
-        answer.requests.push_back({9, 100, 0});
-        reply(open->first, answer);
+        reply(open->first, alive_up_to(5, 9));
     }
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);

@@ -33,6 +33,8 @@ protected:
     detail::session session;
     lineage lineage_now = first_lineage;
     std::vector<action> actions;  // all that came out and was not looked at
+    mutable std::vector<protocol::request_state> engine_has;  // as the last `alive` told it
+    bool answers_lists = true;                                // from that, as soon as `alive` was heard
 
     protocol::session_id id() const { return {ids, 0}; }
 
@@ -79,13 +81,33 @@ protected:
 
     template <typename What> void reply(tag tag, What what) {
         session.reply(now, tag, lineage_now, std::array{protocol::event{engine_now, std::move(what)}});
+        if constexpr (std::is_same_v<What, protocol::alive>)
+            while (answers_lists && answer_page()) {
+            }
+    }
+    /// Answers the `list` that was sent. False: none was.
+    bool answer_page(std::size_t size = protocol::bounds::page) {
+        const auto asked = sent<protocol::list>();
+        if (!asked) return false;
+        protocol::listed page{id(), asked->second.after, {}, false};
+        for (const protocol::request_state& state : engine_has) {
+            if (state.number <= page.after) continue;
+            page.more = page.requests.size() == size;
+            if (page.more) break;
+            page.requests.push_back(state);
+        }
+        reply(asked->first, page);
+        return true;
     }
     template <typename What> void notice(What what) {
         session.notice(now, lineage_now, protocol::event{engine_now, std::move(what)});
     }
 
     protocol::alive alive(std::vector<protocol::request_state> requests = {}) const {
-        return {id(), engine_now + ttl, std::move(requests)};
+        engine_has = std::move(requests);
+        protocol::alive told{id(), engine_now + ttl, engine_has.size(), 0};
+        for (const protocol::request_state& state : engine_has) told.digest += protocol::request_digest(state);
+        return told;
     }
     protocol::granted granted(std::uint64_t number, protocol::serial fence = 200) const {
         return {{id(), number}, 100, fence, {}, {}, {}};

@@ -157,8 +157,8 @@ const std::map<std::string, std::function<fault()>>& faults() {
              made.event = [](event& event) {
                  if (auto* granted = std::get_if<protocol::granted>(&event.what))
                      granted->fence = coarse(granted->fence);
-                 if (auto* alive = std::get_if<protocol::alive>(&event.what))
-                     for (auto& request : alive->requests) request.fence = coarse(request.fence);
+                 if (auto* listed = std::get_if<protocol::listed>(&event.what))
+                     for (auto& request : listed->requests) request.fence = coarse(request.fence);
              };
              return made;
          }},
@@ -232,11 +232,11 @@ const std::map<std::string, std::function<fault()>>& faults() {
         {"revives_sessions", revives_sessions},
         {"hides_grants",
          [] {
-             // Without notices, and without a word in the answer to renew, a waiter never learns of its grant.
+             // Without notices, and without a word in the list, a waiter never learns of its grant.
              fault made;
              made.notices = false;
-             made.event = telling<protocol::alive>([](protocol::alive& alive) {
-                 for (auto& request : alive.requests) request.fence = 0;
+             made.event = telling<protocol::listed>([](protocol::listed& listed) {
+                 for (auto& request : listed.requests) request.fence = 0;
              });
              return made;
          }},

@@ -66,7 +66,10 @@ public:
             text += "ended " + std::to_string(what->request.number) + " " + std::string{to_string(what->reason)};
         if (std::holds_alternative<closed>(event.what)) text += "closed";
         if (const auto* what = std::get_if<alive>(&event.what)) {
-            text += "alive";
+            text += "alive " + std::to_string(what->count);
+        }
+        if (const auto* what = std::get_if<protocol::listed>(&event.what)) {
+            text += "listed";
             for (const request_state& state : what->requests)
                 text += " " + std::to_string(state.number) + (state.fence != 0 ? " held" : " waits");
         }

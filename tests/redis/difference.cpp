@@ -185,7 +185,7 @@ private:
         std::set<serial> tickets;
         for (const event& event : reply.events) {
             if (const auto* told = std::get_if<queued>(&event.what)) tickets.insert(told->ticket);
-            if (const auto* told = std::get_if<alive>(&event.what))
+            if (const auto* told = std::get_if<listed>(&event.what))
                 for (const request_state& request : told->requests)
                     if (request.fence == 0) tickets.insert(request.ticket);
         }

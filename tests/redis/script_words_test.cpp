@@ -108,7 +108,8 @@ TEST(ScriptReply, ReadsEveryEvent) {
     EXPECT_EQ(only<ended>("e4:l" + fence), (ended{{someone, 4}, end_reason::left, 12}));
     EXPECT_EQ(only<session_lost>("l"), (session_lost{someone}));
     EXPECT_EQ(only<alive>("a" + fence + "-2:9:" + ticket + fence + "!" + fence + "4:" + ticket + fence + "-"),
-              (alive{someone, instant{duration{12}}, {{4, 11, 12, {}}, {9, 11, 12, instant{duration{12}}}}, false}));
+              (alive{someone, instant{duration{12}}, 2,
+                     request_digest(4, 12, std::nullopt) + request_digest(9, 12, std::uint64_t{12}), false}));
     EXPECT_EQ(only<closed>("c"), (closed{someone}));
     EXPECT_EQ(only<revoking>("v4:" + fence + "4:note"), (revoking{{someone, 4}, "note", instant{duration{12}}}));
     EXPECT_EQ(only<revoking>("v0:" + fence + "0:"), (revoking{{}, "", instant{duration{12}}}));

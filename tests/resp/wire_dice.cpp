@@ -46,11 +46,12 @@ command wire_dice::command(std::size_t kind) {
                          {coin(), perhaps(duration{signed_number()}), perhaps(std::size_t{number()})}};
         case 2: return leave{request(), static_cast<manner>(upto(2))};
         case 3: return renew{session()};
-        case 4: return close{session(), static_cast<closing>(upto(1))};
-        case 5: return tick{};
-        case 6: return revoke{bytes(20), number(), bytes(40), coin()};
-        case 7: return mend{bytes(20)};
-        case 8: return resize{bytes(20), perhaps(small())};
+        case 4: return list{session(), number()};
+        case 5: return close{session(), static_cast<closing>(upto(1))};
+        case 6: return tick{};
+        case 7: return revoke{bytes(20), number(), bytes(40), coin()};
+        case 8: return mend{bytes(20)};
+        case 9: return resize{bytes(20), perhaps(small())};
         default: return pause{instant()};
     }
 }
@@ -67,15 +68,16 @@ event wire_dice::event(std::size_t kind) {
         case 2: return {at, refused{perhaps(request()), static_cast<refusal>(upto(19))}};
         case 3: return {at, ended{request(), static_cast<end_reason>(upto(7)), number()}};
         case 4: return {at, session_lost{session()}};
-        case 5:
-            return {at, alive{session(), instant(), some([this] {
-                                  return request_state{number(), number(), number(), perhaps(instant())};
-                              }),
-                              coin()}};
-        case 6: return {at, closed{session()}};
-        case 7: return {at, revoking{request(), bytes(40), instant()}};
-        case 8: return {at, mended{bytes(20), mark()}};
-        case 9: return {at, resized{bytes(20), perhaps(small())}};
+        case 5: return {at, alive{session(), instant(), number(), number(), coin()}};
+        case 6:
+            return {at, listed{session(), number(), some([this] {
+                                   return request_state{number(), number(), number(), perhaps(instant())};
+                               }),
+                               coin()}};
+        case 7: return {at, closed{session()}};
+        case 8: return {at, revoking{request(), bytes(40), instant()}};
+        case 9: return {at, mended{bytes(20), mark()}};
+        case 10: return {at, resized{bytes(20), perhaps(small())}};
         default: return {at, paused{instant()}};
     }
 }

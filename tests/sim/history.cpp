@@ -43,7 +43,7 @@ std::optional<std::string> history::observe(const command& command, instant now,
     const event* gone = answer_gone(events);
     for (std::size_t index = 0; index < events.size(); ++index) {
         if (&events[index] == gone && live_.contains(std::get<leave>(command).request)) {
-            dead_.insert(sender_of(command));
+            note_dead(sender_of(command));
             continue;
         }
         if (events[index].at != now) broken("an event carries another time than its step");
@@ -216,10 +216,15 @@ void history::hear(const session_lost& event) {
     if (std::ranges::any_of(live_, of_session)) {
         // An answer to a session whose end is owed.
         if (sender_of(*command_) != event.session) broken("a lost session has live requests");
-        dead_.insert(event.session);
+        note_dead(event.session);
         return;
     }
     if (links_.contains(event.session)) end_session(event.session);  // else `renew` of a session that is not known
+}
+
+// One that was closed counts as ended already.
+void history::note_dead(const session_id& id) {
+    if (links_.contains(id)) dead_.insert(id);
 }
 
 // Rule 5. Where few ids are remembered, how long each is depends on the others.
@@ -246,7 +251,8 @@ void history::take_reclaims(const open& command) {
     for (const live_request& live : command.live) {
         highest_ = std::max({highest_, live.ticket, live.fence});
         const request_id id{command.session, live.number};
-        if (auto doubtful = doubtful_.extract(id)) live_.insert(std::move(doubtful));
+        if (const auto doubtful = doubtful_.extract(id))
+            revoked_unseen_ = revoked_unseen_ || doubtful.mapped().revoked;  // perhaps that one stays
         const auto recorded = live_.find(id);
         const serial kept = recorded != live_.end() ? recorded->second.ticket : 0;
         const bool revoked = recorded != live_.end() && recorded->second.revoked;

@@ -50,6 +50,7 @@ private:
     void check_order(const core::request_id& id, const told_request& mine);
     void check_may_know(const core::request_id& id);
     void end_session(const core::session_id& id);
+    void note_dead(const core::session_id& id);
     void take_reclaims(const core::open& command);
     void check_state(const core::request_id& id, const told_request& request, const core::request_state& state);
     [[nodiscard]] std::size_t check_repeats(const std::vector<core::event>& events, std::size_t& end);

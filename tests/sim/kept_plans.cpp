@@ -125,6 +125,55 @@ plan late_copies(closing how, std::size_t ended_ids) {
             }};
 }
 
+// More requests than a page shows, and more events than a renewal repeats (rule 5).
+plan more_than_a_page(std::optional<std::uint32_t> budget) {
+    plan made{{15s, budget}, {at(1ms, opening(first, 1)), at(2ms, opening(second, 1))}};
+    const auto add = [&](command what) { made.steps.push_back(at(3ms, std::move(what))); };
+    for (std::uint64_t number = 1; number <= bounds::page + 40; ++number)
+        add(enter{{first, number}, {exclusive("n" + std::to_string(number))}, {false, number < 20 ? duration{5ms} : 1h, {}}});
+    for (const std::uint64_t after : {0UL, 1UL, 39UL, 40UL, 41UL, 256UL, 295UL, 296UL, 1'000UL}) add(list{first, after});
+    made.steps.push_back(at(20ms, renew{second}));
+    made.steps.push_back(at(20ms, tick{}));
+    made.steps.push_back(at(21ms, renew{first}));
+    made.steps.push_back(at(22ms, renew{first}));
+    made.steps.push_back(at(23ms, list{first, 0}));
+    for (int step = 0; step < 400; ++step) made.steps.push_back(at(1100ms, list{first, 0}));
+    made.steps.push_back(at(1100ms, opening(first, 2)));
+    return made;
+}
+
+// A resize makes waiters too wide; with a budget their ends are owed, whatever happens meanwhile (rules 4, 10).
+plan narrowed_step_by_step(std::optional<std::uint32_t> budget) {
+    const auto wide = [](std::uint64_t number, const char* name, std::uint32_t count) {
+        return enter{{second, number}, {permits(name, count, 9), shared("t")}, {}};
+    };
+    return {{15s, budget},
+            {
+                at(1ms, opening(first, 1)),
+                at(2ms, opening(second, 1)),
+                at(3ms, enter{{first, 1}, {permits("s", 9, 9)}, {}}),
+                at(3ms, enter{{first, 2}, {permits("r", 9, 9)}, {}}),
+                at(4ms, wide(1, "s", 5)),
+                at(5ms, wide(2, "r", 6)),
+                at(6ms, wide(3, "s", 5)),
+                at(7ms, wide(4, "s", 7)),
+                at(8ms, wide(5, "r", 2)),
+                at(9ms, resize{"s", 4}),
+                at(9ms, resize{"r", 3}),
+                at(10ms, leave{{second, 1}, manner::clean}),
+                at(10ms, resize{"s", 6}),
+                at(11ms, renew{second}),
+                at(11ms, resize{"s", 1}),
+                at(12ms, leave{{first, 2}, manner::clean}),
+                at(13ms, pause{after(1s)}),
+                at(13ms, opening(third, 1, {waiting(permits("r", 8, 9), ticket(20ms))})),
+                at(14ms, resize{"s", std::nullopt}),
+                at(14ms, tick{}),
+                at(14ms, tick{}),
+                at(2s, tick{}),
+            }};
+}
+
 }  // namespace
 
 std::vector<kept_plan> kept_plans() {
@@ -137,6 +186,10 @@ std::vector<kept_plan> kept_plans() {
     for (const duration hold : std::vector<duration>{998ms - 1us, 998ms, 998ms + 1us})
         for (const auto budget : {std::optional<std::uint32_t>{}, std::optional{2U}})
             all.push_back({"a revocation and a hold limit are both due", revoked_and_held_too_long(hold, budget)});
+    for (const auto budget : {std::optional<std::uint32_t>{}, std::optional{1U}, std::optional{3U}}) {
+        all.push_back({"more requests than a page shows", more_than_a_page(budget)});
+        all.push_back({"waiters become too wide", narrowed_step_by_step(budget)});
+    }
     for (const closing how : {closing::left, closing::gone})
         for (const std::size_t ended_ids : {std::size_t{1}, std::size_t{100}})
             all.push_back({"copies arrive after the end of their session", late_copies(how, ended_ids)});

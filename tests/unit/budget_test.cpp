@@ -221,10 +221,10 @@ TEST_F(Budget, AClaimThatEntersWhereNobodyWaitsIsAdmittedFreeOfCharge) {  // rul
     EXPECT_EQ(tick(), "lost D");
 }
 
-TEST_F(Budget, ACommandOfASessionWhoseEndIsOwedSettlesThatEndFirst) {  // rule 4
-    const std::string ends = "ended A: expired; ended A.2: expired; ended A.3: expired; lost A; ";
+TEST_F(Budget, ASessionWhoseEndIsOwedIsDeadToEveryCommand) {  // rule 4
     const std::vector<std::pair<command, std::string>> table{
         {core::renew{session("A")}, "lost A"},
+        {core::list{session("A"), 0}, "lost A"},
         {core::close{session("A")}, "closed A"},
         {core::leave{id("A.2")}, "ended A.2: gone"},
         {core::enter{id("A.2"), {exclusive("2")}, {}}, "refused A.2: unknown session"},
@@ -235,7 +235,10 @@ TEST_F(Budget, ACommandOfASessionWhoseEndIsOwedSettlesThatEndFirst) {  // rule 4
         begin_with_budget(1);
         for (const char* n : {"1", "2", "3"}) enter(std::string{"A."} + n, {exclusive(n)});
         now += 10s;
-        EXPECT_EQ(apply(late), ends + answer);
+        EXPECT_EQ(apply(late), "ended A: expired; " + answer) << "no command costs more than the budget";
+        EXPECT_EQ(apply(late), "ended A.2: expired; " + answer);
+        EXPECT_EQ(tick(), "ended A.3: expired");
+        EXPECT_EQ(tick(), "lost A") << "told when the end is complete";
     }
 }
 
@@ -245,9 +248,11 @@ TEST_F(Budget, ThatHoldsBeforeItsEndHasBegun) {  // rule 4
     enter("A.2", {exclusive("y")});
     enter("B", {exclusive("z")});
     now += 10s;
-    EXPECT_EQ(renew("B"), "ended A: expired; ended B: expired; lost B; lost B");
-    EXPECT_EQ(tick(), "ended A.2: expired");
+    EXPECT_EQ(renew("B"), "ended A: expired; lost B");
+    EXPECT_EQ(open("B"), "ended A.2: expired; refused: unknown session") << "an id lives once";
     EXPECT_EQ(tick(), "lost A");
+    EXPECT_EQ(tick(), "ended B: expired");
+    EXPECT_EQ(tick(), "lost B");
     EXPECT_EQ(next_due(), now + 15s) << "only the ids are left to be forgotten";
 }
 
@@ -305,6 +310,109 @@ TEST_F(Budget, EndingsThatACloseOwesGoOnDuringAPauseAndAdmissionsWait) {  // rul
     EXPECT_EQ(look().sessions, 1U);
     EXPECT_EQ(next_due(), now + 5s) << "then B is owed its turn";
     EXPECT_EQ(advance(5s), "granted B");
+}
+
+// W waits with 3, V with 5, U with 4 permits and two claims; the limit becomes 2. E, with one permit, fits.
+class NarrowedBudget : public Budget {
+protected:
+    void wait_too_wide() {
+        begin_with_budget(2);
+        enter("A", {permits("s", 6, 6)});
+        enter("W", {permits("s", 3, 6)});
+        enter("V", {permits("s", 5, 6)});
+        enter("U", {permits("s", 4, 6), shared("t")});
+        enter("E", {permits("s", 1, 6)});
+    }
+};
+
+TEST_F(NarrowedBudget, AResizeEndsTheWidestFirstAndOwesTheRest) {  // rule 4, rule 10
+    wait_too_wide();
+    EXPECT_EQ(resize("s", 2), "resized s: 2; ended V: above limit; ended U: above limit")
+        << "1 for V, 2 for U, which was begun within the budget";
+    EXPECT_EQ(queue("s"), "W E");
+    EXPECT_EQ(next_due(), now);
+    EXPECT_EQ(tick(), "ended W: above limit");
+    EXPECT_EQ(queue("s"), "E");
+    EXPECT_EQ(next_due(), now + 10s);
+}
+
+TEST_F(NarrowedBudget, NothingIsAdmittedWhileItIsOwed) {  // rule 4
+    wait_too_wide();
+    resize("s", 2);
+    EXPECT_EQ(leave("A"), "ended W: above limit; ended A: left; granted E (s 0)");
+    begin_again();
+    begin_with_budget(1);
+    enter("A", {exclusive("x")});
+    enter("B", {exclusive("x")});
+    enter("C", {permits("s", 6, 6)});
+    enter("W", {permits("s", 3, 6)});
+    enter("V", {permits("s", 3, 6)});
+    EXPECT_EQ(resize("s", 2), "resized s: 2; ended V: above limit") << "of equal ones the youngest first";
+    EXPECT_EQ(leave("A"), "ended W: above limit; ended A: left");
+    EXPECT_EQ(tick(), "granted B");
+}
+
+TEST_F(NarrowedBudget, WhatWasNarrowedFirstGoesFirstAndAfterDyingSessions) {  // rule 4
+    begin_with_budget(1);
+    enter("A", {permits("s", 6, 6)});
+    enter("A.2", {permits("t", 6, 6)});
+    for (const char* each : {"U", "V"}) enter(each, {permits("t", 4, 6)});
+    for (const char* each : {"W", "X"}) enter(each, {permits("s", 4, 6)});
+    EXPECT_EQ(resize("t", 1), "resized t: 1; ended V: above limit");
+    EXPECT_EQ(resize("s", 1), "ended U: above limit; resized s: 1");
+    EXPECT_EQ(resize("t", 2), "ended X: above limit; resized t: 2");
+    EXPECT_EQ(close("A"), "ended W: above limit; closed A");
+    EXPECT_EQ(tick(), "ended A: left");
+    EXPECT_EQ(tick(), "ended A.2: left");
+}
+
+TEST_F(NarrowedBudget, AWiderLimitOrALeaveCancelsWhatIsOwed) {  // rule 4, rule 10
+    begin_with_budget(1);
+    enter("A", {permits("s", 6, 6)});
+    enter("W", {permits("s", 3, 6)});
+    enter("V", {permits("s", 4, 6)});
+    enter("U", {permits("s", 5, 6)});
+    enter("T", {permits("s", 6, 6)});
+    resize("s", 2);
+    EXPECT_EQ(queue("s"), "W V U");
+    EXPECT_EQ(resize("s", 4), "ended U: above limit; resized s: 4");
+    EXPECT_EQ(tick(), "");
+    EXPECT_EQ(next_due(), now + 10s);
+    EXPECT_EQ(queue("s"), "W V");
+    EXPECT_EQ(resize("s", 2), "resized s: 2; ended V: above limit");
+    EXPECT_EQ(next_due(), now) << "W is owed its end";
+    EXPECT_EQ(resize("s", std::nullopt), "ended W: above limit; resized s: auto");
+    enter("W.2", {permits("s", 3, 6)});
+    enter("V.2", {permits("s", 4, 6)});
+    enter("V.3", {permits("s", 4, 6)});
+    resize("s", 2);
+    EXPECT_EQ(leave("W.2"), "ended V.2: above limit; ended W.2: withdrawn");
+    EXPECT_EQ(tick(), "");
+    EXPECT_EQ(next_due(), now + 10s);
+}
+
+TEST_F(NarrowedBudget, GoesOnInAPause) {  // rule 4, rule 11
+    wait_too_wide();
+    EXPECT_EQ(pause(5s), "paused");
+    EXPECT_EQ(resize("s", 2), "resized s: 2; ended V: above limit; ended U: above limit");
+    EXPECT_EQ(next_due(), now);
+    EXPECT_EQ(tick(), "ended W: above limit");
+    EXPECT_EQ(next_due(), now + 5s);
+}
+
+TEST_F(NarrowedBudget, AReclaimOwesItAsWell) {  // rule 4, rule 11
+    begin_with_budget(1);
+    resize("s", 2);
+    pause(5s);
+    const auto waiter = [](std::uint64_t number, std::uint32_t permits) {
+        return live_request{number, {core::permits("s", permits, 6)}, 9 + number, 0, {}, {}};
+    };
+    EXPECT_EQ(open("A", {waiter(1, 3), waiter(2, 4), waiter(3, 5)}), "ended A: above limit; alive A");
+    EXPECT_EQ(the<alive>().count, 2U);
+    EXPECT_EQ(next_due(), now);
+    EXPECT_EQ(tick(), "ended A.3: above limit");
+    EXPECT_EQ(tick(), "ended A.2: above limit");
+    EXPECT_EQ(next_due(), now + 5s) << "nothing else is due in the pause";
 }
 
 TEST_F(Budget, WithoutABudgetNothingIsEverOwed) {  // rule 4

@@ -33,6 +33,10 @@ struct completed {
     using type = std::vector<request_record*> engine::*;
     friend type member(completed);
 };
+struct narrowed {
+    using type = std::pmr::map<std::uint64_t, resource_record*> engine::*;
+    friend type member(narrowed);
+};
 struct last_serial {
     using type = serial engine::*;
     friend type member(last_serial);
@@ -42,6 +46,7 @@ template struct key<deadlines, &engine::deadlines_>;
 template struct key<hold_deadlines, &engine::hold_deadlines_>;
 template struct key<owed, &engine::owed_>;
 template struct key<completed, &engine::completed_>;
+template struct key<narrowed, &engine::narrowed_>;
 template struct key<last_serial, &engine::last_serial_>;
 
 class Check : public world {
@@ -68,6 +73,12 @@ protected:
     }
     claim_record& claim_of(const std::string& name, std::size_t index = 0) { return request(name).claims()[index]; }
     resource_record& on(const std::string& name, std::size_t index = 0) { return *claim_of(name, index).resource; }
+
+    void recount(const std::string& session) {
+        std::uint64_t digest = 0;
+        for (const auto& [number, request] : session_of(session).requests) digest += request.digest();
+        session_of(session).digest = digest;
+    }
 
     // Breaks something in the story above, and looks for these words in what `check` says.
     void expect_seen(const std::string& what, const std::function<void()>& breaking) {
@@ -100,6 +111,10 @@ TEST_F(Check, SeesSessionsThatAreOutOfOrder) {
     expect_seen("lost its session", [&] { request("A").session = &session_of("B"); });
     expect_seen("lost its session", [&] { request("A").number = 2; });
     expect_seen("number that its session has not seen", [&] { session_of("A").highest = 0; });
+    expect_seen("digest is not that of its requests", [&] { ++session_of("A").digest; });
+    expect_seen("too much for its next renewal", [&] {
+        session_of("A").missed.resize(bounds::repeated + 1, ended{id("A"), end_reason::revoked, 0});
+    });
 }
 
 TEST_F(Check, ASessionAtItsDeadlineIsSeenAndOneBeforeItIsNot) {
@@ -172,6 +187,8 @@ TEST_F(Check, SeesThatAClaimWasAdmittedBeforeAnOlderOneUnlessAReclaimExplainsIt)
     request("D").unadmitted = 1;
     request("V").fence = ++of(last_serial{});
     request("V").unadmitted = 0;
+    recount("D");
+    recount("V");
     EXPECT_EQ(check(engine()), "y has admitted a claim before an older one");
     request("V").reordered = true;
     EXPECT_EQ(check(engine()), std::nullopt) << "V presented itself";
@@ -197,6 +214,17 @@ TEST_F(Check, SeesPermitsAndSlotsThatAreOutOfOrder) {
     expect_seen("lost a wide waiter", [&] { on("B").wide.clear(); });
     expect_seen("wide waiter that is gone", [&] { on("B").wide.emplace(2, ticket("B")); });
     expect_seen("can never fit", [&] { on("B").pinned = 1; });
+    expect_seen("taken for narrowed and is not", [&] { on("B").narrowed = 1; });
+    expect_seen("missing among the narrowed", [&] {
+        on("B").pinned = 1;
+        on("B").narrowed = 1;
+    });
+    expect_seen("list of narrowed resources", [&] { of(narrowed{}).emplace(1, &on("B")); });
+    expect_seen("owed their end", [&] {
+        on("B").pinned = 1;
+        on("B").narrowed = 1;
+        of(narrowed{}).emplace(1, &on("B"));
+    });
 }
 
 TEST_F(Check, TheLastPermitAndTheLastSlotBelowTheLimitAreInOrder) {  // rule 10

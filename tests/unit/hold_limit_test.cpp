@@ -11,7 +11,7 @@ TEST_F(HoldLimit, EndsARequestExactlyAtGrantPlusLimit) {  // rule 6
     EXPECT_EQ(next_due(), now + 5s);
     EXPECT_EQ(advance(5s - 1us), "");
     EXPECT_EQ(advance(1us), "ended A: hold limit");
-    EXPECT_EQ(renew("A"), "alive A") << "the session lives";
+    EXPECT_EQ(renew("A"), "ended A: hold limit; alive A") << "the session lives";
 }
 
 TEST_F(HoldLimit, IsToldWithTheGrantAsTheInstantThatEndsIt) {  // rule 6
@@ -72,7 +72,7 @@ TEST_F(HoldLimit, EndsOneRequestAndLeavesTheOthersOfItsSession) {  // rule 6
     enter("A.2", {exclusive("y")}, hold_limit(6s));
     enter("A.3", {exclusive("z")});
     EXPECT_EQ(advance(5s), "ended A: hold limit");
-    EXPECT_EQ(renew("A"), "alive A: A.2 holds, A.3 holds");
+    EXPECT_EQ(renew("A"), "ended A: hold limit; alive A: A.2 holds, A.3 holds");
     EXPECT_EQ(advance(1s), "ended A.2: hold limit");
 }
 

@@ -68,7 +68,7 @@ TEST_F(Liveness, ARenewalAnswersWhichRequestsAreAlive) {  // rule 5
     EXPECT_EQ(renew("A"), "alive A: A holds, A.3 waits, A.12 holds");
     const std::vector<request_state> expected{
         {1, ticket("A"), fence("A")}, {3, ticket("A.3"), 0}, {12, ticket("A.12"), fence("A.12")}};
-    EXPECT_EQ(the<alive>().requests, expected);
+    EXPECT_EQ(requests("A"), expected);
 }
 
 TEST_F(Liveness, ARenewalOfAnUnknownSessionSaysThatItIsLost) {  // rule 5

@@ -14,7 +14,7 @@ TEST_F(Conflict, OfTwoExclusiveGrantsTheLargerFenceWinsWhenItComesSecond) {  // 
     EXPECT_EQ(the<ended>(), (ended{id("A"), end_reason::superseded, 20}));
     EXPECT_EQ(holders("x"), "B");
     EXPECT_EQ(resource("x")->mark, std::nullopt) << "no mark is left";
-    EXPECT_EQ(renew("A"), "alive A") << "its session lives";
+    EXPECT_EQ(renew("A"), "ended A: superseded; alive A") << "its session lives";
 }
 
 TEST_F(Conflict, OfTwoExclusiveGrantsTheLargerFenceWinsWhenItComesFirst) {  // rule 11

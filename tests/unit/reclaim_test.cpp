@@ -136,7 +136,7 @@ TEST_F(Reclaim, AWaiterThatWasNeverToldItsTicketKeepsTheRecordedOne) {  // rule 
     live_request presented = as_waiter("B");
     presented.ticket = 0;
     open("B", {presented});
-    EXPECT_EQ(the<alive>().requests, (std::vector<request_state>{{1, ticket("B"), 0}}));
+    EXPECT_EQ(requests("B"), (std::vector<request_state>{{1, ticket("B"), 0}}));
     EXPECT_EQ(queue("x"), "B C");
 }
 

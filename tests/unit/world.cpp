@@ -79,6 +79,10 @@ std::string world::leave(const std::string& request, manner manner) { return app
 
 std::string world::renew(const std::string& session) { return apply(core::renew{this->session(session)}); }
 
+std::string world::list(const std::string& session, std::uint64_t after) {
+    return apply(core::list{this->session(session), after});
+}
+
 std::string world::close(const std::string& session, closing how) {
     return apply(core::close{this->session(session), how});
 }
@@ -147,9 +151,37 @@ void world::remember(const event& event) {
     } else if (const auto* waits = std::get_if<queued>(&event.what)) {
         known_[name_of(waits->request)].ticket = waits->ticket;
     } else if (const auto* lives = std::get_if<alive>(&event.what)) {
-        for (const request_state& request : lives->requests)
+        for (const request_state& request : requests_then(*lives))
             known_[name_of(request_id{lives->session, request.number})].ticket = request.ticket;
     }
+}
+
+std::vector<request_state> world::requests_of(const session_id& session) const {
+    std::vector<request_state> all;
+    for (bool more = true; more;) {
+        const auto events = engine_->apply(core::list{session, all.empty() ? 0 : all.back().number}, now);
+        const auto* page = events.size() == 1 ? std::get_if<listed>(&events.front().what) : nullptr;
+        if (page == nullptr) {
+            ADD_FAILURE() << "`list` was not answered by one page";
+            return all;
+        }
+        all.insert(all.end(), page->requests.begin(), page->requests.end());
+        more = page->more && !page->requests.empty();
+    }
+    return all;
+}
+
+// Grants of a step are told after `alive`.
+std::vector<request_state> world::requests_then(const alive& told) const {
+    if (options_.budget) return {};
+    std::vector<request_state> all = requests_of(told.session);
+    for (request_state& each : all)
+        for (const event& event : events_)
+            if (const auto* grant = std::get_if<granted>(&event.what);
+                grant != nullptr && grant->request == request_id{told.session, each.number})
+                each.fence = 0;
+    EXPECT_EQ(all.size(), told.count);
+    return all;
 }
 
 std::string world::words(const event& event) const {
@@ -174,10 +206,18 @@ std::string world::words(const event& event) const {
         std::string operator()(const session_lost& told) const { return "lost " + in.name_of(told.session); }
         std::string operator()(const alive& told) const {
             std::vector<std::string> requests;
-            for (const request_state& each : told.requests)
+            for (const request_state& each : in.requests_then(told))
                 requests.push_back(in.name_of(request_id{told.session, each.number}) +
                                    (each.fence != 0 ? " holds" : " waits"));
             return "alive " + in.name_of(told.session) + (requests.empty() ? "" : ": " + joined(requests, ", "));
+        }
+        std::string operator()(const listed& told) const {
+            std::vector<std::string> requests;
+            for (const request_state& each : told.requests)
+                requests.push_back(in.name_of(request_id{told.session, each.number}) +
+                                   (each.fence != 0 ? " holds" : " waits"));
+            return "listed " + in.name_of(told.session) + (requests.empty() ? "" : ": " + joined(requests, ", ")) +
+                   (told.more ? ", more" : "");
         }
         std::string operator()(const closed& told) const { return "closed " + in.name_of(told.session); }
         std::string operator()(const revoking& told) const {

@@ -5,6 +5,9 @@
 //     EXPECT_EQ(enter("B", {shared("x")}), "queued B");
 //     EXPECT_EQ(leave("A"), "ended A: left; granted B");
 //
+// After `alive` the world lists the session's requests, unless the engine has a budget, and says what they do:
+// "alive A: A holds, A.2 waits".
+//
 // "A" is the first request of session A, "A.2" its second. A session opens by itself when it first enters, with a ttl
 // of 10 s and its name as its label. The world remembers what it was told, as clients do, so that a session can
 // present its requests again: `open("A", {live("A")})`.
@@ -58,6 +61,7 @@ protected:
     std::string enter(const std::string& request, std::vector<claim> claims, enter_options options = {});
     std::string leave(const std::string& request, manner manner = manner::clean);
     std::string renew(const std::string& session);
+    std::string list(const std::string& session, std::uint64_t after = 0);
     std::string close(const std::string& session, closing how = closing::left);
     std::string tick();
     std::string revoke(const std::string& resource, const std::string& request, const std::string& note = "",
@@ -77,6 +81,9 @@ protected:
     serial fence(const std::string& request) const { return known_.at(request).fence; }
     live_request live(const std::string& request) const { return known_.at(request); }
     live_request as_waiter(const std::string& request) const;
+
+    // What `list` shows of a session now, all pages. Without a budget, asking changes nothing.
+    std::vector<request_state> requests(const std::string& session) { return requests_of(this->session(session)); }
 
     // The last step's events; `the<granted>()` is its only one of that kind.
     const std::vector<event>& events() const { return events_; }
@@ -98,6 +105,8 @@ private:
     std::string name_of(const session_id& session) const { return names_.at(session); }
     std::string name_of(const request_id& request) const;
     std::string words(const event& event) const;
+    std::vector<request_state> requests_of(const session_id& session) const;
+    std::vector<request_state> requests_then(const alive& told) const;
     void remember(const event& event);
 
     engine_options options_;

@@ -34,6 +34,10 @@ void dialect_session::perform(const tagged_command& each) {
         if (renew->session == id_) return renew_all(tag);
         return teller_.reply(tag, {event(refused{{}, refusal::unknown_session})});
     }
+    if (const auto* list = std::get_if<protocol::list>(&each.command)) {
+        if (list->session == id_) return this->list(tag, *list);
+        return teller_.reply(tag, {event(session_lost{list->session})});
+    }
     teller_.fail(tag, errc::unsupported);  // operators have no say in these protocols
 }
 
@@ -142,10 +146,25 @@ void dialect_session::renewed(const std::shared_ptr<round>& round, const record_
 void dialect_session::finish(const std::shared_ptr<round>& round) {
     if (--round->missing != 0) return;
     if (round->error) return teller_.fail(round->tag, round->error);
-    alive alive{id_, talk_.now() + dialect_.pace().ttl, {}};
-    for (const auto& [number, record] : records_)
-        if (record->phase != phase::leaving) alive.requests.push_back({number, record->ticket, record->fence});
+    alive alive{id_, talk_.now() + dialect_.pace().ttl, 0, 0};
+    for (const auto& [number, record] : records_) {
+        if (record->phase == phase::leaving) continue;
+        ++alive.count;
+        alive.digest += request_digest(number, record->fence, std::nullopt);
+    }
     teller_.reply(round->tag, {event(std::move(alive))});
+}
+
+void dialect_session::list(command_tag tag, const protocol::list& command) {
+    protocol::listed page{id_, command.after, {}, false};
+    for (auto next = records_.upper_bound(command.after); next != records_.end(); ++next) {
+        const auto& [number, record] = *next;
+        if (record->phase == phase::leaving) continue;
+        page.more = page.requests.size() == bounds::page;
+        if (page.more) break;
+        page.requests.push_back({number, record->ticket, record->fence});
+    }
+    teller_.reply(tag, {event(std::move(page))});
 }
 
 // ---- what waits ----
@@ -296,7 +315,7 @@ void dialect_session::name_ours(listing& listing) const {
     for (const auto& [number, record] : records_)
         for (const std::string& name : record->turn->names())
             ours.emplace(std::pair{record->claim.resource, name}, record.get());
-    for (listed& each : listing.requests) {
+    for (dialects::listed& each : listing.requests) {
         const auto found = ours.find({each.resource, each.who});
         if (found == ours.end()) continue;
         each.who = label_;

@@ -85,6 +85,7 @@ private:
     void leave(command_tag tag, const protocol::leave& command);
     void open(command_tag tag, const protocol::open& command);
     void close(command_tag tag, const protocol::close& command);
+    void list(command_tag tag, const protocol::list& command);
     void renew_all(command_tag tag);
     void renewed(const std::shared_ptr<round>& round, const record_ptr& record, const outcome& outcome);
     void finish(const std::shared_ptr<round>& round);

@@ -149,6 +149,11 @@ struct writer_of_arguments {
         return script::leave;
     }
     script operator()(const renew&) const { return script::renew; }
+    script operator()(const list& command) const {  // the scripts have no such command yet: wrong arguments, refused
+        out.add(command.after);
+        out.add("list");
+        return script::renew;
+    }
     script operator()(const close& command) const {
         out.add(command.how == closing::left ? "l" : "g");
         return script::close;

@@ -57,9 +57,10 @@ granted read_granted(text_reader& from, const session_id& session) {
 }
 
 alive read_alive(text_reader& from, const session_id& session) {
-    alive event{session, from.instant(), {}, from.letter() == '+'};
-    event.requests.resize(from.count(35));
-    for (request_state& request : event.requests) {
+    alive event{session, from.instant(), 0, 0, from.letter() == '+'};
+    event.count = from.count(35);
+    for (std::uint64_t i = 0; i < event.count && !from.failed(); ++i) {
+        request_state request;
         request.number = from.number<std::uint64_t>();
         request.ticket = from.digits();
         request.fence = from.digits();
@@ -68,8 +69,8 @@ alive read_alive(text_reader& from, const session_id& session) {
             request.revoked = from.instant();
         else if (revoked != '-')
             from.fail();
+        event.digest += request_digest(request);
     }
-    std::ranges::sort(event.requests, {}, &request_state::number);
     return event;
 }
 

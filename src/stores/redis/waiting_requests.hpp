@@ -23,9 +23,7 @@ public:
             if (const auto* ended = std::get_if<protocol::ended>(&event.what)) numbers_.erase(ended->request.number);
             if (const auto* alive = std::get_if<protocol::alive>(&event.what)) {
                 of_all = true;
-                numbers_.clear();
-                for (const protocol::request_state& state : alive->requests)
-                    if (state.fence == 0) numbers_.insert(state.number);
+                if (alive->count == 0) numbers_.clear();
             }
             if (std::holds_alternative<protocol::session_lost>(event.what)) numbers_.clear();
         }

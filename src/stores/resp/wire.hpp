@@ -11,6 +11,7 @@
 //   BATON.ENTER session number nowait|wait hold_us|- bound|- claims
 //   BATON.LEAVE session number clean|keep|unclean
 //   BATON.RENEW session
+//   BATON.LIST session after
 //   BATON.CLOSE session left|gone
 //   BATON.REVOKE resource ticket note now|asked
 //   BATON.MEND resource
@@ -42,7 +43,7 @@
 namespace baton::resp {
 
 /// Grows whenever agent and client of different versions would misunderstand each other.
-inline constexpr std::uint64_t wire_version = 2;
+inline constexpr std::uint64_t wire_version = 3;
 
 struct hello {
     std::uint64_t version = wire_version;

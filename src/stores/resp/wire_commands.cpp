@@ -82,6 +82,9 @@ void write(std::string& out, const leave& command) {
     words{out, "BATON.LEAVE"}.add(command.request).add(name(command.manner));
 }
 void write(std::string& out, const renew& command) { words{out, "BATON.RENEW"}.add(command.session); }
+void write(std::string& out, const list& command) {
+    words{out, "BATON.LIST"}.add(command.session).add(command.after);
+}
 void write(std::string& out, const close& command) {
     words{out, "BATON.CLOSE"}.add(command.session).add(command.how == closing::left ? "left" : "gone");
 }
@@ -156,6 +159,7 @@ command read_enter(reader& from) {
 }
 command read_leave(reader& from) { return leave{from.request(), enumerator(from, manner::unclean, name)}; }
 command read_renew(reader& from) { return renew{from.session()}; }
+command read_list(reader& from) { return list{from.session(), from.number<std::uint64_t>()}; }
 command read_close(reader& from) {
     return close{from.session(), from.one_of("left", "gone") ? closing::left : closing::gone};
 }
@@ -211,6 +215,7 @@ constexpr row rows[] = {
     {"BATON.ENTER", as_request<read_enter>},
     {"BATON.LEAVE", as_request<read_leave>},
     {"BATON.RENEW", as_request<read_renew>},
+    {"BATON.LIST", as_request<read_list>},
     {"BATON.OPEN", as_request<read_open>},
     {"BATON.CLOSE", as_request<read_close>},
     {"BATON.REVOKE", as_request<read_revoke>},

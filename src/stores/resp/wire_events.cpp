@@ -52,10 +52,18 @@ public:
         put(event.session);
     }
     void operator()(const alive& event) {
-        begin("alive", 4);
+        begin("alive", 5);
         put(event.session);
         put(event.deadline);
         write_.boolean(event.settled);
+        write_.number(event.count);
+        write_.number(event.digest);
+    }
+    void operator()(const listed& event) {
+        begin("listed", 4);
+        put(event.session);
+        write_.number(event.after);
+        write_.boolean(event.more);
         write_.array(event.requests.size());
         for (const request_state& request : event.requests) {
             write_.array(4);
@@ -172,9 +180,15 @@ ended read_ended(reader& from) {
             from.number<serial>()};
 }
 alive read_alive(reader& from) {
-    alive alive{from.session(), from.instant(), {}, from.flag()};
-    alive.requests = read_list<request_state>(from, read_state);
+    alive alive{from.session(), from.instant(), 0, 0, from.flag()};
+    alive.count = from.number<std::uint64_t>();
+    alive.digest = from.number<std::uint64_t>();
     return alive;
+}
+listed read_listed(reader& from) {
+    listed listed{from.session(), from.number<std::uint64_t>(), {}, from.flag()};
+    listed.requests = read_list<request_state>(from, read_state);
+    return listed;
 }
 
 decltype(event::what) read_what(const std::string& name, reader& from) {
@@ -184,6 +198,7 @@ decltype(event::what) read_what(const std::string& name, reader& from) {
     if (name == "ended") return read_ended(from);
     if (name == "session_lost") return session_lost{from.session()};
     if (name == "alive") return read_alive(from);
+    if (name == "listed") return read_listed(from);
     if (name == "closed") return closed{from.session()};
     if (name == "revoking") return revoking{from.request(), from.text(), from.instant()};
     if (name == "mended") return mended{from.text(), read_mark(from)};
