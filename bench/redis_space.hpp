@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -52,7 +53,7 @@ public:
 
     [[nodiscard]] redis::server_line& line() { return line_; }
     [[nodiscard]] pid_t process() const { return server_.process(); }
-    [[nodiscard]] lineage lineage_of() const { return lineage_; }
+    [[nodiscard]] lineage current_lineage() const { return lineage_; }
     /// No other request has this number.
     [[nodiscard]] std::uint64_t next_number() { return ++number_; }
 
@@ -70,6 +71,7 @@ public:
 
     /// Sends the batch and reads its answers. With a letter given, it must stand behind the head of each.
     void run(char letter = '\0') {
+        total_.reset();
         line_.send(batch_);
         batch_.clear();
         for (; count_ > 0; --count_) check(line_.answer(), letter);
@@ -84,24 +86,25 @@ public:
     /// How often each Redis command ran inside of the scripts since `run_timed` began.
     [[nodiscard]] std::map<std::string, double> commands_inside() { return inner_commands(stats()); }
 
-    /// One call, to the microsecond.
+    /// One call, to the microsecond. `bytes` is one command as it is sent.
+    timed_answer ask_timed(std::string bytes, char letter = '\0') {
+        redis::server_line::encode(bytes, {"INFO", "commandstats"});
+        if (!total_) total_ = script_totals(stats()).microseconds;
+        line_.send(bytes);
+        timed_answer result{-*total_, line_.answer()};
+        total_ = script_totals(line_.answer().text).microseconds;
+        check(result.answer, letter);
+        result.microseconds += *total_;
+        return result;
+    }
     timed_answer ask_timed(const redis::script_call& call, char letter = '\0') {
         std::string bytes;
         encode(bytes, call);
-        redis::server_line::encode(bytes, {"INFO", "commandstats"});
-        const double before = total_;
-        line_.send(bytes);
-        timed_answer result{0, line_.answer()};
-        total_ = script_totals(line_.answer().text).microseconds;
-        check(result.answer, letter);
-        result.microseconds = total_ - before;
-        return result;
+        return ask_timed(std::move(bytes), letter);
     }
     timed_answer ask_timed(const protocol::command& command, char letter = '\0') {
         return ask_timed(redis::call_of(name, lineage_, command), letter);
     }
-    /// Before the first `ask_timed` after a batch.
-    void begin_timing() { total_ = script_totals(stats()).microseconds; }
 
     [[nodiscard]] double used_memory() {
         const std::string info = line_.ask({"INFO", "memory"}).text;
@@ -122,7 +125,7 @@ private:
     std::uint64_t number_ = 0;
     std::string batch_;
     std::size_t count_ = 0;
-    double total_ = 0;  // the server's time for all calls so far, in us
+    std::optional<double> total_;  // the server's time for all calls so far, in us; none: read it
 };
 
 }  // namespace baton::bench
