@@ -1,233 +1,263 @@
-// What the scripts cost inside of a real server, as paired ratios to `cad`, the compare-and-delete script that ends the
-// classic lock: microseconds of the server's own accounts (INFO commandstats), so that neither socket nor client
-// counts. Exits 1 if a target is missed.
-#include <cstdint>
-#include <memory>
+// What Baton's calls cost inside of a real server, as paired ratios. The floor is `cad`, the compare-and-delete script
+// that ends the classic lock; that of `leave` is a script of the same Redis commands without any rules. Exits 1 if a
+// target is missed.
+#include <array>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/cad.hpp"
-#include "private_server.hpp"
 #include "ratios.hpp"
-#include "server_line.hpp"
-#include "stores/redis/script_reply.hpp"
+#include "redis_space.hpp"
 
 namespace baton::bench {
 namespace {
 
 using namespace protocol;
-using redis::server_line;
 
 constexpr std::size_t plays = 400;     // a round; fewer overstate the cost
-constexpr std::size_t sessions = 400;  // that play in turn, so that each holds one thing
+constexpr std::size_t sessions = 400;  // that call in turn, so that each holds one request
 
-std::string name_of(std::size_t index) {
-    std::string digits = std::to_string(index);
-    return "resource/" + std::string(11 - digits.size(), '0') + digits;
+/// The Redis commands of `leave` for the only claimant of one exclusive name (src/stores/redis/lua/leave.lua, form X).
+/// The benchmark checks that they are the same commands, so a change of the layout has to change them here.
+/// KEYS and ARGV are those of `bare_leave_words`.
+constexpr std::string_view bare_leave = R"lua(
+local call = redis.call
+call('TIME')
+call('HGET', KEYS[2], ARGV[1])
+call('HMGET', KEYS[1], '', ARGV[2])
+call('HDEL', KEYS[2], ARGV[1])
+return call('HDEL', KEYS[1], ARGV[2])
+)lua";
+
+std::vector<std::string> bare_leave_words(const std::string& digest, const request_id& request,
+                                          const std::string& name) {
+    const std::string prefix = redis::prefix_of(redis_space::name);
+    const std::string session = prefix + "s:" + redis::to_bytes(request.session);
+    return {"EVALSHA", digest, "2", prefix + "m", session, std::to_string(request.number), name};
 }
 
-void require(bool as_expected, const std::string& what) {
-    if (as_expected) return;
-    std::fprintf(stderr, "the scene is not what it should be: %s\n", what.c_str());
-    std::exit(1);
-}
-
+/// Requests that are entered and left again, and the floors beside them.
 class scene {
 public:
-    explicit scene(const redis_tests::server_program& program)
-        : server_{{.program = program}}, line_{server_.at().path} {
-        for (const redis::script_text& script : redis::all_scripts())
-            line_.ask({"SCRIPT", "LOAD", std::string{script.text}});
-        cad_digest_ = line_.ask({"SCRIPT", "LOAD", std::string{cad}}).text;
-        std::string out;
-        encode(out, redis::hello_call("bench", {std::chrono::hours{1}, {}, false}));
-        line_.send(out);
-        const auto answer = redis::decode_answer(line_.answer().text, {});
-        require(answer.has_value(), "hello is answered");
-        lineage_ = answer->head.lineage;
+    explicit scene(const redis_tests::server_program& program) : space_{program} {
+        cad_digest_ = load(cad);
+        bare_leave_digest_ = load(bare_leave);
         for (std::size_t i = 0; i < sessions; ++i) open(i);
-        play_all();
+        space_.run();
         // Names and keys beside those that are played, so that tables neither grow nor shrink while they are.
-        std::string others;
         for (std::size_t i = 0; i < 2'000; ++i) {
-            enter(0, {name_of(1'000'000 + i)});
-            server_line::encode(others, {"SET", name_of(i + plays), "v"});
+            enter(0, exclusive(name_of(1'000'000 + i)));
+            space_.add_words({"SET", name_of(i + plays), "v"});
         }
-        play_all();
-        line_.send(others);
-        for (std::size_t i = 0; i < 2'000; ++i) (void)line_.answer();
+        space_.run();
+        entered_.clear();
     }
 
-    // Each puts a command on the list.
+    [[nodiscard]] redis_space& space() { return space_; }
+
+    // Each puts a call into the batch.
     void open(std::size_t session) {
-        add(protocol::open{id_of(session), std::chrono::hours{1}, "host.example/job:123", 1, 0, {}});
+        space_.add(protocol::open{id_of(session), std::chrono::hours{1}, "host.example/job:123", 1, 0, {}});
     }
-    void enter(std::size_t session, const std::vector<std::string>& names) {
-        std::vector<claim> claims;
-        for (const std::string& name : names) claims.push_back({name, claim_mode::exclusive, 0, 0});
-        entered_.emplace_back(session, ++number_);
-        add(protocol::enter{{id_of(session), number_}, std::move(claims), {}});
+    void enter(std::size_t session, const claims& wanted, enter_options options = {}) {
+        entered_.push_back({id_of(session), space_.next_number()});
+        space_.add(protocol::enter{entered_.back(), wanted.list(), options});
     }
-    void renew(std::size_t session) { add(protocol::renew{id_of(session)}); }
-    /// Of everything that was entered since the last time, oldest first.
+    /// Of what was entered and not left yet, the oldest first.
     void leave(std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i)
-            add(protocol::leave{{id_of(entered_[i].first), entered_[i].second}, manner::clean});
-        entered_.erase(entered_.begin(), entered_.begin() + static_cast<std::ptrdiff_t>(count));
+        for (const request_id& request : take(count)) space_.add(protocol::leave{request, manner::clean});
     }
-    void forget_entered() { entered_.clear(); }
-
-    /// Plays the list; what one command cost the server, in ns.
-    double cost() {
-        line_.ask({"CONFIG", "RESETSTAT"});
-        play_all();
-        const std::string stats = line_.ask({"INFO", "commandstats"}).text;
-        const std::size_t at = stats.find("cmdstat_evalsha:");
-        const auto field = [&](const char* name) {
-            return std::stod(stats.substr(stats.find(name, at) + std::string_view{name}.size()));
-        };
-        return 1'000 * field("usec=") / field("calls=");
-    }
-    /// All is what it should be: each answer has this letter behind its head.
-    void expect(char letter) { expected_ = letter; }
-
-    void play_all() {
-        line_.send(out_);
-        for (; count_ > 0; --count_) {
-            const resp::value answer = line_.answer();
-            require(answer.kind == resp::kind::bulk || answer.kind == resp::kind::number, answer.text);
-            if (expected_ != '\0') require(answer.text.size() > 64 && answer.text[64] == expected_, answer.text);
-        }
-        out_.clear();
-        expected_ = '\0';
+    /// The same by the bare commands: each holds one exclusive name, that of its place in the list.
+    void leave_bare(std::size_t count) {
+        std::size_t place = 0;
+        for (const request_id& request : take(count))
+            space_.add_words(bare_leave_words(bare_leave_digest_, request, name_of(place++)));
     }
 
     double cad_cost() {
-        std::string keys;
-        for (std::size_t i = 0; i < plays; ++i) server_line::encode(keys, {"SET", name_of(i), "v"});
-        line_.send(keys);
-        for (std::size_t i = 0; i < plays; ++i) (void)line_.answer();
-        for (std::size_t i = 0; i < plays; ++i) {
-            server_line::encode(out_, {"EVALSHA", cad_digest_, "1", name_of(i), "v"});
-            ++count_;
-        }
-        return cost();
-    }
-
-    double used_memory() {
-        const std::string info = line_.ask({"INFO", "memory"}).text;
-        return std::stod(info.substr(info.find("used_memory:") + 12));
+        for (std::size_t i = 0; i < plays; ++i) space_.add_words({"SET", name_of(i), "v"});
+        space_.run();
+        for (std::size_t i = 0; i < plays; ++i) space_.add_words({"EVALSHA", cad_digest_, "1", name_of(i), "v"});
+        return space_.run_timed();
     }
 
 private:
-    static session_id id_of(std::size_t session) { return {0x9e3779b97f4a7c15ULL * (session + 1), ~session}; }
-    void add(const command& command) {
-        encode(out_, redis::call_of("bench", lineage_, command));
-        ++count_;
+    std::string load(std::string_view script) {
+        return space_.line().ask({"SCRIPT", "LOAD", std::string{script}}).text;
+    }
+    std::vector<request_id> take(std::size_t count) {
+        const auto end = entered_.begin() + static_cast<std::ptrdiff_t>(count);
+        std::vector<request_id> taken{entered_.begin(), end};
+        entered_.erase(entered_.begin(), end);
+        return taken;
     }
 
-    redis_tests::private_server server_;
-    server_line line_;
+    redis_space space_;
     std::string cad_digest_;
-    lineage lineage_ = 0;
-    std::uint64_t number_ = 0;
-    std::vector<std::pair<std::size_t, std::uint64_t>> entered_;
-    std::string out_;
-    std::size_t count_ = 0;
-    char expected_ = '\0';
+    std::string bare_leave_digest_;
+    std::vector<request_id> entered_;
 };
 
-void enter_round(scene& scene, std::size_t claims) {
-    for (std::size_t i = 0; i < plays; ++i) {
-        std::vector<std::string> names;
-        for (std::size_t claim = 0; claim < claims; ++claim) names.push_back(name_of(i * claims + claim));
-        scene.enter(i % sessions, names);
-    }
-    scene.expect('g');
-}
-
-void show(scene& scene, const std::string& what, double target, const std::function<double()>& subject) {
+void compare_to_cad(scene& scene, const std::string& what, std::optional<double> target,
+                    const std::function<double()>& subject) {
     compare(
         what.c_str(), [&] { return scene.cad_cost(); }, subject, target);
 }
 
-void show_uncontended(scene& scene, std::size_t claims, double enter_target, double leave_target) {
-    const std::string which = claims == 1 ? "" : " of " + std::to_string(claims) + " claims";
-    show(scene, "enter" + which, enter_target, [&] {
-        enter_round(scene, claims);
-        const double cost = scene.cost();
+/// A request that nothing is in the way of.
+struct request_kind {
+    const char* what;
+    claims (*wanted)(std::size_t request);
+    enter_options options;
+    std::optional<double> enter_target;
+    std::optional<double> leave_target;
+};
+
+void add_enters(scene& scene, const request_kind& kind) {
+    for (std::size_t i = 0; i < plays; ++i) scene.enter(i % sessions, kind.wanted(i), kind.options);
+}
+
+double leave_cost(scene& scene, const request_kind& kind) {
+    add_enters(scene, kind);
+    scene.space().run('g');
+    scene.leave(plays);
+    return scene.space().run_timed('e');
+}
+
+void show_uncontended(scene& scene, const request_kind& kind) {
+    compare_to_cad(scene, std::string{"enter, "} + kind.what, kind.enter_target, [&] {
+        add_enters(scene, kind);
+        const double cost = scene.space().run_timed('g');
         scene.leave(plays);
-        scene.play_all();
+        scene.space().run('e');
         return cost;
     });
-    show(scene, "leave" + which, leave_target, [&] {
-        enter_round(scene, claims);
-        scene.play_all();
-        scene.leave(plays);
-        scene.expect('e');
-        return scene.cost();
-    });
+    compare_to_cad(scene, std::string{"leave, "} + kind.what, kind.leave_target,
+                   [&] { return leave_cost(scene, kind); });
+}
+
+constexpr request_kind one_exclusive{"one exclusive", [](std::size_t i) { return exclusive(name_of(i)); }, {}, 3, {}};
+constexpr std::array<request_kind, 6> other_kinds{{
+    {"one shared", [](std::size_t i) { return shared(name_of(i)); }, {}, 4.5, 4},
+    {"one permit of 8",
+     [](std::size_t i) {
+         return permits(name_of(i), {1, 8});
+     },
+     {},
+     4.5,
+     4},
+    {"nowait", [](std::size_t i) { return exclusive(name_of(i)); }, {.nowait = true}, 4, {}},
+    {"with a hold limit",
+     [](std::size_t i) { return exclusive(name_of(i)); },
+     {.hold_limit = std::chrono::hours{1}},
+     4,
+     {}},
+    {"exclusive, shared and permit",
+     [](std::size_t i) {
+         return exclusive(name_of(3 * i)) & shared(name_of(3 * i + 1)) & permits(name_of(3 * i + 2), {1, 8});
+     },
+     {},
+     9,
+     8},
+    {"four exclusive",
+     [](std::size_t i) {
+         return exclusive(name_of(4 * i), name_of(4 * i + 1), name_of(4 * i + 2), name_of(4 * i + 3));
+     },
+     {},
+     {},
+     {}},
+}};
+
+std::string text_of(const std::map<std::string, double>& commands) {
+    std::string text;
+    for (const auto& [command, calls] : commands) text += " " + command + " " + std::to_string(calls / plays);
+    return text;
+}
+
+void show_bare_leave(scene& scene) {
+    std::map<std::string, double> bare_commands;
+    std::map<std::string, double> commands;
+    const auto floor = [&] {
+        add_enters(scene, one_exclusive);
+        scene.space().run('g');
+        scene.leave_bare(plays);
+        const double cost = scene.space().run_timed();
+        bare_commands = scene.space().commands_inside();
+        return cost;
+    };
+    const auto subject = [&] {
+        const double cost = leave_cost(scene, one_exclusive);
+        commands = scene.space().commands_inside();
+        require(commands == bare_commands,
+                "leave calls" + text_of(commands) + ", bare_leave calls" + text_of(bare_commands));
+        return cost;
+    };
+    compare("leave, one exclusive / its bare commands", floor, subject, 1.2);
 }
 
 void show_contended(scene& scene) {
+    redis_space& space = scene.space();
     const auto fill = [&](std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i) scene.enter(i % sessions, {"contended"});
+        for (std::size_t i = 0; i < count; ++i) scene.enter(i % sessions, exclusive("contended"));
     };
-    compare(
-        "enter behind others", [&] { return scene.cad_cost(); },
-        [&] {
-            fill(1);
-            scene.play_all();
-            fill(plays);
-            scene.expect('q');
-            const double cost = scene.cost();
-            scene.leave(plays + 1);
-            scene.play_all();
-            return cost;
-        },
-        {});
-    show(scene, "leave with a hand-off", 5.5, [&] {
+    compare_to_cad(scene, "enter behind others", {}, [&] {
+        fill(1);
+        space.run('g');
+        fill(plays);
+        const double cost = space.run_timed('q');
+        scene.leave(plays + 1);
+        space.run();
+        return cost;
+    });
+    compare_to_cad(scene, "leave with a hand-off", 4, [&] {
         fill(plays + 1);
-        scene.play_all();
+        space.run();
         scene.leave(plays);
-        const double cost = scene.cost();
+        const double cost = space.run_timed();
         scene.leave(1);
-        scene.play_all();
+        space.run();
         return cost;
     });
 }
 
 void show_renewals(scene& scene) {
+    redis_space& space = scene.space();
     const auto renew_all = [&] {
-        for (std::size_t i = 0; i < plays; ++i) scene.renew(1 + i % (sessions - 1));
-        scene.expect('a');
-        return scene.cost();
+        for (std::size_t i = 0; i < plays; ++i) space.add(renew{id_of(1 + i % (sessions - 1))});
+        return space.run_timed('a');
     };
-    show(scene, "renew, nothing held", 2.5, renew_all);
-    for (std::size_t i = 0; i < sessions; ++i) scene.enter(i, {name_of(i)});
-    scene.play_all();
-    compare("renew, one lock held", [&] { return scene.cad_cost(); }, renew_all, {});
+    compare_to_cad(scene, "renew, nothing held", 2.5, renew_all);
+    for (std::size_t i = 0; i < sessions; ++i) scene.enter(i, exclusive(name_of(i)));
+    space.run('g');
+    compare_to_cad(scene, "renew, one lock held", 2.5, renew_all);
     scene.leave(sessions);
-    scene.play_all();
+    space.run('e');
 }
 
 void show_memory(scene& scene) {
     constexpr std::size_t waiters = 20'000;
+    redis_space& space = scene.space();
     const auto report = [&](const char* what, double bytes, double target) {
         std::printf("%-52s %8.0f bytes, target %.0f", what, bytes, target);
         verdict(bytes, target);
     };
-    double before = scene.used_memory();
+    double before = space.used_memory();
     for (std::size_t i = 0; i < waiters; ++i) {
         scene.open(sessions + i);
-        scene.enter(sessions + i, {"crowded"});
+        scene.enter(sessions + i, exclusive("crowded"));
     }
-    scene.play_all();
-    report("one of 20,000 waiters, with a session each", (scene.used_memory() - before) / waiters, 500);
-    before = scene.used_memory();
-    for (std::size_t i = 0; i < waiters; ++i) scene.enter(sessions + i, {"crowded"});
-    scene.play_all();
-    report("a further wait of the same session", (scene.used_memory() - before) / waiters, 200);
+    space.run();
+    report("one of 20,000 waiters, with a session each", (space.used_memory() - before) / waiters, 500);
+    before = space.used_memory();
+    for (std::size_t i = 0; i < waiters; ++i) scene.enter(sessions + i, exclusive("crowded"));
+    space.run();
+    report("a further wait of the same session", (space.used_memory() - before) / waiters, 200);
 }
 
 }  // namespace
@@ -240,13 +270,18 @@ int main(int count, char** arguments) {
         std::puts("no server to measure: Debian's redis-tools contains one");
         return 0;
     }
-    scene scene{*program};
-    scene.forget_entered();
-    print_head("microseconds of the server, floor: cad");
-    show_uncontended(scene, 1, 4, 2.3);
-    show_contended(scene);
-    show_uncontended(scene, 4, 7, 4.5);
-    show_renewals(scene);
-    show_memory(scene);
+    try {
+        scene scene{*program};
+        print_head("microseconds of the server, floor: cad unless another is named");
+        show_uncontended(scene, one_exclusive);
+        show_bare_leave(scene);
+        for (const request_kind& kind : other_kinds) show_uncontended(scene, kind);
+        show_contended(scene);
+        show_renewals(scene);
+        show_memory(scene);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
     return failed ? 1 : 0;
 }

@@ -51,6 +51,7 @@ resp::value server_line::next() {
     std::array<char, 65536> buffer{};
     for (;;) {
         if (auto value = decoder_.next()) return std::move(*value);
+        if (decoder_.fault() != resp::fault::none) fail("decode", EBADMSG);
         const auto count = ::recv(socket_, buffer.data(), buffer.size(), 0);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) fail("recv", count < 0 ? errno : ECONNRESET);

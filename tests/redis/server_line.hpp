@@ -29,7 +29,8 @@ private:
     resp::value next();
 
     int socket_ = -1;
-    resp::decoder decoder_;
+    // A renewal of 30,000 requests is answered with more than 1 MB.
+    resp::decoder decoder_{resp::bounds{.bulk = 64U << 20U, .values = 1U << 22U, .message = 256U << 20U}};
     std::vector<resp::value> pushed_;
 };
 

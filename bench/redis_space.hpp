@@ -1,0 +1,131 @@
+// A space on a private server, and what its calls cost the server: microseconds of the server's own accounts (INFO
+// commandstats), so that neither socket nor client counts.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "private_server.hpp"
+#include "server_line.hpp"
+#include "server_time.hpp"
+#include "stores/redis/script_reply.hpp"
+
+namespace baton::bench {
+
+inline void require(bool as_expected, const std::string& what) {
+    if (!as_expected) throw std::runtime_error{"the scene is not what it should be: " + what};
+}
+
+/// Of one length, as names in use often are.
+inline std::string name_of(std::size_t index) {
+    const std::string digits = std::to_string(index);
+    return "resource/" + std::string(11 - digits.size(), '0') + digits;
+}
+
+inline protocol::session_id id_of(std::size_t session) { return {0x9e3779b97f4a7c15ULL * (session + 1), ~session}; }
+
+/// One call, alone on the server.
+struct timed_answer {
+    double microseconds = 0;
+    resp::value answer;
+};
+
+class redis_space {
+public:
+    static constexpr std::string_view name = "bench";
+
+    explicit redis_space(const redis_tests::server_program& program) : server_{{.program = program}} {
+        load_scripts([this](const std::vector<std::string>& words) { return line_.ask(words); });
+        std::string out;
+        encode(out, redis::hello_call(name, {std::chrono::hours{1}, {}, false}));
+        line_.send(out);
+        const auto answer = redis::decode_answer(line_.answer().text, {});
+        require(answer.has_value(), "hello is answered");
+        lineage_ = answer->head.lineage;
+    }
+
+    [[nodiscard]] redis::server_line& line() { return line_; }
+    [[nodiscard]] pid_t process() const { return server_.process(); }
+    [[nodiscard]] lineage current_lineage() const { return lineage_; }
+    /// No other request has this number.
+    [[nodiscard]] std::uint64_t next_number() { return ++number_; }
+
+    // The batch: calls that are sent together.
+
+    void add(const redis::script_call& call) {
+        encode(batch_, call);
+        ++count_;
+    }
+    void add(const protocol::command& command) { add(redis::call_of(name, lineage_, command)); }
+    void add_words(const std::vector<std::string>& words) {
+        redis::server_line::encode(batch_, words);
+        ++count_;
+    }
+
+    /// Sends the batch and reads its answers. With a letter given, it must stand behind the head of each.
+    void run(char letter = '\0') {
+        total_.reset();
+        line_.send(batch_);
+        batch_.clear();
+        for (; count_ > 0; --count_) check(line_.answer(), letter);
+    }
+    /// The same; the server's time for a call, in ns.
+    double run_timed(char letter = '\0') {
+        line_.ask({"CONFIG", "RESETSTAT"});
+        run(letter);
+        const call_totals totals = script_totals(stats());
+        return 1'000 * totals.microseconds / totals.calls;
+    }
+    /// How often each Redis command ran inside of the scripts since `run_timed` began.
+    [[nodiscard]] std::map<std::string, double> commands_inside() { return inner_commands(stats()); }
+
+    /// One call, to the microsecond. `bytes` is one command as it is sent.
+    timed_answer ask_timed(std::string bytes, char letter = '\0') {
+        redis::server_line::encode(bytes, {"INFO", "commandstats"});
+        if (!total_) total_ = script_totals(stats()).microseconds;
+        line_.send(bytes);
+        timed_answer result{-*total_, line_.answer()};
+        total_ = script_totals(line_.answer().text).microseconds;
+        check(result.answer, letter);
+        result.microseconds += *total_;
+        return result;
+    }
+    timed_answer ask_timed(const redis::script_call& call, char letter = '\0') {
+        std::string bytes;
+        encode(bytes, call);
+        return ask_timed(std::move(bytes), letter);
+    }
+    timed_answer ask_timed(const protocol::command& command, char letter = '\0') {
+        return ask_timed(redis::call_of(name, lineage_, command), letter);
+    }
+
+    [[nodiscard]] double used_memory() {
+        const std::string info = line_.ask({"INFO", "memory"}).text;
+        return std::stod(info.substr(info.find("used_memory:") + 12));
+    }
+
+private:
+    std::string stats() { return line_.ask({"INFO", "commandstats"}).text; }
+    static void check(const resp::value& answer, char letter) {
+        require(answer.kind != resp::kind::error, answer.text);
+        if (letter == '\0') return;
+        require(answer.text.size() > redis::head_size && answer.text[redis::head_size] == letter, answer.text);
+    }
+
+    redis_tests::private_server server_;
+    redis::server_line line_{server_.at().path};
+    lineage lineage_ = 0;
+    std::uint64_t number_ = 0;
+    std::string batch_;
+    std::size_t count_ = 0;
+    std::optional<double> total_;  // the server's time for all calls so far, in us; none: read it
+};
+
+}  // namespace baton::bench

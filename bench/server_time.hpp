@@ -1,0 +1,66 @@
+// How the server's accounts (INFO commandstats) are read, and how our scripts get there: all that the benchmarks need
+// to know of whether they are scripts (EVALSHA) or functions (FCALL).
+#pragma once
+
+#include <array>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stores/redis/scripts.hpp"
+#include "stores/resp/codec.hpp"
+
+namespace baton::bench {
+
+/// Calls of Baton stand under one of these.
+inline constexpr std::array<std::string_view, 3> script_commands{"evalsha", "fcall", "fcall_ro"};
+
+/// `ask` sends the words of one command and gives its answer.
+template <typename Ask> void load_scripts(Ask ask) {
+    for (const redis::script_text& script : redis::all_scripts()) {
+        const resp::value answer = ask({"SCRIPT", "LOAD", std::string{script.text}});
+        if (answer.kind == resp::kind::error) throw std::runtime_error{"a script does not load: " + answer.text};
+    }
+}
+
+struct call_totals {
+    double calls = 0;
+    double microseconds = 0;
+};
+
+/// Of one command; zeros if it was never called.
+inline call_totals totals_of(std::string_view stats, std::string_view command) {
+    const std::string head = "cmdstat_" + std::string{command} + ":calls=";
+    const std::size_t at = stats.find(head);
+    if (at == std::string_view::npos) return {};
+    const std::string line{stats.substr(at + head.size(), stats.find('\n', at) - at - head.size())};
+    return {std::stod(line), std::stod(line.substr(line.find("usec=") + 5))};
+}
+
+/// Of all calls of scripts and functions.
+inline call_totals script_totals(std::string_view stats) {
+    call_totals sum;
+    for (const std::string_view command : script_commands) {
+        const call_totals one = totals_of(stats, command);
+        sum.calls += one.calls;
+        sum.microseconds += one.microseconds;
+    }
+    return sum;
+}
+
+/// How often each command was called, without scripts and functions and without those that read the accounts.
+inline std::map<std::string, double> inner_commands(std::string_view stats) {
+    std::map<std::string, double> found;
+    constexpr std::string_view head = "cmdstat_";
+    for (std::size_t at = stats.find(head); at != std::string_view::npos; at = stats.find(head, at + 1)) {
+        const std::size_t begin = at + head.size();
+        const std::string command{stats.substr(begin, stats.find(':', begin) - begin)};
+        if (command != "info" && command != "config|resetstat") found[command] = totals_of(stats, command).calls;
+    }
+    for (const std::string_view command : script_commands) found.erase(std::string{command});
+    return found;
+}
+
+}  // namespace baton::bench
