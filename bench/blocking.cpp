@@ -65,7 +65,7 @@ std::vector<double> blocking_scene::settle() {
     while (times.size() < most_ticks) {
         const timed_answer step = space_.ask_timed(tick{});
         times.push_back(step.microseconds);
-        const auto answer = redis::decode_answer(step.answer.text, {});
+        const auto answer = redis::decode_reply(step.answer.text, {});
         require(answer.has_value(), "a tick is answered");
         if (!answer->head.due || *answer->head.due > answer->head.at) return times;
     }

@@ -139,7 +139,7 @@ void counter_scene(const blocking_options& options) {
     constexpr std::size_t presenter = 1;
     blocking_scene scene{options};
     redis_space& space = scene.space();
-    const auto now = [&] { return redis::decode_answer(space.ask_timed(tick{}).answer.text, {}).value().head.at; };
+    const auto now = [&] { return redis::decode_reply(space.ask_timed(tick{}).answer.text, {}).value().head.at; };
     const instant start = now();
     const serial tomorrow =
         static_cast<serial>((start + std::chrono::hours{24}).time_since_epoch() / std::chrono::microseconds{1});
@@ -153,7 +153,7 @@ void counter_scene(const blocking_options& options) {
     const request_id probe = scene.enter(0, exclusive("probe"));
     space.run();
     const auto again =
-        redis::decode_answer(space.ask_timed(enter{probe, exclusive("probe").list(), {}}).answer.text, id_of(0));
+        redis::decode_reply(space.ask_timed(enter{probe, exclusive("probe").list(), {}}).answer.text, id_of(0));
     require(again && !again->events.empty(), "the request is known");
     const auto* grant = std::get_if<granted>(&again->events.front().what);
     require(grant != nullptr && grant->ticket > tomorrow, "the counter is ahead of the clock");

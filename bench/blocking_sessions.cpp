@@ -22,7 +22,7 @@ std::vector<double> time_renewals(blocking_scene& scene, std::size_t session) {
     return times;
 }
 
-const alive* alive_in(const redis::script_answer& answer) {
+const alive* alive_in(const redis::function_reply& answer) {
     for (const event& event : answer.events)
         if (const auto* found = std::get_if<alive>(&event.what)) return found;
     return nullptr;
@@ -38,7 +38,7 @@ public:
         space_.line().send(bytes);
         (void)space_.line().pushed();
         const auto first = space_.ask_timed(renew{id}, 'a');
-        head_ = redis::decode_answer(first.answer.text, id).value().head;
+        head_ = redis::decode_reply(first.answer.text, id).value().head;
     }
 
     /// Until it is granted, at most `count` ticks; the server's time of the grant.
@@ -49,7 +49,7 @@ public:
             std::this_thread::sleep_for(std::clamp(*head_.due - head_.at, duration{0}, longest_sleep) + chance);
             const auto step = space_.ask_timed(tick{});
             times.push_back(step.microseconds);
-            head_ = redis::decode_answer(step.answer.text, id_).value().head;
+            head_ = redis::decode_reply(step.answer.text, id_).value().head;
             for (const resp::value& message : space_.line().pushed())
                 if (const auto granted = grant_in(message)) return *granted;
         }
@@ -59,7 +59,7 @@ public:
 private:
     [[nodiscard]] std::optional<instant> grant_in(const resp::value& message) const {
         if (message.items.size() != 3 || message.items[0].text != "message") return {};
-        const auto notice = redis::decode_answer(message.items[2].text, id_);
+        const auto notice = redis::decode_reply(message.items[2].text, id_);
         if (!notice) return {};
         for (const event& event : notice->events)
             if (std::holds_alternative<granted>(event.what)) return notice->head.at;
@@ -70,30 +70,24 @@ private:
 
     redis_space& space_;
     session_id id_;
-    redis::script_head head_;
+    redis::reply_head head_;
     std::minstd_rand dice_{1};
 };
 
-/// One look at a space as the client takes it: pages of each section in turn. At one name it looks in the same way, and
-/// drops the rest.
+/// One look at a whole space as the client takes it, page by page.
 class look {
 public:
-    [[nodiscard]] redis::script_call next(const redis_space& space) const {
-        return redis::page_call(redis_space::name, space.current_lineage(), section_, cursor_, page_size);
+    [[nodiscard]] redis::function_call next(const redis_space& space) const {
+        return redis::space_page_call(redis_space::name, space.current_lineage(), "", cursor_, redis::page_size{200});
     }
     /// True: this was the last page.
     bool take(const resp::value& page) {
-        require(page.items.size() >= 2, "a page");
+        require(page.items.size() >= 3, "a page");
         cursor_ = page.items[1].text;
-        if (cursor_ != "0") return false;
-        if (section_ == redis::section::limits) return true;
-        section_ = static_cast<redis::section>(static_cast<int>(section_) + 1);
-        return false;
+        return cursor_ == "0";
     }
 
 private:
-    static constexpr unsigned page_size = 100;  // as in redis_store.cpp
-    redis::section section_ = redis::section::sessions;
     std::string cursor_ = "0";
 };
 
@@ -194,7 +188,7 @@ void death_scene(const blocking_options& options) {
     space.run('g');
     scene.enter(waiting, exclusive(name_of(requests / 2)));
     space.run('q');
-    const auto renewed = redis::decode_answer(space.ask_timed(renew{id_of(dying)}, 'a').answer.text, id_of(dying));
+    const auto renewed = redis::decode_reply(space.ask_timed(renew{id_of(dying)}, 'a').answer.text, id_of(dying));
     require(renewed && alive_in(*renewed) != nullptr, "the session is alive");
     const instant last_renewal = alive_in(*renewed)->deadline - ttl;
 

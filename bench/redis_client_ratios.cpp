@@ -17,8 +17,8 @@
 #include "private_server.hpp"
 #include "ratios.hpp"
 #include "server_time.hpp"
-#include "stores/redis/script_call.hpp"
-#include "stores/redis/script_reply.hpp"
+#include "stores/redis/function_call.hpp"
+#include "stores/redis/function_reply.hpp"
 
 namespace baton::bench {
 namespace {
@@ -93,12 +93,12 @@ void show_semaphore(const private_server& server) {
 class bare_callers {
 public:
     explicit bare_callers(const private_server& server) : line_{server} {
-        load_scripts([this](const std::vector<std::string>& words) {
+        load_library([this](const std::vector<std::string>& words) {
             line_.say(words);
             return line_.answer();
         });
         const auto head = play(redis::hello_call("bare", {std::chrono::hours{1}, {}, false}));
-        lineage_ = redis::decode_answer(head.text, {}).value().head.lineage;
+        lineage_ = redis::decode_reply(head.text, {}).value().head.lineage;
         play(call(protocol::open{id_, std::chrono::hours{1}, "bare", 1, 0, {}}));
     }
 
@@ -117,10 +117,10 @@ public:
     }
 
 private:
-    [[nodiscard]] redis::script_call call(const protocol::command& command) const {
+    [[nodiscard]] redis::function_call call(const protocol::command& command) const {
         return redis::call_of("bare", lineage_, command);
     }
-    resp::value play(const redis::script_call& call) {
+    resp::value play(const redis::function_call& call) {
         std::string bytes;
         encode(bytes, call);
         line_.say_bytes(bytes);

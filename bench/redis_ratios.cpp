@@ -23,15 +23,16 @@ using namespace protocol;
 constexpr std::size_t plays = 400;     // a round; fewer overstate the cost
 constexpr std::size_t sessions = 400;  // that call in turn, so that each holds one request
 
-/// The Redis commands of `leave` for the only claimant of one exclusive name (src/stores/redis/lua/leave.lua, form X).
+/// The Redis commands of `leave` for the only claimant of one exclusive name (src/stores/redis/lua/verbs/leave.lua, form X).
 /// The benchmark checks that they are the same commands, so a change of the layout has to change them here.
 /// KEYS and ARGV are those of `bare_leave_words`.
 constexpr std::string_view bare_leave = R"lua(
 local call = redis.call
 call('TIME')
-call('HGET', KEYS[2], ARGV[1])
+call('HMGET', KEYS[2], ARGV[1], 'd')
 call('HMGET', KEYS[1], '', ARGV[2])
 call('HDEL', KEYS[2], ARGV[1])
+call('HINCRBY', KEYS[2], 'd', '-1234567890')
 return call('HDEL', KEYS[1], ARGV[2])
 )lua";
 

@@ -15,7 +15,7 @@
 #include "private_server.hpp"
 #include "server_line.hpp"
 #include "server_time.hpp"
-#include "stores/redis/script_reply.hpp"
+#include "stores/redis/function_reply.hpp"
 
 namespace baton::bench {
 
@@ -42,11 +42,11 @@ public:
     static constexpr std::string_view name = "bench";
 
     explicit redis_space(const redis_tests::server_program& program) : server_{{.program = program}} {
-        load_scripts([this](const std::vector<std::string>& words) { return line_.ask(words); });
+        load_library([this](const std::vector<std::string>& words) { return line_.ask(words); });
         std::string out;
         encode(out, redis::hello_call(name, {std::chrono::hours{1}, {}, false}));
         line_.send(out);
-        const auto answer = redis::decode_answer(line_.answer().text, {});
+        const auto answer = redis::decode_reply(line_.answer().text, {});
         require(answer.has_value(), "hello is answered");
         lineage_ = answer->head.lineage;
     }
@@ -59,7 +59,7 @@ public:
 
     // The batch: calls that are sent together.
 
-    void add(const redis::script_call& call) {
+    void add(const redis::function_call& call) {
         encode(batch_, call);
         ++count_;
     }
@@ -97,7 +97,7 @@ public:
         result.microseconds += *total_;
         return result;
     }
-    timed_answer ask_timed(const redis::script_call& call, char letter = '\0') {
+    timed_answer ask_timed(const redis::function_call& call, char letter = '\0') {
         std::string bytes;
         encode(bytes, call);
         return ask_timed(std::move(bytes), letter);

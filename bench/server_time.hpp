@@ -1,5 +1,4 @@
-// How the server's accounts (INFO commandstats) are read, and how our scripts get there: all that the benchmarks need
-// to know of whether they are scripts (EVALSHA) or functions (FCALL).
+// How the server's accounts (INFO commandstats) are read, and how the function library gets into the server.
 #pragma once
 
 #include <array>
@@ -9,20 +8,18 @@
 #include <string_view>
 #include <vector>
 
-#include "stores/redis/scripts.hpp"
+#include "stores/redis/function_library.hpp"
 #include "stores/resp/codec.hpp"
 
 namespace baton::bench {
 
-/// Calls of Baton stand under one of these.
+/// Calls of Baton's functions, and those of the floors, stand under these.
 inline constexpr std::array<std::string_view, 3> script_commands{"evalsha", "fcall", "fcall_ro"};
 
 /// `ask` sends the words of one command and gives its answer.
-template <typename Ask> void load_scripts(Ask ask) {
-    for (const redis::script_text& script : redis::all_scripts()) {
-        const resp::value answer = ask({"SCRIPT", "LOAD", std::string{script.text}});
-        if (answer.kind == resp::kind::error) throw std::runtime_error{"a script does not load: " + answer.text};
-    }
+template <typename Ask> void load_library(Ask ask) {
+    const resp::value answer = ask({"FUNCTION", "LOAD", std::string{redis::server_library().text}});
+    if (answer.kind == resp::kind::error) throw std::runtime_error{"the library does not load: " + answer.text};
 }
 
 struct call_totals {

@@ -86,6 +86,7 @@ int perform(int argc, char** argv) {
     add_resize(app, chosen);
     add_agent(app, chosen);
     add_bench(app, chosen);
+    add_functions(app, chosen);
     app.require_subcommand(0, 1);  // or the word of another verb, after the first, would be that verb
     app.footer(
         "Programs of one user on one machine meet at local:, the user's agent. Other users, `sudo baton` and other\n"

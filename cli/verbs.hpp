@@ -21,6 +21,7 @@ using action = std::function<int()>;
 void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& command, bool has_command);
 void add_agent(CLI::App& app, action& chosen);
 void add_bench(CLI::App& app, action& chosen);
+void add_functions(CLI::App& app, action& chosen);
 void add_ls(CLI::App& app, action& chosen);
 void add_why(CLI::App& app, action& chosen);
 void add_revoke(CLI::App& app, action& chosen);

@@ -79,7 +79,7 @@ engine_options at_least_two(engine_options options) {
 
 class pair_of_engines {
 public:
-    pair_of_engines(script_side& scripts, const engine_options& options)
+    pair_of_engines(library_side& scripts, const engine_options& options)
         : scripts_{scripts}, options_{at_least_two(options)} {
         start();
     }
@@ -164,7 +164,7 @@ private:
     }
 
     /// When to look again: never too late, and what is overdue is overdue in the engine as well.
-    [[nodiscard]] std::optional<std::string> wrong_head(const script_head& head, instant at) const {
+    [[nodiscard]] std::optional<std::string> wrong_head(const reply_head& head, instant at) const {
         if (head.at != at) return "the time in the reply is another";
         const auto due = engine_->next_due(at);
         if (due && (!head.due || *head.due > *due))
@@ -175,19 +175,16 @@ private:
         return {};
     }
 
-    /// The reply's place: how many claims wait ahead of the sender's waiting claims, where the fewest do. A sender that
-    /// waits in many places may be told 0. A ticket alone names no request, since a reclaim may bring one in twice on
+    /// The place in the answer to `enter`: how many claims wait ahead of the request's, where the fewest do. A request
+    /// that waits in many places may be told 0. A ticket alone names no request, since a reclaim may bring one in twice on
     /// different resources; in these schedules the label of a session does.
-    [[nodiscard]] std::optional<std::string> wrong_place(const script_answer& reply, const snapshot& state,
+    [[nodiscard]] std::optional<std::string> wrong_place(const function_reply& reply, const snapshot& state,
                                                          const session_id& sender) const {
         const auto label = labels_.find(sender);
         if (label == labels_.end()) return {};  // it never opened, so nothing of it waits
         std::set<serial> tickets;
         for (const event& event : reply.events) {
             if (const auto* told = std::get_if<queued>(&event.what)) tickets.insert(told->ticket);
-            if (const auto* told = std::get_if<listed>(&event.what))
-                for (const request_state& request : told->requests)
-                    if (request.fence == 0) tickets.insert(request.ticket);
         }
         constexpr std::size_t looked_up = 8;
         std::optional<std::uint64_t> fewest;
@@ -238,7 +235,7 @@ private:
         if (!name.empty() && name.size() <= bounds::name) names_.insert(name);
     }
 
-    script_side& scripts_;
+    library_side& scripts_;
     engine_options options_;
     std::unique_ptr<engine> engine_;
     std::vector<entry> log_;
@@ -250,7 +247,7 @@ private:
 
 }  // namespace
 
-std::optional<difference_found> play(script_side& scripts, const sim::plan& plan) {
+std::optional<difference_found> play(library_side& scripts, const sim::plan& plan) {
     pair_of_engines both{scripts, plan.options};
     for (std::size_t index = 0; index < plan.steps.size(); ++index)
         if (auto wrong = both.perform(plan.steps[index])) return difference_found{index, *wrong};
@@ -259,7 +256,7 @@ std::optional<difference_found> play(script_side& scripts, const sim::plan& plan
     return {};
 }
 
-std::optional<difference_found> play_seed(script_side& scripts, std::uint64_t seed, std::size_t steps, sim::plan& ran) {
+std::optional<difference_found> play_seed(library_side& scripts, std::uint64_t seed, std::size_t steps, sim::plan& ran) {
     sim::schedule schedule(seed);
     ran = {schedule.options(), {}};
     pair_of_engines both{scripts, schedule.options()};
@@ -274,7 +271,7 @@ std::optional<difference_found> play_seed(script_side& scripts, std::uint64_t se
     return {};
 }
 
-difference_found shrink(script_side& scripts, sim::plan& failing, difference_found found) {
+difference_found shrink(library_side& scripts, sim::plan& failing, difference_found found) {
     return sim::shrink_plan(failing, std::move(found), std::chrono::seconds{30},
                             [&scripts](const sim::plan& tried) { return play(scripts, tried); });
 }

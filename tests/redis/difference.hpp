@@ -6,7 +6,7 @@
 #include <string>
 
 #include "plan.hpp"
-#include "script_side.hpp"
+#include "library_side.hpp"
 
 namespace baton::redis {
 
@@ -16,13 +16,13 @@ struct difference_found {
 };
 
 /// Plays a plan that is written down.
-[[nodiscard]] std::optional<difference_found> play(script_side& scripts, const sim::plan& plan);
+[[nodiscard]] std::optional<difference_found> play(library_side& scripts, const sim::plan& plan);
 
 /// Draws the schedule of a seed and plays it; `ran` is what was played.
-[[nodiscard]] std::optional<difference_found> play_seed(script_side& scripts, std::uint64_t seed, std::size_t steps,
+[[nodiscard]] std::optional<difference_found> play_seed(library_side& scripts, std::uint64_t seed, std::size_t steps,
                                                         sim::plan& ran);
 
 /// Leaves out steps as long as something still differs; gives up after some seconds.
-[[nodiscard]] difference_found shrink(script_side& scripts, sim::plan& failing, difference_found found);
+[[nodiscard]] difference_found shrink(library_side& scripts, sim::plan& failing, difference_found found);
 
 }  // namespace baton::redis

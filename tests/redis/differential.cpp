@@ -77,7 +77,7 @@ settings parse(int count, char** arguments) {
     return chosen;
 }
 
-void report(redis::script_side& scripts, sim::plan& ran, const redis::difference_found& found) {
+void report(redis::library_side& scripts, sim::plan& ran, const redis::difference_found& found) {
     std::cout << " differs after step " << found.step << " (" << sim::describe(ran.options) << "): " << found.what
               << "\n\nshrinking …" << std::endl;
     const auto least = redis::shrink(scripts, ran, found);
@@ -87,7 +87,7 @@ void report(redis::script_side& scripts, sim::plan& ran, const redis::difference
 }
 
 /// False if engine and scripts differ.
-bool play_kept_plans(redis::script_side& scripts) {
+bool play_kept_plans(redis::library_side& scripts) {
     for (auto& [name, plan] : sim::kept_plans()) {
         const auto found = redis::play(scripts, plan);
         if (!found) continue;
@@ -99,7 +99,7 @@ bool play_kept_plans(redis::script_side& scripts) {
     return true;
 }
 
-bool play_seed(redis::script_side& scripts, std::uint64_t seed, std::uint64_t steps) {
+bool play_seed(redis::library_side& scripts, std::uint64_t seed, std::uint64_t steps) {
     sim::plan ran;
     const auto found = redis::play_seed(scripts, seed, steps, ran);
     if (!found) return true;
@@ -111,7 +111,7 @@ bool play_seed(redis::script_side& scripts, std::uint64_t seed, std::uint64_t st
 
 int play(const settings& chosen, const redis_tests::server_program& program) {
     const redis_tests::private_server server{{.program = program}};
-    redis::script_side scripts{server.at().path};
+    redis::library_side scripts{server.at().path};
     const auto started = std::chrono::steady_clock::now();
     if (!play_kept_plans(scripts)) return exit_differ;
     std::uint64_t played = 0;

@@ -8,8 +8,8 @@
 #include "../eventually.hpp"
 #include "baton/baton.hpp"
 #include "private_server.hpp"
-#include "stores/redis/script_call.hpp"
-#include "stores/redis/script_reply.hpp"
+#include "stores/redis/function_call.hpp"
+#include "stores/redis/function_reply.hpp"
 
 namespace baton::redis {
 namespace {
@@ -37,7 +37,7 @@ protected:
         for (const protocol::command& command :
              {protocol::command{protocol::open{dead, ttl, "dead", 1, 0, {}}},
               protocol::command{protocol::enter{{dead, 1}, exclusive(name).list(), {}}}}) {
-            const script_call call = call_of("default", lineage, command);
+            const function_call call = call_of("default", lineage, command);
             std::string bytes;
             encode(bytes, call);
             resp::decoder decoder;
@@ -45,7 +45,7 @@ protected:
             std::vector<std::string> words;
             const auto message = decoder.next();
             for (const resp::value& word : message->items) words.push_back(word.text);
-            ASSERT_TRUE(decode_answer(server_->ask(words).text, dead));
+            ASSERT_TRUE(decode_reply(server_->ask(words).text, dead));
         }
         deadline_ = std::chrono::steady_clock::now() + ttl;
     }

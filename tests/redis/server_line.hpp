@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stores/redis/script_call.hpp"
+#include "stores/redis/function_call.hpp"
 #include "stores/resp/codec.hpp"
 
 namespace baton::redis {

@@ -13,7 +13,7 @@
 #include "baton/inspect.hpp"
 #include "baton/store.hpp"
 #include "stores/dialects/turn.hpp"
-#include "stores/redis/scripts.hpp"
+#include "stores/redis/script_text.hpp"
 
 namespace baton::dialects {
 

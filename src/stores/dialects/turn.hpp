@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "baton/protocol.hpp"
-#include "stores/redis/scripts.hpp"
+#include "stores/redis/script_text.hpp"
 #include "stores/resp/codec.hpp"
 
 namespace baton::dialects {

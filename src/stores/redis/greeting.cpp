@@ -2,8 +2,8 @@
 
 #include "baton/error.hpp"
 #include "stores/redis/reply_class.hpp"
-#include "stores/redis/script_call.hpp"
-#include "stores/redis/script_reply.hpp"
+#include "stores/redis/function_call.hpp"
+#include "stores/redis/function_reply.hpp"
 
 namespace baton::redis {
 namespace {
@@ -43,13 +43,42 @@ void load_script(std::string& out, const script_text& script) {
     write.bulk(script.text);
 }
 
+void load_library(std::string& out, const function_library& library) {
+    resp::writer write{out};
+    write.array(3);
+    write.bulk("FUNCTION");
+    write.bulk("LOAD");  // without REPLACE, which would clear what the library remembers
+    write.bulk(library.text);
+}
+
+/// Why the library cannot be loaded, and what to do about it.
+resp::greeting_step refused_library(std::string_view error) {
+    resp::greeting_step refused = refused_greeting(error);
+    std::string& text = refused.error.text;
+    if (refused.error.code == errc::not_permitted)
+        text = "the server does not have Baton's functions, and this user may not load them; an administrator can: "
+               "baton functions print | redis-cli -x FUNCTION LOAD (the server says: " +
+               std::string{error} + ")";
+    else if (refused.error.code == errc::unsupported)
+        text = "the server, or a proxy before it, has no functions; Redis 7 or Valkey is needed (it says: " +
+               std::string{error} + ")";
+    return refused;
+}
+
 }  // namespace
 
 greeting::greeting(const detail::redis_address& address, std::span<const script_text> scripts, std::string last_words,
                    reading read_last)
     : address_{address}, scripts_{scripts}, last_words_{std::move(last_words)}, read_last_{std::move(read_last)} {}
 
-resp::greeting_step greeting::begin() { return say(step::protocol); }
+greeting::greeting(const detail::redis_address& address, const function_library& library, std::string last_words,
+                   reading read_last)
+    : address_{address}, library_{&library}, last_words_{std::move(last_words)}, read_last_{std::move(read_last)} {}
+
+resp::greeting_step greeting::begin() {
+    library_loaded_ = false;
+    return say(step::protocol);
+}
 
 resp::greeting_step greeting::say(step next) {
     resp::greeting_step said;
@@ -59,13 +88,15 @@ resp::greeting_step greeting::say(step next) {
         case step::database: choose_database(said.send, address_.db); break;
         case step::known_scripts: ask_for_scripts(said.send, scripts_); break;
         case step::script: load_script(said.send, *missing_.back()); break;
+        case step::library: load_library(said.send, *library_); break;
         case step::last: said.send = last_words_; break;
     }
     return said;
 }
 
 resp::greeting_step greeting::answered(const resp::value& answer) {
-    if (step_ == step::last) return read_last_(answer);
+    if (step_ == step::last) return answered_last(answer);
+    if (step_ == step::library) return answered_library(answer);
     if (answer.kind == resp::kind::error) return refused_greeting(answer.text);
     switch (step_) {
         case step::protocol: return address_.db != 0 ? say(step::database) : ask_for_known();
@@ -76,9 +107,27 @@ resp::greeting_step greeting::answered(const resp::value& answer) {
                 if (answer.items[i].number == 0) missing_.push_back(&scripts_[i]);
             return next_script();
         case step::script: missing_.pop_back(); return next_script();
+        case step::library:
         case step::last: break;
     }
     return {};
+}
+
+resp::greeting_step greeting::answered_last(const resp::value& answer) {
+    const bool is_error = answer.kind == resp::kind::error;
+    if (library_ == nullptr || !is_error) return read_last_(answer);
+    const detail::reply_class what = detail::classify(answer.text);
+    if (what == detail::reply_class::no_function && !library_loaded_) return say(step::library);
+    // A server without functions does not know FCALL either.
+    if (detail::is_unknown_command(answer.text)) return refused_library(answer.text);
+    return read_last_(answer);
+}
+
+resp::greeting_step greeting::answered_library(const resp::value& answer) {
+    const bool another_was_first = answer.text.find("already exists") != std::string_view::npos;
+    if (answer.kind == resp::kind::error && !another_was_first) return refused_library(answer.text);
+    library_loaded_ = true;
+    return say(step::last);
 }
 
 resp::greeting_step greeting::ask_for_known() { return say(scripts_.empty() ? step::last : step::known_scripts); }
@@ -94,8 +143,8 @@ resp::greeting_step refused_greeting(std::string_view error) {
     if (error.starts_with("BATONSPACE ") || error.starts_with("BATONEVICTION ")) return refuse(errc::space_refused);
     if (error.starts_with("BATONACL ")) return refuse(errc::not_permitted);
     if (what == detail::reply_class::denied) return refuse(errc::not_permitted);
-    // It runs our script, and stumbles over what stands under our keys.
-    const bool stumbles = error.starts_with("WRONGTYPE ") || error.find(" script: ") != std::string_view::npos;
+    // It runs our function, and fails at what stands under our keys.
+    const bool stumbles = error.starts_with("WRONGTYPE ") || error.find("script: ") != std::string_view::npos;
     if (what == detail::reply_class::rejected && stumbles) return refuse(errc::space_refused);
     if (what == detail::reply_class::rejected) return refuse(errc::unsupported);
     return refuse(errc::store_unavailable);
@@ -104,9 +153,9 @@ resp::greeting_step refused_greeting(std::string_view error) {
 greeting native_greeting(const detail::redis_address& address) {
     std::string hello;
     encode(hello, hello_call(address.space, {address.max_ttl, address.lag, address.pause}));
-    return {address, all_scripts(), std::move(hello), [](const resp::value& answer) -> resp::greeting_step {
+    return {address, server_library(), std::move(hello), [](const resp::value& answer) -> resp::greeting_step {
                 if (answer.kind == resp::kind::error) return refused_greeting(answer.text);
-                const auto heard = decode_answer(answer.text, {});
+                const auto heard = decode_reply(answer.text, {});
                 if (!heard)
                     return {.error = {make_error_code(std::errc::protocol_error), "the answer is not understood"}};
                 return {.lineage = heard->head.lineage};

@@ -1,7 +1,6 @@
-// What is said first on every connection: who we are, which database; the scripts that the server does not have yet, so
-// that commands, which name them only, are performed in the order in which they are sent; and the last words, which are
-// the protocol's own: `hello`, which makes a space or finds it, or those of a dialect. Pure: an answer comes in, the
-// next words go out.
+// The handshake of a connection: who we are, which database; what the server has to know before commands can name it;
+// and the last words, which are the protocol's own. Our own protocol needs the function library, and its last words are
+// `hello`, which makes a space or finds it; a dialect needs scripts. Pure: an answer comes in, the next words go out.
 #pragma once
 
 #include <functional>
@@ -10,7 +9,8 @@
 #include <vector>
 
 #include "stores/redis/address.hpp"
-#include "stores/redis/scripts.hpp"
+#include "stores/redis/function_library.hpp"
+#include "stores/redis/script_text.hpp"
 #include "stores/resp/connection.hpp"
 
 namespace baton::redis {
@@ -22,23 +22,31 @@ public:
 
     greeting(const detail::redis_address& address, std::span<const script_text> scripts, std::string last_words,
              reading read_last);
+    /// The last words call a function of the library: if the server does not have it, it is loaded, and they are said
+    /// again.
+    greeting(const detail::redis_address& address, const function_library& library, std::string last_words,
+             reading read_last);
 
     [[nodiscard]] resp::greeting_step begin();
     [[nodiscard]] resp::greeting_step answered(const resp::value& answer);
 
 private:
-    enum class step : std::uint8_t { protocol, database, known_scripts, script, last };
+    enum class step : std::uint8_t { protocol, database, known_scripts, script, library, last };
 
     [[nodiscard]] resp::greeting_step say(step next);
     [[nodiscard]] resp::greeting_step ask_for_known();
     [[nodiscard]] resp::greeting_step next_script();
+    [[nodiscard]] resp::greeting_step answered_library(const resp::value& answer);
+    [[nodiscard]] resp::greeting_step answered_last(const resp::value& answer);
 
     const detail::redis_address& address_;
     const std::span<const script_text> scripts_;
+    const function_library* const library_ = nullptr;
     const std::string last_words_;
     const reading read_last_;
     step step_ = step::protocol;
     std::vector<const script_text*> missing_;
+    bool library_loaded_ = false;
 };
 
 /// What an error means before the connection is up. What time may heal is tried again; what is wrong with the address,

@@ -17,9 +17,9 @@
 #include "stores/redis/dial.hpp"
 #include "stores/redis/greeting.hpp"
 #include "stores/redis/reply_class.hpp"
-#include "stores/redis/script_call.hpp"
-#include "stores/redis/script_pages.hpp"
-#include "stores/redis/script_reply.hpp"
+#include "stores/redis/function_call.hpp"
+#include "stores/redis/inspect_pages.hpp"
+#include "stores/redis/function_reply.hpp"
 #include "stores/redis/waiting_requests.hpp"
 #include "stores/resp/line_user.hpp"
 
@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 using detail::redis_address;
 using detail::reply_class;
 
-constexpr unsigned page_size = 100;
+constexpr page_size inspected_at_once{200};
 /// Of those that wait, the first looks; who waits behind it looks so much later for each place, in case that those
 /// ahead are dead as well. Most never do: the answer to their next renewal says that it is not needed, or is a look
 /// itself.
@@ -44,7 +44,7 @@ void subscribe(std::string& out, const char* how, const std::string& channel) {
     write.bulk(channel);
 }
 
-/// Between a connection and a client: commands as calls of scripts, replies and messages as events.
+/// Between a connection and a client: commands as calls of functions, replies and messages as events.
 class redis_user final : public resp::line_user, public std::enable_shared_from_this<redis_user> {
 public:
     redis_user(redis_address address, std::weak_ptr<store_listener> listener)
@@ -88,8 +88,14 @@ private:
     struct looking {
         inspect_filter filter;
         inspect_answer answer;
-        script_pages pages;
-        redis::section section = section::sessions;
+        inspect_pages pages;
+        std::optional<std::string> name = {};  // whose pages are asked for; none: those of the space
+
+        [[nodiscard]] function_call next_call(std::string_view space, lineage lineage, std::string_view cursor) const {
+            if (name) return name_page_call(space, lineage, *name, cursor, inspected_at_once);
+            const bool by_prefix = filter.how == inspect_filter::match::prefix && !filter.related;
+            return space_page_call(space, lineage, by_prefix ? filter.name : "", cursor, inspected_at_once);
+        }
     };
 
     bool transmit(std::string_view bytes, std::span<const command_tag> tags) {
@@ -102,8 +108,8 @@ private:
     void forget(const store_error& why);
     void failed(command_tag tag, std::string_view error);
     void other_lineage(command_tag tag, std::string_view error);
-    void heard(const script_answer& answer);
-    void look_when_due(const script_head& head);
+    void heard(const function_reply& answer);
+    void look_when_due(const reply_head& head, bool waits, std::uint64_t place);
     void tick();
     void ask_page(const std::shared_ptr<looking>& look, const std::string& cursor);
     void take_page(const std::shared_ptr<looking>& look, const resp::value& page);
@@ -114,15 +120,14 @@ private:
     std::atomic<lineage> lineage_{0};
 
     // With the loop's turn.
-    waiting_requests waiting_;
     std::optional<detail::event_loop::timer> look_timer_;
     std::minstd_rand dice_{std::random_device{}()};
-    script_answer heard_;  // the last one; its memory is used again
+    function_reply heard_;  // the last one; its memory is used again
 
     // Of whoever sends.
     std::string bytes_;
     std::vector<command_tag> tags_;
-    script_call call_;
+    function_call call_;
 
     /// A client's command that is not answered, and who sent it, as answers do not say it.
     struct asked_command {
@@ -132,6 +137,7 @@ private:
     protocol::session_id take_sender(command_tag tag);
 
     std::mutex mutex_;
+    waiting_requests waiting_;
     detail::fifo<asked_command> asked_;
     std::map<command_tag, std::shared_ptr<looking>> looks_;
     std::optional<protocol::session_id> subscribed_;
@@ -140,11 +146,11 @@ private:
 
 void redis_user::forget(const store_error& why) {
     look_timer_->cancel();
-    waiting_.clear();
     std::map<command_tag, std::shared_ptr<looking>> looks;
     {
         const std::lock_guard lock{mutex_};
         asked_.clear();
+        waiting_.clear();
         subscribed_.reset();
         looks.swap(looks_);
     }
@@ -164,7 +170,12 @@ void redis_user::send(std::span<const tagged_command> commands) {
                 subscribe(bytes_, "SUBSCRIBE", wake_channel(address_.space, sender));
                 subscribed_ = sender;
             }
-            call_ = call_of(address_.space, lineage_, each.command, std::move(call_));
+            if (const auto* opening = std::get_if<protocol::open>(&each.command)) waiting_.present(*opening);
+            const auto* renewal = std::get_if<protocol::renew>(&each.command);
+            if (renewal != nullptr && waiting_.any())
+                call_ = renew_call(address_.space, lineage_, *renewal, waiting_.oldest(), std::move(call_));
+            else
+                call_ = call_of(address_.space, lineage_, each.command, std::move(call_));
             encode(bytes_, call_);
             tags_.push_back(each.tag);
             asked_.push({each.tag, sender});
@@ -201,7 +212,7 @@ void redis_user::answered(command_tag tag, const resp::value& answer) {
     }
     if (look) return take_page(look, answer);
     if (answer.kind == resp::kind::error) return failed(tag, answer.text);
-    if (!decode_answer(answer.text, sender, heard_)) return reset();
+    if (!decode_reply(answer.text, sender, heard_)) return reset();
     heard(heard_);
     if (const auto listener = this->listener(); listener && !is_own)
         listener->replied(tag, heard_.head.lineage, heard_.events);
@@ -210,7 +221,8 @@ void redis_user::answered(command_tag tag, const resp::value& answer) {
 void redis_user::failed(command_tag tag, std::string_view error) {
     if (error.starts_with("BATONLINEAGE ")) return other_lineage(tag, error);
     const reply_class what = detail::classify(error);
-    if (what == reply_class::no_script || what == reply_class::unavailable) return reset();
+    // A new connection loads the library again, and repeats what was not answered.
+    if (what == reply_class::no_function || what == reply_class::unavailable) return reset();
     if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
         listener->failed(tag, command_failure::rejected, {detail::error_of(what), std::string{error}});
 }
@@ -231,25 +243,32 @@ void redis_user::pushed(const resp::value& message) {
         if (!subscribed_ || message.items[1].text != wake_channel(address_.space, *subscribed_)) return;
         session = *subscribed_;
     }
-    auto notice = decode_answer(message.items[2].text, session);
+    auto notice = decode_reply(message.items[2].text, session);
     const auto listener = this->listener();
     if (!notice || !listener) return;
     heard(*notice);
     for (protocol::event& event : notice->events) listener->noticed(notice->head.lineage, std::move(event));
 }
 
-void redis_user::heard(const script_answer& answer) {
-    waiting_.hear(answer);
-    look_when_due(answer.head);
+void redis_user::heard(const function_reply& answer) {
+    bool any = false;
+    std::uint64_t place = 0;
+    {
+        const std::lock_guard lock{mutex_};
+        waiting_.hear(answer);
+        any = waiting_.any();
+        place = waiting_.place();
+    }
+    look_when_due(answer.head, any, place);
 }
 
 /// A server does nothing by itself: whoever waits looks when a deadline has passed. Every answer says when that is.
-void redis_user::look_when_due(const script_head& head) {
-    if (!waiting_.any() || !head.due) {
+void redis_user::look_when_due(const reply_head& head, bool waits, std::uint64_t place) {
+    if (!waits || !head.due) {
         look_timer_->cancel();
         return;
     }
-    const auto places = static_cast<std::int64_t>(std::min(waiting_.place(), last_place));
+    const auto places = static_cast<std::int64_t>(std::min(place, last_place));
     // Those who are first in different lines do not look all at once either.
     const auto spread = look_spread * places + look_spread * static_cast<int>(dice_() % 1024U) / 1024;
     look_timer_->set_after(std::max(*head.due - head.at, protocol::duration{0}) + spread);
@@ -267,7 +286,9 @@ void redis_user::tick() {
 }
 
 void redis_user::inspect(const inspect_filter& filter, inspect_answer answer) {
-    ask_page(std::make_shared<looking>(looking{filter, std::move(answer), {}, {}}), "0");
+    auto look = std::make_shared<looking>(looking{filter, std::move(answer), {}});
+    if (filter.how == inspect_filter::match::exact && !filter.related) look->name = filter.name;
+    ask_page(look, "0");
 }
 
 void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::string& cursor) {
@@ -278,7 +299,7 @@ void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::strin
         tag = tick_tag | ++own_;
         looks_.emplace(tag, look);
     }
-    encode(bytes, page_call(address_.space, lineage_, look->section, cursor, page_size));
+    encode(bytes, look->next_call(address_.space, lineage_, cursor));
     if (transmit(bytes, std::array{tag})) return;
     {
         const std::lock_guard lock{mutex_};
@@ -294,13 +315,11 @@ void redis_user::take_page(const std::shared_ptr<looking>& look, const resp::val
         const bool moved = page.text.starts_with("BATONLINEAGE ");
         return look->answer({moved ? errc::store_unavailable : detail::error_of(what), std::string{page.text}}, {});
     }
-    const auto cursor = look->pages.add(look->section, page);
+    const auto cursor = look->pages.add(page);
     if (!cursor) return look->answer({errc::rejected, "the answer is not understood"}, {});
     if (*cursor != "0") return ask_page(look, *cursor);
-    if (look->section != section::limits) {
-        look->section = static_cast<redis::section>(static_cast<int>(look->section) + 1);
-        return ask_page(look, "0");
-    }
+    look->name = look->pages.next_large();
+    if (look->name) return ask_page(look, "0");
     snapshot seen = look->pages.take();
     protocol::explain(seen);
     look->filter.related ? protocol::keep_related(seen, look->filter) : protocol::keep_matching(seen, look->filter);

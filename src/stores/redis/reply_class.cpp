@@ -23,6 +23,7 @@ template <std::size_t Size> bool contains(const std::array<std::string_view, Siz
 reply_class classify(std::string_view error) {
     const std::string_view word = error.substr(0, error.find(' '));
     if (word == "NOSCRIPT") return reply_class::no_script;
+    if (error == "ERR Function not found") return reply_class::no_function;
     if (word == "OOM") return reply_class::full;
     if (contains(unavailable, word)) return reply_class::unavailable;
     if (contains(denied, word)) return reply_class::denied;
@@ -35,11 +36,14 @@ reply_class classify(std::string_view error) {
     return reply_class::rejected;
 }
 
+bool is_unknown_command(std::string_view error) { return error.starts_with("ERR unknown "); }
+
 std::error_code error_of(reply_class what) {
     switch (what) {
         case reply_class::denied: return errc::not_permitted;
         case reply_class::full: return errc::store_full;
         case reply_class::no_script:
+        case reply_class::no_function:
         case reply_class::unavailable: return errc::store_unavailable;
         case reply_class::rejected: break;
     }

@@ -9,6 +9,7 @@ namespace baton::detail {
 
 enum class reply_class : std::uint8_t {
     no_script,    // not executed: the same again, with the script's text
+    no_function,  // not executed: the library has to be loaded first
     unavailable,  // not executed, nor would anything else be: make another connection, and ask there
     denied,       // not executed, and will not be: the server does not let us
     full,         // not executed: the server has no memory for more
@@ -17,6 +18,9 @@ enum class reply_class : std::uint8_t {
 
 /// By the first word of an error reply; servers say the rest in many ways.
 [[nodiscard]] reply_class classify(std::string_view error);
+
+/// A server, or a proxy, that does not know the command at all.
+[[nodiscard]] bool is_unknown_command(std::string_view error);
 
 /// What the user hears.
 [[nodiscard]] std::error_code error_of(reply_class what);

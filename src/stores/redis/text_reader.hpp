@@ -50,6 +50,8 @@ public:
         return taken;
     }
     template <std::integral Number> Number number() { return to_number<Number>(word()); }
+    /// Everything that is left.
+    template <std::integral Number> Number whole_number() { return to_number<Number>(bytes(left_.size())); }
     template <std::integral Number> std::optional<Number> number_if_any() {
         const std::string_view taken = word();
         if (taken == "-") return {};

@@ -1,0 +1,64 @@
+#include "stores/redis/function_reply.hpp"
+
+namespace baton::redis {
+
+using namespace protocol;
+
+reply_head read_head(text_reader& from) {
+    constexpr std::uint64_t never = 9'999'999'999'999'999;
+    reply_head head;
+    head.at = from.instant();
+    const std::uint64_t before_due = from.digits();
+    if (before_due != never) head.due = text_reader::to_instant(before_due + 1);
+    head.lineage = from.digits();
+    head.paused_until = from.instant();
+    return head;
+}
+
+bool decode_reply(std::string_view text, const session_id& session, function_reply& answer) {
+    text_reader from{text};
+    answer.head = read_head(from);
+    answer.events.clear();
+    answer.place.reset();
+    while (!from.done() && !from.next_is('w')) answer.events.push_back(read_event(from, answer.head.at, session));
+    if (!from.done()) {
+        from.letter();
+        answer.place = from.number<std::uint64_t>();
+        if (!from.done()) from.fail();
+    }
+    if (from.failed()) return false;
+    // An operator hears of the holder that he wants to leave, but not whose it is.
+    for (event& event : answer.events)
+        if (auto* told = std::get_if<revoking>(&event.what); told != nullptr && told->request.number == 0)
+            told->request = {};
+    return true;
+}
+
+std::optional<function_reply> decode_reply(std::string_view text, const session_id& session) {
+    function_reply answer;
+    return decode_reply(text, session, answer) ? std::optional{std::move(answer)} : std::nullopt;
+}
+
+std::optional<watched_events> decode_watched(std::string_view text) {
+    text_reader from{text};
+    watched_events seen{read_head(from), {}};
+    while (!from.done()) {
+        std::string alias{from.bytes(16)};
+        text_reader one{from.sized()};
+        seen.events.emplace_back(std::move(alias), read_event(one, seen.head.at, {}));
+        if (one.failed() || !one.done()) from.fail();
+    }
+    if (from.failed()) return {};
+    return seen;
+}
+
+std::optional<lineage> lineage_in(std::string_view error) {
+    constexpr std::string_view start = "BATONLINEAGE ";
+    if (!error.starts_with(start)) return {};
+    text_reader from{error.substr(start.size())};
+    const lineage found = from.digits();
+    if (from.failed() || !from.done()) return {};
+    return found;
+}
+
+}  // namespace baton::redis

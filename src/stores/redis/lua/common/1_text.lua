@@ -1,0 +1,109 @@
+-- ==== runtime and text
+-- The server offers its functions to a library only while a call runs, not while the library is loaded. The first call
+-- binds them; nothing else that a call does survives it.
+local call, concat, error_reply, floor, pairs, sort, tonumber, unpack
+local function bind()
+    call, error_reply = redis.call, redis.error_reply
+    concat, sort, floor, pairs, tonumber, unpack = table.concat, table.sort, math.floor, _G.pairs, _G.tonumber, _G.unpack
+end
+
+local byte, char, find, format, match, rep, sub =
+    ('').byte, ('').char, ('').find, ('').format, ('').match, ('').rep, ('').sub
+
+-- Times (microseconds of the server's clock), tickets and fences are texts of 16 digits, which compare as numbers do.
+local none = '0000000000000000'
+local never = '9999999999999999'  -- above every time and number
+local number_end, presented_end = 9007199254740992, 4503599627370496  -- 2^53, 2^52
+local longest_claims, longest_name, longest_text, most_permits = 1000, 512, 1024, 65536
+local shortest_hold, longest_hold = 1000, 366 * 86400 * 1000000
+
+local function malformed() return error_reply('BATONARGS the arguments are not those of this function') end
+local function digits(number) return format('%016d', number) end
+local function sized(text) return #text .. ':' .. text end
+local function or_none(text) return text and text .. ':' or '-:' end
+local function smaller(a, b) return a < b and a or b end
+local function larger(a, b) return a > b and a or b end
+
+-- A decimal of up to 64 bits. The rules check whether it is in range.
+local function is_number(text) return text and #text <= 20 and (text == '0' or find(text, '^[1-9]%d*$') ~= nil) end
+local function is_plain_number(text) return find(text, '^[1-9]%d*$') ~= nil end
+local function is_signed(text) return text and is_number(match(text, '^%-?(.*)$')) end
+
+-- Compares bytes. `<` on strings depends on the server's locale.
+local function bytes_before(a, b)
+    for i = 1, smaller(#a, #b) do
+        local x, y = byte(a, i), byte(b, i)
+        if x ~= y then return x < y end
+    end
+    return #a < #b
+end
+
+-- ---- reading: each function returns the field at `place` and the place behind it, or nil
+local function read_number(text, place)
+    local _, last, found = find(text, '^(%-?%d+):', place)
+    if last then return tonumber(found), last + 1 end
+end
+local function read_sized(text, place)
+    local length, start = read_number(text, place)
+    if not length or length < 0 or start + length - 1 > #text then return nil end
+    return sub(text, start, start + length - 1), start + length
+end
+-- Slots are lists of runs: first, last, first, last, … in ascending order.
+local no_slots = {}
+local function read_slots(text, place)
+    local runs
+    runs, place = read_number(text, place)
+    if not runs or runs < 0 or runs > most_permits then return nil end
+    if runs == 0 then return no_slots, place end
+    local slots = {}
+    for i = 1, 2 * runs do
+        slots[i], place = read_number(text, place)
+        if not place then return nil end
+    end
+    return slots, place
+end
+local function slots_text(slots)
+    if #slots == 0 then return '0:' end
+    if #slots == 2 then return '1:' .. slots[1] .. ':' .. slots[2] .. ':' end
+    return #slots / 2 .. ':' .. concat(slots, ':') .. ':'
+end
+
+-- ---- claims as callers write them
+local function exclusive_claim(name) return {name = name, mode = 'x', permits = 0, limit = 0} end
+local function read_claim(text)
+    local mode, permits, limit, name = match(text, '^([xsp])(%d+):(%d+):(.*)$')
+    return mode and {name = name, mode = mode, permits = tonumber(permits), limit = tonumber(limit)}
+end
+local function refusal_of_name(name)
+    if name == '' then return 'name empty' end
+    if #name > longest_name then return 'name too long' end
+end
+local function refusal_of_claims(claims)
+    if #claims == 0 then return 'no claims' end
+    if #claims > longest_claims then return 'too many claims' end
+    local seen, twice = #claims > 1 and {}, false
+    for i = 1, #claims do
+        local claim = claims[i]
+        local name, permits, limit = claim.name, claim.permits, claim.limit
+        local reason = refusal_of_name(name)
+        if reason then return reason end
+        if claim.mode == 'p' then
+            if permits < 1 or permits > limit or limit > most_permits then return 'permits out of range' end
+        elseif permits ~= 0 or limit ~= 0 then
+            return 'permits out of range'
+        end
+        if seen then
+            twice = twice or seen[name]
+            seen[name] = true
+        end
+    end
+    if twice then return 'duplicate resource' end
+end
+
+-- What one live request adds to its session's digest (rule 5). All intermediate values are exact in a double.
+local function digest_of(number, fence, revoked)
+    local x = tonumber(number) % 67108859 + 3 * (tonumber(fence) % 67108859)
+    if revoked then x = x + 5 * (tonumber(revoked) % 67108859) end
+    x = x % 67108859
+    return x * x % 4294967291
+end

@@ -1,0 +1,184 @@
+-- ==== admission: which claims are admitted where (rules 2, 3, 4, 8, 10)
+local function older(a, b)
+    if a.ticket ~= b.ticket then return a.ticket < b.ticket end
+    local x, y = a.session.id, b.session.id
+    if x ~= y then return bytes_before(x, y) end
+    return tonumber(a.number) < tonumber(b.number)
+end
+
+-- Rule 2, apart from the queue.
+local function fits(step, resource, mode, permits, limit)
+    if resource.holder then return false end
+    if mode == 's' then return resource.counted == 0 end
+    if resource.shared ~= 0 then return false end
+    if mode == 'x' then return resource.counted == 0 end
+    return resource.used + permits <= limit_for(step, resource, limit)
+end
+local function admissible_now(step, resource, claim)
+    return fits(step, resource, claim.mode, claim.permits, claim.limit) and waiting_on(step, resource) == 0
+        and not is_paused(step)
+end
+
+-- ---- debts: resources whose first waiting claim is to be looked at (rule 4)
+-- During a step they are looks in a heap, the oldest claim first; a resource names its look, and a look that its
+-- resource does not name is over. What is left at the end of the step stands in `o`, and each resource names its entry.
+-- A resource that was not looked at in this step keeps the entry that it has.
+local function first_of(step, resource)
+    if not resource.first and resource.waiting ~= 0 then
+        local found = call('ZRANGE', queue_of(step, resource), '0', '0', 'WITHSCORES')
+        local ticket = found[2]
+        if ticket then resource.first, resource.first_ticket = found[1], #ticket == 16 and ticket or digits(ticket) end
+    end
+    return resource.first, resource.first_ticket
+end
+-- The entry of a claim in `o`: session, number, index. Scores are tickets, so that `o` is in the order of the heap.
+local function debt_of(member)
+    local _, index, _, _, id, number = read_member(member)
+    return id .. digits(number) .. pad4(index)
+end
+local push_look, pop_look
+do
+local function looked_before(a, b)
+    if a.ticket ~= b.ticket then return a.ticket < b.ticket end
+    local x, y = debt_of(a.member), debt_of(b.member)
+    if x == y then x, y = a.resource.name, b.resource.name end
+    return bytes_before(x, y)
+end
+function push_look(heap, look)
+    local place = #heap + 1
+    while place > 1 do
+        local above = floor(place / 2)
+        if not looked_before(look, heap[above]) then break end
+        heap[place], place = heap[above], above
+    end
+    heap[place] = look
+end
+function pop_look(heap)
+    local first, moved, size = heap[1], heap[#heap], #heap - 1
+    heap[size + 1] = nil
+    if size > 0 then
+        local place = 1
+        while 2 * place <= size do
+            local below = 2 * place
+            if below < size and looked_before(heap[below + 1], heap[below]) then below = below + 1 end
+            if not looked_before(heap[below], moved) then break end
+            heap[place], place = heap[below], below
+        end
+        heap[place] = moved
+    end
+    return first
+end
+end
+
+-- The first claim in the queue of this resource is looked at before the step ends. Nothing fits beside an exclusive
+-- claim, so behind one nothing is owed.
+local function owe(step, resource)
+    if resource.look or resource.holder then return end
+    local member, ticket = first_of(step, resource)
+    if not member then return end
+    resource.look, resource.looked = {resource = resource, member = member, ticket = ticket}, true
+    push_look(step.looks, resource.look)
+end
+local function forget_first(resource) resource.first, resource.look, resource.looked = nil, nil, true end
+
+-- ---- queues
+-- The widest of the claims of two permits or more, with its permits.
+local function widest_on(step, resource)
+    local widest = call('ZREVRANGE', wide_of(step, resource), '0', '0', 'WITHSCORES')
+    return widest[1], tonumber(widest[2] or 0)
+end
+-- Keeps the list of narrowed names true: a name is in it while a claim waits that is wider than its pinned limit.
+local function review_width(step, resource)
+    local place, pin = step.prefix .. 'z', pin_of(step, resource)
+    local too_wide = false
+    if pin then
+        local _, permits = widest_on(step, resource)
+        too_wide = permits > pin
+    end
+    local listed = step.any_narrowed and call('LPOS', place, resource.name)
+    if too_wide and not listed then
+        call('RPUSH', place, resource.name)
+        step.any_narrowed = true
+    elseif listed and not too_wide then
+        call('LREM', place, '1', resource.name)
+        step.any_narrowed = call('EXISTS', place) == 1
+    end
+end
+local function wait(step, claim)
+    local resource, request, member = claim.resource, claim.request, member_of(claim)
+    local ticket, waiting = request.ticket, waiting_on(step, resource)
+    call('ZADD', queue_of(step, resource), ticket, member)
+    if claim.permits > 1 then call('ZADD', wide_of(step, resource), claim.permits, ticket .. member) end
+    resource.waiting, resource.dirty = waiting + 1, true
+    if waiting > 0 then
+        local first, first_ticket = first_of(step, resource)
+        if first_ticket < ticket then return end
+        if first_ticket == ticket and not bytes_before(member, first) then return end
+        forget_first(resource)
+    end
+    resource.first, resource.first_ticket = member, ticket
+    owe(step, resource)
+end
+local function leave_queue(step, claim, member)
+    local resource = claim.resource
+    call('ZREM', queue_of(step, resource), member)
+    if claim.permits > 1 then
+        call('ZREM', wide_of(step, resource), claim.request.ticket .. member)
+        if step.any_narrowed then review_width(step, resource) end
+    end
+    resource.waiting, resource.dirty = resource.waiting and resource.waiting - 1, true
+end
+local function stop_waiting(step, claim)
+    local resource, member = claim.resource, member_of(claim)
+    local was_first = first_of(step, resource) == member
+    if was_first then forget_first(resource) end
+    leave_queue(step, claim, member)
+    if was_first then owe(step, resource) end
+end
+
+-- Rule 3: a waiting request keeps what it has been admitted to; with the last claim it is complete.
+local function admit(step, claim, slots)
+    local resource, request, mode = claim.resource, claim.request, claim.mode
+    claim.admitted, claim.slots = true, slots
+    if mode == 'x' then
+        resource.holder, resource.number, resource.fence = request.session.id, request.number, request.fence
+    else
+        call('ZADD', admitted_of(step, resource), request.ticket, member_of(claim))
+        if mode == 's' then
+            resource.shared = resource.shared + 1
+        else
+            resource.counted, resource.used = resource.counted + 1, resource.used + claim.permits
+            resource.slots = take_slots(resource.slots, slots)
+        end
+    end
+    request.unadmitted, resource.dirty = request.unadmitted - 1, true
+    touch(request)
+    if request.fence ~= none then return end
+    resource.reserved = resource.reserved + 1
+    if request.unadmitted == 0 then step.completed[#step.completed + 1] = request end
+end
+local function admit_lowest(step, claim)
+    admit(step, claim, claim.mode == 'p' and lowest_free(claim.resource.slots, claim.permits) or no_slots)
+end
+local function vacate(step, claim)
+    local resource, request, mode = claim.resource, claim.request, claim.mode
+    if mode == 'x' then
+        resource.holder = nil
+    else
+        call('ZREM', admitted_of(step, resource), member_of(claim))
+        if mode == 's' then
+            resource.shared = resource.shared - 1
+        else
+            resource.counted, resource.used = resource.counted - 1, resource.used - claim.permits
+            resource.slots = resource.counted == 0 and '' or give_back_slots(resource.slots, claim.slots)
+        end
+    end
+    if request.fence == none then resource.reserved = resource.reserved - 1 end
+    request.unadmitted = request.unadmitted + 1
+    claim.admitted, claim.slots, resource.dirty = false, no_slots, true
+    touch(request)
+end
+local function release(step, claim)
+    vacate(step, claim)
+    owe(step, claim.resource)
+end

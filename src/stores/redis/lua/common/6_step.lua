@@ -1,0 +1,285 @@
+-- ==== the step: the order in which things happen when a command is performed (docs/rules.md)
+-- Head, 80 digits: due, lineage, paused until, high, last. `due` is the last moment at which nothing is due, or an
+-- earlier one. `last` is the counter of tickets and fences. `high` is the larger of `last` and `noted`, the latest time
+-- that is noted here. In a pause, while viewers watch, while work is owed and while the counter is ahead of the clock
+-- follow: length of the pause, watched until, noted (16 digits each), and whether `o`, `e` and `z` hold work.
+local head_size = 80
+local counter_ahead = 1000000  -- from then on the counter does not stand for the time in `high`
+
+-- Nothing is due, owed, paused or watched, and clock and counter go forward: the next serial is the time itself.
+local function is_quiet(head, now, lineage)
+    return head and #head == head_size and head > now and sub(head, 17, 32) == lineage and sub(head, 49, 64) < now
+end
+
+local function new_step(keys, args, now, sender)
+    local key = keys[1]
+    return {
+        key = key, prefix = sub(key, 1, -2), now = now, at = tonumber(now), sender = sender, lineage = args[1],
+        budget = budget_of(args), allowance = budget_of(args), ended_kept = ended_kept_of(args),
+        reply = '', notices = {}, told = {}, sessions = {}, resources = {}, space = {}, looks = {}, completed = {},
+        ended = {}, ending = {}, next_ending = 1, debts_read = 0,
+    }
+end
+
+-- Refuses another lineage, and a head that is none.
+local function read_head(step, head)
+    local lineage = head and sub(head, 17, 32) or none
+    if lineage ~= step.lineage then
+        if #lineage ~= 16 or find(lineage, '%D') then return error_reply('BATONHEAD the space has no head') end
+        return error_reply('BATONLINEAGE ' .. lineage)
+    end
+    step.due, step.paused_until, step.noted, step.last =
+        sub(head, 1, 16), sub(head, 33, 48), sub(head, 49, 64), sub(head, 65, 80)
+    step.may_be_due, step.pause_length, step.watched_until = step.due < step.now, 0, none
+    step.recompute = step.may_be_due
+    if #head > head_size then
+        step.pause_length, step.watched_until = tonumber(sub(head, 81, 96)), sub(head, 97, 112)
+        step.noted, step.recompute = sub(head, 113, 128), true
+        step.stored_debts, step.stored_endings = byte(head, 129) == 49, byte(head, 130) == 49
+        step.more_debts = step.stored_debts
+        step.any_narrowed = byte(head, 131) == 49
+    end
+    if step.now < step.watched_until then step.seen = {} end
+end
+
+local admit_owed, settle
+do
+-- Rule 4: nothing is admitted while endings are owed, so nothing is granted to what ends.
+local looks_at_once = 256  -- first claims that do not fit, in one step
+-- Debts of earlier steps come into the heap a batch at a time, in their order.
+local function read_debts(step)
+    local from = step.debts_read
+    local found = call('ZRANGE', step.prefix .. 'o', from, from + step.budget - 1, 'WITHSCORES')
+    for i = 1, #found, 2 do
+        local resource = resource_of(step, sub(found[i], 37))
+        if not resource.looked then owe(step, resource) end
+        resource.looked = true
+    end
+    step.debts_read, step.debts_upto = from + #found / 2, found[1] and digits(found[#found])
+    step.more_debts = #found == 2 * step.budget
+end
+local function next_look(step)
+    local looks = step.looks
+    while step.more_debts and not (looks[1] and step.debts_upto and looks[1].ticket <= step.debts_upto) do
+        read_debts(step)
+    end
+    return looks[1] and pop_look(looks)
+end
+function admit_owed(step)
+    if not step.looks[1] and not step.stored_debts or is_paused(step) or endings_owed(step) then return end
+    local looked = 0
+    while step.allowance > 0 and looked < looks_at_once do
+        local look = next_look(step)
+        if not look then return end
+        local resource = look.resource
+        if resource.look == look then
+            resource.look, resource.looked = nil, true
+            looked = looked + 1
+            local mode, _, permits, limit = read_member(look.member)
+            if fits(step, resource, mode, permits, limit) then
+                step.allowance = step.allowance - 1
+                local claim = claim_of_member(step, resource, look.member, look.ticket)
+                leave_queue(step, claim, look.member)
+                forget_first(resource)
+                admit_lowest(step, claim)
+                owe(step, resource)
+            end
+        end
+    end
+end
+local function grant(step, request)
+    local claims, fence = request.claims, next_serial(step)
+    set_fence(request, fence)
+    touch(request)
+    for i = 1, #claims do
+        local resource = claims[i].resource
+        resource.reserved, resource.dirty = resource.reserved - 1, true
+        if claims[i].mode == 'x' then resource.fence = fence end
+    end
+    if request.hold then
+        request.hold_deadline = digits(step.at + request.hold)
+        call('ZADD', step.prefix .. 't', request.hold_deadline, timed(request, 'h'))
+        note_deadline(step, request.hold_deadline)
+    end
+    tell_granted(step, request)
+end
+-- Rules 3 and 8: grants are numbered in ticket order, when everything that the step admits is admitted.
+local function grant_completed(step)
+    local completed = step.completed
+    if not completed[1] then return end
+    if completed[2] then sort(completed, older) end
+    for i = 1, #completed do
+        if not completed[i].dropped then grant(step, completed[i]) end  -- the command may have ended it
+    end
+    step.completed = {}
+end
+function settle(step)
+    admit_owed(step)
+    grant_completed(step)
+end
+end
+
+-- Rule 11: a pause is never shortened.
+local function extend_pause(step, upto)
+    if upto > tonumber(step.paused_until) then
+        step.paused_until, step.pause_length = digits(upto), larger(0, upto - step.at)
+    end
+    step.space.pauses = call('HINCRBY', step.prefix .. 'i', 'pauses', '1')
+    step.recompute = true
+end
+
+-- Settles what is due and owed, before the command acts. `head` was read already; `pausing` acts before that (rule 11).
+local function begin_step(step, head, pausing)
+    local refusal = read_head(step, head)
+    if refusal then return refusal end
+    if step.recompute or step.now < step.noted then
+        cut_deadlines(step)
+        if pausing then pausing(step) end
+        if step.may_be_due or step.recompute then
+            forget_ended(step)
+            end_due(step)
+        end
+    else
+        step.noted = step.now
+        if pausing then pausing(step) end
+    end
+    admit_owed(step)
+end
+
+-- ---- writing
+local save_session, finish_step
+do
+local function resource_text(step, resource)
+    local holder = resource.holder
+    if not (resource.marked or resource.pinned or resource.owed) and resource.reserved == 0 then
+        if holder then
+            return (resource.waiting == 0 and 'X' or 'Y') .. resource.fence .. holder .. resource.number
+        elseif waiting_on(step, resource) == 0 then
+            local shared, counted = resource.shared, resource.counted
+            if counted > 0 then return 'P' .. counted .. ':' .. resource.used .. ':' .. resource.slots end
+            return shared > 0 and 'S' .. shared
+        end
+    end
+    return 'G' .. (resource.marked and '1' or '0') .. (resource.pinned and '1' or '0')
+        .. (resource.owed and '1' .. resource.owed or '0') .. resource.shared .. ':' .. resource.counted .. ':'
+        .. resource.used .. ':' .. resource.reserved .. ':'
+        .. (holder and '+' .. resource.fence .. holder .. resource.number .. ':' or '-') .. resource.slots
+end
+-- Makes the resource's entry in `o` say what is still to be looked at.
+local function save_debt(step, resource)
+    if not resource.looked then return end
+    local debt = resource.look and debt_of(resource.look.member) or nil
+    if debt == resource.owed then return end
+    if resource.owed then call('ZREM', step.prefix .. 'o', resource.owed .. resource.name) end
+    if debt then call('ZADD', step.prefix .. 'o', resource.look.ticket, debt .. resource.name) end
+    resource.owed, resource.dirty = debt, true
+end
+function save_session(step, session)
+    local place, digest = session.place, session.digest_change
+    if not session.about then  -- a hand-off to a session that was not read
+        if digest ~= 0 then call('HINCRBY', place, 'd', format('%d', digest)) end
+        return
+    end
+    local words, count = {'HSET', place}, 2
+    for number, request in pairs(session.requests) do
+        if request and request.dirty then
+            words[count + 1], words[count + 2] = number, request_text(request)
+            count, request.dirty = count + 2, false
+        end
+    end
+    if digest ~= 0 then
+        words[count + 1], words[count + 2] = 'd', format('%d', session.digest + digest)
+        count = count + 2
+    end
+    if session.counted then
+        words[count + 1], words[count + 2] = 'h', highest_text(session)
+        count = count + 2
+    end
+    if session.changed then
+        words[count + 1], words[count + 2] = '@', session.about
+        count = count + 2
+    end
+    for from = 3, count, 2000 do call('HSET', place, unpack(words, from, smaller(from + 1999, count))) end
+    session.digest, session.digest_change, session.counted, session.changed = session.digest + digest, 0, false, false
+    if session.added >= index_from then
+        count_requests(step, session)
+        call('HSET', place, 'h', highest_text(session))
+    end
+end
+
+-- When a tick has something to do (as engine::next_due), as the head says it.
+local function due_of(step, owed)
+    if any_ending(step) or step.any_narrowed then return digits(step.at - 1) end
+    if not step.recompute and not owed then return step.due end
+    local _, deadline = next_deadline(step)
+    if not deadline and not owed then return never end
+    if is_paused(step) then deadline = step.paused_until elseif owed then deadline = step.now end
+    return digits(tonumber(deadline) - 1)
+end
+local function head_text(step, owed)
+    local paused, watched, ahead = is_paused(step), is_watched(step), step.last > step.noted
+    local ending, narrowed = any_ending(step), step.any_narrowed
+    local text = due_of(step, owed) .. step.lineage .. step.paused_until .. (ahead and step.last or step.noted)
+        .. step.last
+    local far_ahead = ahead and tonumber(step.last) - step.at > counter_ahead
+    if not (paused or watched or owed or ending or narrowed or far_ahead) then return text end
+    -- What is over stays over, also if the clock goes back.
+    return text .. digits(paused and step.pause_length or 0) .. (watched and step.watched_until or none) .. step.noted
+        .. (owed and '1' or '0') .. (ending and '1' or '0') .. (narrowed and '1' or '0')
+end
+
+-- Writes everything that changed. The head and the resources are fields of one hash: they are written together.
+local function save(step)
+    for _, session in pairs(step.sessions) do
+        if session then save_session(step, session) end
+    end
+    for i = step.next_ending, #step.ending do call('RPUSH', step.prefix .. 'e', step.ending[i]) end
+    save_ended(step)
+    local written, gone, count, owed = {'HSET', step.key, '', ''}, {'HDEL', step.key}, 4, false
+    for name, resource in pairs(step.resources) do
+        save_debt(step, resource)
+        owed = owed or resource.look ~= nil
+        if resource.dirty then
+            local text = resource_text(step, resource)
+            if text then
+                written[count + 1], written[count + 2] = name, text
+                count = count + 2
+            else
+                gone[#gone + 1] = name
+            end
+        end
+    end
+    if step.stored_debts and not owed then owed = call('EXISTS', step.prefix .. 'o') == 1 end
+    step.head = head_text(step, owed)
+    written[4] = step.head
+    for from = 3, #gone, 2000 do call('HDEL', step.key, unpack(gone, from, smaller(from + 1999, #gone))) end
+    for from = 3, count, 2000 do call('HSET', step.key, unpack(written, from, smaller(from + 1999, count))) end
+end
+
+-- What befell the sender is the reply; everything else are notices, one message a session.
+local function tell_all(step)
+    local start, told = step.now .. sub(step.head, 1, 48), step.told
+    for i = 1, #told do
+        call('PUBLISH', step.prefix .. 'wake:' .. told[i], start .. step.notices[told[i]])
+    end
+    if step.seen and step.seen[1] then call('PUBLISH', step.prefix .. 'events', start .. concat(step.seen)) end
+    return start .. step.reply
+end
+function finish_step(step)
+    settle(step)
+    save(step)
+    return tell_all(step)
+end
+end
+
+-- ---- registering
+-- `flags`: allow-oom lets a verb through that gives memory back, or keeps what is held; no-writes is for viewers.
+local function register(verb, flags, perform)
+    redis.register_function{
+        function_name = library .. '_' .. verb, flags = flags,
+        callback = function(keys, args)
+            if not call then bind() end
+            return perform(keys, args)
+        end,
+    }
+end

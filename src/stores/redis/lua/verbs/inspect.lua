@@ -1,0 +1,129 @@
+-- inspect: what stands on the names of a space, a page at a time; nothing is settled. A name is shown as it is at one
+-- moment, unless it alone has more claims than a page.
+-- KEYS m
+-- ARGV lineage, how many claims about, then 'space', cursor ('0' first), pattern of names or ''
+--      | 'name', cursor ('0' first), name | 'wait', '0', names, of which only the holders and the length are shown
+-- reply now, due, lineage, pause; next cursor ('0' last); sessions; names
+do
+-- What is shown of a request beside its claims.
+local function about_request(step, request)
+    local session = request.session
+    return alias_of(session.id) .. request.number .. ':' .. request.ticket .. request.fence
+        .. or_none(request.hold_deadline) .. or_none(request.revoked) .. sized(request.note or '')
+        .. deadline_of(step, session) .. sub(session.about, 1, 8) .. ':' .. sized(label_of(session))
+end
+local function wanted_text(claim) return claim.mode .. claim.permits .. ':' .. claim.limit .. ':' end
+-- One claim with its request. `others`: with the request's other claims, too.
+local function claim_shown(step, claim, others)
+    local request = claim.request
+    local claims = request.claims
+    local out = {
+        about_request(step, request), claim.index .. ':' .. #claims .. ':', claim.admitted and '+' or '-',
+        wanted_text(claim), slots_text(claim.slots),
+    }
+    if not others then return concat(out) .. '-' end
+    out[#out + 1] = '+'
+    for i = 1, #claims do
+        if i ~= claim.index then out[#out + 1] = wanted_text(claims[i]) .. sized(claims[i].name) end
+    end
+    return concat(out)
+end
+local function claim_on(step, member)
+    local _, index, _, _, id, number = read_member(member)
+    return request_of(step, session_of(step, id), number).claims[index]
+end
+local function exclusive_on(step, resource)
+    local claims = request_of(step, session_of(step, resource.holder), resource.number).claims
+    for i = 1, #claims do
+        if claims[i].name == resource.name then return claims[i] end
+    end
+end
+-- The claims on a resource with tickets above `after`, at most `most`: admitted ones first, then waiting ones. A cursor
+-- is a letter, a for admitted and q for waiting, and a ticket.
+local function claims_on(step, resource, cursor, most, only_holders)
+    local found, list, after = {}, sub(cursor, 1, 1), '(' .. sub(cursor, 2)
+    if cursor == '0' then
+        list, after = 'a', '-inf'
+        if resource.holder then found[1] = exclusive_on(step, resource) end
+    end
+    while true do
+        local place = list == 'a' and admitted_of(step, resource) or queue_of(step, resource)
+        local members = call('ZRANGEBYSCORE', place, after, '+inf', 'WITHSCORES', 'LIMIT', '0', most - #found + 1)
+        for i = 1, #members, 2 do
+            if #found >= most then return found, list .. digits(members[i + 1] - 1) end
+            found[#found + 1] = claim_on(step, members[i])
+        end
+        if list == 'q' or only_holders then return found, '0' end
+        list, after = 'q', '-inf'
+    end
+end
+-- Name, pinned limit, mark, claims that wait, + or - (more follow), claims.
+local function resource_shown(step, resource, claims, whole, others)
+    local out = {
+        sized(resource.name), or_none(pin_of(step, resource)),
+        resource.marked and '+' .. mark_text(mark_of(step, resource)) or '-',
+        waiting_on(step, resource) .. ':', whole and '+' or '-', #claims .. ':',
+    }
+    for i = 1, #claims do out[#out + 1] = claim_shown(step, claims[i], others) end
+    return concat(out)
+end
+
+local function show_name(step, page, cursor, name, most)
+    local resource = resource_of(step, name)
+    local claims, next = claims_on(step, resource, cursor, most)
+    page[2] = next
+    page[4] = resource_shown(step, resource, claims, next == '0', true)
+end
+local function show_holders(step, page, names, most)
+    for i = 1, #names do
+        local resource = resource_of(step, names[i])
+        local claims, next = claims_on(step, resource, '0', most, true)
+        page[#page + 1] = resource_shown(step, resource, claims, next == '0', true)
+    end
+end
+-- Names whose claims exceed the page stand in it without them: the caller asks for each by name.
+local function show_space(step, page, cursor, pattern, most)
+    local words = {'HSCAN', step.key, cursor, 'COUNT', '32'}
+    if pattern ~= '' then words[6], words[7] = 'MATCH', pattern end
+    local left = most
+    repeat
+        local found = call(unpack(words))
+        local fields = found[2]
+        words[3] = found[1]
+        for i = 1, #fields, 2 do
+            local name = fields[i]
+            if name ~= '' then
+                local resource = resource_of(step, name, fields[i + 1])
+                local count = resource.shared + resource.counted + waiting_on(step, resource)
+                local claims = count <= most and claims_on(step, resource, '0', most) or no_slots
+                page[#page + 1] = resource_shown(step, resource, claims, count <= most, false)
+                left = left - #claims - 1
+            end
+        end
+        left = left - 4
+    until left <= 0 or words[3] == '0'
+    page[2] = words[3]
+end
+
+register('inspect', {'no-writes'}, function(keys, args)
+    local now = clock(args)
+    local most, kind, cursor = is_number(args[2]) and tonumber(args[2]), args[3], args[4]
+    if not most or most < 1 or not cursor or not find(cursor, '^[aq]?%d+$') or not args[5] then return malformed() end
+    local step = new_step(keys, args, now)
+    local head = call('HGET', step.key, '')
+    local refusal = read_head(step, head)
+    if refusal then return refusal end
+    local page = {now .. sub(head, 1, 48), '0', tostring(space_field(step, 'sessions'))}
+    if kind == 'name' then
+        show_name(step, page, cursor, args[5], most)
+    elseif kind == 'wait' then
+        local names = {unpack(args, 5, smaller(#args, 12))}
+        show_holders(step, page, names, most)
+    elseif kind == 'space' and find(cursor, '^%d+$') then
+        show_space(step, page, cursor, args[5], most)
+    else
+        return malformed()
+    end
+    return page
+end)
+end

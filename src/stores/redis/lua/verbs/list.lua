@@ -1,0 +1,37 @@
+-- list: the states of a session's requests above a number, lowest first, a page of them (rule 5).
+-- KEYS m, s:<session>
+-- ARGV lineage, number
+-- reply now, due, lineage, pause; event listed | session_lost, and what else befalls the session
+do
+local page = 256
+
+local function state_text(step, request)
+    local fence, revoked = request.fence, request.revoked
+    if fence == none or not may_tell_grant(step, request) then fence, revoked = none, nil end
+    return request.number .. ':' .. request.ticket .. fence .. (revoked and '!' .. revoked or '-')
+end
+local function list(step, session, after)
+    local numbers = numbers_after(step, session, after, page + 1)
+    local count = smaller(#numbers, page)
+    local out = {'t' .. after .. ':' .. (#numbers > page and '+' or '-') .. count .. ':'}
+    if count > 0 then
+        local records = call('HMGET', session.place, unpack(numbers, 1, count))
+        for i = 1, count do
+            out[i + 1] = state_text(step, request_of(step, session, numbers[i], records[i]))
+        end
+    end
+    tell(step, session.id, concat(out))
+end
+
+register('list', {'allow-oom'}, function(keys, args)
+    local now = clock(args)
+    local after = args[2]
+    if not keys[2] or not is_number(after) then return malformed() end
+    local step = new_step(keys, args, now, sub(keys[2], -16))
+    local refusal = begin_step(step, call('HGET', step.key, ''))
+    if refusal then return refusal end
+    local session = find_alive(step, step.sender)
+    if session then list(step, session, after) else tell(step, step.sender, 'l') end
+    return finish_step(step)
+end)
+end

@@ -1,0 +1,283 @@
+-- open: a session begins or renews, and its requests become those that its client lists (rules 5, 9, 11).
+-- KEYS m, s:<session>
+-- ARGV lineage, ttl in ms, link (20 digits), highest number, p (a part of the list) or w (whole), label, live requests
+-- reply now, due, lineage, pause; events alive | refused, ended, and what else befalls the session
+do
+-- A live request: number, ticket, fence, hold | -, claims, slots.
+local function read_live(text)
+    local _, last, number, ticket, fence, hold, count = find(text, '^(%d+):(%d+):(%d+):([%d-]+):(%d+):')
+    if not last or #number > 20 or #ticket > 20 or #fence > 20 or #count > 4 or #hold > 20 then return nil end
+    local live = {
+        number = tonumber(number), ticket = tonumber(ticket), fence = tonumber(fence), claims = {}, slots = {},
+    }
+    if hold ~= '-' then
+        live.hold = tonumber(hold)
+        if not live.hold then return nil end
+    end
+    local place, given = last + 1, nil
+    if tonumber(count) > longest_claims + 1 then return nil end
+    for i = 1, tonumber(count) do
+        local mode, permits, limit, name
+        _, last, mode, permits, limit = find(text, '^([xsp])(%d+):(%d+):', place)
+        if not last or #permits > 10 or #limit > 10 then return nil end
+        name, place = read_sized(text, last + 1)
+        if not name then return nil end
+        live.claims[i] = {mode = mode, permits = tonumber(permits), limit = tonumber(limit), name = name}
+    end
+    given, place = read_number(text, place)
+    if not given or given < 0 or given > longest_claims + 1 then return nil end
+    for i = 1, given do
+        local name, slots
+        name, place = read_sized(text, place)
+        if name then slots, place = read_slots(text, place) end
+        if not slots then return nil end
+        live.slots[i] = {name = name, slots = slots}
+    end
+    return place > #text and live or nil
+end
+
+-- ---- is the list one that an engine can have granted?
+-- Exactly as many as the claim wants, in ascending order, below the bound.
+local function are_slots_of(given, claim)
+    local slots, count, before = given.slots, 0, -1
+    for i = 1, #slots, 2 do
+        if slots[i] <= before or slots[i + 1] < slots[i] or slots[i + 1] >= most_permits then return false end
+        before = slots[i + 1]
+        count = count + slots[i + 1] - slots[i] + 1
+    end
+    return given.name == claim.name and count == claim.permits
+end
+local function slots_are_whole(live)
+    local next = 1
+    for i = 1, live.fence ~= 0 and #live.claims or 0 do
+        local claim = live.claims[i]
+        if claim.mode == 'p' then
+            local given = live.slots[next]
+            if not given or not are_slots_of(given, claim) then return false end
+            claim.presented = given.slots
+            next = next + 1
+        end
+    end
+    return live.slots[next] == nil
+end
+local function is_possible(live)
+    if live.ticket >= presented_end or live.fence >= presented_end then return false end
+    if live.fence ~= 0 and (live.ticket == 0 or live.ticket >= live.fence) then return false end
+    local shortest = live.fence ~= 0 and 0 or shortest_hold
+    if live.hold and (live.hold < shortest or live.hold > longest_hold) then return false end
+    return slots_are_whole(live)
+end
+local function wrong_shape(step, asked)
+    if asked.ttl < 100 or asked.ttl * 1000 > longest_ttl(step) then return 'ttl out of range' end
+    if #asked.label > longest_text then return 'label too long' end
+    if tonumber(asked.highest) >= number_end then return 'number out of range' end
+    local seen, twice = {}, false
+    for i = 1, #asked.listed do
+        local live = asked.listed[i]
+        if live.number < 1 or live.number >= number_end then return 'number out of range' end
+        local reason = refusal_of_claims(live.claims)
+        if reason then return reason end
+        if not is_possible(live) then return 'bad reclaim' end
+        twice = twice or seen[live.number]
+        seen[live.number] = true
+    end
+    if twice then return 'bad reclaim' end
+end
+
+-- ---- reclaim
+local function admitted_on(step, resource)
+    local found = {}
+    if resource.holder then
+        local claims = request_of(step, session_of(step, resource.holder), resource.number).claims
+        for i = 1, #claims do
+            if claims[i].name == resource.name then found[1] = claims[i] end
+        end
+    elseif resource.shared + resource.counted > 0 then
+        local members = call('ZRANGE', admitted_of(step, resource), '0', '-1')
+        for i = 1, #members do
+            local _, index, _, _, id, number = read_member(members[i])
+            found[i] = request_of(step, session_of(step, id), number).claims[index]
+        end
+    end
+    return found
+end
+local function runs_overlap(a, b)
+    local i, j = 1, 1
+    while a[i] and b[j] do
+        if a[i + 1] < b[j] then
+            i = i + 2
+        elseif b[j + 1] < a[i] then
+            j = j + 2
+        else
+            return true
+        end
+    end
+    return false
+end
+local function stands_beside(claim, other)
+    return claim.mode ~= 'x' and claim.mode == other.mode and not runs_overlap(claim.presented or no_slots, other.slots)
+end
+local function stands_beside_all(claim, resource)
+    if resource.holder or claim.mode == 'x' then return false end
+    if claim.mode == 's' then return resource.counted == 0 end
+    return resource.shared == 0 and not any_taken(resource.slots, claim.presented or no_slots)
+end
+-- Other grants that cannot stand beside a presented one: their modes do not fit, or they have one of its slots.
+local function rivals(step, live)
+    local found, seen = {}, {}
+    if live.fence == 0 then return found end
+    for i = 1, #live.claims do
+        local claim = live.claims[i]
+        local resource = resource_of(step, claim.name)
+        local others = stands_beside_all(claim, resource) and no_slots or admitted_on(step, resource)
+        for k = 1, #others do
+            local request = others[k].request
+            if request.fence ~= none and not seen[request] and not stands_beside(claim, others[k]) then
+                seen[request] = true
+                found[#found + 1] = request
+            end
+        end
+    end
+    sort(found, older)
+    return found
+end
+-- A ticket of an earlier history that this one has given to another request on the same resource.
+local function ticket_taken(step, live, ticket)
+    for i = 1, #live.claims do
+        local resource = resource_of(step, live.claims[i].name)
+        if call('ZCOUNT', queue_of(step, resource), ticket, ticket) > 0 then return true end
+        if call('ZCOUNT', admitted_of(step, resource), ticket, ticket) > 0 then return true end
+        if resource.holder
+            and request_of(step, session_of(step, resource.holder), resource.number).ticket == ticket then
+            return true
+        end
+    end
+    return false
+end
+-- Claims of requests that still wait go back into the queue: they are admitted anew, in order, after the pause.
+local function give_way(step, resource)
+    if resource.reserved == 0 then return end
+    local claims = admitted_on(step, resource)
+    for i = 1, #claims do
+        if claims[i].request.fence == none then
+            vacate(step, claims[i])
+            wait(step, claims[i])
+        end
+    end
+end
+
+-- Puts a presented request in the place of whatever is recorded of it.
+local function restore(step, session, live)
+    local number, ticket = format('%d', live.number), digits(live.ticket)
+    local recorded, revoked, note = request_of(step, session, number), nil, nil
+    if recorded then
+        if ticket == none then ticket = recorded.ticket end
+        revoked, note = recorded.revoked, recorded.note
+        detach(step, recorded)
+    end
+    if ticket == none then ticket = next_serial(step) end
+
+    local others, beaten, fence = rivals(step, live), false, digits(live.fence)
+    for i = 1, #others do beaten = beaten or others[i].fence >= fence end
+    if beaten or ticket_taken(step, live, ticket) then return tell(step, session.id, ended_text(number, 's', fence)) end
+    for i = 1, #others do end_request(step, others[i], 's', 'k') end
+
+    local request = add_request(step, session, number, ticket, live.claims)
+    set_fence(request, fence)
+    request.hold, request.presented = live.hold, space_field(step, 'pauses')
+    local claims = request.claims
+    for i = 1, #claims do give_way(step, claims[i].resource) end
+    for i = 1, #claims do
+        if fence == none then wait(step, claims[i]) else admit(step, claims[i], claims[i].presented or no_slots) end
+    end
+    if fence ~= none and request.hold then
+        request.hold_deadline = digits(step.at + request.hold)
+        call('ZADD', step.prefix .. 't', request.hold_deadline, timed(request, 'h'))
+    end
+    if revoked then
+        call('ZADD', step.prefix .. 'd', revoked, timed(request, 'r'))
+        request.note = note
+        set_revoked(request, revoked)
+    end
+    for i = 1, #claims do review_width(step, claims[i].resource) end
+    end_narrowed(step)
+end
+
+local function reclaim(step, session, asked)
+    local listed, kept, highest = asked.listed, {}, tonumber(asked.highest)
+    for i = 1, #listed do kept[listed[i].number] = true end
+    local numbers = asked.whole and numbers_after(step, session, '0', 1e9) or no_slots
+    for i = 1, #numbers do
+        local number = tonumber(numbers[i])
+        if number <= highest and not kept[number] then
+            end_owned(step, request_of(step, session, numbers[i]), 'k')
+        end
+    end
+    highest = larger(highest, tonumber(session.highest))
+    for i = 1, #listed do
+        local live = listed[i]
+        highest = larger(highest, live.number)
+        step.last = larger(step.last, digits(larger(live.ticket, live.fence)))
+    end
+    session.highest, session.counted = format('%d', highest), true
+    for i = 1, #listed do
+        local live = listed[i]
+        local number = format('%d', live.number)
+        if is_paused(step) then
+            restore(step, session, live)
+        elseif not find_live(step, session, number) then
+            tell(step, session.id, ended_text(number, 'g', digits(live.fence)))
+        end
+    end
+end
+
+local function open(step, asked, place)
+    local reason = wrong_shape(step, asked)
+    if reason then return refuse(step, reason) end
+    local sender, link = step.sender, asked.link
+    local session = find_alive(step, sender)
+    if not session then
+        if step.sessions[sender] or has_ended(step, sender) or #asked.listed > 0 and not is_paused(step) then
+            return refuse(step, 'unknown session')
+        end
+        session = {
+            id = sender, place = place, requests = {}, added = 0, highest = '0', digest = 0, digest_change = 0,
+        }
+        step.sessions[sender] = session
+        call('HINCRBY', step.prefix .. 'i', 'sessions', '1')
+        call('HSET', place, 'd', '0')
+    elseif link < link_of(session) then
+        return refuse(step, 'late link')
+    end
+    local again = session.about and link == link_of(session)
+    if not again then
+        session.about = format('%08d', asked.ttl) .. link .. '.' .. asked.label
+        session.changed, session.counted = true, true
+    end
+    forget_repeated(session)
+    prolong(step, session)
+    if not again then reclaim(step, session, asked) end
+    save_session(step, session)
+    tell_alive(step, session)
+end
+
+register('open', {}, function(keys, args)
+    local now = clock(args)
+    local ttl, part, place = args[2], args[5], keys[2]
+    local asked = {link = args[3], highest = args[4], whole = part == 'w', label = args[6], listed = {}}
+    if not is_signed(ttl) or not is_number(asked.highest) or not asked.label then return malformed() end
+    if part ~= 'p' and part ~= 'w' then return malformed() end
+    if #asked.link ~= 20 or find(asked.link, '%D') then return malformed() end
+    if not place or place ~= sub(keys[1], 1, -2) .. 's:' .. sub(place, -16) then return malformed() end
+    asked.ttl = tonumber(ttl)
+    for i = 7, #args do
+        asked.listed[i - 6] = read_live(args[i])
+        if not asked.listed[i - 6] then return malformed() end
+    end
+    local step = new_step(keys, args, now, sub(place, -16))
+    local refusal = begin_step(step, call('HGET', step.key, ''))
+    if refusal then return refusal end
+    open(step, asked, place)
+    return finish_step(step)
+end)
+end

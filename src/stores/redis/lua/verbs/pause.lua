@@ -1,0 +1,15 @@
+-- pause: nothing is admitted and nothing expires; clients present what they have (rule 11).
+-- KEYS m
+-- ARGV lineage, until in µs
+-- reply now, due, lineage, pause; event paused
+register('pause', {}, function(keys, args)
+    local now = clock(args)
+    local upto = is_signed(args[2]) and tonumber(args[2])
+    if not upto or upto >= number_end then return malformed() end
+    local step = new_step(keys, args, now)
+    local refusal = begin_step(step, call('HGET', step.key, ''), function()
+        extend_pause(step, upto)
+        tell(step, nil, 'p' .. step.paused_until .. ':')
+    end)
+    return refusal or finish_step(step)
+end)

@@ -1,0 +1,11 @@
+-- tick: settles what is due and owed, and does nothing else (rule 4).
+-- KEYS m
+-- ARGV lineage
+-- reply now, due, lineage, pause; no events: they all are notices
+register('tick', {'allow-oom'}, function(keys, args)
+    local now = clock(args)
+    local head = call('HGET', keys[1], '')
+    if is_quiet(head, now, args[1]) then return now .. sub(head, 1, 48) end
+    local step = new_step(keys, args, now)
+    return begin_step(step, head) or finish_step(step)
+end)

@@ -1,0 +1,14 @@
+-- watch: a viewer watches; until then every command tells `events` what came of it.
+-- KEYS m
+-- ARGV lineage, for how long in ms (up to a minute)
+-- reply now, due, lineage, pause; no events
+register('watch', {}, function(keys, args)
+    local now = clock(args)
+    local length = is_number(args[2]) and tonumber(args[2])
+    if not length or length > 60000 then return malformed() end
+    local step = new_step(keys, args, now)
+    local refusal = begin_step(step, call('HGET', step.key, ''))
+    if refusal then return refusal end
+    step.watched_until = larger(step.watched_until, digits(step.at + length * 1000))
+    return finish_step(step)
+end)

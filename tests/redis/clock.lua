@@ -1,0 +1,10 @@
+-- For tests: how many ended ids are kept, the budget and the time are the last arguments, and renewals note every time.
+local noted_every = 0
+local function budget_of(args) return args.budget end
+local function ended_kept_of(args) return args.ended_kept end
+local function clock(args)
+    local now = table.remove(args)
+    args.budget = tonumber(table.remove(args))
+    args.ended_kept = tonumber(table.remove(args))
+    return now
+end

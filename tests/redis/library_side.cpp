@@ -1,0 +1,143 @@
+#include "library_side.hpp"
+
+#include <array>
+#include <stdexcept>
+
+#include "engine/engine_host.hpp"
+#include "protocol/wait_graph.hpp"
+#include "stores/redis/inspect_pages.hpp"
+
+namespace baton::redis {
+namespace {
+
+constexpr page_size everything{1'000'000};  // in one moment
+
+std::string digits(std::uint64_t number, std::size_t width = 16) {
+    std::string text = std::to_string(number);
+    return std::string(width - text.size(), '0') + text;
+}
+
+core::session_id from_bytes(std::string_view bytes) {
+    core::session_id id;
+    for (std::size_t i = 0; i < 16; ++i) {
+        std::uint64_t& half = i < 8 ? id.high : id.low;
+        half = half << 8U | static_cast<unsigned char>(bytes[i]);
+    }
+    return id;
+}
+
+}  // namespace
+
+library_side::library_side(const std::string& socket) : commands_{socket}, notices_{socket} {
+    const resp::value loaded = commands_.ask({"FUNCTION", "LOAD", std::string{timed_library().text}});
+    if (loaded.text != timed_library().name) throw std::runtime_error("FUNCTION LOAD: " + loaded.text);
+    std::string out;
+    server_line::encode(out, {"PSUBSCRIBE", prefix_of(space_) + "wake:*", events_channel(space_)});
+    notices_.send(out);
+    (void)notices_.pushed();
+}
+
+void library_side::start(const core::engine_options& options) {
+    options_ = options;
+    commands_.ask({"FLUSHALL"});
+    function_call hello = hello_call(space_, {options.max_ttl, std::chrono::milliseconds{0}, false});
+    add_time(hello, core::instant{core::duration{1}});
+    std::string out;
+    encode(out, hello, timed_library());
+    commands_.send(out);
+    const resp::value answer = commands_.answer();
+    const auto decoded = decode_reply(answer.text, {});
+    if (!decoded) throw std::runtime_error("hello: " + answer.text);
+    lineage_ = decoded->head.lineage;
+    waiting_.clear();
+    watches_ = !watches_;
+    watched_until_.reset();
+}
+
+void library_side::watch(core::instant at) {
+    constexpr std::chrono::milliseconds length{3'000};
+    function_call call = watch_call(space_, lineage_, length);
+    add_time(call, at);
+    std::string out;
+    encode(out, call, timed_library());
+    commands_.send(out);
+    (void)commands_.answer();
+    watched_until_ = at + length;
+}
+
+void library_side::add_time(function_call& call, core::instant at) const {
+    constexpr std::uint64_t no_bound = 1'000'000'000;
+    call.arguments.add(std::to_string(options_.ended_ids));
+    call.arguments.add(std::to_string(options_.budget ? *options_.budget : no_bound));
+    call.arguments.add(digits(static_cast<std::uint64_t>(at.time_since_epoch().count())));
+}
+
+library_side::outcome library_side::apply(const core::command& command, core::instant at) {
+    outcome outcome;
+    if (watches_ && !watched_until_) watch(at);
+    if (watches_ && at >= *watched_until_) watched_until_ = core::instant{};  // what is over stays over
+    if (watches_ && at < *watched_until_) outcome.watched.emplace();
+    const core::session_id sender = core::sender_of(command);
+    const auto* renewal = std::get_if<core::renew>(&command);
+    function_call call = renewal == nullptr ? call_of(space_, lineage_, command)
+                                            : renew_call(space_, lineage_, *renewal, waiting_[sender].oldest());
+    add_time(call, at);
+    std::string out;
+    encode(out, call, timed_library());
+    function_call page = space_page_call(space_, lineage_, "", "0", everything);
+    add_time(page, at);
+    encode(out, page, timed_library());
+    commands_.send(out);
+    const resp::value answer = commands_.answer();
+    if (auto decoded = decode_reply(answer.text, sender); decoded && answer.kind == resp::kind::bulk) {
+        waiting_[sender].hear(*decoded);
+        outcome.reply = std::move(*decoded);
+    } else
+        outcome.error = std::string{name_of(call.verb)} + ": " + answer.text;
+    look(outcome);
+    take_notices(outcome);
+    return outcome;
+}
+
+void library_side::look(outcome& outcome) {
+    inspect_pages pages;
+    const resp::value page = commands_.answer();
+    if (pages.add(page) != "0" && outcome.error.empty()) outcome.error = "inspect: " + page.text;
+    outcome.state = pages.take();
+    protocol::explain(outcome.state);
+}
+
+void library_side::take_notices(outcome& outcome) {
+    for (const resp::value& message : notices_.pushed()) {
+        if (message.items.size() != 4) continue;  // pmessage pattern channel payload
+        if (message.items[2].text == events_channel(space_)) {
+            const auto seen = decode_watched(message.items[3].text);
+            if (!seen || !outcome.watched) outcome.error = "told viewers: " + message.items[3].text;
+            if (!outcome.error.empty()) return;
+            for (const auto& [alias, event] : seen->events) outcome.watched->push_back(event);
+            continue;
+        }
+        const core::session_id session = from_bytes(message.items[2].text.substr(message.items[2].text.size() - 16));
+        const auto decoded = decode_reply(message.items[3].text, session);
+        if (!decoded) {
+            outcome.error = "a notice that cannot be read: " + message.items[3].text;
+            return;
+        }
+        waiting_[session].hear(*decoded);
+        auto& events = outcome.notices[session];
+        events.insert(events.end(), decoded->events.begin(), decoded->events.end());
+    }
+}
+
+std::vector<std::string> library_side::remains() {
+    std::vector<std::string> found;
+    const std::string prefix = prefix_of(space_);
+    for (const resp::value& key : commands_.ask({"KEYS", "*"}).items)
+        if (key.text != prefix + "m" && key.text != prefix + "i" && key.text != prefix + "d") found.push_back(key.text);
+    if (commands_.ask({"ZCARD", prefix + "d"}).number != 1) found.emplace_back("deadlines");
+    for (const resp::value& field : commands_.ask({"HKEYS", prefix + "m"}).items)
+        if (!field.text.empty()) found.push_back("m " + field.text);
+    return found;
+}
+
+}  // namespace baton::redis

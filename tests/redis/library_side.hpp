@@ -1,0 +1,56 @@
+// The scripts in a real server, with the time and the budget passed in: what the engine is compared with.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/inspect.hpp"
+#include "engine/engine.hpp"
+#include "private_server.hpp"
+#include "server_line.hpp"
+#include "stores/redis/function_reply.hpp"
+#include "stores/redis/waiting_requests.hpp"
+
+namespace baton::redis {
+
+[[nodiscard]] const function_library& timed_library();
+
+class library_side {
+public:
+    explicit library_side(const std::string& socket);
+
+    /// Forgets everything and makes the space anew. Every other time a viewer watches for a while, and there are no
+    /// short paths.
+    void start(const core::engine_options& options);
+
+    struct outcome {
+        std::string error;  // what the script said instead
+        function_reply reply;
+        std::map<core::session_id, std::vector<core::event>> notices;
+        std::optional<std::vector<core::event>> watched;  // while somebody watches
+        snapshot state;
+    };
+    outcome apply(const core::command& command, core::instant at);
+
+    /// Keys other than the fixed ones, and fields of `m` other than the head.
+    [[nodiscard]] std::vector<std::string> remains();
+
+private:
+    void add_time(function_call& call, core::instant at) const;
+    void watch(core::instant at);
+    void look(outcome& outcome);
+    void take_notices(outcome& outcome);
+
+    server_line commands_;
+    server_line notices_;
+    core::engine_options options_;
+    std::map<core::session_id, waiting_requests> waiting_;
+    bool watches_ = false;
+    std::optional<core::instant> watched_until_;
+    baton::lineage lineage_ = 0;
+    std::string space_ = "difference";
+};
+
+}  // namespace baton::redis

@@ -1,0 +1,293 @@
+// The function library as it is, in a real server with its own clock: what calls cost, and what `hello` decides.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+
+#include "../eventually.hpp"
+#include "private_server.hpp"
+#include "server_line.hpp"
+#include "stores/redis/function_reply.hpp"
+
+namespace baton::redis {
+namespace {
+
+using namespace protocol;
+
+const session_id holder{1, 1};
+const session_id waiter{2, 2};
+
+claim exclusive_claim(std::string name) { return {std::move(name), claim_mode::exclusive, 0, 0}; }
+
+class Library : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
+        server_ = std::make_unique<redis_tests::private_server>();
+        line_ = std::make_unique<server_line>(server_->at().path);
+        const function_library& library = server_library();
+        EXPECT_EQ(line_->ask({"FUNCTION", "LOAD", std::string{library.text}}).text, library.name);
+    }
+
+    resp::value raw(const function_call& call) {
+        std::string out;
+        encode(out, call);
+        line_->send(out);
+        return line_->answer();
+    }
+    function_reply say(const command& command, const session_id& sender = {}) {
+        const resp::value answer = raw(call_of(space_, lineage_, command));
+        auto decoded = decode_reply(answer.text, sender);
+        EXPECT_TRUE(decoded) << answer.text;
+        return decoded.value_or(function_reply{});
+    }
+    reply_head hello(bool pauses = false, std::chrono::milliseconds max_ttl = std::chrono::milliseconds{15'000}) {
+        const resp::value answer = raw(hello_call(space_, {max_ttl, std::chrono::milliseconds{2'000}, pauses}));
+        const auto decoded = decode_reply(answer.text, {});
+        EXPECT_TRUE(decoded) << answer.text;
+        lineage_ = decoded ? decoded->head.lineage : 0;
+        return decoded ? decoded->head : reply_head{};
+    }
+    void open_both() {
+        hello();
+        say(open{holder, std::chrono::seconds{10}, "holder", 1, 0, {}}, holder);
+        say(open{waiter, std::chrono::seconds{10}, "waiter", 1, 0, {}}, waiter);
+    }
+
+    /// How many commands the server performed for this one, inside of its function.
+    std::size_t calls_of(const command& command, const session_id& sender) {
+        line_->ask({"CONFIG", "RESETSTAT"});
+        say(command, sender);
+        const std::string stats = line_->ask({"INFO", "commandstats"}).text;
+        std::size_t sum = 0;
+        for (std::size_t at = stats.find("cmdstat_"); at != std::string::npos; at = stats.find("cmdstat_", at + 1)) {
+            const std::string name = stats.substr(at + 8, stats.find(':', at) - at - 8);
+            if (name.starts_with("fcall") || name == "config|resetstat" || name == "info") continue;
+            sum += std::stoul(stats.substr(stats.find("calls=", at) + 6));
+        }
+        return sum;
+    }
+
+    std::unique_ptr<redis_tests::private_server> server_;
+    std::unique_ptr<server_line> line_;
+    std::string space_ = "test";
+    lineage lineage_ = 0;
+};
+
+TEST_F(Library, MakeFewCallsInside) {
+    open_both();
+    EXPECT_LE(calls_of(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder), 6U);
+    EXPECT_LE(calls_of(renew{holder}, holder), 5U);  // now and then it notes the time
+    EXPECT_LE(calls_of(renew{holder}, holder), 4U);
+    EXPECT_LE(calls_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 8U);
+    EXPECT_LE(calls_of(renew{waiter}, waiter), 5U);                                   // it hears its place as well
+    EXPECT_LE(calls_of(enter{{waiter, 2}, {exclusive_claim("a")}, {}}, waiter), 8U);  // behind another
+    say(leave{{waiter, 2}, manner::clean}, waiter);
+    EXPECT_LE(calls_of(leave{{holder, 1}, manner::clean}, holder), 10U);  // a hand-off
+    EXPECT_LE(calls_of(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder), 6U);
+    EXPECT_LE(calls_of(leave{{holder, 2}, manner::clean}, holder), 5U);
+    const std::vector<claim> four{exclusive_claim("p"), exclusive_claim("q"), exclusive_claim("r"),
+                                  exclusive_claim("s")};
+    EXPECT_LE(calls_of(enter{{holder, 3}, four, {}}, holder), 6U);
+    EXPECT_LE(calls_of(leave{{holder, 3}, manner::clean}, holder), 5U);
+}
+
+TEST_F(Library, MakeAFewCallsMoreToRememberASessionThatEnded) {
+    open_both();
+    const session_id third{3, 3};
+    EXPECT_LE(calls_of(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third), 15U);
+    EXPECT_LE(calls_of(protocol::close{third, closing::left}, third), 23U);
+}
+
+// Nothing but the fixed keys stays when the time of the last id is over; who looks finds that out by `due`.
+TEST_F(Library, ForgetSessionsThatEndedWhenTheyAreDue) {
+    const std::chrono::milliseconds max_ttl{1'000};
+    hello(false, max_ttl);
+    const open opening{holder, max_ttl, "holder", 1, 0, {}};
+    say(opening, holder);
+    const auto closed_at = say(protocol::close{holder, closing::left}, holder);
+    ASSERT_TRUE(closed_at.head.due);
+    EXPECT_EQ(*closed_at.head.due, closed_at.head.at + max_ttl);
+    const auto late = say(opening, holder);
+    ASSERT_EQ(late.events.size(), 1U);
+    if (late.head.at < *closed_at.head.due) {  // else this machine was busy for that long
+        EXPECT_EQ(std::get<refused>(late.events[0].what).reason, refusal::unknown_session);
+    }
+    ASSERT_TRUE(eventually([&] { return !say(tick{}).head.due; }));
+    EXPECT_EQ(line_->ask({"EXISTS", prefix_of(space_) + "c"}).number, 0);
+    EXPECT_EQ(line_->ask({"ZCARD", prefix_of(space_) + "d"}).number, 1);
+    EXPECT_TRUE(std::holds_alternative<alive>(say(opening, holder).events.at(0).what));
+}
+
+TEST_F(Library, PassALockOnByTheServersClock) {
+    open_both();
+    const auto granted_first = say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
+    const auto* first = std::get_if<granted>(&granted_first.events.at(0).what);
+    ASSERT_NE(first, nullptr);
+    const auto waits = say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
+    ASSERT_TRUE(std::holds_alternative<queued>(waits.events.at(0).what));
+    EXPECT_TRUE(waits.head.due) << "a waiter is told when to look again";
+    say(leave{{holder, 1}, manner::clean}, holder);
+    const auto again = say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
+    const auto* second = std::get_if<granted>(&again.events.at(0).what);
+    ASSERT_NE(second, nullptr);
+    EXPECT_GT(second->fence, first->fence);
+}
+
+TEST_F(Library, TellAWaiterItsPlace) {
+    open_both();
+    const session_id third{3, 3};
+    say(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third);
+    const auto place_of = [this](const command& command, const session_id& sender) {
+        return say(command, sender).place;
+    };
+    EXPECT_FALSE(place_of(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder));
+    EXPECT_FALSE(place_of(renew{holder}, holder));
+    EXPECT_EQ(place_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 0U);
+    EXPECT_EQ(place_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U);
+    EXPECT_EQ(place_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U) << "asked again";
+    EXPECT_EQ(place_of(renew{third}, third), 1U);
+    EXPECT_EQ(place_of(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third), 1U);
+    // Of several claims the one that is nearest to the front counts; of several requests, too.
+    const std::vector<claim> wide{exclusive_claim("a"), {"b", claim_mode::shared, 0, 0}};
+    say(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder);
+    EXPECT_EQ(place_of(enter{{waiter, 2}, wide, {}}, waiter), 0U);
+    EXPECT_EQ(place_of(enter{{third, 2}, {{"b", claim_mode::permits, 1, 2}}, {}}, third), 1U);
+    EXPECT_EQ(place_of(renew{third}, third), 1U);
+    say(leave{{holder, 1}, manner::clean}, holder);
+    EXPECT_EQ(place_of(renew{third}, third), 0U) << "who was ahead of it holds it now";
+    say(leave{{third, 2}, manner::clean}, third);
+    EXPECT_EQ(place_of(renew{third}, third), 0U);
+    EXPECT_EQ(place_of(renew{waiter}, waiter), 0U);
+    say(leave{{waiter, 2}, manner::clean}, waiter);
+    EXPECT_FALSE(place_of(renew{waiter}, waiter)) << "it holds, and waits for nothing";
+}
+
+TEST_F(Library, RefuseANameTwice) {
+    open_both();
+    const auto answer = say(enter{{holder, 1}, {exclusive_claim("a"), exclusive_claim("a")}, {}}, holder);
+    EXPECT_EQ(std::get<refused>(answer.events.at(0).what).reason, refusal::duplicate_resource);
+    EXPECT_EQ(std::get<alive>(say(renew{holder}, holder).events.at(0).what).count, 0U);
+}
+
+// What no encoder of ours sends changes nothing: the whole dump of the space is the same.
+TEST_F(Library, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
+    open_both();
+    say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
+    const std::string prefix = prefix_of(space_);
+    const std::string before = line_->ask({"HGET", prefix + "m", ""}).text;
+    const std::string lineage = before.substr(16, 16);
+    const auto refused_with = [&](verb verb, std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), lineage);
+        const resp::value answer = raw({verb, {prefix + "m", prefix + "s:" + to_bytes(holder)}, arguments});
+        EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << answer.text;
+    };
+    refused_with(verb::enter, {"007", "b"});
+    refused_with(verb::enter, {"2", "", "2::", "x0:0:b"});
+    refused_with(verb::enter, {"2", "", "0::", "y0:0:b"});
+    refused_with(verb::leave, {"x"});
+    refused_with(verb::leave, {"1", "z"});
+    refused_with(verb::open, {"nan", "00000000000000000002", "1", "w", "label"});
+    refused_with(verb::open, {"1000", "2", "1", "w", "label"});
+    refused_with(verb::open, {"1000", "00000000000000000002", "1", "x", "label"});
+    refused_with(verb::open, {"1000", "00000000000000000002", "1", "w", "label", "1:2:3:-:1:y0:0:1:b0:"});
+    refused_with(verb::open, {"1000", "00000000000000000002", "1", "w", "label", "1:2:3:-:1:x0:0:9:b0:"});
+    refused_with(verb::close, {"x"});
+    refused_with(verb::pause, {"1e300"});
+    refused_with(verb::resize, {"a", "many"});
+    refused_with(verb::revoke, {"a", "-1", "", "0"});
+    refused_with(verb::watch, {"nan"});
+    refused_with(verb::pause, {"9999999999999999"});  // above 2^53
+    refused_with(verb::list, {"x"});
+    refused_with(verb::renew, {"1", "2", "3", "4", "5", "6", "7", "8", "9"});
+    refused_with(verb::inspect, {"10", "sessions", "0", ""});
+    refused_with(verb::inspect, {"10", "space", "x", ""});
+    refused_with(verb::inspect, {"0", "space", "0", ""});
+    EXPECT_EQ(line_->ask({"HGET", prefix + "m", ""}).text, before);
+}
+
+TEST_F(Library, RefuseAnotherLineage) {
+    open_both();
+    const lineage present = lineage_;
+    ++lineage_;
+    const resp::value answer = raw(call_of(space_, lineage_, renew{holder}));
+    EXPECT_EQ(answer.kind, resp::kind::error);
+    EXPECT_EQ(lineage_in(answer.text), present);
+}
+
+TEST_F(Library, RefuseWithoutASpace) {
+    const resp::value answer = raw(call_of(space_, 5, renew{holder}));
+    EXPECT_EQ(lineage_in(answer.text), 0U);
+}
+
+TEST_F(Library, HelloKeepsTheLineageOnTheSameServer) {
+    const reply_head first = hello();
+    EXPECT_EQ(hello().lineage, first.lineage);
+}
+
+// The server is younger than the longest ttl: an earlier one may have granted something that it does not know of.
+TEST_F(Library, HelloPausesAFreshSpaceOnAYoungServer) {
+    const reply_head first = hello(true);
+    EXPECT_EQ(first.paused_until - first.at, std::chrono::seconds{17});
+    EXPECT_EQ(hello(true).paused_until, first.paused_until);
+}
+
+// It counts how often its clock has turned to a new second: after the first turn it may be a few milliseconds old.
+TEST_F(Library, HelloDoesNotTakeTheFirstTurnOfTheSecondForASecond) {
+    const auto uptime = [this] {
+        const std::string info = line_->ask({"INFO", "server"}).text;
+        const std::string field = "uptime_in_seconds:";
+        return std::stoi(info.substr(info.find(field) + field.size()));
+    };
+    const std::chrono::milliseconds max_ttl{1'000};
+    ASSERT_TRUE(eventually([&] { return uptime() >= 1; }));
+    const reply_head young = hello(true, max_ttl);
+    if (uptime() > 1) GTEST_SKIP() << "too busy here: the second turn came before the question";
+    EXPECT_GT(young.paused_until, young.at);
+    space_ = "another";
+    ASSERT_TRUE(eventually([&] { return uptime() >= 2; }));
+    const reply_head old = hello(true, max_ttl);
+    EXPECT_LE(old.paused_until, old.at);
+}
+
+TEST_F(Library, HelloDrawsALineageWhenTheServerIsAnother) {
+    const reply_head before = hello();
+    line_->ask({"HSET", prefix_of(space_) + "i", "replid", "0000000000000000000000000000000000000000"});
+    const reply_head after = hello(true);
+    EXPECT_GT(after.lineage, before.lineage);
+    EXPECT_GT(after.paused_until, after.at);
+}
+
+TEST_F(Library, HelloRefusesOtherTerms) {
+    hello();
+    const resp::value answer = raw(hello_call(space_, {std::chrono::milliseconds{5'000}, {}, false}));
+    EXPECT_EQ(answer.text, "BATONSPACE 15000 2000");
+}
+
+TEST_F(Library, HelloRefusesAServerThatEvicts) {
+    line_->ask({"CONFIG", "SET", "maxmemory", "100mb"});
+    line_->ask({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+    const resp::value answer = raw(hello_call(space_, {}));
+    EXPECT_TRUE(answer.text.starts_with("BATONEVICTION")) << answer.text;
+}
+
+TEST_F(Library, HelloRefusesAUserWithoutTheRights) {
+    line_->ask({"ACL", "SETUSER", "poor", "on", "nopass", "+@all", "-zpopmin", "~baton:*", "&*"});
+    line_->ask({"AUTH", "poor", "x"});
+    const resp::value answer = raw(hello_call(space_, {}));
+    EXPECT_EQ(answer.text, "BATONACL ZPOPMIN");
+}
+
+// A server without memory refuses newcomers; who is there can renew and leave.
+TEST_F(Library, RenewAndLeaveAlsoWithoutMemory) {
+    open_both();
+    say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
+    line_->ask({"CONFIG", "SET", "maxmemory", "1"});
+    const resp::value refused = raw(call_of(space_, lineage_, enter{{holder, 2}, {exclusive_claim("b")}, {}}));
+    EXPECT_TRUE(refused.text.starts_with("OOM ")) << refused.text;
+    EXPECT_TRUE(std::holds_alternative<alive>(say(renew{holder}, holder).events.at(0).what));
+    EXPECT_TRUE(std::holds_alternative<ended>(say(leave{{holder, 1}, manner::clean}, holder).events.at(0).what));
+}
+
+}  // namespace
+}  // namespace baton::redis

@@ -1,2 +1,0 @@
-local budget = budget_given
-local ended_kept = ended_kept_given

@@ -1,1 +1,0 @@
-local noted_every = 0
