@@ -53,7 +53,9 @@ TEST_F(Alive, BeliefIsProlongedWhenTheLastPageIsInAndNotBefore) {
     EXPECT_LT(told, believed);
     EXPECT_TRUE(is_believed_from(one, renewed));
     EXPECT_FALSE(session.valid(two, opened + 5s));
-    EXPECT_EQ(take<lost>()->handle, two);
+    const auto last = take<lost>();
+    ASSERT_TRUE(last);
+    EXPECT_EQ(last->handle, two);
     // Now the two agree.
     const client_time again = renew_with({{1, 100, 200}, {2, 100, 200, deadline}});
     EXPECT_FALSE(sent<protocol::list>());
@@ -77,7 +79,9 @@ TEST_F(Alive, EachPageIsComparedWithTheRequestsOfItsRange) {
     ASSERT_TRUE(asked);
     EXPECT_EQ(asked->second.after, 2U);
     reply(asked->first, protocol::listed{id(), 2, {{4, 100, 0}}, false});
-    EXPECT_EQ(take<lost>()->handle, three);
+    const auto third = take<lost>();
+    ASSERT_TRUE(third);
+    EXPECT_EQ(third->handle, three);
     const auto left = sent<protocol::leave>();
     ASSERT_TRUE(left) << "nobody here knows of the fourth";
     EXPECT_EQ(left->second.request.number, 4U);
@@ -175,8 +179,29 @@ TEST_F(Alive, AnOpenIsAnsweredAndItsListIsFetchedBeforeAnythingIsProlonged) {
     ASSERT_TRUE(seen);
     EXPECT_TRUE(is_believed_from(one, opened)) << "frozen";
     ASSERT_TRUE(answer_page());
-    EXPECT_EQ(take<lost>()->reason, loss::revoked);
+    const auto revoked = take<lost>();
+    ASSERT_TRUE(revoked);
+    EXPECT_EQ(revoked->reason, loss::revoked);
     EXPECT_TRUE(is_believed_from(one, reopened)) << "settled, and the revocation is later";
+}
+
+// Granted while the session's own life was in doubt: the renewal that was sent then confirms it, after its list.
+TEST_F(Alive, AGrantThatIsToBeConfirmedIsDeliveredWithTheLastPage) {
+    connect();
+    session.acquire(now, order("a"));
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    advance(ttl);
+    notice(granted(1));
+    EXPECT_FALSE(take<acquired>());
+    const auto renewal = sent<protocol::renew>();
+    ASSERT_TRUE(renewal);
+    reply(renewal->first, alive({{1, 100, 200}, {2, 100, 0}}));
+    ASSERT_TRUE(answer_page(1));
+    EXPECT_FALSE(take<acquired>());
+    ASSERT_TRUE(answer_page(1));
+    EXPECT_TRUE(take<acquired>());
+    EXPECT_FALSE(sent<protocol::enter>()) << "the pages confirmed the grant: it is not asked for again";
 }
 
 TEST_F(Alive, WhatWasAskedAndNotAnsweredDoesNotCount) {
