@@ -52,6 +52,8 @@ constexpr std::array expected{
     "open of a session that had closed",
     "open of a session that had expired",
     "revoke",
+    "list",
+    "revocation repeated by a renewal",
     "in place: forgets everything",
     "in place: forgets its last commands",
     "crash: forgets everything",

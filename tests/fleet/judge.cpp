@@ -140,6 +140,13 @@ void judge::performed(lineage lineage, const packet& packet, const std::vector<p
         if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(*queued, lineage);
         if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(*granted, lineage);
         if (const auto* ended = std::get_if<protocol::ended>(&event.what)) on(*ended);
+        if (std::holds_alternative<protocol::listed>(event.what)) {
+            ++seen_["list"];
+            if (world_.options().calm()) fail("a client asks for a list, and nothing was lost");
+        }
+        if (std::holds_alternative<protocol::revoking>(event.what) &&
+            std::holds_alternative<protocol::renew>(packet.command))
+            ++seen_["revocation repeated by a renewal"];
         if (lineage < newest_) continue;
         const auto* lost = std::get_if<protocol::session_lost>(&event.what);
         if (lost && links_.contains(lost->session))

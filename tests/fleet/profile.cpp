@@ -13,6 +13,7 @@ profile::profile(dice& dice) {
     clients = dice.between(2, 6);
     for (std::size_t name = dice.between(1, 4); name > 0; --name)
         names.push_back(std::string(1, static_cast<char>('a' + name - 1)));
+    if (dice.percent(30)) budget = static_cast<std::uint32_t>(dice.between(1, 4));
     lag = milliseconds(dice, 100, 1'500);
     chaos = milliseconds(dice, 5'000, 20'000);
     think = milliseconds(dice, 50, 600);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct profile {
     std::size_t clients = 0;
     std::vector<std::string> names;
     std::chrono::milliseconds max_ttl{3'000};
+    std::optional<std::uint32_t> budget;  // of the engine, for one step
     std::chrono::milliseconds lag{200};  // how long an old server may go on beside its successor
     micros chaos{0};                     // how long faults are made
     micros think{0};                     // mean time between two acquires of a client

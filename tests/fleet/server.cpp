@@ -13,7 +13,7 @@ constexpr std::chrono::seconds wall_clock{1'800'000'000};  // what servers' cloc
 constexpr std::size_t clock_step_ms = 20;                  // by so much a new server's clock may be behind or ahead
 
 std::unique_ptr<core::engine> make_engine(const world& world) {
-    core::engine_options options{world.options().max_ttl, std::nullopt};
+    core::engine_options options{world.options().max_ttl, world.options().budget};
     if (world.without().ended_ids) options.ended_ids = 0;
     return std::make_unique<core::engine>(options);
 }

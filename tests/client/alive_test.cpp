@@ -1,0 +1,296 @@
+// What count and digest of a renewal, and the pages of a list, do to what the client believes, as scripts.
+#include "baton/error.hpp"
+#include "script.hpp"
+
+namespace baton::detail {
+
+using states = std::vector<protocol::request_state>;
+
+class Alive : public Script {
+protected:
+    Alive() { answers_lists = false; }
+
+    /// A renewal is due, and is answered with the count and digest of these. When it was sent.
+    client_time renew_with(const states& engine) {
+        advance(ttl / 3);
+        const client_time sent_at = now;
+        renew(engine);
+        return sent_at;
+    }
+    [[nodiscard]] bool is_believed_from(handle handle, client_time renewed) const {
+        return session.valid(handle, renewed + ttl - margin - 1us) && !session.valid(handle, renewed + ttl - margin);
+    }
+};
+
+TEST_F(Alive, EqualDigestsProlongWithoutAList) {
+    connect();
+    const handle one = hold(order("a"));
+    const handle two = hold(order("b"));
+    const client_time renewed = renew_with({{1, 100, 200}, {2, 100, 200}});
+    EXPECT_FALSE(sent<protocol::list>());
+    EXPECT_TRUE(is_believed_from(one, renewed) && is_believed_from(two, renewed));
+}
+
+// The notice of a revocation was lost, and it stands on the last page. The engine ends the request at the deadline of the
+// revocation whatever is renewed, so nothing is prolonged before the client knows of it.
+TEST_F(Alive, BeliefIsProlongedWhenTheLastPageIsInAndNotBefore) {
+    connect();
+    const client_time opened = now;
+    const handle one = hold(order("a"));
+    const handle two = hold(order("b"));
+    const protocol::instant deadline = engine_now + 5s;
+    const client_time renewed = renew_with({{1, 100, 200}, {2, 100, 200, deadline}});
+    EXPECT_FALSE(take<believe>());
+    EXPECT_TRUE(is_believed_from(one, opened));
+    ASSERT_TRUE(answer_page(1));
+    EXPECT_FALSE(take<believe>()) << "the next page may tell of a revocation";
+    EXPECT_TRUE(is_believed_from(one, opened) && is_believed_from(two, opened));
+    ASSERT_TRUE(answer_page(1));
+    collect();
+    const auto index_of = [this](auto is) { return std::ranges::find_if(actions, is) - actions.begin(); };
+    const auto told = index_of([](const action& each) { return std::holds_alternative<lost>(each); });
+    const auto believed = index_of([](const action& each) { return std::holds_alternative<believe>(each); });
+    EXPECT_LT(told, believed);
+    EXPECT_TRUE(is_believed_from(one, renewed));
+    EXPECT_FALSE(session.valid(two, opened + 5s));
+    const auto last = take<lost>();
+    ASSERT_TRUE(last);
+    EXPECT_EQ(last->handle, two);
+    // Now the two agree.
+    const client_time again = renew_with({{1, 100, 200}, {2, 100, 200, deadline}});
+    EXPECT_FALSE(sent<protocol::list>());
+    EXPECT_TRUE(is_believed_from(one, again));
+}
+
+TEST_F(Alive, EachPageIsComparedWithTheRequestsOfItsRange) {
+    connect();
+    const handle one = hold(order("a"));
+    const handle two = hold(order("b"));
+    const handle three = hold(order("c"));
+    renew_with({{2, 100, 200}, {4, 100, 0}});
+    ASSERT_TRUE(answer_page(1));
+    const auto gone = take<lost>();
+    ASSERT_TRUE(gone);
+    EXPECT_EQ(gone->handle, one);
+    EXPECT_EQ(gone->reason, loss::state_lost);
+    EXPECT_FALSE(take<lost>()) << "the next page may show the third";
+    EXPECT_FALSE(sent<protocol::leave>());
+    const auto asked = sent<protocol::list>();
+    ASSERT_TRUE(asked);
+    EXPECT_EQ(asked->second.after, 2U);
+    reply(asked->first, protocol::listed{id(), 2, {{4, 100, 0}}, false});
+    const auto third = take<lost>();
+    ASSERT_TRUE(third);
+    EXPECT_EQ(third->handle, three);
+    const auto left = sent<protocol::leave>();
+    ASSERT_TRUE(left) << "nobody here knows of the fourth";
+    EXPECT_EQ(left->second.request.number, 4U);
+    EXPECT_TRUE(session.valid(two, now));
+}
+
+// Another renewal is answered before the last page is in, and differs as well: the engine may have said something since
+// that the first pages could not show.
+TEST_F(Alive, AListCountsForTheRenewalThatFoundTheDifference) {
+    connect();
+    const handle one = hold(order("a"));
+    const states engine{{1, 100, 200}, {2, 100, 0}, {3, 100, 0}};
+    const client_time first = renew_with(engine);
+    ASSERT_TRUE(answer_page(1));
+    advance(ttl / 3);
+    session.wake(now);
+    const auto second = sent<protocol::renew>();
+    ASSERT_TRUE(second);
+    ASSERT_TRUE(answer_page(1));
+    reply(second->first, alive(engine));
+    ASSERT_TRUE(answer_page(1)) << "the list that is under way goes on";
+    EXPECT_FALSE(sent<protocol::list>()) << "and no other is begun";
+    EXPECT_TRUE(is_believed_from(one, first));
+}
+
+// The grant's notice came on another connection, later than the answer that counted it.
+TEST_F(Alive, ARenewalThatAgreesMeanwhileCountsAndTheListIsDropped) {
+    connect();
+    const handle one = hold(order("a"));
+    session.acquire(now, order("b"));
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    const states engine{{1, 100, 200}, {2, 100, 201}};
+    renew_with(engine);
+    const auto page = sent<protocol::list>();
+    ASSERT_TRUE(page);
+    notice(granted(2, 201));
+    const client_time second = renew_with(engine);
+    EXPECT_TRUE(is_believed_from(one, second));
+    forget();
+    reply(page->first, protocol::listed{id(), 0, {}, false});
+    EXPECT_FALSE(take<lost>()) << "the page is none of a list that is under way";
+    EXPECT_TRUE(is_believed_from(one, second));
+}
+
+TEST_F(Alive, APageThatNeverCameIsAskedForAgain) {
+    connect();
+    const handle one = hold(order("a"));
+    const states engine{{1, 100, 200}, {2, 100, 0}};
+    renew_with(engine);
+    ASSERT_TRUE(sent<protocol::list>());
+    const client_time second = renew_with(engine);
+    ASSERT_TRUE(answer_page()) << "answers come in order: the first page is lost";
+    EXPECT_TRUE(is_believed_from(one, second));
+}
+
+TEST_F(Alive, AListThatTheStoreCannotTakeIsAskedForWithTheNextRenewal) {
+    connect();
+    const client_time opened = now;
+    const handle one = hold(order("a"));
+    const states engine{{1, 100, 200}, {2, 100, 0}};
+    renew_with(engine);
+    session.reply_failed(now, sent<protocol::list>()->first, command_failure::not_executed, {errc::store_unavailable});
+    EXPECT_FALSE(sent<protocol::list>());
+    EXPECT_TRUE(is_believed_from(one, opened));
+    const client_time second = renew_with(engine);
+    ASSERT_TRUE(answer_page());
+    EXPECT_TRUE(is_believed_from(one, second));
+}
+
+TEST_F(Alive, ALineThatGoesDownDropsTheList) {
+    connect();
+    const client_time opened = now;
+    const handle one = hold(order("a"));
+    renew_with({{1, 100, 200}, {2, 100, 0}});
+    const auto page = sent<protocol::list>();
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    reply(page->first, protocol::listed{id(), 0, {{1, 100, 200}}, false});
+    EXPECT_TRUE(is_believed_from(one, opened)) << "the page is of a line that is gone";
+    const client_time reopened = now;
+    reply(sent<protocol::open>()->first, alive({{1, 100, 200}}));
+    EXPECT_TRUE(is_believed_from(one, reopened));
+}
+
+TEST_F(Alive, AnOpenIsAnsweredAndItsListIsFetchedBeforeAnythingIsProlonged) {
+    connect();
+    const client_time opened = now;
+    const handle one = hold(order("a"));
+    const auto open = meet_another_lineage();
+    ASSERT_TRUE(open);
+    const client_time reopened = now;
+    reply(open->first, alive({{1, 100, 200, engine_now + 20s}}));
+    const auto seen = take<observed>();
+    ASSERT_TRUE(seen);
+    EXPECT_TRUE(is_believed_from(one, opened)) << "frozen";
+    ASSERT_TRUE(answer_page());
+    const auto revoked = take<lost>();
+    ASSERT_TRUE(revoked);
+    EXPECT_EQ(revoked->reason, loss::revoked);
+    EXPECT_TRUE(is_believed_from(one, reopened)) << "settled, and the revocation is later";
+}
+
+// Granted while the session's own life was in doubt: the renewal that was sent then confirms it, after its list.
+TEST_F(Alive, AGrantThatIsToBeConfirmedIsDeliveredWithTheLastPage) {
+    connect();
+    session.acquire(now, order("a"));
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 100});
+    advance(ttl);
+    notice(granted(1));
+    EXPECT_FALSE(take<acquired>());
+    const auto renewal = sent<protocol::renew>();
+    ASSERT_TRUE(renewal);
+    reply(renewal->first, alive({{1, 100, 200}, {2, 100, 0}}));
+    ASSERT_TRUE(answer_page(1));
+    EXPECT_FALSE(take<acquired>());
+    ASSERT_TRUE(answer_page(1));
+    EXPECT_TRUE(take<acquired>());
+    EXPECT_FALSE(sent<protocol::enter>()) << "the pages confirmed the grant: it is not asked for again";
+}
+
+TEST_F(Alive, WhatWasAskedAndNotAnsweredDoesNotCount) {
+    connect();
+    advance(ttl / 3);
+    session.wake(now);
+    const auto renewal = sent<protocol::renew>();
+    session.acquire(now, order("a"));
+    reply(renewal->first, alive());
+    EXPECT_FALSE(sent<protocol::list>());
+}
+
+TEST_F(Alive, WhatIsBeingLeftCountsUntilTheEngineHasEndedIt) {
+    connect();
+    const handle one = hold(order("a"));
+    advance(ttl / 3);
+    session.wake(now);
+    const auto renewal = sent<protocol::renew>();
+    session.release(now, one, protocol::manner::clean);
+    const auto leave = sent<protocol::leave>();
+    reply(renewal->first, alive({{1, 100, 200}}));
+    EXPECT_FALSE(sent<protocol::list>()) << "the renewal was performed before the leave";
+    reply(leave->first, protocol::ended{{id(), 1}, protocol::end_reason::left, 200});
+    renew_with({});
+    EXPECT_FALSE(sent<protocol::list>());
+}
+
+TEST_F(Alive, ARevocationThatARenewalRepeatsBringsItsNoteAndNeedsNoList) {
+    connect();
+    const handle one = hold(order("a"));
+    advance(ttl / 3);
+    session.wake(now);
+    const auto renewal = sent<protocol::renew>();
+    const protocol::instant deadline = engine_now + 3s;
+    const std::array<protocol::event, 2> events{
+        protocol::event{engine_now, protocol::revoking{{id(), 1}, "deploy", deadline}},
+        protocol::event{engine_now, alive({{1, 100, 200, deadline}})}};
+    session.reply(now, renewal->first, lineage_now, events);
+    const auto told = take<lost>();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->handle, one);
+    EXPECT_EQ(told->note, "deploy");
+    EXPECT_FALSE(sent<protocol::list>());
+}
+
+// The engine's clock went back by an hour. The revocation that the renewal repeats was told for the clock as it was
+// then; the engine has cut its deadline since, and the list tells that.
+TEST_F(Alive, TheEarlierDeadlineOfARevocationCounts) {
+    connect();
+    const handle one = hold(order("a"));
+    const protocol::instant told_for = engine_now + 5s;
+    engine_now -= 1h;
+    advance(ttl / 3);
+    session.wake(now);
+    const auto renewal = sent<protocol::renew>();
+    const protocol::instant cut = engine_now + ttl;
+    const client_time heard = now;
+    const std::array<protocol::event, 2> events{
+        protocol::event{engine_now, protocol::revoking{{id(), 1}, "deploy", told_for}},
+        protocol::event{engine_now, alive({{1, 100, 200, cut}})}};
+    session.reply(now, renewal->first, lineage_now, events);
+    ASSERT_TRUE(answer_page());
+    renew_with({{1, 100, 200, cut}});
+    EXPECT_TRUE(session.valid(one, heard + ttl - margin - 1us));
+    EXPECT_FALSE(session.valid(one, heard + ttl)) << "then the engine passes the claims on";
+}
+
+TEST_F(Alive, ASessionThatIsNotAliveIsReplacedWhenAListSaysSo) {
+    connect();
+    hold(order("a"));
+    renew_with({});
+    const auto page = sent<protocol::list>();
+    ASSERT_TRUE(page);
+    const protocol::session_id before = id();
+    reply(page->first, protocol::session_lost{before});
+    EXPECT_NE(id(), before);
+    EXPECT_TRUE(take<lost>());
+    EXPECT_TRUE(sent<protocol::open>());
+}
+
+TEST_F(Alive, AClosedClientFetchesNoList) {
+    connect();
+    hold(order("a"));
+    advance(ttl / 3);
+    session.wake(now);
+    const auto renewal = sent<protocol::renew>();
+    session.close(now, patience);
+    reply(renewal->first, alive({{1, 100, 200}, {2, 100, 0}}));
+    EXPECT_FALSE(sent<protocol::list>());
+}
+
+}  // namespace baton::detail
