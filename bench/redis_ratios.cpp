@@ -23,8 +23,8 @@ using namespace protocol;
 constexpr std::size_t plays = 400;     // a round; fewer overstate the cost
 constexpr std::size_t sessions = 400;  // that call in turn, so that each holds one request
 
-/// The Redis commands of `leave` for the only claimant of one exclusive name (src/stores/redis/lua/verbs/leave.lua, form X).
-/// The benchmark checks that they are the same commands, so a change of the layout has to change them here.
+/// The Redis commands of `leave` for the only claimant of one exclusive name (src/stores/redis/lua/verbs/leave.lua,
+/// form X). The benchmark checks that they are the same commands, so a change of the layout has to change them here.
 /// KEYS and ARGV are those of `bare_leave_words`.
 constexpr std::string_view bare_leave = R"lua(
 local call = redis.call

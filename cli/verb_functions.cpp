@@ -1,5 +1,5 @@
-// `baton functions`: the library that Baton runs inside of a Redis or Valkey server, for administrators whose clients may
-// not load it themselves.
+// `baton functions`: the library that Baton runs inside of a Redis or Valkey server, for administrators whose clients
+// may not load it themselves.
 #include "stores/redis/function_library.hpp"
 #include "verbs.hpp"
 

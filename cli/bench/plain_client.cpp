@@ -62,7 +62,7 @@ plain_client::plain_client(const std::string& url) {
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     std::string ping;
     resp::encode_command(ping, {"PING"});
-    redis::greeting greeting{address, {}, ping, [](const resp::value& answer) -> resp::greeting_step {
+    redis::greeting greeting{address, redis::no_scripts, ping, [](const resp::value& answer) -> resp::greeting_step {
                                  if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
                                  return {};
                              }};

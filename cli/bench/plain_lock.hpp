@@ -90,9 +90,7 @@ private:
         detail::event_loop& loop_;
         std::optional<caller> caller_;
         std::string digest_;
-        redis::greeting greeting_{address_,
-                                  {},
-                                  words({"SCRIPT", "LOAD", std::string{cad}}),
+        redis::greeting greeting_{address_, redis::no_scripts, words({"SCRIPT", "LOAD", std::string{cad}}),
                                   [this](const resp::value& answer) -> resp::greeting_step {
                                       if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
                                       digest_ = answer.text;

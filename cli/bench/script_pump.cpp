@@ -78,12 +78,12 @@ public:
 private:
     const detail::redis_address address_;
     std::string call_;
-    redis::greeting greeting_{
-        address_, {}, words({"SCRIPT", "LOAD", nothing}), [this](const resp::value& answer) -> resp::greeting_step {
-            if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
-            call_ = words({"EVALSHA", std::string{answer.text}, "0"});
-            return {.lineage = 1};
-        }};
+    redis::greeting greeting_{address_, redis::no_scripts, words({"SCRIPT", "LOAD", nothing}),
+                              [this](const resp::value& answer) -> resp::greeting_step {
+                                  if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
+                                  call_ = words({"EVALSHA", std::string{answer.text}, "0"});
+                                  return {.lineage = 1};
+                              }};
     resp::connection* connection_ = nullptr;
     std::atomic<bool> stopped_{false};
     std::atomic<std::uint64_t> calls_{0};

@@ -81,9 +81,9 @@ server_counts counts_of(plain_client& client) {
     counts.memory_bytes = number_in(info, "used_memory");
     counts.connections = number_in(info, "connected_clients");
     counts.commands = number_in(info, "total_commands_processed");
-    const std::string evalsha = "cmdstat_evalsha:calls=";
-    if (const std::size_t at = info.find(evalsha); at != std::string::npos) {
-        counts.script_calls = std::strtod(info.c_str() + at + evalsha.size(), nullptr);
+    const std::string fcall = "cmdstat_fcall:calls=";
+    if (const std::size_t at = info.find(fcall); at != std::string::npos) {
+        counts.script_calls = std::strtod(info.c_str() + at + fcall.size(), nullptr);
         if (const std::size_t usec = info.find("usec=", at); usec != std::string::npos)
             counts.script_us = std::strtod(info.c_str() + usec + 5, nullptr);
     }

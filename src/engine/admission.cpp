@@ -113,8 +113,8 @@ void engine::release(claim_record& claim) {
     drop_if_idle(resource);
 }
 
-/// The first in line of this resource is to be looked at before the step ends (rule 4). Nothing fits beside an exclusive
-/// claim, so behind one nothing is owed.
+/// The first in line of this resource is to be looked at before the step ends (rule 4). Nothing fits beside an
+/// exclusive claim, so behind one nothing is owed.
 void engine::owe(resource_record& resource) {
     const bool may_fit = !resource.waiting.empty() && resource.modes[index_of(claim_mode::exclusive)] == 0;
     claim_record* first = may_fit ? resource.waiting.begin()->second : nullptr;

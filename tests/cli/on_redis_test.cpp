@@ -270,10 +270,10 @@ TEST_F(OnRedis, WithoutAServerEveryVerbSaysSoAndIs69) {
     }
 }
 
-TEST_F(OnRedis, ReleasesAlthoughTheServerForgotTheScripts) {
+TEST_F(OnRedis, ReleasesAlthoughTheServerForgotTheFunctions) {
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
-    ASSERT_EQ(server_->ask({"SCRIPT", "FLUSH"}).text, "OK");
+    ASSERT_EQ(server_->ask({"FUNCTION", "FLUSH"}).text, "OK");
     make("go");
     EXPECT_EQ(holder.wait(), 0) << holder.err();
     EXPECT_EQ(holder.err(), "");

@@ -176,8 +176,8 @@ private:
     }
 
     /// The place in the answer to `enter`: how many claims wait ahead of the request's, where the fewest do. A request
-    /// that waits in many places may be told 0. A ticket alone names no request, since a reclaim may bring one in twice on
-    /// different resources; in these schedules the label of a session does.
+    /// that waits in many places may be told 0. A ticket alone names no request, since a reclaim may bring one in twice
+    /// on different resources; in these schedules the label of a session does.
     [[nodiscard]] std::optional<std::string> wrong_place(const function_reply& reply, const snapshot& state,
                                                          const session_id& sender) const {
         const auto label = labels_.find(sender);
@@ -256,7 +256,8 @@ std::optional<difference_found> play(library_side& scripts, const sim::plan& pla
     return {};
 }
 
-std::optional<difference_found> play_seed(library_side& scripts, std::uint64_t seed, std::size_t steps, sim::plan& ran) {
+std::optional<difference_found> play_seed(library_side& scripts, std::uint64_t seed, std::size_t steps,
+                                          sim::plan& ran) {
     sim::schedule schedule(seed);
     ran = {schedule.options(), {}};
     pair_of_engines both{scripts, schedule.options()};

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "plan.hpp"
 #include "library_side.hpp"
+#include "plan.hpp"
 
 namespace baton::redis {
 

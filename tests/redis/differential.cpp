@@ -1,13 +1,15 @@
-// differential: the schedules of the simulation, played into the engine and into the scripts in a real server. Every
-// reply, notice and the whole state are compared after every command; a failure prints the seed and the shortest list
-// of commands found that still differs. Exit codes: 0 they agree; 1 they differ; 64 usage; 77 there is no server to
-// play with.
+// differential: the schedules of the simulation, played into the engine and into the function library in a real server.
+// Every reply, notice and the whole state are compared after every command; a failure prints the seed and the shortest
+// list of commands found that still differs. Exit codes: 0 they agree; 1 they differ; 64 usage; 77 there is no server
+// to play with.
 #include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +29,7 @@ constexpr int exit_no_server = 77;
 constexpr std::string_view usage =
     "usage: differential [--commands N] [--seed S] [--steps N] [--server PATH]\n"
     "       differential --seeds S,S,… [--steps N] [--server PATH]\n"
+    "       --library FILE: another text of the library under the same name, as mutants are\n"
     "Schedules S, S+1, … of 300 steps each until N commands (default 20000) were played; or exactly those named.\n";
 
 struct settings {
@@ -35,6 +38,7 @@ struct settings {
     std::uint64_t steps = 300;
     std::vector<std::uint64_t> seeds;  // if any: these alone
     std::string server;
+    std::string library;
 };
 
 [[noreturn]] void fail_usage(const std::string& message) {
@@ -59,6 +63,8 @@ settings parse(int count, char** arguments) {
         const std::string_view text = arguments[index];
         if (option == "--server") {
             chosen.server = text;
+        } else if (option == "--library") {
+            chosen.library = text;
         } else if (option == "--commands") {
             chosen.commands = number_in(option, text);
         } else if (option == "--seed") {
@@ -109,9 +115,16 @@ bool play_seed(redis::library_side& scripts, std::uint64_t seed, std::uint64_t s
     return false;
 }
 
+std::string contents_of(const std::string& path) {
+    std::ifstream file{path};
+    std::string text{std::istreambuf_iterator<char>{file}, {}};
+    if (text.empty()) fail_usage("cannot read " + path);
+    return text;
+}
+
 int play(const settings& chosen, const redis_tests::server_program& program) {
     const redis_tests::private_server server{{.program = program}};
-    redis::library_side scripts{server.at().path};
+    redis::library_side scripts{server.at().path, chosen.library.empty() ? "" : contents_of(chosen.library)};
     const auto started = std::chrono::steady_clock::now();
     if (!play_kept_plans(scripts)) return exit_differ;
     std::uint64_t played = 0;

@@ -75,7 +75,7 @@ TEST(FunctionCall, NamesTheFunctionOfThisLibrary) {
     EXPECT_TRUE(out.starts_with("*5\r\n$5\r\nFCALL\r\n$" + std::to_string(function.size()) + "\r\n" + function)) << out;
     out.clear();
     encode(out, name_page_call("space", 7, "a", "0", page_size{10}));
-    EXPECT_TRUE(out.starts_with("*8\r\n$8\r\nFCALL_RO\r\n")) << out;
+    EXPECT_TRUE(out.starts_with("*9\r\n$8\r\nFCALL_RO\r\n")) << out;
 }
 
 TEST(FunctionCall, NamesEveryVerbAsItsFile) {
@@ -212,8 +212,8 @@ protected:
         return std::to_string(name.size()) + ":" + name + "-:-0:" + whole + claims;
     }
     static std::string claim_of(const std::string& alias, const std::string& others) {
-        return alias + "5:" + "0000000000000011" + "0000000000000012" + "-:-:0:" + "0000000000000400" + "00001000:" +
-               "3:bob" + others;
+        return alias + "5:" + "0000000000000011" + "0000000000000012" + "-:-:0:" + "0000000000000400" +
+               "00001000:" + "3:bob" + others;
     }
     std::optional<std::string> add(const std::string& cursor, const std::vector<std::string>& names) {
         resp::value page{resp::kind::array, 0, {}, {}};

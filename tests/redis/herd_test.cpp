@@ -55,8 +55,8 @@ protected:
     /// How many commands clients have sent.
     [[nodiscard]] std::size_t commands() const {
         const std::string stats = server_->ask({"INFO", "commandstats"}).text;
-        const std::size_t at = stats.find("cmdstat_evalsha:calls=");
-        return at == std::string::npos ? 0 : std::stoul(stats.substr(at + 22));
+        const std::size_t at = stats.find("cmdstat_fcall:calls=");
+        return at == std::string::npos ? 0 : std::stoul(stats.substr(at + 20));
     }
 
     std::optional<redis_tests::private_server> server_;

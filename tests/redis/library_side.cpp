@@ -28,9 +28,11 @@ core::session_id from_bytes(std::string_view bytes) {
 
 }  // namespace
 
-library_side::library_side(const std::string& socket) : commands_{socket}, notices_{socket} {
-    const resp::value loaded = commands_.ask({"FUNCTION", "LOAD", std::string{timed_library().text}});
-    if (loaded.text != timed_library().name) throw std::runtime_error("FUNCTION LOAD: " + loaded.text);
+library_side::library_side(const std::string& socket, std::string text)
+    : text_{std::move(text)}, commands_{socket}, notices_{socket} {
+    if (!text_.empty()) library_.text = text_;
+    const resp::value loaded = commands_.ask({"FUNCTION", "LOAD", std::string{library_.text}});
+    if (loaded.text != library_.name) throw std::runtime_error("FUNCTION LOAD: " + loaded.text);
     std::string out;
     server_line::encode(out, {"PSUBSCRIBE", prefix_of(space_) + "wake:*", events_channel(space_)});
     notices_.send(out);
@@ -43,7 +45,7 @@ void library_side::start(const core::engine_options& options) {
     function_call hello = hello_call(space_, {options.max_ttl, std::chrono::milliseconds{0}, false});
     add_time(hello, core::instant{core::duration{1}});
     std::string out;
-    encode(out, hello, timed_library());
+    encode(out, hello, library_);
     commands_.send(out);
     const resp::value answer = commands_.answer();
     const auto decoded = decode_reply(answer.text, {});
@@ -59,7 +61,7 @@ void library_side::watch(core::instant at) {
     function_call call = watch_call(space_, lineage_, length);
     add_time(call, at);
     std::string out;
-    encode(out, call, timed_library());
+    encode(out, call, library_);
     commands_.send(out);
     (void)commands_.answer();
     watched_until_ = at + length;
@@ -83,10 +85,10 @@ library_side::outcome library_side::apply(const core::command& command, core::in
                                             : renew_call(space_, lineage_, *renewal, waiting_[sender].oldest());
     add_time(call, at);
     std::string out;
-    encode(out, call, timed_library());
+    encode(out, call, library_);
     function_call page = space_page_call(space_, lineage_, "", "0", everything);
     add_time(page, at);
-    encode(out, page, timed_library());
+    encode(out, page, library_);
     commands_.send(out);
     const resp::value answer = commands_.answer();
     if (auto decoded = decode_reply(answer.text, sender); decoded && answer.kind == resp::kind::bulk) {

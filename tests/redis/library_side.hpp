@@ -19,7 +19,8 @@ namespace baton::redis {
 
 class library_side {
 public:
-    explicit library_side(const std::string& socket);
+    /// `text`: of another library, in a file made from that of the tests; empty: that of the tests.
+    explicit library_side(const std::string& socket, std::string text = {});
 
     /// Forgets everything and makes the space anew. Every other time a viewer watches for a while, and there are no
     /// short paths.
@@ -43,6 +44,8 @@ private:
     void look(outcome& outcome);
     void take_notices(outcome& outcome);
 
+    const std::string text_;
+    function_library library_ = timed_library();
     server_line commands_;
     server_line notices_;
     core::engine_options options_;

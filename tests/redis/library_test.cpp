@@ -77,19 +77,19 @@ protected:
 TEST_F(Library, MakeFewCallsInside) {
     open_both();
     EXPECT_LE(calls_of(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder), 6U);
-    EXPECT_LE(calls_of(renew{holder}, holder), 5U);  // now and then it notes the time
-    EXPECT_LE(calls_of(renew{holder}, holder), 4U);
+    EXPECT_LE(calls_of(renew{holder}, holder), 6U);  // now and then it notes the time
+    EXPECT_LE(calls_of(renew{holder}, holder), 5U);
     EXPECT_LE(calls_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 8U);
-    EXPECT_LE(calls_of(renew{waiter}, waiter), 5U);                                   // it hears its place as well
+    EXPECT_LE(calls_of(renew{waiter}, waiter), 5U);
     EXPECT_LE(calls_of(enter{{waiter, 2}, {exclusive_claim("a")}, {}}, waiter), 8U);  // behind another
     say(leave{{waiter, 2}, manner::clean}, waiter);
     EXPECT_LE(calls_of(leave{{holder, 1}, manner::clean}, holder), 10U);  // a hand-off
     EXPECT_LE(calls_of(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder), 6U);
-    EXPECT_LE(calls_of(leave{{holder, 2}, manner::clean}, holder), 5U);
+    EXPECT_LE(calls_of(leave{{holder, 2}, manner::clean}, holder), 6U);
     const std::vector<claim> four{exclusive_claim("p"), exclusive_claim("q"), exclusive_claim("r"),
                                   exclusive_claim("s")};
     EXPECT_LE(calls_of(enter{{holder, 3}, four, {}}, holder), 6U);
-    EXPECT_LE(calls_of(leave{{holder, 3}, manner::clean}, holder), 5U);
+    EXPECT_LE(calls_of(leave{{holder, 3}, manner::clean}, holder), 6U);
 }
 
 TEST_F(Library, MakeAFewCallsMoreToRememberASessionThatEnded) {
@@ -107,7 +107,7 @@ TEST_F(Library, ForgetSessionsThatEndedWhenTheyAreDue) {
     say(opening, holder);
     const auto closed_at = say(protocol::close{holder, closing::left}, holder);
     ASSERT_TRUE(closed_at.head.due);
-    EXPECT_EQ(*closed_at.head.due, closed_at.head.at + max_ttl);
+    EXPECT_LE(*closed_at.head.due, closed_at.head.at + max_ttl) << "it may be told to look too early, never too late";
     const auto late = say(opening, holder);
     ASSERT_EQ(late.events.size(), 1U);
     if (late.head.at < *closed_at.head.due) {  // else this machine was busy for that long
@@ -141,26 +141,31 @@ TEST_F(Library, TellAWaiterItsPlace) {
     const auto place_of = [this](const command& command, const session_id& sender) {
         return say(command, sender).place;
     };
+    const auto renewed_place = [this](const session_id& sender, std::vector<std::uint64_t> waiting) {
+        const resp::value answer = raw(renew_call(space_, lineage_, renew{sender}, waiting));
+        return decode_reply(answer.text, sender).value().place;
+    };
     EXPECT_FALSE(place_of(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder));
-    EXPECT_FALSE(place_of(renew{holder}, holder));
+    EXPECT_FALSE(renewed_place(holder, {1}));
     EXPECT_EQ(place_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 0U);
     EXPECT_EQ(place_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U);
     EXPECT_EQ(place_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U) << "asked again";
-    EXPECT_EQ(place_of(renew{third}, third), 1U);
-    EXPECT_EQ(place_of(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third), 1U);
+    EXPECT_EQ(renewed_place(third, {1}), 1U);
+    EXPECT_FALSE(renewed_place(third, {}));
+    EXPECT_FALSE(renewed_place(third, {7})) << "there is no such request";
     // Of several claims the one that is nearest to the front counts; of several requests, too.
     const std::vector<claim> wide{exclusive_claim("a"), {"b", claim_mode::shared, 0, 0}};
     say(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder);
     EXPECT_EQ(place_of(enter{{waiter, 2}, wide, {}}, waiter), 0U);
     EXPECT_EQ(place_of(enter{{third, 2}, {{"b", claim_mode::permits, 1, 2}}, {}}, third), 1U);
-    EXPECT_EQ(place_of(renew{third}, third), 1U);
+    EXPECT_EQ(renewed_place(third, {1, 2}), 1U);
     say(leave{{holder, 1}, manner::clean}, holder);
-    EXPECT_EQ(place_of(renew{third}, third), 0U) << "who was ahead of it holds it now";
+    EXPECT_EQ(renewed_place(third, {1, 2}), 0U) << "the request ahead of it holds the name now";
     say(leave{{third, 2}, manner::clean}, third);
-    EXPECT_EQ(place_of(renew{third}, third), 0U);
-    EXPECT_EQ(place_of(renew{waiter}, waiter), 0U);
+    EXPECT_EQ(renewed_place(third, {1}), 0U);
+    EXPECT_EQ(renewed_place(waiter, {1, 2}), 0U);
     say(leave{{waiter, 2}, manner::clean}, waiter);
-    EXPECT_FALSE(place_of(renew{waiter}, waiter)) << "it holds, and waits for nothing";
+    EXPECT_FALSE(renewed_place(waiter, {1})) << "it holds, and waits for nothing";
 }
 
 TEST_F(Library, RefuseANameTwice) {

@@ -53,7 +53,7 @@ TEST_F(RedisReclaimFault, LargerThanOneOpenIsPresentedInParts) {
     server.kill();
     server.start();  // without its data
     ASSERT_TRUE(eventually([&] { return ears->count > before; }));
-    EXPECT_GE(calls(server, "evalsha"), 4) << "hello and three parts";
+    EXPECT_GE(calls(server, "fcall"), 4) << "hello and three parts";
     expect_kept();
     EXPECT_TRUE(holder.close(long_enough));
 }

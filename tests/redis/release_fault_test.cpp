@@ -30,7 +30,7 @@ TEST_F(RedisReleaseFault, AReleaseSurvivesForgottenScripts) {
         {
             client ending{url_of(server.at())};
             const lease held = ending.acquire(exclusive("x"));
-            EXPECT_EQ(server.ask({"SCRIPT", "FLUSH"}).text, "OK");
+            EXPECT_EQ(server.ask({"FUNCTION", "FLUSH"}).text, "OK");
         }
         expect_free_and_unmarked(server.at());
     }
@@ -89,7 +89,7 @@ TEST_F(RedisReleaseFault, AnAbandonedNameIsMarkedAlthoughTheConnectionWasLost) {
     {
         client ending{url_of(server.at())};
         lease held = ending.acquire(exclusive("x"));
-        EXPECT_EQ(server.ask({"SCRIPT", "FLUSH"}).text, "OK");
+        EXPECT_EQ(server.ask({"FUNCTION", "FLUSH"}).text, "OK");
         held.abandon();
     }
     client other{url_of(server.at())};
@@ -106,7 +106,7 @@ TEST_F(RedisReleaseFault, AWaiterThatEndsIsWithdrawnAlthoughTheConnectionWasLost
         client ending{url_of(server.at())};
         ending.async_acquire(exclusive("x"), {}, {}, [](std::error_code, const lease&) {});
         ASSERT_TRUE(eventually([&] { return holder.inspect().requests.size() == 2; }));
-        EXPECT_EQ(server.ask({"SCRIPT", "FLUSH"}).text, "OK");
+        EXPECT_EQ(server.ask({"FUNCTION", "FLUSH"}).text, "OK");
     }
     held.release();
     EXPECT_TRUE(holder.close(10s));

@@ -30,8 +30,8 @@ protected:
         /// The client aside checks its own clock once more, after the others have talked to the server again and would
         /// have been granted what it holds, had the server not paused.
         [[nodiscard]] bool let_it_believe(const private_server& server) {
-            const std::int64_t before = script_calls(server);
-            if (!eventually([&] { return script_calls(server) >= before + 12; })) return false;
+            const std::int64_t before = function_calls(server);
+            if (!eventually([&] { return function_calls(server) >= before + 12; })) return false;
             signal(aside_, SIGCONT);
             return true;
         }
@@ -57,8 +57,8 @@ protected:
     }
 
     /// How many scripts clients have called since the server started.
-    static std::int64_t script_calls(const private_server& server) {
-        return counter(server, "commandstats", "cmdstat_evalsha:calls=");
+    static std::int64_t function_calls(const private_server& server) {
+        return counter(server, "commandstats", "cmdstat_fcall:calls=");
     }
 
     /// How often the server has answered with an error of this name since CONFIG RESETSTAT.
@@ -257,12 +257,12 @@ TEST_F(RedisServerFault, ReplacedByAnOlderCopyOfItsData) {
     expect_empty(server);
 }
 
-TEST_F(RedisServerFault, ScriptsAreFlushed) {
+TEST_F(RedisServerFault, FunctionsAreFlushed) {
     const private_server server;
     make_space(server);
     load load{space_at(server.at())};
     for (int i = 0; i < 20; ++i) {
-        EXPECT_EQ(server.ask({"SCRIPT", "FLUSH"}).text, "OK");
+        EXPECT_EQ(server.ask({"FUNCTION", "FLUSH"}).text, "OK");
         ASSERT_TRUE(load.goes_on(5));
     }
     load.end_soundly({.grants = 100, .processes = 4, .handoffs = 40, .tickets = 100});

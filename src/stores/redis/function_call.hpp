@@ -80,7 +80,7 @@ struct space_terms {
 [[nodiscard]] function_call hello_call(std::string_view space, const space_terms& terms);
 /// Made of the memory of an earlier call.
 [[nodiscard]] function_call call_of(std::string_view space, lineage lineage, const protocol::command& command,
-                                  function_call used = {});
+                                    function_call used = {});
 /// A renewal that asks how far from the front these waiting requests are, up to `waiting_requests::most_places`.
 [[nodiscard]] function_call renew_call(std::string_view space, lineage lineage, const protocol::renew& command,
                                        std::span<const std::uint64_t> waiting, function_call used = {});

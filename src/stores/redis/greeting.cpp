@@ -1,9 +1,9 @@
 #include "stores/redis/greeting.hpp"
 
 #include "baton/error.hpp"
-#include "stores/redis/reply_class.hpp"
 #include "stores/redis/function_call.hpp"
 #include "stores/redis/function_reply.hpp"
+#include "stores/redis/reply_class.hpp"
 
 namespace baton::redis {
 namespace {
@@ -56,9 +56,10 @@ resp::greeting_step refused_library(std::string_view error) {
     resp::greeting_step refused = refused_greeting(error);
     std::string& text = refused.error.text;
     if (refused.error.code == errc::not_permitted)
-        text = "the server does not have Baton's functions, and this user may not load them; an administrator can: "
-               "baton functions print | redis-cli -x FUNCTION LOAD (the server says: " +
-               std::string{error} + ")";
+        text =
+            "the server does not have Baton's functions, and this user may not load them; an administrator can: "
+            "baton functions print | redis-cli -x FUNCTION LOAD (the server says: " +
+            std::string{error} + ")";
     else if (refused.error.code == errc::unsupported)
         text = "the server, or a proxy before it, has no functions; Redis 7 or Valkey is needed (it says: " +
                std::string{error} + ")";
@@ -140,7 +141,8 @@ resp::greeting_step refused_greeting(std::string_view error) {
     };
     const detail::reply_class what = detail::classify(error);
     if (error.starts_with("BATONVERSION ")) return refuse(errc::version_mismatch);
-    if (error.starts_with("BATONSPACE ") || error.starts_with("BATONEVICTION ")) return refuse(errc::space_refused);
+    for (const char* reason : {"BATONSPACE ", "BATONEVICTION ", "BATONHEAD "})
+        if (error.starts_with(reason)) return refuse(errc::space_refused);
     if (error.starts_with("BATONACL ")) return refuse(errc::not_permitted);
     if (what == detail::reply_class::denied) return refuse(errc::not_permitted);
     // It runs our function, and fails at what stands under our keys.

@@ -51,8 +51,8 @@ public:
             some.push_back(*next);
         return some;
     }
-    /// How many claims were ahead of it where the fewest were, when that was told last. There may be fewer now. 0 if more
-    /// wait than a renewal asks for.
+    /// How many claims were ahead of it where the fewest were, when that was told last. There may be fewer now. 0 if
+    /// more wait than a renewal asks for.
     [[nodiscard]] std::uint64_t place() const { return numbers_.size() > most_places ? 0 : place_; }
 
 private:

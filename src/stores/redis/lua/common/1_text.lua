@@ -4,7 +4,8 @@
 local call, concat, error_reply, floor, pairs, sort, tonumber, unpack
 local function bind()
     call, error_reply = redis.call, redis.error_reply
-    concat, sort, floor, pairs, tonumber, unpack = table.concat, table.sort, math.floor, _G.pairs, _G.tonumber, _G.unpack
+    concat, sort, floor = table.concat, table.sort, math.floor
+    pairs, tonumber, unpack = _G.pairs, _G.tonumber, _G.unpack
 end
 
 local byte, char, find, format, match, rep, sub =

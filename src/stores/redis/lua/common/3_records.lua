@@ -36,9 +36,10 @@ end
 local function refuse(step, reason, number) tell(step, step.sender, 'r' .. reason .. ':' .. (number or '-') .. ':') end
 
 -- ---- sessions
--- Field @: ttl (8 digits), link (20 digits), a dot, or how it is ending and its last deadline (16 digits); label. Field h: L if the index `n` exists, else a
--- dot; how many requests were added since they were last counted (2 digits); the highest number. Field d: the digest.
--- Field r, if any: what the next renewal repeats. Every other field is a request number.
+-- Field @: ttl (8 digits), link (20 digits), a dot, or how it is ending and its last deadline (16 digits); label.
+-- Field h: L if the index `n` exists, else a dot; how many requests were added since they were last counted (2 digits);
+-- the highest number. Field d: the digest. Field r, if any: what the next renewal repeats. Every other field is a
+-- request number.
 local index_from, index_until = 64, 32  -- a session of that many requests gets an index of its numbers, and loses it
 local two_digits = {}
 for i = 0, 99 do two_digits[i] = (i < 10 and '0' or '') .. i end
@@ -218,10 +219,10 @@ end
 local function read_claims(text, place)
     local claims = {}
     while place <= #text do
-        local mode, permits, limit, slots, name = sub(text, place + 1, place + 1), 0, 0, no_slots, nil
+        local mode, permits, limit, slots = sub(text, place + 1, place + 1), 0, 0, no_slots
         local admitted = byte(text, place) == 43
+        local name, _, last
         if mode == 'p' then
-            local _, last
             _, last, permits, limit = find(text, '^(%d+):(%d+):', place + 2)
             name, place = read_sized(text, last + 1)
             slots, place = read_slots(text, place)

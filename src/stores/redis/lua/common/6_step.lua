@@ -3,7 +3,7 @@
 -- earlier one. `last` is the counter of tickets and fences. `high` is the larger of `last` and `noted`, the latest time
 -- that is noted here. In a pause, while viewers watch, while work is owed and while the counter is ahead of the clock
 -- follow: length of the pause, watched until, noted (16 digits each), and whether `o`, `e` and `z` hold work.
-local head_size = 80
+local head_size, long_head_size = 80, 131
 local counter_ahead = 1000000  -- from then on the counter does not stand for the time in `high`
 
 -- Nothing is due, owed, paused or watched, and clock and counter go forward: the next serial is the time itself.
@@ -23,11 +23,11 @@ end
 
 -- Refuses another lineage, and a head that is none.
 local function read_head(step, head)
-    local lineage = head and sub(head, 17, 32) or none
-    if lineage ~= step.lineage then
-        if #lineage ~= 16 or find(lineage, '%D') then return error_reply('BATONHEAD the space has no head') end
-        return error_reply('BATONLINEAGE ' .. lineage)
+    if head and (#head ~= head_size and #head ~= long_head_size or find(head, '%D')) then
+        return error_reply('BATONHEAD the head of the space is damaged')
     end
+    local lineage = head and sub(head, 17, 32) or none
+    if lineage ~= step.lineage then return error_reply('BATONLINEAGE ' .. lineage) end
     step.due, step.paused_until, step.noted, step.last =
         sub(head, 1, 16), sub(head, 33, 48), sub(head, 49, 64), sub(head, 65, 80)
     step.may_be_due, step.pause_length, step.watched_until = step.due < step.now, 0, none
@@ -132,6 +132,7 @@ end
 local function begin_step(step, head, pausing)
     local refusal = read_head(step, head)
     if refusal then return refusal end
+    if step.thorough then step.may_be_due, step.recompute = true, true end
     if step.recompute or step.now < step.noted then
         cut_deadlines(step)
         if pausing then pausing(step) end

@@ -93,7 +93,8 @@ local function enter_all(key, place, now, lineage, number, wanted, hold)
     for i = 1, #wanted do
         local claim = wanted[i]
         if claim.mode ~= 'x' then
-            call('ZADD', prefix .. 'a:' .. claim.name, now, member_text(claim.mode, i, claim.permits, claim.limit, owner))
+            local member = member_text(claim.mode, i, claim.permits, claim.limit, owner)
+            call('ZADD', prefix .. 'a:' .. claim.name, now, member)
         end
     end
     local deadline
@@ -230,18 +231,13 @@ register('enter', {}, function(keys, args)
     end
     local wanted, nowait, hold, bound = read_wanted(args)
     if not wanted or not is_number(number) then return malformed() end
-    local reason, head, fewest = wrong_shape(number, wanted, hold), nil, nil
+    local reason, fewest = wrong_shape(number, wanted, hold), nil
     if name == '' and not reason then
         local reply = enter_all(keys[1], place, now, args[1], number, wanted, hold)
         if reply then return reply end
     end
     local step = new_step(keys, args, now, sub(keys[2], -16))
-    if reason then
-        head = call('HGET', step.key, '')
-    else
-        head = read_with_head(step, wanted)
-    end
-    local refusal = begin_step(step, head)
+    local refusal = begin_step(step, reason and call('HGET', step.key, '') or read_with_head(step, wanted))
     if refusal then return refusal end
     if reason then
         refuse(step, reason, number)

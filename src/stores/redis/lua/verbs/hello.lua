@@ -9,12 +9,13 @@ local function first_forbidden(prefix)
     local m, d, q = prefix .. 'm', prefix .. 'd', prefix .. 'q:'
     local used = {
         {'TIME'}, {'INFO', 'replication'}, {'HGET', m, ''}, {'HMGET', m, ''}, {'HSET', m, '', ''}, {'HDEL', m, ''},
-        {'HKEYS', m}, {'HLEN', m}, {'HSCAN', m, '0'}, {'HINCRBY', prefix .. 'i', 'pauses', '1'}, {'DEL', prefix .. 's:'},
-        {'UNLINK', prefix .. 'c'}, {'EXISTS', prefix .. 'o'}, {'ZADD', d, '1', ''}, {'ZREM', d, ''},
-        {'ZRANGE', d, '0', '0'}, {'ZREVRANGE', q, '0', '0'}, {'ZSCORE', d, ''}, {'ZRANK', q, ''}, {'ZCARD', q},
+        {'HKEYS', m}, {'HLEN', m}, {'HSCAN', m, '0'}, {'HINCRBY', prefix .. 'i', 'pauses', '1'},
+        {'DEL', prefix .. 's:'}, {'UNLINK', prefix .. 'c'}, {'EXISTS', prefix .. 'o'}, {'ZADD', d, '1', ''},
+        {'ZREM', d, ''},        {'ZRANGE', d, '0', '0'}, {'ZREVRANGE', q, '0', '0'}, {'ZSCORE', d, ''}, {'ZRANK', q, ''}, {'ZCARD', q},
         {'ZCOUNT', q, '0', '1'}, {'ZRANGEBYSCORE', q, '0', '1'}, {'ZREVRANGEBYSCORE', d, '1', '0'},
         {'ZREMRANGEBYRANK', prefix .. 'c', '0', '0'}, {'RPUSH', prefix .. 'e', ''}, {'LINDEX', prefix .. 'e', '0'},
-        {'LPOP', prefix .. 'e'}, {'LREM', prefix .. 'z', '1', ''}, {'LPOS', prefix .. 'z', ''}, {'ZPOPMIN', q}, {'PUBLISH', prefix .. 'wake:', ''},
+        {'LPOP', prefix .. 'e'}, {'LREM', prefix .. 'z', '1', ''}, {'LPOS', prefix .. 'z', ''}, {'ZPOPMIN', q},
+        {'PUBLISH', prefix .. 'wake:', ''},
         {'PUBLISH', prefix .. 'events', ''}, {'SUBSCRIBE', prefix .. 'wake:'},
     }
     for i = 1, #used do
@@ -55,7 +56,7 @@ register('hello', {}, function(keys, args)
     -- A member of more than 64 bytes makes `d` a skip list from birth, so that no renewal walks along a list.
     call('ZADD', prefix .. 'd', '+inf', rep(never, 5))
     call('HSET', prefix .. 'i', 'version', version, 'max_ttl', max_ttl, 'lag', lag, 'replid', replid)
-    step.lineage = sub(head, 17, 32)
+    step.lineage, step.thorough = sub(head, 17, 32), true
     local refusal = begin_step(step, head, lost and function()
         step.lineage = digits(larger(tonumber(step.lineage) + 1, step.at))
         extend_pause(step, pausing == '1' and step.at + (tonumber(max_ttl) + tonumber(lag)) * 1000 or 0)

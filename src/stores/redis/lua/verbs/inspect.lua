@@ -69,7 +69,9 @@ local function resource_shown(step, resource, claims, whole, others)
 end
 
 local function show_name(step, page, cursor, name, most)
-    local resource = resource_of(step, name)
+    local text = call('HGET', step.key, name)
+    if not text then return end
+    local resource = resource_of(step, name, text)
     local claims, next = claims_on(step, resource, cursor, most)
     page[2] = next
     page[4] = resource_shown(step, resource, claims, next == '0', true)

@@ -14,7 +14,7 @@ local function read_live(text)
         live.hold = tonumber(hold)
         if not live.hold then return nil end
     end
-    local place, given = last + 1, nil
+    local place = last + 1
     if tonumber(count) > longest_claims + 1 then return nil end
     for i = 1, tonumber(count) do
         local mode, permits, limit, name
@@ -24,6 +24,7 @@ local function read_live(text)
         if not name then return nil end
         live.claims[i] = {mode = mode, permits = tonumber(permits), limit = tonumber(limit), name = name}
     end
+    local given
     given, place = read_number(text, place)
     if not given or given < 0 or given > longest_claims + 1 then return nil end
     for i = 1, given do
