@@ -20,7 +20,7 @@ public:
         wanted_ = true;
         changed_.notify_one();
     }
-    /// The next question, once there is one to ask.
+    /// The next questions, once there is one to ask.
     std::vector<tagged_command> next(const std::stop_token& stop, lease_clock clock) {
         std::unique_lock lock{mutex_};
         if (!changed_.wait(lock, stop, [this] { return wanted_ || list_after_; })) return {};
@@ -32,7 +32,10 @@ public:
         sent_ = detail::read_clock(clock);
         sent_steady_ = std::chrono::steady_clock::now();
         asked_ = ++tag_;
-        return {{asked_, protocol::renew{session_.session}}};
+        std::vector<tagged_command> questions{{asked_, protocol::renew{session_.session}}};
+        // The first renewal will need the list: there may be no time for another round trip.
+        if (!unrevoked_) questions.push_back({++tag_, protocol::list{session_.session, 0}});
+        return questions;
     }
 
     void up(lineage /*lineage*/) noexcept override { want(); }
@@ -78,7 +81,8 @@ private:
         if (unrevoked_ == std::pair{alive.count, alive.digest}) return prolong(renewed);
         if (listing_) return;
         listing_ = renewed;
-        ask(0);
+        if (unrevoked_) return ask(0);
+        listing_->tag = asked_ + 1;  // it was asked for with the renewal
     }
     void on(const protocol::listed& page) {
         const bool revoked = std::ranges::any_of(
