@@ -50,8 +50,7 @@ public:
         if (lineage != session_.lineage) return;
         for (const protocol::event& event : events) {
             if (const auto* alive = std::get_if<protocol::alive>(&event.what); alive && tag == asked_) on(*alive);
-            if (const auto* page = std::get_if<protocol::listed>(&event.what);
-                page && listing_ && tag == listing_->tag)
+            if (const auto* page = std::get_if<protocol::listed>(&event.what); page && listing_ && tag == listing_->tag)
                 on(*page);
         }
     }
@@ -98,9 +97,9 @@ private:
         changed_.notify_one();
     }
     void prolong(const listing& by) {
-        page_.renewed(session_.number, by.sent,
-                      by.sent_steady + session_.ttl -
-                          std::chrono::ceil<milliseconds>(detail::keep_alive{session_.ttl}.margin()));
+        page_.renewed(
+            session_.number, by.sent,
+            by.sent_steady + session_.ttl - std::chrono::ceil<milliseconds>(detail::keep_alive{session_.ttl}.margin()));
     }
 
     const kept_session session_;
@@ -109,10 +108,10 @@ private:
     std::condition_variable_any changed_;
     bool wanted_ = false;
     command_tag tag_ = 0;
-    command_tag asked_ = 0;                                               // the last renewal
+    command_tag asked_ = 0;  // the last renewal
     std::optional<listing> listing_;
-    std::optional<std::uint64_t> list_after_;                             // the next page to be asked for
-    std::optional<std::pair<std::uint64_t, std::uint64_t>> unrevoked_;    // count and digest
+    std::optional<std::uint64_t> list_after_;                           // the next page to be asked for
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> unrevoked_;  // count and digest
     detail::client_time sent_;
     steady_time sent_steady_;
 };
