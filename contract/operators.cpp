@@ -45,8 +45,8 @@ void the_next_renewal_repeats_it(bench& bench) {
         const answer renewed = line.ask(protocol::renew{session});
         ASSERT_EQ(renewed.events.size(), repeated ? 2U : 1U);
         if (repeated) {
-            EXPECT_EQ(renewed.events[0].what, decltype(protocol::event::what)(protocol::revoking{
-                                                  held.request, "deploy", told->deadline}));
+            EXPECT_EQ(renewed.events[0].what,
+                      decltype(protocol::event::what)(protocol::revoking{held.request, "deploy", told->deadline}));
         }
         const auto* alive = std::get_if<protocol::alive>(&renewed.events.back().what);
         ASSERT_NE(alive, nullptr);

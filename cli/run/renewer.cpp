@@ -20,7 +20,7 @@ public:
         wanted_ = true;
         changed_.notify_one();
     }
-    /// The next question, once there is one to ask.
+    /// The next questions, once there is one to ask.
     std::vector<tagged_command> next(const std::stop_token& stop, lease_clock clock) {
         std::unique_lock lock{mutex_};
         if (!changed_.wait(lock, stop, [this] { return wanted_ || list_after_; })) return {};
@@ -32,7 +32,10 @@ public:
         sent_ = detail::read_clock(clock);
         sent_steady_ = std::chrono::steady_clock::now();
         asked_ = ++tag_;
-        return {{asked_, protocol::renew{session_.session}}};
+        std::vector<tagged_command> questions{{asked_, protocol::renew{session_.session}}};
+        // The first renewal will need the list: there may be no time for another round trip.
+        if (!unrevoked_) questions.push_back({++tag_, protocol::list{session_.session, 0}});
+        return questions;
     }
 
     void up(lineage /*lineage*/) noexcept override { want(); }
@@ -47,8 +50,7 @@ public:
         if (lineage != session_.lineage) return;
         for (const protocol::event& event : events) {
             if (const auto* alive = std::get_if<protocol::alive>(&event.what); alive && tag == asked_) on(*alive);
-            if (const auto* page = std::get_if<protocol::listed>(&event.what);
-                page && listing_ && tag == listing_->tag)
+            if (const auto* page = std::get_if<protocol::listed>(&event.what); page && listing_ && tag == listing_->tag)
                 on(*page);
         }
     }
@@ -78,7 +80,8 @@ private:
         if (unrevoked_ == std::pair{alive.count, alive.digest}) return prolong(renewed);
         if (listing_) return;
         listing_ = renewed;
-        ask(0);
+        if (unrevoked_) return ask(0);
+        listing_->tag = asked_ + 1;  // it was asked for with the renewal
     }
     void on(const protocol::listed& page) {
         const bool revoked = std::ranges::any_of(
@@ -94,9 +97,9 @@ private:
         changed_.notify_one();
     }
     void prolong(const listing& by) {
-        page_.renewed(session_.number, by.sent,
-                      by.sent_steady + session_.ttl -
-                          std::chrono::ceil<milliseconds>(detail::keep_alive{session_.ttl}.margin()));
+        page_.renewed(
+            session_.number, by.sent,
+            by.sent_steady + session_.ttl - std::chrono::ceil<milliseconds>(detail::keep_alive{session_.ttl}.margin()));
     }
 
     const kept_session session_;
@@ -105,10 +108,10 @@ private:
     std::condition_variable_any changed_;
     bool wanted_ = false;
     command_tag tag_ = 0;
-    command_tag asked_ = 0;                                               // the last renewal
+    command_tag asked_ = 0;  // the last renewal
     std::optional<listing> listing_;
-    std::optional<std::uint64_t> list_after_;                             // the next page to be asked for
-    std::optional<std::pair<std::uint64_t, std::uint64_t>> unrevoked_;    // count and digest
+    std::optional<std::uint64_t> list_after_;                           // the next page to be asked for
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> unrevoked_;  // count and digest
     detail::client_time sent_;
     steady_time sent_steady_;
 };

@@ -1,10 +1,10 @@
 // What `alive` and `listed` mean for what the client believes.
 //
-// `alive` tells count and digest of the requests that the engine counts as alive. The client compares them with those of
-// what the engine said last of each request. Commands of one line are answered in order, and so are notices: the two are
-// equal unless something was lost. If they differ, the client fetches the requests page by page, and prolongs its belief
-// only when the last page is in: until then there may be a revocation that it has not heard of, and a revoked request is
-// not prolonged by any renewal (rule 13).
+// `alive` tells count and digest of the requests that the engine counts as alive. The client compares them with those
+// of what the engine said last of each request. Commands of one line are answered in order, and so are notices: the two
+// are equal unless something was lost. If they differ, the client fetches the requests page by page, and prolongs its
+// belief only when the last page is in: until then there may be a revocation that it has not heard of, and a revoked
+// request is not prolonged by any renewal (rule 13).
 #include <algorithm>
 #include <limits>
 

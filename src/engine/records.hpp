@@ -109,11 +109,11 @@ struct session_record {
     instant deadline;
     std::string label;
     std::uint64_t link = 0;
-    std::uint64_t highest = 0;  // the highest request number that was seen (rule 9)
-    std::uint64_t digest = 0;   // the sum of its requests' digests
-    bool dying = false;         // its end has begun and is owed
+    std::uint64_t highest = 0;                              // the highest request number that was seen (rule 9)
+    std::uint64_t digest = 0;                               // the sum of its requests' digests
+    bool dying = false;                                     // its end has begun and is owed
     std::pmr::map<std::uint64_t, request_record> requests;  // by number
-    std::vector<decltype(event::what)> missed;  // what the next `renew` repeats, oldest first (rule 5)
+    std::vector<decltype(event::what)> missed;              // what the next `renew` repeats, oldest first (rule 5)
 };
 
 inline request_id request_record::id() const { return {session->id, number}; }

@@ -11,7 +11,8 @@ namespace baton::core {
 void engine::perform(const open& command) {
     if (const auto reason = refusal_of(command, options_.max_ttl)) return refuse(*reason);
     session_record* session = find_alive(command.session);
-    const bool over = session == nullptr && (sessions_.contains(command.session) || ended_.contains(command.session, now_));
+    const bool over =
+        session == nullptr && (sessions_.contains(command.session) || ended_.contains(command.session, now_));
     if (over) return refuse(refusal::unknown_session);
     if (session == nullptr && !command.live.empty() && !is_paused()) return refuse(refusal::unknown_session);
     if (session != nullptr && command.link < session->link) return refuse(refusal::late_link);

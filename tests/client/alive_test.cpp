@@ -31,8 +31,8 @@ TEST_F(Alive, EqualDigestsProlongWithoutAList) {
     EXPECT_TRUE(is_believed_from(one, renewed) && is_believed_from(two, renewed));
 }
 
-// The notice of a revocation was lost, and it stands on the last page. The engine ends the request at the deadline of the
-// revocation whatever is renewed, so nothing is prolonged before the client knows of it.
+// The notice of a revocation was lost, and it stands on the last page. The engine ends the request at the deadline of
+// the revocation whatever is renewed, so nothing is prolonged before the client knows of it.
 TEST_F(Alive, BeliefIsProlongedWhenTheLastPageIsInAndNotBefore) {
     connect();
     const client_time opened = now;

@@ -32,7 +32,7 @@ protected:
     std::uint64_t ids = 0;                         // the session's is the last that was drawn
     detail::session session;
     lineage lineage_now = first_lineage;
-    std::vector<action> actions;  // all that came out and was not looked at
+    std::vector<action> actions;                              // all that came out and was not looked at
     mutable std::vector<protocol::request_state> engine_has;  // as the last `alive` told it
     bool answers_lists = true;                                // from that, as soon as `alive` was heard
 

@@ -65,9 +65,7 @@ public:
         if (const auto* what = std::get_if<ended>(&event.what))
             text += "ended " + std::to_string(what->request.number) + " " + std::string{to_string(what->reason)};
         if (std::holds_alternative<closed>(event.what)) text += "closed";
-        if (const auto* what = std::get_if<alive>(&event.what)) {
-            text += "alive " + std::to_string(what->count);
-        }
+        if (const auto* what = std::get_if<alive>(&event.what)) text += "alive " + std::to_string(what->count);
         if (const auto* what = std::get_if<protocol::listed>(&event.what)) {
             text += "listed";
             for (const request_state& state : what->requests)
@@ -113,7 +111,7 @@ protected:
     void SetUp() override {
         perform(open{id_, 3s, "test", 1, 0, {}});
         answer_time();
-        hears({"1 alive"});
+        hears({"1 alive 0"});
     }
 
     command_tag perform(command command) {
@@ -215,7 +213,10 @@ TEST_F(DialectSession, ARenewalPassesOnWhatTheServerSaysOfEachLease) {
     answer_leave(2);
     hears({"notice ended 2 gone"});
     answer_time();
-    hears({"5 alive 1 held 3 waits"});
+    hears({"5 alive 2"});
+    perform(protocol::list{id_, 0});
+    perform(protocol::list{id_, 1});
+    hears({"6 listed 1 held 3 waits", "7 listed 3 waits"});
 }
 
 // The lock was taken before the renewal was sent: the server may give it away sooner than the client would believe.
@@ -225,7 +226,7 @@ TEST_F(DialectSession, WhatWasAskedForBeforeARenewalIsRenewedFirst) {
     answer("look", 1, held(7));
     hears({});
     answer_time();
-    hears({"3 alive 1 waits"});
+    hears({"3 alive 0"});  // the client has not heard of it
     answer("renew", 1, held(8));
     hears({"2 granted 1 fence 7"});
 }
@@ -247,7 +248,9 @@ TEST_F(DialectSession, ALostConnectionIsOverAndTheNextOneKnowsWhatThereWas) {
     answer("renew", 1, held(7));
     answer("look", 3, waiting());
     answer_time();
-    hears({"6 alive 1 held 3 waits"});
+    hears({"6 alive 2"});
+    perform(protocol::list{id_, 0});
+    hears({"7 listed 1 held 3 waits"});
     nothing_is_asked();
 }
 
@@ -263,7 +266,7 @@ TEST_F(DialectSession, ATimerWithoutAConnectionLooksAtNothing) {
     reopen_with(1);
     answer("look", 1, held(7));
     answer_time();
-    hears({"2 queued 1", "notice granted 1 fence 7", "3 alive 1 held"});
+    hears({"2 queued 1", "notice granted 1 fence 7", "3 alive 1"});
 }
 
 // The connection is gone before the session hears of it: the question never leaves, and its answer never comes.
@@ -277,7 +280,7 @@ TEST_F(DialectSession, ALookThatCouldNotBeSentIsNotUnderWay) {
     perform(renew{id_});
     answer("look", 1, held(7));
     answer_time();
-    hears({"2 queued 1", "notice granted 1 fence 7", "3 alive 1 held"});
+    hears({"2 queued 1", "notice granted 1 fence 7", "3 alive 1"});
 }
 
 // The same while a grant is being confirmed: the waiter is looked at again.
@@ -291,7 +294,7 @@ TEST_F(DialectSession, AConfirmationThatCouldNotBeSentIsNotUnderWay) {
     perform(renew{id_});
     answer("look", 1, held(8));
     answer_time();
-    hears({"3 alive 1 waits", "2 granted 1 fence 8", "4 alive 1 held"});
+    hears({"3 alive 0", "2 granted 1 fence 8", "4 alive 1"});
 }
 
 TEST_F(DialectSession, WhatTheClientDoesNotListItHasLeft) {
@@ -302,7 +305,7 @@ TEST_F(DialectSession, WhatTheClientDoesNotListItHasLeft) {
     perform(open{id_, 3s, "test", 2, 1, {}});
     answer_leave(1);
     answer_time();
-    hears({"3 alive"});
+    hears({"3 alive 0"});
 }
 
 // A list that is too long for one message comes in parts, each with 0 as the highest number.
@@ -314,7 +317,7 @@ TEST_F(DialectSession, APartOfAListEndsNothing) {
     perform(open{id_, 3s, "test", 2, 0, {{2, exclusive("a").list(), 0, 0, {}, {}}}});
     answer("renew", 1, held(7));
     answer_time();
-    hears({"3 alive 1 held"});
+    hears({"3 alive 1"});
     nothing_is_asked();
 }
 

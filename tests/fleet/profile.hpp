@@ -32,10 +32,10 @@ struct profile {
     std::vector<std::string> names;
     std::chrono::milliseconds max_ttl{3'000};
     std::optional<std::uint32_t> budget;  // of the engine, for one step
-    std::chrono::milliseconds lag{200};  // how long an old server may go on beside its successor
-    micros chaos{0};                     // how long faults are made
-    micros think{0};                     // mean time between two acquires of a client
-    micros delay{0};                     // longest usual delay of a message
+    std::chrono::milliseconds lag{200};   // how long an old server may go on beside its successor
+    micros chaos{0};                      // how long faults are made
+    micros think{0};                      // mean time between two acquires of a client
+    micros delay{0};                      // longest usual delay of a message
 
     // In percent of all messages; a line keeps the order of its messages unless `reorder` strikes.
     std::size_t drop = 0;

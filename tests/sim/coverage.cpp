@@ -15,8 +15,8 @@ namespace {
 constexpr std::array<std::string_view, std::variant_size_v<command>> command_names{
     "open", "enter", "leave", "renew", "list", "close", "tick", "revoke", "mend", "resize", "pause"};
 constexpr std::array<std::string_view, std::variant_size_v<decltype(event::what)>> event_names{
-    "granted", "queued",   "refused", "ended",   "session_lost", "alive",
-    "listed", "closed",  "revoking", "mended",  "resized", "paused"};
+    "granted", "queued", "refused",  "ended",  "session_lost", "alive",
+    "listed",  "closed", "revoking", "mended", "resized",      "paused"};
 constexpr std::size_t refusal_count = static_cast<std::size_t>(refusal::note_too_long) + 1;
 constexpr std::size_t ending_count = static_cast<std::size_t>(end_reason::gone) + 1;
 

@@ -277,8 +277,8 @@ void history::hear(const alive& event) {
         digest += request_digest(id.number, request.fence, std::uint64_t{0});
         revoked = revoked || request.revoked;
     }
-    const auto doubtful = static_cast<std::size_t>(std::ranges::count_if(
-        doubtful_, [&](const auto& entry) { return entry.first.session == event.session; }));
+    const auto doubtful = static_cast<std::size_t>(
+        std::ranges::count_if(doubtful_, [&](const auto& entry) { return entry.first.session == event.session; }));
     if (event.count < count || event.count > count + doubtful)
         broken(describe(event.session) + " is told of another number of requests than are live");
     if (doubtful == 0 && !revoked && digest != event.digest)
@@ -287,7 +287,8 @@ void history::hear(const alive& event) {
 
 // A page shows every live request between `after` and its last number, and nothing else.
 void history::hear(const listed& event) {
-    if (event.requests.size() > bounds::page || (event.more && event.requests.empty())) broken("a page of a wrong size");
+    if (event.requests.size() > bounds::page || (event.more && event.requests.empty()))
+        broken("a page of a wrong size");
     std::set<std::uint64_t> shown;
     std::uint64_t before = event.after;
     for (const request_state& state : event.requests) {

@@ -130,8 +130,10 @@ plan more_than_a_page(std::optional<std::uint32_t> budget) {
     plan made{{15s, budget}, {at(1ms, opening(first, 1)), at(2ms, opening(second, 1))}};
     const auto add = [&](command what) { made.steps.push_back(at(3ms, std::move(what))); };
     for (std::uint64_t number = 1; number <= bounds::page + 40; ++number)
-        add(enter{{first, number}, {exclusive("n" + std::to_string(number))}, {false, number < 20 ? duration{5ms} : 1h, {}}});
-    for (const std::uint64_t after : {0UL, 1UL, 39UL, 40UL, 41UL, 256UL, 295UL, 296UL, 1'000UL}) add(list{first, after});
+        add(enter{
+            {first, number}, {exclusive("n" + std::to_string(number))}, {false, number < 20 ? duration{5ms} : 1h, {}}});
+    for (const std::uint64_t after : {0UL, 1UL, 39UL, 40UL, 41UL, 256UL, 295UL, 296UL, 1'000UL})
+        add(list{first, after});
     made.steps.push_back(at(20ms, renew{second}));
     made.steps.push_back(at(20ms, tick{}));
     made.steps.push_back(at(21ms, renew{first}));

@@ -137,8 +137,8 @@ private:
 
     std::list<naive_request> requests_;  // by ticket; equal ones, which only a reclaim can bring, by id
     std::map<core::session_id, naive_session> sessions_;
-    std::vector<core::session_id> dying_;              // in the order in which their ends began
-    std::vector<std::string> narrowed_;  // resources with waiters too wide for their pin, in the order they became so
+    std::vector<core::session_id> dying_;  // in the order in which their ends began
+    std::vector<std::string> narrowed_;    // resources with waiters too wide for their pin, in the order they became so
     std::map<core::session_id, core::instant> ended_;  // ids, and until when each is remembered
     std::map<std::string, core::mark> marks_;
     std::map<std::string, core::serial> told_;  // fence of the exclusive grant that reported the present mark last

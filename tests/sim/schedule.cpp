@@ -62,7 +62,8 @@ schedule::schedule(std::uint64_t seed) : dice_(seed), now_(start) {
     for (std::size_t count = dice_.between(3, 6); clients_.size() < count;) clients_.emplace_back(clients_.size());
 
     // Ticks, renewals, entering and leaving always; the rest in another mixture each time.
-    constexpr std::array<std::size_t, action_count> ordinary_weights{60, 44, 2, 6, 24, 8, 4, 2, 8, 7, 3, 5, 3, 16, 2, 1};
+    constexpr std::array<std::size_t, action_count> ordinary_weights{60, 44, 2, 6, 24, 8,  4, 2,
+                                                                     8,  7,  3, 5, 3,  16, 2, 1};
     static const std::vector<std::size_t> factors{0, 1, 1, 1, 4};
     for (std::size_t index = 0; index < weights_.size(); ++index)
         weights_[index] = 2 * ordinary_weights[index] * (ordinary_weights[index] >= 8 ? 1 : dice_.pick(factors));

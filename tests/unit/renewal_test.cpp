@@ -148,12 +148,12 @@ TEST_F(Renewal, AListShowsTicketFenceAndRevocation) {  // rule 5
     enter("A.5", {exclusive("y")});
     revoke("x", "A");
     EXPECT_EQ(list("A"), "listed A: A holds, A.2 waits, A.5 holds");
-    EXPECT_EQ(the<listed>(), (listed{session("A"),
-                                     0,
-                                     {{1, ticket("A"), fence("A"), start + 10s},
-                                      {2, ticket("A.2"), 0},
-                                      {5, ticket("A.5"), fence("A.5")}},
-                                     false}));
+    EXPECT_EQ(
+        the<listed>(),
+        (listed{session("A"),
+                0,
+                {{1, ticket("A"), fence("A"), start + 10s}, {2, ticket("A.2"), 0}, {5, ticket("A.5"), fence("A.5")}},
+                false}));
     EXPECT_EQ(list("A", 2), "listed A: A.5 holds");
 }
 

@@ -142,13 +142,14 @@ void dialect_session::renewed(const std::shared_ptr<round>& round, const record_
     finish(round);
 }
 
-/// Where a renewal failed, nothing is said to be alive.
+/// Where a renewal failed, nothing is said to be alive. A request whose `enter` came behind the renewal, and is not
+/// answered, is not counted: the client counts what it was told of.
 void dialect_session::finish(const std::shared_ptr<round>& round) {
     if (--round->missing != 0) return;
     if (round->error) return teller_.fail(round->tag, round->error);
     alive alive{id_, talk_.now() + dialect_.pace().ttl, 0, 0};
     for (const auto& [number, record] : records_) {
-        if (record->phase == phase::leaving) continue;
+        if (record->phase == phase::leaving || (record->asked && !record->told)) continue;
         ++alive.count;
         alive.digest += request_digest(number, record->fence, std::nullopt);
     }
@@ -241,6 +242,7 @@ void dialect_session::grant(record& record, const outcome& outcome) {
     // Its time began somewhere on the way: it is over here before it is there.
     if (record.options.hold_limit) record.hold_deadline = record.looked_at + *record.options.hold_limit;
     if (record.asked) return answer(record);
+    record.told = true;
     teller_.notice(granted(record));
 }
 
@@ -248,6 +250,7 @@ void dialect_session::grant(record& record, const outcome& outcome) {
 void dialect_session::answer(record& record) {
     if (!record.asked) return;
     const command_tag tag = *std::exchange(record.asked, std::nullopt);
+    record.told = true;
     if (record.phase == phase::held)
         teller_.reply(tag, {granted(record)});
     else

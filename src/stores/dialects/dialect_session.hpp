@@ -66,6 +66,7 @@ private:
         std::vector<protocol::abandoned_resource> abandoned;
         std::optional<protocol::instant> hold_deadline;
         std::optional<command_tag> asked;  // by an `enter` that is not answered
+        bool told = false;                 // the client has heard of it
         std::weak_ptr<const dialect_session::question> question;
         bool look_again = false;                 // something changed during the look
         std::uint64_t round = 0;                 // the renewal after which it was asked for

@@ -82,9 +82,7 @@ void write(std::string& out, const leave& command) {
     words{out, "BATON.LEAVE"}.add(command.request).add(name(command.manner));
 }
 void write(std::string& out, const renew& command) { words{out, "BATON.RENEW"}.add(command.session); }
-void write(std::string& out, const list& command) {
-    words{out, "BATON.LIST"}.add(command.session).add(command.after);
-}
+void write(std::string& out, const list& command) { words{out, "BATON.LIST"}.add(command.session).add(command.after); }
 void write(std::string& out, const close& command) {
     words{out, "BATON.CLOSE"}.add(command.session).add(command.how == closing::left ? "left" : "gone");
 }
