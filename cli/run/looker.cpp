@@ -51,8 +51,9 @@ void serve(client client, const inspect_filter& filter, const std::shared_ptr<lo
 }  // namespace
 
 looker::looker(const client& client, std::span<const claim> claims) : state_{std::make_shared<state>()} {
-    // Of several names all may be in the way, and those of other requests with them.
-    const inspect_filter filter{inspect_filter::match::exact, claims.front().resource, true};
+    // Of several names all may be in the way, and those of other requests with them. A store on which a look at all of
+    // that is expensive shows only what holds up this client.
+    const inspect_filter filter{inspect_filter::match::exact, claims.front().resource, true, true};
     thread_ = std::thread{[client, filter, state = state_] { serve(client, filter, state); }};
 }
 

@@ -20,12 +20,14 @@ struct inspect_filter {
 
     // Not an aggregate: g++ 12 destroys some temporaries of a co_await expression twice.
     inspect_filter() = default;
-    inspect_filter(match what, std::string of, bool with_related = false)
-        : how{what}, name{std::move(of)}, related{with_related} {}
+    inspect_filter(match what, std::string of, bool with_related = false, bool of_a_wait = false)
+        : how{what}, name{std::move(of)}, related{with_related}, own_wait{of_a_wait} {}
 
     match how = match::all;
     std::string name;
     bool related = false;  // with all that is connected to them, through requests and sessions
+    /// For a client that waits: only its own waiting requests and what holds them up is needed. A store may show more.
+    bool own_wait = false;
 };
 
 /// A claim as it stands on a resource.

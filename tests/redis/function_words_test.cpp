@@ -209,7 +209,7 @@ TEST(FunctionReply, NamesTheLineageThatThereIs) {
 class InspectPages : public testing::Test {
 protected:
     static std::string name(const std::string& name, const std::string& whole, const std::string& claims) {
-        return std::to_string(name.size()) + ":" + name + "-:-0:" + whole + claims;
+        return std::to_string(name.size()) + ":" + name + "-:-1:1:0:" + whole + claims;
     }
     static std::string claim_of(const std::string& alias, const std::string& others) {
         return alias + "5:" + "0000000000000011" + "0000000000000012" + "-:-:0:" + "0000000000000400" +

@@ -246,12 +246,11 @@ function_call watch_call(std::string_view space, lineage lineage, std::chrono::m
 namespace {
 
 function_call page_call(std::string_view space, lineage lineage, std::string_view what, std::string_view cursor,
-                        std::string_view name, page_size size) {
+                        page_size size) {
     function_call call = operator_call(verb::inspect, space, lineage);
     call.arguments.add(size.claims);
     call.arguments.add(what);
     call.arguments.add(cursor);
-    call.arguments.add(name);
     return call;
 }
 
@@ -269,12 +268,24 @@ std::string pattern_of(std::string_view prefix) {
 
 function_call space_page_call(std::string_view space, lineage lineage, std::string_view prefix, std::string_view cursor,
                               page_size size) {
-    return page_call(space, lineage, "space", cursor, pattern_of(prefix), size);
+    function_call call = page_call(space, lineage, "space", cursor, size);
+    call.arguments.add(pattern_of(prefix));
+    return call;
 }
 
 function_call name_page_call(std::string_view space, lineage lineage, std::string_view name, std::string_view cursor,
                              page_size size) {
-    return page_call(space, lineage, "name", cursor, name, size);
+    function_call call = page_call(space, lineage, "name", cursor, size);
+    call.arguments.add(name);
+    return call;
+}
+
+function_call wait_page_call(std::string_view space, lineage lineage, const session_id& session,
+                             std::span<const std::uint64_t> waiting, page_size holders) {
+    function_call call = page_call(space, lineage, "wait", "0", holders);
+    call.keys.add({before_space, space, after_space, "s:", text(bytes_of(session))});
+    for (const std::uint64_t number : waiting) call.arguments.add(number);
+    return call;
 }
 
 void encode(std::string& out, const function_call& call, const function_library& library) {

@@ -96,6 +96,11 @@ struct page_size {
 [[nodiscard]] function_call name_page_call(std::string_view space, lineage lineage, std::string_view name,
                                            std::string_view cursor, page_size size);
 
+/// What a waiting line shows: the requests of the session with these numbers, as far as they wait, and who holds up
+/// each.
+[[nodiscard]] function_call wait_page_call(std::string_view space, lineage lineage, const protocol::session_id& session,
+                                           std::span<const std::uint64_t> waiting, page_size holders);
+
 /// Appends FCALL, or FCALL_RO where the verb writes nothing: the server has the library already.
 void encode(std::string& out, const function_call& call, const function_library& library = server_library());
 

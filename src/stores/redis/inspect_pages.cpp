@@ -22,7 +22,7 @@ duration since(instant then, instant now) { return std::max(duration{0}, now - t
 
 }  // namespace
 
-std::optional<std::string> inspect_pages::add(const resp::value& page) {
+std::optional<std::string> inspect_pages::add(const resp::value& page, std::vector<shown_wait>* waits) {
     constexpr std::size_t first_name = 3;
     if (page.kind != resp::kind::array || page.items.size() < first_name) return {};
     text_reader head{page.items[0].text};
@@ -32,14 +32,14 @@ std::optional<std::string> inspect_pages::add(const resp::value& page) {
     bool fine = !head.failed() && !sessions.failed();
     for (std::size_t i = first_name; i < page.items.size() && fine; ++i) {
         text_reader from{page.items[i].text};
-        add_name(from);
+        add_name(from, waits);
         fine = !from.failed() && from.done();
     }
     if (!fine) return {};
     return page.items[1].text;
 }
 
-void inspect_pages::add_name(text_reader& from) {
+void inspect_pages::add_name(text_reader& from, std::vector<shown_wait>* waits) {
     const std::string name{from.sized()};
     if (from.failed()) return;
     resource_view& resource = resources_[name];
@@ -47,10 +47,13 @@ void inspect_pages::add_name(text_reader& from) {
     resource.name = name;
     resource.pinned = from.number_if_any<std::uint32_t>();
     resource.mark = from.letter() == '+' ? std::optional{read_mark(from)} : std::nullopt;
-    static_cast<void>(from.number<std::size_t>());  // how many wait
+    resource.used = from.number<std::uint64_t>();
+    const auto admitted = from.number<std::size_t>();
+    const auto waiting = from.number<std::size_t>();
     if (from.letter() != '+' && name != continued_) large_.push_back(name);
     constexpr std::size_t least_bytes = 80;
     for (std::size_t count = from.count(least_bytes); count > 0 && !from.failed(); --count) add_claim(from, resource);
+    if (waits != nullptr) waits->push_back({name, last_ticket_, waiting, admitted});
 }
 
 request_view inspect_pages::read_request(text_reader& from, const std::string& alias) {
@@ -93,9 +96,9 @@ void inspect_pages::add_claim(text_reader& from, resource_view& resource) {
     if (from.failed()) return;
 
     seen_request& seen = requests_[{alias, number}];
+    last_ticket_ = about.ticket;
     seen.view = std::move(about);
     seen.claims.resize(total);
-    if (admitted) resource.used += wanted.mode == claim_mode::permits ? wanted.permits : 1;
     (seen.view.fence != 0 ? resource.holders : resource.queue)
         .push_back({seen.view.ticket, wanted.mode, wanted.permits, wanted.limit, admitted, std::move(slots)});
     seen.claims[index - 1] = std::move(wanted);
@@ -132,6 +135,17 @@ snapshot inspect_pages::take() {
     }
     std::ranges::stable_sort(whole.requests, {}, &request_view::ticket);
     return whole;
+}
+
+void correct(snapshot& explained, const std::vector<shown_wait>& waits) {
+    for (const shown_wait& wait : waits) {
+        const auto request = std::ranges::find(explained.requests, wait.ticket, &request_view::ticket);
+        const auto resource = std::ranges::find(explained.resources, wait.name, &resource_view::name);
+        if (request == explained.requests.end() || resource == explained.resources.end()) continue;
+        request->place = std::max(request->place, wait.ahead + 1);
+        const std::size_t shown = std::min(resource->holders.size(), blockers_shown);
+        request->blockers_left_out = wait.admitted > shown ? wait.admitted - shown : 0;
+    }
 }
 
 }  // namespace baton::redis

@@ -30,12 +30,24 @@ using namespace std::chrono_literals;
 using detail::redis_address;
 using detail::reply_class;
 
-constexpr page_size inspected_at_once{200};
+constexpr page_size inspected_at_once{100};
+constexpr page_size holders_shown{blockers_shown};
 /// Of those that wait, the first looks; who waits behind it looks so much later for each place, in case that those
 /// ahead are dead as well. Most never do: the answer to their next renewal says that it is not needed, or is a look
 /// itself.
 constexpr std::chrono::milliseconds look_spread{10};
 constexpr std::uint64_t last_place = 100'000;
+/// How long a client that closes settles what is owed. A client gives its close 1 s by default.
+constexpr std::chrono::milliseconds settles_for{500};
+
+/// Something is left that the next step can settle at once.
+bool owes(const reply_head& head) { return head.due && *head.due <= head.at && head.paused_until <= head.at; }
+
+bool is_closed(const function_reply& reply) {
+    return std::ranges::any_of(reply.events, [](const protocol::event& event) {
+        return std::holds_alternative<protocol::closed>(event.what);
+    });
+}
 
 void subscribe(std::string& out, const char* how, const std::string& channel) {
     resp::writer write{out};
@@ -90,6 +102,8 @@ private:
         inspect_answer answer;
         inspect_pages pages;
         std::optional<std::string> name = {};  // whose pages are asked for; none: those of the space
+        bool own_wait = false;                 // the one page of a waiting line
+        std::vector<shown_wait> waits = {};
 
         [[nodiscard]] function_call next_call(std::string_view space, lineage lineage, std::string_view cursor) const {
             if (name) return name_page_call(space, lineage, *name, cursor, inspected_at_once);
@@ -111,6 +125,7 @@ private:
     void heard(const function_reply& answer);
     void look_when_due(const reply_head& head, bool waits, std::uint64_t place);
     void tick();
+    void settle_before_close();
     void ask_page(const std::shared_ptr<looking>& look, const std::string& cursor);
     void take_page(const std::shared_ptr<looking>& look, const resp::value& page);
 
@@ -123,6 +138,14 @@ private:
     std::optional<detail::event_loop::timer> look_timer_;
     std::minstd_rand dice_{std::random_device{}()};
     function_reply heard_;  // the last one; its memory is used again
+    /// The answer to `close`, which the client gets when nothing is owed any more.
+    struct held_answer {
+        command_tag tag;
+        baton::lineage lineage;
+        std::vector<protocol::event> events;
+        std::chrono::steady_clock::time_point until;
+    };
+    std::optional<held_answer> closing_;
 
     // Of whoever sends.
     std::string bytes_;
@@ -146,6 +169,7 @@ private:
 
 void redis_user::forget(const store_error& why) {
     look_timer_->cancel();
+    closing_.reset();
     std::map<command_tag, std::shared_ptr<looking>> looks;
     {
         const std::lock_guard lock{mutex_};
@@ -214,8 +238,20 @@ void redis_user::answered(command_tag tag, const resp::value& answer) {
     if (answer.kind == resp::kind::error) return failed(tag, answer.text);
     if (!decode_reply(answer.text, sender, heard_)) return reset();
     heard(heard_);
+    if (is_own && closing_) return settle_before_close();
+    if (is_closed(heard_) && owes(heard_.head)) {
+        closing_ = {tag, heard_.head.lineage, heard_.events, std::chrono::steady_clock::now() + settles_for};
+        return tick();
+    }
     if (const auto listener = this->listener(); listener && !is_own)
         listener->replied(tag, heard_.head.lineage, heard_.events);
+}
+
+/// A session with many requests ends in parts. The client that closes it settles them before it goes, for a while.
+void redis_user::settle_before_close() {
+    if (owes(heard_.head) && std::chrono::steady_clock::now() < closing_->until) return tick();
+    const held_answer held = *std::exchange(closing_, std::nullopt);
+    if (const auto listener = this->listener()) listener->replied(held.tag, held.lineage, held.events);
 }
 
 void redis_user::failed(command_tag tag, std::string_view error) {
@@ -270,7 +306,10 @@ void redis_user::look_when_due(const reply_head& head, bool waits, std::uint64_t
     }
     const auto places = static_cast<std::int64_t>(std::min(place, last_place));
     // Those who are first in different lines do not look all at once either.
-    const auto spread = look_spread * places + look_spread * static_cast<int>(dice_() % 1024U) / 1024;
+    // What is owed already is settled at once by the first of them: each look settles a part of it.
+    const bool owed = owes(head) && places == 0;
+    const auto chance = owed ? 0ms : look_spread * static_cast<int>(dice_() % 1024U) / 1024;
+    const auto spread = look_spread * places + chance;
     look_timer_->set_after(std::max(*head.due - head.at, protocol::duration{0}) + spread);
 }
 
@@ -288,18 +327,28 @@ void redis_user::tick() {
 void redis_user::inspect(const inspect_filter& filter, inspect_answer answer) {
     auto look = std::make_shared<looking>(looking{filter, std::move(answer), {}});
     if (filter.how == inspect_filter::match::exact && !filter.related) look->name = filter.name;
+    if (filter.own_wait) {
+        const std::lock_guard lock{mutex_};
+        look->own_wait = subscribed_ && waiting_.any();
+        look->name = filter.name;
+    }
     ask_page(look, "0");
 }
 
 void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::string& cursor) {
     std::string bytes;
+    function_call call;
     command_tag tag = 0;
     {
         const std::lock_guard lock{mutex_};
         tag = tick_tag | ++own_;
         looks_.emplace(tag, look);
+        if (look->own_wait && subscribed_)
+            call = wait_page_call(address_.space, lineage_, *subscribed_, waiting_.oldest(), holders_shown);
+        else
+            call = look->next_call(address_.space, lineage_, cursor);
     }
-    encode(bytes, look->next_call(address_.space, lineage_, cursor));
+    encode(bytes, call);
     if (transmit(bytes, std::array{tag})) return;
     {
         const std::lock_guard lock{mutex_};
@@ -315,14 +364,19 @@ void redis_user::take_page(const std::shared_ptr<looking>& look, const resp::val
         const bool moved = page.text.starts_with("BATONLINEAGE ");
         return look->answer({moved ? errc::store_unavailable : detail::error_of(what), std::string{page.text}}, {});
     }
-    const auto cursor = look->pages.add(page);
+    const auto cursor = look->pages.add(page, look->own_wait ? &look->waits : nullptr);
     if (!cursor) return look->answer({errc::rejected, "the answer is not understood"}, {});
     if (*cursor != "0") return ask_page(look, *cursor);
     look->name = look->pages.next_large();
     if (look->name) return ask_page(look, "0");
     snapshot seen = look->pages.take();
     protocol::explain(seen);
-    look->filter.related ? protocol::keep_related(seen, look->filter) : protocol::keep_matching(seen, look->filter);
+    if (look->own_wait) {
+        correct(seen, look->waits);
+        return look->answer({}, std::move(seen));
+    }
+    const bool related = look->filter.related && !look->filter.own_wait;
+    related ? protocol::keep_related(seen, look->filter) : protocol::keep_matching(seen, look->filter);
     look->answer({}, std::move(seen));
 }
 

@@ -1,6 +1,6 @@
 -- ==== the server's clock and the bounds of a step. Tests have a file of this name that takes both from the arguments.
 local noted_every = 1000000  -- microseconds after which a renewal notes the time: a smaller step back may go unseen
-local function budget_of() return 128 end  -- admissions and ended claims of one step (rule 4)
+local function budget_of() return 48 end  -- admissions and ended claims of one step (rule 4)
 local function ended_kept_of() return 65536 end  -- ids of ended sessions that are remembered (rule 5)
 
 -- Reads the clock once in a call.

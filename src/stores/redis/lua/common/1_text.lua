@@ -20,6 +20,13 @@ local shortest_hold, longest_hold = 1000, 366 * 86400 * 1000000
 
 local function malformed() return error_reply('BATONARGS the arguments are not those of this function') end
 local function digits(number) return format('%016d', number) end
+-- The serial after this one.
+local next_digit = {}
+for digit = 48, 56 do next_digit[digit] = char(digit + 1) end
+local function after(serial)
+    local digit = next_digit[byte(serial, 16)]
+    return digit and sub(serial, 1, 15) .. digit or digits(serial + 1)
+end
 local function sized(text) return #text .. ':' .. text end
 local function or_none(text) return text and text .. ':' or '-:' end
 local function smaller(a, b) return a < b and a or b end

@@ -12,7 +12,7 @@ local function is_watched(step) return step.now < step.watched_until end
 
 -- Rule 8: one counter for tickets and fences.
 local function next_serial(step)
-    step.last = step.last < step.now and step.now or digits(tonumber(step.last) + 1)
+    step.last = step.last < step.now and step.now or after(step.last)
     return step.last
 end
 
@@ -299,6 +299,23 @@ local function request_of(step, session, number, text)
     end
     return request
 end
+-- Reads many requests of a session, and the resources of those with one claim, in two calls.
+local function read_requests(step, session, numbers)
+    if #numbers < 2 then return end
+    local texts, names = call('HMGET', session.place, unpack(numbers)), {}
+    for i = 1, #texts do
+        local text = texts[i]
+        if text and byte(text) == 120 then
+            local name = sub(text, 18)
+            if not step.resources[name] then names[#names + 1] = name end
+        end
+    end
+    if names[1] then
+        local found = call('HMGET', step.key, unpack(names))
+        for i = 1, #names do resource_of(step, names[i], found[i]) end
+    end
+    for i = 1, #numbers do request_of(step, session, numbers[i], texts[i]) end
+end
 -- Changes what the session's digest says of a request, when its fence or the time of its revocation change.
 local function set_fence(request, fence)
     local session, number = request.session, request.number
@@ -326,24 +343,35 @@ local function add_request(step, session, number, ticket, claims)
     if session.indexed then call('ZADD', numbers_of_place(step, session), number, number) end
     return request
 end
--- Nothing of the request remains stored.
-local function drop_request(step, request)
+-- Nothing of the request remains stored, once the session's dropped requests are deleted together.
+local function drop_request(request)
     local session, number = request.session, request.number
     session.requests[number], request.dropped = false, true
     session.digest_change = session.digest_change - digest_of(number, request.fence, request.revoked)
-    call('HDEL', session.place, number)
-    if session.indexed then call('ZREM', numbers_of_place(step, session), number) end
+    local dropped = session.dropped
+    if dropped then dropped[#dropped + 1] = number else session.dropped = {number} end
+end
+local function delete_dropped(step, session)
+    local dropped = session.dropped
+    if not dropped then return end
+    session.dropped = nil
+    for from = 1, #dropped, 1000 do
+        local upto = smaller(from + 999, #dropped)
+        call('HDEL', session.place, unpack(dropped, from, upto))
+        if session.indexed then call('ZREM', numbers_of_place(step, session), unpack(dropped, from, upto)) end
+    end
 end
 
--- ---- the numbers of a session's requests, lowest first: at most `most`, above `after`
-local function numbers_after(step, session, after, most)
+-- ---- the numbers of a session's requests above `lowest`, in their order, at most `most`
+local function numbers_after(step, session, lowest, most)
+    delete_dropped(step, session)
     if session.indexed then
-        return call('ZRANGEBYSCORE', numbers_of_place(step, session), '(' .. after, '+inf', 'LIMIT', '0', most)
+        return call('ZRANGEBYSCORE', numbers_of_place(step, session), '(' .. lowest, '+inf', 'LIMIT', '0', most)
     end
     local found, all = {}, call('HKEYS', session.place)
     for i = 1, #all do
         local number = tonumber(all[i])
-        if number and number > tonumber(after) then found[#found + 1] = all[i] end
+        if number and number > tonumber(lowest) then found[#found + 1] = all[i] end
     end
     sort(found, function(a, b) return tonumber(a) < tonumber(b) end)
     for i = most + 1, #found do found[i] = nil end

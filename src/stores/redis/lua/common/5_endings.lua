@@ -38,6 +38,7 @@ end
 -- How many fields a session has beside its requests: @, h and d.
 local function tell_alive(step, session)
     local settled = not is_paused(step) or tonumber(step.paused_until) <= step.at + longest_ttl(step)
+    delete_dropped(step, session)
     tell(step, session.id, 'a' .. session.deadline .. (settled and '+' or '-') .. call('HLEN', session.place) - 3 .. ':'
         .. format('%d:', session.digest + session.digest_change))
 end
@@ -78,7 +79,7 @@ local function detach(step, request)
     end
     if request.hold_deadline then call('ZREM', step.prefix .. 't', timed(request, 'h')) end
     if request.revoked then call('ZREM', step.prefix .. 'd', timed(request, 'r')) end
-    drop_request(step, request)
+    drop_request(request)
 end
 
 -- Rule 7: `manner` is c (clean), k (keep) or u (unclean).
@@ -170,6 +171,7 @@ local function continue_ending(step, session, stored)
     local reason = session.ending
     while step.allowance > 0 do
         local numbers = numbers_after(step, session, '0', step.allowance)
+        read_requests(step, session, numbers)
         for i = 1, #numbers do
             if step.allowance <= 0 then return end
             local request = request_of(step, session, numbers[i])

@@ -1,14 +1,13 @@
 -- ==== the step: the order in which things happen when a command is performed (docs/rules.md)
--- Head, 80 digits: due, lineage, paused until, high, last. `due` is the last moment at which nothing is due, or an
--- earlier one. `last` is the counter of tickets and fences. `high` is the larger of `last` and `noted`, the latest time
--- that is noted here. In a pause, while viewers watch, while work is owed and while the counter is ahead of the clock
--- follow: length of the pause, watched until, noted (16 digits each), and whether `o`, `e` and `z` hold work.
-local head_size, long_head_size = 80, 131
-local counter_ahead = 1000000  -- from then on the counter does not stand for the time in `high`
+-- Head, 80 digits: due, lineage, paused until, noted, last. `due` is the last moment at which nothing is due, or an
+-- earlier one. `noted` is the latest time that is known: an earlier one means that the clock went back. `last` is the
+-- counter of tickets and fences. In a pause, while viewers watch and while work is owed follow: length of the pause,
+-- watched until (16 digits each), and whether `o`, `e` and `z` hold work.
+local head_size, long_head_size = 80, 115
 
--- Nothing is due, owed, paused or watched, and clock and counter go forward: the next serial is the time itself.
+-- Nothing is due, owed, paused or watched, and the clock goes forward: what the short paths of the verbs need.
 local function is_quiet(head, now, lineage)
-    return head and #head == head_size and head > now and sub(head, 17, 32) == lineage and sub(head, 49, 64) < now
+    return head and #head == head_size and head > now and sub(head, 17, 32) == lineage and sub(head, 49, 64) <= now
 end
 
 local function new_step(keys, args, now, sender)
@@ -34,10 +33,9 @@ local function read_head(step, head)
     step.recompute = step.may_be_due
     if #head > head_size then
         step.pause_length, step.watched_until = tonumber(sub(head, 81, 96)), sub(head, 97, 112)
-        step.noted, step.recompute = sub(head, 113, 128), true
-        step.stored_debts, step.stored_endings = byte(head, 129) == 49, byte(head, 130) == 49
-        step.more_debts = step.stored_debts
-        step.any_narrowed = byte(head, 131) == 49
+        step.stored_debts, step.stored_endings = byte(head, 113) == 49, byte(head, 114) == 49
+        step.any_narrowed = byte(head, 115) == 49
+        step.more_debts, step.recompute = step.stored_debts, true
     end
     if step.now < step.watched_until then step.seen = {} end
 end
@@ -181,6 +179,7 @@ function save_session(step, session)
         if digest ~= 0 then call('HINCRBY', place, 'd', format('%d', digest)) end
         return
     end
+    delete_dropped(step, session)
     local words, count = {'HSET', place}, 2
     for number, request in pairs(session.requests) do
         if request and request.dirty then
@@ -218,14 +217,12 @@ local function due_of(step, owed)
     return digits(tonumber(deadline) - 1)
 end
 local function head_text(step, owed)
-    local paused, watched, ahead = is_paused(step), is_watched(step), step.last > step.noted
+    local paused, watched = is_paused(step), is_watched(step)
     local ending, narrowed = any_ending(step), step.any_narrowed
-    local text = due_of(step, owed) .. step.lineage .. step.paused_until .. (ahead and step.last or step.noted)
-        .. step.last
-    local far_ahead = ahead and tonumber(step.last) - step.at > counter_ahead
-    if not (paused or watched or owed or ending or narrowed or far_ahead) then return text end
+    local text = due_of(step, owed) .. step.lineage .. step.paused_until .. step.noted .. step.last
+    if not (paused or watched or owed or ending or narrowed) then return text end
     -- What is over stays over, also if the clock goes back.
-    return text .. digits(paused and step.pause_length or 0) .. (watched and step.watched_until or none) .. step.noted
+    return text .. digits(paused and step.pause_length or 0) .. (watched and step.watched_until or none)
         .. (owed and '1' or '0') .. (ending and '1' or '0') .. (narrowed and '1' or '0')
 end
 

@@ -12,7 +12,7 @@ register('close', {'allow-oom'}, function(keys, args)
     if session then
         begin_ending(step, session, args[2])
         end_sessions(step)
-    elseif not step.sessions[step.sender] then
+    else
         remember_ended(step, step.sender)  -- its `open` may still arrive, on an older connection
     end
     tell(step, step.sender, 'c')

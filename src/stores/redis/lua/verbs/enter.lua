@@ -4,6 +4,11 @@
 -- reply now, due, lineage, pause; events granted | queued | refused | ended; place
 do
 -- ---- short paths: a new request in a quiet space. The differential test plays both them and the long path.
+-- Rule 8.
+local function next_ticket(head, now)
+    local last = sub(head, 65, 80)
+    return last < now and now or after(last)
+end
 -- The session's fields h and d with the new request in them; nil if the long path has to do it.
 local function with_request(place, number, fence)
     local got = call('HMGET', place, 'h', 'd')
@@ -18,14 +23,15 @@ local function enter_exclusive(key, place, now, lineage, number, name)
     local got = call('HMGET', key, '', name)
     local head, holder = got[1], got[2]
     if not is_quiet(head, now, lineage) or not is_plain_number(number) then return nil end
+    local ticket = next_ticket(head, now)
     if not holder then
-        local fence = digits(now + 1)
+        local fence = after(ticket)
         local highest, digest = with_request(place, number, fence)
         if not highest then return nil end
         head = sub(head, 1, 48)
-        call('HSET', place, 'h', highest, 'd', digest, number, 'x' .. now .. name)
-        call('HSET', key, '', head .. fence .. fence, name, 'X' .. fence .. sub(place, -16) .. number)
-        return now .. head .. 'g' .. number .. ':' .. now .. fence .. '.'
+        call('HSET', place, 'h', highest, 'd', digest, number, 'x' .. ticket .. name)
+        call('HSET', key, '', head .. now .. fence, name, 'X' .. fence .. sub(place, -16) .. number)
+        return now .. head .. 'g' .. number .. ':' .. ticket .. fence .. '.'
     end
     local form = byte(holder)
     if form ~= 88 and form ~= 89 then return nil end
@@ -33,15 +39,15 @@ local function enter_exclusive(key, place, now, lineage, number, name)
     if not highest then return nil end
     head = sub(head, 1, 48)
     local queue, ahead = sub(key, 1, -2) .. 'q:' .. name, 0
-    call('HSET', place, 'h', highest, 'd', digest, number, 'x' .. now .. name)
-    call('ZADD', queue, now, 'x' .. sub(place, -16) .. number)
+    call('HSET', place, 'h', highest, 'd', digest, number, 'x' .. ticket .. name)
+    call('ZADD', queue, ticket, 'x' .. sub(place, -16) .. number)
     if form == 88 then
-        call('HSET', key, '', head .. now .. now, name, 'Y' .. sub(holder, 2))
+        call('HSET', key, '', head .. now .. ticket, name, 'Y' .. sub(holder, 2))
     else
-        call('HSET', key, '', head .. now .. now)
+        call('HSET', key, '', head .. now .. ticket)
         ahead = call('ZCARD', queue) - 1
     end
-    return now .. head .. 'q' .. number .. ':' .. now .. 'w' .. ahead .. ':'
+    return now .. head .. 'q' .. number .. ':' .. ticket .. 'w' .. ahead .. ':'
 end
 
 -- A claim that can be admitted beside what stands on its resource, where no claim waits: the resource's new text and,
@@ -75,8 +81,9 @@ local function enter_all(key, place, now, lineage, number, wanted, hold)
     end
     local head = got[1]
     if not is_quiet(head, now, lineage) or not is_plain_number(number) then return nil end
-    local fence, owner = digits(now + 1), sub(place, -16) .. number
-    local written, record, told, told_count = {}, '', '', 0
+    local ticket = next_ticket(head, now)
+    local fence, owner = after(ticket), sub(place, -16) .. number
+    local written, records, told = {}, {}, nil
     for i = 1, #wanted do
         local claim = wanted[i]
         local name = claim.name
@@ -84,8 +91,11 @@ local function enter_all(key, place, now, lineage, number, wanted, hold)
         if not text then return nil end
         claim.admitted, claim.slots = true, slots
         written[2 * i - 1], written[2 * i] = name, text
-        record = record .. claim_text(claim)
-        if slots then told, told_count = told .. sized(name) .. slots_text(slots), told_count + 1 end
+        records[i] = claim_text(claim)
+        if slots then
+            told = told or {}
+            told[#told + 1] = sized(name) .. slots_text(slots)
+        end
     end
     local highest, digest = with_request(place, number, fence)
     if not highest then return nil end
@@ -94,30 +104,31 @@ local function enter_all(key, place, now, lineage, number, wanted, hold)
         local claim = wanted[i]
         if claim.mode ~= 'x' then
             local member = member_text(claim.mode, i, claim.permits, claim.limit, owner)
-            call('ZADD', prefix .. 'a:' .. claim.name, now, member)
+            call('ZADD', prefix .. 'a:' .. claim.name, ticket, member)
         end
     end
     local deadline
+    local record = records[2] and concat(records) or records[1]
     if hold then
         deadline = digits(now + hold)
         call('ZADD', prefix .. 't', deadline, sub(owner, 1, 16) .. digits(number) .. 'h')
         if deadline <= due then due = digits(deadline - 1) end
-        record = 'g' .. now .. fence .. '+' .. hold .. ':' .. deadline .. ':-:0:0:' .. record
+        record = 'g' .. ticket .. fence .. '+' .. hold .. ':' .. deadline .. ':-:0:0:' .. record
     elseif not wanted[2] and wanted[1].mode == 'x' then
-        record = 'x' .. now .. wanted[1].name
+        record = 'x' .. ticket .. wanted[1].name
     else
-        record = 'g' .. now .. fence .. '.' .. record
+        record = 'g' .. ticket .. fence .. '.' .. record
     end
     call('HSET', place, 'h', highest, 'd', digest, number, record)
     head = due .. sub(head, 17, 48)
     if written[3] then
-        call('HSET', key, '', head .. fence .. fence, unpack(written))
+        call('HSET', key, '', head .. now .. fence, unpack(written))
     else
-        call('HSET', key, '', head .. fence .. fence, written[1], written[2])
+        call('HSET', key, '', head .. now .. fence, written[1], written[2])
     end
-    local reply = now .. head .. 'g' .. number .. ':' .. now .. fence
-    if not hold and told_count == 0 then return reply .. '.' end
-    return reply .. '+' .. or_none(deadline) .. told_count .. ':' .. told .. '0:'
+    local reply = now .. head .. 'g' .. number .. ':' .. ticket .. fence
+    if not hold and not told then return reply .. '.' end
+    return reply .. '+' .. or_none(deadline) .. (told and #told or 0) .. ':' .. (told and concat(told) or '') .. '0:'
 end
 
 -- ---- the long path

@@ -12,12 +12,10 @@ local function first_forbidden(prefix)
         {'HKEYS', m}, {'HLEN', m}, {'HSCAN', m, '0'}, {'HINCRBY', prefix .. 'i', 'pauses', '1'},
         {'DEL', prefix .. 's:'}, {'UNLINK', prefix .. 'c'}, {'EXISTS', prefix .. 'o'}, {'ZADD', d, '1', ''},
         {'ZREM', d, ''}, {'ZRANGE', d, '0', '0'}, {'ZREVRANGE', q, '0', '0'}, {'ZSCORE', d, ''}, {'ZRANK', q, ''},
-        {'ZCARD', q},
-        {'ZCOUNT', q, '0', '1'}, {'ZRANGEBYSCORE', q, '0', '1'}, {'ZREVRANGEBYSCORE', d, '1', '0'},
+        {'ZCARD', q}, {'ZCOUNT', q, '0', '1'}, {'ZRANGEBYSCORE', q, '0', '1'}, {'ZREVRANGEBYSCORE', d, '1', '0'},
         {'ZREMRANGEBYRANK', prefix .. 'c', '0', '0'}, {'RPUSH', prefix .. 'e', ''}, {'LINDEX', prefix .. 'e', '0'},
         {'LPOP', prefix .. 'e'}, {'LREM', prefix .. 'z', '1', ''}, {'LPOS', prefix .. 'z', ''}, {'ZPOPMIN', q},
-        {'PUBLISH', prefix .. 'wake:', ''},
-        {'PUBLISH', prefix .. 'events', ''}, {'SUBSCRIBE', prefix .. 'wake:'},
+        {'PUBLISH', prefix .. 'wake:', ''}, {'PUBLISH', prefix .. 'events', ''}, {'SUBSCRIBE', prefix .. 'wake:'},
     }
     for i = 1, #used do
         if not redis.acl_check_cmd(unpack(used[i])) then return used[i][1] end

@@ -1,14 +1,15 @@
 -- inspect: what stands on the names of a space, a page at a time; nothing is settled. A name is shown as it is at one
 -- moment, unless it alone has more claims than a page.
--- KEYS m
+-- KEYS m, for 'wait' also s:<session>
 -- ARGV lineage, how many claims about, then 'space', cursor ('0' first), pattern of names or ''
---      | 'name', cursor ('0' first), name | 'wait', '0', names, of which only the holders and the length are shown
+--      | 'name', cursor ('0' first), name | 'wait', '0', numbers of waiting requests of the session (up to 8)
 -- reply now, due, lineage, pause; next cursor ('0' last); sessions; names
 do
 -- What is shown of a request beside its claims.
 local function about_request(step, request)
     local session = request.session
-    return alias_of(session.id) .. request.number .. ':' .. request.ticket .. request.fence
+    session.alias = session.alias or alias_of(session.id)
+    return session.alias .. request.number .. ':' .. request.ticket .. request.fence
         .. or_none(request.hold_deadline) .. or_none(request.revoked) .. sized(request.note or '')
         .. deadline_of(step, session) .. sub(session.about, 1, 8) .. ':' .. sized(label_of(session))
 end
@@ -38,31 +39,40 @@ local function exclusive_on(step, resource)
         if claims[i].name == resource.name then return claims[i] end
     end
 end
--- The claims on a resource with tickets above `after`, at most `most`: admitted ones first, then waiting ones. A cursor
--- is a letter, a for admitted and q for waiting, and a ticket.
+-- The claims on a resource with tickets above the cursor's, at most `most`: admitted ones first, then waiting ones. A
+-- cursor is a letter, a for admitted and q for waiting, and a ticket.
 local function claims_on(step, resource, cursor, most, only_holders)
-    local found, list, after = {}, sub(cursor, 1, 1), '(' .. sub(cursor, 2)
+    local found, list, above = {}, sub(cursor, 1, 1), '(' .. sub(cursor, 2)
     if cursor == '0' then
-        list, after = 'a', '-inf'
+        list, above = 'a', '-inf'
         if resource.holder then found[1] = exclusive_on(step, resource) end
     end
     while true do
-        local place = list == 'a' and admitted_of(step, resource) or queue_of(step, resource)
-        local members = call('ZRANGEBYSCORE', place, after, '+inf', 'WITHSCORES', 'LIMIT', '0', most - #found + 1)
+        local place, any
+        if list == 'a' then
+            place, any = admitted_of(step, resource), resource.shared + resource.counted > 0
+        else
+            place, any = queue_of(step, resource), waiting_on(step, resource) > 0
+        end
+        local members = any and call('ZRANGEBYSCORE', place, above, '+inf', 'WITHSCORES', 'LIMIT', '0',
+            most - #found + 1) or no_slots
         for i = 1, #members, 2 do
             if #found >= most then return found, list .. digits(members[i + 1] - 1) end
             found[#found + 1] = claim_on(step, members[i])
         end
         if list == 'q' or only_holders then return found, '0' end
-        list, after = 'q', '-inf'
+        list, above = 'q', '-inf'
     end
 end
--- Name, pinned limit, mark, claims that wait, + or - (more follow), claims.
-local function resource_shown(step, resource, claims, whole, others)
+-- Name, pinned limit, mark, permits in use or claims admitted, admitted claims, waiting claims (`waiting`, if
+-- given, stands in its place), + or - (more follow), claims.
+local function resource_shown(step, resource, claims, whole, others, waiting)
+    local admitted = resource.holder and 1 or resource.shared + resource.counted
     local out = {
         sized(resource.name), or_none(pin_of(step, resource)),
         resource.marked and '+' .. mark_text(mark_of(step, resource)) or '-',
-        waiting_on(step, resource) .. ':', whole and '+' or '-', #claims .. ':',
+        (resource.counted > 0 and resource.used or admitted) .. ':' .. admitted .. ':',
+        (waiting or waiting_on(step, resource)) .. ':', whole and '+' or '-', #claims .. ':',
     }
     for i = 1, #claims do out[#out + 1] = claim_shown(step, claims[i], others) end
     return concat(out)
@@ -76,11 +86,27 @@ local function show_name(step, page, cursor, name, most)
     page[2] = next
     page[4] = resource_shown(step, resource, claims, next == '0', true)
 end
-local function show_holders(step, page, names, most)
-    for i = 1, #names do
-        local resource = resource_of(step, names[i])
-        local claims, next = claims_on(step, resource, '0', most, true)
-        page[#page + 1] = resource_shown(step, resource, claims, next == '0', true)
+-- What a waiting line shows: for each claim of the session that waits, some of the holders, the claim ahead of it, and
+-- how many are ahead.
+local function show_wait(step, page, claim, most)
+    local resource, queue = claim.resource, queue_of(step, claim.resource)
+    local claims = claims_on(step, resource, '0', most, true)
+    local ahead = call('ZRANK', queue, member_of(claim))
+    if ahead > 0 then claims[#claims + 1] = claim_on(step, call('ZRANGE', queue, ahead - 1, ahead - 1)[1]) end
+    claims[#claims + 1] = claim
+    page[#page + 1] = resource_shown(step, resource, claims, true, true, ahead)
+end
+local function show_waits(step, page, session, numbers, most)
+    for i = 1, #numbers do
+        local request = request_of(step, session, numbers[i])
+        local waits = request and request.fence == none
+        local claims, shown = waits and request.claims or no_slots, 0
+        for k = 1, #claims do
+            if not claims[k].admitted and shown < most_ranks then
+                shown = shown + 1
+                show_wait(step, page, claims[k], most)
+            end
+        end
     end
 end
 -- Names whose claims exceed the page stand in it without them: the caller asks for each by name.
@@ -119,8 +145,9 @@ register('inspect', {'no-writes'}, function(keys, args)
     if kind == 'name' then
         show_name(step, page, cursor, args[5], most)
     elseif kind == 'wait' then
-        local names = {unpack(args, 5, smaller(#args, 12))}
-        show_holders(step, page, names, most)
+        local session = keys[2] and session_of(step, sub(keys[2], -16))
+        local numbers = {unpack(args, 5, smaller(#args, 4 + most_ranks))}
+        if session then show_waits(step, page, session, numbers, most) end
     elseif kind == 'space' and find(cursor, '^%d+$') then
         show_space(step, page, cursor, args[5], most)
     else

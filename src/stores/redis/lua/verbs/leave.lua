@@ -14,7 +14,7 @@ local function leave_exclusive(key, place, now, lineage, number, name)
     local got = call('HMGET', key, '', name)
     local head, holder = got[1], got[2]
     if not is_quiet(head, now, lineage) then return nil end
-    local form, fence = byte(holder), sub(holder, 2, 17)
+    local form, fence, last = byte(holder), sub(holder, 2, 17), sub(head, 65, 80)
     head = sub(head, 1, 48)
     -- X: no claim waits, so the one that there is holds the name.
     if form == 88 then
@@ -45,9 +45,10 @@ local function leave_exclusive(key, place, now, lineage, number, name)
     end
     forget(place, number, fence)
     if #ticket < 16 then ticket = digits(ticket) end
-    call('HINCRBY', prefix .. 's:' .. next_id, 'd', digest_of(next_number, now) - digest_of(next_number, none))
-    call('HSET', key, '', head .. now .. now, name, 'Y' .. now .. next_id .. next_number)
-    local grant = 'g' .. next_number .. ':' .. ticket .. now .. '.'
+    local granted = last < now and now or after(last)
+    call('HINCRBY', prefix .. 's:' .. next_id, 'd', digest_of(next_number, granted) - digest_of(next_number, none))
+    call('HSET', key, '', head .. now .. granted, name, 'Y' .. granted .. next_id .. next_number)
+    local grant = 'g' .. next_number .. ':' .. ticket .. granted .. '.'
     if next_id == id then return left .. grant end
     call('PUBLISH', prefix .. 'wake:' .. next_id, now .. head .. grant)
     return left

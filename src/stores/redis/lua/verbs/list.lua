@@ -10,10 +10,10 @@ local function state_text(step, request)
     if fence == none or not may_tell_grant(step, request) then fence, revoked = none, nil end
     return request.number .. ':' .. request.ticket .. fence .. (revoked and '!' .. revoked or '-')
 end
-local function list(step, session, after)
-    local numbers = numbers_after(step, session, after, page + 1)
+local function list(step, session, lowest)
+    local numbers = numbers_after(step, session, lowest, page + 1)
     local count = smaller(#numbers, page)
-    local out = {'t' .. after .. ':' .. (#numbers > page and '+' or '-') .. count .. ':'}
+    local out = {'t' .. lowest .. ':' .. (#numbers > page and '+' or '-') .. count .. ':'}
     if count > 0 then
         local records = call('HMGET', session.place, unpack(numbers, 1, count))
         for i = 1, count do
@@ -25,13 +25,13 @@ end
 
 register('list', {'allow-oom'}, function(keys, args)
     local now = clock(args)
-    local after = args[2]
-    if not keys[2] or not is_number(after) then return malformed() end
+    local lowest = args[2]
+    if not keys[2] or not is_number(lowest) then return malformed() end
     local step = new_step(keys, args, now, sub(keys[2], -16))
     local refusal = begin_step(step, call('HGET', step.key, ''))
     if refusal then return refusal end
     local session = find_alive(step, step.sender)
-    if session then list(step, session, after) else tell(step, step.sender, 'l') end
+    if session then list(step, session, lowest) else tell(step, step.sender, 'l') end
     return finish_step(step)
 end)
 end
