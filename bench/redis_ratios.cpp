@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 // What Baton's calls cost inside of a real server, as paired ratios. The floor is `cad`, the compare-and-delete script
 // that ends the classic lock; that of `leave` is a script of the same Redis commands without any rules. Exits 1 if a
 // target is missed.
@@ -29,7 +31,7 @@ constexpr std::size_t sessions = 400;  // that call in turn, so that each holds 
 constexpr std::string_view bare_leave = R"lua(
 local call = redis.call
 call('TIME')
-call('HMGET', KEYS[2], ARGV[1], 'd')
+call('HMGET', KEYS[2], ARGV[1], 'h')
 call('HMGET', KEYS[1], '', ARGV[2])
 call('HDEL', KEYS[2], ARGV[1])
 call('HINCRBY', KEYS[2], 'd', '-1234567890')
@@ -53,7 +55,7 @@ public:
         space_.run();
         // Names and keys beside those that are played, so that tables neither grow nor shrink while they are.
         for (std::size_t i = 0; i < 2'000; ++i) {
-            enter(0, exclusive(name_of(1'000'000 + i)));
+            enter(i % sessions, exclusive(name_of(1'000'000 + i)));
             space_.add_words({"SET", name_of(i + plays), "v"});
         }
         space_.run();
@@ -181,6 +183,18 @@ std::string text_of(const std::map<std::string, double>& commands) {
     return text;
 }
 
+/// The same commands, apart from calls in which a deadline happened to be due.
+bool are_alike(const std::map<std::string, double>& some, const std::map<std::string, double>& others) {
+    constexpr double tolerated = 0.05 * static_cast<double>(plays);
+    const auto covers = [](const auto& all, const auto& part) {
+        return std::ranges::all_of(part, [&](const auto& each) {
+            const auto found = all.find(each.first);
+            return std::abs(each.second - (found == all.end() ? 0 : found->second)) <= tolerated;
+        });
+    };
+    return covers(some, others) && covers(others, some);
+}
+
 void show_bare_leave(scene& scene) {
     std::map<std::string, double> bare_commands;
     std::map<std::string, double> commands;
@@ -195,7 +209,7 @@ void show_bare_leave(scene& scene) {
     const auto subject = [&] {
         const double cost = leave_cost(scene, one_exclusive);
         commands = scene.space().commands_inside();
-        require(commands == bare_commands,
+        require(are_alike(commands, bare_commands),
                 "leave calls" + text_of(commands) + ", bare_leave calls" + text_of(bare_commands));
         return cost;
     };

@@ -3,6 +3,7 @@ local noted_every = 0
 local function budget_of(args) return args.budget end
 local function ended_kept_of(args) return args.ended_kept end
 local function clock(args)
+    if not call then bind() end
     local now = table.remove(args)
     args.budget = tonumber(table.remove(args))
     args.ended_kept = tonumber(table.remove(args))

@@ -3,8 +3,9 @@ local noted_every = 1000000  -- microseconds after which a renewal notes the tim
 local function budget_of() return 48 end  -- admissions and ended claims of one step (rule 4)
 local function ended_kept_of() return 65536 end  -- ids of ended sessions that are remembered (rule 5)
 
--- Reads the clock once in a call.
+-- Every verb begins with this: reads the clock, once in a call.
 local function clock()
+    if not call then bind() end
     local time = call('TIME')
     local seconds, micros = time[1], time[2]
     return #micros == 6 and seconds .. micros or seconds .. sub('00000' .. micros, -6)

@@ -79,6 +79,7 @@ end
 -- ---- claims as callers write them
 local function exclusive_claim(name) return {name = name, mode = 'x', permits = 0, limit = 0} end
 local function read_claim(text)
+    if sub(text, 1, 5) == 's0:0:' then return {name = sub(text, 6), mode = 's', permits = 0, limit = 0} end
     local mode, permits, limit, name = match(text, '^([xsp])(%d+):(%d+):(.*)$')
     return mode and {name = name, mode = mode, permits = tonumber(permits), limit = tonumber(limit)}
 end

@@ -1,5 +1,5 @@
 -- ==== slots of a resource: a bitmap in a string, eight slots a byte, the lowest in the lowest bit (rule 10)
-local take_slots, give_back_slots, any_taken, lowest_free
+local take_slots, give_back_slots, any_taken, take_lowest
 do
 local bit_value, lowest_clear = {}, {}
 do
@@ -47,7 +47,16 @@ function take_slots(bitmap, slots)
     return bitmap
 end
 function give_back_slots(bitmap, slots)
-    for i = 1, #slots, 2 do bitmap = change_run(bitmap, slots[i], slots[i + 1], clear_bits, '\0') end
+    for i = 1, #slots, 2 do
+        local first, last = slots[i], slots[i + 1]
+        if first == last then
+            local place = (first - first % 8) / 8 + 1
+            local value = byte(bitmap, place) - bit_value[first % 8]
+            bitmap = sub(bitmap, 1, place - 1) .. char(value) .. sub(bitmap, place + 1)
+        else
+            bitmap = change_run(bitmap, first, last, clear_bits, '\0')
+        end
+    end
     return bitmap
 end
 function any_taken(bitmap, slots)
@@ -69,7 +78,7 @@ local function add_run(slots, first, last)
     end
 end
 -- The lowest free slots, as runs.
-function lowest_free(bitmap, count)
+local function lowest_free(bitmap, count)
     local place = find(bitmap, '[^\255]') or #bitmap + 1
     local slots, value = {}, byte(bitmap, place)
     while count > 0 do
@@ -90,5 +99,18 @@ function lowest_free(bitmap, count)
         value = byte(bitmap, place)
     end
     return slots
+end
+-- Takes the lowest free slots: their runs, and the bitmap with them.
+function take_lowest(bitmap, count)
+    if count > 1 then
+        local slots = lowest_free(bitmap, count)
+        return slots, take_slots(bitmap, slots)
+    end
+    local place = find(bitmap, '[^\255]')
+    if not place then return {#bitmap * 8, #bitmap * 8}, bitmap .. '\1' end
+    local value = byte(bitmap, place)
+    local bit = lowest_clear[value]
+    local slot = (place - 1) * 8 + bit
+    return {slot, slot}, sub(bitmap, 1, place - 1) .. char(value + bit_value[bit]) .. sub(bitmap, place + 1)
 end
 end

@@ -394,7 +394,7 @@ local function count_requests(step, session)
 end
 
 -- ---- members of `q` and `a`: what a claim wants, and whose it is
-local function pad4(number) return sub('000' .. number, -4) end
+local function pad4(number) return number == 1 and '0001' or sub('000' .. number, -4) end
 local function pad5(number) return sub('0000' .. number, -5) end
 local function member_text(mode, index, permits, limit, owner)
     if mode == 's' then return 's' .. pad4(index) .. owner end

@@ -137,7 +137,8 @@ local function stop_waiting(step, claim)
 end
 
 -- Rule 3: a waiting request keeps what it has been admitted to; with the last claim it is complete.
-local function admit(step, claim, slots)
+-- `bitmap`: the resource's slots with those of the claim, if they were computed already.
+local function admit(step, claim, slots, bitmap)
     local resource, request, mode = claim.resource, claim.request, claim.mode
     claim.admitted, claim.slots = true, slots
     if mode == 'x' then
@@ -148,7 +149,7 @@ local function admit(step, claim, slots)
             resource.shared = resource.shared + 1
         else
             resource.counted, resource.used = resource.counted + 1, resource.used + claim.permits
-            resource.slots = take_slots(resource.slots, slots)
+            resource.slots = bitmap or take_slots(resource.slots, slots)
         end
     end
     request.unadmitted, resource.dirty = request.unadmitted - 1, true
@@ -158,7 +159,8 @@ local function admit(step, claim, slots)
     if request.unadmitted == 0 then step.completed[#step.completed + 1] = request end
 end
 local function admit_lowest(step, claim)
-    admit(step, claim, claim.mode == 'p' and lowest_free(claim.resource.slots, claim.permits) or no_slots)
+    if claim.mode ~= 'p' then return admit(step, claim, no_slots) end
+    admit(step, claim, take_lowest(claim.resource.slots, claim.permits))
 end
 local function vacate(step, claim)
     local resource, request, mode = claim.resource, claim.request, claim.mode

@@ -273,11 +273,5 @@ end
 -- ---- registering
 -- `flags`: allow-oom lets a verb through that gives memory back, or keeps what is held; no-writes is for viewers.
 local function register(verb, flags, perform)
-    redis.register_function{
-        function_name = library .. '_' .. verb, flags = flags,
-        callback = function(keys, args)
-            if not call then bind() end
-            return perform(keys, args)
-        end,
-    }
+    redis.register_function{function_name = library .. '_' .. verb, flags = flags, callback = perform}
 end

@@ -15,7 +15,7 @@ local function with_request(place, number, fence)
     local highest, added = got[1], got[1] and short_added[sub(got[1], 1, 3)]
     local value = tonumber(number)
     if not added or value <= tonumber(sub(highest, 4)) or value >= number_end then return nil end
-    return added .. number, got[2] + digest_of(number, fence)
+    return added .. number, format('%d', got[2] + digest_of(number, fence))
 end
 
 -- One exclusive claim: granted if the name is free, queued behind another exclusive claim.
@@ -66,8 +66,9 @@ local function admitted_text(claim, text, fence, owner)
     end
     used = used + claim.permits
     if used > claim.limit then return nil end
-    local slots = lowest_free(bitmap, claim.permits)
-    return 'P' .. counted + 1 .. ':' .. used .. ':' .. take_slots(bitmap, slots), slots
+    local slots
+    slots, bitmap = take_lowest(bitmap, claim.permits)
+    return 'P' .. counted + 1 .. ':' .. used .. ':' .. bitmap, slots
 end
 -- Claims of any kind that are all granted at once.
 local function enter_all(key, place, now, lineage, number, wanted, hold)
@@ -142,13 +143,16 @@ local function read_wanted(args)
         for i = 5, #args do wanted[i - 4] = exclusive_claim(args[i]) end
         return wanted
     end
-    local nowait, hold, bound = match(args[4] or '', '^([01]):(%-?%d*):(%d*)$')
-    if not nowait then return nil end
+    local nowait, hold, bound = '0', nil, nil
+    if args[4] ~= '0::' then
+        nowait, hold, bound = match(args[4] or '', '^([01]):(%-?%d*):(%d*)$')
+        if not nowait then return nil end
+    end
     for i = 5, #args do
         wanted[i - 4] = read_claim(args[i])
         if not wanted[i - 4] then return nil end
     end
-    return wanted, nowait == '1', tonumber(hold), tonumber(bound)
+    return wanted, nowait == '1', hold and tonumber(hold), bound and tonumber(bound)
 end
 
 local function same_claims(request, wanted)

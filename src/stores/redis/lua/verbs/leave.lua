@@ -6,7 +6,7 @@ do
 -- ---- short paths: a clean leave in a quiet space. The differential test plays both them and the long path.
 local function forget(place, number, fence)
     call('HDEL', place, number)
-    call('HINCRBY', place, 'd', -digest_of(number, fence))
+    call('HINCRBY', place, 'd', format('%d', -digest_of(number, fence)))
 end
 
 -- One exclusive claim: its name becomes free, or passes on to the next exclusive claim, or the wait for it ends.
@@ -46,7 +46,8 @@ local function leave_exclusive(key, place, now, lineage, number, name)
     forget(place, number, fence)
     if #ticket < 16 then ticket = digits(ticket) end
     local granted = last < now and now or after(last)
-    call('HINCRBY', prefix .. 's:' .. next_id, 'd', digest_of(next_number, granted) - digest_of(next_number, none))
+    call('HINCRBY', prefix .. 's:' .. next_id, 'd',
+        format('%d', digest_of(next_number, granted) - digest_of(next_number, none)))
     call('HSET', key, '', head .. now .. granted, name, 'Y' .. granted .. next_id .. next_number)
     local grant = 'g' .. next_number .. ':' .. ticket .. granted .. '.'
     if next_id == id then return left .. grant end
