@@ -79,7 +79,7 @@ private:
 class look {
 public:
     [[nodiscard]] redis::function_call next(const redis_space& space) const {
-        return redis::space_page_call(redis_space::name, space.current_lineage(), "", cursor_, redis::page_size{100});
+        return redis::space_page_call(redis_space::name, space.current_lineage(), "", cursor_, redis::page_size{64});
     }
     /// True: this was the last page.
     bool take(const resp::value& page) {

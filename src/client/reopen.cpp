@@ -5,6 +5,7 @@
 // answered. The engine ends nothing that a part does not list (rule 11). What the engine has beyond the client's list
 // shows in the digest of the last answer: the client lists that, and leaves it.
 #include <algorithm>
+#include <functional>
 
 #include "client/session.hpp"
 
@@ -29,33 +30,36 @@ void session::open(client_time now) {
     for (const auto& [handle, record] : records_)
         if (record.phase == phase::leaving) leave(now, record.number, record.manner);
     if (closing_) return say_goodbye(now);  // the store may not have received it on the last line
+    unlisted_.clear();
+    for (const auto& [handle, record] : records_)
+        if (is_presented(record)) unlisted_.push_back(record.number);
+    std::ranges::sort(unlisted_, std::greater<>{});
     presented_ = 0;
     present_more(now);
 }
 
+bool session::is_presented(const record& record) {
+    return record.phase != phase::leaving && record.phase != phase::unsent;
+}
+
 /// Lists the live requests with the next numbers, as many as one `open` may carry. False: all are listed already.
 bool session::present_more(client_time now) {
-    std::vector<const record*> rest;
-    for (const auto& [handle, record] : records_)
-        if (record.phase != phase::leaving && record.phase != phase::unsent && record.number > *presented_)
-            rest.push_back(&record);
-    std::ranges::sort(rest, {}, &record::number);
     const bool first = *presented_ == 0;
-    if (!first && rest.empty()) {
-        presented_.reset();
-        return false;
-    }
-    protocol::open command{id_, options_.ttl, options_.label, ++link_, number_, {}};
+    std::vector<protocol::live_request> listed;
     std::size_t size = 0;
-    for (const record* record : rest) {
+    for (; !unlisted_.empty(); unlisted_.pop_back()) {
+        const record* const record = find(unlisted_.back());
+        if (record == nullptr || !is_presented(*record)) continue;
         protocol::live_request live = present(now, *record);
         size += size_of(live);
-        if (size > options_.open_size && !command.live.empty()) break;
-        command.live.push_back(std::move(live));
+        if (size > options_.open_size && !listed.empty()) break;
+        listed.push_back(std::move(live));
     }
-    const bool last = command.live.size() == rest.size();
+    const bool last = unlisted_.empty();
     presented_.reset();
-    if (!last) presented_ = command.live.back().number;
+    if (!first && listed.empty()) return false;
+    if (!last) presented_ = listed.back().number;
+    protocol::open command{id_, options_.ttl, options_.label, ++link_, number_, std::move(listed)};
     command.part = !first || !last;
     transmit(now, kind::open, 0, std::move(command));
     keep_alive_.sent(tag_, now);

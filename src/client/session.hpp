@@ -56,7 +56,7 @@ struct session_options {
     std::shared_ptr<detail::stand_in> stand_in = nullptr;
     std::optional<std::chrono::milliseconds> renew_every = std::nullopt;  // none: a third of the ttl
     bool names_own_blockers = false;                                      // see observed::what::waits_for_own
-    std::size_t open_size = 50'000;  // words that one `open` may list; an agent reads up to 262,144 in a message
+    std::size_t open_size = 640;  // words that one `open` may list: about 64 requests, so that it blocks no server
 };
 
 struct acquire_order {
@@ -330,6 +330,7 @@ private:
     void open(client_time now);
     void open_later(client_time now);
     bool present_more(client_time now);
+    [[nodiscard]] static bool is_presented(const record& record);
     void ask_unsent(client_time now);
     [[nodiscard]] protocol::live_request present(client_time now, const record& record) const;
     void opened(client_time now);
@@ -360,6 +361,7 @@ private:
     std::optional<client_time> reset_at_;
     /// The number up to which the live requests are listed on this line; none: all are.
     std::optional<std::uint64_t> presented_;
+    std::vector<std::uint64_t> unlisted_;  // the numbers that are still to be listed, highest first
     bool unsure_told_ = false;
     bool was_alive_ = false;  // the store has answered an `open`
     bool is_alive_ = false;   // on this line

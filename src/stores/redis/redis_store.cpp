@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 using detail::redis_address;
 using detail::reply_class;
 
-constexpr page_size inspected_at_once{100};
+constexpr page_size inspected_at_once{64};
 constexpr page_size holders_shown{blockers_shown};
 /// Of those that wait, the first looks; who waits behind it looks so much later for each place, in case that those
 /// ahead are dead as well. Most never do: the answer to their next renewal says that it is not needed, or is a look

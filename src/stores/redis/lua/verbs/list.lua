@@ -14,12 +14,8 @@ local function list(step, session, lowest)
     local numbers = numbers_after(step, session, lowest, page + 1)
     local count = smaller(#numbers, page)
     local out = {'t' .. lowest .. ':' .. (#numbers > page and '+' or '-') .. count .. ':'}
-    if count > 0 then
-        local records = call('HMGET', session.place, unpack(numbers, 1, count))
-        for i = 1, count do
-            out[i + 1] = state_text(step, request_of(step, session, numbers[i], records[i]))
-        end
-    end
+    read_requests(step, session, numbers)
+    for i = 1, count do out[i + 1] = state_text(step, request_of(step, session, numbers[i])) end
     tell(step, session.id, concat(out))
 end
 

@@ -221,9 +221,11 @@ local function reclaim(step, session, asked)
         step.last = larger(step.last, digits(larger(live.ticket, live.fence)))
     end
     session.highest, session.counted = format('%d', highest), true
+    local known = {}
+    for i = 1, #listed do known[i] = format('%d', listed[i].number) end
+    read_requests(step, session, known)
     for i = 1, #listed do
-        local live = listed[i]
-        local number = format('%d', live.number)
+        local live, number = listed[i], known[i]
         if is_paused(step) then
             restore(step, session, live)
         elseif not find_live(step, session, number) then
