@@ -214,6 +214,24 @@ TEST_F(LibraryWork, ARequestOfAThousandClaimsCostsInProportionToItsClaims) {
     EXPECT_LE(work_of(leave{{waiter, 1}, manner::unclean}).total(), 4 * bounds::claims);
 }
 
+// 100 requests of 1,000 claims each. Reading a request does not read the resources of all its claims.
+TEST_F(LibraryWork, PagesOfWideRequestsCostByTheRequestNotByTheClaim) {
+    hello();
+    open_session(holder);
+    const std::uint64_t count = 100;
+    send_many(count, [](std::uint64_t number) {
+        std::vector<claim> claims{exclusive_claim("common")};
+        for (std::uint64_t i = 2; i <= bounds::claims; ++i)
+            claims.push_back({numbered(numbered("name-", number) + "-", i), claim_mode::shared, 0, 0});
+        return enter{{holder, number}, std::move(claims), {}};
+    });
+    EXPECT_LE(work_of(list{holder, 0}).total(), 10U);
+    EXPECT_LE(work_of(name_page_call(space_, lineage_, "common", "0", page_size{200})).total(), 2 * count + 10);
+    EXPECT_LE(work_of(space_page_call(space_, lineage_, "", "0", page_size{200})).total(), 1'200U);
+    const std::vector<std::uint64_t> waiting{2, 3, 4, 5, 6, 7, 8, 9};
+    EXPECT_LE(work_of(renew_call(space_, lineage_, renew{holder}, waiting)).total(), 30U);
+}
+
 // Waiters of sessions of 50 requests each, all on one name.
 TEST_F(LibraryWork, AQueueCostsTheSameForAnyLength) {
     std::vector<std::vector<std::size_t>> seen;
