@@ -214,8 +214,8 @@ TEST_F(LibraryWork, ARequestOfAThousandClaimsCostsInProportionToItsClaims) {
     EXPECT_LE(work_of(leave{{waiter, 1}, manner::unclean}).total(), 4 * bounds::claims);
 }
 
-// 100 requests of 1,000 claims each. Reading a request does not read the resources of all its claims.
-TEST_F(LibraryWork, PagesOfWideRequestsCostByTheRequestNotByTheClaim) {
+// 100 requests of 1,000 claims each.
+TEST_F(LibraryWork, WideRequestsAreReadWithoutTheirResourcesAndEndOneAtATime) {
     hello();
     open_session(holder);
     const std::uint64_t count = 100;
@@ -230,6 +230,11 @@ TEST_F(LibraryWork, PagesOfWideRequestsCostByTheRequestNotByTheClaim) {
     EXPECT_LE(work_of(space_page_call(space_, lineage_, "", "0", page_size{200})).total(), 1'200U);
     const std::vector<std::uint64_t> waiting{2, 3, 4, 5, 6, 7, 8, 9};
     EXPECT_LE(work_of(renew_call(space_, lineage_, renew{holder}, waiting)).total(), 30U);
+    const std::uint64_t before = live_requests(holder);
+    EXPECT_LE(work_of(protocol::close{holder, closing::left}).total(), 6 * bounds::claims);
+    EXPECT_EQ(live_requests(holder), before - 1) << "one request of 1,000 claims exceeds the budget of 128";
+    EXPECT_LE(work_of(tick{}).total(), 6 * bounds::claims);
+    EXPECT_EQ(live_requests(holder), before - 2);
 }
 
 // Waiters of sessions of 50 requests each, all on one name.
