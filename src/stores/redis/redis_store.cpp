@@ -71,6 +71,7 @@ public:
     void up(lineage lineage) override {
         lineage_ = lineage;
         line_user::up(lineage);
+        for (const auto& look : take_postponed()) start(look);
     }
     void down(const store_error& why) override {
         forget({errc::store_unavailable, why.text});
@@ -78,6 +79,7 @@ public:
     }
     void hopeless(const store_error& why) override {
         forget(why);
+        for (const auto& look : take_postponed()) look->answer(why, {});
         line_user::hopeless(why);
     }
     void answered(command_tag tag, const resp::value& answer) override;
@@ -104,6 +106,7 @@ private:
         std::optional<std::string> name = {};  // whose pages are asked for; none: those of the space
         bool own_wait = false;                 // the one page of a waiting line
         std::vector<shown_wait> waits = {};
+        bool begun_again = false;
 
         [[nodiscard]] function_call next_call(std::string_view space, lineage lineage, std::string_view cursor) const {
             if (name) return name_page_call(space, lineage, *name, cursor, inspected_at_once);
@@ -126,6 +129,12 @@ private:
     void look_when_due(const reply_head& head, bool waits, std::uint64_t place);
     void tick();
     void settle_before_close();
+    void start(const std::shared_ptr<looking>& look);
+    bool postpone(const std::shared_ptr<looking>& look);
+    std::vector<std::shared_ptr<looking>> take_postponed() {
+        const std::lock_guard lock{mutex_};
+        return std::exchange(postponed_, {});
+    }
     void ask_page(const std::shared_ptr<looking>& look, const std::string& cursor);
     void take_page(const std::shared_ptr<looking>& look, const resp::value& page);
 
@@ -163,6 +172,7 @@ private:
     waiting_requests waiting_;
     detail::fifo<asked_command> asked_;
     std::map<command_tag, std::shared_ptr<looking>> looks_;
+    std::vector<std::shared_ptr<looking>> postponed_;  // until the next connection, which loads the library
     std::optional<protocol::session_id> subscribed_;
     command_tag own_ = 0;
 };
@@ -325,14 +335,31 @@ void redis_user::tick() {
 }
 
 void redis_user::inspect(const inspect_filter& filter, inspect_answer answer) {
-    auto look = std::make_shared<looking>(looking{filter, std::move(answer), {}});
-    if (filter.how == inspect_filter::match::exact && !filter.related) look->name = filter.name;
-    if (filter.own_wait) {
+    start(std::make_shared<looking>(looking{filter, std::move(answer), {}}));
+}
+
+void redis_user::start(const std::shared_ptr<looking>& look) {
+    if (look->filter.how == inspect_filter::match::exact && !look->filter.related) look->name = look->filter.name;
+    if (look->filter.own_wait) {
         const std::lock_guard lock{mutex_};
         look->own_wait = subscribed_ && waiting_.any();
-        look->name = filter.name;
+        look->name = look->filter.name;
     }
     ask_page(look, "0");
+}
+
+/// The library is missing: a new connection loads it, and the look begins again there, once.
+bool redis_user::postpone(const std::shared_ptr<looking>& look) {
+    if (std::exchange(look->begun_again, true)) return false;
+    look->pages = {};
+    look->waits.clear();
+    look->name.reset();
+    {
+        const std::lock_guard lock{mutex_};
+        postponed_.push_back(look);
+    }
+    reset();
+    return true;
 }
 
 void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::string& cursor) {
@@ -361,6 +388,7 @@ void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::strin
 void redis_user::take_page(const std::shared_ptr<looking>& look, const resp::value& page) {
     if (page.kind == resp::kind::error) {
         const reply_class what = detail::classify(page.text);
+        if (what == reply_class::no_function && postpone(look)) return;
         const bool moved = page.text.starts_with("BATONLINEAGE ");
         return look->answer({moved ? errc::store_unavailable : detail::error_of(what), std::string{page.text}}, {});
     }

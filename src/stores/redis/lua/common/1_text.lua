@@ -1,11 +1,11 @@
 -- ==== runtime and text
 -- The server offers its functions to a library only while a call runs, not while the library is loaded. The first call
 -- binds them; nothing else that a call does survives it.
-local call, concat, error_reply, floor, pairs, sort, tonumber, unpack
+local call, concat, error_reply, floor, pairs, setmetatable, sort, tonumber, unpack
 local function bind()
     call, error_reply = redis.call, redis.error_reply
     concat, sort, floor = table.concat, table.sort, math.floor
-    pairs, tonumber, unpack = _G.pairs, _G.tonumber, _G.unpack
+    pairs, setmetatable, tonumber, unpack = _G.pairs, _G.setmetatable, _G.tonumber, _G.unpack
 end
 
 local byte, char, find, format, match, rep, sub =

@@ -202,7 +202,7 @@ local function is_simple(request)
     return #claims == 1 and claims[1].mode == 'x' and not request.hold and request.presented == 0
 end
 
-local function new_request(step, session, number, ticket, claims)
+local function new_request(session, number, ticket, claims)
     local request = {
         session = session, number = number, ticket = ticket, fence = none, claims = claims, unadmitted = #claims,
         presented = 0,
@@ -210,9 +210,19 @@ local function new_request(step, session, number, ticket, claims)
     for i = 1, #claims do
         local claim = claims[i]
         claim.request, claim.index, claim.slots = request, i, claim.slots or no_slots
-        claim.resource = claim.resource or resource_of(step, claim.name)
     end
     return request
+end
+-- The resource of a stored claim is read when it is first asked for: of 1,000 claims, `list` needs none.
+local function claim_reader(step)
+    if not step.claim_reader then
+        step.claim_reader = {__index = function(claim, field)
+            if field ~= 'resource' then return nil end
+            claim.resource = resource_of(step, claim.name)
+            return claim.resource
+        end}
+    end
+    return step.claim_reader
 end
 
 -- The claims of a request of the form g.
@@ -245,22 +255,23 @@ local function read_general(step, session, number, text)
         note, place = read_sized(text, last + 1)
         presented, place = read_number(text, place)
     end
-    local claims = read_claims(text, place)
-    local request = new_request(step, session, number, sub(text, 2, 17), claims)
+    local claims, reader = read_claims(text, place), claim_reader(step)
+    local request = new_request(session, number, sub(text, 2, 17), claims)
     request.fence, request.presented, request.note = sub(text, 18, 33), presented, note
     request.hold = hold and hold ~= '-' and tonumber(hold) or nil
     request.hold_deadline = hold_deadline ~= '-' and hold_deadline or nil
     request.revoked = revoked ~= '-' and revoked or nil
     for i = 1, #claims do
         if claims[i].admitted then request.unadmitted = request.unadmitted - 1 end
+        setmetatable(claims[i], reader)
     end
     return request
 end
 function read_request(step, session, number, text)
     if byte(text) == 103 then return read_general(step, session, number, text) end
-    local request = new_request(step, session, number, sub(text, 2, 17), {exclusive_claim(sub(text, 18))})
-    local claim = request.claims[1]
-    local resource = claim.resource
+    local claim = exclusive_claim(sub(text, 18))
+    local request, resource = new_request(session, number, sub(text, 2, 17), {claim}), resource_of(step, claim.name)
+    claim.resource = resource
     if resource.holder == session.id and resource.number == number then
         request.fence, request.unadmitted, claim.admitted = resource.fence, 0, true
     end
@@ -335,7 +346,8 @@ local function touch(request)
 end
 
 local function add_request(step, session, number, ticket, claims)
-    local request = new_request(step, session, number, ticket, claims)
+    local request = new_request(session, number, ticket, claims)
+    for i = 1, #claims do claims[i].resource = claims[i].resource or resource_of(step, claims[i].name) end
     request.dirty = true
     session.requests[number] = request
     session.added, session.counted = session.added + 1, true
@@ -428,7 +440,7 @@ local function claim_of_member(step, resource, member, ticket)
     if not request then
         local claim = exclusive_claim(resource.name)
         claim.resource = resource
-        request = new_request(step, session, number, ticket, {claim})
+        request = new_request(session, number, ticket, {claim})
         session.requests[number] = request
     end
     return request.claims[1]

@@ -16,6 +16,7 @@ local function first_forbidden(prefix)
         {'ZREMRANGEBYRANK', prefix .. 'c', '0', '0'}, {'RPUSH', prefix .. 'e', ''}, {'LINDEX', prefix .. 'e', '0'},
         {'LPOP', prefix .. 'e'}, {'LREM', prefix .. 'z', '1', ''}, {'LPOS', prefix .. 'z', ''}, {'ZPOPMIN', q},
         {'PUBLISH', prefix .. 'wake:', ''}, {'PUBLISH', prefix .. 'events', ''}, {'SUBSCRIBE', prefix .. 'wake:'},
+        {'UNSUBSCRIBE', prefix .. 'wake:'},
     }
     for i = 1, #used do
         if not redis.acl_check_cmd(unpack(used[i])) then return used[i][1] end
