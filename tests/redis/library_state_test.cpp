@@ -295,11 +295,11 @@ TEST(LibraryState, NoCallLeavesAnythingInTheLibrarysMemory) {
         side used;
         side fresh;
         disturbance others{100 * seed};
-        for (int i = 0; i < 300; ++i) others.act(used);
+        for (int i = 0; i < 200; ++i) others.act(used);
         caller calls{"compared", seed};
         std::map<verb, int> served;
         std::map<verb, int> refused;
-        for (int i = 0; i < 500; ++i) {
+        for (int i = 0; i < 300; ++i) {
             const function_call call = calls.next();
             others.act(used);
             fresh.load_anew();
