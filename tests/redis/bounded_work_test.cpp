@@ -14,7 +14,7 @@ using library_tests::holder;
 using library_tests::waiter;
 using library_tests::work;
 
-constexpr std::size_t budget = 128;  // claims that one step ends or admits (rule 4)
+constexpr std::size_t budget = 48;  // claims that one step ends or admits (rule 4)
 const session_id crowd{3, 3};
 const std::vector<std::uint64_t> sizes{10, 1'000, 30'000};
 
@@ -219,7 +219,7 @@ TEST_F(LibraryWork, ARequestOfAThousandClaimsCostsInProportionToItsClaims) {
         ++steps;
         return false;
     }));
-    EXPECT_LE(steps, bounds::claims / budget + 2) << "128 claims are admitted in a step";
+    EXPECT_LE(steps, bounds::claims / budget + 2) << "48 claims are admitted in a step";
     EXPECT_LE(work_of(leave{{waiter, 1}, manner::unclean}).total(), 6 * bounds::claims);
 }
 
@@ -241,7 +241,7 @@ TEST_F(LibraryWork, WideRequestsAreReadWithoutTheirResourcesAndEndOneAtATime) {
     EXPECT_LE(work_of(renew_call(space_, lineage_, renew{holder}, waiting)).total(), 30U);
     const std::uint64_t before = live_requests(holder);
     EXPECT_LE(work_of(protocol::close{holder, closing::left}).total(), 6 * bounds::claims);
-    EXPECT_EQ(live_requests(holder), before - 1) << "one request of 1,000 claims exceeds the budget of 128";
+    EXPECT_EQ(live_requests(holder), before - 1) << "one request of 1,000 claims exceeds the budget of 48";
     EXPECT_LE(work_of(tick{}).total(), 6 * bounds::claims);
     EXPECT_EQ(live_requests(holder), before - 2);
 }
