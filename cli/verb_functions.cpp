@@ -12,7 +12,7 @@ constexpr const char* examples = R"(Examples:
   redis-cli FUNCTION DELETE NAME                         remove one that no client uses any more
 
 Clients load the library themselves where their user may. Each version of Baton has a library of its own name, so that
-old and new clients share a server. Never load with REPLACE: it clears what the library remembers.)";
+old and new clients share a server. Never load with REPLACE: it clears a library's memory while clients use it.)";
 
 }  // namespace
 

@@ -84,11 +84,21 @@ TEST_F(Exit, Is64ForWrongUsageAndSaysWhatIsAllowed) {
 /// Verbs and options that are not in --help are for the program itself.
 TEST_F(Exit, HiddenVerbsAndOptionsAreNotAmongThoseAllowed) {
     EXPECT_EQ(code_of(baton({"frobnicate"})), 64);
-    EXPECT_NE(last_->err().find("allowed: run ls why revoke mend resize agent bench --help"), std::string::npos)
+    EXPECT_NE(last_->err().find("allowed: run ls why revoke mend resize agent bench functions --help"), std::string::npos)
         << last_->err();
     EXPECT_EQ(code_of(baton({"agent", "--frobnicate"})), 64);
     EXPECT_NE(last_->err().find(" --foreground"), std::string::npos) << last_->err();
     EXPECT_EQ(last_->err().find("--idle-ms"), std::string::npos) << last_->err();
+}
+
+TEST_F(Exit, FunctionsPrintTheLibraryUnderTheNameThatTheySay) {
+    EXPECT_EQ(code_of(baton({"functions", "name"})), 0);
+    const std::string name = last_->out();
+    ASSERT_TRUE(name.starts_with("baton_") && name.ends_with('\n')) << name;
+    EXPECT_EQ(code_of(baton({"functions", "print"})), 0);
+    EXPECT_TRUE(last_->out().starts_with("#!lua name=" + name)) << last_->out().substr(0, 80);
+    EXPECT_EQ(code_of(baton({"functions"})), 64);
+    EXPECT_EQ(code_of(baton({"functions", "load"})), 64);
 }
 
 TEST_F(Exit, Is78WithoutAnEngineOfThatAddress) {

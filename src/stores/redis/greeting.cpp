@@ -47,7 +47,7 @@ void load_library(std::string& out, const function_library& library) {
     resp::writer write{out};
     write.array(3);
     write.bulk("FUNCTION");
-    write.bulk("LOAD");  // without REPLACE, which would clear what the library remembers
+    write.bulk("LOAD");  // without REPLACE: it would clear the library's memory while other clients use it
     write.bulk(library.text);
 }
 
