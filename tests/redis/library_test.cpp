@@ -1,78 +1,17 @@
 // The function library as it is, in a real server with its own clock: what calls cost, and what `hello` decides.
-#include <gtest/gtest.h>
-
-#include <map>
-#include <memory>
+#include "library_fixture.hpp"
 
 #include "../eventually.hpp"
-#include "private_server.hpp"
-#include "server_line.hpp"
-#include "stores/redis/function_reply.hpp"
 
 namespace baton::redis {
 namespace {
 
 using namespace protocol;
 
-const session_id holder{1, 1};
-const session_id waiter{2, 2};
-
-claim exclusive_claim(std::string name) { return {std::move(name), claim_mode::exclusive, 0, 0}; }
-
-class Library : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
-        server_ = std::make_unique<redis_tests::private_server>();
-        line_ = std::make_unique<server_line>(server_->at().path);
-        const function_library& library = server_library();
-        EXPECT_EQ(line_->ask({"FUNCTION", "LOAD", std::string{library.text}}).text, library.name);
-    }
-
-    resp::value raw(const function_call& call) {
-        std::string out;
-        encode(out, call);
-        line_->send(out);
-        return line_->answer();
-    }
-    function_reply say(const command& command, const session_id& sender = {}) {
-        const resp::value answer = raw(call_of(space_, lineage_, command));
-        auto decoded = decode_reply(answer.text, sender);
-        EXPECT_TRUE(decoded) << answer.text;
-        return decoded.value_or(function_reply{});
-    }
-    reply_head hello(bool pauses = false, std::chrono::milliseconds max_ttl = std::chrono::milliseconds{15'000}) {
-        const resp::value answer = raw(hello_call(space_, {max_ttl, std::chrono::milliseconds{2'000}, pauses}));
-        const auto decoded = decode_reply(answer.text, {});
-        EXPECT_TRUE(decoded) << answer.text;
-        lineage_ = decoded ? decoded->head.lineage : 0;
-        return decoded ? decoded->head : reply_head{};
-    }
-    void open_both() {
-        hello();
-        say(open{holder, std::chrono::seconds{10}, "holder", 1, 0, {}}, holder);
-        say(open{waiter, std::chrono::seconds{10}, "waiter", 1, 0, {}}, waiter);
-    }
-
-    /// How many commands the server performed for this one, inside of its function.
-    std::size_t calls_of(const command& command, const session_id& sender) {
-        line_->ask({"CONFIG", "RESETSTAT"});
-        say(command, sender);
-        const std::string stats = line_->ask({"INFO", "commandstats"}).text;
-        std::size_t sum = 0;
-        for (std::size_t at = stats.find("cmdstat_"); at != std::string::npos; at = stats.find("cmdstat_", at + 1)) {
-            const std::string name = stats.substr(at + 8, stats.find(':', at) - at - 8);
-            if (name.starts_with("fcall") || name == "config|resetstat" || name == "info") continue;
-            sum += std::stoul(stats.substr(stats.find("calls=", at) + 6));
-        }
-        return sum;
-    }
-
-    std::unique_ptr<redis_tests::private_server> server_;
-    std::unique_ptr<server_line> line_;
-    std::string space_ = "test";
-    lineage lineage_ = 0;
-};
+using library_tests::exclusive_claim;
+using library_tests::holder;
+using library_tests::Library;
+using library_tests::waiter;
 
 TEST_F(Library, MakeFewCallsInside) {
     open_both();

@@ -137,7 +137,8 @@ plan more_than_a_page(std::optional<std::uint32_t> budget) {
     made.steps.push_back(at(21ms, renew{first}));
     made.steps.push_back(at(22ms, renew{first}));
     made.steps.push_back(at(23ms, list{first, 0}));
-    for (int step = 0; step < 400; ++step) made.steps.push_back(at(1100ms, list{first, 0}));
+    const std::uint32_t steps = budget ? 350 / *budget + 10 : 5;  // until all are ended
+    for (std::uint32_t step = 0; step < steps; ++step) made.steps.push_back(at(1100ms, list{first, 0}));
     made.steps.push_back(at(1100ms, opening(first, 2)));
     return made;
 }
