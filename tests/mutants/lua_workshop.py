@@ -21,7 +21,7 @@ LIBRARY_TESTS = "tests/redis/library_tests"
 SECONDS = 60
 PATIENCE = 4  # times that on the wall, for a fault that makes the test wait
 # The tests of the library that take the longest, because they wait for the server's clock, come last.
-SLOW = "*ForgetSessions*:*FirstTurn*"
+SLOW = "*ForgetSessions*:*FirstTurn*:*WithoutAHead:*Promoted"
 
 preparing = threading.Lock()
 prepared = []  # the build and the tests without a fault are made once for all workshops
