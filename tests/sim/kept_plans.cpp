@@ -247,7 +247,10 @@ plan many_names_freed(std::optional<std::uint32_t> budget) {
 // A wide request takes the long path, because it waits for one of its names (rules 2, 3).
 plan a_thousand_claims() {
     std::vector<claim> wide;
-    for (std::uint64_t i = 1; i <= bounds::claims; ++i) wide.push_back(i % 2 == 0 ? shared("w" + std::to_string(i)) : exclusive("w" + std::to_string(i)));
+    for (std::uint64_t i = 1; i <= bounds::claims; ++i) {
+        const std::string name = "w" + std::to_string(i);
+        wide.push_back(i % 2 == 0 ? shared(name) : exclusive(name));
+    }
     return {{15s, {}},
             {
                 at(1ms, opening(first, 1)),
@@ -314,6 +317,81 @@ plan clock_goes_back(duration back, duration paused_for) {
     return made;
 }
 
+// A hold limit ends a request in the step in which another leaves: the grants of both are numbered in the order of their
+// tickets, not in the order of their admission (rules 3, 8).
+plan granted_in_one_step() {
+    return {{15s, {}},
+            {
+                at(1ms, opening(first, 1)),
+                at(1ms, opening(second, 1)),
+                at(1ms, opening(third, 1)),
+                at(2ms, entering(first, exclusive("a"), {false, duration{10ms}, {}})),
+                at(3ms, entering(second, exclusive("b"))),
+                at(4ms, entering(third, exclusive("b"))),
+                at(5ms, enter{{third, 2}, {exclusive("a")}, {}}),
+                at(20ms, leave{{second, 1}, manner::clean}),
+            }};
+}
+
+// The second session's request is due before and costs 2, which is the budget, so the first finds the end of its own
+// request owed, before, at and after the moment at which it is due (rules 4, 6).
+plan asks_when_its_end_is_due(duration asked) {
+    return {{15s, 2U},
+            {
+                at(1ms, opening(first, 1)),
+                at(1ms, opening(second, 1)),
+                at(2ms, entering(first, exclusive("a"), {false, duration{500ms}, {}})),
+                at(3ms, enter{{second, 1}, {exclusive("b"), exclusive("c")}, {false, duration{100ms}, {}}}),
+                at(asked, entering(first, exclusive("a"))),
+                at(asked, leave{{first, 1}, manner::clean}),
+                at(600ms, tick{}),
+            }};
+}
+
+// Ids are remembered in a pause, also when their time is over; the clock goes back (rule 5).
+plan remembered_in_a_pause() {
+    return {{1s, {}},
+            {
+                at(1ms, close{third, closing::left}),
+                at(2ms, pause{after(5s)}),
+                at(1100ms, tick{}),
+                at(500ms, opening(third, 1)),
+                at(2s, opening(third, 1)),
+                at(6s, tick{}),
+            }};
+}
+
+// Viewers watch for 3 s; that is over in a pause, and stays over when the clock goes back.
+plan watched_until_a_pause() {
+    return {{15s, {}},
+            {
+                at(1ms, opening(first, 1)),
+                at(2ms, pause{after(10s)}),
+                at(3500ms, renew{first}),
+                at(2500ms, entering(first, exclusive("a"))),
+                at(2600ms, resize{"a", 3}),
+            }};
+}
+
+// Presented permits whose slots touch, follow each other or are in common (rule 11).
+plan slots_presented(std::uint32_t from, std::uint32_t upto) {
+    const auto held = [](std::uint32_t low, std::uint32_t high, duration since) {
+        claim_slots slots{"s", {}};
+        for (std::uint32_t slot = low; slot <= high; ++slot) slots.slots.push_back(slot);
+        const claim wanted = permits("s", high - low + 1, 20);
+        return live_request{1, {wanted}, ticket(since), ticket(since) + 1, {slots}, {}};
+    };
+    return {{15s, {}},
+            {
+                at(10ms, pause{after(20ms)}),
+                at(11ms, opening(first, 1, {held(3, 5, 1ms)})),
+                at(12ms, opening(second, 1, {held(from, upto, 2ms)})),
+                at(13ms, opening(third, 1, {held(8, 8, 3ms)})),
+                at(14ms, renew{first}),
+                at(30ms, enter{{third, 2}, {permits("s", 9, 20)}, {}}),
+            }};
+}
+
 }  // namespace
 
 std::vector<kept_plan> kept_plans() {
@@ -346,6 +424,17 @@ std::vector<kept_plan> kept_plans() {
     for (const duration back : std::vector<duration>{1us, 1ms, 500ms, 1500ms, 5s, 1h})
         for (const duration paused_for : std::vector<duration>{1ms, 1s})
             all.push_back({"the clock goes back", clock_goes_back(back, paused_for)});
+    all.push_back({"a hold limit ends when another leaves", granted_in_one_step()});
+    for (const duration asked : std::vector<duration>{502ms - 1us, 502ms, 502ms + 1us})
+        all.push_back({"the end of a request is owed", asks_when_its_end_is_due(asked)});
+    for (int twice = 0; twice < 2; ++twice) {
+        all.push_back({"an id is remembered in a pause", remembered_in_a_pause()});
+        all.push_back({"viewers watch until a pause", watched_until_a_pause()});
+        all.push_back({"more ended than are kept", late_copies(closing::left, 2)});
+    }
+    for (std::uint32_t from = 0; from <= 6; ++from)
+        for (const std::uint32_t width : {0U, 2U, 3U})
+            all.push_back({"permits are presented", slots_presented(from, from + width)});
     return all;
 }
 
