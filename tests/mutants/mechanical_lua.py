@@ -23,12 +23,15 @@ SWAPS = [
 ]
 COMMENT = r"--[^\n]*"
 STRING = r"'(?:\\.|[^'\\\n])*'"
+STATEMENT = re.compile(r"(if .* end$|break\b|[\w.\[\]# +]+(, [\w.\[\]# +]+)* = \S|\w+\(.*\)$)")
+HEAD = re.compile(r"(local|function|for|while|elseif|return|register|until)\b")
 FUNCTION = re.compile(r"^(?:local )?function (\w+)\(|^register\(('\w+')|^    (?:local )?function (\w+)\(")
 
 
 def without_comments(text):
     """The text with comments as spaces; positions stay."""
-    return re.sub(f"{STRING}|({COMMENT})", lambda match: spaces(match.group()) if match.group(1) else match.group(), text)
+    return re.sub(f"{STRING}|({COMMENT})",
+                  lambda match: spaces(match.group()) if match.group(1) else match.group(), text)
 
 
 def functions_by_line(plain):
@@ -74,9 +77,8 @@ def statements(code):
         position += len(line) + 1
         balanced = text.count("(") == text.count(")") and text.count("{") == text.count("}")
         whole = text.count("if ") == len(re.findall(r"\bend\b", text)) if text.startswith("if ") else True
-        if balanced and whole and re.match(r"(if .* end$|break\b|[\w.\[\]# +]+(, [\w.\[\]# +]+)* = \S|\w+\(.*\)$)", text):
-            if not re.match(r"(local|function|for|while|elseif|return|register|until)\b", text):
-                yield "statement", begin, end, ""
+        if balanced and whole and STATEMENT.match(text) and not HEAD.match(text):
+            yield "statement", begin, end, ""
 
 
 def faults_in(path, text):

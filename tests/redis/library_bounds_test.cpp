@@ -1,5 +1,5 @@
-// What the differential test cannot reach: the server's own clock, which jumps here, work beyond the bounds of one step,
-// pages of `inspect`, and servers that were replicas before.
+// What the differential test cannot reach: the server's own clock, which jumps here, work beyond the bounds of one
+// step, pages of `inspect`, and servers that were replicas before.
 #include <set>
 
 #include "../eventually.hpp"

@@ -82,7 +82,8 @@ void schedule::make_plain() {
     plain_ = true;
     for (const action rare : {pause_all, lose_state, malform, resize_one, mend_one, reconnect}) weights_[rare] = 0;
     for (const action rare : {revoke_one, close_session, leave_early, list_requests}) weights_[rare] = 2;
-    static const std::vector<std::array<std::size_t, 3>> mixtures{{1, 0, 0}, {6, 1, 1}, {2, 1, 1}, {1, 0, 4}, {0, 1, 3}};
+    static const std::vector<std::array<std::size_t, 3>> mixtures{
+        {1, 0, 0}, {6, 1, 1}, {2, 1, 1}, {1, 0, 4}, {0, 1, 3}};
     mode_weights_ = dice_.pick(mixtures);
     names_.resize(2);
     for (std::uint32_t& limit : usual_limits_) limit = static_cast<std::uint32_t>(dice_.between(1, 20));
