@@ -1,5 +1,6 @@
 // What the differential test cannot reach: the server's own clock, which jumps here, work beyond the bounds of one
 // step, pages of `inspect`, and servers that were replicas before.
+#include <limits>
 #include <set>
 
 #include "../eventually.hpp"
@@ -201,7 +202,59 @@ TEST_F(LibraryBounds, PagesOfASpaceShowEveryName) {
     EXPECT_EQ(names_with("c", 20, 2), 0U);
 }
 
+// Names that a waiter asks for: who holds them, and how many wait.
+TEST_F(LibraryBounds, HoldersOfSeveralNamesAreShownWithoutTheirWaiters) {
+    open_both();
+    say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
+    say(enter{{holder, 2}, {{"b", claim_mode::shared, 0, 0}}, {}}, holder);
+    say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
+    const std::string lineage = line_->ask({"HGET", key("m"), ""}).text.substr(16, 16);
+    const resp::value page = raw({verb::inspect, {key("m")}, {lineage, "10", "wait", "0", "a", "b"}});
+    inspect_pages pages;
+    ASSERT_EQ(pages.add(page), "0") << page.text;
+    const snapshot state = pages.take();
+    ASSERT_EQ(state.resources.size(), 2U);
+    EXPECT_EQ(state.requests.size(), 2U);
+}
+
+// ---- numbers of more digits than any that the engine gives
+
+TEST_F(LibraryBounds, APresentedTicketOfTwentyDigitsIsRefused) {
+    hello();
+    const live_request wrong{1, {exclusive_claim("a")}, std::numeric_limits<serial>::max(), 0, {}, {}};
+    const auto answer = say(open{holder, 10s, "label", 1, 1, {wrong}}, holder);
+    EXPECT_EQ(std::get<refused>(answer.events.at(0).what).reason, refusal::bad_reclaim);
+}
+
+TEST_F(LibraryBounds, NumbersOfTooManyDigitsAreMalformed) {
+    open_both();
+    const std::string lineage = line_->ask({"HGET", key("m"), ""}).text.substr(16, 16);
+    for (const std::string claim : {"p12345678901:1:1:b", "p1:12345678901:1:b"}) {
+        const word_list arguments{lineage, "1000",  "00000000000000000002",           "1",
+                                  "w",     "label", "1:0:0:-:1:" + claim + "0:"};
+        const resp::value answer = raw({verb::open, {key("m"), key("s:") + to_bytes(holder)}, arguments});
+        EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << claim << ": " << answer.text;
+    }
+    for (const std::string cursor : {"x", "a", "b1", ""}) {
+        const resp::value answer = raw({verb::inspect, {key("m")}, {lineage, "10", "name", cursor, "a"}});
+        EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << cursor << ": " << answer.text;
+    }
+}
+
 // ---- hello
+
+TEST_F(LibraryBounds, HelloTakesALongestTtlOfUpToEightDigits) {
+    EXPECT_NE(hello(false, 24h).lineage, 0U);
+    space_ = "another";
+    const resp::value answer = raw(hello_call(space_, {100'000'000ms, 0ms, false}));
+    EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << answer.text;
+}
+
+// A list would be searched from its beginning by every renewal.
+TEST_F(LibraryBounds, HelloMakesDeadlinesASkipList) {
+    hello();
+    EXPECT_EQ(line_->ask({"OBJECT", "ENCODING", key("d")}).text, "skiplist");
+}
 
 // A former primary may have granted what it did not send here in time.
 TEST_F(LibraryBounds, HelloPausesAFreshSpaceOnAReplicaThatWasPromoted) {

@@ -45,7 +45,9 @@ plan scattered_slots(std::optional<std::uint32_t> budget) {
     give_back(33);
     take(16, 32);  // 36
     give_back(34);
-    take(8, 32);
+    take(8, 32);  // 37
+    give_back(36);
+    take(20, 32);  // 38: the bytes that 36 had filled
     return made;
 }
 
@@ -200,34 +202,70 @@ plan remembered_in_a_pause() {
 }
 
 // Viewers watch for 3 s; that is over in a pause, and stays over when the clock goes back.
-plan watched_until_a_pause() {
+plan watched_until_a_pause(duration over) {
     return {{15s, {}},
             {
                 at(1ms, opening(first, 1)),
                 at(2ms, pause{after(10s)}),
-                at(3500ms, renew{first}),
+                at(over, renew{first}),
                 at(2500ms, entering(first, exclusive("a"))),
                 at(2600ms, resize{"a", 3}),
             }};
 }
 
 // Presented permits whose slots touch, follow each other or are in common (rule 11).
-plan slots_presented(std::uint32_t from, std::uint32_t upto) {
-    const auto held = [](std::uint32_t low, std::uint32_t high, duration since) {
-        claim_slots slots{"s", {}};
-        for (std::uint32_t slot = low; slot <= high; ++slot) slots.slots.push_back(slot);
-        const claim wanted = permits("s", high - low + 1, 20);
-        return live_request{1, {wanted}, ticket(since), ticket(since) + 1, {slots}, {}};
+plan slots_presented(const std::vector<slot>& slots) {
+    const auto held = [](const std::vector<slot>& given, duration since) {
+        const claim wanted = permits("s", static_cast<std::uint32_t>(given.size()), 20);
+        return live_request{1, {wanted}, ticket(since), ticket(since) + 1, {{"s", given}}, {}};
     };
     return {{15s, {}},
             {
                 at(10ms, pause{after(20ms)}),
-                at(11ms, opening(first, 1, {held(3, 5, 1ms)})),
-                at(12ms, opening(second, 1, {held(from, upto, 2ms)})),
-                at(13ms, opening(third, 1, {held(8, 8, 3ms)})),
+                at(11ms, opening(first, 1, {held({3, 4, 5}, 1ms)})),
+                at(12ms, opening(second, 1, {held(slots, 2ms)})),
+                at(13ms, opening(third, 1, {held({8}, 3ms)})),
                 at(14ms, renew{first}),
                 at(30ms, enter{{third, 2}, {permits("s", 9, 20)}, {}}),
             }};
+}
+
+// Numbers that are given in the same microsecond, and in the one behind a fence (rule 8).
+plan numbers_at_one_moment() {
+    plan made{{15s, {}}, {}};
+    for (const session_id& session : {first, second, third}) made.steps.push_back(at(1ms, opening(session, 1)));
+    std::uint64_t number = 0;
+    const auto add = [&](duration when, const session_id& session, claim wanted) {
+        made.steps.push_back(at(when, enter{{session, ++number}, {std::move(wanted)}, {}}));
+    };
+    add(2ms, first, exclusive("a"));  // its fence is 1 µs later
+    add(2ms + 1us, second, exclusive("b"));
+    add(3ms, second, exclusive("a"));
+    add(3ms, third, exclusive("c"));
+    add(4ms, third, exclusive("a"));  // behind another
+    add(4ms, third, exclusive("d"));
+    made.steps.push_back(at(5ms, leave{{first, 1}, manner::clean}));  // a hand-off
+    add(5ms, first, exclusive("e"));
+    made.steps.push_back(at(6ms, leave{{second, 3}, manner::clean}));
+    add(6ms + 1us, first, exclusive("f"));
+    add(7ms, second, shared("g"));
+    add(7ms + 1us, third, shared("g"));
+    add(8ms, second, permits("h", 1, 3));
+    add(8ms, third, permits("h", 1, 3));
+    return made;
+}
+
+// Ends are owed when a pause begins; in it another session is renewed after its deadline (rules 4, 11).
+plan late_in_a_pause() {
+    plan made{{15s, 2U}, {at(1ms, opening(first, 1)), at(1ms, opening(second, 1))}};
+    for (std::uint64_t number = 1; number <= 20; ++number)
+        made.steps.push_back(at(2ms, enter{{first, number}, {shared("a")}, {}}));
+    made.steps.push_back(at(3ms, entering(second, exclusive("b"))));
+    made.steps.push_back(at(4ms, close{first, closing::gone}));
+    made.steps.push_back(at(5ms, pause{after(5s)}));
+    made.steps.push_back(at(2s, renew{second}));
+    made.steps.push_back(at(2s, list{second, 0}));
+    return made;
 }
 
 // Seed 650 of the differential: a reclaim sends an admitted claim back to the front of a queue in which a younger claim
@@ -270,11 +308,22 @@ std::vector<kept_plan> boundary_plans() {
         all.push_back({"the end of a request is owed", asks_when_its_end_is_due(asked)});
     for (int twice = 0; twice < 2; ++twice) {
         all.push_back({"an id is remembered in a pause", remembered_in_a_pause()});
-        all.push_back({"viewers watch until a pause", watched_until_a_pause()});
     }
-    for (std::uint32_t from = 0; from <= 6; ++from)
-        for (const std::uint32_t width : {0U, 2U, 3U})
-            all.push_back({"permits are presented", slots_presented(from, from + width)});
+    for (slot from = 0; from <= 6; ++from) {
+        all.push_back({"permits are presented", slots_presented({from})});
+        all.push_back({"permits are presented", slots_presented({from, from + 1, from + 2})});
+    }
+    for (const std::vector<slot>& slots : std::vector<std::vector<slot>>{
+             {0, 2, 6}, {0, 2, 5, 6}, {1, 3}, {0, 1, 6, 7, 9, 10, 11}, {2, 0}, {0, 2, 2}, {0, 6, 65'536}, {0, 6, 65'535}})
+        all.push_back({"permits are presented", slots_presented(slots)});
+    for (int twice = 0; twice < 2; ++twice) {
+        all.push_back({"viewers watch until a pause", watched_until_a_pause(3500ms)});
+        all.push_back({"viewers and a pause", remembered_in_a_pause()});
+        all.push_back({"viewers and a pause", watched_until_a_pause(3001ms)});
+        all.push_back({"numbers are given at one moment", numbers_at_one_moment()});
+        all.push_back({"numbers are given at one moment", numbers_at_one_moment()});
+    }
+    all.push_back({"a session outlives its ttl in a pause", late_in_a_pause()});
     all.push_back({"a claim is sent back to the front of a queue", sent_back_to_the_front()});
     return all;
 }
