@@ -286,6 +286,25 @@ plan sent_back_to_the_front() {
             }};
 }
 
+// Seed 1239 of the differential: three claims of one request are owed, and the last of them comes with the second batch
+// of debts. They are looked at in the order of the claims (rule 4).
+plan owed_in_two_batches() {
+    return {{15s, 2U},
+            {
+                at(1ms, opening(first, 1)),
+                at(2ms, opening(second, 1)),
+                at(3ms, entering(first, shared("c"))),
+                at(4ms, enter{{second, 1}, {permits("c", 3, 7), shared("a"), exclusive("b")}, {}}),
+                at(5ms, enter{{first, 2}, {permits("a", 1, 1)}, {}}),
+                at(6ms, enter{{first, 3}, {exclusive("c"), exclusive("b"), shared("a")}, {}}),
+                at(7ms, enter{{second, 2}, {exclusive("b")}, {}}),
+                at(8ms, close{second, closing::left}),
+                at(9ms, tick{}),
+                at(10ms, tick{}),
+                at(11ms, tick{}),
+            }};
+}
+
 }  // namespace
 
 std::vector<kept_plan> boundary_plans() {
@@ -324,6 +343,7 @@ std::vector<kept_plan> boundary_plans() {
         all.push_back({"numbers are given at one moment", numbers_at_one_moment()});
     }
     all.push_back({"a session outlives its ttl in a pause", late_in_a_pause()});
+    all.push_back({"debts of one request are read in two batches", owed_in_two_batches()});
     all.push_back({"a claim is sent back to the front of a queue", sent_back_to_the_front()});
     return all;
 }
