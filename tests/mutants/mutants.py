@@ -1,11 +1,14 @@
-"""Do the tests notice when the engine is wrong?
+"""Do the tests notice when the engine is wrong, or with --lua the function library in the Redis server?
 
 Plants faults in a copy of the tree, one at a time, and runs the unit tests and a short simulation against each. The
 named faults (tests/mutants/named.toml) must all be killed. Of the mechanical ones (a negated condition, a deleted
 statement, one more or less) a number is drawn by a seed; what survives must be explained in tests/mutants/survivors.txt.
 
+With --lua: plants faults in the text of the function library, and runs the differential test and the tests of the
+library against each. The lists are lua_named.toml and lua_survivors.txt.
+
 Not drawn from: check.cpp, because a fault that weakens a check hides faults but makes none; protocol.cpp, which is words.
-From inspect.cpp and wait_graph.cpp, which only look, comes one in six.
+From inspect.cpp, wait_graph.cpp and inspect.lua, which only look, comes one in six.
 
 Exit codes: 0 all killed or explained; 1 not; 2 the script could not do its work.
 """
@@ -27,13 +30,44 @@ FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
 
 import mechanical
+import mechanical_lua
+from lua_workshop import LuaWorkshop
 from workshop import Trouble, Verdict, Workshop
 
-DECIDES = [f"src/engine/{name}" for name in ("admission.cpp", "engine.cpp", "operators.cpp", "reclaim.cpp",
-                                             "requests.cpp", "sessions.cpp", "slot_set.hpp", "validate.cpp")]
-LOOKS = ["src/engine/inspect.cpp", "src/protocol/wait_graph.cpp"]
 LOOKS_ONE_IN = 6
 PROCESSORS = len(os.sched_getaffinity(0))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What faults are planted in, and what shows them."""
+    named: str
+    survivors: str
+    decides: list  # files
+    looks: list    # files that change nothing
+    faults_in: object
+    workshop: object  # from a folder and the options
+
+
+def engine_workshop(folder, options):
+    return Workshop(ROOT, folder, max(1, PROCESSORS // options.jobs), options.schedules)
+
+
+def lua_workshop(folder, options):
+    return LuaWorkshop(ROOT, folder, options.commands)
+
+
+ENGINE = Subject(
+    "named.toml", "survivors.txt",
+    [f"src/engine/{name}" for name in ("admission.cpp", "engine.cpp", "operators.cpp", "reclaim.cpp", "requests.cpp",
+                                       "sessions.cpp", "slot_set.hpp", "validate.cpp")],
+    ["src/engine/inspect.cpp", "src/protocol/wait_graph.cpp"], mechanical.faults_in, engine_workshop)
+
+LUA_FILES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "src/stores/redis/lua").rglob("*.lua"))
+LUA = Subject(
+    "lua_named.toml", "lua_survivors.txt",
+    [path for path in LUA_FILES if not path.endswith("/inspect.lua")],
+    [path for path in LUA_FILES if path.endswith("/inspect.lua")], mechanical_lua.faults_in, lua_workshop)
 
 
 @dataclass
@@ -54,9 +88,9 @@ class Mutant:
 
 # ---- the faults ----
 
-def named_mutants():
-    """The faults of named.toml. Each must say something about the source as it is."""
-    faults = tomllib.loads((FOLDER / "named.toml").read_text())["fault"]
+def named_mutants(subject):
+    """The faults of the subject's list. Each must say something about the source as it is."""
+    faults = tomllib.loads((FOLDER / subject.named).read_text())["fault"]
     wrong = []
     mutants = []
     for fault in faults:
@@ -72,16 +106,16 @@ def named_mutants():
     if len({mutant.name for mutant in mutants}) + len(wrong) != len(faults):
         wrong.append("  a name stands twice")
     if wrong:
-        raise Trouble("tests/mutants/named.toml no longer fits the source:\n" + "\n".join(wrong))
+        raise Trouble(f"tests/mutants/{subject.named} no longer fits the source:\n" + "\n".join(wrong))
     return mutants
 
 
-def mechanical_mutants(seed):
+def mechanical_mutants(subject, seed):
     """All of them, in the order of the draw."""
-    reasons = survivors()
+    reasons = survivors(subject)
     drawn = [iter(mechanical.drawn([fault for path in paths
-                                    for fault in mechanical.faults_in(path, (ROOT / path).read_text())], seed))
-             for paths in (DECIDES, LOOKS)]
+                                    for fault in subject.faults_in(path, (ROOT / path).read_text())], seed))
+             for paths in (subject.decides, subject.looks)]
     known = set()
     mutants = []
     turn = 0
@@ -98,19 +132,19 @@ def mechanical_mutants(seed):
         mutants.append(Mutant(fault.name, fault.file, fault.function, fault.shown, text, named=False,
                               reason=reasons.get(key, "")))
     for file, function, shown in reasons.keys() - known:
-        print(f"survivors.txt explains what can no longer be drawn: {file}:{function}: {shown}", file=sys.stderr)
+        print(f"{subject.survivors} explains what can no longer be drawn: {file}:{function}: {shown}", file=sys.stderr)
     return mutants
 
 
-def survivors():
+def survivors(subject):
     """(file, function, shown) -> reason, from lines "file:function: shown — reason"."""
     reasons = {}
-    for line in (FOLDER / "survivors.txt").read_text().splitlines():
+    for line in (FOLDER / subject.survivors).read_text().splitlines():
         if not line.strip() or line.startswith("#"):
             continue
         match = re.fullmatch(r"(\S+?):(\S+): (.+?) — (.+)", line)
         if match is None:
-            raise Trouble(f"tests/mutants/survivors.txt: not \"file:function: text — reason\": {line}")
+            raise Trouble(f"tests/mutants/{subject.survivors}: not \"file:function: text — reason\": {line}")
         file, function, shown, reason = match.groups()
         reasons[file, function, shown] = reason
     return reasons
@@ -175,9 +209,9 @@ class Run:
             print(line, file=sys.stderr, flush=True)
 
 
-def work(run, folder, options):
+def work(run, subject, folder, options):
     try:
-        workshop = Workshop(ROOT, folder, max(1, PROCESSORS // options.jobs), options.schedules)
+        workshop = subject.workshop(folder, options)
         workshop.prepare()
         while (mutant := run.next()) is not None:
             run.done(mutant, workshop.judge(mutant.file, mutant.text))
@@ -185,10 +219,10 @@ def work(run, folder, options):
         run.fail(trouble)
 
 
-def judge(named, drawn, wanted, options):
+def judge(subject, named, drawn, wanted, options):
     run = Run(named, drawn, wanted)
     with tempfile.TemporaryDirectory(prefix="baton-mutants-") as folder:
-        workers = [threading.Thread(target=work, args=(run, Path(folder, str(job)), options))
+        workers = [threading.Thread(target=work, args=(run, subject, Path(folder, str(job)), options))
                    for job in range(options.jobs)]
         for job in range(options.jobs):
             Path(folder, str(job)).mkdir()
@@ -227,7 +261,7 @@ def report(run, seconds):
             print(f"  explained: {mutant.reason}")
     for mutant in mutants:
         if mutant.reason and mutant.verdict.state == "killed":
-            print(f"\nkilled, although survivors.txt explains it: {mutant.file}:{mutant.where}: {mutant.shown}")
+            print(f"\nkilled, although it is explained as a survivor: {mutant.file}:{mutant.where}: {mutant.shown}")
     print()
     for kind, chosen in (("named", True), ("mechanical", False)):
         of_kind = [mutant for mutant in mutants if mutant.named is chosen]
@@ -250,22 +284,31 @@ def as_json(run):
 
 def options_of(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lua", action="store_true", help="plant faults in the function library of the Redis store")
+    parser.add_argument("--named", action="store_true", help="plant no mechanical faults")
     parser.add_argument("--seed", type=int, default=1, help="draws the mechanical faults (1)")
     parser.add_argument("--mechanical", type=int, default=100, metavar="N", help="how many of them (100)")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this fault, named or mechanical; repeatable")
     parser.add_argument("--list", action="store_true", help="list the faults and plant none")
-    parser.add_argument("--jobs", type=int, default=PROCESSORS, metavar="J", help="copies of the tree (one a processor)")
+    parser.add_argument("--jobs", type=int, default=PROCESSORS, metavar="J", help="how many at once (one a processor, with --lua 2 at most)")
     parser.add_argument("--schedules", type=int, default=300, metavar="N", help="length of the simulation (300)")
+    parser.add_argument("--commands", type=int, default=20000, metavar="N",
+                        help="length of the differential test (20000)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
     options = parser.parse_args(arguments)
     if options.jobs < 1 or options.mechanical < 0:
         parser.error("--jobs is at least 1, --mechanical at least 0")
+    if options.lua:
+        options.jobs = min(options.jobs, 2)
+    if options.named:
+        options.mechanical = 0
     return options
 
 
 def main(arguments):
     options = options_of(arguments)
-    named, drawn, wanted = named_mutants(), mechanical_mutants(options.seed), options.mechanical
+    subject = LUA if options.lua else ENGINE
+    named, drawn, wanted = named_mutants(subject), mechanical_mutants(subject, options.seed), options.mechanical
     if options.only:
         named = [mutant for mutant in named if mutant.name in options.only]
         drawn = [mutant for mutant in drawn if mutant.name in options.only]
@@ -277,7 +320,7 @@ def main(arguments):
             print(f"{mutant.name:<42} {mutant.file}:{mutant.where}: {mutant.shown}")
         return 0
     started = time.monotonic()
-    run = judge(named, drawn, wanted, options)
+    run = judge(subject, named, drawn, wanted, options)
     well = report(run, time.monotonic() - started)
     if options.json:
         options.json.write_text(json.dumps(as_json(run), indent=1) + "\n")

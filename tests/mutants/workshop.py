@@ -32,6 +32,25 @@ class Verdict:
     seconds: float = 0.0
 
 
+def run_limited(command, output, seconds=None, patience=20, environment=None):
+    """The exit code, negative for a signal; none if it took too long: `seconds` of processor time, or `patience` times
+    that on the wall. `output` is the file that takes its output."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if seconds is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+    with open(output, "wb") as file:
+        try:
+            code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
+                                  timeout=None if seconds is None else patience * seconds, preexec_fn=limit,
+                                  env=environment, check=False).returncode
+        except subprocess.TimeoutExpired:
+            return None
+    return None if code in (-signal.SIGXCPU, -signal.SIGKILL) else code
+
+
 class Workshop:
     subject = "baton_engine"  # the library that faults are planted in
     programs = ("unit_tests", "simulate")  # which show them
@@ -125,18 +144,4 @@ class Workshop:
         return "\n".join(self.output.read_text(errors="replace").splitlines()[-25:])
 
     def _run(self, command, seconds=None):
-        """The exit code, negative for a signal; none if it took too long."""
-        def limit():
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            if seconds is not None:
-                resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-                resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-
-        patience = None if seconds is None else 20 * seconds  # for a fault that makes it sleep
-        with open(self.output, "wb") as output:
-            try:
-                code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                      timeout=patience, preexec_fn=limit, check=False).returncode
-            except subprocess.TimeoutExpired:
-                return None
-        return None if code in (-signal.SIGXCPU, -signal.SIGKILL) else code
+        return run_limited(command, self.output, seconds)

@@ -30,7 +30,9 @@ constexpr std::string_view usage =
     "usage: differential [--commands N] [--seed S] [--steps N] [--server PATH]\n"
     "       differential --seeds S,S,… [--steps N] [--server PATH]\n"
     "       --library FILE: another text of the library under the same name, as mutants are\n"
-    "Schedules S, S+1, … of 300 steps each until N commands (default 20000) were played; or exactly those named.\n";
+    "       --no-shrink: do not look for a shorter list of commands that still differs\n"
+    "Schedules S, S+1, … of 300 steps each until N commands (default 20000) were played; or exactly those named.\n"
+    "Then the kept plans.\n";
 
 struct settings {
     std::uint64_t commands = 20'000;
@@ -39,6 +41,7 @@ struct settings {
     std::vector<std::uint64_t> seeds;  // if any: these alone
     std::string server;
     std::string library;
+    bool shrinks = true;
 };
 
 [[noreturn]] void fail_usage(const std::string& message) {
@@ -59,6 +62,10 @@ settings parse(int count, char** arguments) {
     for (int index = 1; index < count; ++index) {
         const std::string_view option = arguments[index];
         if (option == "--help" || option == "-h") std::cout << usage, std::exit(0);
+        if (option == "--no-shrink") {
+            chosen.shrinks = false;
+            continue;
+        }
         if (++index == count) fail_usage(std::string{option} + " takes a value, or is unknown");
         const std::string_view text = arguments[index];
         if (option == "--server") {
@@ -83,9 +90,11 @@ settings parse(int count, char** arguments) {
     return chosen;
 }
 
-void report(redis::library_side& scripts, sim::plan& ran, const redis::difference_found& found) {
+void report(redis::library_side& scripts, sim::plan& ran, const redis::difference_found& found, bool shrinks) {
     std::cout << " differs after step " << found.step << " (" << sim::describe(ran.options) << "): " << found.what
-              << "\n\nshrinking …" << std::endl;
+              << std::endl;
+    if (!shrinks) return;
+    std::cout << "\nshrinking …" << std::endl;
     const auto least = redis::shrink(scripts, ran, found);
     std::cout << "the shortest that differs has " << ran.steps.size() << " steps (\"model\": the scripts):\n";
     for (const sim::step& step : ran.steps) std::cout << "  " << sim::describe(step) << '\n';
@@ -93,24 +102,24 @@ void report(redis::library_side& scripts, sim::plan& ran, const redis::differenc
 }
 
 /// False if engine and scripts differ.
-bool play_kept_plans(redis::library_side& scripts) {
+bool play_kept_plans(redis::library_side& scripts, bool shrinks) {
     for (auto& [name, plan] : sim::kept_plans()) {
         const auto found = redis::play(scripts, plan);
         if (!found) continue;
         std::cout << "the plan \"" << name << "\"";
         sim::plan failing = plan;
-        report(scripts, failing, *found);
+        report(scripts, failing, *found, shrinks);
         return false;
     }
     return true;
 }
 
-bool play_seed(redis::library_side& scripts, std::uint64_t seed, std::uint64_t steps) {
+bool play_seed(redis::library_side& scripts, std::uint64_t seed, const settings& chosen) {
     sim::plan ran;
-    const auto found = redis::play_seed(scripts, seed, steps, ran);
+    const auto found = redis::play_seed(scripts, seed, chosen.steps, ran);
     if (!found) return true;
     std::cout << "seed " << seed;
-    report(scripts, ran, *found);
+    report(scripts, ran, *found, chosen.shrinks);
     std::cout << "\nagain: differential --seeds " << seed << std::endl;
     return false;
 }
@@ -126,15 +135,15 @@ int play(const settings& chosen, const redis_tests::server_program& program) {
     const redis_tests::private_server server{{.program = program}};
     redis::library_side scripts{server.at().path, chosen.library.empty() ? "" : contents_of(chosen.library)};
     const auto started = std::chrono::steady_clock::now();
-    if (!play_kept_plans(scripts)) return exit_differ;
     std::uint64_t played = 0;
     for (const std::uint64_t seed : chosen.seeds) {
-        if (!play_seed(scripts, seed, chosen.steps)) return exit_differ;
+        if (!play_seed(scripts, seed, chosen)) return exit_differ;
         played += chosen.steps;
     }
     const std::uint64_t wanted = chosen.seeds.empty() ? chosen.commands : 0;
     for (std::uint64_t seed = chosen.seed; played < wanted; ++seed, played += chosen.steps)
-        if (!play_seed(scripts, seed, chosen.steps)) return exit_differ;
+        if (!play_seed(scripts, seed, chosen)) return exit_differ;
+    if (!play_kept_plans(scripts, chosen.shrinks)) return exit_differ;
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     std::cout << played << " commands on " << program.path << ": engine and scripts agree ("
               << static_cast<std::uint64_t>(static_cast<double>(played) / seconds) << " commands/s)\n";

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "../contents.hpp"
 #include "private_server.hpp"
 #include "server_line.hpp"
 #include "stores/redis/function_reply.hpp"
@@ -37,14 +39,25 @@ struct work {
     }
 };
 
+/// Of the library, or of a mutant under the same name: BATON_TEST_LIBRARY is the path of its file.
+inline std::string library_text() {
+    const char* const path = std::getenv("BATON_TEST_LIBRARY");
+    return path == nullptr ? std::string{server_library().text} : contents(path);
+}
+
 class Library : public testing::Test {
 protected:
     void SetUp() override {
         if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
-        server_ = std::make_unique<redis_tests::private_server>();
+        start({});
+    }
+    void start(redis_tests::server_options options) {
+        server_ = std::make_unique<redis_tests::private_server>(std::move(options));
         line_ = std::make_unique<server_line>(server_->at().path);
-        const function_library& library = server_library();
-        EXPECT_EQ(line_->ask({"FUNCTION", "LOAD", std::string{library.text}}).text, library.name);
+        load();
+    }
+    void load() {
+        ASSERT_EQ(line_->ask({"FUNCTION", "LOAD", "REPLACE", library_text()}).text, server_library().name);
     }
 
     resp::value raw(const function_call& call) {

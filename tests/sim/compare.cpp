@@ -94,7 +94,8 @@ std::optional<std::string> difference(const request_view& engine, const request_
         .of("hold left", engine.hold_left, model.hold_left)
         .of("revoked in", engine.revoked_in, model.revoked_in)
         .of("note", engine.revoke_note, model.revoke_note)
-        .of("number of blockers", engine.blockers.size() + engine.blockers_left_out, model.blockers.size());
+        .of("number of blockers", engine.blockers.size() + engine.blockers_left_out,
+            model.blockers.size() + model.blockers_left_out);
     if (engine.blockers_left_out == 0) all.of("blockers", in_order(engine.blockers), in_order(model.blockers));
     return all.first();
 }

@@ -1,5 +1,7 @@
 #include "kept_plans.hpp"
 
+#include "plan_words.hpp"
+
 namespace baton::sim {
 
 using namespace core;
@@ -7,27 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using core::exclusive;  // one claim each, unlike the public functions of these names
-using core::shared;
-
-constexpr session_id first{1, 1};
-constexpr session_id second{2, 1};
-constexpr session_id third{3, 1};
-
-/// A moment of a plan. A request that enters then gets it as its ticket, and the next number as its fence (rule 8).
-constexpr instant after(duration since_start) { return instant{std::chrono::hours{4}} + since_start; }
-serial ticket(duration entered) { return static_cast<serial>(after(entered).time_since_epoch().count()); }
-
-step at(duration when, command what) { return {after(when), std::move(what)}; }
-
-open opening(const session_id& session, std::uint64_t link, std::vector<live_request> live = {}) {
-    const std::string label{static_cast<char>('A' + session.high - 1), '-', '1'};
-    return {session, 1s, label, link, live.size(), std::move(live)};
-}
-enter entering(const session_id& session, claim wanted, enter_options options = {}) {
-    return {{session, 1}, {std::move(wanted)}, options};
-}
-live_request waiting(claim wanted, serial ticket) { return {1, {std::move(wanted)}, ticket, 0, {}, {}}; }
+using namespace plan_words;
 
 // Seeds 1165, 3113 and 20211 of the differential: its check of the place took tickets for unique.
 plan one_ticket_twice() {
@@ -139,7 +121,8 @@ plan more_than_a_page(std::optional<std::uint32_t> budget) {
     made.steps.push_back(at(21ms, renew{first}));
     made.steps.push_back(at(22ms, renew{first}));
     made.steps.push_back(at(23ms, list{first, 0}));
-    for (int step = 0; step < 400; ++step) made.steps.push_back(at(1100ms, list{first, 0}));
+    const std::uint32_t steps = budget ? 350 / *budget + 10 : 5;  // until all are ended
+    for (std::uint32_t step = 0; step < steps; ++step) made.steps.push_back(at(1100ms, list{first, 0}));
     made.steps.push_back(at(1100ms, opening(first, 2)));
     return made;
 }
@@ -188,13 +171,14 @@ std::vector<kept_plan> kept_plans() {
     for (const duration hold : std::vector<duration>{998ms - 1us, 998ms, 998ms + 1us})
         for (const auto budget : {std::optional<std::uint32_t>{}, std::optional{2U}})
             all.push_back({"a revocation and a hold limit are both due", revoked_and_held_too_long(hold, budget)});
-    for (const auto budget : {std::optional<std::uint32_t>{}, std::optional{1U}, std::optional{3U}}) {
+    for (const auto budget : {std::optional<std::uint32_t>{}, std::optional{7U}})
         all.push_back({"more requests than a page shows", more_than_a_page(budget)});
+    for (const auto budget : {std::optional<std::uint32_t>{}, std::optional{1U}, std::optional{3U}})
         all.push_back({"waiters become too wide", narrowed_step_by_step(budget)});
-    }
     for (const closing how : {closing::left, closing::gone})
-        for (const std::size_t ended_ids : {std::size_t{1}, std::size_t{100}})
+        for (const std::size_t ended_ids : {std::size_t{1}, std::size_t{2}, std::size_t{100}})
             all.push_back({"copies arrive after the end of their session", late_copies(how, ended_ids)});
+    for (kept_plan& plan : boundary_plans()) all.push_back(std::move(plan));
     return all;
 }
 

@@ -15,5 +15,7 @@ struct kept_plan {
 };
 
 [[nodiscard]] std::vector<kept_plan> kept_plans();
+/// Those of them in boundary_plans.cpp.
+[[nodiscard]] std::vector<kept_plan> boundary_plans();
 
 }  // namespace baton::sim

@@ -74,6 +74,22 @@ schedule::schedule(std::uint64_t seed) : dice_(seed), now_(start) {
     deafness_ = dice_.percent(50) ? 0 : dice_.between(5, 40);
     clock_goes_back_ = dice_.percent(40);
     paces_slowly_ = dice_.percent(30);
+    if (seed % 5 == 2) make_plain();
+}
+
+/// Much of the work in a quiet space takes shorter paths in the function library: few names that many wait for, without
+/// the options, pauses and faults that keep a space from being quiet.
+void schedule::make_plain() {
+    plain_ = true;
+    for (const action rare : {pause_all, lose_state, malform, resize_one, mend_one, reconnect}) weights_[rare] = 0;
+    for (const action rare : {revoke_one, close_session, leave_early, list_requests}) weights_[rare] = 2;
+    static const std::vector<std::array<std::size_t, 3>> mixtures{
+        {1, 0, 0}, {6, 1, 1}, {2, 1, 1}, {1, 0, 4}, {0, 1, 3}};
+    mode_weights_ = dice_.pick(mixtures);
+    names_.resize(2);
+    for (std::uint32_t& limit : usual_limits_) limit = static_cast<std::uint32_t>(dice_.between(1, 20));
+    most_live_ = dice_.between(2, 12);
+    clock_goes_back_ = dice_.percent(30);
 }
 
 // ---- time ----
@@ -83,7 +99,7 @@ void schedule::move_time(std::optional<instant> due) {
         now_ += duration{static_cast<duration::rep>(dice_.below(static_cast<std::size_t>(most.count()) + 1))};
     };
     const std::size_t drawn = dice_.below(1'000);
-    if (drawn < 250) return;
+    if (drawn < (plain_ ? 100 : 250)) return;
     if (drawn < 650) return forward(paces_slowly_ ? 100us : 2ms);
     if (drawn < 900) return forward(paces_slowly_ ? 5ms : 60ms);
     if (drawn < 950) {
@@ -178,7 +194,7 @@ claim schedule::draw_claim(const std::string& name) {
 
 std::vector<claim> schedule::draw_claims() {
     std::vector<std::string> left = names_;
-    std::size_t count = dice_.percent(50) ? 1 : dice_.between(1, 4);
+    std::size_t count = dice_.percent(plain_ ? 85 : 50) ? 1 : dice_.between(1, 4);
     std::vector<claim> claims;
     for (count = std::min(count, left.size()); claims.size() < count;) {
         const std::size_t index = dice_.below(left.size());
@@ -192,10 +208,11 @@ command schedule::draw_enter(sim_client& client) {
     if (client.requests().size() >= most_live_) return draw_leave(client);
     enter command;
     command.claims = draw_claims();
-    command.options.nowait = dice_.percent(15);
-    if (dice_.percent(20))
+    const std::size_t rarity = plain_ ? 4 : 1;
+    command.options.nowait = dice_.percent(15 / rarity);
+    if (dice_.percent(20 / rarity))
         command.options.hold_limit = duration{1ms} * static_cast<int>(dice_.between(1, dice_.percent(50) ? 20 : 2'000));
-    if (dice_.percent(20)) command.options.queue_bound = dice_.below(4);
+    if (dice_.percent(20 / rarity)) command.options.queue_bound = dice_.below(4);
     command.request = client.new_request(command.claims, command.options.hold_limit);
     return command;
 }
@@ -209,7 +226,7 @@ command schedule::draw_leave(sim_client& client) {
     const std::uint64_t number = chosen->first;
     // The client may forget it at once, or only when it hears of its end.
     if (dice_.percent(50)) client.forget(number);
-    return leave{{client.session(), number}, dice_.pick(manners)};
+    return leave{{client.session(), number}, plain_ && dice_.percent(80) ? manner::clean : dice_.pick(manners)};
 }
 
 command schedule::draw_again(sim_client& client) {
@@ -228,7 +245,7 @@ command schedule::draw_again(sim_client& client) {
 
 command schedule::draw_open(sim_client& client) {
     open command = client.connect(dice_, now_, options_.max_ttl);
-    if (dice_.percent(12)) forge(dice_, command.live, known_serials());
+    if (!plain_ && dice_.percent(12)) forge(dice_, command.live, known_serials());
     if (dice_.percent(3) && command.highest > 0) --command.highest;
     if (dice_.percent(10)) {
         command.part = true;

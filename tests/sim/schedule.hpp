@@ -51,6 +51,7 @@ private:
         action_count
     };
 
+    void make_plain();
     void move_time(std::optional<core::instant> due);
     [[nodiscard]] action draw_action();
     [[nodiscard]] sim_client& any_client() { return clients_[dice_.below(clients_.size())]; }
@@ -78,6 +79,7 @@ private:
     std::size_t deafness_ = 0;   // per cent of the notices that are lost
     bool clock_goes_back_ = false;
     bool paces_slowly_ = false;
+    bool plain_ = false;  // quiet, and without most options
 
     core::instant now_;
     core::instant paused_until_;

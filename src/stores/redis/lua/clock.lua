@@ -2,6 +2,7 @@
 local noted_every = 1000000  -- microseconds after which a renewal notes the time: a smaller step back may go unseen
 local function budget_of() return 48 end  -- admissions and ended claims of one step (rule 4)
 local function ended_kept_of() return 65536 end  -- ids of ended sessions that are remembered (rule 5)
+local index_from, index_until = 64, 32  -- a session of that many requests gets an index of its numbers, and loses it
 
 -- Every verb begins with this: reads the clock, once in a call.
 local function clock()

@@ -40,7 +40,6 @@ local function refuse(step, reason, number) tell(step, step.sender, 'r' .. reaso
 -- Field h: L if the index `n` exists, else a dot; how many requests were added since they were last counted (2 digits);
 -- the highest number. Field d: the digest. Field r, if any: what the next renewal repeats. Every other field is a
 -- request number.
-local index_from, index_until = 64, 32  -- a session of that many requests gets an index of its numbers, and loses it
 local two_digits = {}
 for i = 0, 99 do two_digits[i] = (i < 10 and '0' or '') .. i end
 -- What the beginning of h becomes with one request more, where nothing else is to be done.

@@ -111,9 +111,11 @@ local function wait(step, claim)
     if claim.permits > 1 then call('ZADD', wide_of(step, resource), claim.permits, ticket .. member) end
     resource.waiting, resource.dirty = waiting + 1, true
     if waiting > 0 then
-        local first, first_ticket = first_of(step, resource)
-        if first_ticket < ticket then return end
-        if first_ticket == ticket and not bytes_before(member, first) then return end
+        local first, first_ticket = first_of(step, resource)  -- this member, if the first one was not known before
+        if first ~= member then
+            if first_ticket < ticket then return end
+            if first_ticket == ticket and not bytes_before(member, first) then return end
+        end
         forget_first(resource)
     end
     resource.first, resource.first_ticket = member, ticket

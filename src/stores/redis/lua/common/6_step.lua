@@ -58,7 +58,8 @@ local function read_debts(step)
 end
 local function next_look(step)
     local looks = step.looks
-    while step.more_debts and not (looks[1] and step.debts_upto and looks[1].ticket <= step.debts_upto) do
+    -- Debts of the same ticket as the last one may follow in the next batch.
+    while step.more_debts and not (looks[1] and step.debts_upto and looks[1].ticket < step.debts_upto) do
         read_debts(step)
     end
     return looks[1] and pop_look(looks)

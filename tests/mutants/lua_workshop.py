@@ -1,0 +1,123 @@
+"""A folder in which faults are planted in the text of the function library, and held against the tests.
+
+Nothing is compiled for a fault: the differential test and the tests of the library take the text from a file. The
+differential test plays a library whose clock the schedules move; only the tests of the library see clock.lua.
+"""
+
+import os
+import re
+import shutil
+import threading
+import time
+
+from workshop import Trouble, Verdict, run_limited
+
+FOLDER = "src/stores/redis/lua/"
+TIMED = "tests/redis/timed_library.lua"
+SERVER = "src/stores/redis/server_library.lua"
+DIFFERENTIAL = "tests/redis/differential"
+LIBRARY_TESTS = "tests/redis/library_tests"
+# A fault may run without end, in the test or in its server. Seconds are of processor time of each of them.
+SECONDS = 60
+PATIENCE = 4  # times that on the wall, for a fault that makes the test wait
+# The tests of the library that take the longest, because they wait for the server's clock, come last.
+SLOW = "*ForgetSessions*:*FirstTurn*:*WithoutAHead:*Promoted"
+
+preparing = threading.Lock()
+prepared = []  # the build and the tests without a fault are made once for all workshops
+
+
+class LuaWorkshop:
+    def __init__(self, root, folder, commands):
+        self.root = root
+        self.build = root / "build/dev"
+        self.folder = folder
+        self.output = folder / "output"
+        self.commands = commands
+
+    def prepare(self):
+        """Builds the tests. They must pass, or they could not tell a fault."""
+        with preparing:
+            if not prepared:
+                self._need(["cmake", "--preset", "dev", "-S", self.root])
+                self._need(["cmake", "--build", self.build, "--target", "differential", "library_tests"])
+            # Copies, so that work may go on in the tree meanwhile.
+            self.originals = {str(path.relative_to(self.root)): path.read_text()
+                              for path in (self.root / FOLDER).rglob("*.lua")}
+            self.timed, self.server = (self.build / TIMED).read_text(), (self.build / SERVER).read_text()
+            self.differential, self.library_tests = (shutil.copy2(self.build / program, self.folder)
+                                                     for program in (DIFFERENTIAL, LIBRARY_TESTS))
+            if not prepared:
+                by = self._test(self.timed, self.server)
+                if by:
+                    raise Trouble(f"the tests fail without any fault: {by}\n{self._tail()}")
+            prepared.append(True)
+
+    def judge(self, path, text):
+        """What becomes of the library with this text in the place of the file's."""
+        start = time.monotonic()
+        state, by = self._judge(path, text)
+        return Verdict(state, by, time.monotonic() - start)
+
+    def _judge(self, path, text):
+        original = self.originals[path]
+        is_clock = path == FOLDER + "clock.lua"
+        if self.server.count(original) != 1 or not is_clock and self.timed.count(original) != 1:
+            raise Trouble(f"{self.build}: the library was not built from {path} as it is")
+        server, timed = self.server.replace(original, text), self.timed.replace(original, text)
+        mutated = self._bytecode(server)
+        if mutated is None:
+            return "does not compile", ""
+        if mutated == self._bytecode(self.server):
+            return "same code", ""
+        by = self._test(None if is_clock else timed, server)
+        return ("killed", by) if by else ("survived", "")
+
+    def _bytecode(self, text):
+        """None if it is not Lua."""
+        source, code = self.folder / "source.lua", self.folder / "code"
+        source.write_text(text)
+        if run_limited(["luac5.1", "-s", "-o", code, source], self.output) != 0:
+            return None
+        return code.read_bytes().replace(b"source.lua", b"")
+
+    def _test(self, timed, server):
+        """What fails: a seed, a plan or a test's name; empty if nothing does."""
+        if timed is not None:
+            file = self.folder / "timed.lua"
+            file.write_text(timed)
+            code = run_limited([self.differential, "--library", file, "--no-shrink", "--commands",
+                                str(self.commands)], self.output, SECONDS, PATIENCE)
+            if code in (64, 77):
+                raise Trouble(self._tail())
+            if code != 0:
+                return self._differential_failure(code)
+        file = self.folder / "server.lua"
+        file.write_text(server)
+        environment = {**os.environ, "BATON_TEST_LIBRARY": str(file)}
+        for chosen in (f"-{SLOW}", SLOW):
+            code = run_limited([self.library_tests, "--gtest_fail_fast", f"--gtest_filter={chosen}"],
+                               self.output, SECONDS, PATIENCE, environment)
+            if code != 0:
+                return self._library_failure(code)
+        return ""
+
+    def _differential_failure(self, code):
+        output = self.output.read_text(errors="replace")
+        if difference := re.search(r"^(seed \d+|the plan \".*?\") differs", output, re.M):
+            return f"differential ({difference.group(1)})"
+        return f"differential ({'timeout' if code is None else 'crash'})"
+
+    def _library_failure(self, code):
+        output = self.output.read_text(errors="replace")
+        if code is not None and (failed := re.search(r"^\[  FAILED  \] (\w+[./]\w+)", output, re.M)):
+            return failed.group(1)
+        running = re.findall(r"^\[ RUN      \] (\S+)", output, re.M)
+        return f"{running[-1] if running else 'library tests'} ({'timeout' if code is None else 'crash'})"
+
+    def _need(self, command):
+        if run_limited(command, self.output) != 0:
+            raise Trouble(f"failed: {' '.join(map(str, command))}\n{self._tail()}")
+
+    def _tail(self):
+        return "\n".join(self.output.read_text(errors="replace").splitlines()[-25:])

@@ -1,0 +1,101 @@
+"""Mechanical faults of Lua files: every place where one small edit makes the function library mean something else.
+
+Works on text, as mechanical.py does for C++: comments and strings are blanked first, and the project's layout (one
+statement a line, spaces around binary operators) tells statements and operators apart.
+"""
+
+import hashlib
+import re
+
+from mechanical import Fault, one_line, spaces
+
+SWAPS = [
+    ("comparison", r"(?<=\s)(<=|>=|==|~=|<|>)(?=\s)",
+     {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "~=", "~=": "=="}),
+    ("and/or", r"\b(and|or)\b", {"and": "or", "or": "and"}),
+    ("min/max", r"(?<!function )\b(smaller|larger)(?=\()", {"smaller": "larger", "larger": "smaller"}),
+    ("sign", r"(?<=\s)(\+|-)(?=\s)", {"+": "-", "-": "+"}),
+    ("truth", r"\b(true|false)\b", {"true": "false", "false": "true"}),
+    ("constant", r"\b(none|never)\b", {"none": "never", "never": "none"}),
+    ("flag", r"(?<=[ (])('[01]')", {"'0'": "'1'", "'1'": "'0'"}),
+    ("letter", r"(?<=[=~]= )('[xsplwgk]')", {"'x'": "'s'", "'s'": "'p'", "'p'": "'x'", "'l'": "'w'", "'w'": "'l'",
+                                             "'g'": "'l'", "'k'": "'c'"}),
+]
+COMMENT = r"--[^\n]*"
+STRING = r"'(?:\\.|[^'\\\n])*'"
+STATEMENT = re.compile(r"(if .* end$|break\b|[\w.\[\]# +]+(, [\w.\[\]# +]+)* = \S|\w+\(.*\)$)")
+HEAD = re.compile(r"(local|function|for|while|elseif|return|register|until)\b")
+FUNCTION = re.compile(r"^(?:local )?function (\w+)\(|^register\(('\w+')|^    (?:local )?function (\w+)\(")
+
+
+def without_comments(text):
+    """The text with comments as spaces; positions stay."""
+    return re.sub(f"{STRING}|({COMMENT})",
+                  lambda match: spaces(match.group()) if match.group(1) else match.group(), text)
+
+
+def functions_by_line(plain):
+    """For each line the function that it stands in, by the last head before it."""
+    names, name = [], "-"
+    for line in plain.split("\n"):
+        if head := FUNCTION.match(line):
+            name = next(filter(None, head.groups())).strip("'")
+        names.append(name)
+    return names
+
+
+def edits(plain, code):
+    """Yields (kind, start, end, new)."""
+    for kind, pattern, partners in SWAPS:
+        searched = plain if kind in ("flag", "letter") else code
+        for match in re.finditer(pattern, searched):
+            if match.group(1) in partners:
+                yield kind, match.start(1), match.end(1), partners[match.group(1)]
+    # Positions in texts and lists are left out: every one of them is a fault that the first command shows.
+    positions = re.sub(r"\w\[\d+\]|\b(sub|byte)\([^()]*\)", lambda match: spaces(match.group()), code)
+    for match in re.finditer(r"(?<![\w.])(\d+)(?![\w.])", positions):
+        value = int(match.group())
+        yield "literal", match.start(), match.end(), str(value + 1)
+        if value > 0:
+            yield "literal", match.start(), match.end(), str(value - 1)
+    for match in re.finditer(r"\bnot (?=[\w(])", code):
+        yield "negation", match.start(), match.end(), ""
+    for match in re.finditer(r"\b(if|elseif|while) (.+?) (then|do)\b", code):
+        first, last = match.span(2)
+        condition = plain[first:last]
+        if re.search(r"\b(and|or)\b", condition) or not re.search(r"^not | [=~]= ", condition):
+            yield "condition", first, last, f"not ({condition})"
+    yield from statements(code)
+
+
+def statements(code):
+    """Lines that are a whole statement and declare nothing. The last return of a function makes the same as its end."""
+    position = 0
+    for line in code.split("\n"):
+        text = line.strip()
+        begin, end = position + len(line) - len(line.lstrip()), position + len(line.rstrip())
+        position += len(line) + 1
+        balanced = text.count("(") == text.count(")") and text.count("{") == text.count("}")
+        whole = text.count("if ") == len(re.findall(r"\bend\b", text)) if text.startswith("if ") else True
+        if balanced and whole and STATEMENT.match(text) and not HEAD.match(text):
+            yield "statement", begin, end, ""
+
+
+def faults_in(path, text):
+    """Every mechanical fault of a file, in the order of its text."""
+    plain = without_comments(text)
+    code = re.sub(STRING, lambda match: spaces(match.group()), plain)
+    names = functions_by_line(plain)
+    seen = {}
+    for kind, first, last, new in sorted(edits(plain, code), key=lambda edit: edit[1:]):
+        function = names[plain.count("\n", 0, first)]
+        begin, stop = plain.rfind("\n", 0, first) + 1, plain.index("\n", last)
+        shown = one_line(plain[begin:first] + new + plain[last:stop])
+        if kind == "statement":
+            shown = "no " + one_line(plain[first:last])
+        # Twice the same line in one function: told apart by their order.
+        key = (path, function, shown)
+        seen[key] = seen.get(key, 0) + 1
+        identity = ":".join((path, function, shown, str(seen[key])))
+        name = "l" + hashlib.sha256(identity.encode()).hexdigest()[:7]
+        yield Fault(name, kind, path, function, shown, first, last, new)

@@ -1,0 +1,302 @@
+// What the differential test cannot reach: the server's own clock, which jumps here, work beyond the bounds of one
+// step, pages of `inspect`, and servers that were replicas before.
+#include <limits>
+#include <set>
+
+#include "../eventually.hpp"
+#include "library_fixture.hpp"
+#include "server_clock.hpp"
+#include "stores/redis/inspect_pages.hpp"
+
+namespace baton::redis {
+namespace {
+
+using namespace protocol;
+using namespace std::chrono_literals;
+using library_tests::exclusive_claim;
+using library_tests::holder;
+using library_tests::Library;
+using library_tests::waiter;
+
+class LibraryBounds : public Library {
+protected:
+    void SetUp() override {
+        if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
+        start({.clock = &clock_});
+    }
+
+    std::string key(const std::string& name) { return prefix_of(space_) + name; }
+    instant server_time() {
+        const resp::value time = line_->ask({"TIME"});
+        return instant{std::chrono::seconds{std::stoll(time.items[0].text)} +
+                       std::chrono::microseconds{std::stoll(time.items[1].text)}};
+    }
+    /// Deadlines later than this.
+    std::int64_t deadlines_after(instant time) {
+        return line_->ask({"ZCOUNT", key("d"), "(" + std::to_string(time.time_since_epoch().count()), "(+inf"}).number;
+    }
+    void open_session(const session_id& session, std::chrono::milliseconds ttl = 10s) {
+        say(open{session, ttl, "label", 1, 0, {}}, session);
+    }
+    void wait_for_uptime(int seconds) {
+        ASSERT_TRUE(eventually([&] {
+            const std::string info = line_->ask({"INFO", "server"}).text;
+            const std::string field = "uptime_in_seconds:";
+            return std::stoi(info.substr(info.find(field) + field.size())) >= seconds;
+        }));
+    }
+    bool is_granted(const request_id& request, const std::string& name) {
+        const auto answer = say(enter{request, {exclusive_claim(name)}, {}}, request.session);
+        return std::holds_alternative<granted>(answer.events.at(0).what);
+    }
+
+    folder place_;
+    redis_tests::server_clock clock_{place_.path("clock")};
+};
+
+// ---- the clock
+
+TEST_F(LibraryBounds, RepliesTellTheServersTimeAlsoAtTheBeginningOfASecond) {
+    hello();
+    for (int i = 0; i < 20; ++i) {
+        const auto since_second = server_time().time_since_epoch() % 1s;
+        clock_.jump(std::chrono::duration_cast<std::chrono::microseconds>(1s - since_second));
+        const instant before = server_time();
+        const instant told = say(tick{}).head.at;
+        EXPECT_LE(before, told);
+        EXPECT_LE(told, server_time());
+    }
+}
+
+// Rule 5. Renewals are the only calls here, so they alone note the time.
+TEST_F(LibraryBounds, ARenewalNotesTheTimeEverySecond) {
+    hello();
+    open_session(holder);
+    for (int i = 0; i < 9; ++i) {
+        clock_.jump(2s);
+        say(renew{holder}, holder);
+    }
+    clock_.jump(-7'900ms);
+    const instant now = say(tick{}).head.at;
+    EXPECT_EQ(deadlines_after(now + 10s), 0) << "the deadline was 18 s ahead, more than the longest ttl";
+}
+
+// The first renewal after a step back cuts, too.
+TEST_F(LibraryBounds, ARenewalSeesThatTheClockWentBack) {
+    hello();
+    open_session(holder);
+    open_session(waiter);
+    clock_.jump(-1h);
+    const auto renewed = say(renew{waiter}, waiter);
+    EXPECT_EQ(deadlines_after(renewed.head.at + 10s), 0);
+}
+
+TEST_F(LibraryBounds, ManyDeadlinesAreCutInSeveralSteps) {
+    hello();
+    for (std::uint64_t i = 1; i <= 1'100; ++i) open_session({i, i});
+    clock_.jump(-1h);
+    std::int64_t left = 1'100;
+    for (int steps = 1; steps <= 3; ++steps) {
+        const instant now = say(tick{}).head.at;
+        const std::int64_t still = deadlines_after(now + 15s);
+        EXPECT_LT(still, left) << "step " << steps;
+        left = still;
+    }
+    EXPECT_EQ(left, 0);
+    EXPECT_TRUE(is_granted({{7, 7}, 1}, "a"));
+}
+
+// ---- the bounds of a step
+
+// More first claims that do not fit are looked at than one step looks at; those behind them fit.
+TEST_F(LibraryBounds, WhatIsBehindTheLooksOfOneStepIsAdmittedByTheNext) {
+    constexpr std::uint64_t unfit = 300;
+    constexpr std::uint64_t all = 340;
+    hello();
+    for (const session_id& session : {holder, waiter, session_id{3, 3}}) open_session(session);
+    std::vector<claim> one_each;
+    for (std::uint64_t i = 1; i <= all; ++i) {
+        const std::string name = "n" + std::to_string(i);
+        if (i <= unfit) say(enter{{holder, i}, {{name, claim_mode::permits, 1, 2}}, {}}, holder);
+        one_each.push_back({name, claim_mode::permits, 1, 2});
+    }
+    say(enter{{session_id{3, 3}, 1}, one_each, {}}, session_id{3, 3});
+    for (std::uint64_t i = 1; i <= all; ++i)
+        say(enter{{waiter, i}, {{"n" + std::to_string(i), claim_mode::permits, 2, 2}}, {}}, waiter);
+    const auto left = say(leave{{session_id{3, 3}, 1}, manner::clean}, session_id{3, 3});
+    ASSERT_TRUE(left.head.due);
+    EXPECT_LE(*left.head.due, left.head.at) << "the rest is owed";
+    say(tick{});
+    say(tick{});
+    for (const std::uint64_t i : {unfit + 1, all}) {
+        const enter again{{waiter, i}, {{"n" + std::to_string(i), claim_mode::permits, 2, 2}}, {}};
+        EXPECT_TRUE(std::holds_alternative<granted>(say(again, waiter).events.at(0).what)) << i;
+    }
+    EXPECT_EQ(line_->ask({"EXISTS", key("o")}).number, 0) << "nothing is owed any more";
+    EXPECT_GT(say(tick{}).head.due, left.head.at);
+}
+
+TEST_F(LibraryBounds, IdsOfEndedSessionsAreDroppedAfterTheLongestTtl) {
+    hello(false, 1'000ms);
+    constexpr std::uint64_t first = 150;
+    for (std::uint64_t i = 1; i <= first; ++i) say(protocol::close{{i, i}, closing::left}, {i, i});
+    clock_.jump(900ms);
+    say(protocol::close{{1'000, 1}, closing::left}, {1'000, 1});  // keeps the others from being dropped all together
+    clock_.jump(300ms);
+    say(protocol::close{{1'000, 2}, closing::left}, {1'000, 2});
+    EXPECT_EQ(line_->ask({"ZCARD", key("c")}).number, 52) << "up to 100 whose time is over";
+    say(protocol::close{{1'000, 3}, closing::left}, {1'000, 3});
+    EXPECT_EQ(line_->ask({"ZCARD", key("c")}).number, 3);
+}
+
+// ---- pages of inspect
+
+TEST_F(LibraryBounds, PagesOfANameShowEveryClaimOnce) {
+    hello();
+    open_session(holder);
+    constexpr std::uint64_t shared = 5;
+    constexpr std::uint64_t all = 9;
+    for (std::uint64_t i = 1; i <= all; ++i) {
+        const claim wanted = i <= shared ? claim{"a", claim_mode::shared, 0, 0} : exclusive_claim("a");
+        say(enter{{holder, i}, {wanted, exclusive_claim("of" + std::to_string(i))}, {}}, holder);
+    }
+    for (unsigned size = 1; size <= all + 1; ++size) {
+        SCOPED_TRACE(size);
+        inspect_pages pages;
+        std::string cursor = "0";
+        unsigned count = 0;
+        do {
+            cursor = pages.add(raw(name_page_call(space_, lineage_, "a", cursor, {size}))).value_or("no page");
+            ASSERT_LE(++count, all + 1);
+        } while (cursor != "0");
+        EXPECT_EQ(count, (all + size - 1) / size);
+        const snapshot state = pages.take();
+        ASSERT_EQ(state.requests.size(), all);
+        for (const request_view& request : state.requests) EXPECT_EQ(request.claims.size(), 2U);
+        EXPECT_EQ(state.sessions, 1U);
+    }
+}
+
+TEST_F(LibraryBounds, PagesOfASpaceShowEveryName) {
+    hello();
+    open_session(holder);
+    constexpr std::uint64_t all = 300;
+    for (std::uint64_t i = 1; i <= all; ++i)
+        say(enter{{holder, i}, {exclusive_claim((i % 3 == 0 ? "b" : "a") + std::to_string(i))}, {}}, holder);
+    const auto names_with = [this](const std::string& prefix, unsigned size, unsigned least_pages) {
+        inspect_pages pages;
+        std::string cursor = "0";
+        unsigned count = 0;
+        do {
+            cursor = pages.add(raw(space_page_call(space_, lineage_, prefix, cursor, {size}))).value_or("no page");
+            ++count;
+        } while (cursor != "0" && count < 1'000);
+        EXPECT_GE(count, least_pages);
+        std::set<std::string> names;
+        for (const resource_view& resource : pages.take().resources) names.insert(resource.name);
+        return names.size();
+    };
+    EXPECT_EQ(names_with("", 1'000, 1), all);
+    EXPECT_EQ(names_with("", 20, 5), all);
+    EXPECT_EQ(names_with("b", 20, 2), all / 3);
+    EXPECT_EQ(names_with("c", 20, 2), 0U);
+}
+
+// Names that a waiter asks for: who holds them, and how many wait.
+TEST_F(LibraryBounds, HoldersOfSeveralNamesAreShownWithoutTheirWaiters) {
+    open_both();
+    say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
+    say(enter{{holder, 2}, {{"b", claim_mode::shared, 0, 0}}, {}}, holder);
+    say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
+    const std::string lineage = line_->ask({"HGET", key("m"), ""}).text.substr(16, 16);
+    const resp::value page = raw({verb::inspect, {key("m")}, {lineage, "10", "wait", "0", "a", "b"}});
+    inspect_pages pages;
+    ASSERT_EQ(pages.add(page), "0") << page.text;
+    const snapshot state = pages.take();
+    ASSERT_EQ(state.resources.size(), 2U);
+    EXPECT_EQ(state.requests.size(), 2U);
+}
+
+// ---- numbers of more digits than any that the engine gives
+
+TEST_F(LibraryBounds, APresentedTicketOfTwentyDigitsIsRefused) {
+    hello();
+    const live_request wrong{1, {exclusive_claim("a")}, std::numeric_limits<serial>::max(), 0, {}, {}};
+    const auto answer = say(open{holder, 10s, "label", 1, 1, {wrong}}, holder);
+    EXPECT_EQ(std::get<refused>(answer.events.at(0).what).reason, refusal::bad_reclaim);
+}
+
+TEST_F(LibraryBounds, NumbersOfTooManyDigitsAreMalformed) {
+    open_both();
+    const std::string lineage = line_->ask({"HGET", key("m"), ""}).text.substr(16, 16);
+    for (const std::string claim : {"p12345678901:1:1:b", "p1:12345678901:1:b"}) {
+        const word_list arguments{lineage, "1000",  "00000000000000000002",           "1",
+                                  "w",     "label", "1:0:0:-:1:" + claim + "0:"};
+        const resp::value answer = raw({verb::open, {key("m"), key("s:") + to_bytes(holder)}, arguments});
+        EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << claim << ": " << answer.text;
+    }
+    for (const std::string cursor : {"x", "a", "b1", ""}) {
+        const resp::value answer = raw({verb::inspect, {key("m")}, {lineage, "10", "name", cursor, "a"}});
+        EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << cursor << ": " << answer.text;
+    }
+}
+
+// ---- hello
+
+TEST_F(LibraryBounds, HelloTakesALongestTtlOfUpToEightDigits) {
+    EXPECT_NE(hello(false, 24h).lineage, 0U);
+    space_ = "another";
+    const resp::value answer = raw(hello_call(space_, {100'000'000ms, 0ms, false}));
+    EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << answer.text;
+}
+
+// A list would be searched from its beginning by every renewal.
+TEST_F(LibraryBounds, HelloMakesDeadlinesASkipList) {
+    hello();
+    EXPECT_EQ(line_->ask({"OBJECT", "ENCODING", key("d")}).text, "skiplist");
+}
+
+// A former primary may have granted what it did not send here in time.
+TEST_F(LibraryBounds, HelloPausesAFreshSpaceOnAReplicaThatWasPromoted) {
+    redis_tests::private_server primary{{.tcp = true, .settings = {"--repl-diskless-sync-delay", "0"}}};
+    line_->ask({"REPLICAOF", "127.0.0.1", std::to_string(primary.tcp().port)});
+    ASSERT_TRUE(eventually([&] {
+        return line_->ask({"INFO", "replication"}).text.find("master_link_status:up") != std::string::npos;
+    }));
+    line_->ask({"REPLICAOF", "NO", "ONE"});
+    load();
+    wait_for_uptime(2);
+    const reply_head head = hello(true, 100ms);
+    EXPECT_GT(head.paused_until, head.at);
+}
+
+// Without its head the space is one that lost data, however old the server is.
+TEST_F(LibraryBounds, HelloPausesASpaceWithoutAHead) {
+    wait_for_uptime(2);
+    const reply_head before = hello(true, 100ms);
+    EXPECT_LE(before.paused_until, before.at) << "this server is old enough";
+    line_->ask({"DEL", key("m")});
+    const reply_head after = hello(true, 100ms);
+    EXPECT_EQ(after.paused_until - after.at, 100ms + 2s);
+    EXPECT_GT(after.lineage, before.lineage);
+}
+
+TEST_F(LibraryBounds, HelloDrawsALargerLineageAlsoIfTheClockWentBack) {
+    const reply_head before = hello();
+    clock_.jump(-1h);
+    line_->ask({"HSET", key("i"), "replid", std::string(40, '0')});
+    EXPECT_GT(hello().lineage, before.lineage);
+}
+
+TEST_F(LibraryBounds, ADamagedHeadIsNamed) {
+    open_both();
+    const std::string head = line_->ask({"HGET", key("m"), ""}).text;
+    for (const std::string& damaged : {head + "0", head.substr(0, 79), std::string(80, 'x'), std::string{"x"}}) {
+        line_->ask({"HSET", key("m"), "", damaged});
+        const resp::value answer = raw(call_of(space_, lineage_, tick{}));
+        EXPECT_TRUE(answer.text.starts_with("BATONHEAD")) << damaged << ": " << answer.text;
+    }
+}
+
+}  // namespace
+}  // namespace baton::redis
