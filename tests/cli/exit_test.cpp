@@ -84,7 +84,8 @@ TEST_F(Exit, Is64ForWrongUsageAndSaysWhatIsAllowed) {
 /// Verbs and options that are not in --help are for the program itself.
 TEST_F(Exit, HiddenVerbsAndOptionsAreNotAmongThoseAllowed) {
     EXPECT_EQ(code_of(baton({"frobnicate"})), 64);
-    EXPECT_NE(last_->err().find("allowed: run ls why revoke mend resize agent bench functions --help"), std::string::npos)
+    EXPECT_NE(last_->err().find("allowed: run ls why revoke mend resize agent bench functions --help"),
+              std::string::npos)
         << last_->err();
     EXPECT_EQ(code_of(baton({"agent", "--frobnicate"})), 64);
     EXPECT_NE(last_->err().find(" --foreground"), std::string::npos) << last_->err();

@@ -5,6 +5,7 @@
 
 #include "../eventually.hpp"
 #include "library_fixture.hpp"
+#include "protocol/wait_graph.hpp"
 #include "server_clock.hpp"
 #include "stores/redis/inspect_pages.hpp"
 
@@ -203,18 +204,29 @@ TEST_F(LibraryBounds, PagesOfASpaceShowEveryName) {
 }
 
 // Names that a waiter asks for: who holds them, and how many wait.
-TEST_F(LibraryBounds, HoldersOfSeveralNamesAreShownWithoutTheirWaiters) {
+TEST_F(LibraryBounds, AWaitingLineSeesHoldersTheClaimAheadAndItsPlace) {
     open_both();
+    const session_id third{3, 3};
+    say(open{third, 10s, "third", 1, 0, {}}, third);
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
     say(enter{{holder, 2}, {{"b", claim_mode::shared, 0, 0}}, {}}, holder);
-    say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
-    const std::string lineage = line_->ask({"HGET", key("m"), ""}).text.substr(16, 16);
-    const resp::value page = raw({verb::inspect, {key("m")}, {lineage, "10", "wait", "0", "a", "b"}});
+    for (std::uint64_t number = 1; number <= 3; ++number)
+        say(enter{{waiter, number}, {exclusive_claim("a")}, {}}, waiter);
+    say(enter{{third, 1}, {exclusive_claim("a"), exclusive_claim("b")}, {}}, third);
+    const std::vector<std::uint64_t> numbers{1, 7};  // there is no 7
+    const resp::value page = raw(wait_page_call(space_, lineage_, third, numbers, page_size{16}));
     inspect_pages pages;
-    ASSERT_EQ(pages.add(page), "0") << page.text;
-    const snapshot state = pages.take();
+    std::vector<shown_wait> waits;
+    ASSERT_EQ(pages.add(page, &waits), "0") << page.text;
+    snapshot state = pages.take();
+    protocol::explain(state);
+    correct(state, waits);
     ASSERT_EQ(state.resources.size(), 2U);
-    EXPECT_EQ(state.requests.size(), 2U);
+    EXPECT_EQ(state.resources[0].queue.size(), 2U) << "the claim ahead, and its own";
+    EXPECT_EQ(state.requests.size(), 4U) << "two holders, one that waits ahead, and its own";
+    EXPECT_EQ(state.requests.back().place, 4U);
+    ASSERT_EQ(state.requests.back().blockers.size(), 3U);
+    EXPECT_TRUE(state.requests.back().blockers[0].hard);
 }
 
 // ---- numbers of more digits than any that the engine gives
@@ -230,7 +242,7 @@ TEST_F(LibraryBounds, NumbersOfTooManyDigitsAreMalformed) {
     open_both();
     const std::string lineage = line_->ask({"HGET", key("m"), ""}).text.substr(16, 16);
     for (const std::string claim : {"p12345678901:1:1:b", "p1:12345678901:1:b"}) {
-        const word_list arguments{lineage, "1000",  "00000000000000000002",           "1",
+        const word_list arguments{lineage, "1000",  "00000000000000000002",     "1",
                                   "w",     "label", "1:0:0:-:1:" + claim + "0:"};
         const resp::value answer = raw({verb::open, {key("m"), key("s:") + to_bytes(holder)}, arguments});
         EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << claim << ": " << answer.text;

@@ -56,9 +56,7 @@ protected:
         line_ = std::make_unique<server_line>(server_->at().path);
         load();
     }
-    void load() {
-        ASSERT_EQ(line_->ask({"FUNCTION", "LOAD", "REPLACE", library_text()}).text, server_library().name);
-    }
+    void load() { ASSERT_EQ(line_->ask({"FUNCTION", "LOAD", "REPLACE", library_text()}).text, server_library().name); }
 
     resp::value raw(const function_call& call) {
         std::string out;

@@ -1,5 +1,5 @@
-// Plans that stay near boundaries: the last permit, the last slot of a byte, the budget of a step, a counter ahead of the
-// clock, a clock that goes back, ends that are due at this moment.
+// Plans that stay near boundaries: the last permit, the last slot of a byte, the budget of a step, a counter ahead of
+// the clock, a clock that goes back, ends that are due at this moment.
 #include "kept_plans.hpp"
 #include "plan_words.hpp"
 
@@ -37,7 +37,7 @@ plan scattered_slots(std::optional<std::uint32_t> budget) {
     for (std::uint64_t which = 18; which <= 23; ++which) give_back(which);
     give_back_all({30, 27, 3, 5, 7});
     take(24);  // 31: all
-    take(1);  // 32 waits
+    take(1);   // 32 waits
     give_back(31);
     take(7, 8);  // 33: beside 32
     take(1, 8);  // 34 waits
@@ -332,8 +332,14 @@ std::vector<kept_plan> boundary_plans() {
         all.push_back({"permits are presented", slots_presented({from})});
         all.push_back({"permits are presented", slots_presented({from, from + 1, from + 2})});
     }
-    for (const std::vector<slot>& slots : std::vector<std::vector<slot>>{
-             {0, 2, 6}, {0, 2, 5, 6}, {1, 3}, {0, 1, 6, 7, 9, 10, 11}, {2, 0}, {0, 2, 2}, {0, 6, 65'536}, {0, 6, 65'535}})
+    for (const std::vector<slot>& slots : std::vector<std::vector<slot>>{{0, 2, 6},
+                                                                         {0, 2, 5, 6},
+                                                                         {1, 3},
+                                                                         {0, 1, 6, 7, 9, 10, 11},
+                                                                         {2, 0},
+                                                                         {0, 2, 2},
+                                                                         {0, 6, 65'536},
+                                                                         {0, 6, 65'535}})
         all.push_back({"permits are presented", slots_presented(slots)});
     for (int twice = 0; twice < 2; ++twice) {
         all.push_back({"viewers watch until a pause", watched_until_a_pause(3500ms)});
