@@ -87,6 +87,10 @@ void engine::admit(claim_record& claim, std::vector<slot> slots) {
     resource.admitted.emplace_hint(resource.admitted.end(), request.ticket, &claim);
     ++resource.modes[index_of(claim.mode)];
     resource.used += claim.permits;
+    if (claim.mode == claim_mode::exclusive && resource.owed != nullptr) {  // restored in front of waiters
+        owed_.erase(resource.owed);
+        resource.owed = nullptr;
+    }
     --request.unadmitted;
     if (request.held()) return;  // restored
     ++resource.reserved;

@@ -145,6 +145,7 @@ local function admit(step, claim, slots, bitmap)
     claim.admitted, claim.slots = true, slots
     if mode == 'x' then
         resource.holder, resource.number, resource.fence = request.session.id, request.number, request.fence
+        resource.look, resource.looked = nil, true  -- behind it nothing is owed
     else
         call('ZADD', admitted_of(step, resource), request.ticket, member_of(claim))
         if mode == 's' then
