@@ -229,6 +229,27 @@ TEST_F(LibraryBounds, AWaitingLineSeesHoldersTheClaimAheadAndItsPlace) {
     EXPECT_TRUE(state.requests.back().blockers[0].hard);
 }
 
+// A request that is restored under its number leaves the index of numbers and joins it again.
+TEST_F(LibraryBounds, ASessionWithAnIndexKeepsItWhenItsRequestsAreRestored) {
+    hello();
+    say(open{holder, 10s, "holder", 1, 0, {}}, holder);
+    open again{holder, 10s, "holder", 2, 100, {}, true};
+    for (std::uint64_t number = 1; number <= 100; ++number) {
+        const std::vector<claim> claims{exclusive_claim("name-" + std::to_string(number))};
+        const auto answer = say(enter{{holder, number}, claims, {}}, holder);
+        const auto& grant = std::get<granted>(answer.events.at(0).what);
+        again.live.push_back({number, claims, grant.ticket, grant.fence, {}, {}});
+    }
+    const auto before = std::get<alive>(say(renew{holder}, holder).events.at(0).what);
+    say(pause{before.deadline});
+    say(again, holder);
+    const auto after = std::get<alive>(say(renew{holder}, holder).events.at(0).what);
+    EXPECT_EQ(after.count, 100U);
+    EXPECT_EQ(after.digest, before.digest);
+    const auto pages = say(protocol::list{holder, 0}, holder);
+    EXPECT_EQ(std::get<listed>(pages.events.at(0).what).requests.size(), 100U);
+}
+
 // ---- numbers of more digits than any that the engine gives
 
 TEST_F(LibraryBounds, APresentedTicketOfTwentyDigitsIsRefused) {

@@ -344,16 +344,6 @@ local function touch(request)
     if request.revoked or not is_simple(request) then request.dirty = true end
 end
 
-local function add_request(step, session, number, ticket, claims)
-    local request = new_request(session, number, ticket, claims)
-    for i = 1, #claims do claims[i].resource = claims[i].resource or resource_of(step, claims[i].name) end
-    request.dirty = true
-    session.requests[number] = request
-    session.added, session.counted = session.added + 1, true
-    session.digest_change = session.digest_change + digest_of(number, none)
-    if session.indexed then call('ZADD', numbers_of_place(step, session), number, number) end
-    return request
-end
 -- Nothing of the request remains stored, once the session's dropped requests are deleted together.
 local function drop_request(request)
     local session, number = request.session, request.number
@@ -371,6 +361,17 @@ local function delete_dropped(step, session)
         call('HDEL', session.place, unpack(dropped, from, upto))
         if session.indexed then call('ZREM', numbers_of_place(step, session), unpack(dropped, from, upto)) end
     end
+end
+local function add_request(step, session, number, ticket, claims)
+    delete_dropped(step, session)  -- it may have been dropped under the same number
+    local request = new_request(session, number, ticket, claims)
+    for i = 1, #claims do claims[i].resource = claims[i].resource or resource_of(step, claims[i].name) end
+    request.dirty = true
+    session.requests[number] = request
+    session.added, session.counted = session.added + 1, true
+    session.digest_change = session.digest_change + digest_of(number, none)
+    if session.indexed then call('ZADD', numbers_of_place(step, session), number, number) end
+    return request
 end
 
 -- ---- the numbers of a session's requests above `lowest`, in their order, at most `most`
