@@ -128,8 +128,8 @@ class asio_operation final : public asio_wait,
                              public std::enable_shared_from_this<asio_operation<Handler, Results...>> {
 public:
     explicit asio_operation(Handler handler)
-        : work_{asio::get_associated_executor(handler)},
-          waits_{asio_waits_of(work_.get_executor())},
+        : work_{std::in_place, asio::get_associated_executor(handler)},
+          waits_{asio_waits_of(work_->get_executor())},
           handler_{std::move(handler)} {}
 
     template <typename Begin> void start(Begin begin) {
@@ -158,13 +158,15 @@ private:
         const std::lock_guard lock{waits_->mutex};
         if (waits_->closed) return;  // the context has gone, and `drop` has the rest; a lease releases itself
         waits_->waiting.erase(place_);
-        asio::post(work_.get_executor(),
+        asio::post(work_->get_executor(),
                    asio_completion<Handler, Results...>{std::move(*handler_), {asio_error(std::move(results))...}});
         handler_.reset();
         work_.reset();
     }
 
-    asio::executor_work_guard<asio::associated_executor_t<Handler>> work_;
+    // Destroyed under the mutex, while the context is there: the last owner of this operation may be a callback thread
+    // that ends later than the context, and an executor may not.
+    std::optional<asio::executor_work_guard<asio::associated_executor_t<Handler>>> work_;
     std::shared_ptr<asio_waits> waits_;
     std::optional<Handler> handler_;
     std::stop_source stop_;
