@@ -1,10 +1,10 @@
-#include <algorithm>
-#include <cmath>
 // What Baton's calls cost inside of a real server, as paired ratios. The floor is `cad`, the compare-and-delete script
 // that ends the classic lock; that of `leave` is a script of the same Redis commands without any rules. Exits 1 if a
 // target is missed.
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -27,22 +27,24 @@ constexpr std::size_t sessions = 400;  // that call in turn, so that each holds 
 
 /// The Redis commands of `leave` for the only claimant of one exclusive name (src/stores/redis/lua/verbs/leave.lua,
 /// form X). The benchmark checks that they are the same commands, so a change of the layout has to change them here.
-/// KEYS and ARGV are those of `bare_leave_words`.
+/// ARGV are those of `bare_leave_words`.
 constexpr std::string_view bare_leave = R"lua(
-local call = redis.call
+local call, key = redis.call, KEYS[1]
 call('TIME')
-call('HMGET', KEYS[2], ARGV[1], 'h')
-call('HMGET', KEYS[1], '', ARGV[2])
-call('HDEL', KEYS[2], ARGV[1])
-call('HINCRBY', KEYS[2], 'd', '-1234567890')
-return call('HDEL', KEYS[1], ARGV[2])
+call('HMGET', key, '', ARGV[1], ARGV[2])
+call('HGET', key, ARGV[3])
+call('HDEL', key, ARGV[3], ARGV[2])
+return call('HSET', key, ARGV[1], ARGV[4])
 )lua";
 
-std::vector<std::string> bare_leave_words(const std::string& digest, const request_id& request,
-                                          const std::string& name) {
-    const std::string prefix = redis::prefix_of(redis_space::name);
-    const std::string session = prefix + "s:" + redis::to_bytes(request.session);
-    return {"EVALSHA", digest, "2", prefix + "m", session, std::to_string(request.number), name};
+/// `record` is the session's record without the request.
+std::vector<std::string> bare_leave_words(const std::string& digest, const request_id& request, const std::string& name,
+                                          const std::string& record) {
+    const std::string session = redis::to_bytes(request.session);
+    std::string number = std::to_string(request.number);
+    number.insert(0, 16 - number.size(), '0');
+    return {"EVALSHA",  digest, "1", redis::prefix_of(redis_space::name) + "m", "x" + session, "x" + session + number,
+            "n" + name, record};
 }
 
 /// Requests that are entered and left again, and the floors beside them.
@@ -60,6 +62,11 @@ public:
         }
         space_.run();
         entered_.clear();
+        for (std::size_t i = 0; i < sessions; ++i)
+            records_.push_back(
+                space_.line()
+                    .ask({"HGET", redis::prefix_of(redis_space::name) + "m", "x" + redis::to_bytes(id_of(i))})
+                    .text);
     }
 
     [[nodiscard]] redis_space& space() { return space_; }
@@ -79,8 +86,10 @@ public:
     /// The same by the bare commands: each holds one exclusive name, that of its place in the list.
     void leave_bare(std::size_t count) {
         std::size_t place = 0;
-        for (const request_id& request : take(count))
-            space_.add_words(bare_leave_words(bare_leave_digest_, request, name_of(place++)));
+        for (const request_id& request : take(count)) {
+            space_.add_words(bare_leave_words(bare_leave_digest_, request, name_of(place), records_[place % sessions]));
+            ++place;
+        }
     }
 
     double cad_cost() {
@@ -104,6 +113,7 @@ private:
     redis_space space_;
     std::string cad_digest_;
     std::string bare_leave_digest_;
+    std::vector<std::string> records_;  // of the sessions, as they are when nothing is played
     std::vector<request_id> entered_;
 };
 

@@ -1,9 +1,11 @@
--- For tests: how many ended ids are kept, the budget and the time are the last arguments, renewals note every time, and
--- small sessions have an index.
-local noted_every = 0
-local index_from, index_until = 8, 6
+-- For tests: how many ended ids are kept, the budget and the time are the last arguments, renewals note every time,
+-- small sessions have an index, and few holders stand in the text of their resource.
+local index_from, index_until = 3, 1
+local most_listed = 2
+local short_paths = true
 local function budget_of(args) return args.budget end
 local function ended_kept_of(args) return args.ended_kept end
+local function is_noted(now, noted) return now == noted end
 local function clock(args)
     if not call then bind() end
     local now = table.remove(args)

@@ -156,10 +156,11 @@ private:
             if (auto wrong = sim::difference(seen, *found.watched)) return "on the viewers' channel " + *wrong;
         }
         if (auto wrong = wrong_head(found.reply.head, at)) return wrong;
+        if (!found.state) return {};
         snapshot state = inspect(*engine_, {}, at);
         put_in_order(state);
-        put_in_order(found.state);
-        if (auto wrong = sim::difference(state, found.state)) return wrong;
+        put_in_order(*found.state);
+        if (auto wrong = sim::difference(state, *found.state)) return wrong;
         return wrong_place(found.reply, state, sender);
     }
 

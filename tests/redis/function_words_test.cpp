@@ -27,44 +27,50 @@ template <typename What> What only(const std::string& events) {
     return std::get<What>(answer->events[0].what);
 }
 
-TEST(FunctionCall, NamesTheKeysOfTheSpaceAndTheSession) {
+const std::string id{"\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"};
+
+TEST(FunctionCall, NamesTheSpaceAsTheKeyAndTheSessionAsAnArgument) {
     const function_call call = called(renew{someone});
-    const std::string id{"\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"};
-    EXPECT_EQ(call.keys, (words{"baton:{space}:m", "baton:{space}:s:" + id}));
-    EXPECT_EQ(call.arguments, (words{"0000000000000007"}));
+    EXPECT_EQ(call.keys, (words{"baton:{space}:m"}));
+    EXPECT_EQ(call.arguments, (words{"0000000000000007", id}));
     EXPECT_EQ(wake_channel("space", someone), "baton:{space}:wake:" + id);
-    EXPECT_EQ(called(tick{}).keys, (words{"baton:{space}:m"}));
+    EXPECT_EQ(called(tick{}).arguments, (words{"0000000000000007"}));
 }
 
-TEST(FunctionCall, SaysOneExclusiveClaimShortly) {
+TEST(FunctionCall, NamesARequestByItsSessionAndNumber) {
+    const std::string request = "x" + id + "0000000000000012";
+    EXPECT_EQ(called(leave{{someone, 12}, manner::keep}).arguments, (words{"0000000000000007", request, "k"}));
+    const std::uint64_t large = 12'345'678'901'234'567;  // which is refused
+    EXPECT_EQ(called(leave{{someone, large}, manner::clean}).arguments,
+              (words{"0000000000000007", "x" + id + "12345678901234567"}));
+}
+
+TEST(FunctionCall, WritesClaimsWithoutNumbersAsLetterAndName) {
+    const std::string request = "x" + id + "0000000000000012";
     const enter one{{someone, 12}, {{"name", claim_mode::exclusive, 0, 0}}, {}};
-    EXPECT_EQ(called(one).arguments, (words{"0000000000000007", "12", "name"}));
-    const enter two{{someone, 12}, {{"a", claim_mode::exclusive, 0, 0}, {"b", claim_mode::exclusive, 0, 0}}, {}};
-    EXPECT_EQ(called(two).arguments, (words{"0000000000000007", "12", "", "x", "a", "b"}));
+    EXPECT_EQ(called(one).arguments, (words{"0000000000000007", request, "nname"}));
+    const enter two{{someone, 12}, {{"", claim_mode::exclusive, 0, 0}, {"b", claim_mode::shared, 0, 0}}, {}};
+    EXPECT_EQ(called(two).arguments, (words{"0000000000000007", request, "n", "sb"}));
 }
 
-TEST(FunctionCall, SaysModesAndOptionsInFull) {
+TEST(FunctionCall, WritesOptionsAndPermitsInFull) {
+    const std::string request = "x" + id + "0000000000000012";
     const enter asked{{someone, 12},
-                      {{"a:1", claim_mode::shared, 0, 0}, {"b", claim_mode::permits, 2, 8}},
+                      {{"a:1", claim_mode::shared, 1, 0}, {"b", claim_mode::permits, 2, 8}},
                       {true, duration{1'500}, 3}};
-    EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", "12", "", "1:1500:3", "s0:0:a:1", "p2:8:b"}));
-}
-
-TEST(FunctionCall, AnEmptyNameIsNotTakenForAnotherForm) {
-    const enter asked{{someone, 12}, {{"", claim_mode::exclusive, 0, 0}}, {}};
-    EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", "12", "", "x", ""}));
+    EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", request, "1:1500:3", "S1:0:a:1", "p2:8:b"}));
 }
 
 TEST(FunctionCall, SendsNoMoreClaimsThanAreNeededToBeRefused) {
     enter asked{{someone, 12}, std::vector<claim>(5'000, claim{"a", claim_mode::shared, 0, 0}), {}};
-    EXPECT_EQ(called(asked).arguments.size(), 4 + bounds::claims + 1);
+    EXPECT_EQ(called(asked).arguments.size(), 2 + bounds::claims + 1);
 }
 
 TEST(FunctionCall, ListsLiveRequestsAsOneArgumentEach) {
     const open asked{someone, std::chrono::milliseconds{5'000},
                      "label", 3,
                      9,       {{4, {{"gpu", claim_mode::permits, 3, 8}}, 11, 12, {{"gpu", {0, 1, 5}}}, duration{77}}}};
-    EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", "5000", "00000000000000000003", "9", "w", "label",
+    EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", id, "5000", "00000000000000000003", "9", "w", "label",
                                               "4:11:12:77:1:p3:8:3:gpu1:3:gpu2:0:1:5:5:"}));
 }
 
@@ -94,7 +100,7 @@ TEST(FunctionCall, EscapesThePrefixInItsPattern) {
 
 TEST(FunctionCall, AsksForThePlacesOfWaitingRequests) {
     EXPECT_EQ(renew_call("space", 7, renew{someone}, std::array<std::uint64_t, 2>{4, 9}).arguments,
-              (words{"0000000000000007", "4", "9"}));
+              (words{"0000000000000007", id, "4", "9"}));
 }
 
 TEST(FunctionReply, BeginsWithTimeNextLookLineageAndPause) {
@@ -111,6 +117,16 @@ TEST(FunctionReply, BeginsWithTimeNextLookLineageAndPause) {
         {});
     ASSERT_TRUE(never);
     EXPECT_FALSE(never->head.due);
+}
+
+TEST(FunctionReply, ComputesCountAndDigestOfAListOfLiveRequests) {
+    const std::string deadline = "0000000000000099";
+    EXPECT_EQ(only<alive>("A" + deadline + "+:"), (alive{someone, instant{duration{99}}, 0, 0, true}));
+    const std::uint64_t digest = request_digest(4, 0, std::uint64_t{0}) + request_digest(5, 12, std::uint64_t{0});
+    EXPECT_EQ(only<alive>("A" + deadline + "-" + "00000000000000040000000000000000" +
+                          "00000000000000050000000000000012" + ":"),
+              (alive{someone, instant{duration{99}}, 2, digest, false}));
+    EXPECT_FALSE(read("A" + deadline + "+0000000000000004"));
 }
 
 TEST(FunctionReply, ReadsEveryEvent) {
@@ -130,7 +146,8 @@ TEST(FunctionReply, ReadsEveryEvent) {
     EXPECT_EQ(only<ended>("e4:l" + fence), (ended{{someone, 4}, end_reason::left, 12}));
     EXPECT_EQ(only<session_lost>("l"), (session_lost{someone}));
     EXPECT_EQ(only<alive>("a" + fence + "-2:77:"), (alive{someone, instant{duration{12}}, 2, 77, false}));
-    EXPECT_EQ(only<listed>("t3:+2:4:" + ticket + fence + "!" + fence + "9:" + ticket + fence + "-"),
+    EXPECT_EQ(only<listed>("t3:+2:0000000000000004" + ticket + fence + "!" + fence + "0000000000000009" + ticket +
+                           fence + "-"),
               (listed{someone, 3, {{4, 11, 12, instant{duration{12}}}, {9, 11, 12, {}}}, true}));
     EXPECT_EQ(only<closed>("c"), (closed{someone}));
     EXPECT_EQ(only<revoking>("v4:" + fence + "4:note"), (revoking{{someone, 4}, "note", instant{duration{12}}}));

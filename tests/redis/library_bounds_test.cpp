@@ -263,9 +263,9 @@ TEST_F(LibraryBounds, NumbersOfTooManyDigitsAreMalformed) {
     open_both();
     const std::string lineage = line_->ask({"HGET", key("m"), ""}).text.substr(16, 16);
     for (const std::string claim : {"p12345678901:1:1:b", "p1:12345678901:1:b"}) {
-        const word_list arguments{lineage, "1000",  "00000000000000000002",     "1",
-                                  "w",     "label", "1:0:0:-:1:" + claim + "0:"};
-        const resp::value answer = raw({verb::open, {key("m"), key("s:") + to_bytes(holder)}, arguments});
+        const word_list arguments{lineage, to_bytes(holder),           "1000", "00000000000000000002", "1", "w",
+                                  "label", "1:0:0:-:1:" + claim + "0:"};
+        const resp::value answer = raw({verb::open, {key("m")}, arguments});
         EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << claim << ": " << answer.text;
     }
     for (const std::string cursor : {"x", "a", "b1", ""}) {

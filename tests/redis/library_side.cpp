@@ -86,9 +86,12 @@ library_side::outcome library_side::apply(const core::command& command, core::in
     add_time(call, at);
     std::string out;
     encode(out, call, library_);
-    function_call page = space_page_call(space_, lineage_, "", "0", everything);
-    add_time(page, at);
-    encode(out, page, library_);
+    const bool looks = ++applied_ % look_every_ == 0;
+    if (looks) {
+        function_call page = space_page_call(space_, lineage_, "", "0", everything);
+        add_time(page, at);
+        encode(out, page, library_);
+    }
     commands_.send(out);
     const resp::value answer = commands_.answer();
     if (auto decoded = decode_reply(answer.text, sender); decoded && answer.kind == resp::kind::bulk) {
@@ -96,7 +99,7 @@ library_side::outcome library_side::apply(const core::command& command, core::in
         outcome.reply = std::move(*decoded);
     } else
         outcome.error = std::string{name_of(call.verb)} + ": " + answer.text;
-    look(outcome);
+    if (looks) look(outcome);
     take_notices(outcome);
     return outcome;
 }
@@ -106,7 +109,7 @@ void library_side::look(outcome& outcome) {
     const resp::value page = commands_.answer();
     if (pages.add(page) != "0" && outcome.error.empty()) outcome.error = "inspect: " + page.text;
     outcome.state = pages.take();
-    protocol::explain(outcome.state);
+    protocol::explain(*outcome.state);
 }
 
 void library_side::take_notices(outcome& outcome) {

@@ -31,9 +31,12 @@ public:
         function_reply reply;
         std::map<core::session_id, std::vector<core::event>> notices;
         std::optional<std::vector<core::event>> watched;  // while somebody watches
-        snapshot state;
+        std::optional<snapshot> state;                    // if it was asked for
     };
     outcome apply(const core::command& command, core::instant at);
+
+    /// `apply` asks for the state after every so many commands only: reading it costs most of a command's time.
+    void look_every(std::uint64_t commands) { look_every_ = commands; }
 
     /// Keys other than the fixed ones, and fields of `m` other than the head.
     [[nodiscard]] std::vector<std::string> remains();
@@ -50,6 +53,8 @@ private:
     server_line notices_;
     core::engine_options options_;
     std::map<core::session_id, waiting_requests> waiting_;
+    std::uint64_t look_every_ = 1;
+    std::uint64_t applied_ = 0;
     bool watches_ = false;
     std::optional<core::instant> watched_until_;
     baton::lineage lineage_ = 0;

@@ -67,7 +67,7 @@ public:
     void forget() { lineage_ = 0; }
     std::uint64_t below(std::uint64_t bound) { return dice_() % bound; }
     [[nodiscard]] const std::string& space() const { return space_; }
-    [[nodiscard]] std::string session_key() { return "s:" + to_bytes(any_session().id); }
+    [[nodiscard]] std::string session_field() { return "x" + to_bytes(any_session().id); }
 
 private:
     struct session {
@@ -269,14 +269,13 @@ public:
 private:
     void spoil(side& at) {
         const std::string prefix = prefix_of(spoilt_.space());
-        const std::vector<std::string> keys{"q:a", "q:b", "a:c", "marks", "limits", "t",  "c",
-                                            "o",   "e",   "d",   "i",     "s:",     "w:b"};
-        std::string key = keys[spoilt_.below(keys.size())];
-        if (key == "s:") key = spoilt_.session_key();
-        if (spoilt_.below(5) == 0)
-            at.ask({"HSET", prefix + "m", "a", "nonsense"});
+        const std::vector<std::string> keys{"q:a", "q:b", "a:c", "marks", "limits", "t",
+                                            "c",   "o",   "e",   "d",     "i",      "w:b"};
+        const std::vector<std::string> fields{"na", "nb", spoilt_.session_field()};
+        if (spoilt_.below(3) == 0)
+            at.ask({"HSET", prefix + "m", fields[spoilt_.below(fields.size())], "nonsense"});
         else
-            at.ask({"SET", prefix + key, "nonsense"});
+            at.ask({"SET", prefix + keys[spoilt_.below(keys.size())], "nonsense"});
     }
     void heal(side& at) {
         for (const resp::value& key : at.ask({"KEYS", prefix_of(spoilt_.space()) + "*"}).items)

@@ -15,6 +15,8 @@ constexpr std::size_t claims_sent = bounds::claims + 1;
 /// With leading zeros, all numbers of a kind are of one length.
 template <std::size_t Width> class padded {
 public:
+    static constexpr std::uint64_t end = 10'000'000'000'000'000U;  // of 16 digits
+
     explicit padded(std::uint64_t number) {
         for (auto at = digits_.rbegin(); at != digits_.rend(); ++at, number /= 10)
             *at = static_cast<char>('0' + number % 10);
@@ -98,37 +100,39 @@ std::string text_of(const live_request& live) {
     return out;
 }
 
-bool is_plain_exclusive(const claim& claim) {
-    return claim.mode == claim_mode::exclusive && claim.permits == 0 && claim.limit == 0;
+/// A claim without numbers is a letter and the name; that of an exclusive claim is also the field of its resource. With
+/// numbers, the letter of a mode that has none is a capital.
+void add_claim(word_list& out, const claim& claim) {
+    if (claim.mode != claim_mode::permits && claim.permits == 0 && claim.limit == 0)
+        return out.add({claim.mode == claim_mode::exclusive ? "n" : "s", claim.resource});
+    std::string start;
+    put_mode(start, claim);
+    if (claim.mode != claim_mode::permits) start[0] = claim.mode == claim_mode::exclusive ? 'X' : 'S';
+    out.add({start, claim.resource});
 }
 
-void add_claims(word_list& out, const enter& command) {
-    const auto& [nowait, hold, bound] = command.options;
-    const bool plain = !nowait && !hold && !bound && !command.claims.empty() &&
-                       std::ranges::all_of(command.claims, is_plain_exclusive);
-    const auto& claims = command.claims;
-    if (plain && claims.size() == 1 && !claims[0].resource.empty()) return out.add(claims[0].resource);
-    out.add("");
-    const std::size_t count = std::min(claims.size(), claims_sent);
-    if (plain) {
-        out.add("x");
-        for (std::size_t i = 0; i < count; ++i) out.add(claims[i].resource);
-        return;
-    }
+void add_options(word_list& out, const enter_options& options) {
+    const auto& [nowait, hold, bound] = options;
+    if (!nowait && !hold && !bound) return;
     out.add(
         {nowait ? "1:" : "0:", hold ? std::to_string(hold->count()) : "", ":", bound ? std::to_string(*bound) : ""});
-    for (std::size_t i = 0; i < count; ++i) {
-        std::string mode;
-        put_mode(mode, claims[i]);
-        out.add({mode, claims[i].resource});
-    }
 }
 
 /// Each gives the verb and adds what follows the lineage.
 struct writer_of_arguments {
     word_list& out;
 
+    void add(const session_id& session) const { out.add(text(bytes_of(session))); }
+    void add(const request_id& request) const {
+        const std::array<char, 16> session = bytes_of(request.session);
+        if (request.number < padded<16>::end)
+            out.add({"x", text(session), padded<16>{request.number}});
+        else  // which is refused
+            out.add({"x", text(session), std::to_string(request.number)});
+    }
+
     verb operator()(const open& command) const {
+        add(command.session);
         out.add(command.ttl.count());
         out.add(padded<20>{command.link});
         out.add(command.highest);
@@ -138,22 +142,29 @@ struct writer_of_arguments {
         return verb::open;
     }
     verb operator()(const enter& command) const {
-        out.add(command.request.number);
-        add_claims(out, command);
+        add(command.request);
+        add_options(out, command.options);
+        const std::size_t count = std::min(command.claims.size(), claims_sent);
+        for (std::size_t i = 0; i < count; ++i) add_claim(out, command.claims[i]);
         return verb::enter;
     }
     verb operator()(const leave& command) const {
-        out.add(command.request.number);
+        add(command.request);
         if (command.manner == manner::keep) out.add("k");
         if (command.manner == manner::unclean) out.add("u");
         return verb::leave;
     }
-    verb operator()(const renew&) const { return verb::renew; }
+    verb operator()(const renew& command) const {
+        add(command.session);
+        return verb::renew;
+    }
     verb operator()(const list& command) const {
+        add(command.session);
         out.add(command.after);
         return verb::list;
     }
     verb operator()(const close& command) const {
+        add(command.session);
         out.add(command.how == closing::left ? "l" : "g");
         return verb::close;
     }
@@ -178,17 +189,6 @@ struct writer_of_arguments {
         const duration latest{static_cast<std::int64_t>(bounds::number - 1)};  // for ever
         out.add(std::min(command.until.time_since_epoch(), latest).count());
         return verb::pause;
-    }
-};
-
-struct session_of {
-    template <typename Command> const session_id* operator()(const Command& command) const {
-        if constexpr (requires { command.request.session; })
-            return &command.request.session;
-        else if constexpr (requires { command.session; })
-            return &command.session;
-        else
-            return nullptr;
     }
 };
 
@@ -224,8 +224,6 @@ function_call hello_call(std::string_view space, const space_terms& terms) {
 
 function_call call_of(std::string_view space, lineage lineage, const command& command, function_call used) {
     function_call call = operator_call({}, space, lineage, std::move(used));
-    if (const session_id* session = std::visit(session_of{}, command))
-        call.keys.add({before_space, space, after_space, "s:", text(bytes_of(*session))});
     call.verb = std::visit(writer_of_arguments{call.arguments}, command);
     return call;
 }
@@ -283,7 +281,7 @@ function_call name_page_call(std::string_view space, lineage lineage, std::strin
 function_call wait_page_call(std::string_view space, lineage lineage, const session_id& session,
                              std::span<const std::uint64_t> waiting, page_size holders) {
     function_call call = page_call(space, lineage, "wait", "0", holders);
-    call.keys.add({before_space, space, after_space, "s:", text(bytes_of(session))});
+    call.arguments.add(text(bytes_of(session)));
     for (const std::uint64_t number : waiting) call.arguments.add(number);
     return call;
 }

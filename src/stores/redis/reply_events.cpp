@@ -56,13 +56,24 @@ granted read_granted(text_reader& from, const session_id& session) {
     return event;
 }
 
-alive read_alive(text_reader& from, const session_id& session) {
+/// `with_list`: numbers and fences of all live requests stand there instead of their count and digest. None of them is
+/// revoked.
+alive read_alive(text_reader& from, const session_id& session, bool with_list) {
     alive event;
     event.session = session;
     event.deadline = from.instant();
     event.settled = from.letter() == '+';
-    event.count = from.number<std::uint64_t>();
-    event.digest = from.number<std::uint64_t>();
+    if (!with_list) {
+        event.count = from.number<std::uint64_t>();
+        event.digest = from.number<std::uint64_t>();
+        return event;
+    }
+    while (!from.failed() && !from.next_is(':')) {
+        const std::uint64_t number = from.digits();
+        event.digest += request_digest(number, from.digits(), std::uint64_t{0});
+        ++event.count;
+    }
+    from.letter();
     return event;
 }
 
@@ -71,9 +82,9 @@ listed read_listed(text_reader& from, const session_id& session) {
     event.session = session;
     event.after = from.number<std::uint64_t>();
     event.more = from.letter() == '+';
-    event.requests.resize(from.count(35));
+    event.requests.resize(from.count(49));
     for (request_state& request : event.requests) {
-        request.number = from.number<std::uint64_t>();
+        request.number = from.digits();
         request.ticket = from.digits();
         request.fence = from.digits();
         const char revoked = from.letter();
@@ -98,7 +109,8 @@ decltype(event::what) read_what(text_reader& from, const session_id& session) {
         }
         case 'e': return ended{request(), reason_of(from), from.digits()};
         case 'l': return session_lost{session};
-        case 'a': return read_alive(from, session);
+        case 'a': return read_alive(from, session, false);
+        case 'A': return read_alive(from, session, true);
         case 't': return read_listed(from, session);
         case 'c': return closed{session};
         case 'v': {

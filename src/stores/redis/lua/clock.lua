@@ -1,8 +1,12 @@
 -- ==== the server's clock and the bounds of a step. Tests have a file of this name that takes both from the arguments.
-local noted_every = 1000000  -- microseconds after which a renewal notes the time: a smaller step back may go unseen
 local function budget_of() return 48 end  -- admissions and ended claims of one step (rule 4)
 local function ended_kept_of() return 65536 end  -- ids of ended sessions that are remembered (rule 5)
-local index_from, index_until = 64, 32  -- a session of that many requests gets an index of its numbers, and loses it
+local index_from, index_until = 16, 4  -- a session of more requests than that has an index of their numbers, until then
+local most_listed = 8  -- shared and permit holders that stand in the text of their resource
+local short_paths = true  -- the benchmark compares them with the long path
+
+-- A renewal notes the time once a second: a smaller step back may go unseen.
+local function is_noted(now, noted) return sub(now, 1, 10) == sub(noted, 1, 10) end
 
 -- Every verb begins with this: reads the clock, once in a call.
 local function clock()

@@ -15,26 +15,47 @@ local byte, char, find, format, match, rep, sub =
 local none = '0000000000000000'
 local never = '9999999999999999'  -- above every time and number
 local number_end, presented_end = 9007199254740992, 4503599627370496  -- 2^53, 2^52
+local last_number = '9007199254740992'  -- 2^53 too
 local longest_claims, longest_name, longest_text, most_permits = 1000, 512, 1024, 65536
 local shortest_hold, longest_hold = 1000, 366 * 86400 * 1000000
+
+-- Small numbers as text, as text of 5 digits, and back: the server's Lua formats and reads numbers slowly.
+local number_text, padded, number_of
+do
+local small_text, small_padded, small_number = {}, {}, {}
+for i = 0, 64 do
+    small_text[i] = format('%d', i)
+    small_padded[i], small_number[small_text[i]] = format('%05d', i), i
+end
+function number_text(number) return small_text[number] or format('%d', number) end
+function padded(number) return small_padded[number] or format('%05d', number) end
+function number_of(text) return small_number[text] or tonumber(text) end
+end
 
 local function malformed() return error_reply('BATONARGS the arguments are not those of this function') end
 local function digits(number) return format('%016d', number) end
 -- The serial after this one.
+local after
+do
 local next_digit = {}
 for digit = 48, 56 do next_digit[digit] = char(digit + 1) end
-local function after(serial)
+function after(serial)
     local digit = next_digit[byte(serial, 16)]
     return digit and sub(serial, 1, 15) .. digit or digits(serial + 1)
 end
-local function sized(text) return #text .. ':' .. text end
+end
+local function sized(text) return number_text(#text) .. ':' .. text end
 local function or_none(text) return text and text .. ':' or '-:' end
 local function smaller(a, b) return a < b and a or b end
 local function larger(a, b) return a > b and a or b end
 
 -- A decimal of up to 64 bits. The rules check whether it is in range.
 local function is_number(text) return text and #text <= 20 and (text == '0' or find(text, '^[1-9]%d*$') ~= nil) end
-local function is_plain_number(text) return find(text, '^[1-9]%d*$') ~= nil end
+local function is_session(text) return text and #text == 16 end
+-- The letter x, a session, and a number of 16 digits or more.
+local function is_request(text)
+    return text and #text >= 33 and #text <= 37 and byte(text) == 120 and find(text, '^%d+$', 18)
+end
 local function is_signed(text) return text and is_number(match(text, '^%-?(.*)$')) end
 
 -- Compares bytes. `<` on strings depends on the server's locale.
@@ -49,7 +70,7 @@ end
 -- ---- reading: each function returns the field at `place` and the place behind it, or nil
 local function read_number(text, place)
     local _, last, found = find(text, '^(%-?%d+):', place)
-    if last then return tonumber(found), last + 1 end
+    if last then return number_of(found), last + 1 end
 end
 local function read_sized(text, place)
     local length, start = read_number(text, place)
@@ -72,16 +93,29 @@ local function read_slots(text, place)
 end
 local function slots_text(slots)
     if #slots == 0 then return '0:' end
-    if #slots == 2 then return '1:' .. slots[1] .. ':' .. slots[2] .. ':' end
+    if #slots == 2 then return '1:' .. number_text(slots[1]) .. ':' .. number_text(slots[2]) .. ':' end
     return #slots / 2 .. ':' .. concat(slots, ':') .. ':'
 end
 
--- ---- claims as callers write them
-local function exclusive_claim(name) return {name = name, mode = 'x', permits = 0, limit = 0} end
-local function read_claim(text)
-    if sub(text, 1, 5) == 's0:0:' then return {name = sub(text, 6), mode = 's', permits = 0, limit = 0} end
-    local mode, permits, limit, name = match(text, '^([xsp])(%d+):(%d+):(.*)$')
-    return mode and {name = name, mode = mode, permits = tonumber(permits), limit = tonumber(limit)}
+-- Where `part` stands in a text that is made of pieces of one size, if it is at `from` in its piece.
+local function find_piece(text, part, from, size)
+    local place = find(text, part, from, true)
+    while (place - from) % size ~= 0 do place = find(text, part, place + 1, true) end
+    return place
+end
+
+-- ---- claims as callers write them: n (exclusive) or s (shared) and the name; p permits: limit: name; of exclusive and
+-- shared claims with numbers, which are refused, X or S permits: limit: name
+local read_claim
+do
+local plain_mode = {[110] = 'x', [115] = 's'}
+local long_mode = {X = 'x', S = 's', p = 'p'}
+function read_claim(text)
+    local mode = plain_mode[byte(text)]
+    if mode then return {name = sub(text, 2), mode = mode, permits = 0, limit = 0} end
+    local letter, permits, limit, name = match(text, '^([XSp])(%d+):(%d+):(.*)$')
+    return letter and {name = name, mode = long_mode[letter], permits = tonumber(permits), limit = tonumber(limit)}
+end
 end
 local function refusal_of_name(name)
     if name == '' then return 'name empty' end

@@ -1,5 +1,5 @@
 -- ==== slots of a resource: a bitmap in a string, eight slots a byte, the lowest in the lowest bit (rule 10)
-local take_slots, give_back_slots, any_taken, take_lowest
+local take_slots, give_back_slot, give_back_slots, any_taken, take_lowest
 do
 local bit_value, lowest_clear = {}, {}
 do
@@ -46,13 +46,15 @@ function take_slots(bitmap, slots)
     for i = 1, #slots, 2 do bitmap = change_run(bitmap, slots[i], slots[i + 1], set_bits, '\255') end
     return bitmap
 end
+function give_back_slot(bitmap, slot)
+    local place = (slot - slot % 8) / 8 + 1
+    return sub(bitmap, 1, place - 1) .. char(byte(bitmap, place) - bit_value[slot % 8]) .. sub(bitmap, place + 1)
+end
 function give_back_slots(bitmap, slots)
     for i = 1, #slots, 2 do
         local first, last = slots[i], slots[i + 1]
         if first == last then
-            local place = (first - first % 8) / 8 + 1
-            local value = byte(bitmap, place) - bit_value[first % 8]
-            bitmap = sub(bitmap, 1, place - 1) .. char(value) .. sub(bitmap, place + 1)
+            bitmap = give_back_slot(bitmap, first)
         else
             bitmap = change_run(bitmap, first, last, clear_bits, '\0')
         end

@@ -1,5 +1,12 @@
 -- ==== records: the head, sessions, requests and resources, read when they are needed and written at the end
 -- A step is one table, made for one call: `step.at` is the time as a number, `step.now` as text.
+-- All records are fields of one hash, so that most calls need one command to read them and one to write them:
+--   (empty)               the head
+--   n<name>               a resource
+--   x<session>            a session, as far as it changes with its requests
+--   @<session>            what the session's `open` said
+--   r<session>            what the session's next renewal repeats, if anything
+--   x<session><number>    a request, its number in 16 digits. This text is the request's id
 
 local function space_field(step, field)
     local known = step.space
@@ -8,7 +15,6 @@ local function space_field(step, field)
 end
 local function longest_ttl(step) return space_field(step, 'max_ttl') * 1000 end
 local function is_paused(step) return step.now < step.paused_until end
-local function is_watched(step) return step.now < step.watched_until end
 
 -- Rule 8: one counter for tickets and fences.
 local function next_serial(step)
@@ -16,14 +22,16 @@ local function next_serial(step)
     return step.last
 end
 
+local function session_of_id(request_id) return sub(request_id, 2, 17) end
+local function number_of_id(request_id) return sub(request_id, 18) end
+
 -- ---- what the step tells
 -- Viewers know a session by this name, because its id is a secret.
-local nobody = '----------------'
 local function alias_of(id) return sub(redis.sha1hex(id), 1, 16) end
 
 -- `twice`: the next event tells another session the same, so viewers are told once.
 local function tell(step, id, text, twice)
-    if step.seen and not twice then step.seen[#step.seen + 1] = (id and alias_of(id) or nobody) .. sized(text) end
+    if step.seen and not twice then step.seen[#step.seen + 1] = (id and alias_of(id) or rep('-', 16)) .. sized(text) end
     if not id or id == step.sender then
         step.reply = step.reply .. text
         return
@@ -36,50 +44,42 @@ end
 local function refuse(step, reason, number) tell(step, step.sender, 'r' .. reason .. ':' .. (number or '-') .. ':') end
 
 -- ---- sessions
--- Field @: ttl (8 digits), link (20 digits), a dot, or how it is ending and its last deadline (16 digits); label.
--- Field h: L if the index `n` exists, else a dot; how many requests were added since they were last counted (2 digits);
--- the highest number. Field d: the digest. Field r, if any: what the next renewal repeats. Every other field is a
--- request number.
-local two_digits = {}
-for i = 0, 99 do two_digits[i] = (i < 10 and '0' or '') .. i end
--- What the beginning of h becomes with one request more, where nothing else is to be done.
-local short_added = {}
-for i = 0, index_from - 2 do short_added['.' .. two_digits[i]] = '.' .. two_digits[i + 1] end
-
+-- Field x: L if the index `n:<session>` exists, else a dot; a dot, r if the next renewal has to repeat something, or
+-- how the session is ending (x expired, l left, g gone); v if a request may be revoked, else a dot; ttl in ms (8
+-- digits); highest number (16 digits). Then, with an index, the digest (16 digits) and how many requests are alive (8
+-- digits); without, number and fence of each live request (16 digits each, zeros while it waits).
+-- Field @: link (20 digits), the last deadline of a session that is ending (16 digits), label.
 local function session_of(step, id)
     local session = step.sessions[id]
-    if session == nil or session and not session.about then
-        local place = step.prefix .. 's:' .. id
-        local got = call('HMGET', place, '@', 'h', 'd', 'r')
-        local about, highest = got[1], got[2]
-        if not about then
-            session = false
-        else
-            session = session or {id = id, place = place, requests = {}, digest_change = 0}
-            session.about, session.ending = about, byte(about, 29) ~= 46 and sub(about, 29, 29)
-            session.indexed, session.added = byte(highest) == 76, tonumber(sub(highest, 2, 3))
-            session.highest, session.digest, session.repeated = sub(highest, 4), tonumber(got[3]), got[4]
+    if session == nil then
+        local text = call('HGET', step.key, 'x' .. id)
+        session = false
+        if text then
+            local special = sub(text, 2, 2)
+            session = {
+                id = id, requests = {}, indexed = byte(text) == 76, repeats = special == 'r',
+                ending = special ~= '.' and special ~= 'r' and special, revoked = byte(text, 3) == 118,
+                ttl = sub(text, 4, 11), highest = tonumber(sub(text, 12, 27)),
+            }
+            if session.indexed then
+                session.digest, session.count = tonumber(sub(text, 28, 43)), tonumber(sub(text, 44))
+            else
+                session.live = sub(text, 28)
+            end
         end
         step.sessions[id] = session
     end
     return session
 end
--- A session of which nothing is known yet but that it exists.
-local function session_unread(step, id)
-    local session = step.sessions[id]
-    if not session then
-        session = {id = id, place = step.prefix .. 's:' .. id, requests = {}, digest_change = 0}
-        step.sessions[id] = session
+-- The session with what its `open` said.
+local function opened(step, session)
+    if not session.link then
+        local text = call('HGET', step.key, '@' .. session.id)
+        session.link, session.last_deadline, session.label = sub(text, 1, 20), sub(text, 21, 36), sub(text, 37)
     end
     return session
 end
-local function highest_text(session)
-    return (session.indexed and 'L' or '.') .. two_digits[smaller(session.added, 99)] .. session.highest
-end
-local function ttl_of(session) return tonumber(sub(session.about, 1, 8)) * 1000 end
-local function link_of(session) return sub(session.about, 9, 28) end
-local function label_of(session) return sub(session.about, session.ending and 46 or 30) end
-local function numbers_of_place(step, session) return step.prefix .. 'n:' .. session.id end
+local function ttl_of(session) return tonumber(session.ttl) * 1000 end
 
 -- Whatever has a deadline may be due earlier than the head says.
 local function note_deadline(step, deadline)
@@ -90,7 +90,7 @@ local function set_deadline(step, member, deadline)
     note_deadline(step, deadline)
 end
 local function deadline_of(step, session)
-    if session.ending then return sub(session.about, 30, 45) end
+    if session.ending then return opened(step, session).last_deadline end
     if not session.deadline then
         session.deadline = digits(tonumber(call('ZSCORE', step.prefix .. 'd', session.id .. 's')))
     end
@@ -102,57 +102,77 @@ local function prolong(step, session)
 end
 
 -- ---- resources, one of
---   X fence session number        one exclusive holder, no queue
---   Y fence session number        the same, and `q` may hold claims
---   S count                       shared holders, no queue
---   P claims: permits: slots      holders of permits, no queue; the slots are a bitmap
---   G mark, pinned limit, debt (1 or 0 each), the debt's 36 bytes if any, shared: permit claims: permits:
---     admitted claims of waiting requests: then - or + fence session number: of the exclusive claim; slots
+--   X fence, request id            one exclusive holder, no queue
+--   Y fence, request id            the same, and `q` may hold claims
+--   S holders                      shared holders, no queue
+--   s count                        the same, their claims in `a`
+--   P permits: slots, holders      holders of permits, no queue
+--   p permits: slots, count        the same, their claims in `a`
+--   G mark, pinned limit, debt, claims in `a` (1 or 0 each), the debt's 36 bytes if any, shared: permit claims:
+--     permits: admitted claims of waiting requests: then - or + fence and request id of the exclusive claim; slots,
+--     holders
+-- Holders are shared or permit claims that are admitted: each is its ticket and its member. Slots are a bitmap; its
+-- length and a colon stand before it.
+local shared_size, permit_size = 54, 64  -- bytes of a holder
+-- A resource of the form P or p: permits, bitmap, what follows.
+local function read_permits(text)
+    local used, bitmap, place
+    used, place = read_number(text, 2)
+    bitmap, place = read_sized(text, place)
+    return used, bitmap, sub(text, place)
+end
 local resource_of
 do
+local function parse_general(resource, text)
+    local place = 6
+    resource.marked, resource.pinned = byte(text, 2) == 49, byte(text, 3) == 49
+    resource.spilled = byte(text, 5) == 49
+    if byte(text, 4) == 49 then
+        resource.owed = sub(text, 6, 41)
+        place = 42
+    end
+    local _, last, shared, counted, used, reserved, held = find(text, '^(%d+):(%d+):(%d+):(%d+):([+-])', place)
+    resource.shared, resource.counted = tonumber(shared), tonumber(counted)
+    resource.used, resource.reserved = tonumber(used), tonumber(reserved)
+    place = last + 1
+    if held == '+' then
+        resource.fence, resource.holder = sub(text, place, place + 15), sub(text, place + 16, place + 48)
+        place = place + 49
+    end
+    resource.slots, place = read_sized(text, place)
+    resource.holders = sub(text, place)
+end
 local function parse_resource(resource, text)
     local form = byte(text)
+    if form == 71 then return parse_general(resource, text) end
+    if form ~= 89 then resource.waiting = 0 end
     if form == 88 or form == 89 then
-        resource.holder, resource.number = sub(text, 18, 33), sub(text, 34)
-        resource.fence = sub(text, 2, 17)
-        if form == 88 then resource.waiting = 0 end
+        resource.fence, resource.holder = sub(text, 2, 17), sub(text, 18)
     elseif form == 83 then
-        resource.shared, resource.waiting = tonumber(sub(text, 2)), 0
-    elseif form == 80 then
-        local counted, used, slots = match(text, '^P(%d+):(%d+):(.*)$')
-        resource.counted, resource.used, resource.slots, resource.waiting = tonumber(counted), tonumber(used), slots, 0
+        resource.holders, resource.shared = sub(text, 2), (#text - 1) / shared_size
+    elseif form == 115 then
+        resource.shared, resource.spilled = tonumber(sub(text, 2)), true
     else
-        local place = 5
-        resource.marked, resource.pinned = byte(text, 2) == 49, byte(text, 3) == 49
-        if byte(text, 4) == 49 then
-            resource.owed = sub(text, 5, 40)
-            place = 41
+        local rest
+        resource.used, resource.slots, rest = read_permits(text)
+        if form == 80 then
+            resource.holders, resource.counted = rest, #rest / permit_size
+        else
+            resource.counted, resource.spilled = tonumber(rest), true
         end
-        local _, last, shared, counted, used, reserved, held = find(text, '^(%d+):(%d+):(%d+):(%d+):([+-])', place)
-        resource.shared, resource.counted = tonumber(shared), tonumber(counted)
-        resource.used, resource.reserved = tonumber(used), tonumber(reserved)
-        place = last + 1
-        if held == '+' then
-            resource.fence, resource.holder = sub(text, place, place + 15), sub(text, place + 16, place + 31)
-            _, last, resource.number = find(text, '^(%d+):', place + 32)
-            place = last + 1
-        end
-        resource.slots = sub(text, place)
     end
-    return resource
 end
 -- `text`: what stands in the server, if it was read already; false: nothing.
 function resource_of(step, name, text)
     local resource = step.resources[name]
     if resource then return resource end
-    if text == nil then text = call('HGET', step.key, name) end
-    resource = {name = name, shared = 0, counted = 0, used = 0, reserved = 0, slots = ''}
+    if text == nil then text = call('HGET', step.key, 'n' .. name) end
+    resource = {name = name, shared = 0, counted = 0, used = 0, reserved = 0, slots = '', holders = ''}
     if text then parse_resource(resource, text) else resource.waiting = 0 end
     step.resources[name] = resource
     return resource
 end
 end
-
 
 local function queue_of(step, resource) return step.prefix .. 'q:' .. resource.name end
 local function admitted_of(step, resource) return step.prefix .. 'a:' .. resource.name end
@@ -160,6 +180,59 @@ local function wide_of(step, resource) return step.prefix .. 'w:' .. resource.na
 local function waiting_on(step, resource)
     if not resource.waiting then resource.waiting = call('ZCARD', queue_of(step, resource)) end
     return resource.waiting
+end
+
+-- ---- holders of a resource: a few stand in its text, more in the ZSET `a`, until there are none
+local function without_holder(holders, member)
+    local size = #member + 16
+    local place = find_piece(holders, member, 17, size)
+    return sub(holders, 1, place - 17) .. sub(holders, place + #member)
+end
+local holders_from, add_holder
+do
+-- The holders in the text with tickets from `lowest` on: member, ticket, member, ticket, … in their order.
+local function listed_holders(resource, lowest)
+    local found, holders, size = {}, resource.holders, resource.shared > 0 and shared_size or permit_size
+    for place = 1, #holders, size do
+        local ticket = sub(holders, place, place + 15)
+        if ticket >= lowest then
+            found[#found + 1] = {ticket = ticket, member = sub(holders, place + 16, place + size - 1)}
+        end
+    end
+    sort(found, function(a, b)
+        if a.ticket ~= b.ticket then return a.ticket < b.ticket end
+        return bytes_before(a.member, b.member)
+    end)
+    local flat = {}
+    for i = 1, #found do flat[2 * i - 1], flat[2 * i] = found[i].member, found[i].ticket end
+    return flat
+end
+-- The same of all holders, at most `most`.
+function holders_from(step, resource, lowest, most)
+    if resource.spilled then
+        return call('ZRANGEBYSCORE', admitted_of(step, resource), lowest, '+inf', 'WITHSCORES', 'LIMIT', '0', most)
+    end
+    return listed_holders(resource, lowest)
+end
+function add_holder(step, resource, ticket, member)
+    if not resource.spilled and resource.shared + resource.counted >= most_listed then
+        local known = listed_holders(resource, none)
+        for i = 1, #known, 2 do call('ZADD', admitted_of(step, resource), known[i + 1], known[i]) end
+        resource.spilled, resource.holders = true, ''
+    end
+    if resource.spilled then
+        call('ZADD', admitted_of(step, resource), ticket, member)
+    else
+        resource.holders = resource.holders .. ticket .. member
+    end
+end
+end
+local function remove_holder(step, resource, member)
+    if resource.spilled then
+        call('ZREM', admitted_of(step, resource), member)
+    else
+        resource.holders = without_holder(resource.holders, member)
+    end
 end
 
 -- Rule 10: the limit that is pinned, else the claim's own.
@@ -193,7 +266,10 @@ local function mark_text(mark)
 end
 
 -- ---- requests, one of
---   x ticket name     one exclusive claim without a hold limit: held if the resource names it, else it waits
+--   x ticket n name   one exclusive claim without a hold limit: held if the resource names it, else it waits
+--   s ticket fence n name, p ticket fence permits (00001) limit slot (5 digits each) n name
+--                     one shared claim, or a claim of one permit, without a hold limit; fence and slot are zeros while
+--                     it waits
 --   g ticket fence, then a dot, or + with hold| -: hold deadline|-: revoked at|-: note, the pause in which it was
 --     presented or 0:, then each claim: + (admitted) or -, mode, of permits also count: limit:, name, of permits slots
 local function is_simple(request)
@@ -203,25 +279,14 @@ end
 
 local function new_request(session, number, ticket, claims)
     local request = {
-        session = session, number = number, ticket = ticket, fence = none, claims = claims, unadmitted = #claims,
-        presented = 0,
+        session = session, number = number, id = 'x' .. session.id .. number, ticket = ticket, fence = none,
+        claims = claims, unadmitted = #claims, presented = 0,
     }
     for i = 1, #claims do
         local claim = claims[i]
         claim.request, claim.index, claim.slots = request, i, claim.slots or no_slots
     end
     return request
-end
--- The resource of a stored claim is read when it is first asked for: of 1,000 claims, `list` needs none.
-local function claim_reader(step)
-    if not step.claim_reader then
-        step.claim_reader = {__index = function(claim, field)
-            if field ~= 'resource' then return nil end
-            claim.resource = resource_of(step, claim.name)
-            return claim.resource
-        end}
-    end
-    return step.claim_reader
 end
 
 -- The claims of a request of the form g.
@@ -246,6 +311,17 @@ local function read_claims(text, place)
 end
 local read_request
 do
+-- The resource of a stored claim is read when it is first asked for: of 1,000 claims, `list` needs none.
+local function claim_reader(step)
+    if not step.claim_reader then
+        step.claim_reader = {__index = function(claim, field)
+            if field ~= 'resource' then return nil end
+            claim.resource = resource_of(step, claim.name)
+            return claim.resource
+        end}
+    end
+    return step.claim_reader
+end
 local function read_general(step, session, number, text)
     local place, hold, hold_deadline, revoked, note, presented = 35, nil, nil, nil, nil, 0
     if byte(text, 34) == 43 then
@@ -266,12 +342,32 @@ local function read_general(step, session, number, text)
     end
     return request
 end
+local function read_single(session, number, text, mode)
+    local fence, claim = sub(text, 18, 33), {mode = mode, permits = 0, limit = 0}
+    if mode == 's' then
+        claim.name = sub(text, 35)
+    else
+        local slot = tonumber(sub(text, 44, 48))
+        claim.name, claim.permits, claim.limit = sub(text, 50), 1, tonumber(sub(text, 39, 43))
+        claim.slots = fence ~= none and {slot, slot} or no_slots
+    end
+    local request = new_request(session, number, sub(text, 2, 17), {claim})
+    request.fence, claim.admitted = fence, fence ~= none
+    if claim.admitted then request.unadmitted = 0 end
+    return request
+end
 function read_request(step, session, number, text)
-    if byte(text) == 103 then return read_general(step, session, number, text) end
-    local claim = exclusive_claim(sub(text, 18))
+    local form = byte(text)
+    if form == 103 then return read_general(step, session, number, text) end
+    if form ~= 120 then
+        local request = read_single(session, number, text, form == 115 and 's' or 'p')
+        setmetatable(request.claims[1], claim_reader(step))
+        return request
+    end
+    local claim = {name = sub(text, 19), mode = 'x', permits = 0, limit = 0}
     local request, resource = new_request(session, number, sub(text, 2, 17), {claim}), resource_of(step, claim.name)
     claim.resource = resource
-    if resource.holder == session.id and resource.number == number then
+    if resource.holder == request.id then
         request.fence, request.unadmitted, claim.admitted = resource.fence, 0, true
     end
     return request
@@ -283,163 +379,192 @@ local function claim_text(claim)
     if claim.mode ~= 'p' then return start .. #name .. ':' .. name end
     return start .. claim.permits .. ':' .. claim.limit .. ':' .. #name .. ':' .. name .. slots_text(claim.slots)
 end
-local function request_text(request)
-    local claims = request.claims
-    if is_simple(request) and not request.revoked then return 'x' .. request.ticket .. claims[1].name end
-    local text = 'g' .. request.ticket .. request.fence
-    if request.hold or request.revoked or request.presented ~= 0 then
-        text = text .. '+' .. or_none(request.hold) .. or_none(request.hold_deadline) .. or_none(request.revoked)
-            .. sized(request.note or '') .. request.presented .. ':'
-    else
-        text = text .. '.'
-    end
-    if #claims == 1 then return text .. claim_text(claims[1]) end
-    local out = {text}
-    for i = 1, #claims do out[i + 1] = claim_text(claims[i]) end
-    return concat(out)
-end
-
 -- `text`: what stands in the server, if it was read already; false: nothing.
 local function request_of(step, session, number, text)
     local request = session.requests[number]
     if request == nil then
-        if text == nil then text = call('HGET', session.place, number) end
+        if text == nil then text = call('HGET', step.key, 'x' .. session.id .. number) end
         request = text and read_request(step, session, number, text) or false
         session.requests[number] = request
     end
     return request
 end
+local function request_with_id(step, id)
+    return request_of(step, session_of(step, session_of_id(id)), number_of_id(id))
+end
 -- Reads many requests of a session, and the resources of those with one claim, in two calls.
 local function read_requests(step, session, numbers)
     if #numbers < 2 then return end
-    local texts, names = call('HMGET', session.place, unpack(numbers)), {}
+    local ids, names = {}, {}
+    for i = 1, #numbers do ids[i] = 'x' .. session.id .. numbers[i] end
+    local texts = call('HMGET', step.key, unpack(ids))
     for i = 1, #texts do
         local text = texts[i]
         if text and byte(text) == 120 then
-            local name = sub(text, 18)
-            if not step.resources[name] then names[#names + 1] = name end
+            if not step.resources[sub(text, 19)] then names[#names + 1] = sub(text, 18) end
         end
     end
     if names[1] then
         local found = call('HMGET', step.key, unpack(names))
-        for i = 1, #names do resource_of(step, names[i], found[i]) end
+        for i = 1, #names do resource_of(step, sub(names[i], 2), found[i]) end
     end
     for i = 1, #numbers do request_of(step, session, numbers[i], texts[i]) end
-end
--- Changes what the session's digest says of a request, when its fence or the time of its revocation change.
-local function set_fence(request, fence)
-    local session, number = request.session, request.number
-    session.digest_change = session.digest_change + digest_of(number, fence, request.revoked)
-        - digest_of(number, request.fence, request.revoked)
-    request.fence = fence
-end
-local function set_revoked(request, revoked)
-    local session, number = request.session, request.number
-    session.digest_change = session.digest_change + digest_of(number, request.fence, revoked)
-        - digest_of(number, request.fence, request.revoked)
-    request.revoked, request.dirty = revoked, true
 end
 -- The record of a simple request does not change when it is granted.
 local function touch(request)
     if request.revoked or not is_simple(request) then request.dirty = true end
 end
 
--- Nothing of the request remains stored, once the session's dropped requests are deleted together.
-local function drop_request(request)
-    local session, number = request.session, request.number
-    session.requests[number], request.dropped = false, true
-    session.digest_change = session.digest_change - digest_of(number, request.fence, request.revoked)
-    local dropped = session.dropped
-    if dropped then dropped[#dropped + 1] = number else session.dropped = {number} end
+-- ---- the live requests of a session
+-- Few stand in the session's field, with their fences. More have an index of their numbers, and a digest (rule 5).
+local function index_of(step, session) return step.prefix .. 'n:' .. session.id end
+local live_digest, live_count, numbers_after, set_fence, set_revoked, drop_request, add_request, tidy_index
+do
+local function find_live_number(live, number) return find_piece(live, number, 1, 32) end
+function live_digest(step, session)
+    if session.indexed then return session.digest end
+    local sum, live = 0, session.live
+    for place = 1, #live, 32 do
+        local number = sub(live, place, place + 15)
+        sum = sum + digest_of(number, sub(live, place + 16, place + 31),
+            session.revoked and request_of(step, session, number).revoked)
+    end
+    return sum
 end
-local function delete_dropped(step, session)
-    local dropped = session.dropped
-    if not dropped then return end
-    session.dropped = nil
-    for from = 1, #dropped, 1000 do
-        local upto = smaller(from + 999, #dropped)
-        call('HDEL', session.place, unpack(dropped, from, upto))
-        if session.indexed then call('ZREM', numbers_of_place(step, session), unpack(dropped, from, upto)) end
+function live_count(session) return session.indexed and session.count or #session.live / 32 end
+-- Takes the removed numbers out of the index.
+local function update_index(step, session)
+    local unlisted = session.unlisted
+    if not unlisted then return end
+    session.unlisted = nil
+    for from = 1, #unlisted, 1000 do
+        call('ZREM', index_of(step, session), unpack(unlisted, from, smaller(from + 999, #unlisted)))
     end
 end
-local function add_request(step, session, number, ticket, claims)
-    delete_dropped(step, session)  -- it may have been dropped under the same number
+-- The numbers above `lowest` in their order, at most `most`.
+function numbers_after(step, session, lowest, most)
+    if session.indexed then
+        update_index(step, session)
+        return call('ZRANGEBYSCORE', index_of(step, session), '(' .. lowest, '+inf', 'LIMIT', '0', most)
+    end
+    local found, live = {}, session.live
+    for place = 1, #live, 32 do
+        local number = sub(live, place, place + 15)
+        if number > lowest then found[#found + 1] = number end
+    end
+    sort(found)
+    for i = most + 1, #found do found[i] = nil end
+    return found
+end
+local function add_number(step, session, number)
+    if not session.indexed and #session.live >= 32 * index_from then
+        local live = session.live
+        session.digest, session.count = live_digest(step, session), #live / 32
+        session.indexed, session.live = true, nil
+        for place = 1, #live, 32 do
+            local known = sub(live, place, place + 15)
+            call('ZADD', index_of(step, session), known, known)
+        end
+    end
+    if session.indexed then
+        update_index(step, session)  -- it may have been dropped under the same number
+        call('ZADD', index_of(step, session), number, number)
+        session.digest, session.count = session.digest + digest_of(number, none), session.count + 1
+    else
+        session.live = session.live .. number .. none
+    end
+    session.dirty = true
+end
+local function remove_number(request)
+    local session, number = request.session, request.number
+    session.dirty = true
+    if session.indexed then
+        session.digest = session.digest - digest_of(number, request.fence, request.revoked)
+        session.count, session.unlisted = session.count - 1, session.unlisted or {}
+        session.unlisted[#session.unlisted + 1] = number
+    else
+        local live = session.live
+        local place = find_live_number(live, number)
+        session.live = sub(live, 1, place - 1) .. sub(live, place + 32)
+    end
+    if live_count(session) == 0 then session.revoked = false end
+end
+-- Before the session is written.
+function tidy_index(step, session)
+    update_index(step, session)
+    if not session.indexed or session.count > index_until then return end
+    local numbers, live = call('ZRANGE', index_of(step, session), '0', '-1'), ''
+    for i = 1, #numbers do live = live .. numbers[i] .. request_of(step, session, numbers[i]).fence end
+    call('UNLINK', index_of(step, session))
+    session.indexed, session.live = false, live
+end
+local function set_digest(session, request, fence, revoked)
+    session.digest = session.digest + digest_of(request.number, fence, revoked)
+        - digest_of(request.number, request.fence, request.revoked)
+end
+function set_fence(request, fence)
+    local session = request.session
+    if session.indexed then
+        set_digest(session, request, fence, request.revoked)
+    else
+        local live = session.live
+        local place = find_live_number(live, request.number)
+        session.live = sub(live, 1, place + 15) .. fence .. sub(live, place + 32)
+    end
+    request.fence, session.dirty = fence, true
+end
+function set_revoked(request, revoked)
+    local session = request.session
+    if session.indexed then set_digest(session, request, request.fence, revoked) end
+    session.revoked, session.dirty, request.revoked, request.dirty = true, true, revoked, true
+end
+
+function drop_request(step, request)
+    request.session.requests[request.number], request.dropped = false, true
+    remove_number(request)
+    step.gone[#step.gone + 1] = request.id
+end
+function add_request(step, session, number, ticket, claims)
     local request = new_request(session, number, ticket, claims)
     for i = 1, #claims do claims[i].resource = claims[i].resource or resource_of(step, claims[i].name) end
     request.dirty = true
     session.requests[number] = request
-    session.added, session.counted = session.added + 1, true
-    session.digest_change = session.digest_change + digest_of(number, none)
-    if session.indexed then call('ZADD', numbers_of_place(step, session), number, number) end
+    add_number(step, session, number)
     return request
 end
-
--- ---- the numbers of a session's requests above `lowest`, in their order, at most `most`
-local function numbers_after(step, session, lowest, most)
-    delete_dropped(step, session)
-    if session.indexed then
-        return call('ZRANGEBYSCORE', numbers_of_place(step, session), '(' .. lowest, '+inf', 'LIMIT', '0', most)
-    end
-    local found, all = {}, call('HKEYS', session.place)
-    for i = 1, #all do
-        local number = tonumber(all[i])
-        if number and number > tonumber(lowest) then found[#found + 1] = all[i] end
-    end
-    sort(found, function(a, b) return tonumber(a) < tonumber(b) end)
-    for i = most + 1, #found do found[i] = nil end
-    return found
-end
--- A session with many requests has an index of their numbers, so that none of them needs to be searched for.
-local function count_requests(step, session)
-    local count, place = call('HLEN', session.place), numbers_of_place(step, session)
-    session.added = 0
-    if session.indexed and count < index_until then
-        call('UNLINK', place)
-        session.indexed = false
-    elseif not session.indexed and count >= index_from then
-        local all = call('HKEYS', session.place)
-        for i = 1, #all do
-            if tonumber(all[i]) then call('ZADD', place, all[i], all[i]) end
-        end
-        session.indexed = true
-    end
 end
 
--- ---- members of `q` and `a`: what a claim wants, and whose it is
-local function pad4(number) return number == 1 and '0001' or sub('000' .. number, -4) end
-local function pad5(number) return sub('0000' .. number, -5) end
-local function member_text(mode, index, permits, limit, owner)
-    if mode == 's' then return 's' .. pad4(index) .. owner end
-    if mode == 'p' then return 'p' .. pad4(index) .. pad5(permits) .. pad5(limit) .. owner end
-    return 'e' .. pad4(index) .. owner
+-- ---- members of `q`, `a` and holders: what a claim wants, and whose it is
+-- That of a simple request is the request's id.
+local function pad4(number) return number == 1 and '0001' or format('%04d', number) end
+local function member_text(mode, index, permits, limit, id)
+    if mode == 's' then return 's' .. pad4(index) .. id end
+    if mode == 'p' then return 'p' .. pad4(index) .. padded(permits) .. padded(limit) .. id end
+    return 'e' .. pad4(index) .. id
 end
 local function member_of(claim)
     local request = claim.request
-    local owner = request.session.id .. request.number
-    if claim.mode == 'x' and is_simple(request) then return 'x' .. owner end
-    return member_text(claim.mode, claim.index, claim.permits, claim.limit, owner)
+    if claim.mode == 'x' and is_simple(request) then return request.id end
+    return member_text(claim.mode, claim.index, claim.permits, claim.limit, request.id)
 end
--- Mode, index of the claim, permits, limit, id of the session, number of the request.
+-- Mode, index of the claim, permits, limit, id of the request.
 local function read_member(member)
     local form = byte(member)
-    if form == 120 then return 'x', 1, 0, 0, sub(member, 2, 17), sub(member, 18) end
+    if form == 120 then return 'x', 1, 0, 0, member end
     local index = tonumber(sub(member, 2, 5))
     if form == 112 then
-        return 'p', index, tonumber(sub(member, 6, 10)), tonumber(sub(member, 11, 15)), sub(member, 16, 31),
-            sub(member, 32)
+        return 'p', index, tonumber(sub(member, 6, 10)), tonumber(sub(member, 11, 15)), sub(member, 16)
     end
-    return form == 115 and 's' or 'x', index, 0, 0, sub(member, 6, 21), sub(member, 22)
+    return form == 115 and 's' or 'x', index, 0, 0, sub(member, 6)
 end
--- The claim that a member stands for. A request of the form x is known from its member alone: a hand-off to it reads
--- nothing of its session.
+-- The claim that a member stands for. A simple request is known from its member alone: it is not read.
 local function claim_of_member(step, resource, member, ticket)
-    local _, index, _, _, id, number = read_member(member)
-    if byte(member) ~= 120 then return request_of(step, session_of(step, id), number).claims[index] end
-    local session = session_unread(step, id)
+    local _, index, _, _, id = read_member(member)
+    if byte(member) ~= 120 then return request_with_id(step, id).claims[index] end
+    local session, number = session_of(step, session_of_id(id)), number_of_id(id)
     local request = session.requests[number]
     if not request then
-        local claim = exclusive_claim(resource.name)
-        claim.resource = resource
+        local claim = {name = resource.name, mode = 'x', permits = 0, limit = 0, resource = resource}
         request = new_request(session, number, ticket, {claim})
         session.requests[number] = request
     end

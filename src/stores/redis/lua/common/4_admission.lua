@@ -14,10 +14,6 @@ local function fits(step, resource, mode, permits, limit)
     if mode == 'x' then return resource.counted == 0 end
     return resource.used + permits <= limit_for(step, resource, limit)
 end
-local function admissible_now(step, resource, claim)
-    return fits(step, resource, claim.mode, claim.permits, claim.limit) and waiting_on(step, resource) == 0
-        and not is_paused(step)
-end
 
 -- ---- debts: resources whose first waiting claim is to be looked at (rule 4)
 -- During a step they are looks in a heap, the oldest claim first; a resource names its look, and a look that its
@@ -33,8 +29,8 @@ local function first_of(step, resource)
 end
 -- The entry of a claim in `o`: session, number, index. Scores are tickets, so that `o` is in the order of the heap.
 local function debt_of(member)
-    local _, index, _, _, id, number = read_member(member)
-    return id .. digits(number) .. pad4(index)
+    local _, index, _, _, id = read_member(member)
+    return sub(id, 2) .. pad4(index)
 end
 local push_look, pop_look
 do
@@ -144,10 +140,10 @@ local function admit(step, claim, slots, bitmap)
     local resource, request, mode = claim.resource, claim.request, claim.mode
     claim.admitted, claim.slots = true, slots
     if mode == 'x' then
-        resource.holder, resource.number, resource.fence = request.session.id, request.number, request.fence
+        resource.holder, resource.fence = request.id, request.fence
         resource.look, resource.looked = nil, true  -- behind it nothing is owed
     else
-        call('ZADD', admitted_of(step, resource), request.ticket, member_of(claim))
+        add_holder(step, resource, request.ticket, member_of(claim))
         if mode == 's' then
             resource.shared = resource.shared + 1
         else
@@ -170,13 +166,14 @@ local function vacate(step, claim)
     if mode == 'x' then
         resource.holder = nil
     else
-        call('ZREM', admitted_of(step, resource), member_of(claim))
+        remove_holder(step, resource, member_of(claim))
         if mode == 's' then
             resource.shared = resource.shared - 1
         else
             resource.counted, resource.used = resource.counted - 1, resource.used - claim.permits
             resource.slots = resource.counted == 0 and '' or give_back_slots(resource.slots, claim.slots)
         end
+        resource.spilled = resource.spilled and resource.shared + resource.counted > 0
     end
     if request.fence == none then resource.reserved = resource.reserved - 1 end
     request.unadmitted = request.unadmitted + 1

@@ -1,6 +1,5 @@
 -- ==== ends of requests and sessions, and what is told of them (rules 4 to 7, 12, 13)
 local function ended_text(number, reason, fence) return 'e' .. number .. ':' .. reason .. fence end
-local function queued_text(request) return 'q' .. request.number .. ':' .. request.ticket end
 
 local function tell_granted(step, request)
     local slots, slot_count, marks, mark_count, claims = '', 0, '', 0, request.claims
@@ -31,46 +30,39 @@ end
 local function may_tell_grant(step, request)
     return not is_paused(step) or request.presented == space_field(step, 'pauses')
 end
-local function answer_state(step, request)
-    if request.fence ~= none and may_tell_grant(step, request) then return tell_granted(step, request) end
-    tell(step, request.session.id, queued_text(request))
-end
--- How many fields a session has beside its requests: @, h and d.
 local function tell_alive(step, session)
     local settled = not is_paused(step) or tonumber(step.paused_until) <= step.at + longest_ttl(step)
-    delete_dropped(step, session)
-    tell(step, session.id, 'a' .. session.deadline .. (settled and '+' or '-') .. call('HLEN', session.place) - 3 .. ':'
-        .. format('%d:', session.digest + session.digest_change))
+    local start = session.deadline .. (settled and '+' or '-')
+    if session.indexed or session.revoked then
+        tell(step, session.id, 'a' .. start .. format('%d:%d:', live_count(session), live_digest(step, session)))
+    else
+        tell(step, session.id, 'A' .. start .. session.live .. ':')
+    end
 end
 
 -- A notice may get lost, so what it says of an end or a revocation is repeated in the answer to the next renewal
 -- (rule 5). The digest tells of what is beyond the bound.
+local tell_again
+do
 local most_repeated = 16
-local function tell_again(step, session, text)
+function tell_again(step, session, text)
     tell(step, session.id, text)
     if session.id == step.sender or session.ending then return end
-    local kept = session.repeated or '00'
+    local place = 'r' .. session.id
+    local kept = session.repeats and call('HGET', step.key, place) or '00'
     local count = tonumber(sub(kept, 1, 2))
     if count == most_repeated then return end
-    session.repeated = two_digits[count + 1] .. sub(kept, 3) .. sized(text)
-    call('HSET', session.place, 'r', session.repeated)
+    call('HSET', step.key, place, format('%02d', count + 1) .. sub(kept, 3) .. sized(text))
+    session.repeats, session.dirty = true, true
 end
-local function forget_repeated(session)
-    if session.repeated then call('HDEL', session.place, 'r') end
-    session.repeated = nil
 end
-local function tell_repeated(step, session)
-    local text, place = session.repeated, 3
-    forget_repeated(session)
-    while text and place <= #text do
-        local event
-        event, place = read_sized(text, place)
-        tell(step, session.id, event)
-    end
+local function forget_repeated(step, session)
+    if not session.repeats then return end
+    call('HDEL', step.key, 'r' .. session.id)
+    session.repeats, session.dirty = false, true
 end
-
 -- Takes a request out of everything, without a word. `timed` names it in the schedules of deadlines.
-local function timed(request, letter) return request.session.id .. digits(request.number) .. letter end
+local function timed(request, letter) return sub(request.id, 2) .. letter end
 local function detach(step, request)
     local claims = request.claims
     for i = 1, #claims do
@@ -79,9 +71,11 @@ local function detach(step, request)
     end
     if request.hold_deadline then call('ZREM', step.prefix .. 't', timed(request, 'h')) end
     if request.revoked then call('ZREM', step.prefix .. 'd', timed(request, 'r')) end
-    drop_request(request)
+    drop_request(step, request)
 end
 
+local end_request
+do
 -- Rule 7: `manner` is c (clean), k (keep) or u (unclean).
 local function leave_marks(step, request, manner)
     local claims = request.claims
@@ -93,7 +87,7 @@ local function leave_marks(step, request, manner)
             if manner == 'u' then
                 set_mark(step, resource, {
                     fence = request.fence, at = step.now, told = none, count = (mark and mark.count or 0) + 1,
-                    label = label_of(request.session),
+                    label = opened(step, request.session).label,
                 })
             elseif mark and mark.told == request.fence then
                 set_mark(step, resource, nil)
@@ -101,7 +95,7 @@ local function leave_marks(step, request, manner)
         end
     end
 end
-local function end_request(step, request, reason, manner)
+function end_request(step, request, reason, manner)
     local text = ended_text(request.number, reason, request.fence)
     if reason == 'l' or reason == 'w' then
         tell(step, request.session.id, text)
@@ -110,6 +104,7 @@ local function end_request(step, request, reason, manner)
     end
     if request.fence ~= none and manner ~= 'k' then leave_marks(step, request, manner) end
     detach(step, request)
+end
 end
 -- Its owner, or the owner's close, ends it.
 local function end_owned(step, request, manner)
@@ -128,15 +123,15 @@ local function has_ended(step, id)
     return upto and step.at < tonumber(upto)
 end
 -- Adds the ids of this step to `c`, drops some whose time is over and, beyond the bound, the earliest.
-local ended_dropped = 100
 local function save_ended(step)
+    local most_dropped = 100
     local ended = step.ended
     if #ended == 0 then return end
     local place, upto = step.prefix .. 'c', digits(step.at + longest_ttl(step))
     for i = 1, #ended do call('ZADD', place, 'GT', upto, ended[i]) end
     call('ZADD', step.prefix .. 'd', 'GT', upto, forgetting)
     note_deadline(step, upto)
-    local gone = smaller(call('ZCOUNT', place, '0', step.now), ended_dropped)
+    local gone = smaller(call('ZCOUNT', place, '0', step.now), most_dropped)
     gone = larger(gone, call('ZCARD', place) - step.ended_kept)
     if gone > 0 then call('ZREMRANGEBYRANK', place, '0', gone - 1) end
 end
@@ -151,8 +146,9 @@ end
 
 -- The ending session joins those in `e`, oldest first. Its record says how it ends: x expired, l left, g gone.
 local function begin_ending(step, session, reason)
-    session.about = sub(session.about, 1, 28) .. reason .. deadline_of(step, session) .. label_of(session)
-    session.ending, session.changed = reason, true
+    forget_repeated(step, session)
+    opened(step, session).last_deadline = deadline_of(step, session)
+    session.ending, session.changed, session.dirty = reason, true, true
     call('ZREM', step.prefix .. 'd', session.id .. 's')
     step.ending[#step.ending + 1] = session.id
 end
@@ -170,7 +166,7 @@ end
 local function continue_ending(step, session, stored)
     local reason = session.ending
     while step.allowance > 0 do
-        local numbers = numbers_after(step, session, '0', step.allowance)
+        local numbers = numbers_after(step, session, none, step.allowance)
         read_requests(step, session, numbers)
         for i = 1, #numbers do
             if step.allowance <= 0 then return end
@@ -183,9 +179,10 @@ local function continue_ending(step, session, stored)
     if step.allowance <= 0 then return end
     step.allowance = step.allowance - 1
     if reason == 'x' then tell(step, session.id, 'l') end
-    call('DEL', session.place)
+    local gone = step.gone
+    gone[#gone + 1], gone[#gone + 2] = 'x' .. session.id, '@' .. session.id
     call('HINCRBY', step.prefix .. 'i', 'sessions', '-1')
-    if session.indexed then call('UNLINK', numbers_of_place(step, session)) end
+    if session.indexed then call('UNLINK', index_of(step, session)) end
     if stored then
         call('LPOP', step.prefix .. 'e')
         step.stored_endings = call('EXISTS', step.prefix .. 'e') == 1
@@ -209,27 +206,30 @@ end
 local function end_narrowed(step)
     while step.any_narrowed and step.allowance > 0 do
         local resource = resource_of(step, call('LINDEX', step.prefix .. 'z', '0'))
-        local _, _, _, _, id, number = read_member(sub(widest_on(step, resource), 17))
-        local request = request_of(step, session_of(step, id), number)
+        local _, _, _, _, id = read_member(sub(widest_on(step, resource), 17))
+        local request = request_with_id(step, id)
         step.allowance = step.allowance - #request.claims
         end_request(step, request, 'a', 'k')
     end
 end
 
 -- ---- time
+local next_deadline
+do
 local function first_in(step, schedule)
     local first = call('ZRANGE', step.prefix .. schedule, '0', '0', 'WITHSCORES')
     local time = first[2]
     if time and time ~= 'inf' then return first[1], #time == 16 and time or digits(time) end
 end
 -- The deadline that passes next, of a session, a revoked request or a hold limit: its member and time.
-local function next_deadline(step)
+function next_deadline(step)
     local member, deadline = first_in(step, 'd')
     local limit, limit_at = first_in(step, 't')
     if not limit then return member, deadline end
     if not member or limit_at < deadline then return limit, limit_at end
     if limit_at == deadline and bytes_before(sub(limit, 1, 32), sub(member, 1, 32)) then return limit, limit_at end
     return member, deadline
+end
 end
 -- Something has ended, or is due, that this step could not end.
 local function endings_owed(step)
@@ -271,7 +271,7 @@ local function end_due(step)
             begin_ending(step, session, 'x')
             end_sessions(step)
         else
-            local request = request_of(step, session, format('%d', sub(member, 17, 32)))
+            local request = request_of(step, session, sub(member, 17, 32))
             step.allowance = step.allowance - #request.claims
             end_request(step, request, sub(member, 33), 'u')
         end
@@ -280,8 +280,8 @@ end
 
 -- Rule 5: after the clock went back, no session lives longer than its ttl, no pause lasts longer than it was, and one
 -- that is over stays over. Many deadlines are cut in several steps; until then `noted` stays ahead of the clock.
-local cut_at_once = 512
 local function cut_deadlines(step)
+    local cut_at_once = 512
     if not is_paused(step) then step.pause_length = 0 end
     local left = tonumber(step.paused_until) - step.at
     if left > 0 and left > step.pause_length then step.paused_until = digits(step.at + step.pause_length) end
@@ -299,7 +299,7 @@ local function cut_deadlines(step)
             if #member == 17 then
                 session.deadline = cut
             else
-                set_revoked(request_of(step, session, format('%d', sub(member, 17, 32))), cut)
+                set_revoked(request_of(step, session, sub(member, 17, 32)), cut)
             end
             set_deadline(step, member, cut)
         end

@@ -5,9 +5,35 @@
 -- watched until (16 digits each), and whether `o`, `e` and `z` hold work.
 local head_size, long_head_size = 80, 115
 
--- Nothing is due, owed, paused or watched, and the clock goes forward: what the short paths of the verbs need.
-local function is_quiet(head, now, lineage)
-    return head and #head == head_size and head > now and sub(head, 17, 32) == lineage and sub(head, 49, 64) <= now
+-- The head in parts. A call that finds the text which an earlier call left need not take it apart again: the parts
+-- follow from the text alone, so it does not matter which call made them.
+local quiet_head, next_head
+do
+local most_known = 1000  -- spaces
+local known, count = {}, 0
+local function parts_of(key, head)
+    local parts = known[key]
+    if parts and parts.text == head then return parts end
+    if not parts then
+        if count == most_known then known, count = {}, 0 end
+        parts, count = {}, count + 1
+        known[key] = parts
+    end
+    parts.text, parts.start, parts.lineage = head, sub(head, 1, 48), sub(head, 17, 32)
+    parts.noted, parts.last = sub(head, 49, 64), sub(head, 65, 80)
+    parts.is_short = #head == head_size and not find(head, '%D')
+    return parts
+end
+-- The parts, if nothing is due, owed, paused or watched and the clock goes forward: what the short paths need.
+function quiet_head(key, head, now, lineage)
+    local parts = head and parts_of(key, head)
+    return parts and parts.is_short and head > now and parts.lineage == lineage and parts.noted <= now and parts
+end
+-- The text of the head when the time is noted and the counter has advanced. The parts become those of that text.
+function next_head(parts, now, last)
+    parts.text, parts.noted, parts.last = parts.start .. now .. last, now, last
+    return parts.text
+end
 end
 
 local function new_step(keys, args, now, sender)
@@ -16,7 +42,7 @@ local function new_step(keys, args, now, sender)
         key = key, prefix = sub(key, 1, -2), now = now, at = tonumber(now), sender = sender, lineage = args[1],
         budget = budget_of(args), allowance = budget_of(args), ended_kept = ended_kept_of(args),
         reply = '', notices = {}, told = {}, sessions = {}, resources = {}, space = {}, looks = {}, completed = {},
-        ended = {}, ending = {}, next_ending = 1, debts_read = 0,
+        ended = {}, ending = {}, next_ending = 1, debts_read = 0, gone = {},
     }
 end
 
@@ -36,6 +62,9 @@ local function read_head(step, head)
         step.stored_debts, step.stored_endings = byte(head, 113) == 49, byte(head, 114) == 49
         step.any_narrowed = byte(head, 115) == 49
         step.more_debts, step.recompute = step.stored_debts, true
+        -- While work is owed, `due` says when the work was put off. If the clock went back since, that is later than
+        -- now, and later than deadlines that passed before.
+        step.may_be_due = true
     end
     if step.now < step.watched_until then step.seen = {} end
 end
@@ -147,23 +176,54 @@ local function begin_step(step, head, pausing)
 end
 
 -- ---- writing
-local save_session, finish_step
+local finish_step
 do
-local function resource_text(step, resource)
-    local holder = resource.holder
-    if not (resource.marked or resource.pinned or resource.owed) and resource.reserved == 0 then
-        if holder then
-            return (resource.waiting == 0 and 'X' or 'Y') .. resource.fence .. holder .. resource.number
-        elseif waiting_on(step, resource) == 0 then
-            local shared, counted = resource.shared, resource.counted
-            if counted > 0 then return 'P' .. counted .. ':' .. resource.used .. ':' .. resource.slots end
-            return shared > 0 and 'S' .. shared
+local function flag(is_set) return is_set and '1' or '0' end
+local function session_text(session)
+    return (session.indexed and 'L' or '.') .. (session.ending or session.repeats and 'r' or '.')
+        .. (session.revoked and 'v' or '.') .. session.ttl .. digits(session.highest)
+        .. (session.live or format('%016d%08d', session.digest, session.count))
+end
+local function opened_text(session) return session.link .. (session.last_deadline or none) .. session.label end
+local function request_text(request)
+    local claims, ticket, fence = request.claims, request.ticket, request.fence
+    local is_plain = not (request.hold or request.revoked) and request.presented == 0
+    if is_plain and not claims[2] then
+        local claim = claims[1]
+        if claim.mode == 'x' then return 'x' .. ticket .. 'n' .. claim.name end
+        if claim.mode == 's' then return 's' .. ticket .. fence .. 'n' .. claim.name end
+        if claim.permits == 1 then
+            return 'p' .. ticket .. fence .. '00001' .. padded(claim.limit) .. padded(claim.slots[1] or 0) .. 'n'
+                .. claim.name
         end
     end
-    return 'G' .. (resource.marked and '1' or '0') .. (resource.pinned and '1' or '0')
-        .. (resource.owed and '1' .. resource.owed or '0') .. resource.shared .. ':' .. resource.counted .. ':'
-        .. resource.used .. ':' .. resource.reserved .. ':'
-        .. (holder and '+' .. resource.fence .. holder .. resource.number .. ':' or '-') .. resource.slots
+    local text = 'g' .. ticket .. fence
+    if not is_plain then
+        text = text .. '+' .. or_none(request.hold) .. or_none(request.hold_deadline) .. or_none(request.revoked)
+            .. sized(request.note or '') .. request.presented .. ':'
+    else
+        text = text .. '.'
+    end
+    if #claims == 1 then return text .. claim_text(claims[1]) end
+    local out = {text}
+    for i = 1, #claims do out[i + 1] = claim_text(claims[i]) end
+    return concat(out)
+end
+local function resource_text(step, resource)
+    local holder, shared, counted, spilled = resource.holder, resource.shared, resource.counted, resource.spilled
+    if not (resource.marked or resource.pinned or resource.owed) and resource.reserved == 0 then
+        if holder then return (resource.waiting == 0 and 'X' or 'Y') .. resource.fence .. holder end
+        if waiting_on(step, resource) == 0 then
+            if counted > 0 then
+                return (spilled and 'p' or 'P') .. resource.used .. ':' .. sized(resource.slots)
+                    .. (spilled and counted or resource.holders)
+            end
+            return shared > 0 and (spilled and 's' .. shared or 'S' .. resource.holders)
+        end
+    end
+    return 'G' .. flag(resource.marked) .. flag(resource.pinned) .. flag(resource.owed) .. flag(spilled)
+        .. (resource.owed or '') .. shared .. ':' .. counted .. ':' .. resource.used .. ':' .. resource.reserved .. ':'
+        .. (holder and '+' .. resource.fence .. holder or '-') .. sized(resource.slots) .. resource.holders
 end
 -- Makes the resource's entry in `o` say what is still to be looked at.
 local function save_debt(step, resource)
@@ -174,37 +234,22 @@ local function save_debt(step, resource)
     if debt then call('ZADD', step.prefix .. 'o', resource.look.ticket, debt .. resource.name) end
     resource.owed, resource.dirty = debt, true
 end
-function save_session(step, session)
-    local place, digest = session.place, session.digest_change
-    if not session.about then  -- a hand-off to a session that was not read
-        if digest ~= 0 then call('HINCRBY', place, 'd', format('%d', digest)) end
-        return
-    end
-    delete_dropped(step, session)
-    local words, count = {'HSET', place}, 2
-    for number, request in pairs(session.requests) do
+-- Adds the fields of a session and its requests that changed to `written`.
+local function save_session(step, session, written)
+    local count = #written
+    for _, request in pairs(session.requests) do
         if request and request.dirty then
-            words[count + 1], words[count + 2] = number, request_text(request)
-            count, request.dirty = count + 2, false
+            written[count + 1], written[count + 2] = request.id, request_text(request)
+            count = count + 2
         end
     end
-    if digest ~= 0 then
-        words[count + 1], words[count + 2] = 'd', format('%d', session.digest + digest)
-        count = count + 2
-    end
-    if session.counted then
-        words[count + 1], words[count + 2] = 'h', highest_text(session)
-        count = count + 2
-    end
     if session.changed then
-        words[count + 1], words[count + 2] = '@', session.about
+        written[count + 1], written[count + 2] = '@' .. session.id, opened_text(session)
         count = count + 2
     end
-    for from = 3, count, 2000 do call('HSET', place, unpack(words, from, smaller(from + 1999, count))) end
-    session.digest, session.digest_change, session.counted, session.changed = session.digest + digest, 0, false, false
-    if session.added >= index_from then
-        count_requests(step, session)
-        call('HSET', place, 'h', highest_text(session))
+    if session.dirty then
+        tidy_index(step, session)
+        written[count + 1], written[count + 2] = 'x' .. session.id, session_text(session)
     end
 end
 
@@ -218,7 +263,7 @@ local function due_of(step, owed)
     return digits(tonumber(deadline) - 1)
 end
 local function head_text(step, owed)
-    local paused, watched = is_paused(step), is_watched(step)
+    local paused, watched = is_paused(step), step.now < step.watched_until
     local ending, narrowed = any_ending(step), step.any_narrowed
     local text = due_of(step, owed) .. step.lineage .. step.paused_until .. step.noted .. step.last
     if not (paused or watched or owed or ending or narrowed) then return text end
@@ -227,32 +272,33 @@ local function head_text(step, owed)
         .. (owed and '1' or '0') .. (ending and '1' or '0') .. (narrowed and '1' or '0')
 end
 
--- Writes everything that changed. The head and the resources are fields of one hash: they are written together.
+-- Writes everything that changed. What is gone is deleted first, because a request may come again under its number.
 local function save(step)
+    local written, gone, owed = {'', ''}, step.gone, false
     for _, session in pairs(step.sessions) do
-        if session then save_session(step, session) end
+        if session then save_session(step, session, written) end
     end
     for i = step.next_ending, #step.ending do call('RPUSH', step.prefix .. 'e', step.ending[i]) end
     save_ended(step)
-    local written, gone, count, owed = {'HSET', step.key, '', ''}, {'HDEL', step.key}, 4, false
+    local count = #written
     for name, resource in pairs(step.resources) do
         save_debt(step, resource)
         owed = owed or resource.look ~= nil
         if resource.dirty then
             local text = resource_text(step, resource)
             if text then
-                written[count + 1], written[count + 2] = name, text
+                written[count + 1], written[count + 2] = 'n' .. name, text
                 count = count + 2
             else
-                gone[#gone + 1] = name
+                gone[#gone + 1] = 'n' .. name
             end
         end
     end
     if step.stored_debts and not owed then owed = call('EXISTS', step.prefix .. 'o') == 1 end
     step.head = head_text(step, owed)
-    written[4] = step.head
-    for from = 3, #gone, 2000 do call('HDEL', step.key, unpack(gone, from, smaller(from + 1999, #gone))) end
-    for from = 3, count, 2000 do call('HSET', step.key, unpack(written, from, smaller(from + 1999, count))) end
+    written[2] = step.head
+    for from = 1, #gone, 2000 do call('HDEL', step.key, unpack(gone, from, smaller(from + 1999, #gone))) end
+    for from = 1, count, 2000 do call('HSET', step.key, unpack(written, from, smaller(from + 1999, count))) end
 end
 
 -- What befell the sender is the reply; everything else are notices, one message a session.
@@ -271,8 +317,17 @@ function finish_step(step)
 end
 end
 
+-- One step: `act` performs the command, and what it returns follows the events in the reply.
+local function perform(keys, args, now, sender, act, pausing)
+    local step = new_step(keys, args, now, sender)
+    local refusal = begin_step(step, call('HGET', step.key, ''), pausing)
+    if refusal then return refusal end
+    local rest = act and act(step)
+    return finish_step(step) .. (rest or '')
+end
+
 -- ---- registering
 -- `flags`: allow-oom lets a verb through that gives memory back, or keeps what is held; no-writes is for viewers.
-local function register(verb, flags, perform)
-    redis.register_function{function_name = library .. '_' .. verb, flags = flags, callback = perform}
+local function register(verb, flags, callback)
+    redis.register_function{function_name = library .. '_' .. verb, flags = flags, callback = callback}
 end

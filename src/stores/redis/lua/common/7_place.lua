@@ -17,3 +17,30 @@ local function fewest_ahead(step, request, fewest, ranks)
     end
     return fewest, ranks
 end
+
+-- ==== claims by where they stand
+local function claim_on(step, member)
+    local _, index, _, _, id = read_member(member)
+    return request_with_id(step, id).claims[index]
+end
+-- The exclusive claim that is admitted on a resource.
+local function exclusive_on(step, resource)
+    local claims = request_with_id(step, resource.holder).claims
+    for i = 1, #claims do
+        if claims[i].name == resource.name then return claims[i] end
+    end
+end
+-- The id of the request with this ticket that has a claim on the resource, if there is one.
+local function claimant_of(step, resource, ticket)
+    local holder = resource.holder
+    if holder and request_with_id(step, holder).ticket == ticket then return holder end
+    local member = holders_from(step, resource, ticket, 1)
+    if member[1] and digits(member[2]) == ticket then
+        member = member[1]
+    else
+        member = call('ZRANGEBYSCORE', queue_of(step, resource), ticket, ticket, 'LIMIT', '0', '1')[1]
+    end
+    if not member then return nil end
+    local _, _, _, _, id = read_member(member)
+    return id
+end

@@ -1,20 +1,18 @@
 -- close: a session ends, with all that it has (rule 5).
--- KEYS m, s:<session>
--- ARGV lineage, 'l' (left) | 'g' (gone)
+-- KEYS m
+-- ARGV lineage, session, 'l' (left) | 'g' (gone)
 -- reply now, due, lineage, pause; event closed, and what befell the session
 register('close', {'allow-oom'}, function(keys, args)
-    local now = clock(args)
-    if not keys[2] or args[2] ~= 'l' and args[2] ~= 'g' then return malformed() end
-    local step = new_step(keys, args, now, sub(keys[2], -16))
-    local refusal = begin_step(step, call('HGET', step.key, ''))
-    if refusal then return refusal end
-    local session = find_alive(step, step.sender)
-    if session then
-        begin_ending(step, session, args[2])
-        end_sessions(step)
-    else
-        remember_ended(step, step.sender)  -- its `open` may still arrive, on an older connection
-    end
-    tell(step, step.sender, 'c')
-    return finish_step(step)
+    local now, id, how = clock(args), args[2], args[3]
+    if not is_session(id) or how ~= 'l' and how ~= 'g' then return malformed() end
+    return perform(keys, args, now, id, function(step)
+        local session = find_alive(step, id)
+        if session then
+            begin_ending(step, session, how)
+            end_sessions(step)
+        else
+            remember_ended(step, id)  -- its `open` may still arrive, on an older connection
+        end
+        tell(step, id, 'c')
+    end)
 end)

@@ -1,158 +1,163 @@
 -- enter: a request arrives (rules 1, 2, 3, 9).
--- KEYS m, s:<session>
--- ARGV lineage, number, then one exclusive name | '', 'x', exclusive names | '', options, claims
+-- KEYS m
+-- ARGV lineage, request, options if any (nowait: hold in µs or nothing: bound or nothing), claims
 -- reply now, due, lineage, pause; events granted | queued | refused | ended; place
 do
 -- ---- short paths: a new request in a quiet space. The differential test plays both them and the long path.
+local enter_one, enter_all
+do
 -- Rule 8.
-local function next_ticket(head, now)
-    local last = sub(head, 65, 80)
-    return last < now and now or after(last)
-end
--- The session's fields h and d with the new request in them; nil if the long path has to do it.
-local function with_request(place, number, fence)
-    local got = call('HMGET', place, 'h', 'd')
-    local highest, added = got[1], got[1] and short_added[sub(got[1], 1, 3)]
-    local value = tonumber(number)
-    if not added or value <= tonumber(sub(highest, 4)) or value >= number_end then return nil end
-    return added .. number, format('%d', got[2] + digest_of(number, fence))
+local function next_ticket(head, now) return head.last < now and now or after(head.last) end
+-- The text of the session with one request more; nil if the long path has to add it. If there is an index, it is
+-- changed at once, so the caller may not fail after that.
+local function with_request(key, text, id, number, fence)
+    if not text or number <= sub(text, 12, 27) or #id > 33 or number >= last_number then return nil end
+    if byte(text) == 46 then
+        if #text >= 27 + 32 * index_from then return nil end
+        return sub(text, 1, 11) .. number .. sub(text, 28) .. number .. fence
+    end
+    call('ZADD', sub(key, 1, -2) .. 'n:' .. session_of_id(id), number, number)
+    return sub(text, 1, 11) .. number
+        .. format('%016d%08d', sub(text, 28, 43) + digest_of(number, fence), sub(text, 44) + 1)
 end
 
--- One exclusive claim: granted if the name is free, queued behind another exclusive claim.
-local function enter_exclusive(key, place, now, lineage, number, name)
-    local got = call('HMGET', key, '', name)
-    local head, holder = got[1], got[2]
-    if not is_quiet(head, now, lineage) or not is_plain_number(number) then return nil end
-    local ticket = next_ticket(head, now)
-    if not holder then
-        local fence = after(ticket)
-        local highest, digest = with_request(place, number, fence)
-        if not highest then return nil end
-        head = sub(head, 1, 48)
-        call('HSET', place, 'h', highest, 'd', digest, number, 'x' .. ticket .. name)
-        call('HSET', key, '', head .. now .. fence, name, 'X' .. fence .. sub(place, -16) .. number)
-        return now .. head .. 'g' .. number .. ':' .. ticket .. fence .. '.'
-    end
-    local form = byte(holder)
-    if form ~= 88 and form ~= 89 then return nil end
-    local highest, digest = with_request(place, number, none)
-    if not highest then return nil end
-    head = sub(head, 1, 48)
-    local queue, ahead = sub(key, 1, -2) .. 'q:' .. name, 0
-    call('HSET', place, 'h', highest, 'd', digest, number, 'x' .. ticket .. name)
-    call('ZADD', queue, ticket, 'x' .. sub(place, -16) .. number)
-    if form == 88 then
-        call('HSET', key, '', head .. now .. ticket, name, 'Y' .. sub(holder, 2))
-    else
-        call('HSET', key, '', head .. now .. ticket)
-        ahead = call('ZCARD', queue) - 1
-    end
-    return now .. head .. 'q' .. number .. ':' .. ticket .. 'w' .. ahead .. ':'
-end
-
--- A claim that can be admitted beside what stands on its resource, where no claim waits: the resource's new text and,
--- of permits, the slots. Nil: it cannot, or the resource has one of its other forms.
-local function admitted_text(claim, text, fence, owner)
-    local mode = claim.mode
-    if mode == 'x' then return not text and 'X' .. fence .. owner end
+-- The resource's text with one more claim admitted, if no claim waits there and it fits beside the holders; of permits
+-- also the slots. Nil: it does not, or the long path has to do it.
+local function admitted_text(text, mode, permits, limit, index, ticket, fence, id)
+    if mode == 'x' then return not text and 'X' .. fence .. id end
     if mode == 's' then
-        if not text then return 'S1' end
-        return byte(text) == 83 and 'S' .. sub(text, 2) + 1
+        if not text then return 'S' .. ticket .. 's' .. pad4(index) .. id end
+        if byte(text) ~= 83 or #text >= 1 + shared_size * most_listed then return nil end
+        return text .. ticket .. 's' .. pad4(index) .. id
     end
-    local counted, used, bitmap = 0, 0, ''
+    local used, bitmap, holders = 0, '', ''
     if text then
-        counted, used, bitmap = match(text, '^P(%d+):(%d+):(.*)$')
-        if not counted then return nil end
+        if byte(text) ~= 80 then return nil end
+        used, bitmap, holders = read_permits(text)
+        if #holders >= permit_size * most_listed or used + permits > limit then return nil end
     end
-    used = used + claim.permits
-    if used > claim.limit then return nil end
     local slots
-    slots, bitmap = take_lowest(bitmap, claim.permits)
-    return 'P' .. counted + 1 .. ':' .. used .. ':' .. bitmap, slots
+    slots, bitmap = take_lowest(bitmap, permits)
+    return 'P' .. number_text(used + permits) .. ':' .. sized(bitmap) .. holders .. ticket
+        .. member_text('p', index, permits, limit, id), slots
 end
--- Claims of any kind that are all granted at once.
-local function enter_all(key, place, now, lineage, number, wanted, hold)
-    local got
-    if wanted[2] then
-        local names = {}
-        for i = 1, #wanted do names[i] = wanted[i].name end
-        got = call('HMGET', key, '', unpack(names))
-    else
-        got = call('HMGET', key, '', wanted[1].name)
+-- Notes the deadline of a hold limit, and returns it.
+local function hold_until(key, now, head, id, hold)
+    local deadline = digits(now + hold)
+    call('ZADD', sub(key, 1, -2) .. 't', deadline, sub(id, 2) .. 'h')
+    if deadline <= sub(head.start, 1, 16) then head.start = digits(deadline - 1) .. sub(head.start, 17) end
+    return deadline
+end
+local function record_start(ticket, fence, hold, deadline)
+    return 'g' .. ticket .. fence .. (hold and '+' .. hold .. ':' .. deadline .. ':-:0:0:' or '.')
+end
+-- An exclusive claim behind another one. `place` is the name's field, `holder` its text.
+local function queue_exclusive(key, now, head, id, place, holder, session)
+    local ticket, number, form = next_ticket(head, now), sub(id, 18), byte(holder)
+    if form ~= 88 and form ~= 89 then return nil end
+    session = with_request(key, session, id, number, none)
+    if not session then return nil end
+    local queue, ahead = sub(key, 1, -2) .. 'q:' .. sub(place, 2), 0
+    call('ZADD', queue, ticket, id)
+    if form == 89 then ahead = call('ZCARD', queue) - 1 end
+    call('HSET', key, '', next_head(head, now, ticket), place, 'Y' .. sub(holder, 2), sub(id, 1, 17), session,
+        id, 'x' .. ticket .. place)
+    return now .. head.start .. 'q' .. number .. ':' .. ticket .. 'w' .. ahead .. ':'
+end
+
+-- One claim: granted at once, or queued if it is exclusive and so is the holder.
+function enter_one(key, now, lineage, id, text, may_wait, hold)
+    local mode, place, permits, limit, _ = 'x', text, nil, nil, nil
+    local form = byte(text)
+    if form == 115 then
+        mode, place = 's', 'n' .. sub(text, 2)
+    elseif form == 112 then
+        mode = 'p'
+        _, _, permits, limit, place = find(text, '^p(%d+):(%d+):(.*)$')
+        if not place then return nil end
+        permits, limit, place = number_of(permits), number_of(limit), 'n' .. place
+        if permits < 1 or permits > limit or limit > most_permits then return nil end
+    elseif form ~= 110 then
+        return nil
     end
-    local head = got[1]
-    if not is_quiet(head, now, lineage) or not is_plain_number(number) then return nil end
-    local ticket = next_ticket(head, now)
-    local fence, owner = after(ticket), sub(place, -16) .. number
-    local written, records, told = {}, {}, nil
+    if #place == 1 or #place > longest_name + 1 then return nil end
+    local owner = sub(id, 1, 17)
+    local got = call('HMGET', key, '', place, owner)
+    local head = quiet_head(key, got[1], now, lineage)
+    if not head then return nil end
+    local number, ticket = sub(id, 18), next_ticket(head, now)
+    local fence = after(ticket)
+    local resource, slots = admitted_text(got[2], mode, permits, limit, 1, ticket, fence, id)
+    if not resource then
+        if mode ~= 'x' or not may_wait then return nil end
+        return queue_exclusive(key, now, head, id, place, got[2], got[3])
+    end
+    local session = with_request(key, got[3], id, number, fence)
+    if not session then return nil end
+    local deadline = hold and hold_until(key, now, head, id, hold)
+    local name, taken = (hold or slots) and sized(sub(place, 2)), slots and slots_text(slots)
+    local record
+    if hold or slots and permits > 1 then
+        record = record_start(ticket, fence, hold, deadline) .. '+' .. mode
+            .. (slots and permits .. ':' .. limit .. ':' .. name .. taken or name)
+    elseif mode == 'x' then
+        record = 'x' .. ticket .. place
+    elseif mode == 's' then
+        record = 's' .. ticket .. fence .. place
+    else
+        record = 'p' .. ticket .. fence .. '00001' .. padded(limit) .. padded(slots[1]) .. place
+    end
+    call('HSET', key, '', next_head(head, now, fence), place, resource, owner, session, id, record)
+    local reply = now .. head.start .. 'g' .. number .. ':' .. ticket .. fence
+    if not hold and not slots then return reply .. '.' end
+    return reply .. '+' .. or_none(deadline) .. (slots and '1:' .. name .. taken or '0:') .. '0:'
+end
+
+-- Several claims, all granted at once.
+function enter_all(key, now, lineage, id, wanted, hold)
+    local names = {'', sub(id, 1, 17)}
+    for i = 1, #wanted do names[i + 2] = 'n' .. wanted[i].name end
+    local got = call('HMGET', key, unpack(names))
+    local head = quiet_head(key, got[1], now, lineage)
+    if not head then return nil end
+    local ticket, number = next_ticket(head, now), sub(id, 18)
+    local fence = after(ticket)
+    local records, told, written = {''}, {}, {'', '', names[2], '', id, ''}
     for i = 1, #wanted do
         local claim = wanted[i]
-        local name = claim.name
-        local text, slots = admitted_text(claim, got[i + 1], fence, owner)
+        local text, slots =
+            admitted_text(got[i + 2], claim.mode, claim.permits, claim.limit, i, ticket, fence, id)
         if not text then return nil end
         claim.admitted, claim.slots = true, slots
-        written[2 * i - 1], written[2 * i] = name, text
-        records[i] = claim_text(claim)
-        if slots then
-            told = told or {}
-            told[#told + 1] = sized(name) .. slots_text(slots)
-        end
+        written[2 * i + 5], written[2 * i + 6] = names[i + 2], text
+        records[i + 1] = claim_text(claim)
+        if slots then told[#told + 1] = sized(claim.name) .. slots_text(slots) end
     end
-    local highest, digest = with_request(place, number, fence)
-    if not highest then return nil end
-    local prefix, due = sub(key, 1, -2), sub(head, 1, 16)
-    for i = 1, #wanted do
-        local claim = wanted[i]
-        if claim.mode ~= 'x' then
-            local member = member_text(claim.mode, i, claim.permits, claim.limit, owner)
-            call('ZADD', prefix .. 'a:' .. claim.name, ticket, member)
-        end
-    end
-    local deadline
-    local record = records[2] and concat(records) or records[1]
-    if hold then
-        deadline = digits(now + hold)
-        call('ZADD', prefix .. 't', deadline, sub(owner, 1, 16) .. digits(number) .. 'h')
-        if deadline <= due then due = digits(deadline - 1) end
-        record = 'g' .. ticket .. fence .. '+' .. hold .. ':' .. deadline .. ':-:0:0:' .. record
-    elseif not wanted[2] and wanted[1].mode == 'x' then
-        record = 'x' .. ticket .. wanted[1].name
-    else
-        record = 'g' .. ticket .. fence .. '.' .. record
-    end
-    call('HSET', place, 'h', highest, 'd', digest, number, record)
-    head = due .. sub(head, 17, 48)
-    if written[3] then
-        call('HSET', key, '', head .. now .. fence, unpack(written))
-    else
-        call('HSET', key, '', head .. now .. fence, written[1], written[2])
-    end
-    local reply = now .. head .. 'g' .. number .. ':' .. ticket .. fence
-    if not hold and not told then return reply .. '.' end
-    return reply .. '+' .. or_none(deadline) .. (told and #told or 0) .. ':' .. (told and concat(told) or '') .. '0:'
+    written[4] = with_request(key, got[2], id, number, fence)
+    if not written[4] then return nil end
+    local deadline = hold and hold_until(key, now, head, id, hold)
+    records[1] = record_start(ticket, fence, hold, deadline)
+    written[2], written[6] = next_head(head, now, fence), concat(records)
+    call('HSET', key, unpack(written))
+    local reply = now .. head.start .. 'g' .. number .. ':' .. ticket .. fence
+    if not hold and not told[1] then return reply .. '.' end
+    return reply .. '+' .. or_none(deadline) .. #told .. ':' .. concat(told) .. '0:'
+end
 end
 
 -- ---- the long path
-local function read_wanted(args)
+-- The options: whether there are any, nowait, hold limit, bound of the queue.
+local function read_options(text)
+    local nowait, hold, bound = match(text, '^([01]):(%-?%d*):(%d*)$')
+    return nowait, nowait == '1', tonumber(hold or ''), tonumber(bound or '')
+end
+local function read_wanted(args, first)
     local wanted = {}
-    if args[3] ~= '' then
-        wanted[1] = args[3] and exclusive_claim(args[3])
-        return wanted[1] and #args == 3 and wanted
+    for i = first, #args do
+        wanted[i - first + 1] = read_claim(args[i])
+        if not wanted[i - first + 1] then return nil end
     end
-    if args[4] == 'x' then
-        for i = 5, #args do wanted[i - 4] = exclusive_claim(args[i]) end
-        return wanted
-    end
-    local nowait, hold, bound = '0', nil, nil
-    if args[4] ~= '0::' then
-        nowait, hold, bound = match(args[4] or '', '^([01]):(%-?%d*):(%d*)$')
-        if not nowait then return nil end
-    end
-    for i = 5, #args do
-        wanted[i - 4] = read_claim(args[i])
-        if not wanted[i - 4] then return nil end
-    end
-    return wanted, nowait == '1', hold and tonumber(hold), bound and tonumber(bound)
+    return wanted
 end
 
 local function same_claims(request, wanted)
@@ -168,12 +173,16 @@ local function same_claims(request, wanted)
     return true
 end
 
-local function wrong_shape(number, wanted, hold)
+local function wrong_shape(number, wanted, wrong_hold)
     local value = tonumber(number)
     if value < 1 or value >= number_end then return 'number out of range' end
     local reason = refusal_of_claims(wanted)
     if reason then return reason end
-    if hold and (hold < shortest_hold or hold > longest_hold) then return 'hold limit out of range' end
+    if wrong_hold then return 'hold limit out of range' end
+end
+local function admissible_now(step, resource, claim)
+    return fits(step, resource, claim.mode, claim.permits, claim.limit) and waiting_on(step, resource) == 0
+        and not is_paused(step)
 end
 -- What the state of the resources says against it. Notes which claims can be admitted at once.
 local function wrong_now(step, wanted, nowait, bound)
@@ -189,19 +198,24 @@ local function wrong_now(step, wanted, nowait, bound)
     end
 end
 
+local function queued_text(request) return 'q' .. request.number .. ':' .. request.ticket end
+local function answer_state(step, request)
+    if request.fence ~= none and may_tell_grant(step, request) then return tell_granted(step, request) end
+    tell(step, request.session.id, queued_text(request))
+end
 -- Returns the place in the queue, if it waits.
 local function enter(step, number, wanted, nowait, hold, bound)
     local sender = step.sender
     local owner = find_alive(step, sender)
     if not owner then return refuse(step, 'unknown session', number) end
-    if tonumber(number) <= tonumber(owner.highest) then
+    if tonumber(number) <= owner.highest then
         local request = find_live(step, owner, number)
         if not request then return tell(step, sender, ended_text(number, 'g', none)) end
         if not same_claims(request, wanted) then return refuse(step, 'claims differ', number) end
         answer_state(step, request)
         return request.fence == none and fewest_ahead(step, request, nil, 0)
     end
-    owner.highest, owner.counted = number, true
+    owner.highest, owner.dirty = tonumber(number), true
     for i = 1, #wanted do wanted[i].resource = resource_of(step, wanted[i].name) end
     local reason = wrong_now(step, wanted, nowait, bound)
     if reason then return refuse(step, reason, number) end
@@ -225,33 +239,35 @@ end
 
 -- Reads the head and the resources of all claims in one call.
 local function read_with_head(step, claims)
-    if not claims[2] then
-        local got = call('HMGET', step.key, '', claims[1].name)
-        resource_of(step, claims[1].name, got[2])
-        return got[1]
-    end
-    local names = {}
-    for i = 1, #claims do names[i] = claims[i].name end
-    local got = call('HMGET', step.key, '', unpack(names))
-    for i = 1, #names do resource_of(step, names[i], got[i + 1]) end
+    local names = {''}
+    for i = 1, #claims do names[i + 1] = 'n' .. claims[i].name end
+    local got = call('HMGET', step.key, unpack(names))
+    for i = 1, #claims do resource_of(step, claims[i].name, got[i + 1]) end
     return got[1]
 end
 
 register('enter', {}, function(keys, args)
-    local now, place, number, name = clock(args), keys[2], args[2], args[3]
-    if not place or not number or not name then return malformed() end
-    if name ~= '' and #name <= longest_name and not args[4] then
-        local reply = enter_exclusive(keys[1], place, now, args[1], number, name)
+    local now, id, first = clock(args), args[2], 3
+    if not is_request(id) then return malformed() end
+    local any, nowait, hold, bound
+    if args[3] and byte(args[3]) < 50 then  -- 0 or 1
+        any, nowait, hold, bound = read_options(args[3])
+        if not any then return malformed() end
+        first = 4
+    end
+    local wrong_hold = hold and (hold < shortest_hold or hold > longest_hold)
+    if short_paths and not wrong_hold and args[first] and not args[first + 1] then
+        local reply = enter_one(keys[1], now, args[1], id, args[first], not any, hold)
         if reply then return reply end
     end
-    local wanted, nowait, hold, bound = read_wanted(args)
-    if not wanted or not is_number(number) then return malformed() end
-    local reason, fewest = wrong_shape(number, wanted, hold), nil
-    if name == '' and not reason then
-        local reply = enter_all(keys[1], place, now, args[1], number, wanted, hold)
+    local wanted, number = read_wanted(args, first), number_of_id(id)
+    if not wanted then return malformed() end
+    local reason, fewest = wrong_shape(number, wanted, wrong_hold), nil
+    if short_paths and not reason and wanted[2] then
+        local reply = enter_all(keys[1], now, args[1], id, wanted, hold)
         if reply then return reply end
     end
-    local step = new_step(keys, args, now, sub(keys[2], -16))
+    local step = new_step(keys, args, now, session_of_id(id))
     local refusal = begin_step(step, reason and call('HGET', step.key, '') or read_with_head(step, wanted))
     if refusal then return refusal end
     if reason then

@@ -9,12 +9,12 @@ local function first_forbidden(prefix)
     local m, d, q = prefix .. 'm', prefix .. 'd', prefix .. 'q:'
     local used = {
         {'TIME'}, {'INFO', 'replication'}, {'HGET', m, ''}, {'HMGET', m, ''}, {'HSET', m, '', ''}, {'HDEL', m, ''},
-        {'HKEYS', m}, {'HLEN', m}, {'HSCAN', m, '0'}, {'HINCRBY', prefix .. 'i', 'pauses', '1'},
-        {'DEL', prefix .. 's:'}, {'UNLINK', prefix .. 'c'}, {'EXISTS', prefix .. 'o'}, {'ZADD', d, '1', ''},
-        {'ZREM', d, ''}, {'ZRANGE', d, '0', '0'}, {'ZREVRANGE', q, '0', '0'}, {'ZSCORE', d, ''}, {'ZRANK', q, ''},
-        {'ZCARD', q}, {'ZCOUNT', q, '0', '1'}, {'ZRANGEBYSCORE', q, '0', '1'}, {'ZREVRANGEBYSCORE', d, '1', '0'},
+        {'HSCAN', m, '0'}, {'HINCRBY', prefix .. 'i', 'pauses', '1'}, {'UNLINK', prefix .. 'c'},
+        {'EXISTS', prefix .. 'o'}, {'ZADD', d, '1', ''}, {'ZREM', d, ''}, {'ZRANGE', d, '0', '0'},
+        {'ZREVRANGE', q, '0', '0'}, {'ZSCORE', d, ''}, {'ZRANK', q, ''}, {'ZCARD', q}, {'ZCOUNT', q, '0', '1'},
+        {'ZRANGEBYSCORE', q, '0', '1'}, {'ZREVRANGEBYSCORE', d, '1', '0'}, {'ZPOPMIN', q},
         {'ZREMRANGEBYRANK', prefix .. 'c', '0', '0'}, {'RPUSH', prefix .. 'e', ''}, {'LINDEX', prefix .. 'e', '0'},
-        {'LPOP', prefix .. 'e'}, {'LREM', prefix .. 'z', '1', ''}, {'LPOS', prefix .. 'z', ''}, {'ZPOPMIN', q},
+        {'LPOP', prefix .. 'e'}, {'LREM', prefix .. 'z', '1', ''}, {'LPOS', prefix .. 'z', ''},
         {'PUBLISH', prefix .. 'wake:', ''}, {'PUBLISH', prefix .. 'events', ''}, {'SUBSCRIBE', prefix .. 'wake:'},
         {'UNSUBSCRIBE', prefix .. 'wake:'},
     }

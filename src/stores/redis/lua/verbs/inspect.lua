@@ -1,8 +1,8 @@
 -- inspect: what stands on the names of a space, a page at a time; nothing is settled. A name is shown as it is at one
 -- moment, unless it alone has more claims than a page.
--- KEYS m, for 'wait' also s:<session>
+-- KEYS m
 -- ARGV lineage, how many claims about, then 'space', cursor ('0' first), pattern of names or ''
---      | 'name', cursor ('0' first), name | 'wait', '0', numbers of waiting requests of the session (up to 8)
+--      | 'name', cursor ('0' first), name | 'wait', '0', session, numbers of waiting requests of the session (up to 8)
 -- reply now, due, lineage, pause; next cursor ('0' last); sessions; names
 do
 -- What is shown of a request beside its claims.
@@ -11,7 +11,7 @@ local function about_request(step, request)
     session.alias = session.alias or alias_of(session.id)
     return session.alias .. request.number .. ':' .. request.ticket .. request.fence
         .. or_none(request.hold_deadline) .. or_none(request.revoked) .. sized(request.note or '')
-        .. deadline_of(step, session) .. sub(session.about, 1, 8) .. ':' .. sized(label_of(session))
+        .. deadline_of(step, session) .. session.ttl .. ':' .. sized(opened(step, session).label)
 end
 local function wanted_text(claim) return claim.mode .. claim.permits .. ':' .. claim.limit .. ':' end
 -- One claim with its request. `others`: with the request's other claims, too.
@@ -29,39 +29,28 @@ local function claim_shown(step, claim, others)
     end
     return concat(out)
 end
-local function claim_on(step, member)
-    local _, index, _, _, id, number = read_member(member)
-    return request_of(step, session_of(step, id), number).claims[index]
-end
-local function exclusive_on(step, resource)
-    local claims = request_of(step, session_of(step, resource.holder), resource.number).claims
-    for i = 1, #claims do
-        if claims[i].name == resource.name then return claims[i] end
-    end
-end
 -- The claims on a resource with tickets above the cursor's, at most `most`: admitted ones first, then waiting ones. A
 -- cursor is a letter, a for admitted and q for waiting, and a ticket.
 local function claims_on(step, resource, cursor, most, only_holders)
-    local found, list, above = {}, sub(cursor, 1, 1), '(' .. sub(cursor, 2)
+    local found, list, from = {}, sub(cursor, 1, 1), sub(cursor, 2)
     if cursor == '0' then
-        list, above = 'a', '-inf'
+        list, from = 'a', none
         if resource.holder then found[1] = exclusive_on(step, resource) end
     end
     while true do
-        local place, any
+        local members
         if list == 'a' then
-            place, any = admitted_of(step, resource), resource.shared + resource.counted > 0
+            members = holders_from(step, resource, from, most - #found + 1)
         else
-            place, any = queue_of(step, resource), waiting_on(step, resource) > 0
+            members = waiting_on(step, resource) > 0 and call('ZRANGEBYSCORE', queue_of(step, resource), from, '+inf',
+                'WITHSCORES', 'LIMIT', '0', most - #found + 1) or no_slots
         end
-        local members = any and call('ZRANGEBYSCORE', place, above, '+inf', 'WITHSCORES', 'LIMIT', '0',
-            most - #found + 1) or no_slots
         for i = 1, #members, 2 do
-            if #found >= most then return found, list .. digits(members[i + 1] - 1) end
+            if #found >= most then return found, list .. digits(members[i + 1]) end
             found[#found + 1] = claim_on(step, members[i])
         end
         if list == 'q' or only_holders then return found, '0' end
-        list, above = 'q', '-inf'
+        list, from = 'q', none
     end
 end
 -- Name, pinned limit, mark, permits in use or claims admitted, admitted claims, waiting claims (`waiting`, if
@@ -79,7 +68,7 @@ local function resource_shown(step, resource, claims, whole, others, waiting)
 end
 
 local function show_name(step, page, cursor, name, most)
-    local text = call('HGET', step.key, name)
+    local text = call('HGET', step.key, 'n' .. name)
     if not text then return end
     local resource = resource_of(step, name, text)
     local claims, next = claims_on(step, resource, cursor, most)
@@ -111,26 +100,21 @@ local function show_waits(step, page, session, numbers, most)
 end
 -- Names whose claims exceed the page stand in it without them: the caller asks for each by name.
 local function show_space(step, page, cursor, pattern, most)
-    local words = {'HSCAN', step.key, cursor, 'COUNT', '32'}
-    if pattern ~= '' then words[6], words[7] = 'MATCH', pattern end
     local left = most
     repeat
-        local found = call(unpack(words))
+        local found = call('HSCAN', step.key, cursor, 'MATCH', 'n' .. (pattern == '' and '*' or pattern), 'COUNT', '64')
         local fields = found[2]
-        words[3] = found[1]
+        cursor = found[1]
         for i = 1, #fields, 2 do
-            local name = fields[i]
-            if name ~= '' then
-                local resource = resource_of(step, name, fields[i + 1])
-                local count = resource.shared + resource.counted + waiting_on(step, resource)
-                local claims = count <= most and claims_on(step, resource, '0', most) or no_slots
-                page[#page + 1] = resource_shown(step, resource, claims, count <= most, false)
-                left = left - #claims - 1
-            end
+            local resource = resource_of(step, sub(fields[i], 2), fields[i + 1])
+            local count = resource.shared + resource.counted + waiting_on(step, resource)
+            local claims = count <= most and claims_on(step, resource, '0', most) or no_slots
+            page[#page + 1] = resource_shown(step, resource, claims, count <= most, false)
+            left = left - #claims - 1
         end
         left = left - 4
-    until left <= 0 or words[3] == '0'
-    page[2] = words[3]
+    until left <= 0 or cursor == '0'
+    page[2] = cursor
 end
 
 register('inspect', {'no-writes'}, function(keys, args)
@@ -145,8 +129,9 @@ register('inspect', {'no-writes'}, function(keys, args)
     if kind == 'name' then
         show_name(step, page, cursor, args[5], most)
     elseif kind == 'wait' then
-        local session = keys[2] and session_of(step, sub(keys[2], -16))
-        local numbers = {unpack(args, 5, smaller(#args, 4 + most_ranks))}
+        local session = session_of(step, args[5])
+        local numbers = {}
+        for i = 6, smaller(#args, 5 + most_ranks) do numbers[i - 5] = is_number(args[i]) and digits(args[i]) or none end
         if session then show_waits(step, page, session, numbers, most) end
     elseif kind == 'space' and find(cursor, '^%d+$') then
         show_space(step, page, cursor, args[5], most)

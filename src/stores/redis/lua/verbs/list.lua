@@ -1,6 +1,6 @@
 -- list: the states of a session's requests above a number, lowest first, a page of them (rule 5).
--- KEYS m, s:<session>
--- ARGV lineage, number
+-- KEYS m
+-- ARGV lineage, session, number
 -- reply now, due, lineage, pause; event listed | session_lost, and what else befalls the session
 do
 local page = 256
@@ -8,10 +8,10 @@ local page = 256
 local function state_text(step, request)
     local fence, revoked = request.fence, request.revoked
     if fence == none or not may_tell_grant(step, request) then fence, revoked = none, nil end
-    return request.number .. ':' .. request.ticket .. fence .. (revoked and '!' .. revoked or '-')
+    return request.number .. request.ticket .. fence .. (revoked and '!' .. revoked or '-')
 end
 local function list(step, session, lowest)
-    local numbers = numbers_after(step, session, lowest, page + 1)
+    local numbers = numbers_after(step, session, #lowest < 16 and digits(lowest) or lowest, page + 1)
     local count = smaller(#numbers, page)
     local out = {'t' .. lowest .. ':' .. (#numbers > page and '+' or '-') .. count .. ':'}
     read_requests(step, session, numbers)
@@ -20,14 +20,11 @@ local function list(step, session, lowest)
 end
 
 register('list', {'allow-oom'}, function(keys, args)
-    local now = clock(args)
-    local lowest = args[2]
-    if not keys[2] or not is_number(lowest) then return malformed() end
-    local step = new_step(keys, args, now, sub(keys[2], -16))
-    local refusal = begin_step(step, call('HGET', step.key, ''))
-    if refusal then return refusal end
-    local session = find_alive(step, step.sender)
-    if session then list(step, session, lowest) else tell(step, step.sender, 'l') end
-    return finish_step(step)
+    local now, id, lowest = clock(args), args[2], args[3]
+    if not is_session(id) or not is_number(lowest) then return malformed() end
+    return perform(keys, args, now, id, function(step)
+        local session = find_alive(step, id)
+        if session then list(step, session, lowest) else tell(step, id, 'l') end
+    end)
 end)
 end

@@ -5,16 +5,11 @@
 register('mend', {}, function(keys, args)
     local now, name = clock(args), args[2]
     if not name then return malformed() end
-    local step = new_step(keys, args, now)
-    local refusal = begin_step(step, call('HGET', step.key, ''))
-    if refusal then return refusal end
-    local reason = refusal_of_name(name)
-    local mark = not reason and mark_of(step, resource_of(step, name))
-    if mark then
+    return perform(keys, args, now, nil, function(step)
+        local reason = refusal_of_name(name)
+        local mark = not reason and mark_of(step, resource_of(step, name))
+        if not mark then return refuse(step, reason or 'not abandoned') end
         tell(step, nil, 'm' .. sized(name) .. mark_text(mark))
         set_mark(step, resource_of(step, name), nil)
-    else
-        refuse(step, reason or 'not abandoned')
-    end
-    return finish_step(step)
+    end)
 end)

@@ -1,6 +1,7 @@
 -- open: a session begins or renews, and its requests become those that its client lists (rules 5, 9, 11).
--- KEYS m, s:<session>
--- ARGV lineage, ttl in ms, link (20 digits), highest number, p (a part of the list) or w (whole), label, live requests
+-- KEYS m
+-- ARGV lineage, session, ttl in ms, link (20 digits), highest number, p (a part of the list) or w (whole), label,
+--      live requests
 -- reply now, due, lineage, pause; events alive | refused, ended, and what else befalls the session
 do
 -- A live request: number, ticket, fence, hold | -, claims, slots.
@@ -87,19 +88,9 @@ end
 
 -- ---- reclaim
 local function admitted_on(step, resource)
-    local found = {}
-    if resource.holder then
-        local claims = request_of(step, session_of(step, resource.holder), resource.number).claims
-        for i = 1, #claims do
-            if claims[i].name == resource.name then found[1] = claims[i] end
-        end
-    elseif resource.shared + resource.counted > 0 then
-        local members = call('ZRANGE', admitted_of(step, resource), '0', '-1')
-        for i = 1, #members do
-            local _, index, _, _, id, number = read_member(members[i])
-            found[i] = request_of(step, session_of(step, id), number).claims[index]
-        end
-    end
+    if resource.holder then return {exclusive_on(step, resource)} end
+    local found, members = {}, holders_from(step, resource, none, -1)
+    for i = 1, #members, 2 do found[#found + 1] = claim_on(step, members[i]) end
     return found
 end
 local function runs_overlap(a, b)
@@ -145,13 +136,7 @@ end
 -- A ticket of an earlier history that this one has given to another request on the same resource.
 local function ticket_taken(step, live, ticket)
     for i = 1, #live.claims do
-        local resource = resource_of(step, live.claims[i].name)
-        if call('ZCOUNT', queue_of(step, resource), ticket, ticket) > 0 then return true end
-        if call('ZCOUNT', admitted_of(step, resource), ticket, ticket) > 0 then return true end
-        if resource.holder
-            and request_of(step, session_of(step, resource.holder), resource.number).ticket == ticket then
-            return true
-        end
+        if claimant_of(step, resource_of(step, live.claims[i].name), ticket) then return true end
     end
     return false
 end
@@ -169,7 +154,7 @@ end
 
 -- Puts a presented request in the place of whatever is recorded of it.
 local function restore(step, session, live)
-    local number, ticket = format('%d', live.number), digits(live.ticket)
+    local number, ticket = digits(live.number), digits(live.ticket)
     local recorded, revoked, note = request_of(step, session, number), nil, nil
     if recorded then
         if ticket == none then ticket = recorded.ticket end
@@ -207,22 +192,22 @@ end
 local function reclaim(step, session, asked)
     local listed, kept, highest = asked.listed, {}, tonumber(asked.highest)
     for i = 1, #listed do kept[listed[i].number] = true end
-    local numbers = asked.whole and numbers_after(step, session, '0', 1e9) or no_slots
+    local numbers = asked.whole and numbers_after(step, session, none, 1e9) or no_slots
     for i = 1, #numbers do
         local number = tonumber(numbers[i])
         if number <= highest and not kept[number] then
             end_owned(step, request_of(step, session, numbers[i]), 'k')
         end
     end
-    highest = larger(highest, tonumber(session.highest))
+    highest = larger(highest, session.highest)
     for i = 1, #listed do
         local live = listed[i]
         highest = larger(highest, live.number)
         step.last = larger(step.last, digits(larger(live.ticket, live.fence)))
     end
-    session.highest, session.counted = format('%d', highest), true
+    session.highest, session.dirty = highest, true
     local known = {}
-    for i = 1, #listed do known[i] = format('%d', listed[i].number) end
+    for i = 1, #listed do known[i] = digits(listed[i].number) end
     read_requests(step, session, known)
     for i = 1, #listed do
         local live, number = listed[i], known[i]
@@ -234,7 +219,7 @@ local function reclaim(step, session, asked)
     end
 end
 
-local function open(step, asked, place)
+local function open(step, asked)
     local reason = wrong_shape(step, asked)
     if reason then return refuse(step, reason) end
     local sender, link = step.sender, asked.link
@@ -243,44 +228,36 @@ local function open(step, asked, place)
         if step.sessions[sender] or has_ended(step, sender) or #asked.listed > 0 and not is_paused(step) then
             return refuse(step, 'unknown session')
         end
-        session = {
-            id = sender, place = place, requests = {}, added = 0, highest = '0', digest = 0, digest_change = 0,
-        }
+        session = {id = sender, requests = {}, highest = 0, live = ''}
         step.sessions[sender] = session
         call('HINCRBY', step.prefix .. 'i', 'sessions', '1')
-        call('HSET', place, 'd', '0')
-    elseif link < link_of(session) then
+    elseif link < opened(step, session).link then
         return refuse(step, 'late link')
     end
-    local again = session.about and link == link_of(session)
+    local again = link == session.link
     if not again then
-        session.about = format('%08d', asked.ttl) .. link .. '.' .. asked.label
-        session.changed, session.counted = true, true
+        session.link, session.label, session.ttl = link, asked.label, format('%08d', asked.ttl)
+        session.changed, session.dirty = true, true
     end
-    forget_repeated(session)
+    forget_repeated(step, session)
     prolong(step, session)
     if not again then reclaim(step, session, asked) end
-    save_session(step, session)
     tell_alive(step, session)
 end
 
 register('open', {}, function(keys, args)
-    local now = clock(args)
-    local ttl, part, place = args[2], args[5], keys[2]
-    local asked = {link = args[3], highest = args[4], whole = part == 'w', label = args[6], listed = {}}
-    if not is_signed(ttl) or not is_number(asked.highest) or not asked.label then return malformed() end
+    local now, id, ttl, part = clock(args), args[2], args[3], args[6]
+    local asked = {link = args[4], highest = args[5], whole = part == 'w', label = args[7], listed = {}}
+    if not is_session(id) or not is_signed(ttl) or not is_number(asked.highest) or not asked.label then
+        return malformed()
+    end
     if part ~= 'p' and part ~= 'w' then return malformed() end
     if #asked.link ~= 20 or find(asked.link, '%D') then return malformed() end
-    if not place or place ~= sub(keys[1], 1, -2) .. 's:' .. sub(place, -16) then return malformed() end
     asked.ttl = tonumber(ttl)
-    for i = 7, #args do
-        asked.listed[i - 6] = read_live(args[i])
-        if not asked.listed[i - 6] then return malformed() end
+    for i = 8, #args do
+        asked.listed[i - 7] = read_live(args[i])
+        if not asked.listed[i - 7] then return malformed() end
     end
-    local step = new_step(keys, args, now, sub(place, -16))
-    local refusal = begin_step(step, call('HGET', step.key, ''))
-    if refusal then return refusal end
-    open(step, asked, place)
-    return finish_step(step)
+    return perform(keys, args, now, id, function(step) open(step, asked) end)
 end)
 end

@@ -1,53 +1,59 @@
 -- renew: a session proves that it is alive, and hears what changed (rules 5, 13). Its cost does not depend on how many
 -- requests it has.
--- KEYS m, s:<session>
--- ARGV lineage, numbers of waiting requests whose place is wanted (up to 8)
+-- KEYS m
+-- ARGV lineage, session, numbers of waiting requests whose place is wanted (up to 8)
 -- reply now, due, lineage, pause; events repeated, then alive | session_lost, and what else befalls the session; place
 do
 -- The short path, in a quiet space and with nothing to repeat. The differential test plays both it and the long path.
-local function renew_quietly(key, place, now, lineage)
-    local head = call('HGET', key, '')
-    if not is_quiet(head, now, lineage) then return nil end
-    local got = call('HMGET', place, '@', 'd', 'r')
-    local about = got[1]
-    if not about or got[3] then return nil end
-    local deadline = digits(now + sub(about, 1, 8) * 1000)
-    if head >= deadline then return nil end  -- it is due before everything else
-    call('ZADD', sub(key, 1, -2) .. 'd', deadline, sub(place, -16) .. 's')
-    if now - sub(head, 49, 64) >= noted_every then call('HSET', key, '', sub(head, 1, 48) .. now .. sub(head, 65)) end
-    return now .. sub(head, 1, 48) .. 'a' .. deadline .. '+' .. call('HLEN', place) - 3 .. ':' .. got[2] .. ':'
+local function renew_quietly(key, now, lineage, id)
+    local got = call('HMGET', key, '', 'x' .. id)
+    local head, session = quiet_head(key, got[1], now, lineage), got[2]
+    if not head or not session or byte(session, 2) ~= 46 or byte(session, 3) ~= 46 then return nil end
+    local deadline = digits(now + sub(session, 4, 11) * 1000)
+    if head.text >= deadline then return nil end  -- it is due before everything else
+    call('ZADD', sub(key, 1, -2) .. 'd', deadline, id .. 's')
+    if not is_noted(now, head.noted) then call('HSET', key, '', next_head(head, now, head.last)) end
+    local start = now .. head.start
+    if byte(session) == 46 then
+        return start .. 'A' .. deadline .. '+' .. sub(session, 28) .. ':'
+    end
+    return start .. 'a' .. deadline .. '+' .. format('%d:%d:', sub(session, 44), sub(session, 28, 43))
 end
 
 -- The long path.
+local function tell_repeated(step, session)
+    if not session.repeats then return end
+    local text, place = call('HGET', step.key, 'r' .. session.id), 3
+    forget_repeated(step, session)
+    while place <= #text do
+        local event
+        event, place = read_sized(text, place)
+        tell(step, session.id, event)
+    end
+end
 local function place_of(step, session, args)
     local fewest, ranks = nil, 0
-    for i = 2, #args do
-        local request = request_of(step, session, args[i])
+    for i = 3, #args do
+        local request = request_of(step, session, digits(args[i]))
         if request and request.fence == none then fewest, ranks = fewest_ahead(step, request, fewest, ranks) end
     end
     return fewest
 end
 
 register('renew', {'allow-oom'}, function(keys, args)
-    local now = clock(args)
-    if not keys[2] or #args > 1 + most_ranks then return malformed() end
-    for i = 2, #args do
+    local now, id = clock(args), args[2]
+    if not is_session(id) or #args > 2 + most_ranks then return malformed() end
+    for i = 3, #args do
         if not is_number(args[i]) then return malformed() end
     end
-    local quick = not args[2] and renew_quietly(keys[1], keys[2], now, args[1])
-    if quick then return quick end
-    local step = new_step(keys, args, now, sub(keys[2], -16))
-    local refusal = begin_step(step, call('HGET', step.key, ''))
-    if refusal then return refusal end
-    local session, fewest = find_alive(step, step.sender), nil
-    if session then
+    local reply = short_paths and not args[3] and renew_quietly(keys[1], now, args[1], id)
+    return reply or perform(keys, args, now, id, function(step)
+        local session = find_alive(step, id)
+        if not session then return tell(step, id, 'l') end
         tell_repeated(step, session)
         prolong(step, session)
         tell_alive(step, session)
-        fewest = place_of(step, session, args)
-    else
-        tell(step, step.sender, 'l')
-    end
-    return finish_step(step) .. place_text(fewest)
+        return place_text(place_of(step, session, args))
+    end)
 end)
 end

@@ -24,10 +24,6 @@ end
 register('resize', {}, function(keys, args)
     local now, name, limit = clock(args), args[2], args[3]
     if not name or not limit or limit ~= '-' and not is_number(limit) then return malformed() end
-    local step = new_step(keys, args, now)
-    local refusal = begin_step(step, call('HGET', step.key, ''))
-    if refusal then return refusal end
-    resize(step, name, limit)
-    return finish_step(step)
+    return perform(keys, args, now, nil, function(step) resize(step, name, limit) end)
 end)
 end

@@ -5,20 +5,8 @@
 do
 local function find_claimant(step, name, ticket)
     if #ticket > 16 then return nil end
-    local resource, score = resource_of(step, name), digits(ticket)
-    if resource.holder then
-        local session = session_of(step, resource.holder)
-        local request = request_of(step, session, resource.number)
-        if request.ticket == score then return find_live(step, session, resource.number) end
-    end
-    local places = {admitted_of(step, resource), queue_of(step, resource)}
-    for i = 1, 2 do
-        local member = call('ZRANGEBYSCORE', places[i], score, score, 'LIMIT', '0', '1')[1]
-        if member then
-            local _, _, _, _, id, number = read_member(member)
-            return find_live(step, session_of(step, id), number)
-        end
-    end
+    local id = claimant_of(step, resource_of(step, name), digits(ticket))
+    return id and find_live(step, session_of(step, session_of_id(id)), number_of_id(id))
 end
 local function revoke(step, name, ticket, note, at_once)
     if #note > longest_text then return refuse(step, 'note too long') end
@@ -42,10 +30,6 @@ end
 register('revoke', {}, function(keys, args)
     local now, name, ticket, note, at_once = clock(args), args[2], args[3], args[4], args[5]
     if not name or not is_number(ticket) or not note or at_once ~= '0' and at_once ~= '1' then return malformed() end
-    local step = new_step(keys, args, now)
-    local refusal = begin_step(step, call('HGET', step.key, ''))
-    if refusal then return refusal end
-    revoke(step, name, ticket, note, at_once == '1')
-    return finish_step(step)
+    return perform(keys, args, now, nil, function(step) revoke(step, name, ticket, note, at_once == '1') end)
 end)
 end

@@ -6,9 +6,7 @@ register('watch', {}, function(keys, args)
     local now = clock(args)
     local length = is_number(args[2]) and tonumber(args[2])
     if not length or length > 60000 then return malformed() end
-    local step = new_step(keys, args, now)
-    local refusal = begin_step(step, call('HGET', step.key, ''))
-    if refusal then return refusal end
-    step.watched_until = larger(step.watched_until, digits(step.at + length * 1000))
-    return finish_step(step)
+    return perform(keys, args, now, nil, function(step)
+        step.watched_until = larger(step.watched_until, digits(step.at + length * 1000))
+    end)
 end)
