@@ -96,6 +96,23 @@ TEST_F(LibraryWork, ARenewalCostsTheSameForAnyNumberOfRequests) {
     EXPECT_LE(replies[2], replies[0] + 10) << "the count and the digest have more digits";
 }
 
+// It ends none of them, whatever it lists.
+TEST_F(LibraryWork, AnOpenCostsTheSameForAnyNumberOfRequests) {
+    std::vector<std::size_t> opens;
+    for (const std::uint64_t size : sizes) {
+        SCOPED_TRACE(size);
+        start_space("open", size);
+        open_session(holder);
+        hold_names(holder, size);
+        const work done = work_of(open{holder, std::chrono::seconds{15}, "label", 2, size, {}});
+        EXPECT_EQ(done.of_whole_keys(), 0U);
+        opens.push_back(done.total());
+        EXPECT_EQ(live_requests(holder), size + 3);
+    }
+    EXPECT_EQ(opens, std::vector<std::size_t>(3, opens[0]));
+    EXPECT_LE(opens[0], 15U);
+}
+
 TEST_F(LibraryWork, EnterLeaveAndListCostTheSameForAnyNumberOfRequests) {
     struct counts {
         std::size_t enter, enter_again, wait, leave, withdraw;
@@ -178,7 +195,7 @@ TEST_F(LibraryWork, ADeadSessionEndsInStepsOfBoundedSize) {
         open_session(waiter);
         hold_names(holder, size);
         say(enter{{waiter, 1}, {exclusive_claim(numbered("name-", size))}, {}}, waiter);
-        say(open{holder, bounds::shortest_ttl, "label", 2, size, {}, true}, holder);
+        say(open{holder, bounds::shortest_ttl, "label", 2, size, {}}, holder);
         EXPECT_LE(tick_until_ended(holder, 8 * budget), size / budget + 2);
         ASSERT_TRUE(eventually([&] {
             work_of(tick{});
@@ -260,9 +277,7 @@ TEST_F(LibraryWork, AQueueCostsTheSameForAnyLength) {
         std::vector<std::size_t> calls;
         const auto count = [&](const command& command) {
             const work done = work_of(command);
-            if (!std::holds_alternative<resize>(command)) {  // which looks into the list of names that were narrowed
-                EXPECT_EQ(done.of_whole_keys(), 0U);
-            }
+            EXPECT_EQ(done.of_whole_keys(), 0U);
             calls.push_back(done.total());
         };
         count(enter{{waiter, 1}, {exclusive_claim("a")}, {}});

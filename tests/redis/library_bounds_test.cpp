@@ -233,7 +233,7 @@ TEST_F(LibraryBounds, AWaitingLineSeesHoldersTheClaimAheadAndItsPlace) {
 TEST_F(LibraryBounds, ASessionWithAnIndexKeepsItWhenItsRequestsAreRestored) {
     hello();
     say(open{holder, 10s, "holder", 1, 0, {}}, holder);
-    open again{holder, 10s, "holder", 2, 100, {}, true};
+    open again{holder, 10s, "holder", 2, 100, {}};
     for (std::uint64_t number = 1; number <= 100; ++number) {
         const std::vector<claim> claims{exclusive_claim("name-" + std::to_string(number))};
         const auto answer = say(enter{{holder, number}, claims, {}}, holder);

@@ -46,6 +46,6 @@ struct function_library {
 [[nodiscard]] const function_library& server_library();
 
 /// The version of the keys that a space has to have; `hello` refuses another.
-inline constexpr unsigned layout_version = 3;
+inline constexpr unsigned layout_version = 4;
 
 }  // namespace baton::redis

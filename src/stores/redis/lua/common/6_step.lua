@@ -36,8 +36,8 @@ local function read_head(step, head)
         step.stored_debts, step.stored_endings = byte(head, 113) == 49, byte(head, 114) == 49
         step.any_narrowed = byte(head, 115) == 49
         step.more_debts, step.recompute = step.stored_debts, true
-        -- While work is owed, `due` says when the work was put off. If the clock went back since, that is later than now,
-        -- and later than deadlines that passed before.
+        -- While work is owed, `due` says when the work was put off. If the clock went back since, that is later than
+        -- now, and later than deadlines that passed before.
         step.may_be_due = true
     end
     if step.now < step.watched_until then step.seen = {} end

@@ -14,7 +14,7 @@ local function first_forbidden(prefix)
         {'ZREM', d, ''}, {'ZRANGE', d, '0', '0'}, {'ZREVRANGE', q, '0', '0'}, {'ZSCORE', d, ''}, {'ZRANK', q, ''},
         {'ZCARD', q}, {'ZCOUNT', q, '0', '1'}, {'ZRANGEBYSCORE', q, '0', '1'}, {'ZREVRANGEBYSCORE', d, '1', '0'},
         {'ZREMRANGEBYRANK', prefix .. 'c', '0', '0'}, {'RPUSH', prefix .. 'e', ''}, {'LINDEX', prefix .. 'e', '0'},
-        {'LPOP', prefix .. 'e'}, {'LREM', prefix .. 'z', '1', ''}, {'LPOS', prefix .. 'z', ''}, {'ZPOPMIN', q},
+        {'LPOP', prefix .. 'e'}, {'ZPOPMIN', q},
         {'PUBLISH', prefix .. 'wake:', ''}, {'PUBLISH', prefix .. 'events', ''}, {'SUBSCRIBE', prefix .. 'wake:'},
         {'UNSUBSCRIBE', prefix .. 'wake:'},
     }

@@ -1,6 +1,6 @@
--- open: a session begins or renews, and its requests become those that its client lists (rules 5, 9, 11).
+-- open: a session begins or renews, and what its client lists is restored (rules 5, 9, 11). It ends nothing.
 -- KEYS m, s:<session>
--- ARGV lineage, ttl in ms, link (20 digits), highest number, p (a part of the list) or w (whole), label, live requests
+-- ARGV lineage, ttl in ms, link (20 digits), highest number, label, live requests
 -- reply now, due, lineage, pause; events alive | refused, ended, and what else befalls the session
 do
 -- A live request: number, ticket, fence, hold | -, claims, slots.
@@ -205,16 +205,7 @@ local function restore(step, session, live)
 end
 
 local function reclaim(step, session, asked)
-    local listed, kept, highest = asked.listed, {}, tonumber(asked.highest)
-    for i = 1, #listed do kept[listed[i].number] = true end
-    local numbers = asked.whole and numbers_after(step, session, '0', 1e9) or no_slots
-    for i = 1, #numbers do
-        local number = tonumber(numbers[i])
-        if number <= highest and not kept[number] then
-            end_owned(step, request_of(step, session, numbers[i]), 'k')
-        end
-    end
-    highest = larger(highest, tonumber(session.highest))
+    local listed, highest = asked.listed, larger(tonumber(asked.highest), tonumber(session.highest))
     for i = 1, #listed do
         local live = listed[i]
         highest = larger(highest, live.number)
@@ -266,16 +257,15 @@ end
 
 register('open', {}, function(keys, args)
     local now = clock(args)
-    local ttl, part, place = args[2], args[5], keys[2]
-    local asked = {link = args[3], highest = args[4], whole = part == 'w', label = args[6], listed = {}}
+    local ttl, place = args[2], keys[2]
+    local asked = {link = args[3], highest = args[4], label = args[5], listed = {}}
     if not is_signed(ttl) or not is_number(asked.highest) or not asked.label then return malformed() end
-    if part ~= 'p' and part ~= 'w' then return malformed() end
     if #asked.link ~= 20 or find(asked.link, '%D') then return malformed() end
     if not place or place ~= sub(keys[1], 1, -2) .. 's:' .. sub(place, -16) then return malformed() end
     asked.ttl = tonumber(ttl)
-    for i = 7, #args do
-        asked.listed[i - 6] = read_live(args[i])
-        if not asked.listed[i - 6] then return malformed() end
+    for i = 6, #args do
+        asked.listed[i - 5] = read_live(args[i])
+        if not asked.listed[i - 5] then return malformed() end
     end
     local step = new_step(keys, args, now, sub(place, -16))
     local refusal = begin_step(step, call('HGET', step.key, ''))
