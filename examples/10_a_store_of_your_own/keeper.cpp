@@ -39,7 +39,8 @@ std::optional<keeper::events> keeper::perform(const protocol::command& command, 
     return {};
 }
 
-// Opens a session or renews it. What it does not list has been left; what it lists is still here, or is over.
+// Opens a session or renews it. What it lists is still here, or is over. It ends nothing: if there is more here than
+// the client has, the digest tells the client so.
 keeper::events keeper::on(const protocol::open& command, const listener& from) {
     if (command.ttl < protocol::bounds::shortest_ttl)
         return {event(protocol::refused{{}, protocol::refusal::ttl_out_of_range})};
@@ -53,12 +54,6 @@ keeper::events keeper::on(const protocol::open& command, const listener& from) {
         session->ttl = command.ttl;
         session->link = command.link;
         session->told = from;
-        for (auto next = session->requests.begin(); next != session->requests.end();) {
-            const std::uint64_t number = (next++)->first;
-            const bool listed =
-                std::ranges::find(command.live, number, &protocol::live_request::number) != command.live.end();
-            if (!command.part && number <= command.highest && !listed) end_request({command.session, number});
-        }
         session->highest = std::max(session->highest, command.highest);
     }
     session->deadline = clock::now() + session->ttl;

@@ -80,9 +80,10 @@ struct live_request {
     std::optional<duration> hold;    // its hold limit; once granted, what is left of that
 };
 
-/// Opens a session or renews it, ends its requests that are not listed, and restores the listed ones (rules 5, 11).
-/// `link` grows with every `open` that the client sends; `highest` is the highest number that it has used. A list that
-/// is too long for one message comes in several `open`s: each is a `part`, and ends nothing.
+/// Opens a session or renews it, and restores the listed requests (rules 5, 11). It ends none: what the engine has
+/// beyond the list shows in the count and the digest of `alive`. So a list that is too long for one message comes in
+/// several `open`s. `link` grows with every `open` that the client sends; `highest` is the highest number that it has
+/// used.
 struct open {
     session_id session;
     std::chrono::milliseconds ttl{0};
@@ -90,7 +91,6 @@ struct open {
     std::uint64_t link = 0;
     std::uint64_t highest = 0;
     std::vector<live_request> live;
-    bool part = false;
 };
 
 struct enter_options {

@@ -1,9 +1,8 @@
-// `open` makes the engine's list of the session's requests equal to the client's, in one step. Sent first on every line
-// and whenever the lineage changes.
+// `open` tells the engine what the client has. Sent first on every line and whenever the lineage changes.
 //
 // A list that is too long for one message goes in parts, each an `open` of its own, sent when the one before is
-// answered. The engine ends nothing that a part does not list (rule 11). What the engine has beyond the client's list
-// shows in the digest of the last answer: the client lists that, and leaves it.
+// answered. No `open` ends anything (rule 11). What the engine has beyond the client's list shows in the digest of the
+// last answer: the client lists that, and leaves it.
 #include <algorithm>
 #include <functional>
 
@@ -59,9 +58,8 @@ bool session::present_more(client_time now) {
     presented_.reset();
     if (!first && listed.empty()) return false;
     if (!last) presented_ = listed.back().number;
-    protocol::open command{id_, options_.ttl, options_.label, ++link_, number_, std::move(listed)};
-    command.part = !first || !last;
-    transmit(now, kind::open, 0, std::move(command));
+    transmit(now, kind::open, 0,
+             protocol::open{id_, options_.ttl, options_.label, ++link_, number_, std::move(listed)});
     keep_alive_.sent(tag_, now);
     if (last) {
         ask_unsent(now);

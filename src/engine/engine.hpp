@@ -66,6 +66,10 @@ public:
         const auto found = sessions_.find(session);
         return found == sessions_.end() ? 0 : found->second.requests.size();
     }
+    [[nodiscard]] bool is_live(const request_id& request) const {
+        const auto found = sessions_.find(request.session);
+        return found != sessions_.end() && found->second.requests.contains(request.number);
+    }
 
 private:
     friend class invariants;
@@ -150,7 +154,6 @@ private:
 
     // reclaim.cpp
     void reclaim(session_record& session, const open& command);
-    void end_unlisted(session_record& session, const open& command);
     void restore(session_record& session, const live_request& live);
     [[nodiscard]] bool ticket_taken(const live_request& live, serial ticket) const;
     [[nodiscard]] std::vector<request_record*> rivals(const live_request& live);

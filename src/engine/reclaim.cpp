@@ -29,9 +29,9 @@ void engine::perform(const pause& command) {
     tell(paused{paused_until_});
 }
 
-/// Makes the session's requests those that its client lists.
+/// Takes in what the client lists. What it does not list stays: another part of the list may, or else the client finds
+/// it by the digest of `alive`, and leaves it.
 void engine::reclaim(session_record& session, const open& command) {
-    if (!command.part) end_unlisted(session, command);
     for (const live_request& live : command.live) {
         session.highest = std::max(session.highest, live.number);
         last_serial_ = std::max({last_serial_, live.ticket, live.fence});
@@ -43,20 +43,6 @@ void engine::reclaim(session_record& session, const open& command) {
         else if (find_live(session, live.number) == nullptr)
             tell(ended{{session.id, live.number}, end_reason::gone, live.fence});
     }
-}
-
-/// What the client does not list it has left. Numbers above its highest it has used since: the `open` is a late one.
-void engine::end_unlisted(session_record& session, const open& command) {
-    std::vector<std::uint64_t> listed;
-    listed.reserve(command.live.size());
-    for (const live_request& live : command.live) listed.push_back(live.number);
-    std::ranges::sort(listed);
-    std::vector<std::uint64_t> left;
-    for (const auto& entry : session.requests)
-        if (entry.first <= command.highest && !std::ranges::binary_search(listed, entry.first))
-            left.push_back(entry.first);
-    std::ranges::sort(left);
-    for (const std::uint64_t number : left) end_owned(session.requests.at(number), manner::keep);
 }
 
 /// Puts a presented request in the place of whatever is recorded of it.

@@ -40,7 +40,6 @@ TEST_F(Parts, FollowEachOtherWhenTheOneBeforeIsAnswered) {
         const auto open = sent<protocol::open>();
         ASSERT_TRUE(open);
         EXPECT_EQ(numbers_in(open->second), part);
-        EXPECT_TRUE(open->second.part) << "the engine must not end what this part does not list";
         EXPECT_EQ(open->second.highest, 5U) << "an `enter` that comes late is refused (rule 9)";
         EXPECT_GT(open->second.link, link);
         link = open->second.link;
@@ -50,18 +49,6 @@ TEST_F(Parts, FollowEachOtherWhenTheOneBeforeIsAnswered) {
     EXPECT_FALSE(take<lost>());
     for (const handle handle : handles) EXPECT_TRUE(session.valid(handle, now));
     EXPECT_TRUE(take<observed>());
-}
-
-TEST_F(Parts, AListThatFitsIsWhole) {
-    connect();
-    hold(order("a"));
-    hold(order("b"));
-    session.line_down(now);
-    session.line_up(now, lineage_now);
-    const auto open = sent<protocol::open>();
-    ASSERT_TRUE(open);
-    EXPECT_EQ(open->second.highest, 2U);
-    EXPECT_FALSE(open->second.part);
 }
 
 TEST_F(Parts, TellTheHighestNumberThoughItsRequestWasLeft) {
@@ -74,7 +61,6 @@ TEST_F(Parts, TellTheHighestNumberThoughItsRequestWasLeft) {
     session.line_up(now, lineage_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
-    EXPECT_TRUE(open->second.part);
     EXPECT_EQ(open->second.highest, 4U) << "an `enter` of this number that comes late is refused (rule 9)";
 }
 
@@ -89,6 +75,19 @@ TEST_F(Parts, LeaveWhatTheEngineHasBeyondTheList) {
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.request.number, 9U);
+}
+
+TEST_F(Parts, LeaveWhatTheEngineHasBeyondAListThatFitsIntoOne) {
+    connect();
+    hold(order("a"));
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    reply(sent<protocol::open>()->first, alive_up_to(1, 9));
+    const auto leave = sent<protocol::leave>();
+    ASSERT_TRUE(leave);
+    EXPECT_EQ(leave->second.request.number, 9U);
+    EXPECT_EQ(leave->second.manner, protocol::manner::keep) << "marks stay as they are (rule 7)";
+    EXPECT_FALSE(take<lost>());
 }
 
 TEST_F(Parts, NewRequestsWaitForTheLast) {

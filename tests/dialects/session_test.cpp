@@ -297,24 +297,24 @@ TEST_F(DialectSession, AConfirmationThatCouldNotBeSentIsNotUnderWay) {
     hears({"3 alive 0", "2 granted 1 fence 8", "4 alive 1"});
 }
 
-TEST_F(DialectSession, WhatTheClientDoesNotListItHasLeft) {
+TEST_F(DialectSession, AnotherSessionEndsWhatTheOneBeforeHad) {
     enter(1);
     answer("look", 1, held(7));
     session_.connection_lost();
     script_.told.clear();
-    perform(open{id_, 3s, "test", 2, 1, {}});
+    perform(open{{id_.high, id_.low + 1}, 3s, "test", 1, 1, {}});
     answer_leave(1);
     answer_time();
     hears({"3 alive 0"});
 }
 
-// A list that is too long for one message comes in parts, each with 0 as the highest number.
-TEST_F(DialectSession, APartOfAListEndsNothing) {
+// The list may be too long for one message, and come in parts.
+TEST_F(DialectSession, OpenEndsNothing) {
     enter(1);
     answer("look", 1, held(7));
     session_.connection_lost();
     script_.told.clear();
-    perform(open{id_, 3s, "test", 2, 0, {{2, exclusive("a").list(), 0, 0, {}, {}}}});
+    perform(open{id_, 3s, "test", 2, 2, {{2, exclusive("a").list(), 0, 0, {}, {}}}});
     answer("renew", 1, held(7));
     answer_time();
     hears({"3 alive 1"});

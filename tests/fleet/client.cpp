@@ -79,9 +79,7 @@ void client::perform(const detail::action& action) {
             judge.entered(*enter);
             used_ = std::max(used_, enter->request.number);
         }
-        const auto* open = std::get_if<protocol::open>(&send->command);
-        const bool part = open != nullptr && open->part;
-        if (line_) line_->send({send->tag, 0, send->command, used_, part});
+        if (line_) line_->send({send->tag, 0, send->command, used_});
     } else if (std::holds_alternative<detail::reset_line>(action)) {
         world_.time().in(micros{0}, [self = shared_from_this(), line = line_] {
             if (self->line_ == line) self->drop_line();

@@ -101,6 +101,9 @@ void judge::lost(operation& operation, loss reason, bool over) {
         fail(name_of(operation) + " was lost although nothing went wrong: " + std::string{to_string(reason)});
     if (reason == loss::state_lost && histories_ == 0)
         fail(name_of(operation) + " was lost as if the server had lost its memory, which it never did");
+    const bool pauses = !world_.without().pause && !world_.without().long_pause;
+    if (reason == loss::state_lost && pauses)
+        fail(name_of(operation) + " was lost with the server's memory, although it could be presented in the pause");
     if (over) operation.phase = operation::phase::over;
 }
 
@@ -129,11 +132,11 @@ void judge::history_began(lineage lineage) {
     for (auto& [id, operation] : operations_) operation.ticket = 0;
 }
 
-void judge::performed(lineage lineage, const packet& packet, const std::vector<protocol::event>& events,
-                      protocol::instant now) {
+void judge::performed(const core::engine& engine, lineage lineage, const packet& packet,
+                      const std::vector<protocol::event>& events, protocol::instant now) {
     if (lineage >= newest_) {
         check_not_ended(packet, events, now);
-        note_left(packet, events);
+        note_left(engine, packet, events);
     }
     note_unknown(packet, events);
     for (const protocol::event& event : events) {
@@ -155,8 +158,9 @@ void judge::performed(lineage lineage, const packet& packet, const std::vector<p
     }
 }
 
-/// What a server was told that the client has left: by `leave`, or by an `open` that does not list it.
-void judge::note_left(const packet& packet, const std::vector<protocol::event>& events) {
+/// What a client has left: what a server was told to leave, and what it neither has nor is told of when the client
+/// opens with numbers above that.
+void judge::note_left(const core::engine& engine, const packet& packet, const std::vector<protocol::event>& events) {
     if (const auto* leave = std::get_if<protocol::leave>(&packet.command);
         leave && links_.contains(leave->request.session))
         left_.insert(leave->request);
@@ -171,11 +175,9 @@ void judge::note_left(const packet& packet, const std::vector<protocol::event>& 
     // The client sent this list before it left one of these requests, on a connection that is slower. The server cannot
     // know that until the next `open`, which the client sends behind the `leave`.
     for (const protocol::live_request& live : open->live) left_.erase({open->session, live.number});
-    if (packet.part) return;  // what it does not list may be in another part
     for (auto next = requests_.lower_bound({open->session, 0});
          next != requests_.end() && next->first.session == open->session && next->first.number <= packet.used; ++next)
-        if (std::ranges::find(open->live, next->first.number, &protocol::live_request::number) == open->live.end())
-            left_.insert(next->first);
+        if (!engine.is_live(next->first)) left_.insert(next->first);
 }
 
 /// A server that says once that it does not know a session is believed: its requests start over in another one,

@@ -3,6 +3,7 @@
 // - No two clients believe that they hold what does not go together, each by its own `valid()`.
 // - Grants of one resource reach clients in the order of their fences; fences only grow; none is given twice.
 // - Every loss is told, once; what was lost is never valid again; nothing is lost without a cause.
+// - A lease outlives the server's memory: it is presented in the pause, or its deadline has passed before.
 // - A waiter keeps its ticket unless the server ended its request.
 // - What a client has left is never entered again, whatever arrives late or twice.
 // - A session that ended is not opened again, and nothing is granted to it, by what arrives within the longest ttl.
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "client/session.hpp"
+#include "engine/engine.hpp"
 #include "packet.hpp"
 
 namespace baton::fleet {
@@ -66,8 +68,8 @@ public:
 
     // Servers tell what they do.
     void history_began(lineage lineage);
-    void performed(lineage lineage, const packet& packet, const std::vector<protocol::event>& events,
-                   protocol::instant now);
+    void performed(const core::engine& engine, lineage lineage, const packet& packet,
+                   const std::vector<protocol::event>& events, protocol::instant now);
 
     [[nodiscard]] bool everyone_served() const;
     void check_nothing_remains(const server& server) const;
@@ -87,7 +89,7 @@ private:
     void check_order(const operation& operation);
     void note_unknown(const packet& packet, const std::vector<protocol::event>& events);
     void lose_places_of(const protocol::session_id& session);
-    void note_left(const packet& packet, const std::vector<protocol::event>& events);
+    void note_left(const core::engine& engine, const packet& packet, const std::vector<protocol::event>& events);
     void on(const protocol::queued& event, lineage lineage);
     void on(const protocol::granted& event, lineage lineage);
     void on(const protocol::ended& event);

@@ -13,7 +13,6 @@ struct packet {
     baton::lineage lineage = 0;  // of the server, as the client's line knows it
     protocol::command command;
     std::uint64_t used = 0;  // the highest number that the client had used when it sent this; only the oracle looks
-    bool part = false;       // an `open` that is one of several
 };
 
 struct answer {

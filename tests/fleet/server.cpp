@@ -83,7 +83,7 @@ void server::perform(const std::shared_ptr<connection>& from, const packet& pack
         world_.log("  " + sim::describe(packet.command));
         for (const auto& event : events) world_.log("    " + sim::describe(event));
     }
-    world_.judge().performed(lineage_, packet, events, clock());
+    world_.judge().performed(*engine_, lineage_, packet, events, clock());
     const bool alive =
         std::ranges::any_of(events, [](const auto& event) { return std::holds_alternative<core::alive>(event.what); });
     if (std::holds_alternative<protocol::open>(packet.command) && alive) listeners_[sender] = from;
@@ -108,7 +108,8 @@ void server::arm() {
     world_.time().at(when, [self = shared_from_this(), timer = ++timer_] {
         if (self->stopped_ || timer != self->timer_) return;
         auto events = self->apply(protocol::tick{});
-        self->world_.judge().performed(self->lineage_, {0, self->lineage_, protocol::tick{}, 0}, events, self->clock());
+        self->world_.judge().performed(*self->engine_, self->lineage_, {0, self->lineage_, protocol::tick{}, 0}, events,
+                                       self->clock());
         self->tell(core::engine_host::sort(std::move(events), nullptr).notices);
         self->arm();
     });

@@ -70,7 +70,7 @@ TEST(FunctionCall, ListsLiveRequestsAsOneArgumentEach) {
     const open asked{someone, std::chrono::milliseconds{5'000},
                      "label", 3,
                      9,       {{4, {{"gpu", claim_mode::permits, 3, 8}}, 11, 12, {{"gpu", {0, 1, 5}}}, duration{77}}}};
-    EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", id, "5000", "00000000000000000003", "9", "w", "label",
+    EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", id, "5000", "00000000000000000003", "9", "label",
                                               "4:11:12:77:1:p3:8:3:gpu1:3:gpu2:0:1:5:5:"}));
 }
 

@@ -233,7 +233,7 @@ TEST_F(LibraryBounds, AWaitingLineSeesHoldersTheClaimAheadAndItsPlace) {
 TEST_F(LibraryBounds, ASessionWithAnIndexKeepsItWhenItsRequestsAreRestored) {
     hello();
     say(open{holder, 10s, "holder", 1, 0, {}}, holder);
-    open again{holder, 10s, "holder", 2, 100, {}, true};
+    open again{holder, 10s, "holder", 2, 100, {}};
     for (std::uint64_t number = 1; number <= 100; ++number) {
         const std::vector<claim> claims{exclusive_claim("name-" + std::to_string(number))};
         const auto answer = say(enter{{holder, number}, claims, {}}, holder);
@@ -263,7 +263,7 @@ TEST_F(LibraryBounds, NumbersOfTooManyDigitsAreMalformed) {
     open_both();
     const std::string lineage = line_->ask({"HGET", key("m"), ""}).text.substr(16, 16);
     for (const std::string claim : {"p12345678901:1:1:b", "p1:12345678901:1:b"}) {
-        const word_list arguments{lineage, to_bytes(holder),           "1000", "00000000000000000002", "1", "w",
+        const word_list arguments{lineage, to_bytes(holder),           "1000", "00000000000000000002", "1",
                                   "label", "1:0:0:-:1:" + claim + "0:"};
         const resp::value answer = raw({verb::open, {key("m")}, arguments});
         EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << claim << ": " << answer.text;

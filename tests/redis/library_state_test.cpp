@@ -107,7 +107,6 @@ private:
     command any_open() {
         session& one = any_session();
         open opening{one.id, std::chrono::milliseconds{100 + below(4'000)}, "label", ++one.link, one.number, {}};
-        opening.part = below(2) == 0;
         for (std::uint64_t i = below(3); i > 0; --i) {
             const claim claim = {any_name(), claim_mode::exclusive, 0, 0};
             const serial ticket = below(2) == 0 ? any_ticket() : now_ + below(10'000'000);

@@ -138,11 +138,10 @@ TEST_F(Library, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
     refused_with(verb::leave, {"x" + id});
     refused_with(verb::leave, {"x" + id + "0000000000000001", "z"});
     refused_with(verb::renew, {id + "1"});
-    refused_with(verb::open, {id, "nan", "00000000000000000002", "1", "w", "label"});
-    refused_with(verb::open, {id, "1000", "2", "1", "w", "label"});
-    refused_with(verb::open, {id, "1000", "00000000000000000002", "1", "x", "label"});
-    refused_with(verb::open, {id, "1000", "00000000000000000002", "1", "w", "label", "1:2:3:-:1:y0:0:1:b0:"});
-    refused_with(verb::open, {id, "1000", "00000000000000000002", "1", "w", "label", "1:2:3:-:1:x0:0:9:b0:"});
+    refused_with(verb::open, {id, "nan", "00000000000000000002", "1", "label"});
+    refused_with(verb::open, {id, "1000", "2", "1", "label"});
+    refused_with(verb::open, {id, "1000", "00000000000000000002", "1", "label", "1:2:3:-:1:y0:0:1:b0:"});
+    refused_with(verb::open, {id, "1000", "00000000000000000002", "1", "label", "1:2:3:-:1:x0:0:9:b0:"});
     refused_with(verb::close, {id, "x"});
     refused_with(verb::pause, {"1e300"});
     refused_with(verb::resize, {"a", "many"});

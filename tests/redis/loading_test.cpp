@@ -59,9 +59,7 @@ const name_list least_rights{"~baton:*",
                              "+zremrangebyrank",
                              "+rpush",
                              "+lpop",
-                             "+lindex",
-                             "+lrem",
-                             "+lpos"};
+                             "+lindex"};
 
 class RedisLoading : public testing::Test {
 protected:

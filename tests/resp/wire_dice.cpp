@@ -38,8 +38,7 @@ command wire_dice::command(std::size_t kind) {
         case 0:
             return open{session(), std::chrono::milliseconds{signed_number()},
                         bytes(30), number(),
-                        number(),  some([this] { return live(); }),
-                        coin()};
+                        number(),  some([this] { return live(); })};
         case 1:
             return enter{request(),
                          some([this] { return a_claim(); }),

@@ -57,8 +57,7 @@ TEST(Wire, FieldsOfACommandKeepTheirPlaces) {
                       9,
                       10,
                       {{"a", {0, 1}}},
-                      duration{11}}},
-                    true};
+                      duration{11}}}};
     const auto heard = decode_request(parse(encoded(said)));
     const auto& got = std::get<open>(std::get<command>(heard.request.value()));
     EXPECT_EQ(got.session, said.session);
@@ -66,7 +65,6 @@ TEST(Wire, FieldsOfACommandKeepTheirPlaces) {
     EXPECT_EQ(got.label, said.label);
     EXPECT_EQ(got.link, said.link);
     EXPECT_EQ(got.highest, said.highest);
-    EXPECT_TRUE(got.part);
     ASSERT_EQ(got.live.size(), 1U);
     EXPECT_EQ(got.live[0].number, 6U);
     EXPECT_EQ(got.live[0].claims, said.live[0].claims);

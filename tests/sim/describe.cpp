@@ -52,8 +52,7 @@ struct command_words {
     std::string operator()(const open& command) const {
         return "open " + describe(command.session) + " ttl " + std::to_string(command.ttl.count()) + "ms label " +
                shortened(command.label) + " link " + std::to_string(command.link) + " highest " +
-               std::to_string(command.highest) + (command.part ? " part" : "") + " live [" +
-               joined(command.live, live_text) + "]";
+               std::to_string(command.highest) + " live [" + joined(command.live, live_text) + "]";
     }
     std::string operator()(const enter& command) const {
         const enter_options& options = command.options;

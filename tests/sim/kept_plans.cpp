@@ -159,6 +159,28 @@ plan narrowed_step_by_step(std::optional<std::uint32_t> budget) {
             }};
 }
 
+// Seed 7000148 of the differential: several ends are due, a step cannot do them all, and then the clock goes back by
+// less than they are late. A session that is due is dead to every command all the same (rule 4). What the first step
+// leaves behind is the end of a session, or, with the hold limits, the admission of the second session's claim.
+plan clock_goes_back_while_work_is_owed(std::optional<duration> hold) {
+    const duration late = hold ? 1020ms : 2s;
+    return {{15s, 2},
+            {
+                at(1ms, opening(first, 1)),
+                at(2ms, opening(second, 1)),
+                at(3ms, opening(third, 1)),
+                at(4ms, enter{{first, 1}, {exclusive("a"), shared("b")}, {false, hold, {}}}),
+                at(5ms, enter{{first, 2}, {exclusive("c"), shared("b")}, {false, hold, {}}}),
+                at(6ms, enter{{third, 1}, {exclusive("d"), shared("b")}, {}}),
+                at(7ms, entering(second, exclusive("a"))),
+                at(700ms, renew{first}),
+                at(701ms, renew{second}),
+                at(late, tick{}),
+                at(late - 10ms, renew{hold ? third : second}),
+                at(3s, tick{}),
+            }};
+}
+
 }  // namespace
 
 std::vector<kept_plan> kept_plans() {
@@ -178,6 +200,8 @@ std::vector<kept_plan> kept_plans() {
     for (const closing how : {closing::left, closing::gone})
         for (const std::size_t ended_ids : {std::size_t{1}, std::size_t{2}, std::size_t{100}})
             all.push_back({"copies arrive after the end of their session", late_copies(how, ended_ids)});
+    for (const auto hold : {std::optional<duration>{}, std::optional<duration>{900ms}})
+        all.push_back({"the clock goes back while work is owed", clock_goes_back_while_work_is_owed(hold)});
     for (kept_plan& plan : boundary_plans()) all.push_back(std::move(plan));
     return all;
 }

@@ -194,17 +194,6 @@ void naive_model::perform(const open& command) {
     session->deadline = now_ + command.ttl;
     session->highest = std::max(session->highest, command.highest);
 
-    std::vector<request_id> unlisted;
-    for (const naive_request& request : requests_) {
-        const bool listed = std::ranges::any_of(
-            command.live, [&](const live_request& live) { return live.number == request.id.number; });
-        if (!command.part && request.id.session == command.session && request.id.number <= command.highest && !listed)
-            unlisted.push_back(request.id);
-    }
-    std::ranges::sort(unlisted);
-    for (const request_id& id : unlisted)
-        end(*find(id), find(id)->fence != 0 ? end_reason::left : end_reason::withdrawn, manner::keep);
-
     for (const live_request& live : command.live) {
         session->highest = std::max(session->highest, live.number);
         last_serial_ = std::max({last_serial_, live.ticket, live.fence});

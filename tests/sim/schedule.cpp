@@ -218,6 +218,7 @@ command schedule::draw_enter(sim_client& client) {
 }
 
 command schedule::draw_leave(sim_client& client) {
+    if (const auto number = client.take_stranger()) return leave{{client.session(), *number}, manner::keep};
     if (client.requests().empty()) return renew{client.session()};
     const auto chosen =
         std::next(client.requests().begin(), static_cast<std::ptrdiff_t>(dice_.below(client.requests().size())));
@@ -247,10 +248,7 @@ command schedule::draw_open(sim_client& client) {
     open command = client.connect(dice_, now_, options_.max_ttl);
     if (!plain_ && dice_.percent(12)) forge(dice_, command.live, known_serials());
     if (dice_.percent(3) && command.highest > 0) --command.highest;
-    if (dice_.percent(10)) {
-        command.part = true;
-        if (!command.live.empty() && dice_.percent(50)) command.live.pop_back();
-    }
+    if (!command.live.empty() && dice_.percent(5)) command.live.pop_back();  // as if it were in another part
     return command;
 }
 

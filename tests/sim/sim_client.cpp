@@ -53,6 +53,9 @@ void sim_client::hear(const event& event) {
         open_ = false;
     } else if (std::holds_alternative<alive>(event.what)) {
         open_ = true;
+    } else if (const auto* page = std::get_if<listed>(&event.what)) {
+        for (const request_state& state : page->requests)
+            if (!requests_.contains(state.number)) strangers_.push_back(state.number);
     }
 }
 
@@ -62,6 +65,13 @@ void sim_client::forget(std::uint64_t number) {
     past_.emplace_back(number, std::move(found->second));
     if (past_.size() > past_kept) past_.pop_front();
     requests_.erase(found);
+}
+
+std::optional<std::uint64_t> sim_client::take_stranger() {
+    if (strangers_.empty()) return {};
+    const std::uint64_t number = strangers_.back();
+    strangers_.pop_back();
+    return number;
 }
 
 request_id sim_client::new_request(const claim_list& claims, std::optional<duration> hold) {
@@ -79,6 +89,7 @@ open sim_client::connect(dice& dice, instant now, std::chrono::milliseconds max_
         link_ = highest_ = 0;
         requests_.clear();
         past_.clear();
+        strangers_.clear();
     }
     lost_ = false;
     open_ = true;

@@ -39,6 +39,8 @@ public:
     [[nodiscard]] core::open connect(dice& dice, core::instant now, std::chrono::milliseconds max_ttl);
     [[nodiscard]] core::request_id new_request(const claim_list& claims, std::optional<core::duration> hold);
     void forget(std::uint64_t number);
+    /// A number that a list showed and that it does not know: it leaves such a request (rule 11).
+    [[nodiscard]] std::optional<std::uint64_t> take_stranger();
 
 private:
     [[nodiscard]] std::vector<core::live_request> live_list(dice& dice, core::instant now) const;
@@ -50,6 +52,7 @@ private:
     std::uint64_t highest_ = 0;
     std::map<std::uint64_t, believed_request> requests_;
     std::deque<std::pair<std::uint64_t, believed_request>> past_;  // what it left or was told to be over
+    std::vector<std::uint64_t> strangers_;
 };
 
 /// Spoils a list in one way that a broken or hostile client might.

@@ -53,17 +53,16 @@ void dialect_session::connection_lost() {
 
 // ---- the client's commands ----
 
-/// What the client does not list it has left, up to the highest number, unless this is one of several parts of a list.
+/// Another session has nothing of what the one before had. What the client does not list of its own it finds by the
+/// digest of the answer, and leaves.
 void dialect_session::open(command_tag tag, const protocol::open& command) {
+    const bool another = command.session != id_;
     id_ = command.session;
     label_ = command.label;
-    std::set<std::uint64_t> listed;
-    for (const live_request& live : command.live) listed.insert(live.number);
     const auto records = records_;
     for (const auto& [number, record] : records) {
         record->request.session = id_;
-        const bool left = !command.part && number <= command.highest && !listed.contains(number);
-        if (left || record->phase == phase::leaving) drop(record, [] {});
+        if (another || record->phase == phase::leaving) drop(record, [] {});
     }
     renew_all(tag);
 }

@@ -136,7 +136,6 @@ struct writer_of_arguments {
         out.add(command.ttl.count());
         out.add(padded<20>{command.link});
         out.add(command.highest);
-        out.add(command.part ? "p" : "w");
         out.add(command.label);
         for (const live_request& live : command.live) out.add(text_of(live));
         return verb::open;

@@ -7,7 +7,7 @@
 //                                           it. Sessions opened here last are gone when these processes have ended; 0:
 //                                           the ttl alone counts. Without a count: the process that the kernel names,
 //                                           if any
-//   BATON.OPEN session ttl_ms label link highest part|whole count {number ticket fence hold_us|- claims slots}…
+//   BATON.OPEN session ttl_ms label link highest count {number ticket fence hold_us|- claims slots}…
 //   BATON.ENTER session number nowait|wait hold_us|- bound|- claims
 //   BATON.LEAVE session number clean|keep|unclean
 //   BATON.RENEW session
@@ -43,7 +43,7 @@
 namespace baton::resp {
 
 /// Grows whenever agent and client of different versions would misunderstand each other.
-inline constexpr std::uint64_t wire_version = 3;
+inline constexpr std::uint64_t wire_version = 4;
 
 struct hello {
     std::uint64_t version = wire_version;

@@ -65,7 +65,7 @@ std::string_view name(manner manner) {
 void write(std::string& out, const open& command) {
     words words{out, "BATON.OPEN"};
     words.add(command.session).add(command.ttl.count()).add(command.label).add(command.link).add(command.highest);
-    words.add(command.part ? "part" : "whole").add(command.live.size());
+    words.add(command.live.size());
     for (const live_request& live : command.live)
         words.add(live.number).add(live.ticket).add(live.fence).add(live.hold).add(live.claims).add(live.slots);
 }
@@ -136,8 +136,7 @@ command read_open(reader& from) {
                  from.text(),
                  from.number<std::uint64_t>(),
                  from.number<std::uint64_t>(),
-                 {},
-                 from.one_of("part", "whole")};
+                 {}};
     command.live.resize(from.count(6));
     for (live_request& live : command.live) {
         live.number = from.number<std::uint64_t>();

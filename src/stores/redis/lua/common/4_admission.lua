@@ -83,7 +83,8 @@ local function widest_on(step, resource)
     local widest = call('ZREVRANGE', wide_of(step, resource), '0', '0', 'WITHSCORES')
     return widest[1], tonumber(widest[2] or 0)
 end
--- Keeps the list of narrowed names true: a name is in it while a claim waits that is wider than its pinned limit.
+-- Keeps `z` true: a name is in it while a claim waits that is wider than its pinned limit. Scores give the order in
+-- which names were narrowed.
 local function review_width(step, resource)
     local place, pin = step.prefix .. 'z', pin_of(step, resource)
     local too_wide = false
@@ -91,12 +92,13 @@ local function review_width(step, resource)
         local _, permits = widest_on(step, resource)
         too_wide = permits > pin
     end
-    local listed = step.any_narrowed and call('LPOS', place, resource.name)
+    local listed = step.any_narrowed and call('ZSCORE', place, resource.name)
     if too_wide and not listed then
-        call('RPUSH', place, resource.name)
+        local last = call('ZREVRANGE', place, '0', '0', 'WITHSCORES')[2] or 0
+        call('ZADD', place, last + 1, resource.name)
         step.any_narrowed = true
     elseif listed and not too_wide then
-        call('LREM', place, '1', resource.name)
+        call('ZREM', place, resource.name)
         step.any_narrowed = call('EXISTS', place) == 1
     end
 end

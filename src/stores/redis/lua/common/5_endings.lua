@@ -205,7 +205,7 @@ end
 -- Until then their name stands in `z`, in the order in which the names were narrowed.
 local function end_narrowed(step)
     while step.any_narrowed and step.allowance > 0 do
-        local resource = resource_of(step, call('LINDEX', step.prefix .. 'z', '0'))
+        local resource = resource_of(step, call('ZRANGE', step.prefix .. 'z', '0', '0')[1])
         local _, _, _, _, id = read_member(sub(widest_on(step, resource), 17))
         local request = request_with_id(step, id)
         step.allowance = step.allowance - #request.claims

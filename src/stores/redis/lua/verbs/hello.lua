@@ -14,9 +14,8 @@ local function first_forbidden(prefix)
         {'ZREVRANGE', q, '0', '0'}, {'ZSCORE', d, ''}, {'ZRANK', q, ''}, {'ZCARD', q}, {'ZCOUNT', q, '0', '1'},
         {'ZRANGEBYSCORE', q, '0', '1'}, {'ZREVRANGEBYSCORE', d, '1', '0'}, {'ZPOPMIN', q},
         {'ZREMRANGEBYRANK', prefix .. 'c', '0', '0'}, {'RPUSH', prefix .. 'e', ''}, {'LINDEX', prefix .. 'e', '0'},
-        {'LPOP', prefix .. 'e'}, {'LREM', prefix .. 'z', '1', ''}, {'LPOS', prefix .. 'z', ''},
-        {'PUBLISH', prefix .. 'wake:', ''}, {'PUBLISH', prefix .. 'events', ''}, {'SUBSCRIBE', prefix .. 'wake:'},
-        {'UNSUBSCRIBE', prefix .. 'wake:'},
+        {'LPOP', prefix .. 'e'}, {'PUBLISH', prefix .. 'wake:', ''}, {'PUBLISH', prefix .. 'events', ''},
+        {'SUBSCRIBE', prefix .. 'wake:'}, {'UNSUBSCRIBE', prefix .. 'wake:'},
     }
     for i = 1, #used do
         if not redis.acl_check_cmd(unpack(used[i])) then return used[i][1] end

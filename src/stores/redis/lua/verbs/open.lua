@@ -1,7 +1,6 @@
--- open: a session begins or renews, and its requests become those that its client lists (rules 5, 9, 11).
+-- open: a session begins or renews, and what its client lists is restored (rules 5, 9, 11). It ends nothing.
 -- KEYS m
--- ARGV lineage, session, ttl in ms, link (20 digits), highest number, p (a part of the list) or w (whole), label,
---      live requests
+-- ARGV lineage, session, ttl in ms, link (20 digits), highest number, label, live requests
 -- reply now, due, lineage, pause; events alive | refused, ended, and what else befalls the session
 do
 -- A live request: number, ticket, fence, hold | -, claims, slots.
@@ -190,16 +189,7 @@ local function restore(step, session, live)
 end
 
 local function reclaim(step, session, asked)
-    local listed, kept, highest = asked.listed, {}, tonumber(asked.highest)
-    for i = 1, #listed do kept[listed[i].number] = true end
-    local numbers = asked.whole and numbers_after(step, session, none, 1e9) or no_slots
-    for i = 1, #numbers do
-        local number = tonumber(numbers[i])
-        if number <= highest and not kept[number] then
-            end_owned(step, request_of(step, session, numbers[i]), 'k')
-        end
-    end
-    highest = larger(highest, session.highest)
+    local listed, highest = asked.listed, larger(tonumber(asked.highest), session.highest)
     for i = 1, #listed do
         local live = listed[i]
         highest = larger(highest, live.number)
@@ -246,17 +236,16 @@ local function open(step, asked)
 end
 
 register('open', {}, function(keys, args)
-    local now, id, ttl, part = clock(args), args[2], args[3], args[6]
-    local asked = {link = args[4], highest = args[5], whole = part == 'w', label = args[7], listed = {}}
+    local now, id, ttl = clock(args), args[2], args[3]
+    local asked = {link = args[4], highest = args[5], label = args[6], listed = {}}
     if not is_session(id) or not is_signed(ttl) or not is_number(asked.highest) or not asked.label then
         return malformed()
     end
-    if part ~= 'p' and part ~= 'w' then return malformed() end
     if #asked.link ~= 20 or find(asked.link, '%D') then return malformed() end
     asked.ttl = tonumber(ttl)
-    for i = 8, #args do
-        asked.listed[i - 7] = read_live(args[i])
-        if not asked.listed[i - 7] then return malformed() end
+    for i = 7, #args do
+        asked.listed[i - 6] = read_live(args[i])
+        if not asked.listed[i - 6] then return malformed() end
     end
     return perform(keys, args, now, id, function(step) open(step, asked) end)
 end)
