@@ -5,12 +5,11 @@ differential test plays a library whose clock the schedules move; only the tests
 """
 
 import os
-import re
 import shutil
 import threading
 import time
 
-from workshop import Trouble, Verdict, run_limited
+from workshop import Runner, Trouble, Verdict
 
 FOLDER = "src/stores/redis/lua/"
 TIMED = "tests/redis/timed_library.lua"
@@ -27,12 +26,12 @@ preparing = threading.Lock()
 prepared = []  # the build and the tests without a fault are made once for all workshops
 
 
-class LuaWorkshop:
+class LuaWorkshop(Runner):
     def __init__(self, root, folder, commands):
+        super().__init__(folder / "output")
         self.root = root
         self.build = root / "build/dev"
         self.folder = folder
-        self.output = folder / "output"
         self.commands = commands
 
     def prepare(self):
@@ -77,7 +76,7 @@ class LuaWorkshop:
         """None if it is not Lua."""
         source, code = self.folder / "source.lua", self.folder / "code"
         source.write_text(text)
-        if run_limited(["luac5.1", "-s", "-o", code, source], self.output) != 0:
+        if self._run(["luac5.1", "-s", "-o", code, source]) != 0:
             return None
         return code.read_bytes().replace(b"source.lua", b"")
 
@@ -86,38 +85,18 @@ class LuaWorkshop:
         if timed is not None:
             file = self.folder / "timed.lua"
             file.write_text(timed)
-            code = run_limited([self.differential, "--library", file, "--no-shrink", "--commands",
-                                str(self.commands)], self.output, SECONDS, PATIENCE)
+            code = self._run([self.differential, "--library", file, "--no-shrink", "--commands", str(self.commands)],
+                             SECONDS, patience=PATIENCE)
             if code in (64, 77):
                 raise Trouble(self._tail())
             if code != 0:
-                return self._differential_failure(code)
+                return self._failed_schedule(code, "differential", r'^(seed \d+|the plan ".*?") differs')
         file = self.folder / "server.lua"
         file.write_text(server)
         environment = {**os.environ, "BATON_TEST_LIBRARY": str(file)}
         for chosen in (f"-{SLOW}", SLOW):
-            code = run_limited([self.library_tests, "--gtest_fail_fast", f"--gtest_filter={chosen}"],
-                               self.output, SECONDS, PATIENCE, environment)
+            code = self._run([self.library_tests, "--gtest_fail_fast", f"--gtest_filter={chosen}"], SECONDS,
+                             patience=PATIENCE, environment=environment)
             if code != 0:
-                return self._library_failure(code)
+                return self._failed_test(code, "library tests")
         return ""
-
-    def _differential_failure(self, code):
-        output = self.output.read_text(errors="replace")
-        if difference := re.search(r"^(seed \d+|the plan \".*?\") differs", output, re.M):
-            return f"differential ({difference.group(1)})"
-        return f"differential ({'timeout' if code is None else 'crash'})"
-
-    def _library_failure(self, code):
-        output = self.output.read_text(errors="replace")
-        if code is not None and (failed := re.search(r"^\[  FAILED  \] (\w+[./]\w+)", output, re.M)):
-            return failed.group(1)
-        running = re.findall(r"^\[ RUN      \] (\S+)", output, re.M)
-        return f"{running[-1] if running else 'library tests'} ({'timeout' if code is None else 'crash'})"
-
-    def _need(self, command):
-        if run_limited(command, self.output) != 0:
-            raise Trouble(f"failed: {' '.join(map(str, command))}\n{self._tail()}")
-
-    def _tail(self):
-        return "\n".join(self.output.read_text(errors="replace").splitlines()[-25:])

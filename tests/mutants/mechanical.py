@@ -48,9 +48,9 @@ def spaces(text):
     return re.sub(r"[^\n]", " ", text)
 
 
-def without_comments(text):
+def without_comments(text, literal=LITERAL, comment=COMMENT):
     """The text with comments as spaces; positions stay."""
-    return re.sub(f"{LITERAL}|({COMMENT})", lambda match: spaces(match.group()) if match.group(1) else match.group(),
+    return re.sub(f"{literal}|({comment})", lambda match: spaces(match.group()) if match.group(1) else match.group(),
                   text, flags=re.S)
 
 
@@ -112,16 +112,25 @@ def one_line(text):
     return " ".join(text.split())
 
 
-def edits(text, code, start, end):
-    """Yields (kind, start, end, new) for the body of one function."""
-    for kind, pattern, partners in SWAPS:
-        for match in re.compile(pattern).finditer(code, start, end):
+def swapped(matches, kind, partners):
+    for match in matches:
+        if match.group(1) in partners:
             yield kind, match.start(1), match.end(1), partners[match.group(1)]
-    for match in re.compile(r"(?<![\w.'])(\d[\d']*)(?![\w.'])").finditer(code, start, end):
+
+
+def one_more_or_less(matches):
+    for match in matches:
         value = int(match.group().replace("'", ""))
         yield "literal", match.start(), match.end(), str(value + 1)
         if value > 0:
             yield "literal", match.start(), match.end(), str(value - 1)
+
+
+def edits(text, code, start, end):
+    """Yields (kind, start, end, new) for the body of one function."""
+    for kind, pattern, partners in SWAPS:
+        yield from swapped(re.compile(pattern).finditer(code, start, end), kind, partners)
+    yield from one_more_or_less(re.compile(r"(?<![\w.'])(\d[\d']*)(?![\w.'])").finditer(code, start, end))
     for match in re.compile(r"(?<![=\w])!(?=[\w(*])").finditer(code, start, end):
         yield "negation", match.start(), match.end(), ""
     for first, last in conditions(code, start, end):
@@ -223,25 +232,29 @@ def is_declaration(statement):
     return bool(re.match(r"(const|auto|using|static|constexpr)\b|[\w:]+(<.*>)?[\s&*]+\w+\s*($|[={(])", statement))
 
 
+def as_faults(path, plain, found, letter):
+    """The faults of a file, out of (function, kind, start, end, new) in the order of its text. Their names begin with
+    the letter. `plain` is the text without comments."""
+    seen = {}
+    for function, kind, first, last, new in found:
+        begin, stop = line_around(plain, first, last)
+        shown = one_line(plain[begin:first] + new + plain[last:stop])
+        if kind == "statement":
+            shown = "no " + one_line(plain[first:last])
+        # Twice the same line in one function: told apart by their order.
+        key = (path, function, shown)
+        seen[key] = seen.get(key, 0) + 1
+        identity = ":".join((path, function, shown, str(seen[key])))
+        name = letter + hashlib.sha256(identity.encode()).hexdigest()[:7]
+        yield Fault(name, kind, path, function, shown, first, last, new)
+
+
 def faults_in(path, text):
     """Every mechanical fault of a file, in the order of its text."""
     code = blanked(text)
-    plain = without_comments(text)
-    seen = {}
-    for function, start, end in functions(code):
-        if function in UNINTERESTING:
-            continue
-        for kind, first, last, new in sorted(edits(text, code, start, end), key=lambda edit: edit[1:]):
-            begin, stop = line_around(text, first, last)
-            shown = one_line(plain[begin:first] + new + plain[last:stop])
-            if kind == "statement":
-                shown = "no " + one_line(plain[first:last])
-            # Twice the same line in one function: told apart by their order.
-            key = (path, function, shown)
-            seen[key] = seen.get(key, 0) + 1
-            identity = ":".join((path, function, shown, str(seen[key])))
-            name = "m" + hashlib.sha256(identity.encode()).hexdigest()[:7]
-            yield Fault(name, kind, path, function, shown, first, last, new)
+    found = ((function, *edit) for function, start, end in functions(code) if function not in UNINTERESTING
+             for edit in sorted(edits(text, code, start, end), key=lambda edit: edit[1:]))
+    return as_faults(path, without_comments(text), found, "m")
 
 
 def drawn(faults, seed):

@@ -4,10 +4,9 @@ Works on text, as mechanical.py does for C++: comments and strings are blanked f
 statement a line, spaces around binary operators) tells statements and operators apart.
 """
 
-import hashlib
 import re
 
-from mechanical import Fault, one_line, spaces
+from mechanical import as_faults, one_more_or_less, spaces, swapped, without_comments
 
 SWAPS = [
     ("comparison", r"(?<=\s)(<=|>=|==|~=|<|>)(?=\s)",
@@ -28,12 +27,6 @@ HEAD = re.compile(r"(local|function|for|while|elseif|return|register|until)\b")
 FUNCTION = re.compile(r"^(?:local )?function (\w+)\(|^register\(('\w+')|^    (?:local )?function (\w+)\(")
 
 
-def without_comments(text):
-    """The text with comments as spaces; positions stay."""
-    return re.sub(f"{STRING}|({COMMENT})",
-                  lambda match: spaces(match.group()) if match.group(1) else match.group(), text)
-
-
 def functions_by_line(plain):
     """For each line the function that it stands in, by the last head before it."""
     names, name = [], "-"
@@ -48,16 +41,10 @@ def edits(plain, code):
     """Yields (kind, start, end, new)."""
     for kind, pattern, partners in SWAPS:
         searched = plain if kind in ("flag", "letter") else code
-        for match in re.finditer(pattern, searched):
-            if match.group(1) in partners:
-                yield kind, match.start(1), match.end(1), partners[match.group(1)]
+        yield from swapped(re.finditer(pattern, searched), kind, partners)
     # Positions in texts and lists are left out: every one of them is a fault that the first command shows.
     positions = re.sub(r"\w\[\d+\]|\b(sub|byte)\([^()]*\)", lambda match: spaces(match.group()), code)
-    for match in re.finditer(r"(?<![\w.])(\d+)(?![\w.])", positions):
-        value = int(match.group())
-        yield "literal", match.start(), match.end(), str(value + 1)
-        if value > 0:
-            yield "literal", match.start(), match.end(), str(value - 1)
+    yield from one_more_or_less(re.finditer(r"(?<![\w.])(\d+)(?![\w.])", positions))
     for match in re.finditer(r"\bnot (?=[\w(])", code):
         yield "negation", match.start(), match.end(), ""
     for match in re.finditer(r"\b(if|elseif|while) (.+?) (then|do)\b", code):
@@ -83,19 +70,9 @@ def statements(code):
 
 def faults_in(path, text):
     """Every mechanical fault of a file, in the order of its text."""
-    plain = without_comments(text)
+    plain = without_comments(text, STRING, COMMENT)
     code = re.sub(STRING, lambda match: spaces(match.group()), plain)
     names = functions_by_line(plain)
-    seen = {}
-    for kind, first, last, new in sorted(edits(plain, code), key=lambda edit: edit[1:]):
-        function = names[plain.count("\n", 0, first)]
-        begin, stop = plain.rfind("\n", 0, first) + 1, plain.index("\n", last)
-        shown = one_line(plain[begin:first] + new + plain[last:stop])
-        if kind == "statement":
-            shown = "no " + one_line(plain[first:last])
-        # Twice the same line in one function: told apart by their order.
-        key = (path, function, shown)
-        seen[key] = seen.get(key, 0) + 1
-        identity = ":".join((path, function, shown, str(seen[key])))
-        name = "l" + hashlib.sha256(identity.encode()).hexdigest()[:7]
-        yield Fault(name, kind, path, function, shown, first, last, new)
+    found = ((names[plain.count("\n", 0, edit[1])], *edit)
+             for edit in sorted(edits(plain, code), key=lambda edit: edit[1:]))
+    return as_faults(path, plain, found, "l")

@@ -51,15 +51,51 @@ def run_limited(command, output, seconds=None, patience=20, environment=None):
     return None if code in (-signal.SIGXCPU, -signal.SIGKILL) else code
 
 
-class Workshop:
+class Runner:
+    """Runs programs with their output in a file, and finds there what failed."""
+
+    def __init__(self, output):
+        self.output = output
+
+    def _run(self, command, seconds=None, **options):
+        return run_limited(command, self.output, seconds, **options)
+
+    def _need(self, command):
+        if self._run(command) != 0:
+            raise Trouble(f"failed: {' '.join(map(str, command))}\n{self._tail()}")
+
+    def _text(self):
+        return self.output.read_text(errors="replace")
+
+    def _tail(self):
+        return "\n".join(self._text().splitlines()[-25:])
+
+    def _failed_test(self, code, program):
+        """The name of a test that failed, or that ran when the program ended."""
+        if code is not None and (failed := re.search(r"^\[  FAILED  \] (\w+[./]\w+)", self._text(), re.M)):
+            return failed.group(1)
+        running = re.findall(r"^\[ RUN      \] (\S+)", self._text(), re.M)
+        return f"{running[-1] if running else program} ({how_it_ended(code)})"
+
+    def _failed_schedule(self, code, program, pattern):
+        """What the program says of a schedule that fails, even if time ran out while it was made small."""
+        found = re.search(pattern, self._text(), re.M)
+        return f"{program} ({found.group(1) if found else how_it_ended(code)})"
+
+
+def how_it_ended(code):
+    return "timeout" if code is None else "crash"
+
+
+class Workshop(Runner):
     subject = "baton_engine"  # the library that faults are planted in
     programs = ("unit_tests", "simulate")  # which show them
 
     def __init__(self, root, folder, parallel, schedules):
+        super().__init__(folder / "output")
         self.source = folder / "source"
         self.build = folder / "build"
         self.backup = folder / "built"
-        self.output = folder / "output"
         self.parallel = parallel
         self.schedules = schedules
         shutil.copytree(root, self.source, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
@@ -103,23 +139,10 @@ class Workshop:
         """What fails: a test's name, or what the simulator met; empty if nothing does."""
         code = self._run([self.build / UNIT, "--gtest_fail_fast"], UNIT_SECONDS)
         if code != 0:
-            return self._unit_failure(code)
+            return self._failed_test(code, "unit tests")
         code = self._run([self.build / SIMULATE, "--schedules", str(self.schedules), "--jobs", str(self.parallel)],
                          SIMULATE_SECONDS)
-        return "" if code == 0 else self._simulate_failure(code)
-
-    def _simulate_failure(self, code):
-        output = self.output.read_text(errors="replace")
-        if difference := re.search(r"^seed (\d+) fails", output, re.M):  # even if time ran out while it was made small
-            return f"simulate (seed {difference.group(1)})"
-        return f"simulate ({'timeout' if code is None else 'crash'})"
-
-    def _unit_failure(self, code):
-        output = self.output.read_text(errors="replace")
-        if code is not None and (failed := re.search(r"^\[  FAILED  \] (\w+[./]\w+)", output, re.M)):
-            return failed.group(1)
-        running = re.findall(r"^\[ RUN      \] (\S+)", output, re.M)
-        return f"{running[-1] if running else 'unit tests'} ({'timeout' if code is None else 'crash'})"
+        return "" if code == 0 else self._failed_schedule(code, "simulate", r"^(seed \d+) fails")
 
     # ninja goes by times: what is put back with its old time is not built again. That is everything, not the objects
     # alone: a header that is compiled in advance would stay as the fault made it.
@@ -135,13 +158,3 @@ class Workshop:
 
     def _ninja(self, *targets):
         return ["ninja", "-C", self.build, "-j", str(self.parallel), *targets]
-
-    def _need(self, command):
-        if self._run(command) != 0:
-            raise Trouble(f"failed: {' '.join(map(str, command))}\n{self._tail()}")
-
-    def _tail(self):
-        return "\n".join(self.output.read_text(errors="replace").splitlines()[-25:])
-
-    def _run(self, command, seconds=None):
-        return run_limited(command, self.output, seconds)

@@ -150,6 +150,55 @@ TEST_F(LibraryBounds, IdsOfEndedSessionsAreDroppedAfterTheLongestTtl) {
     EXPECT_EQ(line_->ask({"ZCARD", key("c")}).number, 3);
 }
 
+// ---- records that grow: their parts stand in one text at first, then in a key of their own
+
+// No short path is taken while viewers watch.
+TEST_F(LibraryBounds, ASessionHasAnIndexFromItsSeventeenthRequestUntilFourAreLeft) {
+    hello();
+    open_session(holder);
+    const auto has_index = [this] { return line_->ask({"EXISTS", key("n:" + to_bytes(holder))}).number == 1; };
+    for (const std::uint64_t before : {0U, 100U}) {
+        SCOPED_TRACE(before);
+        if (before > 0) raw(watch_call(space_, lineage_, 60s));
+        for (std::uint64_t i = 1; i <= 20; ++i) {
+            EXPECT_TRUE(is_granted({holder, before + i}, "n" + std::to_string(i)));
+            EXPECT_EQ(has_index(), i > 16) << i << " requests";
+        }
+        for (std::uint64_t i = 1; i <= 20; ++i) {
+            say(leave{{holder, before + i}, manner::clean}, holder);
+            EXPECT_EQ(has_index(), 20 - i > 4) << 20 - i << " requests";
+        }
+    }
+}
+
+TEST_F(LibraryBounds, HoldersOfANameHaveAKeyFromTheNinthUntilNoneIsLeft) {
+    hello();
+    open_session(holder);
+    std::uint64_t number = 0;
+    const auto spilled = [this] { return line_->ask({"ZCARD", key("a:name")}).number; };
+    const auto round = [&](const claim& wanted) {
+        for (std::int64_t i = 1; i <= 10; ++i) {
+            say(enter{{holder, ++number}, {wanted}, {}}, holder);
+            EXPECT_EQ(spilled(), i > 8 ? i : 0) << i << " holders";
+        }
+        for (std::int64_t i = 9; i >= 0; --i) {
+            say(leave{{holder, number - static_cast<std::uint64_t>(i)}, manner::clean}, holder);
+            EXPECT_EQ(spilled(), i) << i << " holders";
+        }
+    };
+    const auto rounds = [&] {
+        round({"name", claim_mode::shared, 0, 0});
+        round({"name", claim_mode::permits, 1, 100});
+    };
+    rounds();
+    say(resize{"name", 100});  // what is known of the name stays when its last holder has left
+    rounds();
+    rounds();
+    say(resize{"name", std::nullopt});
+    raw(watch_call(space_, lineage_, 60s));
+    rounds();
+}
+
 // ---- pages of inspect
 
 TEST_F(LibraryBounds, PagesOfANameShowEveryClaimOnce) {

@@ -305,6 +305,38 @@ plan owed_in_two_batches() {
             }};
 }
 
+// A session's requests stand in one text, number and fence of each, and so do the holders of a name. The digits of a
+// number stand also across another number and its fence, and a holder across another one and its own ticket.
+plan texts_that_stand_across_others() {
+    constexpr session_id ends_like_a_holder{0x4141414141414141, 0x4141733030303178};  // AAAAAAAAAAs0001x
+    constexpr session_id of_digits{0x3030303030303030, 0x3030303030303031};           // 0000000000000001
+    const auto entered = [](const session_id& session, std::uint64_t number, claim wanted) {
+        return enter{{session, number}, {std::move(wanted)}, {}};
+    };
+    return {{15s, {}},
+            {
+                at(1ms, opening(first, 1)),
+                at(1ms, opening(second, 1)),
+                at(2ms, entered(first, 1'234, exclusive("a"))),  // its fence begins with five zeros
+                at(3ms, entered(first, 12'340'000, exclusive("b"))),
+                at(4ms, entered(second, 1, exclusive("c"))),
+                at(5ms, entered(first, 123'400'000, exclusive("c"))),
+                at(6ms, leave{{second, 1}, manner::clean}),  // a hand-off
+                at(7ms, renew{first}),
+                at(8ms, leave{{first, 12'340'000}, manner::clean}),
+                at(9ms, renew{first}),
+                at(10ms, leave{{first, 123'400'000}, manner::clean}),
+                at(11ms, renew{first}),
+                at(12ms, open{ends_like_a_holder, 1s, "A", 1, 0, {}}),
+                at(12ms, open{of_digits, 1s, "0", 1, 0, {}}),
+                at(13ms, entered(ends_like_a_holder, 1, shared("s"))),
+                at(14ms, entered(of_digits, ticket(14ms), shared("s"))),
+                at(15ms, leave{{of_digits, ticket(14ms)}, manner::clean}),
+                at(16ms, entered(second, 2, exclusive("s"))),
+                at(17ms, leave{{ends_like_a_holder, 1}, manner::clean}),
+            }};
+}
+
 }  // namespace
 
 std::vector<kept_plan> boundary_plans() {
@@ -348,6 +380,8 @@ std::vector<kept_plan> boundary_plans() {
         all.push_back({"numbers are given at one moment", numbers_at_one_moment()});
         all.push_back({"numbers are given at one moment", numbers_at_one_moment()});
     }
+    for (int twice = 0; twice < 2; ++twice)
+        all.push_back({"texts stand across others", texts_that_stand_across_others()});
     all.push_back({"a session outlives its ttl in a pause", late_in_a_pause()});
     all.push_back({"debts of one request are read in two batches", owed_in_two_batches()});
     all.push_back({"a claim is sent back to the front of a queue", sent_back_to_the_front()});
