@@ -83,7 +83,7 @@ function enter_one(key, now, lineage, id, text, may_wait, hold)
     if #place == 1 or #place > longest_name + 1 then return nil end
     local owner = sub(id, 1, 17)
     local got = call('HMGET', key, '', place, owner)
-    local head = quiet_head(key, got[1], now, lineage)
+    local head = quiet_head(got[1], now, lineage)
     if not head then return nil end
     local number, ticket = sub(id, 18), next_ticket(head, now)
     local fence = after(ticket)
@@ -118,7 +118,7 @@ function enter_all(key, now, lineage, id, wanted, hold)
     local names = {'', sub(id, 1, 17)}
     for i = 1, #wanted do names[i + 2] = 'n' .. wanted[i].name end
     local got = call('HMGET', key, unpack(names))
-    local head = quiet_head(key, got[1], now, lineage)
+    local head = quiet_head(got[1], now, lineage)
     if not head then return nil end
     local ticket, number = next_ticket(head, now), sub(id, 18)
     local fence = after(ticket)
