@@ -124,6 +124,7 @@ public:
             fields.emplace_back("since_ms", std::int64_t{view.since.count() / 1'000});
             fields.emplace_back("alive_ms_ago", std::int64_t{view.silence.count() / 1'000});
         }
+        if (view.paused) fields.emplace_back("paused_ms", std::int64_t{view.paused->count() / 1'000});
         voice_.say(weight::news, "waiting", waiting_text(view, options_.claims, waited), fields);
     }
 
@@ -177,7 +178,7 @@ std::optional<snapshot> look_once(looker& looker) {
     return looker.take();
 }
 
-/// How long the engine still pauses. A refusal does not say whether the name is held or the engine pauses.
+/// How long the engine still pauses.
 std::optional<protocol::duration> pause_left(looker& looker) {
     const auto seen = look_once(looker);
     if (!seen || !seen->paused_until || *seen->paused_until <= seen->at) return {};
@@ -268,7 +269,7 @@ turn await_turn(client& client, const run_options& options, steady_clock::time_p
         if (const auto seen = look_once(looker)) display.check_limits(*seen);
     }
     voice.redraw("");
-    if (result.busy) result.paused = pause_left(looker);
+    if (result.error == errc::paused || result.error == errc::timed_out) result.paused = pause_left(looker);
     if (result.error || result.unreached) result.text = observer.why_not();
     // What was granted in the moment of leaving is given back unused.
     if (result.signal != 0 || result.guardian_lost) result.granted.release_unfinished();

@@ -22,7 +22,7 @@ struct turn {
     std::error_code error;                     // with no lease: why
     std::string text;                          // what the store said about that
     bool busy = false;                         // with --nonblock
-    std::optional<protocol::duration> paused;  // busy because the engine grants nothing for this long
+    std::optional<protocol::duration> paused;  // not granted because nothing is, for this long still
     bool unreached = false;                    // the engine never answered
     int signal = 0;                            // that ended the wait
     bool guardian_lost = false;

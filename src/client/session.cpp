@@ -105,7 +105,7 @@ void session::process(client_time now, const sent& question, tag tag, const prot
         if (refused->reason == protocol::refusal::unknown_session && question.kind != kind::open)
             unknown_session(now, event.at);
         else
-            on(now, *refused, question);
+            on(now, *refused, event.at, question);
     }
     if (const auto* ended = std::get_if<protocol::ended>(&event.what)) on(now, *ended);
     if (const auto* revoking = std::get_if<protocol::revoking>(&event.what)) on(now, *revoking);

@@ -273,7 +273,7 @@ private:
     void unknown_session(client_time now, protocol::instant then);
     void on(client_time now, const protocol::granted& event);
     void on(client_time now, const protocol::queued& event);
-    void on(client_time now, const protocol::refused& event, const sent& question);
+    void on(client_time now, const protocol::refused& event, protocol::instant at, const sent& question);
     void on(client_time now, const protocol::ended& event);
     void on(client_time now, const protocol::revoking& event);
     void renew(client_time now);
