@@ -194,10 +194,13 @@ void session::give_up(const store_error& why) {
     }
 }
 
-void session::refuse_newcomers(client_time now, const store_error& why) {
+/// Those that have no place in a queue; `also_queued`: all that are not granted.
+void session::refuse_waiting(client_time now, const store_error& why, bool also_queued) {
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
-        if (record.grant.ticket != 0 || (record.phase != phase::unsent && record.phase != phase::asked)) continue;
+        if (record.phase == phase::held || record.phase == phase::lost || record.phase == phase::leaving) continue;
+        const bool queued = record.grant.ticket != 0 || (record.phase != phase::unsent && record.phase != phase::asked);
+        if (queued && !also_queued) continue;
         act(not_acquired{record.order.owner, record.handle, why});
         withdraw(now, record, protocol::manner::keep);
     }

@@ -227,6 +227,31 @@ TEST_F(OnRedis, InAPauseEverybodyIsToldWhyAndForHowLong) {
     EXPECT_TRUE(explained.out().starts_with("a is not granted yet: " + because)) << explained.out();
 }
 
+TEST_F(OnRedis, AWaiterSaysWhyTheServerDoesNotServeIt) {
+    child holder{shell({}, until("go"))};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    child waiter{shell({"-t", "1s"}, "echo mine")};
+    ASSERT_TRUE(waiter.complains("next in line")) << waiter.err();
+    ASSERT_EQ(server_->ask({"CONFIG", "SET", "min-replicas-to-write", "1"}).text, "OK");
+    const auto begun = steady_clock::now();
+    EXPECT_TRUE(waiter.complains("; the store cannot be reached: NOREPLICAS")) << waiter.err();
+    EXPECT_LT(steady_clock::now() - begun, milliseconds{2'500}) << "a renewal comes after 333 ms, the line 1 s later";
+    ASSERT_EQ(server_->ask({"CONFIG", "SET", "min-replicas-to-write", "0"}).text, "OK");
+    EXPECT_TRUE(waiter.complains("the engine answers again; waiting for a")) << waiter.err();
+    make("go");
+    EXPECT_EQ(holder.wait(), 0) << holder.err();
+    EXPECT_EQ(waiter.wait(), 0) << waiter.err();
+}
+
+TEST_F(OnRedis, AServerThatIsNotThereIsToldOfWhileItIsWaitedFor) {
+    server_->kill();
+    child waiter{shell({"--json"}, "echo mine")};
+    EXPECT_TRUE(waiter.complains(R"("event":"unreachable")")) << waiter.err();
+    EXPECT_TRUE(waiter.complains("Connection refused")) << waiter.err();
+    server_->start();
+    EXPECT_EQ(waiter.wait(), 0) << waiter.err();
+}
+
 TEST_F(OnRedis, AServerThatComesBackSoonDisturbsNobody) {
     const std::string url = at("", "max_ttl=1s&lag=0");
     const auto patient = [&](const std::string& script) {

@@ -109,7 +109,7 @@ private:
     [[nodiscard]] std::shared_ptr<dialect_user> self() { return shared_from_this(); }
     bool transmit(std::string_view bytes, std::size_t expected);
     void forget(const store_error& why);
-    void give_up_connection(std::chrono::milliseconds after);
+    void give_up_connection(std::chrono::milliseconds after, std::string_view why);
     void set_timer();
     void hear_time(server_time time) { ahead_ = time.time_since_epoch() - now().time_since_epoch(); }
     resp::greeting_step read_time(const resp::value& answer);
@@ -121,6 +121,7 @@ private:
     std::optional<detail::event_loop::timer> look_timer_;
     std::optional<detail::event_loop::timer> pause_timer_;
     bool up_ = false;
+    std::string given_up_for_;            // the server's words
     bool can_watch_ = true;               // until the server says no
     std::chrono::microseconds ahead_{0};  // the server's clock, of ours
     std::random_device random_;
@@ -156,7 +157,7 @@ void dialect_user::use(const std::shared_ptr<resp::connection>& connection, deta
     pause_timer_.emplace(loop, [weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self || self->up_) return;
-        if (const auto there = self->connection_.lock()) there->reset();
+        if (const auto there = self->connection_.lock()) there->reset({errc::store_unavailable, self->given_up_for_});
     });
 }
 
@@ -170,8 +171,9 @@ void dialect_user::forget(const store_error& why) {
 }
 
 /// The rest of what this connection answers is not heard: answers are told apart by their order alone.
-void dialect_user::give_up_connection(std::chrono::milliseconds after) {
+void dialect_user::give_up_connection(std::chrono::milliseconds after, std::string_view why) {
     up_ = false;
+    given_up_for_ = why;
     look_timer_->cancel();
     pause_timer_->set_after(after);
 }
@@ -202,8 +204,8 @@ void dialect_user::answered(command_tag, const resp::value& answer) {
     if (!up_ || questions_.empty()) return;
     if (answer.kind == resp::kind::error) {
         const reply_class what = detail::classify(answer.text);
-        if (what == reply_class::no_script) return give_up_connection(std::chrono::milliseconds{0});
-        if (what == reply_class::unavailable) return give_up_connection(pause);
+        if (what == reply_class::no_script) return give_up_connection(std::chrono::milliseconds{0}, answer.text);
+        if (what == reply_class::unavailable) return give_up_connection(pause, answer.text);
     }
     question& asked = questions_.front();
     asked.heard.push_back(answer);
