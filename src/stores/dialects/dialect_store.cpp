@@ -61,7 +61,8 @@ public:
 
     // The connection.
     void dial(detail::event_loop& loop, resp::dial_result done) override {
-        dial_redis(loop, address_, std::move(done));
+        dial_redis(loop, address_,
+                   [kept = shared_from_this(), done = std::move(done)](resp::dialled made) { done(std::move(made)); });
     }
     resp::greeting_step begin_greeting() override { return greeting_.begin(); }
     resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
@@ -114,7 +115,7 @@ private:
     void hear_time(server_time time) { ahead_ = time.time_since_epoch() - now().time_since_epoch(); }
     resp::greeting_step read_time(const resp::value& answer);
 
-    const redis_address address_;
+    redis_address address_;  // its password may change between connections
     const std::shared_ptr<const dialect> dialect_;
     std::weak_ptr<resp::connection> connection_;
     detail::event_loop* loop_ = nullptr;

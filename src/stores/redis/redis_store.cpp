@@ -63,7 +63,8 @@ public:
         : line_user{std::move(listener)}, address_{std::move(address)}, greeting_{native_greeting(address_)} {}
 
     void dial(detail::event_loop& loop, resp::dial_result done) override {
-        dial_redis(loop, address_, std::move(done));
+        dial_redis(loop, address_,
+                   [kept = shared_from_this(), done = std::move(done)](resp::dialled made) { done(std::move(made)); });
     }
     resp::greeting_step begin_greeting() override { return greeting_.begin(); }
     resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
@@ -138,7 +139,7 @@ private:
     void ask_page(const std::shared_ptr<looking>& look, const std::string& cursor);
     void take_page(const std::shared_ptr<looking>& look, const resp::value& page);
 
-    const redis_address address_;
+    redis_address address_;  // its password may change between connections
     greeting greeting_;
     std::weak_ptr<resp::connection> connection_;
     std::atomic<lineage> lineage_{0};
