@@ -8,8 +8,8 @@ local head_size, long_head_size = 80, 115
 -- ---- the witness: what this library saw last of each history of a space
 -- The server may lose what a call has written: data are flushed, restored or swapped, or the server follows another
 -- one for a while. The library's own memory does not follow the data, so it can tell: it keeps the head that the last
--- call left, and the replication id of the last look at the server's role. Its key is the lineage, so that two databases
--- with spaces of one name have two witnesses. The parts of the head follow from its text.
+-- call left, and the replication id of the last look at the server's role. Its key is the lineage, so that two
+-- databases with spaces of one name have two witnesses. The parts of the head follow from its text.
 local witness, next_head, quiet_head
 do
 local most_young = 1000  -- witnesses that were used lately; as many older ones are kept

@@ -192,7 +192,7 @@ local function wrong_now(step, wanted, nowait, bound)
         if resource.pinned and claim.permits > limit_for(step, resource, claim.limit) then return 'above limit' end
         claim.at_once = admissible_now(step, resource, claim)
         if not claim.at_once then
-            if nowait then return 'busy' end
+            if nowait then return is_paused(step) and 'paused' or 'busy' end
             if bound and waiting_on(step, resource) >= bound then return 'queue full' end
         end
     end
