@@ -26,12 +26,12 @@ public:
 
     explicit hammers(load load) : load_{std::move(load)} {}
 
-    /// One more process, with a name that nobody had before, perhaps by another way to the space. Returns the name.
-    std::string add(const std::string& url = {}) {
+    /// One more process, with a name that nobody had before, perhaps by another way to the space, or of another program
+    /// that takes the same arguments. Returns the name.
+    std::string add(const std::string& url = {}, const std::string& program = BATON_HAMMER) {
         const std::string who = "w" + std::to_string(++count_);
-        std::vector<std::string> words{
-            BATON_HAMMER, url.empty() ? load_.url : url,     log(),
-            who,          std::to_string(load_.ttl.count()), std::to_string(load_.hold.count())};
+        std::vector<std::string> words{program, url.empty() ? load_.url : url,     log(),
+                                       who,     std::to_string(load_.ttl.count()), std::to_string(load_.hold.count())};
         words.insert(words.end(), load_.requests.begin(), load_.requests.end());
         processes_.emplace(who, std::make_unique<line_process>(std::move(words)));
         return who;
@@ -41,6 +41,14 @@ public:
         harness_.write({.verb = verb::killed, .whom = who});
         processes_.at(who)->end(SIGKILL);
         processes_.erase(who);
+    }
+    /// Tells one to stop, and waits for its end. False: it has not ended in time, and was killed.
+    [[nodiscard]] bool end(const std::string& who) {
+        line_process& process = *processes_.at(who);
+        process.close_input();
+        const bool ended = !process.hear().empty();
+        processes_.erase(who);
+        return ended;
     }
     void signal(const std::string& who, int number) const { processes_.at(who)->signal(number); }
 
