@@ -48,12 +48,13 @@ TEST_F(RedisAddressMove, ToAnEmptyStandbyAndTheHolderComesAlong) {
     const auto fence = held.fence();
     world.address.move_to(world.second.at());
     std::error_code error;
-    const lease next = other.acquire(exclusive("x"), {.wait = terms{}.pause() + 400ms}, error);
+    lease next = other.acquire(exclusive("x"), {.wait = terms{}.pause() + 400ms}, error);
     EXPECT_FALSE(next.valid()) << (held.valid() ? "two believers" : "the holder has lost its lease");
     EXPECT_TRUE(held.valid()) << to_string(held.lost_reason());
     EXPECT_EQ(held.fence(), fence);
     held.release();
-    EXPECT_TRUE(other.acquire(exclusive("x"), patiently, error).valid()) << error.message();
+    if (!next.valid()) next = other.acquire(exclusive("x"), patiently, error);
+    EXPECT_TRUE(next.valid()) << error.message();
 }
 
 /// A client that knows nothing cannot know that the standby is not the server it should be. The first one that does
@@ -101,11 +102,12 @@ TEST_F(RedisAddressMove, ThereAndBackAtOnceAndTheHolderComesAlong) {
     ASSERT_TRUE(eventually([&] { return changes->made > before; }));
     world.address.move_to(world.first.at());
     std::error_code error;
-    const lease next = other.acquire(exclusive("x"), {.wait = terms{}.pause() + 400ms}, error);
+    lease next = other.acquire(exclusive("x"), {.wait = terms{}.pause() + 400ms}, error);
     EXPECT_FALSE(next.valid()) << (held.valid() ? "two believers" : "the holder has lost its lease");
     EXPECT_TRUE(held.valid()) << to_string(held.lost_reason());
     held.release();
-    EXPECT_TRUE(other.acquire(exclusive("x"), patiently, error).valid()) << error.message();
+    if (!next.valid()) next = other.acquire(exclusive("x"), patiently, error);
+    EXPECT_TRUE(next.valid()) << error.message();
 }
 
 /// Both servers have a space that the other does not know, and the address moves often. A lineage that a server has

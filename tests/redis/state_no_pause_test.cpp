@@ -40,12 +40,6 @@ protected:
     static std::string replication_id(const private_server& server) {
         return info(server, "replication", "master_replid");
     }
-
-    /// As an administrator makes a backup.
-    static void back_up(const private_server& server, const std::string& file) {
-        line_process backup{{"/usr/bin/redis-cli", "-s", server.at().path, "--rdb", file}};
-        EXPECT_EQ(backup.wait(), 0);
-    }
 };
 
 TEST_F(RedisNoPause, ForABackup) {
@@ -55,7 +49,7 @@ TEST_F(RedisNoPause, ForABackup) {
     pulse pulse{url_of(server), "p", options_of()};
     const std::string before = replication_id(server);
     pulse.begin_anew();
-    back_up(server, place.path("backup.rdb"));
+    EXPECT_TRUE(back_up(server, place.path("backup.rdb")));
     EXPECT_NE(replication_id(server), before) << "this is why it was taken for a loss";
     expect_no_pause(server, pulse);
 }
@@ -126,7 +120,7 @@ TEST_F(RedisNoPause, WhenAFleetIsUpgradedOneByOne) {
     ASSERT_TRUE(goes_on());
     pulse.begin_anew();
     for (const std::string& each : old_ones) {
-        fleet.add({}, BATON_NEXT_HAMMER);
+        fleet.add_varied({.program = BATON_NEXT_HAMMER});
         ASSERT_TRUE(goes_on());
         EXPECT_TRUE(fleet.end(each));
         ASSERT_TRUE(goes_on());
