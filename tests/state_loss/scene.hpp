@@ -111,6 +111,9 @@ private:
     void let_all_come_back() const;
     /// Perhaps cuts off the site whose process holds the contended name: it believes, and cannot say so.
     void cut_off_a_holder();
+    void cut_off(std::size_t site);
+    /// Who was cut off while it waited may have missed the pause in which waiters present their tickets.
+    [[nodiscard]] bool is_excused(const history::contradiction& found, const history::record& record) const;
     void reconnect_all();
     void restart(bool keeps, bool older);
     void meet_stranger(const std::string& url);
@@ -130,8 +133,13 @@ private:
     std::map<std::string, std::size_t> site_of_;  // by the name of a process
     log_tail tail_;
     std::vector<happened> events_;
-    bool cut_off_ = false;           // some site
-    history::moment reconnected_{};  // the last time that one was connected again
+    struct outage {
+        std::size_t site;
+        history::moment from;
+        history::moment until = history::moment::max();
+    };
+    std::vector<outage> outages_;
+    history::moment reconnected_{};  // the last time that a site was connected again
 };
 
 }  // namespace baton::state_loss

@@ -13,7 +13,9 @@ const event_kind& draw_event(dice& dice, layout servers, const std::vector<std::
     std::vector<const event_kind*> possible;
     for (const event_kind& kind : event_kinds()) {
         const bool fits = kind.where == layout::any || kind.where == servers;
-        if (fits && (only.empty() || std::ranges::find(only, kind.name) != only.end())) possible.push_back(&kind);
+        if (!fits || (!only.empty() && std::ranges::find(only, kind.name) == only.end())) continue;
+        // What one kind of servers can do is drawn more often: there is less of it.
+        possible.insert(possible.end(), kind.where == layout::any ? 1 : 3, &kind);
     }
     if (possible.empty())  // none of the wanted ones goes with these servers
         for (const event_kind& kind : event_kinds())
