@@ -16,6 +16,12 @@ struct packet {
     bool part = false;       // an `open` that is one of several
 };
 
+/// What a client tells in its handshake.
+struct knowledge {
+    baton::lineage lineage = 0;   // the one that it has followed last; 0: none
+    protocol::serial serial = 0;  // the largest ticket or fence that it has heard of in that lineage
+};
+
 struct answer {
     std::optional<command_tag> tag;  // none: a notice
     baton::lineage lineage = 0;
