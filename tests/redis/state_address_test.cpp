@@ -46,6 +46,7 @@ TEST_F(RedisAddressMove, ToAnEmptyStandbyAndTheHolderComesAlong) {
     warm_up(other);
     lease held = holder.acquire(exclusive("x"), patiently);
     const auto fence = held.fence();
+    ASSERT_TRUE(eventually([&] { return is_fresh(held); }));
     world.address.move_to(world.second.at());
     std::error_code error;
     lease next = other.acquire(exclusive("x"), {.wait = terms{}.pause() + 400ms}, error);
@@ -98,6 +99,7 @@ TEST_F(RedisAddressMove, ThereAndBackAtOnceAndTheHolderComesAlong) {
     warm_up(other);
     lease held = holder.acquire(exclusive("x"), patiently);
     const int before = changes->made;
+    ASSERT_TRUE(eventually([&] { return is_fresh(held); }));
     world.address.move_to(world.second.at());
     ASSERT_TRUE(eventually([&] { return changes->made > before; }));
     world.address.move_to(world.first.at());

@@ -25,6 +25,7 @@ protected:
         lone.acquire();
         lease kept = keeper.acquire(exclusive("y"), patiently);
         const auto fence = kept.fence();
+        ASSERT_TRUE(eventually([&] { return is_fresh(kept) && is_fresh(lone.held()); }));
         lone.cut_off();
         event();
         expect_passes_on(waiter, lone);

@@ -22,7 +22,7 @@ protected:
         proxy link{first.tcp(), endpoint{std::uint16_t{0}}};
     };
 
-    /// Both have renewed less than a fifth of a ttl ago, so that neither sends anything in the next tenth of it.
+    /// Both have renewed less than a quarter of a ttl ago, so that neither sends anything in the next tenth of it.
     static void await_renewals(const lease& one, const lease& other, std::chrono::milliseconds ttl) {
         const auto is_fresh = [ttl](const lease& lease) { return lease.valid_for() > ttl * 3 / 4; };
         ASSERT_TRUE(eventually([&] { return is_fresh(one) && is_fresh(other); }));
@@ -31,7 +31,7 @@ protected:
     static void expect_refuses(const private_server& server, const terms& terms = {}) {
         client newcomer = client_to(server.at(), terms);
         try {
-            newcomer.connect(2s);
+            newcomer.connect(1s);
             ADD_FAILURE() << "a replica was accepted";
         } catch (const error& refusal) {
             EXPECT_TRUE(refusal.code() == errc::space_refused || refusal.code() == errc::store_unavailable)
@@ -117,6 +117,7 @@ TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostAndBack) {
     warm_up(other);
     lease held = holder.acquire(exclusive("x"), patiently);
     const auto fence = held.fence();
+    ASSERT_TRUE(eventually([&] { return is_fresh(held); }));
     begin_to_follow(server, endpoint{std::uint16_t{1}});
     promote(server);
     std::error_code error;
@@ -171,7 +172,7 @@ TEST_F(RedisRoleChange, AWritableReplicaIsRefused) {
     const lease held = holder.acquire(exclusive("x"), patiently);
     client other = client_to(servers.second.at());
     std::error_code error;
-    EXPECT_FALSE(other.acquire(exclusive("y"), {.wait = 2s}, error).valid()) << "granted on a replica";
+    EXPECT_FALSE(other.acquire(exclusive("y"), {.wait = 1s}, error).valid()) << "granted on a replica";
     EXPECT_TRUE(error);
     EXPECT_TRUE(held.valid());
 }
@@ -196,7 +197,7 @@ TEST_F(RedisRoleChange, APrimaryThatBecomesAWritableReplicaGrantsNothingMore) {
         5s))
         << "it goes on granting";
     std::error_code error;
-    EXPECT_FALSE(other.acquire(exclusive("x"), {.wait = 1s}, error).valid());
+    EXPECT_FALSE(other.acquire(exclusive("x"), {.wait = 500ms}, error).valid());
     expect_refuses(servers.first);
     promote(servers.first);
     lone.cut_off();

@@ -53,19 +53,23 @@ struct line_changes final : observer {
     void reconnected() override { ++made; }
 };
 
+/// It was renewed lately: it is valid for most of its ttl, whatever happens now.
+inline bool is_fresh(const lease& lease, std::chrono::milliseconds ttl = 1s) {
+    return lease.valid_for() > ttl * 7 / 10;
+}
+
 /// Holds "x" by a connection of its own, which a test cuts: from then on it believes for as long as its ttl allows, and
 /// can tell no server about it.
 class lone_holder {
 public:
     explicit lone_holder(const endpoint& server, const terms& terms = {})
-        : way_{server, place_.path("way")}, client_{client_to(way_.at(), terms, ttl_)} {
+        : way_{server, place_.path("way")}, client_{client_to(way_.at(), terms)} {
         client_.connect(long_enough);
     }
 
     void acquire() { held_ = client_.acquire(exclusive("x"), patiently); }
-    /// Soon after a renewal, so that it believes for most of its ttl.
     void cut_off() {
-        static_cast<void>(eventually([&] { return held_.valid_for() > ttl_ * 85 / 100; }));
+        static_cast<void>(eventually([&] { return is_fresh(held_); }));
         way_.cut({.refuse = true});
     }
     void come_back() { way_.set({}); }
@@ -75,8 +79,6 @@ public:
     [[nodiscard]] bool believes() const { return held_.valid(); }
 
 private:
-    static constexpr std::chrono::milliseconds ttl_{1'000};
-
     folder place_;
     proxy way_;
     client client_;

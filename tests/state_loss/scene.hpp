@@ -101,6 +101,7 @@ public:
 private:
     [[nodiscard]] private_server& primary() const { return *servers_[primary_]; }
     [[nodiscard]] private_server& other() const { return *servers_[1 - primary_]; }
+    [[nodiscard]] static std::string url_at(const endpoint& where, const std::string& more = {});
     void say(const std::string& what) const;
     void start_processes();
     void remember_state();
