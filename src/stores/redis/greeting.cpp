@@ -1,7 +1,6 @@
 #include "stores/redis/greeting.hpp"
 
 #include "baton/error.hpp"
-#include "stores/redis/function_call.hpp"
 #include "stores/redis/function_reply.hpp"
 #include "stores/redis/reply_class.hpp"
 
@@ -70,9 +69,12 @@ resp::greeting_step refused_library(std::string_view error) {
 
 greeting::greeting(const detail::redis_address& address, std::span<const script_text> scripts, std::string last_words,
                    reading read_last)
-    : address_{address}, scripts_{scripts}, last_words_{std::move(last_words)}, read_last_{std::move(read_last)} {}
+    : address_{address},
+      scripts_{scripts},
+      last_words_{[last_words = std::move(last_words)] { return last_words; }},
+      read_last_{std::move(read_last)} {}
 
-greeting::greeting(const detail::redis_address& address, const function_library& library, std::string last_words,
+greeting::greeting(const detail::redis_address& address, const function_library& library, words last_words,
                    reading read_last)
     : address_{address}, library_{&library}, last_words_{std::move(last_words)}, read_last_{std::move(read_last)} {}
 
@@ -90,7 +92,7 @@ resp::greeting_step greeting::say(step next) {
         case step::known_scripts: ask_for_scripts(said.send, scripts_); break;
         case step::script: load_script(said.send, *missing_.back()); break;
         case step::library: load_library(said.send, *library_); break;
-        case step::last: said.send = last_words_; break;
+        case step::last: said.send = last_words_(); break;
     }
     return said;
 }
@@ -159,9 +161,12 @@ resp::greeting_step refused_greeting(std::string_view error) {
     return refuse(errc::store_unavailable);
 }
 
-greeting native_greeting(const detail::redis_address& address) {
-    std::string hello;
-    encode(hello, hello_call(address.space, {address.max_ttl, address.lag, address.pause}));
+greeting native_greeting(const detail::redis_address& address, std::function<known_history()> known) {
+    greeting::words hello = [&address, known = std::move(known)] {
+        std::string words;
+        encode(words, hello_call(address.space, {address.max_ttl, address.lag, address.pause}, known()));
+        return words;
+    };
     return {address, server_library(), std::move(hello), [](const resp::value& answer) -> resp::greeting_step {
                 if (answer.kind == resp::kind::error) return refused_greeting(answer.text);
                 const auto heard = decode_reply(answer.text, {});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stores/redis/address.hpp"
+#include "stores/redis/function_call.hpp"
 #include "stores/redis/function_library.hpp"
 #include "stores/redis/script_text.hpp"
 #include "stores/resp/connection.hpp"
@@ -17,6 +18,8 @@ namespace baton::redis {
 
 class greeting {
 public:
+    /// The last words of an attempt: what the client knows may have changed since the one before.
+    using words = std::function<std::string()>;
     /// What the answer to the last words means, an error or not.
     using reading = std::function<resp::greeting_step(const resp::value&)>;
 
@@ -24,7 +27,7 @@ public:
              reading read_last);
     /// The last words call a function of the library: if the server does not have it, it is loaded, and they are said
     /// again.
-    greeting(const detail::redis_address& address, const function_library& library, std::string last_words,
+    greeting(const detail::redis_address& address, const function_library& library, words last_words,
              reading read_last);
 
     [[nodiscard]] resp::greeting_step begin();
@@ -43,7 +46,7 @@ private:
     const detail::redis_address& address_;
     const std::span<const script_text> scripts_;
     const function_library* const library_ = nullptr;
-    const std::string last_words_;
+    const words last_words_;
     const reading read_last_;
     step step_ = step::protocol;
     std::vector<const script_text*> missing_;
@@ -54,7 +57,7 @@ private:
 /// the user or the server's settings is not.
 [[nodiscard]] resp::greeting_step refused_greeting(std::string_view error);
 
-/// That of our own protocol.
-[[nodiscard]] greeting native_greeting(const detail::redis_address& address);
+/// That of our own protocol. `known` is asked on every attempt.
+[[nodiscard]] greeting native_greeting(const detail::redis_address& address, std::function<known_history()> known);
 
 }  // namespace baton::redis

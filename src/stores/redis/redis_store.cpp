@@ -60,7 +60,9 @@ void subscribe(std::string& out, const char* how, const std::string& channel) {
 class redis_user final : public resp::line_user, public std::enable_shared_from_this<redis_user> {
 public:
     redis_user(redis_address address, std::weak_ptr<store_listener> listener)
-        : line_user{std::move(listener)}, address_{std::move(address)}, greeting_{native_greeting(address_)} {}
+        : line_user{std::move(listener)}, address_{std::move(address)}, greeting_{native_greeting(address_, [this] {
+              return known_history{lineage_, highest_};
+          })} {}
 
     void dial(detail::event_loop& loop, resp::dial_result done) override {
         dial_redis(loop, address_,
@@ -70,7 +72,7 @@ public:
     resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
 
     void up(lineage lineage) override {
-        lineage_ = lineage;
+        follow(lineage);
         line_user::up(lineage);
         for (const auto& look : take_postponed()) start(look);
     }
@@ -123,9 +125,13 @@ private:
     void reset(std::string_view why) {
         if (const auto connection = connection_.lock()) connection->reset({errc::store_unavailable, std::string{why}});
     }
+    /// Serials of another lineage say nothing about this one.
+    void follow(lineage lineage) {
+        if (lineage_.exchange(lineage) != lineage) highest_ = 0;
+    }
+    void note_serials(const function_reply& answer);
     void forget(const store_error& why);
     void failed(command_tag tag, std::string_view error);
-    void other_lineage(command_tag tag, std::string_view error);
     void heard(const function_reply& answer);
     void look_when_due(const reply_head& head, bool waits, std::uint64_t place);
     void tick();
@@ -143,6 +149,7 @@ private:
     greeting greeting_;
     std::weak_ptr<resp::connection> connection_;
     std::atomic<lineage> lineage_{0};
+    std::atomic<protocol::serial> highest_{0};  // ticket or fence of this lineage that the server told
 
     // With the loop's turn.
     std::optional<detail::event_loop::timer> look_timer_;
@@ -266,20 +273,11 @@ void redis_user::settle_before_close() {
 }
 
 void redis_user::failed(command_tag tag, std::string_view error) {
-    if (error.starts_with("BATONLINEAGE ")) return other_lineage(tag, error);
     const reply_class what = detail::classify(error);
     // A new connection loads the library again, and repeats what was not answered.
     if (what == reply_class::no_function || what == reply_class::unavailable) return reset(error);
     if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
         listener->failed(tag, command_failure::rejected, {detail::error_of(what), std::string{error}});
-}
-
-/// The space is not what it was. Where it is not there at all, a new connection makes it anew.
-void redis_user::other_lineage(command_tag tag, std::string_view error) {
-    const auto found = lineage_in(error);
-    if (!found || *found <= lineage_) return reset(error);
-    lineage_ = *found;
-    if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0) listener->replied(tag, *found, {});
 }
 
 void redis_user::pushed(const resp::value& message) {
@@ -297,7 +295,19 @@ void redis_user::pushed(const resp::value& message) {
     for (protocol::event& event : notice->events) listener->noticed(notice->head.lineage, std::move(event));
 }
 
+void redis_user::note_serials(const function_reply& answer) {
+    if (answer.head.lineage != lineage_) return;
+    const auto note = [this](protocol::serial serial) {
+        if (serial > highest_) highest_ = serial;
+    };
+    for (const protocol::event& event : answer.events) {
+        if (const auto* is = std::get_if<protocol::granted>(&event.what)) note(is->fence);
+        if (const auto* is = std::get_if<protocol::queued>(&event.what)) note(is->ticket);
+    }
+}
+
 void redis_user::heard(const function_reply& answer) {
+    note_serials(answer);
     bool any = false;
     std::uint64_t place = 0;
     {
@@ -390,8 +400,7 @@ void redis_user::take_page(const std::shared_ptr<looking>& look, const resp::val
     if (page.kind == resp::kind::error) {
         const reply_class what = detail::classify(page.text);
         if (what == reply_class::no_function && postpone(look)) return;
-        const bool moved = page.text.starts_with("BATONLINEAGE ");
-        return look->answer({moved ? errc::store_unavailable : detail::error_of(what), std::string{page.text}}, {});
+        return look->answer({detail::error_of(what), std::string{page.text}}, {});
     }
     const auto cursor = look->pages.add(page, look->own_wait ? &look->waits : nullptr);
     if (!cursor) return look->answer({errc::rejected, "the answer is not understood"}, {});
