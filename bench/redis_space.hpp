@@ -41,10 +41,12 @@ class redis_space {
 public:
     static constexpr std::string_view name = "bench";
 
-    explicit redis_space(const redis_tests::server_program& program) : server_{{.program = program}} {
-        load_library([this](const std::vector<std::string>& words) { return line_.ask(words); });
+    explicit redis_space(const redis_tests::server_program& program,
+                         const redis::function_library& library = redis::server_library())
+        : library_{library}, server_{{.program = program}} {
+        load_library([this](const std::vector<std::string>& words) { return line_.ask(words); }, library_);
         std::string out;
-        encode(out, redis::hello_call(name, {std::chrono::hours{1}, {}, false}));
+        encode(out, redis::hello_call(name, {std::chrono::hours{1}, {}, false}), library_);
         line_.send(out);
         const auto answer = redis::decode_reply(line_.answer().text, {});
         require(answer.has_value(), "hello is answered");
@@ -60,7 +62,7 @@ public:
     // The batch: calls that are sent together.
 
     void add(const redis::function_call& call) {
-        encode(batch_, call);
+        encode(batch_, call, library_);
         ++count_;
     }
     void add(const protocol::command& command) { add(redis::call_of(name, lineage_, command)); }
@@ -99,7 +101,7 @@ public:
     }
     timed_answer ask_timed(const redis::function_call& call, char letter = '\0') {
         std::string bytes;
-        encode(bytes, call);
+        encode(bytes, call, library_);
         return ask_timed(std::move(bytes), letter);
     }
     timed_answer ask_timed(const protocol::command& command, char letter = '\0') {
@@ -119,6 +121,7 @@ private:
         require(answer.text.size() > redis::head_size && answer.text[redis::head_size] == letter, answer.text);
     }
 
+    redis::function_library library_;
     redis_tests::private_server server_;
     redis::server_line line_{server_.at().path};
     lineage lineage_ = 0;

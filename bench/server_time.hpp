@@ -17,8 +17,8 @@ namespace baton::bench {
 inline constexpr std::array<std::string_view, 3> script_commands{"evalsha", "fcall", "fcall_ro"};
 
 /// `ask` sends the words of one command and gives its answer.
-template <typename Ask> void load_library(Ask ask) {
-    const resp::value answer = ask({"FUNCTION", "LOAD", std::string{redis::server_library().text}});
+template <typename Ask> void load_library(Ask ask, const redis::function_library& library = redis::server_library()) {
+    const resp::value answer = ask({"FUNCTION", "LOAD", std::string{library.text}});
     if (answer.kind == resp::kind::error) throw std::runtime_error{"the library does not load: " + answer.text};
 }
 

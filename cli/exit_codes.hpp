@@ -10,7 +10,7 @@ enum class exit_code : int {
     abandoned = 65,      ///< acquired, but marked as abandoned, and `--if-abandoned fail`
     unreachable = 69,    ///< the engine cannot be reached; the command was not started
     internal = 70,       ///< Baton itself could not go on, for instance could not write what it had to say
-    not_acquired = 75,   ///< somebody else has it, for as long as we were to wait
+    not_acquired = 75,   ///< somebody else has it, or the engine pauses, for as long as we were to wait
     lost = 76,           ///< the lock was lost while the command ran, and the command was stopped
     not_permitted = 77,  ///< the engine refuses this user
     configuration = 78,  ///< no engine can be made of the address, or the name's key there holds other data

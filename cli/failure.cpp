@@ -13,7 +13,8 @@ exit_code code_of(std::error_code error) {
         return exit_code::configuration;
     if (error == errc::store_unavailable || error == errc::store_full || error == errc::no_agent)
         return exit_code::unreachable;
-    if (error == errc::timed_out || error == errc::revoked || error == errc::queue_full || error == errc::above_limit)
+    if (error == errc::timed_out || error == errc::revoked || error == errc::queue_full || error == errc::above_limit ||
+        error == errc::paused)
         return exit_code::not_acquired;
     if (error == errc::lost) return exit_code::lost;
     if (error == errc::not_found || error == errc::not_abandoned) return exit_code::no;

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 constexpr const char* examples = R"(Examples:
   baton run -l nightly -- ./job              one at a time; others wait their turn
-  baton run -n -l nightly -- ./job           not at all if somebody has it (75)
+  baton run -n -l nightly -- ./job           not at all if somebody has it, or in a pause (75)
   baton run -w 10m -l db -l cache -- ./move  both or none, for at most ten minutes (75)
   baton run -s config -- ./read              with other readers, but no writer
   baton run -p team/gpu:2/8 -- ./train       two of eight; BATON_SLOTS says which
@@ -135,7 +135,8 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
     names("-s,--shared", in->shared, "Hold it together with others who share it; repeatable", "NAME");
     names("-p,--permit", in->permits,
           "Hold n (1) of LIMIT permits; repeatable. A NAME with :, = or white space needs the n", "NAME[:n]/LIMIT");
-    verb->add_flag("-n,--nonblock", in->options.nonblock, "Do not wait: 75 if it is taken");
+    verb->add_flag("-n,--nonblock", in->options.nonblock,
+                   "Do not wait: 75 if it is taken, or if the engine pauses after a loss of state");
     verb->add_option("-w,--wait", in->wait, "Wait no longer than this: 75")->type_name("DUR");
     verb->add_option("-E,--conflict-exit-code", in->conflict_exit_code, "Instead of 75")->type_name("N");
     verb->add_option("-t,--ttl", in->ttl,

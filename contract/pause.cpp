@@ -1,4 +1,5 @@
 // After a loss of memory a store pauses, and clients present what they have (rule 11). Here the pause is asked for.
+#include "baton/error.hpp"
 #include "bench.hpp"
 #include "case.hpp"
 #include "raw_line.hpp"
@@ -21,6 +22,30 @@ void nothing_is_granted_meanwhile(bench& bench) {
     ASSERT_TRUE(line.ask_for<paused>(protocol::pause{in(line, session, 300ms)}));
     const attempt next = waiter.queue(exclusive("ledger"));
     EXPECT_TRUE(next.granted_within()) << "the end of the pause was missed";
+}
+
+/// Whether a name is free is not known before the pause ends: a try is told so, and not that the name is busy.
+void a_try_is_told_of_it(bench& bench) {
+    raw_line line{bench.handle()};
+    actor hasty = bench.join();
+    const session_id session = line.open();
+    const instant end = in(line, session, 300ms);
+    ASSERT_TRUE(line.ask_for<paused>(protocol::pause{end}));
+    const answer raw = line.ask(enter{line.next(session), only("ledger"), {.nowait = true}});
+    ASSERT_EQ(raw.events.size(), 1U);
+    if (raw.events.front().at >= end) GTEST_SKIP() << "this machine is too busy: the pause is over";
+    EXPECT_EQ(std::get<refused>(raw.events.front().what).reason, refusal::paused);
+    EXPECT_EQ(std::get<refused>(raw.events.front().what).until, end);
+    EXPECT_TRUE(eventually([&] {
+        try {
+            return hasty.client.try_acquire(exclusive("ledger")).has_value();
+        } catch (const error& told) {
+            EXPECT_EQ(told.code(), errc::paused);
+            EXPECT_GT(told.retry_after(), 0ms);
+            EXPECT_LE(told.retry_after(), 300ms);
+            return false;
+        }
+    }));
 }
 
 void what_is_presented_is_restored(bench& bench) {
@@ -62,6 +87,7 @@ cases pause_cases() {
     constexpr need pause = &capabilities::pause;
     return {
         {topic, "NothingIsGrantedMeanwhile", {pause}, nothing_is_granted_meanwhile},
+        {topic, "ATryIsToldOfIt", {pause, &capabilities::nowait}, a_try_is_told_of_it},
         {topic, "WhatIsPresentedIsRestored", {pause}, what_is_presented_is_restored},
         {topic, "WithoutItTheUnknownAreRefused", {}, without_a_pause_the_unknown_are_refused},
     };

@@ -86,7 +86,7 @@ private:
     private:
         struct caller final : detail::waiter {};
 
-        const detail::redis_address address_;
+        detail::redis_address address_;
         detail::event_loop& loop_;
         std::optional<caller> caller_;
         std::string digest_;

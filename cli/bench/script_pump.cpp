@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    const detail::redis_address address_;
+    detail::redis_address address_;
     std::string call_;
     redis::greeting greeting_{address_, redis::no_scripts, words({"SCRIPT", "LOAD", nothing}),
                               [this](const resp::value& answer) -> resp::greeting_step {

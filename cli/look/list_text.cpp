@@ -86,8 +86,8 @@ const request_view* find_request(const snapshot& snapshot, protocol::serial tick
 }
 
 std::string pause_text(protocol::duration left) {
-    return "the engine has restarted, and grants nothing for " + show_duration(left) +
-           " so that its predecessor's clients can come back";
+    return "the engine has restarted or may have lost state, and grants nothing for another " + show_duration(left) +
+           ", so that holders can present what they hold";
 }
 
 bool is_free(const snapshot& snapshot, const std::string& name) {

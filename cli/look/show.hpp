@@ -19,7 +19,7 @@ namespace baton::cli {
 /// A paragraph on one resource, and the tree of who waits for whom, from the ones that hold everything up.
 [[nodiscard]] std::string why_text(const snapshot& snapshot, const std::string& name);
 
-/// Early after a restart of the engine: nothing is granted, so that holders can come back.
+/// After a restart or a loss of state of the engine: nothing is granted, so that holders can come back.
 [[nodiscard]] inline bool is_paused(const snapshot& snapshot) {
     return snapshot.paused_until && *snapshot.paused_until > snapshot.at;
 }

@@ -117,12 +117,20 @@ command_run::result command_run::without_lease(const turn& turn) {
     if (turn.signal != 0) return {number(exit_code::by_signal) + turn.signal, turn.signal};
     if (turn.guardian_lost) throw failure{exit_code::internal, "the guardian was killed; nothing was started"};
     if (turn.unreached || turn.error == errc::store_unavailable) fail_unreachable(options_.place, printable(turn.text));
-    if (turn.paused)
-        return not_acquired("paused", "did not get " + wanted + ": " + pause_text(*turn.paused),
-                            {{"paused_ms", std::int64_t{turn.paused->count() / 1'000}}});
+    std::vector<field> pause;
+    if (turn.paused) pause.emplace_back("paused_ms", std::int64_t{turn.paused->count() / 1'000});
+    if (turn.error == errc::paused)
+        return not_acquired(
+            "paused",
+            "did not get " + wanted + ": " +
+                (turn.paused ? pause_text(*turn.paused) : turn.error.message() + "; " + printable(turn.text)),
+            pause);
     if (turn.busy) return not_acquired("busy", wanted + " is taken");
     if (turn.error == errc::timed_out)
-        return not_acquired("timed_out", "did not get " + wanted + " within " + show_exactly(*options_.wait));
+        return not_acquired("timed_out",
+                            "did not get " + wanted + " within " + show_exactly(*options_.wait) +
+                                (turn.paused ? ": " + pause_text(*turn.paused) : ""),
+                            pause);
     if (turn.error == errc::revoked) return not_acquired("revoked", "an operator ended the wait for " + wanted);
     if (turn.error == errc::queue_full || turn.error == errc::above_limit)
         return not_acquired("refused", "did not get " + wanted + ": " + turn.error.message());

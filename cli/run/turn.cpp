@@ -32,6 +32,8 @@ using std::chrono::steady_clock;
 // An engine that has not answered by then counts as out of reach. An agent that starts takes a fraction of a second.
 constexpr milliseconds reach_within{10'000};
 constexpr milliseconds reach_without_waiting{2'000};
+// An outage that is shorter is not worth a line.
+constexpr milliseconds outage_told_after{1'000};
 // How long the end of the wait is put off for one more look at the engine, which takes one round trip.
 constexpr milliseconds look_within{1'000};
 
@@ -93,13 +95,23 @@ public:
     }
 
     /// When there is something to show or to ask next.
-    [[nodiscard]] steady_clock::time_point next() const { return started_ + due_; }
+    [[nodiscard]] steady_clock::time_point next(const std::optional<outage>& outage) const {
+        const auto due = started_ + due_;
+        return outage && outage->why != told_outage_ ? std::min(due, outage->since + outage_told_after) : due;
+    }
 
-    void pass(steady_clock::time_point now) {
-        if (now < next()) return;
-        // A look takes a moment: it is asked for now, and shown when it is there.
-        looker_.look();
+    void pass(steady_clock::time_point now, const std::optional<outage>& outage) {
+        const bool due = now >= started_ + due_;
+        const bool lasts = outage && now >= outage->since + outage_told_after;
         const auto waited = std::chrono::duration_cast<milliseconds>(now - started_);
+        if (lasts && (due || outage->why != told_outage_)) show(*outage, waited);
+        if (!outage && !std::exchange(told_outage_, {}).empty() && !redraws_)
+            voice_.say(weight::news, "reached",
+                       "the engine answers again; " + waiting_text({}, options_.claims, waited),
+                       {{"names", names()}, {"waited_ms", std::int64_t{waited.count()}}});
+        if (!due) return;
+        // A look takes a moment: it is asked for now, and shown when it is there.
+        if (!lasts) looker_.look();
         due_ = redraws_ ? std::chrono::floor<std::chrono::seconds>(waited) + milliseconds{1'000} : next_line(waited);
     }
 
@@ -107,13 +119,8 @@ public:
         const auto waited = std::chrono::duration_cast<milliseconds>(steady_clock::now() - started_);
         const waiting_view view = view_of(snapshot, label_, options_.claims);
         check_limits(snapshot);
-        if (redraws_) {
-            const std::string head = "baton: ";
-            return voice_.redraw(head + waiting_text(view, options_.claims, waited, width() - head.size()));
-        }
-        std::vector<std::string> names;
-        for (const claim& claim : options_.claims) names.push_back(claim.resource);
-        std::vector<field> fields{{"names", names},
+        if (redraws_) return redraw(view, waited);
+        std::vector<field> fields{{"names", names()},
                                   {"waited_ms", std::int64_t{waited.count()}},
                                   {"place", std::uint64_t{view.place}},
                                   {"blocked_on", view.resource},
@@ -124,6 +131,7 @@ public:
             fields.emplace_back("since_ms", std::int64_t{view.since.count() / 1'000});
             fields.emplace_back("alive_ms_ago", std::int64_t{view.silence.count() / 1'000});
         }
+        if (view.paused) fields.emplace_back("paused_ms", std::int64_t{view.paused->count() / 1'000});
         voice_.say(weight::news, "waiting", waiting_text(view, options_.claims, waited), fields);
     }
 
@@ -150,6 +158,26 @@ public:
     }
 
 private:
+    void show(const outage& outage, milliseconds waited) {
+        told_outage_ = outage.why;
+        waiting_view view;
+        view.unreachable = outage.why;
+        if (redraws_) return redraw(view, waited);
+        voice_.say(weight::news, "unreachable", waiting_text(view, options_.claims, waited),
+                   {{"names", names()}, {"waited_ms", std::int64_t{waited.count()}}, {"why", outage.why}});
+    }
+
+    void redraw(const waiting_view& view, milliseconds waited) {
+        const std::string head = "baton: ";
+        voice_.redraw(head + waiting_text(view, options_.claims, waited, width() - head.size()));
+    }
+
+    [[nodiscard]] std::vector<std::string> names() const {
+        std::vector<std::string> all;
+        for (const claim& claim : options_.claims) all.push_back(claim.resource);
+        return all;
+    }
+
     static std::size_t width() {
         winsize size{};
         return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col - 1U : 79U;
@@ -161,6 +189,7 @@ private:
     looker& looker_;
     bool redraws_ = false;
     bool limits_checked_ = false;
+    std::string told_outage_;  // why the engine cannot be reached; empty: it was not told, or is over
     steady_clock::time_point started_;
     milliseconds due_ = milliseconds{1'000};
 };
@@ -177,7 +206,7 @@ std::optional<snapshot> look_once(looker& looker) {
     return looker.take();
 }
 
-/// How long the engine still pauses. A refusal does not say whether the name is held or the engine pauses.
+/// How long the engine still pauses.
 std::optional<protocol::duration> pause_left(looker& looker) {
     const auto seen = look_once(looker);
     if (!seen || !seen->paused_until || *seen->paused_until <= seen->at) return {};
@@ -205,16 +234,44 @@ void wait_observer::not_granted(const claim_list&, std::error_code, const std::s
 void wait_observer::reconnecting(std::error_code error, const std::string& text) {
     const std::lock_guard lock{mutex_};
     why_not_ = error.message() + (text.empty() ? "" : ": " + text);
+    outage_ = {why_not_, outage_ ? outage_->since : steady_clock::now()};
+    ::eventfd_write(wake_, 1);
+}
+
+void wait_observer::connected() {
+    reached_ = true;
+    reconnected();
+}
+
+void wait_observer::reconnected() {
+    const std::lock_guard lock{mutex_};
+    outage_.reset();
+    ::eventfd_write(wake_, 1);
+}
+
+std::optional<outage> wait_observer::outage() const {
+    const std::lock_guard lock{mutex_};
+    return outage_;
 }
 
 /// A request that was not queued had no place to lose: the client asks again, and the answer says it all.
 void wait_observer::session_replaced() {
-    if (std::exchange(queued_, false)) ::eventfd_write(wake_, 1);
+    const std::lock_guard lock{mutex_};
+    if (!std::exchange(queued_, false)) return;
+    lost_place_ = true;
+    ::eventfd_write(wake_, 1);
+}
+
+void wait_observer::queued(const claim_list& /*claims*/) {
+    const std::lock_guard lock{mutex_};
+    queued_ = true;
 }
 
 bool wait_observer::take_lost_place() {
+    const std::lock_guard lock{mutex_};
     eventfd_t count = 0;
-    return ::eventfd_read(wake_, &count) == 0;
+    ::eventfd_read(wake_, &count);
+    return std::exchange(lost_place_, false);
 }
 
 void tell_lost_place(voice& voice, const run_options& options, const char* what_follows) {
@@ -241,7 +298,9 @@ turn await_turn(client& client, const run_options& options, steady_clock::time_p
     steady_clock::time_point leave_by = steady_clock::time_point::max();
     turn result;
     for (;;) {
-        auto until = std::min(display.next(), leave_by);
+        // Who may not wait hears of an outage by the exit code.
+        const auto outage = options.nonblock ? std::nullopt : observer.outage();
+        auto until = std::min(display.next(outage), leave_by);
         if (!observer.reached()) until = std::min(until, give_up);
         std::array<pollfd, 5> wanted{{{arrived->wake, POLLIN, 0},
                                       {observer.descriptor(), POLLIN, 0},
@@ -262,13 +321,13 @@ turn await_turn(client& client, const run_options& options, steady_clock::time_p
             leave_by = now + milliseconds{options.nonblock ? 0 : 1'000};
         }
         if (const auto seen = looker.take()) display.show(*seen);
-        if (result.signal == 0) display.pass(now);
+        if (result.signal == 0) display.pass(now, options.nonblock ? std::nullopt : observer.outage());
     }
     if (result.granted.fence() != 0 && result.signal == 0 && display.limits_unknown()) {
         if (const auto seen = look_once(looker)) display.check_limits(*seen);
     }
     voice.redraw("");
-    if (result.busy) result.paused = pause_left(looker);
+    if (result.error == errc::paused || result.error == errc::timed_out) result.paused = pause_left(looker);
     if (result.error || result.unreached) result.text = observer.why_not();
     // What was granted in the moment of leaving is given back unused.
     if (result.signal != 0 || result.guardian_lost) result.granted.release_unfinished();

@@ -22,13 +22,20 @@ struct turn {
     std::error_code error;                     // with no lease: why
     std::string text;                          // what the store said about that
     bool busy = false;                         // with --nonblock
-    std::optional<protocol::duration> paused;  // busy because the engine grants nothing for this long
+    std::optional<protocol::duration> paused;  // not granted because nothing is, for this long still
     bool unreached = false;                    // the engine never answered
     int signal = 0;                            // that ended the wait
     bool guardian_lost = false;
 };
 
-/// What a waiter hears from its client: whether the engine has ever answered, and that it lost its place in the queue.
+/// The engine cannot be reached, or does not let us in.
+struct outage {
+    std::string why;
+    std::chrono::steady_clock::time_point since;
+};
+
+/// What a waiter hears from its client: whether the engine has ever answered, whether it can be reached, and that the
+/// place in the queue was lost.
 class wait_observer final : public observer {
 public:
     wait_observer();
@@ -37,25 +44,29 @@ public:
     ~wait_observer() override;
 
     [[nodiscard]] bool reached() const { return reached_; }
-    /// Readable when there is a loss to take.
+    /// Readable when there is something new; until `take_lost_place` is called.
     [[nodiscard]] int descriptor() const { return wake_; }
     /// Whether a place was lost since the last call.
     [[nodiscard]] bool take_lost_place();
+    [[nodiscard]] std::optional<cli::outage> outage() const;
 
     /// What the store said when it did not grant the request, or why it cannot be reached.
     [[nodiscard]] std::string why_not() const;
 
-    void connected() override { reached_ = true; }
+    void connected() override;
+    void reconnected() override;
     void reconnecting(std::error_code error, const std::string& text) override;
     void not_granted(const claim_list& claims, std::error_code error, const std::string& text) override;
-    void queued(const claim_list& /*claims*/) override { queued_ = true; }
+    void queued(const claim_list& claims) override;
     void session_replaced() override;
 
 private:
     std::atomic<bool> reached_{false};
     mutable std::mutex mutex_;
     std::string why_not_;
+    std::optional<cli::outage> outage_;
     bool queued_ = false;
+    bool lost_place_ = false;
     int wake_;
 };
 

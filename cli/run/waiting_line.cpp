@@ -68,8 +68,10 @@ std::string text_without(std::uint8_t left_out, const waiting_view& view, std::s
                          milliseconds waited, std::size_t short_name) {
     const auto fitted = [&](const std::string& name) { return left_out < short_names ? name : cut(name, short_name); };
     std::string text = "waiting for " + fitted(names_of(claims)) + ", " + show_duration(waited);
+    if (!view.unreachable.empty()) return text + "; " + printable(view.unreachable);
     if (view.place != 0 && left_out < no_place) text += ", " + place_text(view.place);
-    if (view.paused) text += "; the engine has restarted and grants nothing for " + show_duration(*view.paused);
+    if (view.paused)
+        text += "; paused for another " + show_duration(*view.paused) + ", as the engine may have lost state";
     if (view.circle) text += "; in a circle of sessions that wait for each other";
     if (view.holder.empty()) return text;
     text += "; ";

@@ -24,6 +24,7 @@ struct waiting_view {
     std::size_t others = 0;                           // that hold as well
     std::optional<std::chrono::microseconds> paused;  // nothing is granted for so long
     bool circle = false;                              // we wait for each other, all around
+    std::string unreachable = {};                     // why the engine cannot be asked; then the others are not known
 };
 
 /// Finds our request, by label and claims, and who is in its way.

@@ -91,8 +91,10 @@ public:
     [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options, const std::stop_token& stop,
                                 std::error_code& error);
 
-    /// Now or not at all: empty if anybody holds or waits. With `options.wait`, empty if others held it for that long.
-    /// Throws `error` for anything else; errc::store_unavailable after `client_options::patience` without an answer.
+    /// Now or not at all: empty if anybody holds or waits. With `options.wait`, empty if it was not granted within
+    /// that. Throws `error` for anything else: errc::store_unavailable after `client_options::patience` without an
+    /// answer; in a pause, and without a wait, errc::paused: whether the name is free is not known before the pause
+    /// ends, and `error::retry_after` says when that is.
     [[nodiscard]] std::optional<lease> try_acquire(const claims& claims, const acquire_options& options = {});
     [[nodiscard]] std::optional<lease> try_acquire(const claims& claims, const acquire_options& options,
                                                    std::error_code& error);

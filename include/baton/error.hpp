@@ -1,6 +1,7 @@
 /// What can go wrong, as std::error_code values of one category. Busy is not among them: it is an empty result.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -26,6 +27,7 @@ enum class errc {
     store_full,         ///< the store has no room for one more client, session or request; nothing of it was done
     not_held,           ///< a semaphore object has nothing to release
     foreign_data,       ///< in a dialect: the server's key for the name holds data of another kind
+    paused,             ///< not granted without waiting: the store may have lost state, and grants nothing for a while
 
     // Refusals: each is also error_kind::refused.
     no_claims = 101,
@@ -58,15 +60,21 @@ enum class error_kind {
 class error : public std::system_error {
 public:
     /// `reason` is added to `what`.
-    error(std::error_code code, const std::string& what, const std::string& reason = {})
+    error(std::error_code code, const std::string& what, const std::string& reason = {},
+          std::chrono::milliseconds retry_after = {})
         : std::system_error{code, reason.empty() ? what : what + ": " + reason},
-          reason_{std::make_shared<const std::string>(reason)} {}
+          reason_{std::make_shared<const std::string>(reason)},
+          retry_after_{retry_after} {}
 
     /// What the server or the system said about it, without control characters; empty: nothing.
     [[nodiscard]] const std::string& reason() const noexcept { return *reason_; }
 
+    /// Of errc::paused: how long the pause still lasts; else 0.
+    [[nodiscard]] std::chrono::milliseconds retry_after() const noexcept { return retry_after_; }
+
 private:
     std::shared_ptr<const std::string> reason_;  // so that copies do not throw
+    std::chrono::milliseconds retry_after_;
 };
 
 }  // namespace v1

@@ -179,6 +179,7 @@ enum class refusal : std::uint8_t {
     unknown_session,
     claims_differ,
     busy,
+    paused,  // a request that may not wait, while nothing is granted (rule 11)
     queue_full,
     ttl_out_of_range,
     label_too_long,
@@ -226,6 +227,7 @@ struct queued {
 struct refused {
     std::optional<request_id> request;
     refusal reason{};
+    std::optional<instant> until = std::nullopt;  // of `paused`: when the pause ends
 
     friend bool operator==(const refused&, const refused&) = default;
 };

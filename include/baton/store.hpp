@@ -46,6 +46,7 @@ struct tagged_command {
 struct store_error {
     std::error_code code;
     std::string text = {};
+    std::chrono::milliseconds retry_after{0};  ///< of errc::paused: how long the pause still lasts
 };
 
 enum class command_failure : std::uint8_t {

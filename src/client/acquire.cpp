@@ -1,11 +1,26 @@
 // A request from asking to the grant, the refusal or the withdrawal. An answer of the engine may come twice, late, or
 // not at all; the number makes every question safe to repeat.
+#include <algorithm>
+#include <chrono>
+
 #include "baton/error.hpp"
 #include "client/refusal_error.hpp"
 #include "client/session.hpp"
 #include "protocol/modes.hpp"
 
 namespace baton::detail {
+namespace {
+
+/// Whoever tries again after this finds the pause over.
+store_error paused_error(protocol::duration left) {
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(std::max(left, protocol::duration{0}));
+    const auto tenths = (wait.count() + 99) / 100;
+    return {errc::paused,
+            "nothing is granted for another " + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s",
+            wait};
+}
+
+}  // namespace
 
 handle session::acquire(client_time now, acquire_order order) {
     pass_time(now);
@@ -113,7 +128,7 @@ void session::on(client_time now, const protocol::queued& event) {
         act(observed{observed::what::waits_for_own, record->order.owner, own->order.owner});
 }
 
-void session::on(client_time now, const protocol::refused& event, const sent& question) {
+void session::on(client_time now, const protocol::refused& event, protocol::instant at, const sent& question) {
     if (question.kind == kind::open) {
         const bool replaceable =
             event.reason == protocol::refusal::unknown_session || event.reason == protocol::refusal::late_link;
@@ -122,9 +137,13 @@ void session::on(client_time now, const protocol::refused& event, const sent& qu
     }
     record* record = event.request ? find(event.request->number) : nullptr;
     if (record == nullptr || record->phase != phase::asked) return;
-    if (event.reason != protocol::refusal::busy) return fail(*record, {error_of(event.reason)});
-    if (record->order.nowait) return fail(*record, {});
-    fail(*record, {errc::rejected, "the store says busy to a request that may wait"});
+    const bool now_or_never = event.reason == protocol::refusal::busy || event.reason == protocol::refusal::paused;
+    if (!now_or_never) return fail(*record, {error_of(event.reason)});
+    if (!record->order.nowait)
+        return fail(*record, {errc::rejected, "the store says " + std::string{to_string(event.reason)} +
+                                                  " to a request that may wait"});
+    fail(*record,
+         event.reason == protocol::refusal::busy ? store_error{} : paused_error(event.until.value_or(at) - at));
 }
 
 void session::on(client_time now, const protocol::ended& event) {
@@ -175,10 +194,13 @@ void session::give_up(const store_error& why) {
     }
 }
 
-void session::refuse_newcomers(client_time now, const store_error& why) {
+/// Those that have no place in a queue; `also_queued`: all that are not granted.
+void session::refuse_waiting(client_time now, const store_error& why, bool also_queued) {
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
-        if (record.grant.ticket != 0 || (record.phase != phase::unsent && record.phase != phase::asked)) continue;
+        if (record.phase == phase::held || record.phase == phase::lost || record.phase == phase::leaving) continue;
+        const bool queued = record.grant.ticket != 0 || (record.phase != phase::unsent && record.phase != phase::asked);
+        if (queued && !also_queued) continue;
         act(not_acquired{record.order.owner, record.handle, why});
         withdraw(now, record, protocol::manner::keep);
     }

@@ -34,6 +34,8 @@ public:
             case errc::store_full: return "the store has no room for one more";
             case errc::not_held: return "there is nothing to release";
             case errc::foreign_data: return "the server's key for this name holds data of another kind, not a lock";
+            case errc::paused:
+                return "the space is paused after a possible loss of state, so that holders can present what they hold";
             case errc::no_claims: return "refused: nothing is claimed";
             case errc::too_many_claims: return "refused: more than 1,000 claims";
             case errc::duplicate_resource: return "refused: a name is claimed twice";
@@ -115,6 +117,7 @@ std::error_code error_of(protocol::refusal reason) {
         case refusal::note_too_long: return errc::note_too_long;
         case refusal::not_found: return errc::not_found;
         case refusal::not_abandoned: return errc::not_abandoned;
+        case refusal::paused: return errc::paused;
         case refusal::busy:
         case refusal::claims_differ:
         case refusal::late_link:

@@ -10,7 +10,7 @@
 namespace baton::detail {
 
 [[noreturn]] inline void fail(const store_error& why, const std::string& what) {
-    throw error{why.code, what, printable(why.text)};
+    throw error{why.code, what, printable(why.text), why.retry_after};
 }
 
 }  // namespace baton::detail

@@ -5,6 +5,15 @@
 #include "baton/error.hpp"
 
 namespace baton::detail {
+namespace {
+
+/// The server can be reached, and does not serve this client. Other errors may be over with the next attempt.
+bool is_refusal(std::error_code code) {
+    return code == errc::not_permitted || code == errc::version_mismatch || code == errc::space_refused ||
+           code == errc::unsupported;
+}
+
+}  // namespace
 
 session::session(session_options options, std::function<protocol::session_id()> draw_id)
     : options_{std::move(options)},
@@ -15,13 +24,23 @@ session::session(session_options options, std::function<protocol::session_id()> 
 
 void session::line_up(client_time now, lineage lineage) {
     pass_time(now);
+    reset_at_.reset();
+    if (lineage < lineage_) return refuse_line(lineage);
     up_ = true;
     opened_ = false;
     is_alive_ = false;
-    reset_at_.reset();
     refused_ = {};
-    if (!follow_lineage(now, lineage)) return act(reset_line{});
+    refused_since_.reset();
+    follow_lineage(now, lineage);
     if (!opened_) open(now);
+}
+
+/// A server that is older than one already met: whatever it says of leases is out of date.
+void session::refuse_line(lineage lineage) {
+    outdated_ = {errc::store_unavailable, "the server's state, lineage " + std::to_string(lineage) +
+                                              ", is older than lineage " + std::to_string(lineage_) +
+                                              ", which this client has met at the same address"};
+    act(reset_line{});
 }
 
 void session::line_down(client_time now, store_error why) {
@@ -29,17 +48,28 @@ void session::line_down(client_time now, store_error why) {
     up_ = false;
     opened_ = false;
     is_alive_ = false;
-    line_error_ = std::move(why);
+    const bool refused = outdated_.code || is_refusal(why.code);
+    line_error_ = outdated_.code ? std::exchange(outdated_, {}) : std::move(why);
     act(observed{.what = observed::what::reconnecting, .error = line_error_});
     forget_questions();
     keep_alive_.forget_unanswered();
-    // What is wrong with a space does not mend itself: a request without a place there is not made to wait for it.
-    refused_ = line_error_.code == errc::space_refused ? line_error_ : store_error{};
-    if (refused_.code) {
-        refuse_newcomers(now, refused_);
-        send_operations(now);
-    }
+    if (!refused) refused_since_.reset();
+    if (refused && !refused_since_) refused_since_ = now;
+    pass_refusal_on(now);
     if (closing_ && records_.empty()) end(true);
+}
+
+/// What a server says against this client does not mend itself soon. Callers hear of it when it has lasted for a
+/// moment: a password may be changed on the server before it is changed here. What is wrong with a space takes longer
+/// to mend: a request without a place there is not made to wait at all.
+void session::pass_refusal_on(client_time now) {
+    refused_ = {};
+    refusal_told_ = refused_since_ && *refused_since_ + refusal_grace <= now;
+    const bool at_once = refused_since_ && line_error_.code == errc::space_refused;
+    if (!refusal_told_ && !at_once) return;
+    refused_ = line_error_;
+    refuse_waiting(now, refused_, refusal_told_);
+    send_operations(now);
 }
 
 void session::reset_failed(client_time now, store_error why) {
@@ -47,10 +77,9 @@ void session::reset_failed(client_time now, store_error why) {
     reset_at_ = now + reset_again;
 }
 
-/// False for a server that is older than one already met. A newer one has its own idea of who lives: open there anew.
-bool session::follow_lineage(client_time now, lineage lineage) {
-    if (lineage < lineage_) return false;
-    if (lineage == lineage_) return true;
+/// A newer server than those already met has its own idea of who lives: open there anew. An older one is not believed.
+void session::follow_lineage(client_time now, lineage lineage) {
+    if (lineage <= lineage_) return;
     if (lineage_ != 0) freeze_leases();
     lineage_ = lineage;
     alive_at_ = {};
@@ -58,7 +87,6 @@ bool session::follow_lineage(client_time now, lineage lineage) {
     forget_questions();
     keep_alive_.start_anew();
     if (up_) open(now);
-    return true;
 }
 
 /// Answers will not come. Questions about requests are asked again; what an operator asked he must ask again himself.
@@ -105,7 +133,7 @@ void session::process(client_time now, const sent& question, tag tag, const prot
         if (refused->reason == protocol::refusal::unknown_session && question.kind != kind::open)
             unknown_session(now, event.at);
         else
-            on(now, *refused, question);
+            on(now, *refused, event.at, question);
     }
     if (const auto* ended = std::get_if<protocol::ended>(&event.what)) on(now, *ended);
     if (const auto* revoking = std::get_if<protocol::revoking>(&event.what)) on(now, *revoking);
@@ -167,6 +195,7 @@ void session::pass_time(client_time now) {
     lose_unrenewed(now);
     while (!alarms_.empty() && alarms_.begin()->first <= now) sound_alarm(now, records_.at(alarms_.begin()->second));
     finish_overdue(now);
+    if (refusal_due() && *refusal_due() <= now) pass_refusal_on(now);
     const bool silent = up_ && keep_alive_.silent_from() && *keep_alive_.silent_from() <= now;
     if (silent) keep_alive_.give_up_line();
     if (silent || (reset_at_ && *reset_at_ <= now)) {
@@ -202,10 +231,17 @@ std::optional<client_time> session::next_wake() const {
     if (up_) consider(keep_alive_.silent_from());
     if (up_) consider(open_at_);
     consider(reset_at_);
+    consider(refusal_due());
     for (const auto& [which, operation] : operations_) consider(operation.give_up);
     if (const auto deadline = keep_alive_.deadline(); deadline && last_input_ && *deadline > *last_input_)
         consider(deadline);
     return next == never ? std::nullopt : std::optional{next};
+}
+
+/// When those who wait hear that the server refuses this client. None: it does not, or they have heard.
+std::optional<client_time> session::refusal_due() const {
+    if (!refused_since_ || refusal_told_) return {};
+    return *refused_since_ + refusal_grace;
 }
 
 /// The next moment at which time decides something about a record.

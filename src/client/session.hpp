@@ -192,6 +192,8 @@ private:
     /// How soon a `close` is repeated that the store could not take. `client_options::close_wait` is 1 s by default.
     static constexpr client_duration close_again{50'000};
     static constexpr client_duration reset_again{50'000};
+    /// For how long a server must refuse this client until those who wait hear of it.
+    static constexpr client_duration refusal_grace{1'000'000};
     /// The store has at least so long to answer a request, however short its wait is: so that others who hold the name
     /// are told from a store that is out of reach.
     static constexpr client_duration answer_within{100'000};
@@ -268,12 +270,15 @@ private:
     // session.cpp
     void forget_questions();
     void transmit(client_time now, kind kind, std::uint64_t number, protocol::command command);
-    bool follow_lineage(client_time now, lineage lineage);
+    void refuse_line(lineage lineage);
+    void pass_refusal_on(client_time now);
+    [[nodiscard]] std::optional<client_time> refusal_due() const;
+    void follow_lineage(client_time now, lineage lineage);
     void process(client_time now, const sent& question, tag tag, const protocol::event& event);
     void unknown_session(client_time now, protocol::instant then);
     void on(client_time now, const protocol::granted& event);
     void on(client_time now, const protocol::queued& event);
-    void on(client_time now, const protocol::refused& event, const sent& question);
+    void on(client_time now, const protocol::refused& event, protocol::instant at, const sent& question);
     void on(client_time now, const protocol::ended& event);
     void on(client_time now, const protocol::revoking& event);
     void renew(client_time now);
@@ -295,7 +300,7 @@ private:
     void start_over(record& record);
     void fail(record& record, store_error error);
     void give_up(const store_error& why);
-    void refuse_newcomers(client_time now, const store_error& why);
+    void refuse_waiting(client_time now, const store_error& why, bool also_queued);
     [[nodiscard]] store_error why_waited_in_vain(client_time now, const record& record) const;
     [[nodiscard]] const record* own_blocker(const record& waiting) const;
     void withdraw(client_time now, record& record, protocol::manner manner);
@@ -366,8 +371,11 @@ private:
     bool was_alive_ = false;  // the store has answered an `open`
     bool is_alive_ = false;   // on this line
     store_error line_error_;  // why there is no line
+    store_error outdated_;    // why the line that is up is not used, until it is down
     store_error broken_;      // no session can be had with these options
-    store_error refused_;     // nor on the space as it is now
+    store_error refused_;     // nor from the server or on the space as it is now
+    std::optional<client_time> refused_since_;
+    bool refusal_told_ = false;  // to all who wait
     lineage lineage_ = 0;
     std::uint64_t link_ = 0;
     std::uint64_t number_ = 0;

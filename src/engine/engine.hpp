@@ -94,7 +94,10 @@ private:
     void perform(const pause& command);
     template <typename What> void tell(What what) { events_.push_back({now_, std::move(what)}); }
     void refuse(refusal reason) { tell(refused{std::nullopt, reason}); }
-    void refuse(const request_id& request, refusal reason) { tell(refused{request, reason}); }
+    void refuse(const request_id& request, refusal reason) {
+        const bool has_end = reason == refusal::paused;
+        tell(refused{request, reason, has_end ? std::optional{paused_until_} : std::nullopt});
+    }
     [[nodiscard]] bool is_paused() const { return now_ < paused_until_; }
     serial next_serial();
 

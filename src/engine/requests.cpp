@@ -44,7 +44,7 @@ std::optional<refusal> engine::admission_refusal(const enter& command) const {
         const resource_record* resource = find_resource(claim.resource);
         if (resource != nullptr && claim.permits > resource->limit_for(claim.limit)) return refusal::above_limit;
         if (admissible_now(claim)) continue;
-        if (command.options.nowait) return refusal::busy;
+        if (command.options.nowait) return is_paused() ? refusal::paused : refusal::busy;
         const std::size_t ahead = resource != nullptr ? resource->waiting.size() : 0;
         if (command.options.queue_bound && ahead >= *command.options.queue_bound) return refusal::queue_full;
     }

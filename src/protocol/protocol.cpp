@@ -16,6 +16,7 @@ std::string_view to_string(refusal reason) {
         case refusal::unknown_session: return "unknown session";
         case refusal::claims_differ: return "claims differ";
         case refusal::busy: return "busy";
+        case refusal::paused: return "paused";
         case refusal::queue_full: return "queue full";
         case refusal::ttl_out_of_range: return "ttl out of range";
         case refusal::label_too_long: return "label too long";

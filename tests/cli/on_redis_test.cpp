@@ -196,6 +196,62 @@ TEST_F(OnRedis, WhenTheServerIsSilentBeyondTheTtlTheCommandIsStoppedBeforeAndItI
     server_->go_on();
 }
 
+// A server that has just started may have forgotten what was held before: for 17 s nothing is granted. Whoever asks is
+// told that, and not that the name is taken or free.
+TEST_F(OnRedis, InAPauseEverybodyIsToldWhyAndForHowLong) {
+    const std::string because = "the engine has restarted or may have lost state, and grants nothing for another 1";
+    const auto paused = [&](std::vector<std::string> words) {
+        start_options options = baton(std::move(words));
+        options.environment["BATON_URL"] = at("", "");
+        return options;
+    };
+    child hasty{paused({"run", "-n", "-l", "a", "--", "echo", "no"})};
+    EXPECT_EQ(hasty.wait(), 75) << hasty.out();
+    EXPECT_TRUE(hasty.err().starts_with("baton: did not get a: " + because)) << hasty.err();
+    child in_json{paused({"run", "-n", "--json", "-l", "a", "--", "echo", "no"})};
+    EXPECT_EQ(in_json.wait(), 75) << in_json.out();
+    EXPECT_NE(in_json.err().find(R"("reason":"paused")"), std::string::npos) << in_json.err();
+    EXPECT_NE(in_json.err().find(R"("paused_ms":1)"), std::string::npos) << in_json.err();
+
+    child waiter{paused({"run", "-w", "1500ms", "-l", "a", "--", "echo", "no"})};
+    EXPECT_TRUE(waiter.complains("waiting for a, 1 s, next in line; paused for another 1")) << waiter.err();
+    EXPECT_EQ(waiter.wait(), 75) << waiter.out();
+    EXPECT_TRUE(waiter.complains("did not get a within 1.5 s: " + because)) << waiter.err();
+
+    child list{paused({"ls", "a"})};
+    EXPECT_EQ(list.wait(), 0) << "nobody knows that it is free: " << list.err();
+    EXPECT_TRUE(list.out().starts_with("paused: " + because)) << list.out();
+    EXPECT_TRUE(list.out().ends_with("\na: not granted yet\n")) << list.out();
+    child explained{paused({"why", "a"})};
+    EXPECT_EQ(explained.wait(), 0) << explained.err();
+    EXPECT_TRUE(explained.out().starts_with("a is not granted yet: " + because)) << explained.out();
+}
+
+TEST_F(OnRedis, AWaiterSaysWhyTheServerDoesNotServeIt) {
+    child holder{shell({}, until("go"))};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    child waiter{shell({"-t", "1s"}, "echo mine")};
+    ASSERT_TRUE(waiter.complains("next in line")) << waiter.err();
+    ASSERT_EQ(server_->ask({"CONFIG", "SET", "min-replicas-to-write", "1"}).text, "OK");
+    const auto begun = steady_clock::now();
+    EXPECT_TRUE(waiter.complains("; the store cannot be reached: NOREPLICAS")) << waiter.err();
+    EXPECT_LT(steady_clock::now() - begun, milliseconds{2'500}) << "a renewal comes after 333 ms, the line 1 s later";
+    ASSERT_EQ(server_->ask({"CONFIG", "SET", "min-replicas-to-write", "0"}).text, "OK");
+    EXPECT_TRUE(waiter.complains("the engine answers again; waiting for a")) << waiter.err();
+    make("go");
+    EXPECT_EQ(holder.wait(), 0) << holder.err();
+    EXPECT_EQ(waiter.wait(), 0) << waiter.err();
+}
+
+TEST_F(OnRedis, AServerThatIsNotThereIsToldOfWhileItIsWaitedFor) {
+    server_->kill();
+    child waiter{shell({"--json"}, "echo mine")};
+    EXPECT_TRUE(waiter.complains(R"("event":"unreachable")")) << waiter.err();
+    EXPECT_TRUE(waiter.complains("Connection refused")) << waiter.err();
+    server_->start();
+    EXPECT_EQ(waiter.wait(), 0) << waiter.err();
+}
+
 TEST_F(OnRedis, AServerThatComesBackSoonDisturbsNobody) {
     const std::string url = at("", "max_ttl=1s&lag=0");
     const auto patient = [&](const std::string& script) {

@@ -184,7 +184,7 @@ TEST(WaitingLine, KnowsLessIfItSeesLess) {
     EXPECT_EQ(waiting_text({}, exclusive("a").list(), 1s), "waiting for a, 1 s");
     waiting_view paused;
     paused.paused = 9s;
-    EXPECT_NE(waiting_text(paused, exclusive("a").list(), 1s).find("grants nothing for 9 s"), std::string::npos);
+    EXPECT_NE(waiting_text(paused, exclusive("a").list(), 1s).find("paused for another 9 s"), std::string::npos);
 }
 
 /// 79 columns, as on a terminal of 80: what the holder says of itself is not what is left out first.

@@ -137,6 +137,30 @@ TEST_F(Acquire, AWaitThatIsOverIsATimeoutOnlyIfTheStoreSaysThatOthersWait) {
     EXPECT_NE(answer->error.text.find("by somebody"), std::string::npos);
 }
 
+TEST_F(Acquire, APauseIsAnErrorOfItsOwnThatTellsHowLongItLasts) {
+    connect();
+    acquire_order now_or_never = order();
+    now_or_never.nowait = true;
+    session.acquire(now, now_or_never);
+    const auto enter = sent<protocol::enter>();
+    protocol::refused no{enter->second.request, protocol::refusal::paused};
+    no.until = engine_now + 16'850ms + 1us;
+    reply(enter->first, no);
+    const auto answer = take<not_acquired>();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->error.code, errc::paused);
+    EXPECT_EQ(answer->error.retry_after, 16'851ms) << "not too early";
+    EXPECT_EQ(answer->error.text, "nothing is granted for another 16.9 s");
+}
+
+TEST_F(Acquire, APauseIsNoAnswerToARequestThatMayWait) {
+    connect();
+    session.acquire(now, order());
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::refused{enter->second.request, protocol::refusal::paused, engine_now + 1s});
+    EXPECT_EQ(take<not_acquired>()->error.code, errc::rejected);
+}
+
 TEST_F(Acquire, BusyIsNoAnswerToARequestThatMayWait) {
     connect();
     session.acquire(now, order());

@@ -210,6 +210,14 @@ const std::map<std::string, std::function<fault()>>& faults() {
              made.command = changing<protocol::enter>([](protocol::enter& enter) { enter.options.nowait = false; });
              return made;
          }},
+        {"pauses_look_busy",
+         [] {
+             fault made;
+             made.event = telling<protocol::refused>([](protocol::refused& told) {
+                 if (told.reason == protocol::refusal::paused) told = {told.request, protocol::refusal::busy};
+             });
+             return made;
+         }},
         {"endless_queue",
          [] {
              fault made;

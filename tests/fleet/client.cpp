@@ -120,10 +120,30 @@ void client::connect() {
         if (self->dead_ || self->line_) return;
         auto server = self->world_.reachable(*self);
         if (!server) return self->connect();
+        self->shake_hands(*server);
         self->line_ = std::make_shared<connection>(self->world_, self, std::move(server));
-        const lineage lineage = self->line_->other_end()->lineage();
-        self->take([self, lineage](client_time now) { self->session_.line_up(now, lineage); });
+        self->take(
+            [self, lineage = self->knowledge_.lineage](client_time now) { self->session_.line_up(now, lineage); });
     });
+}
+
+void client::shake_hands(server& server) {
+    const lineage found = server.greet(knowledge_);
+    if (found != knowledge_.lineage) knowledge_ = {found, 0};
+    world_.shakes_hands(*this);
+    met_ = world_.moves() + 1;
+}
+
+/// What it hears of a lineage that it has followed, or follows now.
+void client::learn(const answer& answer) {
+    if (answer.lineage < knowledge_.lineage) return;
+    if (answer.lineage > knowledge_.lineage) knowledge_ = {answer.lineage, 0};
+    for (const protocol::event& event : answer.events) {
+        if (const auto* granted = std::get_if<protocol::granted>(&event.what))
+            knowledge_.serial = std::max(knowledge_.serial, granted->fence);
+        if (const auto* queued = std::get_if<protocol::queued>(&event.what))
+            knowledge_.serial = std::max(knowledge_.serial, queued->ticket);
+    }
 }
 
 void client::drop_line() {
@@ -140,9 +160,16 @@ void client::notice_cut(micros after) {
     });
 }
 
+void client::lose(const std::shared_ptr<connection>& line) {
+    world_.time().in(micros{0}, [self = shared_from_this(), line] {
+        if (self->line_ == line) self->drop_line();
+    });
+}
+
 /// Also what an old connection delivers late: the machine must tell.
 void client::hear(const answer& answer) {
     take([self = shared_from_this(), answer](client_time now) {
+        self->learn(answer);
         if (answer.tag) return self->session_.reply(now, *answer.tag, answer.lineage, answer.events);
         for (const protocol::event& event : answer.events) self->session_.notice(now, answer.lineage, event);
     });

@@ -15,6 +15,7 @@
 namespace baton::fleet {
 
 class connection;
+class server;
 class world;
 
 class client : public std::enable_shared_from_this<client> {
@@ -36,6 +37,10 @@ public:
     [[nodiscard]] const std::shared_ptr<connection>& line() const { return line_; }
     /// The connection is gone, and the client notices after a while.
     void notice_cut(micros after);
+    /// The server has closed this connection.
+    void lose(const std::shared_ptr<connection>& line);
+    /// How often the address had moved when it last had a handshake, plus 1; 0: it never had one.
+    [[nodiscard]] std::size_t met() const { return met_; }
 
 private:
     using client_time = detail::client_time;
@@ -47,6 +52,8 @@ private:
     void run(const input& input);
     void perform(const detail::action& action);
     void connect();
+    void shake_hands(server& server);
+    void learn(const answer& answer);
     void drop_line();
     void arm();
     void think();
@@ -63,6 +70,8 @@ private:
     const bool in_parts_;     // presents each request in an `open` of its own
     detail::session session_;
     std::shared_ptr<connection> line_;
+    knowledge knowledge_;
+    std::size_t met_ = 0;
     bool connecting_ = false;
     bool dead_ = false;
     bool closing_ = false;

@@ -30,6 +30,11 @@ void connection::answer(fleet::answer answer) {
     });
 }
 
+void connection::refuse() {
+    cut();
+    client_->lose(shared_from_this());
+}
+
 void connection::carry(true_time& last, std::function<void()> arrive) {
     const profile& profile = world_.options();
     if (cut_ || world_.time().now() < silent_until_) return;

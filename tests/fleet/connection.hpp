@@ -20,6 +20,8 @@ public:
 
     void send(packet packet);
     void answer(answer answer);
+    /// The server closes it.
+    void refuse();
 
     /// Nothing new gets through; what is under way is dropped, or comes late.
     void cut() { cut_ = true; }

@@ -30,8 +30,8 @@ constexpr std::string_view usage =
     "       fleet --replay SEED [--trace]\n"
     "       fleet --without PROTECTION [--schedules N] [--must-break TEXT]\n"
     "Schedules S, S+1, … S+N-1 (default 200 from seed 1), in J threads (default 2).\n"
-    "PROTECTION: pause, long-pause, suspend-clock or ended-ids. With --must-break it is well if a promise breaks, in "
-    "these words.\n";
+    "PROTECTION: pause, long-pause, suspend-clock, ended-ids, witness or knowledge. With --must-break it is well if a "
+    "promise breaks, in these words.\n";
 
 /// What the schedules of a test must have met, or they say little.
 constexpr std::array expected{
@@ -60,6 +60,11 @@ constexpr std::array expected{
     "crash: forgets its last commands",
     "failover: forgets everything",
     "failover: forgets its last commands",
+    "role changes under open connections",
+    "the address moves to an empty server",
+    "the address moves back",
+    "a server noticed that its memory was replaced",
+    "a client knew more than the server",
 };
 
 struct settings {
@@ -95,6 +100,10 @@ void remove(removed& without, std::string_view protection) {
         without.suspend_clock = true;
     else if (protection == "ended-ids")
         without.ended_ids = true;
+    else if (protection == "witness")
+        without.witness = true;
+    else if (protection == "knowledge")
+        without.knowledge = true;
     else
         fail_usage("no such protection: '" + std::string{protection} + "'");
 }

@@ -15,6 +15,12 @@ struct packet {
     std::uint64_t used = 0;  // the highest number that the client had used when it sent this; only the oracle looks
 };
 
+/// What a client tells in its handshake.
+struct knowledge {
+    baton::lineage lineage = 0;   // the one that it has followed last; 0: none
+    protocol::serial serial = 0;  // the largest ticket or fence that it has heard of in that lineage
+};
+
 struct answer {
     std::optional<command_tag> tag;  // none: a notice
     baton::lineage lineage = 0;

@@ -35,6 +35,8 @@ profile::profile(dice& dice) {
     if (dice.percent(50)) restarts = dice.between(1, 4);
     if (dice.percent(50)) cut_off_at_news = dice.below(60);
     if (dice.percent(30)) revocations = dice.below(10);
+    if (dice.percent(20)) role_changes = dice.between(1, 3);
+    if (dice.percent(20)) moves = dice.between(1, 4);
 }
 
 }  // namespace baton::fleet

@@ -21,6 +21,8 @@ struct removed {
     bool long_pause = false;     // it waits for less than the longest ttl
     bool suspend_clock = false;  // clients measure with a clock that stops while their machine sleeps
     bool ended_ids = false;      // servers forget a session when it ends
+    bool witness = false;        // a server does not see that its memory was replaced
+    bool knowledge = false;      // a client does not tell in its handshake what it knows
 };
 
 inline constexpr std::chrono::milliseconds usual_delay{20};
@@ -52,11 +54,15 @@ struct profile {
     std::size_t kills = 0;
     std::size_t restarts = 0;
     std::size_t revocations = 0;
+    std::size_t role_changes = 0;  // of a server whose connections stay open
+    std::size_t moves = 0;         // of the address, to a server that does not know what the last one did
 
     /// Nothing at all goes wrong: then nothing may be lost either.
     [[nodiscard]] bool calm() const {
         if (delay > usual_delay) return false;
-        return drop + duplicate + reorder + late_copy + drop_notice + cuts + outages + pauses + kills + restarts == 0;
+        return drop + duplicate + reorder + late_copy + drop_notice + cuts + outages + pauses + kills + restarts +
+                   role_changes + moves ==
+               0;
     }
 };
 

@@ -47,12 +47,56 @@ void server::lose_memory(forgotten forgotten) {
     begin_history(std::move(kept));
 }
 
+void server::go_on() {
+    stopped_ = false;
+    arm();
+}
+
+void server::become_replica(true_time until, std::size_t forgotten) {
+    replica_until_ = until;
+    log_.resize(log_.size() - std::min(forgotten, log_.size()));
+    engine_ = make_engine(world_);
+    for (const entry& entry : log_) (void)engine_->apply(entry.command, entry.at);
+    if (!log_.empty()) lineage_ = log_.back().lineage;
+    replaced_ = true;
+    world_.time().at(until, [self = shared_from_this()] { self->arm(); });
+}
+
+bool server::is_replica() const { return world_.time().now() < replica_until_; }
+
+void server::notice_replacement() {
+    if (!std::exchange(replaced_, false) || world_.without().witness) return;
+    world_.log("the server sees that its memory was replaced");
+    world_.saw("a server noticed that its memory was replaced");
+    begin_history(std::move(log_));
+}
+
+/// Lineages are not compared by their size: an unrelated server may have a larger one. Within one lineage the counter
+/// does not fall behind what a client has heard of.
+baton::lineage server::greet(const knowledge& known) {
+    notice_replacement();
+    if (world_.without().knowledge || known.lineage == 0) return lineage_;
+    const bool is_strange = known.lineage != lineage_ && !succeeded_.contains(known.lineage);
+    const bool is_behind = known.lineage == lineage_ && known.serial > engine_->last_serial();
+    if (is_strange || is_behind) {
+        world_.log("a client knows more than the server");
+        world_.saw("a client knew more than the server");
+        begin_history(std::move(log_), known.lineage);
+    }
+    return lineage_;
+}
+
 /// A new lineage, which nobody has met, over what is left of the old one; and a pause in which every holder of the old
 /// one comes to present its leases, or stops believing in them.
-void server::begin_history(std::vector<entry> log) {
+void server::begin_history(std::vector<entry> log, baton::lineage above) {
     engine_ = make_engine(world_);
     for (const entry& entry : log) (void)engine_->apply(entry.command, entry.at);
-    const baton::lineage remembered = log.empty() ? 0 : log.back().lineage;
+    // A server that has forgotten everything has forgotten which lineages there were, too.
+    if (log.empty()) succeeded_.clear();
+    for (const entry& entry : log) succeeded_.insert(entry.lineage);
+    if (above != 0) succeeded_.insert({above, lineage_});
+    const baton::lineage remembered =
+        std::max({log.empty() ? 0 : log.back().lineage, above, above == 0 ? 0 : lineage_});
     lineage_ = std::max(remembered + 1, static_cast<baton::lineage>(clock().time_since_epoch().count()));
     log_ = std::move(log);
     listeners_.clear();
@@ -72,6 +116,8 @@ std::vector<core::event> server::apply(const protocol::command& command) {
 
 void server::receive(const std::shared_ptr<connection>& from, const packet& packet) {
     if (stopped_) return;
+    if (is_replica()) return from->refuse();
+    notice_replacement();
     if (packet.lineage != lineage_) return from->answer({packet.tag, lineage_, {}});
     perform(from, packet);
 }
@@ -106,7 +152,8 @@ void server::arm() {
     if (!due) return;
     const true_time when = clock_.when(std::max(*due, clock()).time_since_epoch());
     world_.time().at(when, [self = shared_from_this(), timer = ++timer_] {
-        if (self->stopped_ || timer != self->timer_) return;
+        if (self->stopped_ || self->is_replica() || timer != self->timer_) return;
+        self->notice_replacement();
         auto events = self->apply(protocol::tick{});
         self->world_.judge().performed(*self->engine_, self->lineage_, {0, self->lineage_, protocol::tick{}, 0}, events,
                                        self->clock());

@@ -28,6 +28,8 @@ world::world(std::uint64_t seed, run_options options) : options_{options}, dice_
     plan(profile_.kills, [this] { kill(); });
     plan(profile_.restarts, [this] { restart(); });
     plan(profile_.revocations, [this] { revoke(); });
+    plan(profile_.role_changes, [this] { change_role(); });
+    plan(profile_.moves, [this] { move_address(); });
 }
 
 world::~world() {
@@ -62,6 +64,7 @@ std::shared_ptr<server> world::reachable(const client& client) const {
     if (time_.now() < down_until_) return {};
     const auto found = unreachable_until_.find(&client);
     if (found != unreachable_until_.end() && time_.now() < found->second && chaos_) return {};
+    if (server_->is_replica() || (awaits_informant_ && !is_informed(client))) return {};
     return server_;
 }
 
@@ -187,6 +190,51 @@ void world::fail_over(std::optional<std::size_t> forgotten) {
 void world::cut_all_to(const std::shared_ptr<server>& server) {
     for (const auto& client : clients_)
         if (client->line() && client->line()->other_end() == server) cut(client);
+}
+
+/// The server becomes a replica for a moment, of one that did not have its last commands, and is promoted again.
+void world::change_role() {
+    if (time_.now() < next_restart_) return;
+    const true_time until = time_.now() + micros{dice_.percent(50) ? 0 : dice_.below(300'000)};
+    next_restart_ = until + shortest_history;
+    ++seen_["role changes under open connections"];
+    log("the server becomes a replica, and is promoted again with another's memory");
+    server_->become_replica(until, dice_.below(30));
+}
+
+/// The address leads to another server: one that is empty, or one to which it led before and which kept its state. It
+/// has been up for long, so nothing but its clients can tell it that it has missed something.
+void world::move_address() {
+    if (time_.now() < next_restart_) return;
+    next_restart_ = time_.now() + profile_.lag + shortest_history;
+    const auto old = std::exchange(server_, former_ && dice_.percent(60) ? former_ : std::make_shared<server>(*this));
+    const bool is_back = server_ == former_;
+    ++seen_[is_back ? "the address moves back" : "the address moves to an empty server"];
+    log(is_back ? "the address moves back" : "the address moves to an empty server");
+    former_ = old;
+    if (is_back) server_->go_on();
+    // The old server goes on for a while, and is no longer the one that counts.
+    judge_.history_began(std::max(server_->lineage(), old->lineage() + 1));
+    ++moves_;
+    awaits_informant_ = true;
+    for (const auto& client : clients_)
+        if (client->line() && client->line()->other_end() == old && dice_.percent(30)) cut(client);
+    time_.in(micros{dice_.below(static_cast<std::size_t>(micros{profile_.lag}.count()) * 9 / 10)}, [this, old] {
+        old->stop();
+        cut_all_to(old);
+    });
+}
+
+/// No server can know what it was never told. So a client that knows nothing of the latest server before this one comes
+/// after one that does, if there is one that lives: this is what docs/redis.md assumes.
+bool world::is_informed(const client& client) const {
+    std::size_t latest = 0;
+    for (const auto& each : clients_) latest = std::max(latest, each->met());
+    return client.met() == latest;
+}
+
+void world::shakes_hands(const client& client) {
+    if (is_informed(client)) awaits_informant_ = false;
 }
 
 void world::revoke() {

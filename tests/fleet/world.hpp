@@ -50,6 +50,10 @@ public:
     [[nodiscard]] bool users_busy() const { return chaos_; }
     /// The server, unless the client cannot reach it now.
     [[nodiscard]] std::shared_ptr<server> reachable(const client& client) const;
+    /// How often the address has moved.
+    [[nodiscard]] std::size_t moves() const { return moves_; }
+    void shakes_hands(const client& client);
+    void saw(const std::string& what) { ++seen_[what]; }
 
     /// The client cannot reach the server for a while, and nobody tells it.
     void suffer_outage(const std::shared_ptr<client>& client);
@@ -76,6 +80,9 @@ private:
     void crash(std::optional<std::size_t> forgotten);
     void fail_over(std::optional<std::size_t> forgotten);
     void revoke();
+    void change_role();
+    void move_address();
+    [[nodiscard]] bool is_informed(const client& client) const;
     void cut_all_to(const std::shared_ptr<server>& server);
 
     run_options options_;
@@ -85,6 +92,9 @@ private:
     fleet::judge judge_{*this};
     bool chaos_ = true;
     std::shared_ptr<server> server_;
+    std::shared_ptr<server> former_;  // to which the address may lead again
+    std::size_t moves_ = 0;
+    bool awaits_informant_ = false;  // no client has come since the last move that knows of the latest server before it
     true_time down_until_{};
     true_time next_restart_{};
     std::vector<std::shared_ptr<client>> clients_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,13 +27,23 @@ public:
 
     explicit hammers(load load) : load_{std::move(load)} {}
 
+    /// What one process has differently from the others.
+    struct variation {
+        std::string url = {};  // another way to the space
+        std::string program = BATON_HAMMER;
+        std::optional<std::chrono::milliseconds> hold = {};
+        std::vector<std::string> requests = {};
+    };
+
     /// One more process, with a name that nobody had before, perhaps by another way to the space. Returns the name.
-    std::string add(const std::string& url = {}) {
+    std::string add(const std::string& url = {}) { return add_varied({.url = url}); }
+    std::string add_varied(const variation& one) {
         const std::string who = "w" + std::to_string(++count_);
+        const std::vector<std::string>& requests = one.requests.empty() ? load_.requests : one.requests;
         std::vector<std::string> words{
-            BATON_HAMMER, url.empty() ? load_.url : url,     log(),
-            who,          std::to_string(load_.ttl.count()), std::to_string(load_.hold.count())};
-        words.insert(words.end(), load_.requests.begin(), load_.requests.end());
+            one.program, one.url.empty() ? load_.url : one.url, log(),
+            who,         std::to_string(load_.ttl.count()),     std::to_string(one.hold.value_or(load_.hold).count())};
+        words.insert(words.end(), requests.begin(), requests.end());
         processes_.emplace(who, std::make_unique<line_process>(std::move(words)));
         return who;
     }
@@ -41,6 +52,14 @@ public:
         harness_.write({.verb = verb::killed, .whom = who});
         processes_.at(who)->end(SIGKILL);
         processes_.erase(who);
+    }
+    /// Tells one to stop, and waits for its end. False: it has not ended in time, and was killed.
+    [[nodiscard]] bool end(const std::string& who) {
+        line_process& process = *processes_.at(who);
+        process.close_input();
+        const bool ended = !process.hear().empty();
+        processes_.erase(who);
+        return ended;
     }
     void signal(const std::string& who, int number) const { processes_.at(who)->signal(number); }
 
@@ -56,8 +75,12 @@ public:
     /// Tells all to stop, waits for their end, and judges. Who does not end within the time is killed here, and the
     /// history does not say so: then somebody was not served.
     verdict finish(const demands& least, std::chrono::milliseconds limit = long_enough) {
+        const auto deadline = std::chrono::steady_clock::now() + limit;
         for (const auto& [who, process] : processes_) process->close_input();
-        for (const auto& [who, process] : processes_) static_cast<void>(process->hear(limit));
+        for (const auto& [who, process] : processes_) {
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+            static_cast<void>(process->hear(std::max(left, std::chrono::milliseconds{1})));
+        }
         processes_.clear();
         return judge(so_far(), least);
     }

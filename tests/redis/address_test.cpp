@@ -187,6 +187,8 @@ TEST_F(RedisAddressEnvironment, OrNamesAFile) {
     EXPECT_NE(refusal("redis://host").find("no password"), std::string::npos);
     std::ofstream{file_} << "secret\n";
     EXPECT_EQ(parse_redis_address("redis://host").password, "secret");
+    EXPECT_EQ(parse_redis_address("redis://host").password_file, file_) << "it is read again";
+    EXPECT_EQ(parse_redis_address("redis://:other@host").password_file, "");
 }
 
 }  // namespace

@@ -60,10 +60,10 @@ bool is_clear(int socket) {
 class proxy::loop {
 public:
     loop(endpoint server, endpoint here)
-        : server_{std::move(server)},
-          here_{std::move(here)},
+        : here_{std::move(here)},
           listener_{listen_at(here_)},
-          wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
+          wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+          server_{std::move(server)} {
         fcntl(listener_, F_SETFL, O_NONBLOCK);
         thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
     }
@@ -88,6 +88,13 @@ public:
     void cut(const std::optional<proxy_rules>& from_now_on) {
         const std::lock_guard guard{mutex_};
         if (from_now_on) rules_ = *from_now_on;
+        for (connection& each : connections_) lose_client(each);
+        sweep();
+        wake();
+    }
+    void move_to(endpoint server) {
+        const std::lock_guard guard{mutex_};
+        server_ = std::move(server);
         for (connection& each : connections_) lose_client(each);
         sweep();
         wake();
@@ -257,11 +264,11 @@ private:
         [[maybe_unused]] const ssize_t written = write(wake_, &one, sizeof one);
     }
 
-    const endpoint server_;
     endpoint here_;
     const int listener_;
     const int wake_;
     mutable std::mutex mutex_;
+    endpoint server_;
     proxy_rules rules_;
     counts counts_;
     std::list<connection> connections_;
@@ -274,6 +281,7 @@ const endpoint& proxy::at() const { return loop_->at(); }
 void proxy::set(const proxy_rules& rules) { loop_->set(rules); }
 void proxy::cut() { loop_->cut(std::nullopt); }
 void proxy::cut(const proxy_rules& from_now_on) { loop_->cut(from_now_on); }
+void proxy::move_to(endpoint server) { loop_->move_to(std::move(server)); }
 proxy::counts proxy::seen() const { return loop_->seen(); }
 
 }  // namespace baton::redis_tests

@@ -50,6 +50,8 @@ public:
     void cut();
     /// Both in one moment: no connection that has lost bytes goes on, and none is made under the old rules.
     void cut(const proxy_rules& from_now_on);
+    /// The address moves: all connections are reset, and new ones are passed on to this server.
+    void move_to(endpoint server);
 
     struct counts {
         std::uint64_t connections = 0;

@@ -168,5 +168,17 @@ TEST_P(Proxy, ANewServerIsFound) {
     EXPECT_TRUE(resp_client{proxy->at()}.call({"PING"}));
 }
 
+TEST_P(Proxy, MovesToAnotherServer) {
+    const private_server other;
+    resp_client client{proxy->at()};
+    ASSERT_TRUE(client.call({"SET", "where", "here"}));
+    ASSERT_EQ(other.ask({"SET", "where", "there"}).text, "OK");
+    proxy->move_to(other.at());
+    EXPECT_TRUE(client.is_over());
+    EXPECT_EQ(resp_client{proxy->at()}.call({"GET", "where"}).value().text, "there");
+    proxy->move_to(server->at());
+    EXPECT_EQ(resp_client{proxy->at()}.call({"GET", "where"}).value().text, "here");
+}
+
 }  // namespace
 }  // namespace baton::redis_tests

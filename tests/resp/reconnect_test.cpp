@@ -46,7 +46,12 @@ TEST(Backoff, IsResetByAConnectionThatWasOfUse) {
 
 TEST(Backoff, WaitsAlsoAfterAConnectionThatAnsweredAndBrokeSoon) {
     backoff backoff;
-    for (int i = 0; i < 20; ++i) EXPECT_EQ(backoff.delay_after({.up = 999ms, .answered = true}, 512), 5ms);
+    for (const auto delay : {5ms, 10ms, 20ms, 40ms, 50ms, 50ms})
+        EXPECT_EQ(backoff.delay_after({.up = 999ms, .answered = true}, 512), delay);
+    EXPECT_EQ(backoff.delay_after({.up = {}, .answered = false}, 512), 50ms) << "nor does a failure help";
+    EXPECT_EQ(backoff.delay_after({.up = 999ms, .answered = true}, 512), 50ms);
+    EXPECT_EQ(backoff.delay_after({.up = 1s, .answered = true}, 512), 0ms);
+    EXPECT_EQ(backoff.delay_after({.up = 999ms, .answered = true}, 512), 5ms);
 }
 
 /// Greets every connection, answers so many requests on it, and hangs up.
@@ -133,7 +138,8 @@ steady_clock::duration time_for(int connections, int answers, int resets = 0) {
 // Ten delays of 1 ms to 512 ms lie between the connections, each shortened by half at most.
 TEST(Reconnect, BacksOffFromAServerThatGreetsAndHangsUp) { EXPECT_GE(time_for(11, 0), 500ms); }
 
-TEST(Reconnect, BacksOffFromAServerThatAnswersOnceAndHangsUp) { EXPECT_GE(time_for(101, 1), 250ms); }
+// The delays are 5, 10, 20 and 40 ms and then 50 ms, each shortened by half at most.
+TEST(Reconnect, BacksOffFromAServerThatAnswersOnceAndHangsUp) { EXPECT_GE(time_for(41, 1), 900ms); }
 
 // The answers to several requests may each say that the connection is of no use.
 TEST(Reconnect, BacksOffAlsoWhereItsUserResetsItSeveralTimes) { EXPECT_GE(time_for(11, 1, 3), 500ms); }

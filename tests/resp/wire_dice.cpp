@@ -64,7 +64,10 @@ event wire_dice::event(std::size_t kind) {
                                 }),
                                 perhaps(instant())}};
         case 1: return {at, queued{request(), number()}};
-        case 2: return {at, refused{perhaps(request()), static_cast<refusal>(upto(19))}};
+        case 2: {
+            const auto reason = static_cast<refusal>(upto(static_cast<unsigned>(refusal::note_too_long)));
+            return {at, refused{perhaps(request()), reason, perhaps(instant())}};
+        }
         case 3: return {at, ended{request(), static_cast<end_reason>(upto(7)), number()}};
         case 4: return {at, session_lost{session()}};
         case 5: return {at, alive{session(), instant(), number(), number(), coin()}};

@@ -100,7 +100,7 @@ struct event_words {
     }
     std::string operator()(const refused& event) const {
         return "refused " + (event.request ? describe(*event.request) + " " : "") +
-               std::string(to_string(event.reason));
+               std::string(to_string(event.reason)) + (event.until ? " until " + describe(*event.until) : "");
     }
     std::string operator()(const ended& event) const {
         return "ended " + describe(event.request) + " " + std::string(to_string(event.reason)) + " fence " +

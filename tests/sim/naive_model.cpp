@@ -284,6 +284,7 @@ void naive_model::perform(const enter& command) {
         const auto pin = pins_.find(claim.resource);
         if (pin != pins_.end() && claim.permits > pin->second) return refuse(refusal::above_limit);
         if (may_enter_at_once(claim)) continue;
+        if (command.options.nowait && paused()) return tell(refused{command.request, refusal::paused, paused_until_});
         if (command.options.nowait) return refuse(refusal::busy);
         if (command.options.queue_bound && waiting_on(claim.resource) >= *command.options.queue_bound)
             return refuse(refusal::queue_full);

@@ -27,12 +27,31 @@ TEST_F(Pause, NewcomersWaitEvenWhereNobodyIs) {  // rule 11
     EXPECT_EQ(advance(5s), "granted A; granted A.2; granted A.3");
 }
 
-TEST_F(Pause, NowaitIsBusy) {  // rule 11
+TEST_F(Pause, NowaitIsRefusedAsPausedAndToldUntilWhen) {  // rule 11
     open("A");
     pause(5s);
-    EXPECT_EQ(enter("A", {exclusive("x")}, nowait), "refused A: busy");
+    const instant end = now + 5s;
+    EXPECT_EQ(enter("A", {exclusive("x")}, nowait), "refused A: paused");
+    EXPECT_EQ(the<refused>().until, end);
     EXPECT_EQ(advance(5s), "");
     EXPECT_EQ(enter("A.2", {exclusive("x")}, nowait), "granted A.2");
+}
+
+TEST_F(Pause, NowaitIsPausedAlsoOnANameThatIsHeld) {  // rule 11
+    enter("A", {exclusive("x")});
+    open("B");
+    pause(5s);
+    EXPECT_EQ(enter("B", {exclusive("x")}, nowait), "refused B: paused") << "the holder may have been forgotten";
+    EXPECT_EQ(advance(5s), "");
+    EXPECT_EQ(enter("B.2", {exclusive("x")}, nowait), "refused B.2: busy");
+    EXPECT_EQ(the<refused>().until, std::nullopt);
+}
+
+TEST_F(Pause, ARequestAboveAPinnedLimitIsRefusedForThat) {  // rule 10, rule 11
+    open("A");
+    resize("x", 2);
+    pause(5s);
+    EXPECT_EQ(enter("A", {permits("x", 3, 8)}, nowait), "refused A: above limit") << "no wait would help";
 }
 
 TEST_F(Pause, AQueueBoundCountsThoseWhoWaitForItsEnd) {  // rule 11

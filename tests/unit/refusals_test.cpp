@@ -382,7 +382,7 @@ TEST(Names, EveryRefusalAndEveryEndHasItsOwn) {
     std::set<std::string_view> names;
     for (int i = 0; i <= static_cast<int>(refusal::note_too_long); ++i)
         EXPECT_TRUE(names.insert(to_string(static_cast<refusal>(i))).second);
-    EXPECT_EQ(names.size(), 20U);
+    EXPECT_EQ(names.size(), 21U);
     names.clear();
     for (int i = 0; i <= static_cast<int>(end_reason::gone); ++i)
         EXPECT_TRUE(names.insert(to_string(static_cast<end_reason>(i))).second);

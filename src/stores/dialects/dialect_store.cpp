@@ -61,7 +61,8 @@ public:
 
     // The connection.
     void dial(detail::event_loop& loop, resp::dial_result done) override {
-        dial_redis(loop, address_, std::move(done));
+        dial_redis(loop, address_,
+                   [kept = shared_from_this(), done = std::move(done)](resp::dialled made) { done(std::move(made)); });
     }
     resp::greeting_step begin_greeting() override { return greeting_.begin(); }
     resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
@@ -109,18 +110,19 @@ private:
     [[nodiscard]] std::shared_ptr<dialect_user> self() { return shared_from_this(); }
     bool transmit(std::string_view bytes, std::size_t expected);
     void forget(const store_error& why);
-    void give_up_connection(std::chrono::milliseconds after);
+    void give_up_connection(std::chrono::milliseconds after, std::string_view why);
     void set_timer();
     void hear_time(server_time time) { ahead_ = time.time_since_epoch() - now().time_since_epoch(); }
     resp::greeting_step read_time(const resp::value& answer);
 
-    const redis_address address_;
+    redis_address address_;  // its password may change between connections
     const std::shared_ptr<const dialect> dialect_;
     std::weak_ptr<resp::connection> connection_;
     detail::event_loop* loop_ = nullptr;
     std::optional<detail::event_loop::timer> look_timer_;
     std::optional<detail::event_loop::timer> pause_timer_;
     bool up_ = false;
+    std::string given_up_for_;            // the server's words
     bool can_watch_ = true;               // until the server says no
     std::chrono::microseconds ahead_{0};  // the server's clock, of ours
     std::random_device random_;
@@ -156,7 +158,7 @@ void dialect_user::use(const std::shared_ptr<resp::connection>& connection, deta
     pause_timer_.emplace(loop, [weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self || self->up_) return;
-        if (const auto there = self->connection_.lock()) there->reset();
+        if (const auto there = self->connection_.lock()) there->reset({errc::store_unavailable, self->given_up_for_});
     });
 }
 
@@ -170,8 +172,9 @@ void dialect_user::forget(const store_error& why) {
 }
 
 /// The rest of what this connection answers is not heard: answers are told apart by their order alone.
-void dialect_user::give_up_connection(std::chrono::milliseconds after) {
+void dialect_user::give_up_connection(std::chrono::milliseconds after, std::string_view why) {
     up_ = false;
+    given_up_for_ = why;
     look_timer_->cancel();
     pause_timer_->set_after(after);
 }
@@ -202,8 +205,8 @@ void dialect_user::answered(command_tag, const resp::value& answer) {
     if (!up_ || questions_.empty()) return;
     if (answer.kind == resp::kind::error) {
         const reply_class what = detail::classify(answer.text);
-        if (what == reply_class::no_script) return give_up_connection(std::chrono::milliseconds{0});
-        if (what == reply_class::unavailable) return give_up_connection(pause);
+        if (what == reply_class::no_script) return give_up_connection(std::chrono::milliseconds{0}, answer.text);
+        if (what == reply_class::unavailable) return give_up_connection(pause, answer.text);
     }
     question& asked = questions_.front();
     asked.heard.push_back(answer);

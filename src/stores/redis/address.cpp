@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <set>
 
 #include "baton/error.hpp"
 #include "baton/protocol.hpp"
 #include "client/printable.hpp"
+#include "stores/redis/password_file.hpp"
 #include "stores/redis/url_text.hpp"
 #include "stores/resp/socket_path.hpp"
 #include "stores/resp/wire.hpp"
@@ -19,7 +19,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t longest_secret = 4'096;
 constexpr milliseconds shortest_max_ttl{100};
 constexpr milliseconds longest_max_ttl{std::chrono::hours{24}};
 
@@ -122,23 +121,16 @@ std::string from_environment(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-std::string read_secret(const std::string& path) {
-    std::ifstream file{path, std::ios::binary};
-    std::string text{std::istreambuf_iterator<char>{file}, {}};
-    if (!file) refuse("the file that BATON_REDIS_PASSWORD_FILE names cannot be read");
-    while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-    if (text.empty() || text.size() > longest_secret)
-        refuse("the file that BATON_REDIS_PASSWORD_FILE names holds no password, or far too much");
-    return text;
-}
-
 void complete(redis_address& address) {
     if (!address.password.empty()) return;
     address.user = from_environment("BATON_REDIS_USER");
     address.password = from_environment("BATON_REDIS_PASSWORD");
-    if (const std::string file = from_environment("BATON_REDIS_PASSWORD_FILE");
-        address.password.empty() && !file.empty())
-        address.password = read_secret(file);
+    const std::string file = from_environment("BATON_REDIS_PASSWORD_FILE");
+    if (!address.password.empty() || file.empty()) return;
+    std::string why;
+    address.password = read_password_file(file, why);
+    if (!why.empty()) refuse(why);
+    address.password_file = std::filesystem::absolute(file);  // it is read again, perhaps in another folder
 }
 
 redis_address parse_unix(std::string_view text) {

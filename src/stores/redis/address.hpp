@@ -19,6 +19,7 @@ struct redis_address {
     std::string path;  // of a Unix socket, canonical, in place of host and port
     std::string user;
     std::string password;
+    std::string password_file;  // where it comes from; none: it never changes
     unsigned db = 0;
     std::string space = "default";
     std::chrono::milliseconds max_ttl{15'000};  // of the space: all its clients must agree
@@ -38,7 +39,7 @@ struct redis_address {
 
 /// Throws `error` with bad_url and a message that names the part and never shows the password. What the address does
 /// not say of user and password is taken from BATON_REDIS_USER, BATON_REDIS_PASSWORD and the file that
-/// BATON_REDIS_PASSWORD_FILE names, where those are set.
+/// BATON_REDIS_PASSWORD_FILE names, where those are set. The file is read again for every connection.
 [[nodiscard]] redis_address parse_redis_address(std::string_view url);
 
 /// The address in canonical form, for other processes: defaults are filled in or left out, paths are absolute, and

@@ -16,6 +16,7 @@
 #include "base/process_wide.hpp"
 #include "base/slow_work.hpp"
 #include "baton/error.hpp"
+#include "stores/redis/password_file.hpp"
 
 namespace baton::detail {
 namespace {
@@ -149,9 +150,12 @@ private:
 
 }  // namespace
 
-void dial_redis(event_loop& loop, const redis_address& address, resp::dial_result done) {
-    if (!address.path.empty()) return done(dial_unix(address.path));
-    std::make_shared<tcp_dial>(loop, address, std::move(done))->start();
+void dial_redis(event_loop& loop, redis_address& address, resp::dial_result done) {
+    refresh_password(loop, address, [&loop, &address, done = std::move(done)](const store_error& error) {
+        if (error.code) return done({-1, error});
+        if (!address.path.empty()) return done(dial_unix(address.path));
+        std::make_shared<tcp_dial>(loop, address, done)->start();
+    });
 }
 
 }  // namespace baton::detail

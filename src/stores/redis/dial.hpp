@@ -6,7 +6,8 @@
 
 namespace baton::detail {
 
-/// With the loop's turn. A host's name is looked up on another thread.
-void dial_redis(event_loop& loop, const redis_address& address, resp::dial_result done);
+/// With the loop's turn. A host's name is looked up, and a password file read, on another thread. The address stays
+/// until `done` is called, with the password that the file had.
+void dial_redis(event_loop& loop, redis_address& address, resp::dial_result done);
 
 }  // namespace baton::detail

@@ -214,11 +214,15 @@ std::string wake_channel(std::string_view space, const session_id& id) {
 }
 std::string events_channel(std::string_view space) { return prefix_of(space) + "events"; }
 
-function_call hello_call(std::string_view space, const space_terms& terms) {
-    return {verb::hello,
-            {prefix_of(space) + "m"},
-            {std::to_string(layout_version), std::to_string(terms.max_ttl.count()), std::to_string(terms.lag.count()),
-             terms.pause_after_loss ? "1" : "0"}};
+function_call hello_call(std::string_view space, const space_terms& terms, const known_history& known) {
+    function_call call{verb::hello, {prefix_of(space) + "m"}, {}};
+    call.arguments.add(layout_version);
+    call.arguments.add(terms.max_ttl.count());
+    call.arguments.add(terms.lag.count());
+    call.arguments.add(terms.pause_after_loss ? "1" : "0");
+    call.arguments.add(padded<16>{known.lineage});
+    call.arguments.add(padded<16>{known.highest});
+    return call;
 }
 
 function_call call_of(std::string_view space, lineage lineage, const command& command, function_call used) {

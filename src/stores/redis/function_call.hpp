@@ -77,7 +77,15 @@ struct space_terms {
     bool pause_after_loss = true;
 };
 
-[[nodiscard]] function_call hello_call(std::string_view space, const space_terms& terms);
+/// What a client knows of the space's history when it connects: without it, a server that has lost it looks like a new
+/// one.
+struct known_history {
+    baton::lineage lineage = 0;    // 0: it was never there
+    protocol::serial highest = 0;  // ticket or fence
+};
+
+[[nodiscard]] function_call hello_call(std::string_view space, const space_terms& terms,
+                                       const known_history& known = {});
 /// Made of the memory of an earlier call.
 [[nodiscard]] function_call call_of(std::string_view space, lineage lineage, const protocol::command& command,
                                     function_call used = {});

@@ -20,7 +20,7 @@ bool decode_reply(std::string_view text, const session_id& session, function_rep
     answer.head = read_head(from);
     answer.events.clear();
     answer.place.reset();
-    while (!from.done() && !from.next_is('w')) answer.events.push_back(read_event(from, answer.head.at, session));
+    while (!from.done() && !from.next_is('w')) answer.events.push_back(read_event(from, answer.head, session));
     if (!from.done()) {
         from.letter();
         answer.place = from.number<std::uint64_t>();
@@ -45,7 +45,7 @@ std::optional<watched_events> decode_watched(std::string_view text) {
     while (!from.done()) {
         std::string alias{from.bytes(16)};
         text_reader one{from.sized()};
-        seen.events.emplace_back(std::move(alias), read_event(one, seen.head.at, {}));
+        seen.events.emplace_back(std::move(alias), read_event(one, seen.head, {}));
         if (one.failed() || !one.done()) from.fail();
     }
     if (from.failed()) return {};

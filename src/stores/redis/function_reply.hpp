@@ -46,7 +46,9 @@ struct watched_events {
 /// The lineage that an `other_lineage` names; 0: the space is not there.
 [[nodiscard]] std::optional<lineage> lineage_in(std::string_view error);
 
-[[nodiscard]] protocol::event read_event(text_reader& from, protocol::instant at, const protocol::session_id& session);
+/// `head` is that of the reply or notice which the event stands in.
+[[nodiscard]] protocol::event read_event(text_reader& from, const reply_head& head,
+                                         const protocol::session_id& session);
 
 /// Runs of slots, first and last, as a list.
 [[nodiscard]] std::vector<protocol::slot> read_slots(text_reader& from);

@@ -96,6 +96,13 @@ resp::greeting_step greeting::say(step next) {
 }
 
 resp::greeting_step greeting::answered(const resp::value& answer) {
+    resp::greeting_step next = next_step(answer);
+    // A password that stands in a file may be changed: then the next attempt has the right one.
+    if (next.error.code == errc::not_permitted && !address_.password_file.empty()) next.hopeless = false;
+    return next;
+}
+
+resp::greeting_step greeting::next_step(const resp::value& answer) {
     if (step_ == step::last) return answered_last(answer);
     if (step_ == step::library) return answered_library(answer);
     if (answer.kind == resp::kind::error) return refused_greeting(answer.text);

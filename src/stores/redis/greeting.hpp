@@ -33,6 +33,7 @@ public:
 private:
     enum class step : std::uint8_t { protocol, database, known_scripts, script, library, last };
 
+    [[nodiscard]] resp::greeting_step next_step(const resp::value& answer);
     [[nodiscard]] resp::greeting_step say(step next);
     [[nodiscard]] resp::greeting_step ask_for_known();
     [[nodiscard]] resp::greeting_step next_script();

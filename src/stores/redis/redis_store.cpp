@@ -63,7 +63,8 @@ public:
         : line_user{std::move(listener)}, address_{std::move(address)}, greeting_{native_greeting(address_)} {}
 
     void dial(detail::event_loop& loop, resp::dial_result done) override {
-        dial_redis(loop, address_, std::move(done));
+        dial_redis(loop, address_,
+                   [kept = shared_from_this(), done = std::move(done)](resp::dialled made) { done(std::move(made)); });
     }
     resp::greeting_step begin_greeting() override { return greeting_.begin(); }
     resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
@@ -119,8 +120,8 @@ private:
         const auto connection = connection_.lock();
         return connection && connection->send(bytes, tags);
     }
-    void reset() {
-        if (const auto connection = connection_.lock()) connection->reset();
+    void reset(std::string_view why) {
+        if (const auto connection = connection_.lock()) connection->reset({errc::store_unavailable, std::string{why}});
     }
     void forget(const store_error& why);
     void failed(command_tag tag, std::string_view error);
@@ -138,7 +139,7 @@ private:
     void ask_page(const std::shared_ptr<looking>& look, const std::string& cursor);
     void take_page(const std::shared_ptr<looking>& look, const resp::value& page);
 
-    const redis_address address_;
+    redis_address address_;  // its password may change between connections
     greeting greeting_;
     std::weak_ptr<resp::connection> connection_;
     std::atomic<lineage> lineage_{0};
@@ -246,7 +247,7 @@ void redis_user::answered(command_tag tag, const resp::value& answer) {
     }
     if (look) return take_page(look, answer);
     if (answer.kind == resp::kind::error) return failed(tag, answer.text);
-    if (!decode_reply(answer.text, sender, heard_)) return reset();
+    if (!decode_reply(answer.text, sender, heard_)) return reset("the answer is not understood");
     heard(heard_);
     if (is_own && closing_) return settle_before_close();
     if (is_closed(heard_) && owes(heard_.head)) {
@@ -268,7 +269,7 @@ void redis_user::failed(command_tag tag, std::string_view error) {
     if (error.starts_with("BATONLINEAGE ")) return other_lineage(tag, error);
     const reply_class what = detail::classify(error);
     // A new connection loads the library again, and repeats what was not answered.
-    if (what == reply_class::no_function || what == reply_class::unavailable) return reset();
+    if (what == reply_class::no_function || what == reply_class::unavailable) return reset(error);
     if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
         listener->failed(tag, command_failure::rejected, {detail::error_of(what), std::string{error}});
 }
@@ -276,7 +277,7 @@ void redis_user::failed(command_tag tag, std::string_view error) {
 /// The space is not what it was. Where it is not there at all, a new connection makes it anew.
 void redis_user::other_lineage(command_tag tag, std::string_view error) {
     const auto found = lineage_in(error);
-    if (!found || *found <= lineage_) return reset();
+    if (!found || *found <= lineage_) return reset(error);
     lineage_ = *found;
     if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0) listener->replied(tag, *found, {});
 }
@@ -358,7 +359,7 @@ bool redis_user::postpone(const std::shared_ptr<looking>& look) {
         const std::lock_guard lock{mutex_};
         postponed_.push_back(look);
     }
-    reset();
+    reset("the server does not have the function library");
     return true;
 }
 

@@ -97,7 +97,7 @@ listed read_listed(text_reader& from, const session_id& session) {
 }
 
 // Braced lists are evaluated from left to right, as the fields stand.
-decltype(event::what) read_what(text_reader& from, const session_id& session) {
+decltype(event::what) read_what(text_reader& from, const reply_head& head, const session_id& session) {
     const auto request = [&] { return request_id{session, from.number<std::uint64_t>()}; };
     switch (from.letter()) {
         case 'g': return read_granted(from, session);
@@ -105,6 +105,7 @@ decltype(event::what) read_what(text_reader& from, const session_id& session) {
         case 'r': {
             refused event{{}, refusal_of(from)};
             if (const auto number = from.number_if_any<std::uint64_t>()) event.request = {session, *number};
+            if (event.reason == refusal::paused) event.until = head.paused_until;
             return event;
         }
         case 'e': return ended{request(), reason_of(from), from.digits()};
@@ -131,7 +132,9 @@ decltype(event::what) read_what(text_reader& from, const session_id& session) {
 
 }  // namespace
 
-event read_event(text_reader& from, instant at, const session_id& session) { return {at, read_what(from, session)}; }
+event read_event(text_reader& from, const reply_head& head, const session_id& session) {
+    return {head.at, read_what(from, head, session)};
+}
 
 std::vector<slot> read_slots(text_reader& from) {
     std::vector<slot> slots;

@@ -30,11 +30,11 @@ void connection::start() {
     });
 }
 
-void connection::reset() {
-    loop_.post([self = shared_from_this(), attempt = attempt_.load()] {
+void connection::reset(const store_error& why) {
+    loop_.post([self = shared_from_this(), attempt = attempt_.load(), why] {
         if (attempt != self->attempt_) return;  // a second call, or too late: that connection is gone
         if (self->waiting_) return self->dial();
-        if (self->greeted_) self->drop({errc::store_unavailable, "the store does not answer"});
+        if (self->greeted_) self->drop(why);
     });
 }
 
@@ -105,7 +105,11 @@ void connection::connected(dialled made) {
 void connection::try_again(const store_error& why) {
     using std::chrono::steady_clock;
     ++attempt_;
-    if (!std::exchange(told_down_, true)) user_->down(why);
+    // The last connection may have ended for one reason, and the next one cannot be made for another.
+    if (!told_down_ || told_down_->code != why.code || told_down_->text != why.text) {
+        told_down_ = why;
+        user_->down(why);
+    }
     backoff::ended last{.up = {}, .answered = useful_};
     if (greeted_) last.up = std::chrono::duration_cast<backoff::duration>(steady_clock::now() - up_since_);
     greeted_ = false;
@@ -116,7 +120,6 @@ void connection::try_again(const store_error& why) {
 void connection::greet(const greeting_step& step) {
     if (step.error.code) {
         const bool give_up = step.hopeless && !was_up_;
-        if (step.hopeless) told_down_ = false;  // this is why, whatever ended the last one
         if (!give_up) return drop(step.error);
         stop();
         return user_->hopeless(step.error);
@@ -131,7 +134,7 @@ void connection::greet(const greeting_step& step) {
     timer_->cancel();
     up_since_ = std::chrono::steady_clock::now();
     was_up_ = true;
-    told_down_ = false;
+    told_down_.reset();
     {
         const std::lock_guard lock{mutex_};
         if (stopped_) return;

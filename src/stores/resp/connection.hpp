@@ -17,6 +17,7 @@
 
 #include "base/event_loop.hpp"
 #include "base/fifo.hpp"
+#include "baton/error.hpp"
 #include "baton/store.hpp"
 #include "stores/resp/backoff.hpp"
 #include "stores/resp/codec.hpp"
@@ -54,6 +55,7 @@ public:
     virtual greeting_step begin_greeting() = 0;
     virtual greeting_step answered_greeting(const value& answer) = 0;
     virtual void up(lineage lineage) = 0;
+    /// There is no connection. Called again when an attempt fails for another reason than the last one.
     virtual void down(const store_error& why) = 0;
     virtual void hopeless(const store_error& why) = 0;
     virtual void answered(command_tag tag, const value& answer) = 0;
@@ -72,9 +74,9 @@ public:
     void start();
     /// One answer is expected for each tag. False, and nothing is sent, while it is down.
     bool send(std::string_view bytes, std::span<const command_tag> tags);
-    /// Drops the connection and makes another. While it waits before the next attempt, that attempt is made now; an
-    /// attempt that is under way goes on.
-    void reset();
+    /// Drops the connection, for the reason given, and makes another. While it waits before the next attempt, that
+    /// attempt is made now; an attempt that is under way goes on.
+    void reset(const store_error& why = {errc::store_unavailable, "the store does not answer"});
     /// For good. The user may still be told of what is under way.
     void stop();
 
@@ -102,8 +104,8 @@ private:
     bool greeted_ = false;
     bool waiting_ = false;  // before the next attempt
     bool was_up_ = false;
-    bool told_down_ = false;
-    bool useful_ = false;  // this connection has answered a request, and not with an error
+    std::optional<store_error> told_down_;  // why there is no connection, as its user knows it
+    bool useful_ = false;                   // this connection has answered a request, and not with an error
     std::chrono::steady_clock::time_point up_since_;
     backoff backoff_;
     std::minstd_rand dice_{std::random_device{}()};

@@ -37,8 +37,9 @@ public:
         write_.number(event.ticket);
     }
     void operator()(const refused& event) {
-        begin("refused", event.request ? 3 : 1);
+        begin("refused", event.request ? 4 : 2);
         write_.bulk(to_string(event.reason));
+        put(event.until);
         if (event.request) put(*event.request);
     }
     void operator()(const ended& event) {
@@ -172,6 +173,7 @@ granted read_granted(reader& from) {
 }
 refused read_refused(reader& from) {
     refused refused{{}, enumerator(from, refusal::note_too_long, [](refusal reason) { return to_string(reason); })};
+    refused.until = from.instant_if_any();
     if (from.left() > 0) refused.request = from.request();
     return refused;
 }

@@ -5,34 +5,94 @@
 -- watched until (16 digits each), and whether `o`, `e` and `z` hold work.
 local head_size, long_head_size = 80, 115
 
--- The head in parts. A call that finds the text which an earlier call left need not take it apart again: the parts
--- follow from the text alone, so it does not matter which call made them.
-local quiet_head, next_head
+-- ---- the witness: what this library saw last of each history of a space
+-- The server may lose what a call has written: data are flushed, restored or swapped, or the server follows another
+-- one for a while. The library's own memory does not follow the data, so it can tell: it keeps the head that the last
+-- call left, and the replication id of the last look at the server's role. Its key is the lineage, so that two
+-- databases with spaces of one name have two witnesses. The parts of the head follow from its text.
+local witness, next_head, quiet_head
 do
-local most_known = 1000  -- spaces
-local known, count = {}, 0
-local function parts_of(key, head)
-    local parts = known[key]
-    if parts and parts.text == head then return parts end
-    if not parts then
-        if count == most_known then known, count = {}, 0 end
-        parts, count = {}, count + 1
-        known[key] = parts
+local most_young = 1000  -- witnesses that were used lately; as many older ones are kept
+local young, old, count = {}, {}, 0
+witness = {}
+local function keep(lineage, seen)
+    if count >= most_young then young, old, count = {}, young, 0 end
+    young[lineage], count = seen, count + 1
+    return seen
+end
+function witness.of(lineage)
+    local seen = young[lineage]
+    if seen or not old[lineage] then return seen end
+    return keep(lineage, old[lineage])
+end
+function witness.make(lineage) return keep(lineage, {}) end
+function witness.drop(lineage) young[lineage], old[lineage] = nil, nil end
+function witness.note_head(lineage, head)
+    local seen = witness.of(lineage)
+    seen.text, seen.start, seen.noted, seen.last = head, sub(head, 1, 48), sub(head, 49, 64), sub(head, 65, 80)
+    seen.is_short = #head == head_size
+end
+-- The text of the head when the time is noted and the counter has advanced.
+function next_head(seen, now, last)
+    seen.text, seen.noted, seen.last = seen.start .. now .. last, now, last
+    return seen.text
+end
+-- The witness, if nothing is due, owed, paused or watched, the clock goes forward, and the role need not be looked at:
+-- what the short paths need.
+function quiet_head(head, now, lineage)
+    local seen = young[lineage]
+    return seen and seen.text == head and seen.is_short and head > now and seen.noted <= now and now < seen.look_at
+        and seen
+end
+end
+
+local server = {}
+function server.field(section, field) return match(call('INFO', section), '\n' .. field .. ':([^\r\n]*)') end
+-- The server's role, its replication id, and whether it has a former one, which a promotion leaves.
+function server.replication()
+    local info = call('INFO', 'replication')
+    local former = match(info, '\nmaster_replid2:(%x+)')
+    return match(info, '\nrole:(%a+)'), match(info, '\nmaster_replid:(%x+)'), find(former, '[^0]') ~= nil
+end
+
+local refusal_if_broken
+do
+local look_every = 1000000  -- microseconds after which a call looks at the server's role again
+local function is_recent(step, time)
+    local age = step.at - tonumber(time)
+    return age >= 0 and age <= look_every
+end
+function witness.look(seen, step, replid)
+    seen.replid, seen.looked, seen.look_at = replid, step.now, digits(step.at + look_every)
+end
+-- Whether the space is as calls of this library left it, or those of another version a moment ago. `replid` and
+-- `promoted` are the server's.
+function witness.is_unbroken(step, head, replid, promoted)
+    local seen = witness.of(step.lineage)
+    local noted, last = sub(head, 49, 64), sub(head, 65, 80)
+    if not seen then  -- the library has just been loaded
+        local known = call('HMGET', step.prefix .. 'i', 'run_id', 'replid')
+        return known[1] == server.field('server', 'run_id') and known[2] == replid and is_recent(step, noted)
     end
-    parts.text, parts.start, parts.lineage = head, sub(head, 1, 48), sub(head, 17, 32)
-    parts.noted, parts.last = sub(head, 49, 64), sub(head, 65, 80)
-    parts.is_short = #head == head_size and not find(head, '%D')
-    return parts
+    if seen.text ~= head then  -- another version of the library may have written it
+        return seen.replid == replid and noted >= seen.noted and last >= seen.last
+    end
+    -- A backup and a first replica change the replication id, too.
+    return seen.replid == replid or not promoted and is_recent(step, seen.looked)
 end
--- The parts, if nothing is due, owed, paused or watched and the clock goes forward: what the short paths need.
-function quiet_head(key, head, now, lineage)
-    local parts = head and parts_of(key, head)
-    return parts and parts.is_short and head > now and parts.lineage == lineage and parts.noted <= now and parts
-end
--- The text of the head when the time is noted and the counter has advanced. The parts become those of that text.
-function next_head(parts, now, last)
-    parts.text, parts.noted, parts.last = parts.start .. now .. last, now, last
-    return parts.text
+-- Refuses if the state may be lost: `hello` decides. Looks at the role once a second, and whenever the head differs.
+function refusal_if_broken(step, head)
+    local seen = witness.of(step.lineage)
+    if seen and seen.text == head and step.now < seen.look_at and step.now >= seen.looked then return nil end
+    local role, replid, promoted = server.replication()
+    if role ~= 'master' then return error_reply('BATONROLE the server is a replica') end
+    if not witness.is_unbroken(step, head, replid, promoted) then
+        return error_reply('BATONUNSURE the state of the space may be lost')
+    end
+    if not seen then seen = witness.make(step.lineage) end
+    if seen.replid ~= replid then call('HSET', step.prefix .. 'i', 'replid', replid) end
+    witness.look(seen, step, replid)
+    witness.note_head(step.lineage, head)
 end
 end
 
@@ -158,7 +218,7 @@ end
 
 -- Settles what is due and owed, before the command acts. `head` was read already; `pausing` acts before that (rule 11).
 local function begin_step(step, head, pausing)
-    local refusal = read_head(step, head)
+    local refusal = read_head(step, head) or not step.thorough and refusal_if_broken(step, head)
     if refusal then return refusal end
     if step.thorough then step.may_be_due, step.recompute = true, true end
     if step.recompute or step.now < step.noted then
@@ -299,6 +359,7 @@ local function save(step)
     written[2] = step.head
     for from = 1, #gone, 2000 do call('HDEL', step.key, unpack(gone, from, smaller(from + 1999, #gone))) end
     for from = 1, count, 2000 do call('HSET', step.key, unpack(written, from, smaller(from + 1999, count))) end
+    witness.note_head(step.lineage, step.head)
 end
 
 -- What befell the sender is the reply; everything else are notices, one message a session.

@@ -83,7 +83,7 @@ function enter_one(key, now, lineage, id, text, may_wait, hold)
     if #place == 1 or #place > longest_name + 1 then return nil end
     local owner = sub(id, 1, 17)
     local got = call('HMGET', key, '', place, owner)
-    local head = quiet_head(key, got[1], now, lineage)
+    local head = quiet_head(got[1], now, lineage)
     if not head then return nil end
     local number, ticket = sub(id, 18), next_ticket(head, now)
     local fence = after(ticket)
@@ -118,7 +118,7 @@ function enter_all(key, now, lineage, id, wanted, hold)
     local names = {'', sub(id, 1, 17)}
     for i = 1, #wanted do names[i + 2] = 'n' .. wanted[i].name end
     local got = call('HMGET', key, unpack(names))
-    local head = quiet_head(key, got[1], now, lineage)
+    local head = quiet_head(got[1], now, lineage)
     if not head then return nil end
     local ticket, number = next_ticket(head, now), sub(id, 18)
     local fence = after(ticket)
@@ -192,7 +192,7 @@ local function wrong_now(step, wanted, nowait, bound)
         if resource.pinned and claim.permits > limit_for(step, resource, claim.limit) then return 'above limit' end
         claim.at_once = admissible_now(step, resource, claim)
         if not claim.at_once then
-            if nowait then return 'busy' end
+            if nowait then return is_paused(step) and 'paused' or 'busy' end
             if bound and waiting_on(step, resource) >= bound then return 'queue full' end
         end
     end

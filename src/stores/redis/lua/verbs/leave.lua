@@ -156,7 +156,7 @@ end
 local function leave_quietly(key, now, lineage, id)
     local got = call('HMGET', key, '', sub(id, 1, 17), id)
     local record = got[3]
-    local head = record and quiet_head(key, got[1], now, lineage)
+    local head = record and quiet_head(got[1], now, lineage)
     if not head then return nil end
     local form = byte(record)
     if form == 120 then return leave_exclusive(key, now, head, got[2], id, sub(record, 18)) end

@@ -38,6 +38,8 @@ local function read_live(text)
 end
 
 -- ---- is the list one that an engine can have granted?
+local wrong_shape
+do
 -- Exactly as many as the claim wants, in ascending order, below the bound.
 local function are_slots_of(given, claim)
     local slots, count, before = given.slots, 0, -1
@@ -68,7 +70,7 @@ local function is_possible(live)
     if live.hold and (live.hold < shortest or live.hold > longest_hold) then return false end
     return slots_are_whole(live)
 end
-local function wrong_shape(step, asked)
+function wrong_shape(step, asked)
     if asked.ttl < 100 or asked.ttl * 1000 > longest_ttl(step) then return 'ttl out of range' end
     if #asked.label > longest_text then return 'label too long' end
     if tonumber(asked.highest) >= number_end then return 'number out of range' end
@@ -84,8 +86,11 @@ local function wrong_shape(step, asked)
     end
     if twice then return 'bad reclaim' end
 end
+end
 
 -- ---- reclaim
+local rivals, give_way
+do
 local function admitted_on(step, resource)
     if resource.holder then return {exclusive_on(step, resource)} end
     local found, members = {}, holders_from(step, resource, none, -1)
@@ -114,7 +119,7 @@ local function stands_beside_all(claim, resource)
     return resource.shared == 0 and not any_taken(resource.slots, claim.presented or no_slots)
 end
 -- Other grants that cannot stand beside a presented one: their modes do not fit, or they have one of its slots.
-local function rivals(step, live)
+function rivals(step, live)
     local found, seen = {}, {}
     if live.fence == 0 then return found end
     for i = 1, #live.claims do
@@ -132,15 +137,8 @@ local function rivals(step, live)
     sort(found, older)
     return found
 end
--- A ticket of an earlier history that this one has given to another request on the same resource.
-local function ticket_taken(step, live, ticket)
-    for i = 1, #live.claims do
-        if claimant_of(step, resource_of(step, live.claims[i].name), ticket) then return true end
-    end
-    return false
-end
 -- Claims of requests that still wait go back into the queue: they are admitted anew, in order, after the pause.
-local function give_way(step, resource)
+function give_way(step, resource)
     if resource.reserved == 0 then return end
     local claims = admitted_on(step, resource)
     for i = 1, #claims do
@@ -149,6 +147,14 @@ local function give_way(step, resource)
             wait(step, claims[i])
         end
     end
+end
+end
+-- A ticket of an earlier history that this one has given to another request on the same resource.
+local function ticket_taken(step, live, ticket)
+    for i = 1, #live.claims do
+        if claimant_of(step, resource_of(step, live.claims[i].name), ticket) then return true end
+    end
+    return false
 end
 
 -- Puts a presented request in the place of whatever is recorded of it.

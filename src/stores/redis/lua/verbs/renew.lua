@@ -7,7 +7,7 @@ do
 -- The short path, in a quiet space and with nothing to repeat. The differential test plays both it and the long path.
 local function renew_quietly(key, now, lineage, id)
     local got = call('HMGET', key, '', 'x' .. id)
-    local head, session = quiet_head(key, got[1], now, lineage), got[2]
+    local head, session = quiet_head(got[1], now, lineage), got[2]
     if not head or not session or byte(session, 2) ~= 46 or byte(session, 3) ~= 46 then return nil end
     local deadline = digits(now + sub(session, 4, 11) * 1000)
     if head.text >= deadline then return nil end  -- it is due before everything else

@@ -1,0 +1,111 @@
+// How often a client connects again, whatever goes wrong, and who hears why: an observer and those who are blocked
+// within 2 s, a try within its bound. The servers count the connections.
+#include <future>
+
+#include "reconnect_fault_test.hpp"
+#include "server_clock.hpp"
+
+namespace baton::redis_tests {
+namespace {
+
+class RedisReconnectFault : public RedisFault {
+protected:
+    /// A client that observes, and holds a name.
+    struct actor {
+        explicit actor(const endpoint& where)
+            : client{space_at(where), {.ttl = 1s, .label = {}, .observer = ears}},
+              held{client.acquire(exclusive("held"))} {}
+        actor(const actor&) = delete;
+        actor& operator=(const actor&) = delete;
+        ~actor() { client.close(0s); }
+
+        std::shared_ptr<listening> ears = std::make_shared<listening>();
+        baton::client client;
+        lease held;
+    };
+
+    /// Ten delays that double from 1 ms take 1 s; then there is one attempt a second.
+    static constexpr std::int64_t few = 20;
+
+    static void expect_a_try_fails(client& client, const std::string& words) {
+        const auto begun = steady_clock::now();
+        const thrown told = client_tests::bounded(
+            client, [&] { return what_is_thrown([&] { static_cast<void>(client.try_acquire(exclusive("x"))); }); });
+        EXPECT_EQ(told.code, errc::store_unavailable) << told.text;
+        EXPECT_NE(told.text.find(words), std::string::npos) << told.text;
+        EXPECT_LT(steady_clock::now() - begun, 3s);
+    }
+};
+
+// The server forgets everything, and its clock is an hour behind: its lineage is smaller than the one that the client
+// has met. A caller that would wait for ever hears of it as well.
+TEST_F(RedisReconnectFault, AServerWithAnOlderStateIsToldOf) {
+    const folder place;
+    server_clock clock{place.path("clock")};
+    private_server server{{.clock = &clock}};
+    make_space(server);
+    actor known{server.at()};
+    server.kill();
+    clock.jump(-1h);
+    server.start();
+    auto blocked = std::async(std::launch::async, [&] {
+        return what_is_thrown([&] { static_cast<void>(known.client.acquire(exclusive("x"))); });
+    });
+    EXPECT_TRUE(known.ears->hears("is older than lineage")) << known.ears->all();
+    EXPECT_EQ(blocked.wait_for(2s), std::future_status::ready);
+    EXPECT_LE(administrator{server.at()}.connections_in_two_seconds(), few);
+    expect_a_try_fails(known.client, "is older than lineage");
+    known.client.close(0s);
+    EXPECT_EQ(blocked.get().code, errc::store_unavailable);
+}
+
+// The handshake succeeds, the client subscribes and opens its session; then the server ends the connection, every time.
+TEST_F(RedisReconnectFault, AServerThatGreetsAndHangsUpIsNotStormed) {
+    const private_server server;
+    make_space(server);
+    actor cut{server.at()};
+    administrator admin{server.at()};
+    EXPECT_LE(admin.connections_in_two_seconds([&] { admin.ask({"CLIENT", "KILL", "TYPE", "pubsub"}); }), 3 * few);
+    EXPECT_TRUE(cut.client.acquire(exclusive("x"), {.wait = 5s}).valid()) << "it is back";
+}
+
+TEST_F(RedisReconnectFault, AServerWithoutRoomForOneMoreIsToldOf) {
+    const private_server server;
+    make_space(server);
+    actor cut{server.at()};
+    administrator admin{server.at()};
+    ASSERT_EQ(admin.ask({"CONFIG", "SET", "maxclients", "1"}), "OK");
+    admin.ask({"CLIENT", "KILL", "TYPE", "pubsub"});
+    EXPECT_TRUE(cut.ears->hears("max number of clients")) << cut.ears->all();
+    EXPECT_LE(admin.connections_in_two_seconds(), few);
+    expect_a_try_fails(cut.client, "max number of clients");
+    ASSERT_EQ(admin.ask({"CONFIG", "SET", "maxclients", "100"}), "OK");
+    EXPECT_TRUE(cut.client.acquire(exclusive("x"), {.wait = 5s}).valid());
+}
+
+// The connection stays, and no command is performed on it.
+TEST_F(RedisReconnectFault, AServerThatTakesNoWritesIsToldOf) {
+    const private_server server;
+    make_space(server);
+    actor cut{server.at()};
+    administrator admin{server.at()};
+    ASSERT_EQ(admin.ask({"CONFIG", "SET", "min-replicas-to-write", "1"}), "OK");
+    EXPECT_TRUE(cut.ears->hears("NOREPLICAS")) << cut.ears->all();
+    EXPECT_LE(admin.connections_in_two_seconds(), few);
+    expect_a_try_fails(cut.client, "NOREPLICAS");
+    ASSERT_EQ(admin.ask({"CONFIG", "SET", "min-replicas-to-write", "0"}), "OK");
+    EXPECT_TRUE(cut.client.acquire(exclusive("x"), {.wait = 5s}).valid());
+}
+
+// It went away for one reason, and does not come back for another: the second one counts.
+TEST_F(RedisReconnectFault, TheLastReasonIsTheOneThatIsTold) {
+    private_server server;
+    make_space(server);
+    actor cut{server.at()};
+    server.kill();
+    EXPECT_TRUE(cut.ears->hears("No such file")) << cut.ears->all();
+    expect_a_try_fails(cut.client, "No such file");
+}
+
+}  // namespace
+}  // namespace baton::redis_tests

@@ -1,0 +1,149 @@
+// Data that are deleted or replaced under open connections, or by a restart. Each test has three clients: one that
+// holds "x" and is cut off before it happens, one that holds "y" and stays connected, and one that waits for both.
+#include <functional>
+#include <map>
+
+#include "state_test.hpp"
+
+namespace baton::redis_tests {
+namespace {
+
+class RedisReplacedData : public RedisState {
+protected:
+    using happening = std::function<void()>;
+
+    /// What holds whatever happens to the data: "x" passes on when its holder has stopped to believe, and "y" stays
+    /// with its holder, under its fence.
+    static void play(const private_server& server, const happening& before, const happening& event) {
+        lone_holder lone{server.at()};
+        client keeper = client_to(server.at());
+        client waiter = client_to(server.at());
+        warm_up(keeper);
+        warm_up(waiter);
+        wait_until_long_up(server);
+        before();
+        lone.acquire();
+        lease kept = keeper.acquire(exclusive("y"), patiently);
+        const auto fence = kept.fence();
+        ASSERT_TRUE(eventually([&] { return is_fresh(kept) && is_fresh(lone.held()); }));
+        lone.cut_off();
+        event();
+        expect_passes_on(waiter, lone);
+        EXPECT_TRUE(kept.valid()) << to_string(kept.lost_reason());
+        EXPECT_EQ(kept.fence(), fence);
+        std::error_code error;
+        EXPECT_FALSE(waiter.try_acquire(exclusive("y"), {}, error)) << "it is held";
+        kept.release();
+        EXPECT_TRUE(waiter.acquire(exclusive("y"), patiently, error).valid()) << error.message();
+    }
+    static void play(const private_server& server, const happening& event) {
+        play(
+            server, [] {}, event);
+    }
+
+    static void expect_ok(const private_server& server, const std::vector<std::string>& words) {
+        EXPECT_EQ(server.ask(words).text, "OK") << words.front();
+    }
+    /// A space of the same name in another database, which somebody used and left.
+    static void use_database(const private_server& server, int number) {
+        client other = client_to(server.at(), {.more = "&db=" + std::to_string(number)});
+        warm_up(other);
+        other.close(5s);
+    }
+
+    using dump = std::map<std::string, std::string>;
+    static dump dump_of(const private_server& server) {
+        dump all;
+        for (const resp::value& key : server.ask({"KEYS", "baton:*"}).items)
+            all[key.text] = server.ask({"DUMP", key.text}).text;
+        return all;
+    }
+    /// In one step, as seen by clients.
+    static void restore(const private_server& server, const dump& dump) {
+        resp_client line{server.at()};
+        const auto keys = line.call({"KEYS", "baton:*"}).value().items;
+        ASSERT_TRUE(line.call({"MULTI"}));
+        for (const resp::value& key : keys) ASSERT_TRUE(line.call({"UNLINK", key.text}));
+        for (const auto& [key, payload] : dump) ASSERT_TRUE(line.call({"RESTORE", key, "0", payload}));
+        const resp::value done = line.call({"EXEC"}).value();
+        ASSERT_EQ(done.items.size(), keys.size() + dump.size());
+        for (const resp::value& each : done.items) ASSERT_NE(each.kind, resp::kind::error) << each.text;
+    }
+};
+
+TEST_F(RedisReplacedData, FlushallUnderOpenConnections) {
+    const private_server server;
+    play(server, [&] { expect_ok(server, {"FLUSHALL"}); });
+}
+
+TEST_F(RedisReplacedData, FlushdbUnderOpenConnections) {
+    const private_server server;
+    play(server, [&] { expect_ok(server, {"FLUSHDB"}); });
+}
+
+TEST_F(RedisReplacedData, TheKeysOfTheSpaceAreDeletedUnderOpenConnections) {
+    const private_server server;
+    play(server, [&] { restore(server, {}); });
+}
+
+TEST_F(RedisReplacedData, OlderKeysAreRestoredUnderOpenConnections) {
+    const private_server server;
+    dump then;
+    play(
+        server, [&] { then = dump_of(server); }, [&] { restore(server, then); });
+}
+
+TEST_F(RedisReplacedData, SwapdbWithAnEmptyDatabase) {
+    const private_server server;
+    play(server, [&] { expect_ok(server, {"SWAPDB", "0", "1"}); });
+}
+
+TEST_F(RedisReplacedData, SwapdbWithAnOlderSpaceOfTheSameName) {
+    const private_server server;
+    use_database(server, 1);
+    play(server, [&] { expect_ok(server, {"SWAPDB", "0", "1"}); });
+}
+
+TEST_F(RedisReplacedData, SwapdbWithAYoungerSpaceOfTheSameName) {
+    const private_server server;
+    play(
+        server, [&] { use_database(server, 1); },
+        [&] {
+            expect_ok(server, {"SWAPDB", "0", "1"});
+        });
+}
+
+TEST_F(RedisReplacedData, DebugReloadUnderOpenConnections) {
+    const private_server server{{.settings = {"--enable-debug-command", "yes"}}};
+    play(server, [&] { expect_ok(server, {"DEBUG", "RELOAD"}); });
+}
+
+TEST_F(RedisReplacedData, RestartWithTheData) {
+    private_server server{{.keeps_data = true}};
+    play(server, [&] {
+        server.kill();
+        server.start();
+    });
+}
+
+TEST_F(RedisReplacedData, RestartWithoutTheData) {
+    private_server server;
+    play(server, [&] {
+        server.kill();
+        server.start();
+    });
+}
+
+TEST_F(RedisReplacedData, RestartWithOlderData) {
+    private_server server;
+    play(
+        server, [&] { server.copy_aside("then"); },
+        [&] {
+            server.kill();
+            server.put_back("then");
+            server.start();
+        });
+}
+
+}  // namespace
+}  // namespace baton::redis_tests

@@ -1,0 +1,88 @@
+// Servers whose clock is behind what their clients have seen, and servers that have just been started.
+#include <mutex>
+
+#include "server_clock.hpp"
+#include "state_test.hpp"
+
+namespace baton::redis_tests {
+namespace {
+
+using std::chrono::steady_clock;
+
+class RedisLineage : public RedisState {};
+
+/// The server comes back without its data, and its clock is an hour behind that of its first life. The client has met
+/// larger numbers than the server gives. It is served or told why not, and does not besiege the server meanwhile.
+TEST_F(RedisLineage, AClientThatHasMetALargerOneIsServedOrToldWhyNot) {
+    const folder place;
+    server_clock clock{place.path("clock")};
+    clock.jump(1h);
+    private_server server{{.clock = &clock}};
+    proxy way{server.at(), place.path("way")};
+    client known = client_to(way.at());
+    warm_up(known);
+    server.kill();
+    clock.jump(-1h);
+    server.start();
+    const auto before = way.seen().connections;
+    struct outcome {
+        std::atomic<bool> known{false};
+        std::error_code error;
+        lease held;
+    } answer;
+    known.async_acquire(exclusive("x"), {}, [&answer](std::error_code error, lease lease) {
+        answer.error = error;
+        answer.held = std::move(lease);
+        answer.known = true;
+    });
+    EXPECT_TRUE(eventually([&] { return answer.known.load(); }, 8s)) << "it waits for ever, and hears nothing";
+    EXPECT_LT(way.seen().connections - before, 40U) << "within 8 s";
+    EXPECT_TRUE(answer.held.valid() || answer.error) << "neither a lease nor an error";
+    known.close(1s);
+}
+
+/// The same with a server that keeps its data: its lineage and counter are those of the clock that was ahead.
+TEST_F(RedisLineage, AClockThatWasAheadWhileTheDataStay) {
+    const folder place;
+    server_clock clock{place.path("clock")};
+    clock.jump(1h);
+    private_server server{{.keeps_data = true, .clock = &clock}};
+    client known = client_to(server.at());
+    const auto fence = known.acquire(exclusive("x"), patiently).fence();
+    server.kill();
+    clock.jump(-1h);
+    server.start();
+    std::error_code error;
+    const lease next = known.acquire(exclusive("x"), patiently, error);
+    EXPECT_TRUE(next.valid()) << error.message();
+    EXPECT_GT(next.fence(), fence);
+}
+
+/// Leases from before a start end max_ttl after it at the latest. A visitor that comes later than the start waits for
+/// the rest only. Servers tell their age in whole seconds.
+TEST_F(RedisLineage, ThePauseAfterAStartCountsFromTheStart) {
+    const terms terms{.max_ttl = 3s};
+    const auto started = steady_clock::now();
+    const private_server server;
+    ASSERT_TRUE(eventually([&] { return steady_clock::now() >= started + 2500ms; }));
+    client first = client_to(server.at(), terms);
+    std::error_code error;
+    const lease held = first.acquire(exclusive("x"), patiently, error);
+    const auto after = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - started);
+    EXPECT_TRUE(held.valid()) << error.message();
+    EXPECT_GE(after, terms.max_ttl) << "a lease from before the start may still be believed in";
+    EXPECT_LE(after, terms.pause() + 1s + 500ms) << "the pause began with the visitor";
+}
+
+/// Nobody holds the name; so "busy" would be a wrong answer, which a caller takes for contention.
+TEST_F(RedisLineage, ATryInAPauseIsNotToldThatTheNameIsTaken) {
+    const private_server server;
+    client first = client_to(server.at());
+    first.connect(long_enough);
+    std::error_code error;
+    const auto tried = first.try_acquire(exclusive("x"), {}, error);
+    EXPECT_TRUE(tried || error) << "refused as busy";
+}
+
+}  // namespace
+}  // namespace baton::redis_tests

@@ -1,0 +1,53 @@
+// A client whose address has other terms of the space than everybody else's is the first to meet a server that has
+// restarted. It may be refused, or be served by the space's terms; but it decides nothing for the others.
+#include "state_test.hpp"
+
+namespace baton::redis_tests {
+namespace {
+
+class RedisTerms : public RedisState {
+protected:
+    static inline const terms without_pause{.more = "&pause=off"};
+    static inline const terms shorter{.max_ttl = 200ms, .lag = 0ms};
+
+    /// What the server has after its start knows nothing of the holder.
+    enum class data : std::uint8_t { none, older };
+
+    static void play(data after, const terms& wrong) {
+        private_server server;
+        const folder place;
+        proxy way{server.at(), place.path("way")};  // those with the right terms come later
+        lone_holder lone{server.at()};
+        client other = client_to(way.at());
+        warm_up(other);
+        if (after == data::older) server.copy_aside("then");
+        lone.acquire();
+        lone.cut_off();
+        way.cut({.refuse = true});
+        server.kill();
+        if (after == data::older) server.put_back("then");
+        server.start();
+        std::error_code error;
+        {
+            client stranger = client_to(server.at(), wrong, std::min(wrong.max_ttl, 1'000ms));
+            const lease strangers = stranger.acquire(exclusive("x"), {.wait = 300ms}, error);
+            EXPECT_FALSE(strangers.valid() && lone.believes()) << "two believers: the stranger and the holder";
+        }
+        way.set({});
+        expect_passes_on(other, lone);
+        client newcomer = client_to(server.at());
+        EXPECT_TRUE(newcomer.acquire(exclusive("x"), patiently, error).valid()) << error.message();
+        // A stranger that comes later does not change the terms either.
+        client stranger = client_to(server.at(), wrong, std::min(wrong.max_ttl, 1'000ms));
+        static_cast<void>(stranger.acquire(exclusive("z"), {.wait = 300ms}, error));
+        EXPECT_TRUE(other.acquire(exclusive("x"), patiently, error).valid()) << error.message();
+    }
+};
+
+TEST_F(RedisTerms, PauseOffIsFirstAtAServerWithoutData) { play(data::none, without_pause); }
+TEST_F(RedisTerms, PauseOffIsFirstAtAServerWithOlderData) { play(data::older, without_pause); }
+TEST_F(RedisTerms, AShorterMaxTtlIsFirstAtAServerWithoutData) { play(data::none, shorter); }
+TEST_F(RedisTerms, AShorterMaxTtlIsFirstAtAServerWithOlderData) { play(data::older, shorter); }
+
+}  // namespace
+}  // namespace baton::redis_tests
