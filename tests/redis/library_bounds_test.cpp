@@ -299,6 +299,21 @@ TEST_F(LibraryBounds, ASessionWithAnIndexKeepsItWhenItsRequestsAreRestored) {
     EXPECT_EQ(std::get<listed>(pages.events.at(0).what).requests.size(), 100U);
 }
 
+// More than the server's Lua can pass to one command.
+TEST_F(LibraryBounds, AnOpenMayListAnyNumberOfRequests) {
+    const reply_head head = hello();
+    say(pause{head.at + 1h});
+    constexpr std::uint64_t count = 9'000;
+    open opening{holder, 10s, "holder", 1, count, {}};
+    for (std::uint64_t number = 1; number <= count; ++number) {
+        const claim wanted = exclusive_claim("name-" + std::to_string(number));
+        opening.live.push_back({number, {wanted}, 2 * number, 2 * number + 1, {}, {}});
+    }
+    const auto answer = say(opening, holder);
+    ASSERT_EQ(answer.events.size(), 1U);
+    EXPECT_EQ(std::get<alive>(answer.events[0].what).count, count);
+}
+
 // ---- numbers of more digits than any that the engine gives
 
 TEST_F(LibraryBounds, APresentedTicketOfTwentyDigitsIsRefused) {

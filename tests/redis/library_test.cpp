@@ -129,6 +129,7 @@ TEST_F(Library, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
     const std::string id = to_bytes(holder);
     const std::string second = id + "0000000000000002";
     refused_with(verb::enter, {"x" + id + "007", "nb"});
+    refused_with(verb::enter, {"x" + id + "00000000000000002", "nb"});  // numbers have 16 digits, or begin with another
     refused_with(verb::enter, {"y" + second, "nb"});
     refused_with(verb::enter, {"x" + id, "nb"});
     refused_with(verb::enter, {"x" + second, "1:x:", "nb"});

@@ -305,6 +305,18 @@ plan owed_in_two_batches() {
             }};
 }
 
+// Numbers of 16 digits, and one of 17, which is above all of them (rules 5, 9).
+plan the_highest_numbers(std::uint64_t requests) {
+    plan made{{15s, {}}, {at(1ms, opening(first, 1))}};
+    const auto add = [&](command what) { made.steps.push_back(at(2ms, std::move(what))); };
+    for (std::uint64_t number = bounds::number - requests; number < bounds::number; ++number)
+        add(enter{{first, number}, {exclusive("n" + std::to_string(number))}, {}});
+    for (const std::uint64_t after : {bounds::number - 2, bounds::number - 1, bounds::number, 10 * bounds::number})
+        add(list{first, after});
+    add(list{first, 10'000'000'000'000'000});
+    return made;
+}
+
 // A session's requests stand in one text, number and fence of each, and so do the holders of a name. The digits of a
 // number stand also across another number and its fence, and a holder across another one and its own ticket.
 plan texts_that_stand_across_others() {
@@ -382,6 +394,8 @@ std::vector<kept_plan> boundary_plans() {
     }
     for (int twice = 0; twice < 2; ++twice)
         all.push_back({"texts stand across others", texts_that_stand_across_others()});
+    for (const std::uint64_t requests : {2U, 2U, 6U})
+        all.push_back({"the highest numbers are listed", the_highest_numbers(requests)});
     all.push_back({"a session outlives its ttl in a pause", late_in_a_pause()});
     all.push_back({"debts of one request are read in two batches", owed_in_two_batches()});
     all.push_back({"a claim is sent back to the front of a queue", sent_back_to_the_front()});

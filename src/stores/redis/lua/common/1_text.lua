@@ -52,9 +52,10 @@ local function larger(a, b) return a > b and a or b end
 -- A decimal of up to 64 bits. The rules check whether it is in range.
 local function is_number(text) return text and #text <= 20 and (text == '0' or find(text, '^[1-9]%d*$') ~= nil) end
 local function is_session(text) return text and #text == 16 end
--- The letter x, a session, and a number of 16 digits or more.
+-- The letter x, a session, and a number of 16 digits. One of more digits is out of range, so it has no leading zero.
 local function is_request(text)
     return text and #text >= 33 and #text <= 37 and byte(text) == 120 and find(text, '^%d+$', 18)
+        and (#text == 33 or byte(text, 18) ~= 48)
 end
 local function is_signed(text) return text and is_number(match(text, '^%-?(.*)$')) end
 

@@ -392,9 +392,10 @@ end
 local function request_with_id(step, id)
     return request_of(step, session_of(step, session_of_id(id)), number_of_id(id))
 end
--- Reads many requests of a session, and the resources of those with one claim, in two calls.
+-- Reads many requests of a session, and the resources of those with one claim, in two calls. The server's Lua cannot
+-- pass more than 8,000 arguments to a call: so many requests are read one by one, when they are needed.
 local function read_requests(step, session, numbers)
-    if #numbers < 2 then return end
+    if #numbers < 2 or #numbers > 7000 then return end
     local ids, names = {}, {}
     for i = 1, #numbers do ids[i] = 'x' .. session.id .. numbers[i] end
     local texts = call('HMGET', step.key, unpack(ids))

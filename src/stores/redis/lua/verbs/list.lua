@@ -11,7 +11,8 @@ local function state_text(step, request)
     return request.number .. request.ticket .. fence .. (revoked and '!' .. revoked or '-')
 end
 local function list(step, session, lowest)
-    local numbers = numbers_after(step, session, #lowest < 16 and digits(lowest) or lowest, page + 1)
+    local above = #lowest < 16 and digits(lowest) or #lowest == 16 and lowest or never
+    local numbers = numbers_after(step, session, above, page + 1)
     local count = smaller(#numbers, page)
     local out = {'t' .. lowest .. ':' .. (#numbers > page and '+' or '-') .. count .. ':'}
     read_requests(step, session, numbers)
