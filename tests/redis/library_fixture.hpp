@@ -70,8 +70,10 @@ protected:
         EXPECT_TRUE(decoded) << answer.text;
         return decoded.value_or(function_reply{});
     }
-    reply_head hello(bool pauses = false, std::chrono::milliseconds max_ttl = std::chrono::milliseconds{15'000}) {
-        const resp::value answer = raw(hello_call(space_, {max_ttl, std::chrono::milliseconds{2'000}, pauses}));
+    reply_head hello(bool pauses = false, std::chrono::milliseconds max_ttl = std::chrono::milliseconds{15'000},
+                     std::chrono::milliseconds lag = std::chrono::milliseconds{2'000},
+                     const known_history& known = {}) {
+        const resp::value answer = raw(hello_call(space_, {max_ttl, lag, pauses}, known));
         const auto decoded = decode_reply(answer.text, {});
         EXPECT_TRUE(decoded) << answer.text;
         lineage_ = decoded ? decoded->head.lineage : 0;

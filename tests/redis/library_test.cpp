@@ -192,18 +192,18 @@ TEST_F(Library, HelloDoesNotTakeTheFirstTurnOfTheSecondForASecond) {
     };
     const std::chrono::milliseconds max_ttl{1'000};
     ASSERT_TRUE(eventually([&] { return uptime() >= 1; }));
-    const reply_head young = hello(true, max_ttl);
+    const reply_head young = hello(true, max_ttl, {});
     if (uptime() > 1) GTEST_SKIP() << "too busy here: the second turn came before the question";
     EXPECT_GT(young.paused_until, young.at);
     space_ = "another";
     ASSERT_TRUE(eventually([&] { return uptime() >= 2; }));
-    const reply_head old = hello(true, max_ttl);
+    const reply_head old = hello(true, max_ttl, {});
     EXPECT_LE(old.paused_until, old.at);
 }
 
 TEST_F(Library, HelloDrawsALineageWhenTheServerIsAnother) {
-    const reply_head before = hello();
-    line_->ask({"HSET", prefix_of(space_) + "i", "replid", "0000000000000000000000000000000000000000"});
+    const reply_head before = hello(true);
+    line_->ask({"HSET", prefix_of(space_) + "i", "run_id", std::string(40, '0')});
     const reply_head after = hello(true);
     EXPECT_GT(after.lineage, before.lineage);
     EXPECT_GT(after.paused_until, after.at);
@@ -212,7 +212,7 @@ TEST_F(Library, HelloDrawsALineageWhenTheServerIsAnother) {
 TEST_F(Library, HelloRefusesOtherTerms) {
     hello();
     const resp::value answer = raw(hello_call(space_, {std::chrono::milliseconds{5'000}, {}, false}));
-    EXPECT_EQ(answer.text, "BATONSPACE 15000 2000");
+    EXPECT_EQ(answer.text, "BATONSPACE 15000 2000 0");
 }
 
 TEST_F(Library, HelloRefusesAServerThatEvicts) {
