@@ -26,12 +26,6 @@ protected:
         start({.clock = &clock_});
     }
 
-    std::string key(const std::string& name) { return prefix_of(space_) + name; }
-    instant server_time() {
-        const resp::value time = line_->ask({"TIME"});
-        return instant{std::chrono::seconds{std::stoll(time.items[0].text)} +
-                       std::chrono::microseconds{std::stoll(time.items[1].text)}};
-    }
     /// Deadlines later than this.
     std::int64_t deadlines_after(instant time) {
         return line_->ask({"ZCOUNT", key("d"), "(" + std::to_string(time.time_since_epoch().count()), "(+inf"}).number;

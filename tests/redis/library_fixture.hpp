@@ -79,6 +79,12 @@ protected:
         lineage_ = decoded ? decoded->head.lineage : 0;
         return decoded ? decoded->head : reply_head{};
     }
+    std::string key(const std::string& name) { return prefix_of(space_) + name; }
+    protocol::instant server_time() {
+        const resp::value time = line_->ask({"TIME"});
+        return protocol::instant{std::chrono::seconds{std::stoll(time.items[0].text)} +
+                                 std::chrono::microseconds{std::stoll(time.items[1].text)}};
+    }
     void open_both() {
         hello();
         say(protocol::open{holder, std::chrono::seconds{10}, "holder", 1, 0, {}}, holder);

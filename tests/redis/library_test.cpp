@@ -15,8 +15,12 @@ using library_tests::waiter;
 
 TEST_F(Library, MakeFewCallsInside) {
     open_both();
+    // Once a second a call looks at the server's role and takes the long path: here `hello` has looked.
+    const auto calls_of = [this](const command& command, const session_id& sender) {
+        hello();
+        return Library::calls_of(command, sender);
+    };
     EXPECT_LE(calls_of(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder), 6U);
-    EXPECT_LE(calls_of(renew{holder}, holder), 6U);  // now and then it notes the time
     EXPECT_LE(calls_of(renew{holder}, holder), 5U);
     EXPECT_LE(calls_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 8U);
     EXPECT_LE(calls_of(renew{waiter}, waiter), 5U);
