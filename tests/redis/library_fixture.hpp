@@ -70,12 +70,20 @@ protected:
         EXPECT_TRUE(decoded) << answer.text;
         return decoded.value_or(function_reply{});
     }
-    reply_head hello(bool pauses = false, std::chrono::milliseconds max_ttl = std::chrono::milliseconds{15'000}) {
-        const resp::value answer = raw(hello_call(space_, {max_ttl, std::chrono::milliseconds{2'000}, pauses}));
+    reply_head hello(bool pauses = false, std::chrono::milliseconds max_ttl = std::chrono::milliseconds{15'000},
+                     std::chrono::milliseconds lag = std::chrono::milliseconds{2'000},
+                     const known_history& known = {}) {
+        const resp::value answer = raw(hello_call(space_, {max_ttl, lag, pauses}, known));
         const auto decoded = decode_reply(answer.text, {});
         EXPECT_TRUE(decoded) << answer.text;
         lineage_ = decoded ? decoded->head.lineage : 0;
         return decoded ? decoded->head : reply_head{};
+    }
+    std::string key(const std::string& name) { return prefix_of(space_) + name; }
+    protocol::instant server_time() {
+        const resp::value time = line_->ask({"TIME"});
+        return protocol::instant{std::chrono::seconds{std::stoll(time.items[0].text)} +
+                                 std::chrono::microseconds{std::stoll(time.items[1].text)}};
     }
     void open_both() {
         hello();

@@ -15,8 +15,12 @@ using library_tests::waiter;
 
 TEST_F(Library, MakeFewCallsInside) {
     open_both();
+    // Once a second a call looks at the server's role and takes the long path: here `hello` has looked.
+    const auto calls_of = [this](const command& command, const session_id& sender) {
+        hello();
+        return Library::calls_of(command, sender);
+    };
     EXPECT_LE(calls_of(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder), 6U);
-    EXPECT_LE(calls_of(renew{holder}, holder), 6U);  // now and then it notes the time
     EXPECT_LE(calls_of(renew{holder}, holder), 5U);
     EXPECT_LE(calls_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 8U);
     EXPECT_LE(calls_of(renew{waiter}, waiter), 5U);
@@ -192,19 +196,18 @@ TEST_F(Library, HelloDoesNotTakeTheFirstTurnOfTheSecondForASecond) {
     };
     const std::chrono::milliseconds max_ttl{1'000};
     ASSERT_TRUE(eventually([&] { return uptime() >= 1; }));
-    const reply_head young = hello(true, max_ttl);
+    const reply_head young = hello(true, max_ttl, {});
     if (uptime() > 1) GTEST_SKIP() << "too busy here: the second turn came before the question";
-    const auto whole = max_ttl + std::chrono::seconds{2};
-    EXPECT_EQ(young.paused_until - young.at, whole);
+    EXPECT_GT(young.paused_until, young.at);
     space_ = "another";
     ASSERT_TRUE(eventually([&] { return uptime() >= 2; }));
-    const reply_head old = hello(true, max_ttl);
-    EXPECT_LE(old.paused_until - old.at, whole - std::chrono::seconds{1}) << "the pause counts from the start";
+    const reply_head old = hello(true, max_ttl, {});
+    EXPECT_LE(old.paused_until, old.at);
 }
 
 TEST_F(Library, HelloDrawsALineageWhenTheServerIsAnother) {
     const reply_head before = hello(true);
-    line_->ask({"HSET", prefix_of(space_) + "i", "run_id", "0000000000000000000000000000000000000000"});
+    line_->ask({"HSET", prefix_of(space_) + "i", "run_id", std::string(40, '0')});
     const reply_head after = hello(true);
     EXPECT_GT(after.lineage, before.lineage);
     EXPECT_GT(after.paused_until, after.at);

@@ -314,6 +314,8 @@ plan the_highest_numbers(std::uint64_t requests) {
     for (const std::uint64_t after : {bounds::number - 2, bounds::number - 1, bounds::number, 10 * bounds::number})
         add(list{first, after});
     add(list{first, 10'000'000'000'000'000});
+    add(enter{{first, bounds::number}, {exclusive("n")}, {}});  // out of range
+    add(renew{first});
     return made;
 }
 

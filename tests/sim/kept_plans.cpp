@@ -46,8 +46,8 @@ plan revoked_in_a_pause() {
             }};
 }
 
-// A holder that was told of a mark left and kept it; another was told since. The first, presented again in a pause as
-// if it had not left, does not remove the mark when it leaves cleanly (rule 7).
+// A holder that was told of a mark left and kept it, and so did another that was told since. The first, presented again
+// in a pause as if it had not left, does not remove the mark when it leaves cleanly (rule 7).
 plan told_of_a_mark_and_presented_again() {
     const live_request held{1, {exclusive("a")}, ticket(6ms), ticket(6ms) + 1, {}, {}};
     return {{15s, {}},
@@ -59,6 +59,7 @@ plan told_of_a_mark_and_presented_again() {
                 at(6ms, entering(second, exclusive("a"))),
                 at(7ms, leave{{second, 1}, manner::keep}),
                 at(8ms, enter{{second, 2}, {exclusive("a")}, {}}),
+                at(8ms + 500us, leave{{second, 2}, manner::keep}),
                 at(9ms, pause{after(20ms)}),
                 at(10ms, open{second, 1s, "B-1", 2, 2, {held}}),
                 at(30ms, close{second, closing::left}),

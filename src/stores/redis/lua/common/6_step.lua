@@ -58,9 +58,9 @@ end
 local refusal_if_broken
 do
 -- The clock may have gone back a little since.
-local function is_recent(step, time)
+local function is_recent(step, time, longest)
     local age = step.at - tonumber(time)
-    return age >= -look_every and age <= look_every
+    return age >= -longest and age <= longest
 end
 function witness.look(seen, step, replid)
     seen.replid, seen.looked, seen.look_at = replid, step.now, digits(step.at + look_every)
@@ -72,13 +72,14 @@ function witness.is_unbroken(step, head, replid, promoted)
     local noted, last = sub(head, 49, 64), sub(head, 65, 80)
     if not seen then  -- the library has just been loaded
         local known = call('HMGET', step.prefix .. 'i', 'run_id', 'replid')
-        return known[1] == server.field('server', 'run_id') and known[2] == replid and is_recent(step, noted)
+        return known[1] == server.field('server', 'run_id') and known[2] == replid
+            and is_recent(step, noted, look_every)
     end
     if seen.text ~= head then  -- another version of the library may have written it
         return seen.replid == replid and noted >= seen.noted and last >= seen.last
     end
-    -- A backup and a first replica change the replication id, too.
-    return seen.replid == replid or not promoted and is_recent(step, seen.looked)
+    -- A backup and a first replica change the replication id, too. The first call after `look_every` looks.
+    return seen.replid == replid or not promoted and is_recent(step, seen.looked, 2 * look_every)
 end
 -- Refuses if the state may be lost: `hello` decides. Looks at the role once a second, and whenever the head differs.
 function refusal_if_broken(step, head)
