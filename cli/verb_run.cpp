@@ -140,7 +140,9 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
     verb->add_option("-w,--wait", in->wait, "Wait no longer than this: 75")->type_name("DUR");
     verb->add_option("-E,--conflict-exit-code", in->conflict_exit_code, "Instead of 75")->type_name("N");
     verb->add_option("-t,--ttl", in->ttl,
-                     "How long the engine waits for a sign of life (10s; at most what the space allows, 15s)")
+                     "How long the engine waits for a sign of life (10s; at most what the space allows, 15s; on Redis "
+                     "at least 4s, or "
+                     "a restart of the server may end the lock)")
         ->type_name("DUR");
     verb->add_option("-m,--max-hold", in->max_hold, "Stop the command after this: 124")->type_name("DUR");
     verb->add_option("-k,--kill-after", in->kill_after, "From TERM to KILL (a quarter of the ttl, at most half)")

@@ -37,7 +37,9 @@ inline namespace v1 {
 class store;
 
 struct client_options {
-    /// How long the store waits for a sign of life before it passes our claims on: 100 ms up to the store's longest.
+    /// How long the store waits for a sign of life before it passes our claims on: 100 ms up to the store's longest. A
+    /// lease outlives a restart or failover of a Redis server only if its ttl is at least twice the time that the
+    /// server is away and the space's `lag` together, so 4 s and more with the default lag of 2 s: see docs/redis.md.
     std::chrono::milliseconds ttl{10'000};
     /// What others see of this client. Empty: the program's name, process id and host.
     std::string label = {};

@@ -138,7 +138,10 @@ void session::reconcile(client_time now, record& record, bool settled, tag tag) 
 
 /// What is not settled yet ends at the old deadline: it does not wait for the usual renewal.
 void session::hurry_if_frozen() {
-    keep_alive_.hurry(std::ranges::any_of(records_, [](const auto& each) { return each.second.frozen.has_value(); }));
+    std::optional<client_time> first;
+    for (const auto& [handle, record] : records_)
+        if (record.phase == phase::held && record.frozen && (!first || *record.frozen < *first)) first = record.frozen;
+    keep_alive_.hurry(first);
 }
 
 }  // namespace baton::detail

@@ -73,15 +73,16 @@ public:
         silences_ = std::min(silences_ + 1, 3);
     }
 
-    /// Whether something is about to be lost that the next answer may save: then renewals come more often.
-    void hurry(bool hurried) { hurried_ = hurried; }
+    /// What ends then, unless an answer saves it before: renewals come more often, and the more often the less time is
+    /// left. None: nothing does.
+    void hurry(std::optional<client_time> before) { hurry_before_ = before; }
 
     /// A session of another id, or of another lineage, starts from nothing.
     void start_anew() {
         unanswered_.clear();
         renewed_.reset();
         last_sent_.reset();
-        hurried_ = false;
+        hurry_before_.reset();
     }
 
     /// Until then, and no longer, the session is alive for sure. None: never was.
@@ -108,10 +109,15 @@ public:
     }
 
     [[nodiscard]] client_time next_renewal(client_time now) const {
-        return last_sent_ ? *last_sent_ + (hurried_ ? ttl_ / 10 : renew_every_) : now;
+        if (!last_sent_) return now;
+        if (!hurry_before_ || *hurry_before_ <= *last_sent_) return *last_sent_ + renew_every_;
+        return *last_sent_ +
+               std::clamp((*hurry_before_ - *last_sent_) / 2, shortest_hurry, std::max(shortest_hurry, ttl_ / 10));
     }
 
 private:
+    static constexpr client_duration shortest_hurry{20'000};
+
     client_duration ttl_;
     client_duration renew_every_;
     client_duration margin_ = std::max<client_duration>(ttl_ * 3 / 100, std::chrono::milliseconds{20});
@@ -119,7 +125,7 @@ private:
     std::optional<client_time> renewed_;  // when the newest positively answered one was sent
     std::optional<client_time> last_sent_;
     int silences_ = 0;  // connections in a row that never answered
-    bool hurried_ = false;
+    std::optional<client_time> hurry_before_;
 };
 
 }  // namespace baton::detail

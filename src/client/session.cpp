@@ -25,6 +25,7 @@ session::session(session_options options, std::function<protocol::session_id()> 
 void session::line_up(client_time now, lineage lineage) {
     pass_time(now);
     reset_at_.reset();
+    redial_at_.reset();
     if (lineage < lineage_) return refuse_line(lineage);
     up_ = true;
     opened_ = false;
@@ -53,6 +54,8 @@ void session::line_down(client_time now, store_error why) {
     act(observed{.what = observed::what::reconnecting, .error = line_error_});
     forget_questions();
     keep_alive_.forget_unanswered();
+    redial_until_ = last_to_save();
+    if (!redial_at_) redial_at_ = now + redial_every();
     if (!refused) refused_since_.reset();
     if (refused && !refused_since_) refused_since_ = now;
     pass_refusal_on(now);
@@ -198,7 +201,9 @@ void session::pass_time(client_time now) {
     if (refusal_due() && *refusal_due() <= now) pass_refusal_on(now);
     const bool silent = up_ && keep_alive_.silent_from() && *keep_alive_.silent_from() <= now;
     if (silent) keep_alive_.give_up_line();
-    if (silent || (reset_at_ && *reset_at_ <= now)) {
+    const bool redial = redial_due() && *redial_due() <= now;
+    if (redial) redial_at_ = now + redial_every();
+    if (silent || redial || (reset_at_ && *reset_at_ <= now)) {
         reset_at_.reset();
         act(reset_line{});
     }
@@ -232,10 +237,35 @@ std::optional<client_time> session::next_wake() const {
     if (up_) consider(open_at_);
     consider(reset_at_);
     consider(refusal_due());
+    consider(redial_due());
     for (const auto& [which, operation] : operations_) consider(operation.give_up);
     if (const auto deadline = keep_alive_.deadline(); deadline && last_input_ && *deadline > *last_input_)
         consider(deadline);
     return next == never ? std::nullopt : std::optional{next};
+}
+
+/// Until when something of this session may be alive in the store: leases, places in queues, releases under way.
+std::optional<client_time> session::last_to_save() const {
+    std::optional<client_time> last;
+    for (const auto& [handle, record] : records_) {
+        if (record.phase == phase::unsent) continue;
+        const std::optional<client_time> until = std::max(keep_alive_.deadline(), record.frozen);
+        last = std::max(last, until);  // none is less than any
+    }
+    return last;
+}
+
+/// Clients that a server has lost together do not come back together: their ids are random.
+client_duration session::redial_every() const {
+    const client_duration least = std::max(shortest_redial, client_duration{options_.ttl} / 10);
+    return least + least * static_cast<int>((id_.high ^ id_.low) % 1024U) / 4096;
+}
+
+/// When the next attempt to connect is made at the latest: while a lease or a place in a queue can still be saved, it
+/// does not wait for a delay that has grown. None: there is a line, or nothing to save.
+std::optional<client_time> session::redial_due() const {
+    if (!redial_at_ || !redial_until_ || *redial_at_ >= *redial_until_) return {};
+    return redial_at_;
 }
 
 /// When those who wait hear that the server refuses this client. None: it does not, or they have heard.

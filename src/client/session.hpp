@@ -192,6 +192,8 @@ private:
     /// How soon a `close` is repeated that the store could not take. `client_options::close_wait` is 1 s by default.
     static constexpr client_duration close_again{50'000};
     static constexpr client_duration reset_again{50'000};
+    /// As long as the longest delay of a store whose connections break soon, so that there are no more of them.
+    static constexpr client_duration shortest_redial{75'000};
     /// For how long a server must refuse this client until those who wait hear of it.
     static constexpr client_duration refusal_grace{1'000'000};
     /// The store has at least so long to answer a request, however short its wait is: so that others who hold the name
@@ -273,6 +275,9 @@ private:
     void refuse_line(lineage lineage);
     void pass_refusal_on(client_time now);
     [[nodiscard]] std::optional<client_time> refusal_due() const;
+    [[nodiscard]] std::optional<client_time> last_to_save() const;
+    [[nodiscard]] client_duration redial_every() const;
+    [[nodiscard]] std::optional<client_time> redial_due() const;
     void follow_lineage(client_time now, lineage lineage);
     void process(client_time now, const sent& question, tag tag, const protocol::event& event);
     void unknown_session(client_time now, protocol::instant then);
@@ -364,6 +369,8 @@ private:
     std::optional<bool> closed_;          // once it is over: whether the store has confirmed that
     std::optional<client_time> open_at_;  // `open` is to be sent again on this line
     std::optional<client_time> reset_at_;
+    std::optional<client_time> redial_at_;     // while there is no line: see redial_due
+    std::optional<client_time> redial_until_;  // then there is nothing left to save
     /// The number up to which the live requests are listed on this line; none: all are.
     std::optional<std::uint64_t> presented_;
     std::vector<std::uint64_t> unlisted_;  // the numbers that are still to be listed, highest first

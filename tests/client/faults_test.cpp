@@ -81,6 +81,34 @@ TEST_F(Faults, WhatIsNotSettledIsAskedForAgainSoon) {
     EXPECT_TRUE(sent<protocol::renew>());
 }
 
+// A store's own delay between two attempts grows. What can still be saved does not wait for it.
+TEST_F(Faults, ConnectsEveryTenthOfTheTtlWhileALeaseCanBeSaved) {
+    connect();
+    hold();
+    const client_time opened = now;
+    session.line_down(now);
+    int attempts = 0;
+    while (const auto next = session.next_wake()) {
+        if (*next > now) advance(*next - now);
+        if (now >= opened + 10 * ttl) break;
+        session.wake(now);
+        while (take<reset_line>()) ++attempts;
+    }
+    EXPECT_EQ(attempts, 9) << "the last one before the lease is over";
+}
+
+TEST_F(Faults, DoesNotHurryToConnectWithNothingToSave) {
+    connect();
+    session.line_down(now);
+    advance(ttl / 2);
+    session.wake(now);
+    EXPECT_FALSE(take<reset_line>());
+    session.acquire(now, order());  // it has no place to lose
+    advance(ttl);
+    session.wake(now);
+    EXPECT_FALSE(take<reset_line>());
+}
+
 TEST_F(Faults, AClosedClientOpensNothingWhenTheLineIsBack) {
     connect();
     session.close(now, patience);

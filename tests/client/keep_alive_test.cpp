@@ -36,6 +36,23 @@ TEST(KeepAlive, RenewsEveryThirdOfTheTtl) {
     EXPECT_EQ(keeping.next_renewal(client_time{100s}), client_time{103s});
 }
 
+// The store says when it is settled only if it is asked: the last question comes shortly before it is too late.
+TEST(KeepAlive, RenewsMoreOftenTheLessTimeIsLeftToSaveSomething) {
+    keep_alive keeping{10'000ms};
+    const client_time end{104s};
+    keeping.hurry(end);
+    std::uint64_t tag = 0;
+    std::vector<client_duration> left;
+    for (client_time now{100s}; now < end; now = keeping.next_renewal(now)) {
+        keeping.sent(++tag, now);
+        left.push_back(end - now);
+    }
+    EXPECT_EQ(left, (std::vector<client_duration>{4s, 3s, 2s, 1s, 500ms, 250ms, 125ms, 62'500us, 31'250us, 11'250us}));
+    EXPECT_EQ(keeping.next_renewal(end), end - 11'250us + 20ms) << "not more often than every 20 ms";
+    keeping.sent(++tag, end);
+    EXPECT_EQ(keeping.next_renewal(end), end + 3'333ms) << "it is too late";
+}
+
 TEST(KeepAlive, AnOlderAnswerDoesNotShortenBelief) {
     keep_alive keeping{10'000ms};
     keeping.sent(1, client_time{100s});

@@ -1,5 +1,6 @@
 // How often a client connects again, whatever goes wrong, and who hears why: an observer and those who are blocked
 // within 2 s, a try within its bound. The servers count the connections.
+#include <deque>
 #include <future>
 
 #include "reconnect_fault_test.hpp"
@@ -105,6 +106,36 @@ TEST_F(RedisReconnectFault, TheLastReasonIsTheOneThatIsTold) {
     server.kill();
     EXPECT_TRUE(cut.ears->hears("No such file")) << cut.ears->all();
     expect_a_try_fails(cut.client, "No such file");
+}
+
+// docs/redis.md: a ttl of twice `lag` and the time that the server is away. The clients renew at different times, so
+// that for one of them the server goes just before a renewal.
+TEST_F(RedisReconnectFault, ALeaseOutlivesARestart) {
+    constexpr auto ttl = 4s;
+    constexpr auto away = 1s;
+    private_server server;
+    const std::string url = server.url() + "?max_ttl=4s&lag=500ms";
+    { const client made{url + "&pause=off", {.ttl = ttl, .label = {}}}; }
+    const auto wait_until = [](steady_clock::time_point then) {
+        return eventually([&] { return steady_clock::now() >= then; });
+    };
+    std::deque<client> clients;
+    std::deque<lease> leases;
+    for (int i = 0; i < 8; ++i) {
+        ASSERT_TRUE(wait_until(steady_clock::now() + ttl / 3 / 8));
+        clients.emplace_back(url, client_options{.ttl = ttl, .label = {}});
+        leases.push_back(clients.back().acquire(exclusive(std::to_string(i)), {.wait = long_enough}));
+    }
+    const auto killed = steady_clock::now();
+    server.kill();
+    ASSERT_TRUE(wait_until(killed + away));
+    server.start();  // without its data
+    ASSERT_TRUE(wait_until(killed + ttl));
+    for (std::size_t i = 0; i < leases.size(); ++i) {
+        EXPECT_EQ(leases[i].lost_reason(), loss::none) << i;
+        EXPECT_TRUE(leases[i].valid()) << i;
+        clients[i].close(0s);
+    }
 }
 
 }  // namespace
