@@ -141,7 +141,7 @@ TEST(LocalDeath, ASessionIsOfTheProcessesOfItsLastConnection) {
     ASSERT_EQ(before.ask(open_words(session)), "alive");
     raw_client after{place.path()};
     ASSERT_EQ(after.ask(hello_words(1), {second.get()}), "greeted");
-    ASSERT_EQ(after.ask({"BATON.OPEN", session, "10000", "raw", "2", "0", "whole", "0"}), "alive");
+    ASSERT_EQ(after.ask({"BATON.OPEN", session, "10000", "raw", "2", "0", "0"}), "alive");
     one.end(SIGKILL);
     raw_client other{place.path()};
     ASSERT_EQ(other.ask({"PING"}), "PONG");

@@ -57,7 +57,7 @@ inline std::vector<std::string> hello_words(std::optional<int> processes = {}) {
     return words;
 }
 inline std::vector<std::string> open_words(const std::string& session, int ttl_ms = 10'000) {
-    return {"BATON.OPEN", session, std::to_string(ttl_ms), "raw", "1", "0", "whole", "0"};
+    return {"BATON.OPEN", session, std::to_string(ttl_ms), "raw", "1", "0", "0"};
 }
 inline std::vector<std::string> enter_words(const std::string& session, int number, const std::string& name) {
     return {"BATON.ENTER", session, std::to_string(number), "wait", "-", "-", "1", "exclusive", name};

@@ -10,6 +10,7 @@
 #include "../history/hammers.hpp"
 #include "baton/baton.hpp"
 #include "private_server.hpp"
+#include "unpaused_space.hpp"
 
 namespace baton::redis_tests {
 
@@ -54,10 +55,7 @@ protected:
     }
 
     /// A server that has just begun may have lost something, and a space on it would begin with a pause: made without.
-    static void make_space(const private_server& server) {
-        client first{space_at(server.at()) + "&pause=off", {.ttl = 1s, .label = {}}};
-        static_cast<void>(first.acquire(exclusive("a")));
-    }
+    static void make_space(const private_server& server) { make_unpaused_space(server, space_at(server.at())); }
 
     static client client_at(const endpoint& where, std::chrono::milliseconds ttl = 1s, const std::string& label = {}) {
         return client{space_at(where), {.ttl = ttl, .label = label}};

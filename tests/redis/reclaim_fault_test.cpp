@@ -32,7 +32,7 @@ protected:
 TEST_F(RedisReclaimFault, LargerThanOneOpenIsPresentedInParts) {
     constexpr int requests = 30;  // one `open` lists 12 of 1,000 names
     private_server server;
-    { const client made{server.url() + "?pause=off"}; }
+    make_unpaused_space(server, server.url() + "?max_ttl=15s");
     const auto ears = std::make_shared<reconnections>();
     client holder{server.url(), {.ttl = 15s, .label = {}, .observer = ears}};
     std::deque<lease> leases;

@@ -115,7 +115,7 @@ TEST_F(RedisReconnectFault, ALeaseOutlivesARestart) {
     constexpr auto away = 1s;
     private_server server;
     const std::string url = server.url() + "?max_ttl=4s&lag=500ms";
-    { const client made{url + "&pause=off", {.ttl = ttl, .label = {}}}; }
+    make_unpaused_space(server, url);
     const auto wait_until = [](steady_clock::time_point then) {
         return eventually([&] { return steady_clock::now() >= then; });
     };
