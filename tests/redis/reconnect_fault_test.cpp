@@ -4,7 +4,6 @@
 #include <future>
 
 #include "reconnect_fault_test.hpp"
-#include "server_clock.hpp"
 
 namespace baton::redis_tests {
 namespace {
@@ -37,28 +36,6 @@ protected:
         EXPECT_LT(steady_clock::now() - begun, 3s);
     }
 };
-
-// The server forgets everything, and its clock is an hour behind: its lineage is smaller than the one that the client
-// has met. A caller that would wait for ever hears of it as well.
-TEST_F(RedisReconnectFault, AServerWithAnOlderStateIsToldOf) {
-    const folder place;
-    server_clock clock{place.path("clock")};
-    private_server server{{.clock = &clock}};
-    make_space(server);
-    actor known{server.at()};
-    server.kill();
-    clock.jump(-1h);
-    server.start();
-    auto blocked = std::async(std::launch::async, [&] {
-        return what_is_thrown([&] { static_cast<void>(known.client.acquire(exclusive("x"))); });
-    });
-    EXPECT_TRUE(known.ears->hears("is older than lineage")) << known.ears->all();
-    EXPECT_EQ(blocked.wait_for(2s), std::future_status::ready);
-    EXPECT_LE(administrator{server.at()}.connections_in_two_seconds(), few);
-    expect_a_try_fails(known.client, "is older than lineage");
-    known.client.close(0s);
-    EXPECT_EQ(blocked.get().code, errc::store_unavailable);
-}
 
 // The handshake succeeds, the client subscribes and opens its session; then the server ends the connection, every time.
 TEST_F(RedisReconnectFault, AServerThatGreetsAndHangsUpIsNotStormed) {
