@@ -97,15 +97,15 @@ AnEmptyRecordMeansPaused() {
     run "$BATON" run -n -l ledger -- true
     expect_equal code 75 "$code"
     expect_match message 'ledger: the engine has restarted' "$err"
-    expect_match message 'grants nothing for 1' "$err"
+    expect_match message 'grants nothing for another 1' "$err"
     run "$BATON" run --json -n -l ledger -- true
     expect_match 'in JSON' '"reason":"paused","paused_ms":1' "$err"
     run "$BATON" why ledger
     expect_equal 'code of why: it is not known to be free' 0 "$code"
-    expect_match why 'grants nothing for 1' "$out"
+    expect_match why 'grants nothing for another 1' "$out"
     run "$BATON" ls ledger
     expect_equal 'code of ls' 0 "$code"
-    expect_match ls 'grants nothing for 1' "$out"
+    expect_match ls 'grants nothing for another 1' "$out"
     expect_match ls 'ledger: not granted yet' "$out"
 }
 
