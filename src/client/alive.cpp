@@ -6,6 +6,7 @@
 // belief only when the last page is in: until then there may be a revocation that it has not heard of, and a revoked
 // request is not prolonged by any renewal (rule 13).
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "client/session.hpp"
@@ -17,8 +18,7 @@ void session::on_alive(client_time now, const protocol::alive& event, const sent
     if (question.kind != kind::open && opening()) return;  // the engine has not heard yet what we have
     const auto renewed = keep_alive_.answered(tag);
     if (question.kind == kind::open && presented_) {
-        // Cheap first: a server that has forgotten everything has fewer until the last part, and the list is long.
-        const bool agreed = event.count == records_.size() && agrees(event);
+        const bool agreed = is_time_to_compare(now, event) && agrees(event);
         if (present_more(now)) return agreed ? confirm(now, renewed) : void();
         ask_unsent(now);
     }
@@ -27,7 +27,7 @@ void session::on_alive(client_time now, const protocol::alive& event, const sent
     if (!agrees(event)) {
         // A page that was asked for later than this finishes first. One that was not would have been answered by now.
         if (closing_ || (listing_ && listing_->tag > tag)) return;
-        listing_ = listing{.renewed = renewed, .settled = event.settled};
+        begin_listing(renewed, event.settled);
         return ask_page(now, 0);
     }
     listing_.reset();
@@ -37,6 +37,15 @@ void session::on_alive(client_time now, const protocol::alive& event, const sent
         reconcile(now, record, event.settled, tag);
     }
     hurry_if_frozen();
+}
+
+/// Whether the answer to a part, other than the last, is worth a walk through all requests. A server that has forgotten
+/// everything has fewer until the last part. One that has forgotten nothing has all of them at every part: then ten
+/// walks in a ttl are enough to go on believing, where one for each part would take time quadratic in the requests.
+bool session::is_time_to_compare(client_time now, const protocol::alive& event) {
+    if (event.count != records_.size() || now < compare_at_) return false;
+    compare_at_ = now + client_duration{options_.ttl} / 10;
+    return true;
 }
 
 /// Whether the engine has what it said last, and nothing else.
@@ -49,6 +58,24 @@ bool session::agrees(const protocol::alive& event) const {
         digest += protocol::request_digest(record.number, record.said->fence, record.said->revoked);
     }
     return count == event.count && digest == event.digest;
+}
+
+void session::begin_listing(std::optional<client_time> renewed, bool settled) {
+    listing_ = listing{.renewed = renewed, .settled = settled, .highest = number_};
+    listing_->untold.reserve(by_number_.size());
+    for (const auto& [number, handle] : by_number_) listing_->untold.push_back(number);
+    std::ranges::sort(listing_->untold, std::greater<>{});
+}
+
+/// The numbers of our requests that the page up to this one is the first to cover, lowest first. No page walks through
+/// all requests, because that would take time quadratic in them.
+std::vector<std::uint64_t> session::take_untold(std::uint64_t upto) {
+    std::vector<std::uint64_t> numbers;
+    std::vector<std::uint64_t>& untold = listing_->untold;
+    for (; !untold.empty() && untold.back() <= upto; untold.pop_back()) numbers.push_back(untold.back());
+    // Those that were asked since the listing began.
+    while (listing_->highest < std::min(upto, number_)) numbers.push_back(++listing_->highest);
+    return numbers;
 }
 
 void session::ask_page(client_time now, std::uint64_t after) {
@@ -75,8 +102,9 @@ void session::on(client_time now, const protocol::listed& event, tag tag) {
 void session::take_page(client_time now, const protocol::listed& event, tag tag) {
     const bool last = !event.more || event.requests.empty();
     const std::uint64_t upto = last ? std::numeric_limits<std::uint64_t>::max() : event.requests.back().number;
-    for (auto& [handle, record] : records_)
-        if (record.number > event.after && record.number <= upto) record.said.reset();
+    const std::vector<std::uint64_t> covered = take_untold(upto);
+    for (const std::uint64_t number : covered)
+        if (record* const record = find(number)) record->said.reset();
     for (const protocol::request_state& state : event.requests) {
         record* record = find(state.number);
         if (record == nullptr) {  // left long ago; the leave was lost
@@ -86,11 +114,12 @@ void session::take_page(client_time now, const protocol::listed& event, tag tag)
         record->said = word{state.fence, state.revoked};
         if (state.revoked) hear_of_revocation(now, *record, *state.revoked, {});  // a page does not repeat the note
     }
-    for (auto next = records_.begin(); next != records_.end();) {
-        record& record = (next++)->second;
-        const bool unconfirmed = record.phase == phase::confirming && record.said &&
-                                 record.said->fence == record.grant.fence;  // the last page confirms it
-        if (record.number > event.after && record.number <= upto && !unconfirmed) reconcile(now, record, false, tag);
+    for (const std::uint64_t number : covered) {
+        record* const record = find(number);
+        if (record == nullptr) continue;
+        const bool unconfirmed = record->phase == phase::confirming && record->said &&
+                                 record->said->fence == record->grant.fence;  // the last page confirms it
+        if (!unconfirmed) reconcile(now, *record, false, tag);
     }
 }
 

@@ -34,6 +34,7 @@ void session::open(client_time now) {
         if (is_presented(record)) unlisted_.push_back(record.number);
     std::ranges::sort(unlisted_, std::greater<>{});
     presented_ = 0;
+    compare_at_ = now;
     present_more(now);
 }
 

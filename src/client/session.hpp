@@ -261,6 +261,9 @@ private:
         std::uint64_t after = 0;
         std::optional<client_time> renewed;  // when the renewal was sent that found the difference
         bool settled = true;                 // as that renewal was answered
+        std::uint64_t highest = 0;           // number that the pages have to cover
+        /// The numbers of our requests that no page has covered yet, highest first.
+        std::vector<std::uint64_t> untold = {};
     };
 
     /// At `client` the engine's clock showed `engine` or less: what it will show later can be told from that.
@@ -349,7 +352,10 @@ private:
 
     // alive.cpp
     void on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag);
+    [[nodiscard]] bool is_time_to_compare(client_time now, const protocol::alive& event);
     [[nodiscard]] bool agrees(const protocol::alive& event) const;
+    void begin_listing(std::optional<client_time> renewed, bool settled);
+    [[nodiscard]] std::vector<std::uint64_t> take_untold(std::uint64_t upto);
     void ask_page(client_time now, std::uint64_t after);
     void on(client_time now, const protocol::listed& event, tag tag);
     void take_page(client_time now, const protocol::listed& event, tag tag);
@@ -374,6 +380,7 @@ private:
     /// The number up to which the live requests are listed on this line; none: all are.
     std::optional<std::uint64_t> presented_;
     std::vector<std::uint64_t> unlisted_;  // the numbers that are still to be listed, highest first
+    client_time compare_at_;               // not before then is the answer to a part compared
     bool unsure_told_ = false;
     bool was_alive_ = false;  // the store has answered an `open`
     bool is_alive_ = false;   // on this line

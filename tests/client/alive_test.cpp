@@ -88,6 +88,25 @@ TEST_F(Alive, EachPageIsComparedWithTheRequestsOfItsRange) {
     EXPECT_TRUE(session.valid(two, now));
 }
 
+TEST_F(Alive, TheLastPageCoversWhatWasAskedSinceTheListBegan) {
+    connect();
+    const handle one = hold(order("a"));
+    const handle two = hold(order("b"));
+    renew_with({{1, 100, 200}, {2, 100, 200}, {9, 100, 0}});
+    const handle late = hold(order("c"));
+    const handle lost_later = hold(order("d"));
+    engine_has = {{1, 100, 200}, {2, 100, 200}, {3, 100, 200}};
+    ASSERT_TRUE(answer_page(1));
+    EXPECT_FALSE(take<lost>()) << "the next page may show them";
+    ASSERT_TRUE(answer_page(2));
+    for (const handle handle : {one, two, late}) EXPECT_TRUE(session.valid(handle, now));
+    const auto gone = take<lost>();
+    ASSERT_TRUE(gone);
+    EXPECT_EQ(gone->handle, lost_later);
+    EXPECT_EQ(gone->reason, loss::state_lost);
+    EXPECT_FALSE(take<lost>());
+}
+
 // Another renewal is answered before the last page is in, and differs as well: the engine may have said something since
 // that the first pages could not show.
 TEST_F(Alive, AListCountsForTheRenewalThatFoundTheDifference) {

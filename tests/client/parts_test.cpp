@@ -9,13 +9,14 @@ protected:
     /// Two requests fill a part.
     Parts() : Script{{.ttl = ttl, .label = "tester", .open_size = 20}} {}
 
-    /// Held under the numbers 1 to 5; the line breaks, and is up again.
-    void hold_five_and_reconnect() {
+    /// Held under the numbers from 1 on; the line breaks, and is up again.
+    void hold_and_reconnect(int requests) {
         connect();
-        for (int i = 0; i < 5; ++i) handles.push_back(hold(order(std::to_string(i))));
+        for (int i = 0; i < requests; ++i) handles.push_back(hold(order(std::to_string(i))));
         session.line_down(now);
         session.line_up(now, lineage_now);
     }
+    void hold_five_and_reconnect() { hold_and_reconnect(5); }
     static std::vector<std::uint64_t> numbers_in(const protocol::open& open) {
         std::vector<std::uint64_t> numbers;
         for (const protocol::live_request& live : open.live) numbers.push_back(live.number);
@@ -29,6 +30,12 @@ protected:
         return alive(std::move(known));
     }
     using numbers = std::vector<std::uint64_t>;
+    /// How often the leases were prolonged since the last look.
+    int prolonged() {
+        int count = 0;
+        while (take<believe>()) ++count;
+        return count;
+    }
 
     std::vector<handle> handles;
 };
@@ -157,6 +164,31 @@ TEST_F(Parts, TheAnswersProveThatTheLineLives) {
         EXPECT_FALSE(take<reset_line>()) << "together the parts take longer than a silence may";
     }
     for (const handle handle : handles) EXPECT_TRUE(session.valid(handle, now));
+}
+
+TEST_F(Parts, ProlongTheLeasesThatTheEngineHasBeforeTheLastIsAnswered) {
+    hold_and_reconnect(12);
+    for (int part = 0; part < 6; ++part) {
+        const auto open = sent<protocol::open>();
+        ASSERT_TRUE(open);
+        advance(ttl / 5);
+        reply(open->first, alive_up_to(12));
+        for (const handle handle : handles) ASSERT_TRUE(session.valid(handle, now)) << part;
+    }
+    EXPECT_FALSE(take<lost>()) << "together the parts take longer than a ttl";
+}
+
+/// Each comparison walks through all requests: one for each part would be quadratic.
+TEST_F(Parts, AreComparedWithTheEngineTenTimesATtlAtMost) {
+    hold_and_reconnect(40);
+    prolonged();
+    for (int part = 0; part < 20; ++part) {
+        const auto open = sent<protocol::open>();
+        ASSERT_TRUE(open);
+        advance(ttl / 50);
+        reply(open->first, alive_up_to(40));
+    }
+    EXPECT_EQ(prolonged(), 5) << "the first, three within 0.4 ttl, and the last";
 }
 
 }  // namespace baton::detail
