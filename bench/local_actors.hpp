@@ -120,7 +120,7 @@ private:
         std::string bytes;
         resp::encode(bytes, command);
         if (send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) throw std::runtime_error{"cannot speak"};
-        auto answer = resp::decode_reply(hear());
+        auto answer = resp::decode_answer(hear());
         if (!answer || answer->events.empty()) throw std::runtime_error{"no answer"};
         return *answer;
     }

@@ -262,7 +262,7 @@ void show_contended(scene& scene) {
 
 double renew_cost(scene& scene) {
     for (std::size_t i = 0; i < plays; ++i) scene.space().add(renew{id_of(1 + i % (sessions - 1))});
-    return scene.space().run_timed('A');
+    return scene.space().run_timed('a');
 }
 
 double tick_cost(scene& scene) {

@@ -1,9 +1,12 @@
 // Whoever renews keeps what it holds; whoever is silent for its ttl has nothing any more, and stops believing first.
 #include "bench.hpp"
 #include "case.hpp"
+#include "raw_line.hpp"
 
 namespace baton::contract {
 namespace {
+
+using namespace protocol;
 
 void a_living_holder_keeps_it(bench& bench) {
     actor a = bench.join_mortal();
@@ -118,6 +121,51 @@ void a_client_goes_on_after_its_session_expired(bench& bench) {
     EXPECT_TRUE(again.granted_within());
 }
 
+// Its session is lost when what it held has passed on. It comes back before it says anything else.
+void a_waiter_whose_session_was_lost_keeps_its_place(bench& bench) {
+    actor holder = bench.join();
+    actor waiter = bench.join_mortal();
+    actor behind = bench.join();
+    lease held = holder.acquire(exclusive("ledger"));
+    const lease lost = waiter.acquire(exclusive("cache"));
+    attempt first = waiter.queue(exclusive("ledger"));
+    const attempt second = behind.queue(exclusive("ledger"));
+    const attempt heir = behind.queue(exclusive("cache"));
+    waiter.line->silence();
+    ASSERT_TRUE(heir.granted_within());
+    waiter.line->heal();
+    EXPECT_TRUE(waiter.acquire(exclusive("another")).valid());
+    EXPECT_FALSE(first.over());
+    held.release();
+    ASSERT_TRUE(first.granted_within());
+    EXPECT_FALSE(second.over());
+    first.release();
+    EXPECT_TRUE(second.granted_within());
+}
+
+// The same in words: what waited comes back under its ticket in a session that the store has never seen; what held is
+// refused.
+void a_session_that_lists_only_waiters_is_opened(bench& bench) {
+    raw_line line{bench.handle()};
+    const session_id holder = line.open();
+    ASSERT_TRUE(line.ask_for<granted>(enter{line.next(holder), only("ledger"), {}}));
+    const session_id dead = draw_session();
+    ASSERT_TRUE(line.ask_for<alive>(open{dead, 10s, "dead", 1, 0, {}}));
+    const auto place = line.ask_for<queued>(enter{{dead, 1}, only("ledger"), {}});
+    ASSERT_TRUE(place);
+    ASSERT_TRUE(line.ask_for<queued>(enter{line.next(holder), only("ledger"), {}}));
+    ASSERT_TRUE(line.ask_for<closed>(protocol::close{dead, protocol::closing::gone}));
+
+    const session_id heir = draw_session();
+    const live_request waits{1, only("ledger"), place->ticket, 0, {}, {}};
+    const auto back = line.ask_for<alive>(open{heir, 10s, "heir", 1, 1, {waits}});
+    ASSERT_TRUE(back);
+    EXPECT_TRUE(tells_of(*back, {{1, place->ticket, 0}}));
+    EXPECT_EQ(line.ask_for<queued>(enter{{heir, 1}, only("ledger"), {}}), (queued{{heir, 1}, place->ticket}));
+    ASSERT_TRUE(line.ask_for<ended>(leave{{holder, 1}}));
+    EXPECT_TRUE(line.ask_for<granted>(enter{{heir, 1}, only("ledger"), {}})) << "before the one that came after it";
+}
+
 }  // namespace
 
 cases liveness_cases() {
@@ -130,6 +178,14 @@ cases liveness_cases() {
         {topic, "AClientThatEndsLeavesAtOnce", {}, a_client_that_ends_leaves_at_once},
         {topic, "AStaleHolderCanFreeNothing", {}, a_stale_holder_can_free_nothing},
         {topic, "AClientGoesOnAfterItsSessionExpired", {}, a_client_goes_on_after_its_session_expired},
+        {topic,
+         "AWaiterWhoseSessionWasLostKeepsItsPlace",
+         {&capabilities::strict_order, &capabilities::kept_places},
+         a_waiter_whose_session_was_lost_keeps_its_place},
+        {topic,
+         "ASessionThatListsOnlyWaitersIsOpened",
+         {&capabilities::strict_order, &capabilities::kept_places},
+         a_session_that_lists_only_waiters_is_opened},
     };
 }
 

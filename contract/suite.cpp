@@ -21,6 +21,7 @@ const char* word_for(need need) {
         {&capabilities::permits, "permits"},
         {&capabilities::several_names, "several names in a request"},
         {&capabilities::strict_order, "strict order"},
+        {&capabilities::kept_places, "waiters that come back"},
         {&capabilities::growing_fences, "growing fences"},
         {&capabilities::slots, "slots"},
         {&capabilities::abandoned_marks, "abandoned marks"},

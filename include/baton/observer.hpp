@@ -41,7 +41,8 @@ public:
     virtual void reconnecting(std::error_code, const std::string& /*what the server or the system said, if anything*/) {
     }
     virtual void reconnected() {}
-    virtual void session_replaced() {}  ///< the store forgot this client, after a ttl of silence: waiters queue anew
+    /// The store forgot this client, after a ttl of silence. Leases are lost, waiters keep their places.
+    virtual void session_replaced() {}
     virtual void store_error(std::error_code, const std::string& /*what the server said, if anything*/) {}
 };
 

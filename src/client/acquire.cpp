@@ -182,6 +182,19 @@ void session::start_over(record& record) {
     set_alarm(record);
 }
 
+/// Its session is over, and its place is not: the next `open` presents it as waiting, under the ticket and the number
+/// that it has.
+void session::wait_again(record& record) {
+    const protocol::serial ticket = record.grant.ticket;
+    record.grant = {};
+    record.grant.ticket = ticket;
+    record.hold_end.reset();
+    record.hold_cap.reset();
+    record.said = word{};
+    record.phase = phase::queued;
+    set_alarm(record);
+}
+
 /// The store will not have this session, for good: nothing that waits will ever be granted.
 void session::give_up(const store_error& why) {
     broken_ = why;
@@ -237,7 +250,8 @@ void session::withdraw(client_time now, record& record, protocol::manner manner)
     record.phase = phase::leaving;
     record.manner = manner;
     set_alarm(record);
-    if (up_ && opened_) leave(now, record.number, manner);
+    const bool lists_more = presented_ && !was_opened_;  // a `leave` would use up numbers that are still to be listed
+    if (up_ && opened_ && !lists_more) leave(now, record.number, manner);
 }
 
 void session::leave(client_time now, std::uint64_t number, protocol::manner manner) {

@@ -26,8 +26,8 @@ std::size_t size_of(const protocol::live_request& live) {
 void session::open(client_time now) {
     opened_ = true;
     open_at_.reset();
-    for (const auto& [handle, record] : records_)
-        if (record.phase == phase::leaving) leave(now, record.number, record.manner);
+    close_former(now);
+    if (was_opened_ || closing_) leave_again(now);
     if (closing_) return say_goodbye(now);  // the store may not have received it on the last line
     unlisted_.clear();
     for (const auto& [handle, record] : records_)
@@ -56,17 +56,28 @@ bool session::present_more(client_time now) {
         listed.push_back(std::move(live));
     }
     const bool last = unlisted_.empty();
+    const bool any = first || !listed.empty();
     presented_.reset();
-    if (!first && listed.empty()) return false;
     if (!last) presented_ = listed.back().number;
-    transmit(now, kind::open, 0,
-             protocol::open{id_, options_.ttl, options_.label, ++link_, number_, std::move(listed)});
-    keep_alive_.sent(tag_, now);
-    if (last) {
+    if (any) {
+        // What waited comes back under numbers that its new session has not seen: none is used up before it is listed.
+        const std::uint64_t used = was_opened_ || last ? number_ : unlisted_.back() - 1;
+        transmit(now, kind::open, 0,
+                 protocol::open{id_, options_.ttl, options_.label, ++link_, used, std::move(listed)});
+        keep_alive_.sent(tag_, now);
+    }
+    if (last && !was_opened_) leave_again(now);
+    if (any && last) {
         ask_unsent(now);
         send_operations(now);
     }
-    return true;
+    return any;
+}
+
+/// The store may not have heard that these are left.
+void session::leave_again(client_time now) {
+    for (const auto& [handle, record] : records_)
+        if (record.phase == phase::leaving) leave(now, record.number, record.manner);
 }
 
 void session::ask_unsent(client_time now) {
@@ -95,6 +106,7 @@ protocol::live_request session::present(client_time now, const record& record) c
 
 /// The store has answered the whole `open`.
 void session::opened(client_time now) {
+    was_opened_ = true;
     act(observed{std::exchange(was_alive_, true) ? observed::what::reconnected : observed::what::connected});
     is_alive_ = true;
     send_operations(now);
@@ -102,26 +114,42 @@ void session::opened(client_time now) {
 }
 
 /// The engine does not know the session: its requests are over there. A session id lives once, so there is a new one.
+/// What waited comes back in it under its old ticket (rule 11). A store that refuses even the first `open` of a session
+/// does not know that: then it is asked anew.
 void session::replace_session(client_time now) {
     if (closing_) return;  // no other session is needed; the answer to `close` is on its way
     const bool expired = keep_alive_.at(now) == standing::lost;
+    const bool keeps_places = was_opened_ || link_ > 1;
     for (auto next = records_.begin(); next != records_.end();) {
         record& record = (next++)->second;
         if (record.phase == phase::held) {
             lose(record, expired ? loss::expired : loss::state_lost);
         } else if (record.phase == phase::lost || record.phase == phase::leaving) {
             forget(record);
+        } else if (keeps_places && record.grant.ticket != 0 && !record.order.nowait) {
+            wait_again(record);
         } else {
             start_over(record);
         }
     }
-    id_ = draw_id_();
+    const protocol::session_id former = std::exchange(id_, draw_id_());
+    was_opened_ = false;
     link_ = 0;
     alive_at_ = {};
     forget_questions();
     keep_alive_.start_anew();
     act(observed{observed::what::session_replaced});
+    constexpr std::size_t most_former = 16;
+    if (former_ids_.size() == most_former) former_ids_.erase(former_ids_.begin());
+    former_ids_.push_back(former);
     if (up_) open(now);
+}
+
+/// An `open` of a former session may still be under way on an older line. It would open that session with the waiters
+/// that it lists, which have come back in this one, and nobody would leave what they are granted (rule 5).
+void session::close_former(client_time now) {
+    for (const protocol::session_id& id : former_ids_)
+        transmit(now, kind::close_former, 0, protocol::close{id, protocol::closing::gone});
 }
 
 }  // namespace baton::detail

@@ -85,6 +85,7 @@ void session::follow_lineage(client_time now, lineage lineage) {
     if (lineage <= lineage_) return;
     if (lineage_ != 0) freeze_leases();
     lineage_ = lineage;
+    was_opened_ = false;
     alive_at_ = {};
     clocks_.reset();
     forget_questions();
@@ -147,8 +148,10 @@ void session::process(client_time now, const sent& question, tag tag, const prot
     if (const auto* listed = std::get_if<protocol::listed>(&event.what)) on(now, *listed, tag);
     if (const auto* lost = std::get_if<protocol::session_lost>(&event.what); lost && lost->session == id_)
         unknown_session(now, event.at);
-    if (const auto* closed = std::get_if<protocol::closed>(&event.what); closed && closed->session == id_ && closing_)
-        end(true);
+    if (const auto* closed = std::get_if<protocol::closed>(&event.what)) {
+        std::erase(former_ids_, closed->session);
+        if (closed->session == id_ && closing_) end(true);
+    }
 }
 
 /// The engine did not know the session then. Since then it may have answered an `open`, or be about to: what was sent
@@ -185,7 +188,7 @@ void session::wake(client_time now) {
 void session::renew(client_time now) {
     transmit(now, kind::renew, 0, protocol::renew{id_});
     keep_alive_.sent(tag_, now);
-    ask_unsent(now);
+    if (can_ask()) ask_unsent(now);
 }
 
 /// Everything that time alone decides, before anything else is looked at: a late answer never revives a lease.

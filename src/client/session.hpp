@@ -239,7 +239,7 @@ private:
         std::optional<client_time> alarm;
     };
 
-    enum class kind : std::uint8_t { open, renew, list, enter, leave, operate, close };
+    enum class kind : std::uint8_t { open, renew, list, enter, leave, operate, close_former, close };
     struct sent {
         session::kind kind;
         std::uint64_t number;  // of the request, or of the operation
@@ -306,6 +306,7 @@ private:
     void ask_again(client_time now, record& record);
     void deliver(client_time now, record& record);
     void start_over(record& record);
+    void wait_again(record& record);
     void fail(record& record, store_error error);
     void give_up(const store_error& why);
     void refuse_waiting(client_time now, const store_error& why, bool also_queued);
@@ -344,6 +345,8 @@ private:
     void open_later(client_time now);
     bool present_more(client_time now);
     [[nodiscard]] static bool is_presented(const record& record);
+    void leave_again(client_time now);
+    void close_former(client_time now);
     void ask_unsent(client_time now);
     [[nodiscard]] protocol::live_request present(client_time now, const record& record) const;
     void opened(client_time now);
@@ -379,15 +382,17 @@ private:
     std::optional<client_time> redial_until_;  // then there is nothing left to save
     /// The number up to which the live requests are listed on this line; none: all are.
     std::optional<std::uint64_t> presented_;
-    std::vector<std::uint64_t> unlisted_;  // the numbers that are still to be listed, highest first
-    client_time compare_at_;               // not before then is the answer to a part compared
+    std::vector<protocol::session_id> former_ids_;  // of this client, which the store may not know to be over
+    std::vector<std::uint64_t> unlisted_;           // the numbers that are still to be listed, highest first
+    client_time compare_at_;                        // not before then is the answer to a part compared
     bool unsure_told_ = false;
-    bool was_alive_ = false;  // the store has answered an `open`
-    bool is_alive_ = false;   // on this line
-    store_error line_error_;  // why there is no line
-    store_error outdated_;    // why the line that is up is not used, until it is down
-    store_error broken_;      // no session can be had with these options
-    store_error refused_;     // nor from the server or on the space as it is now
+    bool was_alive_ = false;   // the store has answered an `open`
+    bool was_opened_ = false;  // the whole one of this session, in this lineage
+    bool is_alive_ = false;    // on this line
+    store_error line_error_;   // why there is no line
+    store_error outdated_;     // why the line that is up is not used, until it is down
+    store_error broken_;       // no session can be had with these options
+    store_error refused_;      // nor from the server or on the space as it is now
     std::optional<client_time> refused_since_;
     bool refusal_told_ = false;  // to all who wait
     lineage lineage_ = 0;

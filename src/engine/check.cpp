@@ -90,6 +90,7 @@ private:
         claims_on_resources_ += resource.admitted.size() + resource.waiting.size();
         check_fit(name, resource);
         check_order(name, resource);
+        check_waits(name, resource);
         check_sums(name, resource);
         check_slots(name, resource);
         check_wide(name, resource);
@@ -128,6 +129,14 @@ private:
                 require(younger->second->request->reordered, name + " has admitted a claim before an older one");
             return;  // what is behind an orderly waiter has fewer claims behind it
         }
+    }
+
+    // No request waits for a younger one that waits itself, whatever a reclaim did: so none wait for each other.
+    void check_waits(const std::string& name, const resource_record& resource) {
+        if (resource.waiting.empty()) return;
+        auto younger = resource.admitted.upper_bound(resource.waiting.begin()->first);
+        for (; younger != resource.admitted.end(); ++younger)
+            require(younger->second->request->held(), name + " is kept by a younger request that waits itself");
     }
 
     // Each permit claim kept the sum within its limit when it was admitted: those before it were, as far as they live.

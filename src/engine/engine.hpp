@@ -148,7 +148,8 @@ private:
     [[nodiscard]] bool endings_owed() const;
     template <typename Change> static void change(request_record& request, Change change);
     void begin_dying(session_record& session, end_reason reason);
-    bool end_next_of(const dying_session& dying);
+    bool end_next_of(session_record& session);
+    void end_with_session(request_record& request);
     void remember_ended(const session_id& id);
     void forget_ended();
     void move_deadline(session_record& session, instant deadline);
@@ -158,12 +159,13 @@ private:
     // reclaim.cpp
     void reclaim(session_record& session, const open& command);
     void restore(session_record& session, const live_request& live);
-    [[nodiscard]] bool ticket_taken(const live_request& live, serial ticket) const;
-    [[nodiscard]] std::vector<request_record*> rivals(const live_request& live);
-    void give_way(resource_record& resource);
+    void end_dead_owners(const live_request& live, serial ticket);
+    [[nodiscard]] std::vector<request_record*> rivals(const live_request& live, serial ticket);
+    void give_way(resource_record& resource, serial ticket);
 
     // operators.cpp
     [[nodiscard]] request_record* find_claimant(std::string_view name, serial ticket);
+    [[nodiscard]] request_record* find_recorded(std::string_view name, serial ticket);
     void review_width(resource_record& resource);
 
     engine_options options_;
@@ -174,7 +176,7 @@ private:
     std::pmr::set<due> deadlines_{&memory_};  // sessions and revoked requests: never further ahead than the longest ttl
     std::pmr::set<due> hold_deadlines_{&memory_};               // requests with a hold limit
     std::pmr::set<claim_record*, older_first> owed_{&memory_};  // first in line on resources that may have become free
-    std::deque<dying_session> dying_;
+    std::deque<session_record*> dying_;  // whose requests are being ended, lowest number first (rule 4)
     std::pmr::map<std::uint64_t, resource_record*> narrowed_{&memory_};  // with waiters too wide for a pinned limit
     std::uint64_t narrowings_ = 0;  // numbers them in the order in which they became so
     ended_sessions ended_;

@@ -29,11 +29,15 @@ void engine::perform(const revoke& command) {
 }
 
 request_record* engine::find_claimant(std::string_view name, serial ticket) {
+    const request_record* recorded = find_recorded(name, ticket);
+    return recorded == nullptr ? nullptr : find_live(*recorded->session, recorded->number);
+}
+
+request_record* engine::find_recorded(std::string_view name, serial ticket) {
     resource_record* resource = find_resource(name);
     if (resource == nullptr) return nullptr;
     for (const auto* claims : {&resource->admitted, &resource->waiting})
-        if (const auto found = claims->find(ticket); found != claims->end())
-            return find_live(*found->second->request->session, found->second->request->number);
+        if (const auto found = claims->find(ticket); found != claims->end()) return found->second->request;
     return nullptr;
 }
 

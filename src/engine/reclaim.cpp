@@ -32,13 +32,16 @@ void engine::perform(const pause& command) {
 /// Takes in what the client lists. What it does not list stays: another part of the list may, or else the client finds
 /// it by the digest of `alive`, and leaves it.
 void engine::reclaim(session_record& session, const open& command) {
+    const std::uint64_t seen = session.highest;
     for (const live_request& live : command.live) {
         session.highest = std::max(session.highest, live.number);
         last_serial_ = std::max({last_serial_, live.ticket, live.fence});
     }
     session.highest = std::max(session.highest, command.highest);
     for (const live_request& live : command.live) {
-        if (is_paused())
+        // Outside of a pause only what waited comes back, and never under a number that was used (rule 9).
+        const bool comes_back = live.fence == 0 && live.ticket != 0 && live.number > seen;
+        if (is_paused() || comes_back)
             restore(session, live);
         else if (find_live(session, live.number) == nullptr)
             tell(ended{{session.id, live.number}, end_reason::gone, live.fence});
@@ -57,9 +60,10 @@ void engine::restore(session_record& session, const live_request& live) {
     }
     if (ticket == 0) ticket = next_serial();
 
-    const std::vector<request_record*> others = rivals(live);
+    end_dead_owners(live, ticket);
+    const std::vector<request_record*> others = rivals(live, ticket);
     const bool beaten = std::ranges::any_of(others, [&](auto* other) { return other->fence >= live.fence; });
-    if (beaten || ticket_taken(live, ticket)) return tell(ended{id, end_reason::superseded, live.fence});
+    if (beaten) return tell(ended{id, end_reason::superseded, live.fence});
     for (request_record* other : others) end_request(*other, end_reason::superseded, manner::keep);
 
     request_record& request = add_request(session, live.number, ticket, live.claims);
@@ -67,7 +71,7 @@ void engine::restore(session_record& session, const live_request& live) {
     request.hold_limit = live.hold;
     request.reordered = true;
     request.presented = pause_number_;
-    for (claim_record& claim : request.claims()) give_way(*claim.resource);
+    for (claim_record& claim : request.claims()) give_way(*claim.resource, is_paused() ? 0 : ticket);
     for (std::size_t i = 0; i < live.claims.size(); ++i) {
         claim_record& claim = request.claim_records[i];
         if (!request.held()) {
@@ -90,16 +94,28 @@ void engine::restore(session_record& session, const live_request& live) {
     end_narrowed();
 }
 
-/// Other grants that cannot stand beside a presented one: their modes do not fit, or they have one of its slots.
-std::vector<request_record*> engine::rivals(const live_request& live) {
+/// A ticket belongs to one request on each resource. What a dead session still has under it ends now, although its end
+/// is owed (rule 4).
+void engine::end_dead_owners(const live_request& live, serial ticket) {
+    for (const claim& claim : live.claims) {
+        request_record* const owner = find_recorded(claim.resource, ticket);
+        if (owner != nullptr && find_alive(owner->session->id) == nullptr) end_with_session(*owner);
+    }
+}
+
+/// Other requests that cannot stand beside a presented one: they have its ticket, because this history gave a number of
+/// an earlier one again, or has an older copy of the same request; or both are granted, and their modes do not fit or
+/// they share a slot.
+std::vector<request_record*> engine::rivals(const live_request& live, serial ticket) {
     std::vector<request_record*> found;
-    if (live.fence == 0) return found;
     for (const claim& claim : live.claims) {
         const resource_record* resource = find_resource(claim.resource);
         if (resource == nullptr) continue;
+        if (request_record* const owner = find_recorded(claim.resource, ticket)) found.push_back(owner);
+        if (live.fence == 0) continue;
         const std::vector<slot>& slots = slots_of(live, claim);
         if (modes_fit(claim.mode, resource->modes) && !resource->slots.any_taken(slots)) continue;
-        for (const auto& [ticket, other] : resource->admitted) {
+        for (const auto& [number, other] : resource->admitted) {
             const bool fits =
                 rule_of(claim.mode).fits_with[index_of(other->mode)] && !share_a_slot(slots, other->slots);
             if (other->request->held() && !fits) found.push_back(other->request);
@@ -111,20 +127,13 @@ std::vector<request_record*> engine::rivals(const live_request& live) {
     return found;
 }
 
-/// A number of an earlier history that this one has given to somebody else, on the same resource.
-bool engine::ticket_taken(const live_request& live, serial ticket) const {
-    return std::ranges::any_of(live.claims, [&](const claim& claim) {
-        const resource_record* resource = find_resource(claim.resource);
-        return resource != nullptr && (resource->admitted.contains(ticket) || resource->waiting.contains(ticket));
-    });
-}
-
-/// Claims of requests that still wait go back into the queue: they are admitted anew, in order, after the pause.
-void engine::give_way(resource_record& resource) {
+/// Claims of younger requests that still wait go back into the queue, to be admitted anew, in order: nothing waits for
+/// a younger request that waits itself (rule 1).
+void engine::give_way(resource_record& resource, serial ticket) {
     if (resource.reserved == 0) return;
     std::vector<claim_record*> reserved;
-    for (const auto& [ticket, claim] : resource.admitted)
-        if (!claim->request->held()) reserved.push_back(claim);
+    for (auto next = resource.admitted.upper_bound(ticket); next != resource.admitted.end(); ++next)
+        if (next->second->request->unadmitted != 0) reserved.push_back(next->second);
     for (claim_record* claim : reserved) {
         vacate(*claim);
         wait(*claim);

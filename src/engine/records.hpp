@@ -111,7 +111,7 @@ struct session_record {
     std::uint64_t link = 0;
     std::uint64_t highest = 0;                              // the highest request number that was seen (rule 9)
     std::uint64_t digest = 0;                               // the sum of its requests' digests
-    bool dying = false;                                     // its end has begun and is owed
+    std::optional<end_reason> dying;                        // its end has begun and is owed: as what its requests end
     std::pmr::map<std::uint64_t, request_record> requests;  // by number
     std::vector<decltype(event::what)> missed;              // what the next `renew` repeats, oldest first (rule 5)
 };
@@ -130,12 +130,6 @@ struct due {
         if (a.session != b.session) return a.session->id < b.session->id;
         return a.number - 1 < b.number - 1;  // the session, 0, after its requests: they end for their own reasons
     }
-};
-
-/// A session whose requests are being ended, lowest number first; with a budget that may take several steps (rule 4).
-struct dying_session {
-    session_record* session = nullptr;
-    end_reason reason{};
 };
 
 /// By ticket. Reclaims may bring one ticket twice, on different resources: then by id, so that nothing depends on where

@@ -6,6 +6,16 @@
 #include "engine/validate.hpp"
 
 namespace baton::core {
+namespace {
+
+/// A session whose first `open` this is may list what waited in another one. What else a session lists was given to
+/// that very session, so an unknown one has lost it: its id must not live a second time (rule 5).
+bool had_a_life(const open& command) {
+    const auto is_held = [](const live_request& live) { return live.fence != 0; };
+    return !command.live.empty() && (command.link != 1 || std::ranges::any_of(command.live, is_held));
+}
+
+}  // namespace
 
 // Rules 5 and 11. An `open` acts once: with the link of the last one it only renews, with a smaller one it is late.
 void engine::perform(const open& command) {
@@ -14,7 +24,7 @@ void engine::perform(const open& command) {
     const bool over =
         session == nullptr && (sessions_.contains(command.session) || ended_.contains(command.session, now_));
     if (over) return refuse(refusal::unknown_session);
-    if (session == nullptr && !command.live.empty() && !is_paused()) return refuse(refusal::unknown_session);
+    if (session == nullptr && !is_paused() && had_a_life(command)) return refuse(refusal::unknown_session);
     if (session != nullptr && command.link < session->link) return refuse(refusal::late_link);
     const bool again = session != nullptr && command.link == session->link;
     if (session == nullptr) session = &add_session(command.session);
@@ -132,7 +142,7 @@ void engine::end_due() {
 
 void engine::end_dying() {
     while (allowance_ > 0 && !dying_.empty())
-        if (end_next_of(dying_.front())) dying_.pop_front();
+        if (end_next_of(*dying_.front())) dying_.pop_front();
 }
 
 /// The deadline that passes next, of a session, a revoked request or a hold limit. Of a revocation and a hold limit of
@@ -151,28 +161,32 @@ bool engine::endings_owed() const {
 }
 
 void engine::begin_dying(session_record& session, end_reason reason) {
-    session.dying = true;
+    session.dying = reason;
     deadlines_.erase({session.deadline, &session});
-    dying_.push_back({&session, reason});
+    dying_.push_back(&session);
 }
 
 /// Ends the next request of a dying session, or the session itself when none is left: then true.
-bool engine::end_next_of(const dying_session& dying) {
-    session_record& session = *dying.session;
+bool engine::end_next_of(session_record& session) {
     if (session.requests.empty()) {
         allowance_ -= 1;
-        if (dying.reason == end_reason::expired) tell(session_lost{session.id});
+        if (session.dying == end_reason::expired) tell(session_lost{session.id});
         remember_ended(session.id);
         sessions_.erase(session.id);
         return true;
     }
-    request_record& lowest = session.requests.begin()->second;
-    allowance_ -= static_cast<std::int64_t>(lowest.claims().size());
-    if (dying.reason == end_reason::left)
-        end_owned(lowest, manner::clean);
-    else
-        end_request(lowest, dying.reason, manner::unclean);
+    end_with_session(session.requests.begin()->second);
     return false;
+}
+
+/// Ends a request of a dying session.
+void engine::end_with_session(request_record& request) {
+    const end_reason reason = *request.session->dying;
+    allowance_ -= static_cast<std::int64_t>(request.claims().size());
+    if (reason == end_reason::left)
+        end_owned(request, manner::clean);
+    else
+        end_request(request, reason, manner::unclean);
 }
 
 /// Rule 5: a session id lives once. No message is expected to arrive later than the longest ttl after the end.

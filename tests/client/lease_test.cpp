@@ -184,18 +184,6 @@ TEST_F(Lease, ARefusedSessionIsALossOfTheStoresState) {
     EXPECT_EQ(ids, 2U);  // a session id lives once
 }
 
-TEST_F(Lease, AWaiterOutlivesItsSession) {
-    connect();
-    session.acquire(now, order());
-    const auto enter = sent<protocol::enter>();
-    reply(enter->first, protocol::queued{enter->second.request, 100});
-    notice(protocol::session_lost{id()});
-    EXPECT_FALSE(take<not_acquired>());
-    const auto again = sent<protocol::enter>();
-    ASSERT_TRUE(again);
-    EXPECT_EQ(again->second.request.session, id());
-}
-
 TEST_F(Lease, EndsAtItsHoldLimitByItsOwnClock) {
     connect();
     acquire_order limited = order();

@@ -79,7 +79,11 @@ void client::perform(const detail::action& action) {
             judge.entered(*enter);
             used_ = std::max(used_, enter->request.number);
         }
-        if (line_) line_->send({send->tag, 0, send->command, used_});
+        const auto* const open = std::get_if<protocol::open>(&send->command);
+        if (open != nullptr) judge.presented(*open);
+        // One of several opens may tell less: see reopen.cpp.
+        const std::uint64_t used = open != nullptr && in_parts_ ? open->highest : used_;
+        if (line_) line_->send({send->tag, 0, send->command, used});
     } else if (std::holds_alternative<detail::reset_line>(action)) {
         world_.time().in(micros{0}, [self = shared_from_this(), line = line_] {
             if (self->line_ == line) self->drop_line();
@@ -95,6 +99,9 @@ void client::perform(const detail::action& action) {
         world_.log(name_ + " lost " + std::to_string(operations_.at(lost->handle)->fence) + ": " +
                    std::string{to_string(lost->reason)});
         judge.lost(*operations_.at(lost->handle), lost->reason, lost->over);
+    } else if (const auto* seen = std::get_if<detail::observed>(&action);
+               seen != nullptr && seen->what == detail::observed::what::queued) {
+        judge.heard_of_place(queued_);
     } else if (std::holds_alternative<detail::operated>(action) && closing_) {
         kill();
     }
@@ -170,6 +177,13 @@ void client::lose(const std::shared_ptr<connection>& line) {
 void client::hear(const answer& answer) {
     take([self = shared_from_this(), answer](client_time now) {
         self->learn(answer);
+        for (const protocol::event& event : answer.events) {
+            if (const auto* queued = std::get_if<protocol::queued>(&event.what)) self->queued_ = queued->request;
+            if (const auto* ended = std::get_if<protocol::ended>(&event.what))
+                self->world_.judge().heard_of_end(ended->request);
+            if (const auto* granted = std::get_if<protocol::granted>(&event.what))
+                self->world_.judge().heard_of_end(granted->request);
+        }
         if (answer.tag) return self->session_.reply(now, *answer.tag, answer.lineage, answer.events);
         for (const protocol::event& event : answer.events) self->session_.notice(now, answer.lineage, event);
     });

@@ -66,8 +66,9 @@ private:
     std::string name_;
     drifting_clock clock_;
     std::uint64_t drawn_ = 0;
-    std::uint64_t used_ = 0;  // the highest number
-    const bool in_parts_;     // presents each request in an `open` of its own
+    std::uint64_t used_ = 0;       // the highest number
+    protocol::request_id queued_;  // what the last answer that it heard was about
+    const bool in_parts_;          // presents each request in an `open` of its own
     detail::session session_;
     std::shared_ptr<connection> line_;
     knowledge knowledge_;

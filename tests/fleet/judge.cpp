@@ -50,7 +50,33 @@ operation& judge::started(std::shared_ptr<client> owner, std::vector<claim> clai
 /// The bound on the queue is far beyond any queue here: it carries the operation's number over the wire.
 void judge::entered(const protocol::enter& command) {
     requests_.emplace(command.request, *command.options.queue_bound);
-    find(command.request)->request = command.request;
+    operation& operation = *find(command.request);
+    if (operation.request == command.request) return;  // the same question again
+    if (operation.knows_place) fail(name_of(operation) + " lost its place: it asks anew, and has a ticket");
+    operation.request = command.request;
+}
+
+/// A client keeps the number of what waits when it presents it in another session.
+void judge::presented(const protocol::open& command) {
+    for (const protocol::live_request& live : command.live) {
+        const protocol::request_id id{command.session, live.number};
+        for (protocol::request_id earlier = id; earlier.session.low > 0 && !requests_.contains(id);) {
+            --earlier.session.low;
+            if (const auto found = requests_.find(earlier); found != requests_.end()) {
+                requests_.emplace(id, found->second);
+                ++seen_["waiter presented in another session"];
+            }
+        }
+        if (operation* operation = find(id)) operation->request = id;
+    }
+}
+
+void judge::heard_of_place(const protocol::request_id& request) {
+    if (operation* operation = find(request)) operation->knows_place = true;
+}
+
+void judge::heard_of_end(const protocol::request_id& request) {
+    if (operation* operation = find(request)) operation->knows_place = false;
 }
 
 operation* judge::find(const protocol::request_id& request) {
@@ -128,6 +154,7 @@ void judge::history_began(lineage lineage) {
     left_.clear();
     links_.clear();
     ended_.clear();
+    met_.clear();
     // Who does not come in time to present its ticket has lost its place, and may not even have been told of it.
     for (auto& [id, operation] : operations_) operation.ticket = 0;
 }
@@ -139,6 +166,9 @@ void judge::performed(const core::engine& engine, lineage lineage, const packet&
         note_left(engine, packet, events);
     }
     note_unknown(packet, events);
+    if (const auto* enter = std::get_if<protocol::enter>(&packet.command)) note_number(enter->request);
+    if (const auto* leave = std::get_if<protocol::leave>(&packet.command)) note_number(leave->request);
+    if (lineage >= newest_) note_back(packet, events);
     for (const protocol::event& event : events) {
         if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(*queued, lineage);
         if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(*granted, lineage);
@@ -180,24 +210,44 @@ void judge::note_left(const core::engine& engine, const packet& packet, const st
         if (!engine.is_live(next->first)) left_.insert(next->first);
 }
 
-/// A server that says once that it does not know a session is believed: its requests start over in another one,
-/// whatever a late `open` makes of the old one.
+/// A server that says once that it does not know a session is believed: its requests go on in another one, whatever a
+/// late `open` makes of the old one.
 void judge::note_unknown(const packet& packet, const std::vector<protocol::event>& events) {
     for (const protocol::event& event : events) {
         const auto* refused = std::get_if<protocol::refused>(&event.what);
         const auto* open = std::get_if<protocol::open>(&packet.command);
         const auto* lost = std::get_if<protocol::session_lost>(&event.what);
         if (refused && refused->reason != protocol::refusal::unknown_session) continue;
-        if (refused && open) lose_places_of(open->session);
-        if (refused && refused->request) lose_places_of(refused->request->session);
-        if (lost) lose_places_of(lost->session);
+        if (refused && open) unknown_.insert(open->session);
+        if (refused && refused->request) unknown_.insert(refused->request->session);
+        if (lost) unknown_.insert(lost->session);
     }
 }
 
-void judge::lose_places_of(const protocol::session_id& session) {
-    unknown_.insert(session);
-    for (auto& [id, operation] : operations_)
-        if (operation.request.session == session) operation.ticket = 0;
+/// What is presented as waiting, with a ticket, waits under it, unless the same step ended it for another reason.
+void judge::note_back(const packet& packet, const std::vector<protocol::event>& events) {
+    const auto* open = std::get_if<protocol::open>(&packet.command);
+    const bool accepted = std::ranges::any_of(
+        events, [](const auto& event) { return std::holds_alternative<protocol::alive>(event.what); });
+    if (open == nullptr || !accepted) return;
+    for (const protocol::live_request& live : open->live) {
+        const protocol::request_id id{open->session, live.number};
+        operation* const operation = find(id);
+        if (live.fence != 0 || live.ticket == 0 || operation == nullptr) continue;
+        if (operation->request != id) continue;  // a late copy: the client has asked under another id since
+        std::vector<protocol::end_reason> ends;
+        for (const protocol::event& event : events)
+            if (const auto* ended = std::get_if<protocol::ended>(&event.what); ended && ended->request == id)
+                ends.push_back(ended->reason);
+        if (!met_.insert(id).second) continue;                // live already; or it has ended, and the client waits
+        if (numbers_[open->session] > live.number) continue;  // an `enter` or a `leave` came before the last part
+        // A server that lost its memory may know the number from before. It may also end as superseded: then an `open`
+        // of a former session, which came very late, has brought the ticket back.
+        const bool gone = ends == std::vector{protocol::end_reason::gone};
+        if (gone && histories_ == 0)
+            fail(name_of(*operation) + " lost its place: it was presented, and was not taken back");
+        if (ends.empty()) operation->ticket = live.ticket;
+    }
 }
 
 /// A server remembers the ids of sessions that ended for the longest ttl (rule 5). What arrives later than that may
@@ -232,6 +282,7 @@ void judge::check_not_left(const protocol::request_id& request) const {
 
 void judge::on(const protocol::queued& event, lineage lineage) {
     if (lineage >= newest_) check_not_left(event.request);
+    met_.insert(event.request);
     operation* operation = find(event.request);
     if (operation == nullptr || operation->request != event.request) return;    // one that was given up, and came late
     if (unknown_.contains(event.request.session) || lineage < newest_) return;  // an old server gives no places
@@ -243,7 +294,14 @@ void judge::on(const protocol::queued& event, lineage lineage) {
 
 void judge::on(const protocol::granted& event, lineage lineage) {
     if (lineage >= newest_) check_not_left(event.request);
-    if (operation* operation = find(event.request)) operation->ticket = 0;  // its turn has come
+    met_.insert(event.request);
+    if (operation* operation = find(event.request)) {
+        const bool judged = operation->request == event.request && lineage >= newest_;
+        if (judged && operation->ticket != 0 && operation->ticket != event.ticket)
+            fail(name_of(*operation) + " lost its place: granted with ticket " + std::to_string(event.ticket) +
+                 " instead of " + std::to_string(operation->ticket));
+        operation->ticket = 0;  // its turn has come
+    }
     const auto [known, first] = granted_.emplace(event.request, event.fence);
     if (!first && known->second == event.fence) return;  // told again
     if (!first && histories_ == 0) fail("request " + std::to_string(event.request.number) + " was granted twice");
@@ -255,7 +313,8 @@ void judge::on(const protocol::granted& event, lineage lineage) {
 
 void judge::on(const protocol::ended& event) {
     ++seen_["ended: " + std::string{to_string(event.reason)}];
-    if (operation* operation = find(event.request)) operation->ticket = 0;
+    operation* const operation = find(event.request);
+    if (operation != nullptr && operation->request == event.request) operation->ticket = 0;
 }
 
 bool judge::everyone_served() const {

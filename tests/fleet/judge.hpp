@@ -4,7 +4,7 @@
 // - Grants of one resource reach clients in the order of their fences; fences only grow; none is given twice.
 // - Every loss is told, once; what was lost is never valid again; nothing is lost without a cause.
 // - A lease outlives the server's memory: it is presented in the pause, or its deadline has passed before.
-// - A waiter keeps its ticket unless the server ended its request.
+// - A waiter keeps its ticket unless the server ended its request, also when its session is lost.
 // - What a client has left is never entered again, whatever arrives late or twice.
 // - A session that ended is not opened again, and nothing is granted to it, by what arrives within the longest ttl.
 // - In the end everyone was served, and servers keep nothing.
@@ -45,6 +45,7 @@ struct operation {
     operation::phase phase = phase::waiting;
     protocol::request_id request;  // under which it was asked last
     protocol::serial ticket = 0;   // as the server said last; 0: none, or its place is rightly gone
+    bool knows_place = false;      // the client has heard of its ticket, and not of the end of its wait
     protocol::serial fence = 0;
     std::vector<protocol::claim_slots> slots;
     bool told_lost = false;
@@ -58,6 +59,9 @@ public:
     // Clients tell what they do.
     operation& started(std::shared_ptr<client> owner, std::vector<claim> claims);
     void entered(const protocol::enter& command);
+    void presented(const protocol::open& command);
+    void heard_of_place(const protocol::request_id& request);
+    void heard_of_end(const protocol::request_id& request);
     void acquired(operation& operation, const detail::grant& grant);
     void failed(operation& operation) { operation.phase = operation::phase::over; }
     void released(operation& operation) { operation.phase = operation::phase::over; }
@@ -88,7 +92,10 @@ private:
     void check_exclusion(const operation& mine) const;
     void check_order(const operation& operation);
     void note_unknown(const packet& packet, const std::vector<protocol::event>& events);
-    void lose_places_of(const protocol::session_id& session);
+    void note_number(const protocol::request_id& request) {
+        numbers_[request.session] = std::max(numbers_[request.session], request.number);
+    }
+    void note_back(const packet& packet, const std::vector<protocol::event>& events);
     void note_left(const core::engine& engine, const packet& packet, const std::vector<protocol::event>& events);
     void on(const protocol::queued& event, lineage lineage);
     void on(const protocol::granted& event, lineage lineage);
@@ -102,10 +109,12 @@ private:
     std::map<std::uint64_t, operation> operations_;
     std::map<protocol::request_id, std::uint64_t> requests_;  // to operations
     std::map<protocol::request_id, protocol::serial> granted_;
-    std::set<protocol::request_id> left_;                  // in the present history
-    std::map<protocol::session_id, std::uint64_t> links_;  // the newest `open` of each, in the present history
-    std::set<protocol::session_id> unknown_;               // of which a server said so
-    std::map<protocol::session_id, session_end> ended_;    // in the present history
+    std::set<protocol::request_id> left_;                    // in the present history
+    std::set<protocol::request_id> met_;                     // live once, in the present history
+    std::map<protocol::session_id, std::uint64_t> numbers_;  // the highest that was entered or left
+    std::map<protocol::session_id, std::uint64_t> links_;    // the newest `open` of each, in the present history
+    std::set<protocol::session_id> unknown_;                 // of which a server said so: no places are given there
+    std::map<protocol::session_id, session_end> ended_;      // in the present history
     std::map<std::string, std::map<claim_mode, protocol::serial>> delivered_;  // the newest fence, by resource and mode
     protocol::serial last_fence_ = 0;
     lineage newest_ = 0;

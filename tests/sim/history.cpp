@@ -34,6 +34,7 @@ std::optional<std::string> history::observe(const command& command, instant now,
     paused_ = paused;
     highest_before_ = highest_;
     granted_now_.clear();
+    back_now_.clear();
     ended_now_.clear();
     broken_.reset();
     for (auto& [id, at] : ended_) at = std::min(at, now);  // the clock went back; perhaps the end was owed until now
@@ -179,6 +180,7 @@ void history::check_fits(const request_id& id, const told_request& mine) {
 void history::check_order(const request_id& id, const told_request& mine) {
     for (const auto& [other_id, other] : live_) {
         if (other.fence != 0 || other.ticket == 0 || other.ticket >= mine.ticket) continue;
+        if (back_now_.contains(other_id)) continue;  // all claims of the other one were admitted before it came
         for (const claim& wanted : mine.claims)
             if (const claim* theirs = on(other.claims, wanted.resource);
                 theirs != nullptr && !modes_fit(wanted, *theirs))
@@ -242,15 +244,27 @@ void history::check_may_know(const request_id& id) {
         broken("in a pause the owner of " + describe(id) + " hears of a grant that it did not present");
 }
 
-// An `open` that repeats the last link only renews, and outside a pause what is listed stays as it is.
+// An `open` that repeats the last link only renews. Outside a pause what is live stays as it is, and what waited comes
+// back or is answered with an end.
 void history::take_reclaims(const open& command) {
     const auto known = links_.find(command.session);
     const bool repeated = known != links_.end() && known->second == command.link;
     links_[command.session] = command.link;
-    if (repeated || !paused_) return;
+    if (repeated) return;
     for (const live_request& live : command.live) {
         highest_ = std::max({highest_, live.ticket, live.fence});
         const request_id id{command.session, live.number};
+        if (!paused_) {
+            if (live.fence != 0 || live.ticket == 0 || live_.contains(id) || ended_now_.contains(id)) continue;
+            back_now_.insert(id);
+            if (const auto doubtful = doubtful_.find(id); doubtful == doubtful_.end()) {
+                live_[id] = {live.ticket, 0, live.claims, {}, false, false};
+            } else if (doubtful->second.fence == 0) {  // it stays as it was, or comes back as it is presented now
+                doubtful->second.ticket = 0;
+                doubtful->second.claims = {};
+            }
+            continue;
+        }
         if (const auto doubtful = doubtful_.extract(id))
             revoked_unseen_ = revoked_unseen_ || doubtful.mapped().revoked;  // perhaps that one stays
         const auto recorded = live_.find(id);

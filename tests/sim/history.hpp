@@ -77,6 +77,7 @@ private:
     bool paused_ = false;
     core::serial highest_before_ = 0;
     std::set<core::request_id> granted_now_;
+    std::set<core::request_id> back_now_;  // presented as waiting, outside a pause
     std::set<core::request_id> ended_now_;
     std::optional<std::string> broken_;
 };

@@ -182,6 +182,41 @@ plan clock_goes_back_while_work_is_owed(std::optional<duration> hold) {
             }};
 }
 
+// The sessions of waiters are lost while that of the holder lives, as after a stall of the server. They come back in
+// other sessions, the youngest first, while ends of the old ones may be owed; one is reserved somewhere when an older
+// one comes, one becomes complete in that step (rules 1, 4, 11).
+plan waiters_come_back(std::optional<std::uint32_t> budget) {
+    const auto back = [](const session_id& session, std::vector<live_request> live) {
+        return open{{session.high, 2}, 1s, std::string{static_cast<char>('A' + session.high - 1)} + "-2", 1, 2, live};
+    };
+    const live_request second_first{1, {exclusive("a")}, ticket(4ms), 0, {}, {}};
+    const live_request second_other{2, {exclusive("a"), shared("c")}, ticket(6ms), 0, {}, {}};
+    const live_request third_first{1, {exclusive("a"), exclusive("b")}, ticket(5ms), 0, {}, {}};
+    plan made{{15s, budget},
+              {
+                  at(1ms, open{first, 15s, "A-1", 1, 0, {}}),
+                  at(1ms, opening(second, 1)),
+                  at(1ms, opening(third, 1)),
+                  at(2ms, entering(first, exclusive("a"))),
+                  at(3ms, enter{{first, 2}, {exclusive("b"), shared("d")}, {}}),
+                  at(4ms, entering(second, exclusive("a"))),
+                  at(5ms, enter{{third, 1}, {exclusive("a"), exclusive("b")}, {}}),
+                  at(6ms, enter{{second, 2}, {exclusive("a"), shared("c")}, {}}),
+                  at(2s, back(third, {third_first})),
+                  at(2s, enter{{{3, 2}, 3}, {exclusive("c"), exclusive("d")}, {}}),
+                  at(2s + 1ms, leave{{first, 2}, manner::clean}),
+                  at(2s + 1ms, back(second, {second_other, second_first})),
+                  at(2s + 2ms, renew{{3, 2}}),
+                  at(2s + 3ms, list{{2, 2}, 0}),
+                  at(2s + 4ms, leave{{first, 1}, manner::clean}),
+              }};
+    for (int i = 0; i < 6; ++i) made.steps.push_back(at(2s + 5ms, tick{}));
+    for (const session_id& session : {session_id{2, 2}, session_id{3, 2}})
+        for (const std::uint64_t number : {1UL, 3UL, 2UL})
+            made.steps.push_back(at(2s + 6ms, leave{{session, number}, manner::clean}));
+    return made;
+}
+
 }  // namespace
 
 std::vector<kept_plan> kept_plans() {
@@ -201,6 +236,8 @@ std::vector<kept_plan> kept_plans() {
     for (const closing how : {closing::left, closing::gone})
         for (const std::size_t ended_ids : {std::size_t{1}, std::size_t{2}, std::size_t{100}})
             all.push_back({"copies arrive after the end of their session", late_copies(how, ended_ids)});
+    for (const auto budget : {std::optional<std::uint32_t>{}, std::optional{2U}, std::optional{3U}, std::optional{5U}})
+        all.push_back({"waiters come back", waiters_come_back(budget)});
     for (const auto hold : {std::optional<duration>{}, std::optional<duration>{900ms}})
         all.push_back({"the clock goes back while work is owed", clock_goes_back_while_work_is_owed(hold)});
     for (kept_plan& plan : boundary_plans()) all.push_back(std::move(plan));

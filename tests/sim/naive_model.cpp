@@ -117,19 +117,21 @@ void naive_model::end_one_of(session_id id) {
     for (naive_request& request : requests_)
         if (request.id.session == id && (lowest == nullptr || request.id < lowest->id)) lowest = &request;
 
-    if (lowest != nullptr) {
-        allowance_ -= static_cast<std::int64_t>(lowest->claims.size());
-        if (reason == end_reason::left)
-            end(*lowest, lowest->fence != 0 ? end_reason::left : end_reason::withdrawn, manner::clean);
-        else
-            end(*lowest, reason, manner::unclean);
-        return;
-    }
+    if (lowest != nullptr) return end_with_session(*lowest);
     allowance_ -= 1;
     if (reason == end_reason::expired) tell(session_lost{id});
     std::erase(dying_, id);
     sessions_.erase(id);
     remember_ended(id);
+}
+
+void naive_model::end_with_session(naive_request& request) {
+    const end_reason reason = *find(request.id.session)->dying;
+    allowance_ -= static_cast<std::int64_t>(request.claims.size());
+    if (reason == end_reason::left)
+        end(request, request.fence != 0 ? end_reason::left : end_reason::withdrawn, manner::clean);
+    else
+        end(request, reason, manner::unclean);
 }
 
 // ---- ids of sessions that ended (rule 5) ----
@@ -178,7 +180,9 @@ void naive_model::perform(const open& command) {
         if (find(command.session) != nullptr) return tell(refused{std::nullopt, refusal::unknown_session});
         if (const auto ended = ended_.find(command.session); ended != ended_.end() && now_ < ended->second)
             return tell(refused{std::nullopt, refusal::unknown_session});
-        if (!paused() && !command.live.empty()) return tell(refused{std::nullopt, refusal::unknown_session});
+        for (const live_request& live : command.live)
+            if (!paused() && (live.fence != 0 || command.link != 1))
+                return tell(refused{std::nullopt, refusal::unknown_session});
         session = &sessions_[command.session];
     } else if (command.link < session->link) {
         return tell(refused{std::nullopt, refusal::late_link});
@@ -192,6 +196,7 @@ void naive_model::perform(const open& command) {
     session->label = command.label;
     session->link = command.link;
     session->deadline = now_ + command.ttl;
+    const std::uint64_t seen = session->highest;
     session->highest = std::max(session->highest, command.highest);
 
     for (const live_request& live : command.live) {
@@ -201,6 +206,8 @@ void naive_model::perform(const open& command) {
     for (const live_request& live : command.live) {
         const request_id id{command.session, live.number};
         if (paused())
+            restore(command.session, live);
+        else if (live.fence == 0 && live.ticket != 0 && live.number > seen)
             restore(command.session, live);
         else if (find_live(id) == nullptr)
             tell(ended{id, end_reason::gone, live.fence});

@@ -89,6 +89,7 @@ private:
     [[nodiscard]] std::optional<due_item> next_due() const;
     void end_due();
     void end_one_of(core::session_id id);
+    void end_with_session(naive_request& request);
     void start_dying(const core::session_id& id, core::end_reason reason);
     void remember_ended(const core::session_id& id);
     void forget_ended();
@@ -116,8 +117,8 @@ private:
 
     // Reclaims.
     void restore(const core::session_id& session, const core::live_request& live);
-    [[nodiscard]] bool ticket_taken(const core::live_request& live, core::serial ticket) const;
-    void give_way(const std::string& resource);
+    void end_dead_owners(const core::live_request& live, core::serial ticket);
+    void give_way(const std::string& resource, core::serial ticket);
 
     // Admission.
     [[nodiscard]] std::vector<const naive_claim*> admitted_on(const std::string& resource) const;

@@ -206,22 +206,23 @@ void naive_model::restore(const session_id& session, const live_request& live) {
             if (claim.wanted.resource == given.resource) claim.slots = given.slots;
     restored.hold_limit = live.hold;
     if (live.fence != 0 && live.hold) restored.hold_deadline = now_ + *live.hold;
-    restored.presented = live.fence != 0;
+    restored.presented = paused() && live.fence != 0;
 
-    if (ticket_taken(live, restored.ticket)) return tell(ended{restored.id, end_reason::superseded, live.fence});
+    end_dead_owners(live, restored.ticket);
 
-    // Those granted that do not fit beside it, as far as modes and slots go.
+    // Those that have its ticket, and those granted that do not fit beside it, as far as modes and slots go.
     std::vector<request_id> rivals;
     bool beaten = false;
     for (const naive_request& other : requests_) {
-        if (live.fence == 0 || other.fence == 0) continue;
+        const bool both_granted = live.fence != 0 && other.fence != 0;
         bool conflict = false;
         for (const naive_claim& mine : restored.claims) {
             for (const naive_claim& theirs : other.claims) {
                 if (mine.wanted.resource != theirs.wanted.resource) continue;
                 const bool modes_fit = rule_of(mine.wanted.mode).fits_with[index_of(theirs.wanted.mode)];
                 const bool share_a_slot = std::ranges::find_first_of(mine.slots, theirs.slots) != mine.slots.end();
-                if (!modes_fit || share_a_slot) conflict = true;
+                if (both_granted && (!modes_fit || share_a_slot)) conflict = true;
+                if (other.ticket == restored.ticket) conflict = true;
             }
         }
         if (!conflict) continue;
@@ -231,28 +232,34 @@ void naive_model::restore(const session_id& session, const live_request& live) {
     if (beaten) return tell(ended{restored.id, end_reason::superseded, live.fence});
     for (const request_id& rival : rivals) end(*find(rival), end_reason::superseded, manner::keep);
 
-    for (const claim& claim : live.claims) give_way(claim.resource);
+    for (const claim& claim : live.claims) give_way(claim.resource, paused() ? 0 : restored.ticket);
     insert(std::move(restored));
     for (const claim& claim : live.claims) narrow(claim.resource);
     while (allowance_ > 0 && !narrowed_.empty()) end_one_of_narrowed();
 }
 
-bool naive_model::ticket_taken(const live_request& live, serial ticket) const {
-    for (const naive_request& other : requests_)
-        for (const naive_claim& theirs : other.claims)
-            for (const claim& mine : live.claims)
-                if (other.ticket == ticket && mine.resource == theirs.wanted.resource) return true;
-    return false;
+// What a dead session still has under the ticket ends first, whatever the budget.
+void naive_model::end_dead_owners(const live_request& live, serial ticket) {
+    for (const claim& mine : live.claims) {
+        const auto owner = std::ranges::find_if(requests_, [&](const naive_request& other) {
+            return other.ticket == ticket && std::ranges::any_of(other.claims, [&](const naive_claim& theirs) {
+                       return theirs.wanted.resource == mine.resource;
+                   });
+        });
+        if (owner != requests_.end() && find_alive(owner->id.session) == nullptr) end_with_session(*owner);
+    }
 }
 
-// Admitted claims of requests that still wait go back into the queue.
-void naive_model::give_way(const std::string& resource) {
-    for (naive_request& request : requests_)
+// Admitted claims of younger requests that still wait go back into the queue.
+void naive_model::give_way(const std::string& resource, serial ticket) {
+    for (naive_request& request : requests_) {
+        if (request.ticket <= ticket || std::ranges::all_of(request.claims, &naive_claim::admitted)) continue;
         for (naive_claim& claim : request.claims)
-            if (request.fence == 0 && claim.wanted.resource == resource) {
+            if (claim.wanted.resource == resource) {
                 claim.admitted = false;
                 claim.slots.clear();
             }
+    }
 }
 
 }  // namespace baton::sim

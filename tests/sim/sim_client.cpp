@@ -87,7 +87,12 @@ open sim_client::connect(dice& dice, instant now, std::chrono::milliseconds max_
     if (lost_ && dice.percent(80)) {
         session_.low += 1;
         link_ = highest_ = 0;
-        requests_.clear();
+        // What waited keeps its place, if its client knows it (rule 11).
+        const bool keeps_places = dice.percent(75);
+        std::erase_if(requests_, [&](const auto& entry) {
+            return !keeps_places || entry.second.fence != 0 || entry.second.ticket == 0;
+        });
+        if (!requests_.empty()) highest_ = requests_.rbegin()->first;
         past_.clear();
         strangers_.clear();
     }

@@ -199,6 +199,15 @@ TEST_F(Check, SeesThatAClaimWasAdmittedBeforeAnOlderOneUnlessAReclaimExplainsIt)
     EXPECT_EQ(check(engine()), "y has admitted a claim before an older one") << "W came before V, and orderly";
 }
 
+TEST_F(Check, SeesThatARequestWaitsForAYoungerOneThatWaitsItself) {  // rule 1, rule 11
+    enter("X", {exclusive("z")});                                    // behind W
+    ASSERT_EQ(check(engine()), std::nullopt);
+    request("X").ticket = ticket("A") - 1;
+    request("X").reordered = true;
+    on("X").waiting = {{ticket("A") - 1, &claim_of("X")}};
+    EXPECT_EQ(check(engine()), "z is kept by a younger request that waits itself");
+}
+
 TEST_F(Check, SeesPermitsAndSlotsThatAreOutOfOrder) {
     expect_seen("admitted more than its limit", [&] { claim_of("C").limit_then = 1; });
     expect_seen("slot above its limit", [&] {

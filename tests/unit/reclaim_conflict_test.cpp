@@ -203,13 +203,14 @@ TEST_F(Conflict, ATicketThatAnotherHasOnOtherNamesOnlyIsNoCollision) {  // rule 
     EXPECT_EQ(open("B", {grant({exclusive("y")}, 10, 20)}), "alive B: B holds");
 }
 
-TEST_F(Conflict, AGrantWhoseTicketAnotherHasIsSupersededThoughItsFenceIsLarger) {  // rule 11
+TEST_F(Conflict, OfTwoGrantsWithOneTicketTheLargerFenceStays) {  // rule 11
     fail_over();
     open("A", {grant({exclusive("x")}, 10, 20)});
-    EXPECT_EQ(open("B", {grant({exclusive("x")}, 10, 30)}), "ended B: superseded; alive B");
-    EXPECT_EQ(holders("x"), "A");
-    open("C", {grant({shared("y")}, 40, 50)});
-    EXPECT_EQ(open("D", {grant({shared("y")}, 40, 51)}), "ended D: superseded; alive D");
+    EXPECT_EQ(open("B", {grant({exclusive("x")}, 10, 30)}), "ended A: superseded; alive B: B holds");
+    EXPECT_EQ(open("C", {grant({exclusive("x")}, 10, 29)}), "ended C: superseded; alive C");
+    open("D", {grant({shared("y")}, 40, 50)});
+    EXPECT_EQ(open("E", {grant({shared("y")}, 40, 51)}), "ended D: superseded; alive E: E holds");
+    EXPECT_EQ(open("F", {grant({shared("y")}, 40, 51)}), "ended F: superseded; alive F");
 }
 
 TEST_F(Conflict, ARequestThatIsSupersededLosesWhatIsRecordedOfItToo) {  // rule 11

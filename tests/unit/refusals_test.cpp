@@ -232,9 +232,16 @@ TEST_F(Refusals, NumbersThatNoEngineGave) {  // rule 11
     expect_refused(presenting({with(6, 5)}), ": bad reclaim");
     expect_refused(presenting({with(bounds::presented, 0)}), ": bad reclaim");
     expect_refused(presenting({with(5, bounds::presented)}), ": bad reclaim");
-    for (const auto& [ticket, fence] : std::vector<std::pair<serial, serial>>{
-             {0, 0}, {5, 0}, {4, 5}, {bounds::presented - 1, 0}, {bounds::presented - 2, bounds::presented - 1}})
+    for (const auto& [ticket, fence] :
+         std::vector<std::pair<serial, serial>>{{0, 0}, {4, 5}, {bounds::presented - 2, bounds::presented - 1}})
         EXPECT_EQ(apply(presenting({with(ticket, fence)})), "ended C: gone; alive C");
+    live_request waiter = with(5, 0);
+    waiter.number = 2;
+    EXPECT_EQ(apply(presenting({waiter})), "alive C: C.2 waits; granted C.2");
+    leave("C.2");
+    waiter.number = 3;
+    waiter.ticket = bounds::presented - 1;
+    EXPECT_EQ(apply(presenting({waiter})), "alive C: C.3 waits; granted C.3");
 }
 
 TEST_F(Refusals, ANumberTwiceInAList) {  // rule 11
@@ -268,7 +275,7 @@ TEST_F(Refusals, HoldLimitOfAWaiterInAList) {  // rule 6, rule 11
         expect_refused(presenting({waiter}), ": bad reclaim");
     }
     waiter.hold = 1ms;
-    EXPECT_EQ(apply(presenting({waiter})), "ended C: gone; alive C");
+    EXPECT_EQ(apply(presenting({waiter})), "alive C: C waits; granted C");
 }
 
 TEST_F(Refusals, SlotsOfAListThatAreNotExactlyThoseOfThePermitClaims) {  // rule 11
@@ -293,7 +300,8 @@ TEST_F(Refusals, SlotsOfAListThatAreNotExactlyThoseOfThePermitClaims) {  // rule
     waiter.fence = 0;
     expect_refused(presenting({waiter}), ": bad reclaim");  // a waiter has none
     waiter.slots.clear();
-    EXPECT_EQ(apply(presenting({waiter})), "ended C: gone; alive C");
+    waiter.number = 2;
+    EXPECT_EQ(apply(presenting({waiter})), "alive C: C.2 waits");
 }
 
 TEST_F(Refusals, LateLink) {  // rule 11

@@ -32,6 +32,7 @@ struct capabilities {
     bool permits = true;          ///< permits of a limit
     bool several_names = true;    ///< more than one claim in a request
     bool strict_order = true;     ///< grants in order of arrival
+    bool kept_places = true;      ///< waiters of a session that was lost come back at `open`, under their tickets
     bool growing_fences = true;   ///< each fence is larger than all before it in the space; without: not zero
     bool slots = true;            ///< slot numbers for permits
     bool abandoned_marks = true;  ///< marks on what a dead holder held, and `mend`

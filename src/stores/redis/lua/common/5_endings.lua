@@ -112,10 +112,11 @@ local function end_owned(step, request, manner)
 end
 
 -- ---- sessions that end
--- Rule 5: a session id lives once.
-local forgetting = 'c'  -- the member of `d` that says when all ids in `c` are forgotten
-local function remember_ended(step, id) step.ended[#step.ended + 1] = id end
-local function has_ended(step, id)
+-- Rule 5: a session id lives once. The ids that ended are in `c`; `d` has a member that says when all of them are
+-- forgotten.
+local ended_ids = {deadline = 'c'}
+function ended_ids.add(step, id) step.ended[#step.ended + 1] = id end
+function ended_ids.has(step, id)
     for i = 1, #step.ended do
         if step.ended[i] == id then return true end
     end
@@ -123,25 +124,25 @@ local function has_ended(step, id)
     return upto and step.at < tonumber(upto)
 end
 -- Adds the ids of this step to `c`, drops some whose time is over and, beyond the bound, the earliest.
-local function save_ended(step)
+function ended_ids.save(step)
     local most_dropped = 100
     local ended = step.ended
     if #ended == 0 then return end
     local place, upto = step.prefix .. 'c', digits(step.at + longest_ttl(step))
     for i = 1, #ended do call('ZADD', place, 'GT', upto, ended[i]) end
-    call('ZADD', step.prefix .. 'd', 'GT', upto, forgetting)
+    call('ZADD', step.prefix .. 'd', 'GT', upto, ended_ids.deadline)
     note_deadline(step, upto)
     local gone = smaller(call('ZCOUNT', place, '0', step.now), most_dropped)
     gone = larger(gone, call('ZCARD', place) - step.ended_kept)
     if gone > 0 then call('ZREMRANGEBYRANK', place, '0', gone - 1) end
 end
 -- Deletes `c` when the time of the last id in it is over.
-local function forget_ended(step)
+function ended_ids.forget(step)
     if is_paused(step) then return end
-    local upto = call('ZSCORE', step.prefix .. 'd', forgetting)
+    local upto = call('ZSCORE', step.prefix .. 'd', ended_ids.deadline)
     if not upto or step.at < tonumber(upto) then return end
     call('UNLINK', step.prefix .. 'c')
-    call('ZREM', step.prefix .. 'd', forgetting)
+    call('ZREM', step.prefix .. 'd', ended_ids.deadline)
 end
 
 -- The ending session joins those in `e`, oldest first. Its record says how it ends: x expired, l left, g gone.
@@ -151,6 +152,12 @@ local function begin_ending(step, session, reason)
     session.ending, session.changed, session.dirty = reason, true, true
     call('ZREM', step.prefix .. 'd', session.id .. 's')
     step.ending[#step.ending + 1] = session.id
+end
+-- Ends a request of a session whose end has begun.
+local function end_with_session(step, request)
+    local reason = request.session.ending
+    step.allowance = step.allowance - #request.claims
+    if reason == 'l' then end_owned(step, request, 'c') else end_request(step, request, reason, 'u') end
 end
 local any_ending, end_sessions
 do
@@ -164,21 +171,18 @@ function any_ending(step)
 end
 -- Ends the lowest requests of the session, as many as the budget allows, and the session itself when none is left.
 local function continue_ending(step, session, stored)
-    local reason = session.ending
     while step.allowance > 0 do
         local numbers = numbers_after(step, session, none, step.allowance)
         read_requests(step, session, numbers)
         for i = 1, #numbers do
             if step.allowance <= 0 then return end
-            local request = request_of(step, session, numbers[i])
-            step.allowance = step.allowance - #request.claims
-            if reason == 'l' then end_owned(step, request, 'c') else end_request(step, request, reason, 'u') end
+            end_with_session(step, request_of(step, session, numbers[i]))
         end
         if #numbers == 0 then break end
     end
     if step.allowance <= 0 then return end
     step.allowance = step.allowance - 1
-    if reason == 'x' then tell(step, session.id, 'l') end
+    if session.ending == 'x' then tell(step, session.id, 'l') end
     local gone = step.gone
     gone[#gone + 1], gone[#gone + 2] = 'x' .. session.id, '@' .. session.id
     call('HINCRBY', step.prefix .. 'i', 'sessions', '-1')
@@ -190,7 +194,7 @@ local function continue_ending(step, session, stored)
         step.next_ending = step.next_ending + 1
     end
     step.sessions[session.id] = false
-    remember_ended(step, session.id)
+    ended_ids.add(step, session.id)
 end
 function end_sessions(step)
     while step.allowance > 0 do
@@ -293,7 +297,7 @@ local function cut_deadlines(step)
         'LIMIT', '0', cut_at_once)
     for i = 1, #late do
         local member = late[i]
-        if member ~= forgetting then
+        if member ~= ended_ids.deadline then
             local session = session_of(step, sub(member, 1, 16))
             local cut = digits(step.at + ttl_of(session))
             if #member == 17 then

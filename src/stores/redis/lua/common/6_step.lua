@@ -226,7 +226,7 @@ local function begin_step(step, head, pausing)
         cut_deadlines(step)
         if pausing then pausing(step) end
         if step.may_be_due or step.recompute then
-            forget_ended(step)
+            ended_ids.forget(step)
             end_due(step)
         end
     else
@@ -340,7 +340,7 @@ local function save(step)
         if session then save_session(step, session, written) end
     end
     for i = step.next_ending, #step.ending do call('RPUSH', step.prefix .. 'e', step.ending[i]) end
-    save_ended(step)
+    ended_ids.save(step)
     local count = #written
     for name, resource in pairs(step.resources) do
         save_debt(step, resource)

@@ -11,7 +11,7 @@ register('close', {'allow-oom'}, function(keys, args)
             begin_ending(step, session, how)
             end_sessions(step)
         else
-            remember_ended(step, id)  -- its `open` may still arrive, on an older connection
+            ended_ids.add(step, id)  -- its `open` may still arrive, on an older connection
         end
         tell(step, id, 'c')
     end)

@@ -91,9 +91,10 @@ end
 -- ---- reclaim
 local rivals, give_way
 do
-local function admitted_on(step, resource)
+-- The claims that are admitted on a resource: an exclusive one, or those with tickets from `lowest` on.
+local function admitted_on(step, resource, lowest)
     if resource.holder then return {exclusive_on(step, resource)} end
-    local found, members = {}, holders_from(step, resource, none, -1)
+    local found, members = {}, holders_from(step, resource, lowest, -1)
     for i = 1, #members, 2 do found[#found + 1] = claim_on(step, members[i]) end
     return found
 end
@@ -118,43 +119,49 @@ local function stands_beside_all(claim, resource)
     if claim.mode == 's' then return resource.counted == 0 end
     return resource.shared == 0 and not any_taken(resource.slots, claim.presented or no_slots)
 end
--- Other grants that cannot stand beside a presented one: their modes do not fit, or they have one of its slots.
-function rivals(step, live)
+-- Other requests that cannot stand beside a presented one: they have its ticket, or both are granted and their modes do
+-- not fit or they share a slot.
+function rivals(step, live, ticket)
     local found, seen = {}, {}
-    if live.fence == 0 then return found end
+    local function add(request)
+        if seen[request] then return end
+        seen[request] = true
+        found[#found + 1] = request
+    end
     for i = 1, #live.claims do
         local claim = live.claims[i]
         local resource = resource_of(step, claim.name)
-        local others = stands_beside_all(claim, resource) and no_slots or admitted_on(step, resource)
+        local owner = claimant_of(step, resource, ticket)
+        if owner then add(request_with_id(step, owner)) end
+        local others = (live.fence == 0 or stands_beside_all(claim, resource)) and no_slots
+            or admitted_on(step, resource, none)
         for k = 1, #others do
-            local request = others[k].request
-            if request.fence ~= none and not seen[request] and not stands_beside(claim, others[k]) then
-                seen[request] = true
-                found[#found + 1] = request
-            end
+            if others[k].request.fence ~= none and not stands_beside(claim, others[k]) then add(others[k].request) end
         end
     end
     sort(found, older)
     return found
 end
--- Claims of requests that still wait go back into the queue: they are admitted anew, in order, after the pause.
-function give_way(step, resource)
+-- Claims of younger requests that still wait go back into the queue, to be admitted anew, in order.
+function give_way(step, resource, ticket)
     if resource.reserved == 0 then return end
-    local claims = admitted_on(step, resource)
+    local claims = admitted_on(step, resource, ticket)
     for i = 1, #claims do
-        if claims[i].request.fence == none then
+        local request = claims[i].request
+        if request.unadmitted ~= 0 and request.ticket > ticket then
             vacate(step, claims[i])
             wait(step, claims[i])
         end
     end
 end
 end
--- A ticket of an earlier history that this one has given to another request on the same resource.
-local function ticket_taken(step, live, ticket)
+-- What a dead session still has under the ticket ends now, although its end is owed (rule 4).
+local function end_dead_owners(step, live, ticket)
     for i = 1, #live.claims do
-        if claimant_of(step, resource_of(step, live.claims[i].name), ticket) then return true end
+        local id = claimant_of(step, resource_of(step, live.claims[i].name), ticket)
+        local owner = id and request_with_id(step, id)
+        if owner and not find_alive(step, owner.session.id) then end_with_session(step, owner) end
     end
-    return false
 end
 
 -- Puts a presented request in the place of whatever is recorded of it.
@@ -168,16 +175,18 @@ local function restore(step, session, live)
     end
     if ticket == none then ticket = next_serial(step) end
 
-    local others, beaten, fence = rivals(step, live), false, digits(live.fence)
+    local fence, paused = digits(live.fence), is_paused(step)
+    end_dead_owners(step, live, ticket)
+    local others, beaten = rivals(step, live, ticket), false
     for i = 1, #others do beaten = beaten or others[i].fence >= fence end
-    if beaten or ticket_taken(step, live, ticket) then return tell(step, session.id, ended_text(number, 's', fence)) end
+    if beaten then return tell(step, session.id, ended_text(number, 's', fence)) end
     for i = 1, #others do end_request(step, others[i], 's', 'k') end
 
     local request = add_request(step, session, number, ticket, live.claims)
     set_fence(request, fence)
-    request.hold, request.presented = live.hold, space_field(step, 'pauses')
+    request.hold, request.presented = live.hold, paused and space_field(step, 'pauses') or 0
     local claims = request.claims
-    for i = 1, #claims do give_way(step, claims[i].resource) end
+    for i = 1, #claims do give_way(step, claims[i].resource, paused and none or ticket) end
     for i = 1, #claims do
         if fence == none then wait(step, claims[i]) else admit(step, claims[i], claims[i].presented or no_slots) end
     end
@@ -195,7 +204,8 @@ local function restore(step, session, live)
 end
 
 local function reclaim(step, session, asked)
-    local listed, highest = asked.listed, larger(tonumber(asked.highest), session.highest)
+    local listed, seen = asked.listed, session.highest
+    local highest = larger(tonumber(asked.highest), seen)
     for i = 1, #listed do
         local live = listed[i]
         highest = larger(highest, live.number)
@@ -207,7 +217,9 @@ local function reclaim(step, session, asked)
     read_requests(step, session, known)
     for i = 1, #listed do
         local live, number = listed[i], known[i]
-        if is_paused(step) then
+        -- Outside of a pause only what waited comes back, and never under a number that was used (rule 9).
+        local comes_back = live.fence == 0 and live.ticket ~= 0 and live.number > seen
+        if is_paused(step) or comes_back then
             restore(step, session, live)
         elseif not find_live(step, session, number) then
             tell(step, session.id, ended_text(number, 'g', digits(live.fence)))
@@ -215,13 +227,23 @@ local function reclaim(step, session, asked)
     end
 end
 
+-- A session whose first `open` this is may list what waited in another one. What else a session lists was given to that
+-- very session, so an unknown one has lost it: its id must not live a second time (rule 5).
+local first_link = rep('0', 19) .. '1'
+local function had_a_life(asked)
+    local listed = asked.listed
+    for i = 1, #listed do
+        if listed[i].fence ~= 0 or asked.link ~= first_link then return true end
+    end
+    return false
+end
 local function open(step, asked)
     local reason = wrong_shape(step, asked)
     if reason then return refuse(step, reason) end
     local sender, link = step.sender, asked.link
     local session = find_alive(step, sender)
     if not session then
-        if step.sessions[sender] or has_ended(step, sender) or #asked.listed > 0 and not is_paused(step) then
+        if step.sessions[sender] or ended_ids.has(step, sender) or had_a_life(asked) and not is_paused(step) then
             return refuse(step, 'unknown session')
         end
         session = {id = sender, requests = {}, highest = 0, live = ''}

@@ -1,0 +1,243 @@
+// The session is lost, and its waiters come back in another one under their old tickets, as scripts.
+#include "baton/error.hpp"
+#include "script.hpp"
+
+namespace baton::detail {
+
+class ComingBack : public Script {
+protected:
+    using Script::Script;
+
+    /// Waits under the number 1 and the ticket 100; nothing else is heard of yet.
+    handle wait_for_x(acquire_order wanted) {
+        const handle handle = session.acquire(now, std::move(wanted));
+        const auto enter = sent<protocol::enter>();
+        EXPECT_TRUE(enter);
+        reply(enter->first, protocol::queued{enter->second.request, 100});
+        forget();
+        return handle;
+    }
+    static void expect_waiter(const protocol::open& open) {
+        ASSERT_EQ(open.live.size(), 1U);
+        EXPECT_EQ(open.live[0].number, 1U);
+        EXPECT_EQ(open.live[0].ticket, 100U);
+        EXPECT_EQ(open.live[0].fence, 0U);
+        EXPECT_EQ(open.highest, 1U);
+    }
+};
+
+TEST_F(ComingBack, AWaiterIsPresentedInTheNextSessionUnderItsTicket) {
+    connect();
+    const handle handle = wait_for_x(order());
+    notice(protocol::session_lost{id()});
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_EQ(open->second.session, id());
+    EXPECT_EQ(ids, 2U);
+    expect_waiter(open->second);
+    reply(open->first, alive({{1, 100, 0}}));
+    EXPECT_FALSE(sent<protocol::enter>()) << "it is not asked again, from the end of the queue";
+    EXPECT_FALSE(sent<protocol::list>()) << "the store has what it was presented";
+    EXPECT_FALSE(take<not_acquired>());
+    notice(granted(1));
+    const auto got = take<acquired>();
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->handle, handle);
+    EXPECT_TRUE(session.valid(handle, now));
+}
+
+TEST_F(ComingBack, AWaiterMayBeGrantedWithTheAnswer) {
+    connect();
+    wait_for_x(order());
+    notice(protocol::session_lost{id()});
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    session.reply(
+        now, open->first, lineage_now,
+        std::array{protocol::event{engine_now, alive({{1, 100, 0}})}, protocol::event{engine_now, granted(1, 300)}});
+    const auto got = take<acquired>();
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->grant.fence, 300U);
+}
+
+TEST_F(ComingBack, LeasesAreLostAndNotPresented) {
+    connect();
+    hold(order("a"));
+    session.acquire(now, order("b"));
+    const auto enter = sent<protocol::enter>();
+    reply(enter->first, protocol::queued{enter->second.request, 101});
+    notice(protocol::session_lost{id()});
+    EXPECT_TRUE(take<lost>());
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    ASSERT_EQ(open->second.live.size(), 1U);
+    EXPECT_EQ(open->second.live[0].ticket, 101U);
+}
+
+// The grant was never delivered: the request waits again, at the place where it was.
+TEST_F(ComingBack, AGrantThatWasNotConfirmedIsPresentedAsWaiting) {
+    connect();
+    wait_for_x(order());
+    advance(ttl);
+    notice(granted(1));
+    const auto renewal = sent<protocol::renew>();
+    ASSERT_TRUE(renewal);
+    reply(renewal->first, protocol::session_lost{id()});
+    EXPECT_FALSE(take<acquired>());
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    expect_waiter(open->second);
+}
+
+TEST_F(ComingBack, ARequestThatMayNotWaitDoesNot) {
+    connect();
+    acquire_order now_or_never = order();
+    now_or_never.nowait = true;
+    session.acquire(now, std::move(now_or_never));
+    const auto enter = sent<protocol::enter>();
+    ASSERT_TRUE(enter);
+    advance(ttl);
+    reply(enter->first, granted(1));
+    const auto renewal = sent<protocol::renew>();
+    ASSERT_TRUE(renewal);
+    reply(renewal->first, protocol::session_lost{id()});
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_TRUE(open->second.live.empty());
+    const auto again = sent<protocol::enter>();
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(again->second.options.nowait);
+}
+
+TEST_F(ComingBack, WithoutATicketItIsAskedAnew) {
+    connect();
+    session.acquire(now, order());
+    EXPECT_TRUE(sent<protocol::enter>());
+    notice(protocol::session_lost{id()});
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_TRUE(open->second.live.empty());
+    EXPECT_TRUE(sent<protocol::enter>());
+}
+
+TEST_F(ComingBack, ATicketThatIsTakenIsAskedAnew) {
+    connect();
+    wait_for_x(order());
+    notice(protocol::session_lost{id()});
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    session.reply(
+        now, open->first, lineage_now,
+        std::array{protocol::event{engine_now, protocol::ended{{id(), 1}, protocol::end_reason::superseded, 0}},
+                   protocol::event{engine_now, alive()}});
+    const auto enter = sent<protocol::enter>();
+    ASSERT_TRUE(enter);
+    EXPECT_EQ(enter->second.request.number, 2U);
+    EXPECT_FALSE(take<not_acquired>());
+}
+
+// A store of somebody's own may not know that waiters come back.
+TEST_F(ComingBack, AStoreThatRefusesItIsAskedAnew) {
+    connect();
+    wait_for_x(order());
+    notice(protocol::session_lost{id()});
+    const auto refused = sent<protocol::open>();
+    ASSERT_TRUE(refused);
+    expect_waiter(refused->second);
+    reply(refused->first, protocol::refused{{}, protocol::refusal::unknown_session});
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_EQ(ids, 3U);
+    EXPECT_TRUE(open->second.live.empty()) << "or it would be refused for ever";
+    EXPECT_TRUE(sent<protocol::enter>());
+}
+
+TEST_F(ComingBack, AStoreThatOpensAndForgetsItIsAskedAgain) {
+    connect();
+    wait_for_x(order());
+    notice(protocol::session_lost{id()});
+    reply(sent<protocol::open>()->first, alive());
+    EXPECT_TRUE(sent<protocol::enter>());
+}
+
+// The answer to the first `open` of the new session was lost, and then that session as well.
+TEST_F(ComingBack, ItsPlaceOutlivesASecondLoss) {
+    connect();
+    wait_for_x(order());
+    notice(protocol::session_lost{id()});
+    EXPECT_TRUE(sent<protocol::open>());
+    session.line_down(now);
+    advance(ttl);
+    session.line_up(now, lineage_now);
+    const auto late = sent<protocol::open>();
+    ASSERT_TRUE(late);
+    EXPECT_EQ(ids, 2U);
+    expect_waiter(late->second);
+    reply(late->first, protocol::refused{{}, protocol::refusal::unknown_session});
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_EQ(ids, 3U);
+    expect_waiter(open->second);
+}
+
+// An `open` of the former session may arrive late: it must not open that session again.
+TEST_F(ComingBack, TheFormerSessionIsClosedUntilTheStoreSaysSo) {
+    connect();
+    wait_for_x(order());
+    const protocol::session_id former = id();
+    notice(protocol::session_lost{former});
+    auto close = sent<protocol::close>();
+    ASSERT_TRUE(close);
+    EXPECT_EQ(close->second.session, former);
+    EXPECT_EQ(close->second.how, protocol::closing::gone);
+    forget();
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    close = sent<protocol::close>();
+    ASSERT_TRUE(close) << "the answer was lost";
+    EXPECT_EQ(close->second.session, former);
+    reply(close->first, protocol::closed{former});
+    forget();
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    EXPECT_FALSE(sent<protocol::close>());
+}
+
+class ComingBackInParts : public ComingBack {
+protected:
+    ComingBackInParts() : ComingBack{{.ttl = ttl, .label = "tester", .open_size = 1}} {}
+};
+
+// What waits comes back only under numbers that the new session has not seen (rule 11), so the client says nothing that
+// uses them up before it has listed the last of them.
+TEST_F(ComingBackInParts, NoNumberIsUsedUpBeforeItIsListed) {
+    connect();
+    wait_for_x(order());
+    const handle given_up = wait_for_x(order());
+    wait_for_x(order());
+    session.acquire(now, order("y"));  // its answer is lost, so it has no place
+    notice(protocol::session_lost{id()});
+    auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_EQ(open->second.live.size(), 1U);
+    EXPECT_EQ(open->second.highest, 1U);
+    forget();
+
+    advance(ttl);
+    notice(granted(1));  // too late to be believed in without a renewal
+    EXPECT_TRUE(sent<protocol::renew>());
+    session.cancel(now, given_up, errc::timed_out);
+    EXPECT_FALSE(sent<protocol::enter>());
+    EXPECT_FALSE(sent<protocol::leave>());
+
+    reply(open->first, alive({{1, 100, 200}}));
+    open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    ASSERT_EQ(open->second.live.size(), 1U);
+    EXPECT_EQ(open->second.live[0].number, 3U);
+    EXPECT_EQ(open->second.highest, 4U) << "the last part tells all";
+    EXPECT_TRUE(sent<protocol::leave>());
+    EXPECT_TRUE(sent<protocol::enter>());
+}
+
+}  // namespace baton::detail
