@@ -8,8 +8,8 @@
 namespace baton::history {
 namespace {
 
-constexpr std::array<std::string_view, 9> verbs{"asked", "queued",  "held",    "still", "released",
-                                                "lost",  "gave_up", "refused", "killed"};
+constexpr std::array<std::string_view, 10> verbs{"asked", "queued",  "held",    "still",    "released",
+                                                 "lost",  "gave_up", "refused", "reopened", "killed"};
 constexpr std::array<std::string_view, 3> modes{"exclusive", "shared", "permits"};
 constexpr std::string_view hex = "0123456789ABCDEF";
 

@@ -5,6 +5,7 @@
 //     81234590001 w3 held 7 fence=1700000000000456 ticket=1700000000000123 until=81239590001 slots=gpu:0,1
 //     81234600000 w3 still 7 until=81239700000
 //     81234610000 w3 released 7
+//     81234615000 w3 reopened 0
 //     81234620000 harness killed w4
 //
 // Times are nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share. Names are written with %XX for what
@@ -36,6 +37,7 @@ enum class verb : std::uint8_t {
     lost,      ///< the last moment at which it believed
     gave_up,   ///< it does not want it any more: a timeout or a cancellation of its own
     refused,   ///< the lock said no, or failed
+    reopened,  ///< the store has been told anew what it waits for; of all requests of the process
     killed,    ///< by the harness, before the signal is sent; of `whom`, who may have lines that are a little younger
 };
 

@@ -67,6 +67,7 @@ private:
     void end(const part& part);
     void judge_fences(const std::string& resource, std::vector<part>& parts);
     void judge_order(const std::string& resource, std::vector<part>& parts);
+    [[nodiscard]] bool may_have_been_away(const request& waiter, const request& other) const;
     void judge_slots();
     void judge_fences_once();
     void judge_arrival();
@@ -172,7 +173,8 @@ void judging::judge_fences(const std::string& resource, std::vector<part>& parts
 
 /// Fences number the grants. Who has a smaller ticket than one that was granted before was overtaken, if it waited on
 /// this resource at that moment. It did if it claims nothing else; if it does, it may have been admitted here already,
-/// but not beside what does not go together with it.
+/// but not beside what does not go together with it. And it did not wait if its client had lost its session then: it
+/// comes back under its ticket, behind what was granted meanwhile (rule 11).
 void judging::judge_order(const std::string& resource, std::vector<part>& parts) {
     std::ranges::stable_sort(parts, {}, [](const part& part) { return part.request->fence; });
     std::array<const part*, mode_count> largest{};
@@ -181,6 +183,7 @@ void judging::judge_order(const std::string& resource, std::vector<part>& parts)
         for (const claim_mode other : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits}) {
             const auto* before = largest.at(index_of(other));
             if (before == nullptr || before->request->ticket <= part.request->ticket) continue;
+            if (may_have_been_away(*part.request, *before->request)) continue;
             if (part.request->claims.size() == 1 || !go_together(part.claim->mode, other))
                 contradict(rule::order, "one with a larger ticket was granted '" + resource + "' before", held(*before),
                            held(part));
@@ -188,6 +191,16 @@ void judging::judge_order(const std::string& resource, std::vector<part>& parts)
         auto& mine = largest.at(index_of(part.claim->mode));
         if (mine == nullptr || mine->request->ticket < part.request->ticket) mine = &part;
     }
+}
+
+/// Its client told the store of it again after the other one was asked for. The grant may come with the answer to that,
+/// and be written down by another thread first.
+bool judging::may_have_been_away(const request& waiter, const request& other) const {
+    constexpr moment late_line = std::chrono::milliseconds{100};
+    const auto found = record_.reopened.find(waiter.who);
+    return found != record_.reopened.end() && std::ranges::any_of(found->second, [&](moment at) {
+               return at > other.asked && at < waiter.begin + late_line;
+           });
 }
 
 void judging::judge_slots() {

@@ -192,6 +192,17 @@ lines overtaken(const std::string& a, const std::string& b) {
             "40 a released 1"};
 }
 
+TEST(HistoryJudge, WhoWasAwayIsOvertaken) {
+    const auto with = [](const std::string& line) {
+        lines log = overtaken(" claim=exclusive:x", " claim=exclusive:x");
+        log.insert(log.begin() + 4, line);
+        return log;
+    };
+    expect_sound(with("25 a reopened 0"));
+    expect_broken(rule::order, with("25 b reopened 0"), 3, 6);
+    expect_broken(rule::order, with("100000031 a reopened 0"), 3, 6);
+}
+
 TEST(HistoryJudge, GrantsComeInTheOrderOfTickets) {
     expect_broken(rule::order, overtaken(" claim=exclusive:x", " claim=exclusive:x"), 3, 5);
     expect_broken(rule::order, overtaken(" claim=exclusive:x", " claim=shared:x"), 3, 5);

@@ -21,6 +21,10 @@ public:
             killed_.emplace(event->whom, std::pair{event->at, std::move(line)});
             return;
         }
+        if (event->verb == verb::reopened) {
+            made_.reopened[event->who].push_back(event->at);
+            return;
+        }
         if (event->ticket != 0) made_.tickets.push_back({event->at, event->ticket, line});
         if (event->number == 0) return;
         const auto [found, is_new] = places_.emplace(std::pair{event->who, event->number}, made_.requests.size());

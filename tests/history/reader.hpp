@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,7 @@ struct misfit {
 
 struct record {
     std::vector<request> requests;
+    std::map<std::string, std::vector<moment>> reopened;  // by process
     std::vector<sighting> tickets;
     std::vector<misfit> misfits;
 };

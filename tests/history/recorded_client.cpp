@@ -49,7 +49,18 @@ broken::fault recorded_client::listening() {
 }
 
 recorded_client::recorded_client(recorder& recorder, std::string_view url, const client_options& options)
-    : recorder_{recorder}, client_{broken::store_with(listening(), make_store(url)), options} {}
+    : recorder_{recorder}, client_{broken::store_with(listening(), make_store(url)), observed(options)} {}
+
+/// Writes down when the client has opened its session again. It needs the observer for itself.
+client_options recorded_client::observed(client_options options) {
+    struct reopening final : observer {
+        explicit reopening(recorder& recorder) : recorder_{recorder} {}
+        void reconnected() override { recorder_.write({.verb = verb::reopened}); }
+        recorder& recorder_;
+    };
+    options.observer = std::make_shared<reopening>(recorder_);
+    return options;
+}
 
 std::unique_ptr<recorded_lease> recorded_client::acquire(const claims& claims, const acquire_options& options) {
     const std::uint64_t number = recorder_.asked(claims.list());

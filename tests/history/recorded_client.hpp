@@ -49,6 +49,7 @@ private:
     };
 
     [[nodiscard]] broken::fault listening();
+    [[nodiscard]] client_options observed(client_options options);
     [[nodiscard]] std::uint64_t ticket_of(std::uint64_t fence);
 
     recorder& recorder_;

@@ -217,12 +217,6 @@ TEST(FunctionReply, RefusesWhatIsCutOrMadeUp) {
         EXPECT_FALSE(read(wrong)) << wrong;
 }
 
-TEST(FunctionReply, NamesTheLineageThatThereIs) {
-    EXPECT_EQ(lineage_in("BATONLINEAGE 0000000000000012"), 12U);
-    EXPECT_FALSE(lineage_in("BATONLINEAGE 12"));
-    EXPECT_FALSE(lineage_in("READONLY You can't write against a read only replica."));
-}
-
 class InspectPages : public testing::Test {
 protected:
     static std::string name(const std::string& name, const std::string& whole, const std::string& claims) {

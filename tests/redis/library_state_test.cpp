@@ -10,6 +10,7 @@
 #include <set>
 
 #include "library_side.hpp"
+#include "lineage_error.hpp"
 #include "private_server.hpp"
 
 namespace baton::redis {

@@ -2,6 +2,7 @@
 #include "library_fixture.hpp"
 
 #include "../eventually.hpp"
+#include "lineage_error.hpp"
 
 namespace baton::redis {
 namespace {

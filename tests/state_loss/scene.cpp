@@ -97,9 +97,7 @@ void scene::play(const event_kind& kind) {
 history::verdict scene::end() {
     reconnect_all();
     say("the end");
-    history::verdict verdict = fleet_.finish({.grants = 60, .processes = 12, .handoffs = 4}, 15s);
-    const history::record record = fleet_.so_far();
-    std::erase_if(verdict.found, [&](const auto& found) { return is_excused(found, record); });
+    const history::verdict verdict = fleet_.finish({.grants = 60, .processes = 12, .handoffs = 4}, 15s);
     say("judged");
     return verdict;
 }
@@ -154,28 +152,14 @@ void scene::cut_off_a_holder() {
 
 void scene::cut_off(std::size_t site) {
     sites_[site]->cut({.refuse = true});
-    outages_.push_back({site, history::now()});
+    any_cut_off_ = true;
 }
 
 void scene::reconnect_all() {
-    if (outages_.empty() || outages_.back().until != history::moment::max()) return;
+    if (!std::exchange(any_cut_off_, false)) return;
     pass_time(0, 900);
     for (const auto& site : sites_) site->set({});
     reconnected_ = history::now();
-    for (outage& outage : outages_) outage.until = std::min(outage.until, reconnected_);
-}
-
-bool scene::is_excused(const history::contradiction& found, const history::record& record) const {
-    if (found.rule != history::rule::order) return false;
-    const auto overtaken = std::ranges::find_if(record.requests, [&](const history::request& request) {
-        return request.held_line.number == found.second.number;
-    });
-    if (overtaken == record.requests.end()) return false;
-    const std::size_t site = site_of_.at(overtaken->who);
-    return std::ranges::any_of(outages_, [&](const outage& outage) {
-        return outage.site == site && outage.from < overtaken->begin &&
-               outage.until + longest_backoff > overtaken->asked;
-    });
 }
 
 void scene::let_all_come_back() const {

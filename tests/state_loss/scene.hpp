@@ -113,8 +113,6 @@ private:
     /// Perhaps cuts off the site whose process holds the contended name: it believes, and cannot say so.
     void cut_off_a_holder();
     void cut_off(std::size_t site);
-    /// Who was cut off while it waited may have missed the pause in which waiters present their tickets.
-    [[nodiscard]] bool is_excused(const history::contradiction& found, const history::record& record) const;
     void reconnect_all();
     void restart(bool keeps, bool older);
     void meet_stranger(const std::string& url);
@@ -134,12 +132,7 @@ private:
     std::map<std::string, std::size_t> site_of_;  // by the name of a process
     log_tail tail_;
     std::vector<happened> events_;
-    struct outage {
-        std::size_t site;
-        history::moment from;
-        history::moment until = history::moment::max();
-    };
-    std::vector<outage> outages_;
+    bool any_cut_off_ = false;
     history::moment reconnected_{};  // the last time that a site was connected again
 };
 

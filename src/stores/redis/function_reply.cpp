@@ -52,13 +52,4 @@ std::optional<watched_events> decode_watched(std::string_view text) {
     return seen;
 }
 
-std::optional<lineage> lineage_in(std::string_view error) {
-    constexpr std::string_view start = "BATONLINEAGE ";
-    if (!error.starts_with(start)) return {};
-    text_reader from{error.substr(start.size())};
-    const lineage found = from.digits();
-    if (from.failed() || !from.done()) return {};
-    return found;
-}
-
 }  // namespace baton::redis

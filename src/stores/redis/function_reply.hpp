@@ -43,9 +43,6 @@ struct watched_events {
 };
 [[nodiscard]] std::optional<watched_events> decode_watched(std::string_view text);
 
-/// The lineage that an `other_lineage` names; 0: the space is not there.
-[[nodiscard]] std::optional<lineage> lineage_in(std::string_view error);
-
 /// `head` is that of the reply or notice which the event stands in.
 [[nodiscard]] protocol::event read_event(text_reader& from, const reply_head& head,
                                          const protocol::session_id& session);
