@@ -23,12 +23,13 @@ void scene::flushdb() {
 
 void scene::restore_older_keys() {
     cut_off_a_holder();
-    resp_client line{primary().at()};
-    const auto keys = line.call({"KEYS", "baton:*"}).value().items;
-    static_cast<void>(line.call({"MULTI"}));
-    for (const resp::value& key : keys) static_cast<void>(line.call({"UNLINK", key.text}));
-    for (const auto& [key, dump] : older_keys_) static_cast<void>(line.call({"RESTORE", key, "0", dump}));
-    static_cast<void>(line.call({"EXEC"}));
+    std::vector<std::string> words{
+        "EVAL", R"(for _, key in ipairs(redis.call('KEYS', 'baton:*')) do redis.call('UNLINK', key) end
+        for i = 1, #ARGV, 2 do redis.call('RESTORE', ARGV[i], '0', ARGV[i + 1]) end)",
+        "0"};
+    words.insert(words.end(), older_keys_.begin(), older_keys_.end());
+    const resp::value answer = primary().ask(words);
+    if (answer.kind == resp::kind::error) throw std::runtime_error{"the older keys cannot be restored: " + answer.text};
 }
 
 /// The space in database 1 is none, or the one of an earlier time.

@@ -106,10 +106,16 @@ history::verdict scene::end() {
 
 /// A copy of the primary's keys and files, for events that bring old ones back.
 void scene::remember_state() {
+    // A script, because all keys must be of one moment.
+    const resp::value found = primary().ask({"EVAL", R"(local found = {}
+        for _, key in ipairs(redis.call('KEYS', 'baton:*')) do
+            found[#found + 1] = key
+            found[#found + 1] = redis.call('DUMP', key)
+        end
+        return found)",
+                                             "0"});
     older_keys_.clear();
-    for (const resp::value& key : primary().ask({"KEYS", "baton:*"}).items)
-        if (const resp::value dump = primary().ask({"DUMP", key.text}); dump.kind == resp::kind::bulk)
-            older_keys_[key.text] = dump.text;
+    for (const resp::value& word : found.items) older_keys_.push_back(word.text);
     primary().copy_aside("older");
     older_server_ = primary_;
 }

@@ -126,8 +126,8 @@ private:
     folder place_;
     std::vector<std::unique_ptr<proxy>> sites_;
     std::size_t primary_ = 0;
-    std::map<std::string, std::string> older_keys_;
-    std::size_t older_server_ = 2;  // whose keys and files these are; 2: there are none
+    std::vector<std::string> older_keys_;  // key and dump in turn
+    std::size_t older_server_ = 2;         // whose keys and files these are; 2: there are none
     history::hammers fleet_;
     std::map<std::string, std::size_t> site_of_;  // by the name of a process
     log_tail tail_;
