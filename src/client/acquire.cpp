@@ -166,6 +166,7 @@ void session::on(client_time now, const protocol::ended& event) {
         case phase::confirming:
             if (event.reason == protocol::end_reason::revoked) return fail(*record, {errc::revoked});
             if (event.reason == protocol::end_reason::above_limit) return fail(*record, {errc::above_limit});
+            if (event.reason == protocol::end_reason::expired) return;  // with its session: it comes back in another
             start_over(*record);  // the engine lost it: the wait goes on under a new number
             if (can_ask()) ask(now, *record);
     }

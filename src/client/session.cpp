@@ -134,6 +134,8 @@ void session::process(client_time now, const sent& question, tag tag, const prot
     if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(now, *granted);
     if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(now, *queued);
     if (const auto* refused = std::get_if<protocol::refused>(&event.what)) {
+        // The events before this one may have told of the end of the session that the `open` was for.
+        if (question.kind == kind::open && tag != open_tag_) return;
         if (refused->reason == protocol::refusal::unknown_session && question.kind != kind::open)
             unknown_session(now, event.at);
         else

@@ -46,6 +46,37 @@ TEST_F(ComingBack, AWaiterIsPresentedInTheNextSessionUnderItsTicket) {
     EXPECT_TRUE(session.valid(handle, now));
 }
 
+// A store tells of the end of each request, and then of the end of their session.
+TEST_F(ComingBack, TheEndOfItsSessionIsToldFirstOfTheWaiter) {
+    connect();
+    wait_for_x(order());
+    notice(protocol::ended{{id(), 1}, protocol::end_reason::expired, 0});
+    EXPECT_FALSE(sent<protocol::enter>()) << "it would lose its place";
+    notice(protocol::session_lost{id()});
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    expect_waiter(open->second);
+}
+
+// The session expires in the step in which it is opened again: the answer tells of its end, and refuses the `open`.
+TEST_F(ComingBack, ALossThatIsToldTwiceInOneAnswerCountsOnce) {
+    connect();
+    wait_for_x(order());
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    const auto refused = sent<protocol::open>();
+    ASSERT_TRUE(refused);
+    session.reply(now, refused->first, lineage_now,
+                  std::array{protocol::event{engine_now, protocol::ended{{id(), 1}, protocol::end_reason::expired, 0}},
+                             protocol::event{engine_now, protocol::session_lost{id()}},
+                             protocol::event{engine_now, protocol::refused{{}, protocol::refusal::unknown_session}}});
+    EXPECT_EQ(ids, 2U);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    expect_waiter(open->second);
+    EXPECT_FALSE(sent<protocol::open>());
+}
+
 TEST_F(ComingBack, AWaiterMayBeGrantedWithTheAnswer) {
     connect();
     wait_for_x(order());
