@@ -41,7 +41,8 @@ public:
     virtual void reconnecting(std::error_code, const std::string& /*what the server or the system said, if anything*/) {
     }
     virtual void reconnected() {}
-    /// The store forgot this client, after a ttl of silence. Leases are lost, waiters keep their places.
+    /// The store forgot this client, after a ttl of silence. Leases are lost. Waiters keep their places, if they have
+    /// heard of them and the store can do that.
     virtual void session_replaced() {}
     virtual void store_error(std::error_code, const std::string& /*what the server said, if anything*/) {}
 };

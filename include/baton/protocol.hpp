@@ -83,7 +83,7 @@ struct live_request {
 /// Opens a session or renews it, and restores the listed requests (rules 5, 11). It ends none: what the engine has
 /// beyond the list shows in the count and the digest of `alive`. So a list that is too long for one message comes in
 /// several `open`s. `link` is 1 in the first `open` of a session and grows with every one; `highest` is the highest
-/// number that the client has used.
+/// number that the client has used, or the last before those that another `open` will list.
 struct open {
     session_id session;
     std::chrono::milliseconds ttl{0};

@@ -132,7 +132,8 @@ void session::on(client_time now, const protocol::refused& event, protocol::inst
     if (question.kind == kind::open) {
         const bool replaceable =
             event.reason == protocol::refusal::unknown_session || event.reason == protocol::refusal::late_link;
-        if (replaceable) return replace_session(now);
+        // After a late link the id belongs to another client, a copy of this process perhaps: it stays open.
+        if (replaceable) return replace_session(now, event.reason == protocol::refusal::unknown_session);
         return give_up({error_of(event.reason)});
     }
     record* record = event.request ? find(event.request->number) : nullptr;

@@ -115,8 +115,8 @@ void session::opened(client_time now) {
 
 /// The engine does not know the session: its requests are over there. A session id lives once, so there is a new one.
 /// What waited comes back in it under its old ticket (rule 11). A store that refuses even the first `open` of a session
-/// does not know that: then it is asked anew.
-void session::replace_session(client_time now) {
+/// does not know that: then the requests are asked anew.
+void session::replace_session(client_time now, bool is_over) {
     if (closing_) return;  // no other session is needed; the answer to `close` is on its way
     const bool expired = keep_alive_.at(now) == standing::lost;
     const bool keeps_places = was_opened_ || link_ > 1;
@@ -141,7 +141,7 @@ void session::replace_session(client_time now) {
     act(observed{observed::what::session_replaced});
     constexpr std::size_t most_former = 16;
     if (former_ids_.size() == most_former) former_ids_.erase(former_ids_.begin());
-    former_ids_.push_back(former);
+    if (is_over) former_ids_.push_back(former);
     if (up_) open(now);
 }
 

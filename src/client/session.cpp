@@ -159,7 +159,7 @@ void session::process(client_time now, const sent& question, tag tag, const prot
 /// The engine did not know the session then. Since then it may have answered an `open`, or be about to: what was sent
 /// after that may have come before it, and is asked again with the next renewal.
 void session::unknown_session(client_time now, protocol::instant then) {
-    if (!opening() && then >= alive_at_) replace_session(now);
+    if (!opening() && then >= alive_at_) replace_session(now, true);
 }
 
 void session::reply_failed(client_time now, tag tag, command_failure how, const store_error& error) {

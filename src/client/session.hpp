@@ -350,7 +350,7 @@ private:
     void ask_unsent(client_time now);
     [[nodiscard]] protocol::live_request present(client_time now, const record& record) const;
     void opened(client_time now);
-    void replace_session(client_time now);
+    void replace_session(client_time now, bool is_over);
     void freeze_leases();
 
     // alive.cpp

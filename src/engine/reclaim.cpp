@@ -1,5 +1,5 @@
-// After the engine's memory was lost, in whole or in part: the space is paused, clients present what they hold and what
-// they wait for, and get it back as it was (rule 11).
+// Clients present what they hold and what they wait for (rule 11). While the space is paused, because the engine's
+// memory was lost in whole or in part, they get it back as it was. At any other time only waiters come back.
 #include <algorithm>
 #include <cassert>
 

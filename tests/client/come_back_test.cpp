@@ -234,6 +234,19 @@ TEST_F(ComingBack, TheFormerSessionIsClosedUntilTheStoreSaysSo) {
     EXPECT_FALSE(sent<protocol::close>());
 }
 
+// The store has accepted a later `open` of this id, from a copy of this process.
+TEST_F(ComingBack, ALateLinkDoesNotCloseTheSessionOfAnother) {
+    connect();
+    hold(order("a"));
+    session.line_down(now);
+    session.line_up(now, lineage_now);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    reply(open->first, protocol::refused{{}, protocol::refusal::late_link});
+    EXPECT_EQ(ids, 2U);
+    EXPECT_FALSE(sent<protocol::close>());
+}
+
 class ComingBackInParts : public ComingBack {
 protected:
     ComingBackInParts() : ComingBack{{.ttl = ttl, .label = "tester", .open_size = 1}} {}

@@ -67,7 +67,7 @@ private:
     void end(const part& part);
     void judge_fences(const std::string& resource, std::vector<part>& parts);
     void judge_order(const std::string& resource, std::vector<part>& parts);
-    [[nodiscard]] bool may_have_been_away(const request& waiter, const request& other) const;
+    [[nodiscard]] bool may_not_have_met(const request& waiter, const request& other) const;
     void judge_slots();
     void judge_fences_once();
     void judge_arrival();
@@ -183,7 +183,7 @@ void judging::judge_order(const std::string& resource, std::vector<part>& parts)
         for (const claim_mode other : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits}) {
             const auto* before = largest.at(index_of(other));
             if (before == nullptr || before->request->ticket <= part.request->ticket) continue;
-            if (may_have_been_away(*part.request, *before->request)) continue;
+            if (may_not_have_met(*part.request, *before->request)) continue;
             if (part.request->claims.size() == 1 || !go_together(part.claim->mode, other))
                 contradict(rule::order, "one with a larger ticket was granted '" + resource + "' before", held(*before),
                            held(part));
@@ -193,14 +193,17 @@ void judging::judge_order(const std::string& resource, std::vector<part>& parts)
     }
 }
 
-/// Its client told the store of it again after the other one was asked for. The grant may come with the answer to that,
-/// and be written down by another thread first.
-bool judging::may_have_been_away(const request& waiter, const request& other) const {
+/// One of the two clients opened its session again in between: the waiter may have come back later than the other one
+/// was granted, or the other one was granted by a server that was replaced by the one where the waiter waits. A grant
+/// may come with the answer to `open`, and be written down by another thread first.
+bool judging::may_not_have_met(const request& waiter, const request& other) const {
     constexpr moment late_line = std::chrono::milliseconds{100};
-    const auto found = record_.reopened.find(waiter.who);
-    return found != record_.reopened.end() && std::ranges::any_of(found->second, [&](moment at) {
-               return at > other.asked && at < waiter.begin + late_line;
-           });
+    return std::ranges::any_of(std::array{&waiter, &other}, [&](const request* either) {
+        const auto found = record_.reopened.find(either->who);
+        return found != record_.reopened.end() && std::ranges::any_of(found->second, [&](moment at) {
+                   return at > other.asked && at < waiter.begin + late_line;
+               });
+    });
 }
 
 void judging::judge_slots() {

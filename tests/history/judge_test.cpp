@@ -199,7 +199,9 @@ TEST(HistoryJudge, WhoWasAwayIsOvertaken) {
         return log;
     };
     expect_sound(with("25 a reopened 0"));
-    expect_broken(rule::order, with("25 b reopened 0"), 3, 6);
+    expect_sound(with("25 b reopened 0"));
+    expect_broken(rule::order, with("25 c reopened 0"), 3, 6);
+    expect_broken(rule::order, with("1 a reopened 0"), 3, 6);
     expect_broken(rule::order, with("100000031 a reopened 0"), 3, 6);
 }
 

@@ -100,6 +100,7 @@ void dialect_session::leave(command_tag tag, const protocol::leave& command) {
 }
 
 void dialect_session::close(command_tag tag, const protocol::close& command) {
+    if (command.session != id_) return teller_.reply(tag, {event(closed{command.session})});  // a former one
     const auto missing = std::make_shared<std::size_t>(records_.size() + 1);
     const auto one_less = [this, missing, tag, session = command.session] {
         if (--*missing == 0) teller_.reply(tag, {event(closed{session})});

@@ -132,7 +132,7 @@ private:
     void note_serials(const function_reply& answer);
     void forget(const store_error& why);
     void failed(command_tag tag, std::string_view error);
-    void heard(const function_reply& answer);
+    void heard(const function_reply& answer, bool is_former);
     void look_when_due(const reply_head& head, bool waits, std::uint64_t place);
     void tick();
     void settle_before_close();
@@ -243,6 +243,7 @@ protocol::session_id redis_user::take_sender(command_tag tag) {
 
 void redis_user::answered(command_tag tag, const resp::value& answer) {
     const bool is_own = (tag & tick_tag) != 0;
+    bool is_former = false;  // the answer to a session that the client has replaced since
     protocol::session_id sender;
     std::shared_ptr<looking> look;
     {
@@ -251,13 +252,14 @@ void redis_user::answered(command_tag tag, const resp::value& answer) {
             sender = take_sender(tag);
         else if (auto node = looks_.extract(tag))
             look = std::move(node.mapped());
+        is_former = !is_own && subscribed_ && sender != *subscribed_;
     }
     if (look) return take_page(look, answer);
     if (answer.kind == resp::kind::error) return failed(tag, answer.text);
     if (!decode_reply(answer.text, sender, heard_)) return reset("the answer is not understood");
-    heard(heard_);
+    heard(heard_, is_former);
     if (is_own && closing_) return settle_before_close();
-    if (is_closed(heard_) && owes(heard_.head)) {
+    if (is_closed(heard_) && owes(heard_.head) && !is_former) {
         closing_ = {tag, heard_.head.lineage, heard_.events, std::chrono::steady_clock::now() + settles_for};
         return tick();
     }
@@ -291,7 +293,7 @@ void redis_user::pushed(const resp::value& message) {
     auto notice = decode_reply(message.items[2].text, session);
     const auto listener = this->listener();
     if (!notice || !listener) return;
-    heard(*notice);
+    heard(*notice, false);
     for (protocol::event& event : notice->events) listener->noticed(notice->head.lineage, std::move(event));
 }
 
@@ -306,13 +308,14 @@ void redis_user::note_serials(const function_reply& answer) {
     }
 }
 
-void redis_user::heard(const function_reply& answer) {
+/// Numbers of a former session are those of the present one, so what is told of it does not say who waits.
+void redis_user::heard(const function_reply& answer, bool is_former) {
     note_serials(answer);
     bool any = false;
     std::uint64_t place = 0;
     {
         const std::lock_guard lock{mutex_};
-        waiting_.hear(answer);
+        if (!is_former) waiting_.hear(answer);
         any = waiting_.any();
         place = waiting_.place();
     }
