@@ -119,6 +119,12 @@ TEST_F(Library, RefuseANameTwice) {
     EXPECT_EQ(std::get<alive>(say(renew{holder}, holder).events.at(0).what).count, 0U);
 }
 
+TEST_F(Library, RefuseAnEmptyName) {
+    open_both();
+    const auto answer = say(enter{{holder, 1}, {exclusive_claim("")}, {}}, holder);
+    EXPECT_EQ(std::get<refused>(answer.events.at(0).what).reason, refusal::name_empty);
+}
+
 // What no encoder of ours sends changes nothing: the whole dump of the space is the same.
 TEST_F(Library, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
     open_both();
@@ -135,6 +141,7 @@ TEST_F(Library, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
     const std::string second = id + "0000000000000002";
     refused_with(verb::enter, {"x" + id + "007", "nb"});
     refused_with(verb::enter, {"x" + id + "00000000000000002", "nb"});  // numbers have 16 digits, or begin with another
+    refused_with(verb::enter, {"x" + id + "a000000000000002", "nb"});
     refused_with(verb::enter, {"y" + second, "nb"});
     refused_with(verb::enter, {"x" + id, "nb"});
     refused_with(verb::enter, {"x" + second, "1:x:", "nb"});

@@ -75,7 +75,10 @@ TEST_F(LibraryWitness, EveryCallRefusesOlderData) {
                                         pause{instant::max()},
                                         protocol::close{holder, closing::left}};
     for (const command& command : commands) EXPECT_EQ(outcome(command), "BATONUNSURE");
-    EXPECT_TRUE(is_lost());
+    const lineage before = lineage_;
+    const reply_head after = hello(true, 10s, 2s);
+    EXPECT_NE(after.lineage, before);
+    EXPECT_EQ(after.paused_until - after.at, 12s) << "it is not known when the state was lost";
     EXPECT_EQ(outcome(), "served");
 }
 
@@ -129,6 +132,12 @@ TEST_F(LibraryWitness, SpacesOfOneNameInTwoDatabasesDoNotDisturbEachOther) {
         line_->ask({"SELECT", "1"});
         EXPECT_EQ(outcome(call_of(space_, second, tick{})), "served");
     }
+}
+
+TEST_F(LibraryWitness, ManySpacesAreRemembered) {
+    for (const char* name : {"another", "a third", "a fourth"}) raw(hello_call(name, {10s, 2s, true}));
+    clock_.jump(1min);
+    EXPECT_EQ(outcome(), "served");
 }
 
 // ---- roles and replication ids

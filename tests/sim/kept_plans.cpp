@@ -217,6 +217,73 @@ plan waiters_come_back(std::optional<std::uint32_t> budget) {
     return made;
 }
 
+// An exclusive request comes back between older ones that have reserved a part of the name and a younger one that has,
+// too. Only the younger one gives way: with a small budget it shows if the older ones have to be admitted again.
+plan older_reservations_stay(std::optional<std::uint32_t> budget) {
+    const std::vector<claim> wide{permits("s", 1, 4), exclusive("y")};
+    return {{15s, budget},
+            {
+                at(1ms, open{first, 15s, "A-1", 1, 0, {}}),
+                at(1ms, opening(second, 1)),
+                at(2ms, entering(first, exclusive("y"))),
+                at(3ms, enter{{first, 2}, wide, {}}),
+                at(4ms, enter{{first, 3}, wide, {}}),
+                at(5ms, entering(second, exclusive("s"))),
+                at(2s, tick{}),
+                at(2s, tick{}),
+                at(2s + 1ms, enter{{first, 4}, wide, {}}),
+                at(2s + 2ms, open{{2, 2}, 1s, "B-2", 1, 1, {waiting(exclusive("s"), ticket(5ms))}}),
+                at(2s + 3ms, leave{{first, 1}, manner::clean}),
+                at(2s + 4ms, tick{}),
+            }};
+}
+
+// The last claim of a request is admitted in the step in which an older request comes back, before it does: the younger
+// one is complete, and is granted.
+plan complete_when_another_comes_back(std::optional<std::uint32_t> budget) {
+    const std::vector<claim> both{exclusive("x"), exclusive("y")};
+    return {{15s, budget},
+            {
+                at(1ms, open{first, 15s, "A-1", 1, 0, {}}),
+                at(1ms, opening(second, 1)),
+                at(2ms, enter{{first, 1}, both, {}}),
+                at(3ms, entering(second, exclusive("x"))),
+                at(2s, tick{}),
+                at(2s, tick{}),
+                at(2s + 1ms, enter{{first, 2}, both, {}}),
+                at(2s + 2ms, leave{{first, 1}, manner::clean}),
+                at(2s + 3ms, open{{2, 2}, 1s, "B-2", 1, 1, {waiting(exclusive("x"), ticket(3ms))}}),
+                at(2s + 4ms, tick{}),
+                at(2s + 5ms, leave{{first, 2}, manner::clean}),
+            }};
+}
+
+// A session with more requests than stand in its text is handed a name.
+plan hand_over_to_a_large_session() {
+    plan made{{15s, {}},
+              {at(1ms, opening(first, 1)), at(1ms, opening(second, 1)), at(2ms, entering(first, exclusive("a")))}};
+    for (std::uint64_t number = 1; number <= 20; ++number)
+        made.steps.push_back(at(3ms, enter{{second, number}, {exclusive("n" + std::to_string(number))}, {}}));
+    made.steps.push_back(at(4ms, enter{{second, 21}, {exclusive("a")}, {}}));
+    made.steps.push_back(at(5ms, leave{{first, 1}, manner::clean}));
+    made.steps.push_back(at(6ms, renew{second}));
+    made.steps.push_back(at(7ms, list{second, 0}));
+    return made;
+}
+
+// A larger limit lets a waiter in at once.
+plan a_limit_grows() {
+    return {{15s, {}},
+            {
+                at(1ms, opening(first, 1)),
+                at(1ms, opening(second, 1)),
+                at(2ms, entering(first, permits("s", 1, 1))),
+                at(3ms, entering(second, permits("s", 1, 1))),
+                at(4ms, resize{"s", 2}),
+                at(5ms, renew{second}),
+            }};
+}
+
 }  // namespace
 
 std::vector<kept_plan> kept_plans() {
@@ -238,6 +305,12 @@ std::vector<kept_plan> kept_plans() {
             all.push_back({"copies arrive after the end of their session", late_copies(how, ended_ids)});
     for (const auto budget : {std::optional<std::uint32_t>{}, std::optional{2U}, std::optional{3U}, std::optional{5U}})
         all.push_back({"waiters come back", waiters_come_back(budget)});
+    for (const auto budget : {std::optional<std::uint32_t>{}, std::optional{1U}, std::optional{2U}}) {
+        all.push_back({"older reservations stay", older_reservations_stay(budget)});
+        all.push_back({"complete when another comes back", complete_when_another_comes_back(budget)});
+    }
+    all.push_back({"a large session is handed a name", hand_over_to_a_large_session()});
+    all.push_back({"a limit grows", a_limit_grows()});
     for (const auto hold : {std::optional<duration>{}, std::optional<duration>{900ms}})
         all.push_back({"the clock goes back while work is owed", clock_goes_back_while_work_is_owed(hold)});
     for (kept_plan& plan : boundary_plans()) all.push_back(std::move(plan));

@@ -84,7 +84,6 @@ register('hello', {}, function(keys, args)
     else
         restarted, lost = known[5] ~= run_id and not (is_strange or promoted), true
         head = never .. none .. none .. now .. none
-        step.lineage = none
     end
     -- A member of more than 64 bytes makes `d` a skip list from birth, so that no renewal walks along a list.
     call('ZADD', prefix .. 'd', '+inf', rep(never, 5))
