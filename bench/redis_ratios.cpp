@@ -55,11 +55,15 @@ public:
         : space_{program, library} {
         cad_digest_ = load(cad);
         bare_leave_digest_ = load(bare_leave);
-        for (std::size_t i = 0; i < sessions; ++i) open(i);
+        constexpr std::size_t other = 1'000'000;  // sessions and names that stay as they are
+        for (std::size_t i = 0; i < sessions; ++i) {
+            open(i);
+            open(other + i);
+        }
         space_.run();
         // Names and keys beside those that are played, so that tables neither grow nor shrink while they are.
         for (std::size_t i = 0; i < 2'000; ++i) {
-            enter(i % sessions, exclusive(name_of(1'000'000 + i)));
+            enter(other + i % sessions, exclusive(name_of(other + i)));
             space_.add_words({"SET", name_of(i + plays), "v"});
         }
         space_.run();

@@ -108,9 +108,9 @@ function enter_one(key, now, lineage, id, text, may_wait, hold)
         record = 'p' .. ticket .. fence .. '00001' .. padded(limit) .. padded(slots[1]) .. place
     end
     call('HSET', key, '', next_head(head, now, fence), place, resource, owner, session, id, record)
-    local reply = now .. head.start .. 'g' .. number .. ':' .. ticket .. fence
-    if not hold and not slots then return reply .. '.' end
-    return reply .. '+' .. or_none(deadline) .. (slots and '1:' .. name .. taken or '0:') .. '0:'
+    if not hold and not slots then return now .. head.start .. 'g' .. number .. ':' .. ticket .. fence .. '.' end
+    return now .. head.start .. 'g' .. number .. ':' .. ticket .. fence .. '+' .. or_none(deadline)
+        .. (slots and '1:' .. name .. taken or '0:') .. '0:'
 end
 
 -- Several claims, all granted at once.

@@ -13,11 +13,10 @@ local function renew_quietly(key, now, lineage, id)
     if head.text >= deadline then return nil end  -- it is due before everything else
     call('ZADD', sub(key, 1, -2) .. 'd', deadline, id .. 's')
     if not is_noted(now, head.noted) then call('HSET', key, '', next_head(head, now, head.last)) end
-    local start = now .. head.start
     if byte(session) == 46 then
-        return start .. 'A' .. deadline .. '+' .. sub(session, 28) .. ':'
+        return now .. head.start .. 'A' .. deadline .. '+' .. sub(session, 28) .. ':'
     end
-    return start .. 'a' .. deadline .. '+' .. format('%d:%d:', sub(session, 44), sub(session, 28, 43))
+    return now .. head.start .. 'a' .. deadline .. '+' .. format('%d:%d:', sub(session, 44), sub(session, 28, 43))
 end
 
 -- The long path.
