@@ -696,8 +696,8 @@ TEST_F(AdvSem, CutAnywhereItIsServed) {
         resets = between().seen().resets;
     };
     const auto start = std::chrono::steady_clock::now();
-    for (std::size_t at = 0; at < 3'600; at += 45) expect_served({.reset_after_request = at});
-    for (std::size_t at = 0; at < 420; at += 9) expect_served({.reset_after_reply = at});
+    for (std::size_t at = 0; at < 3'600; at += 85) expect_served({.reset_after_request = at});
+    for (std::size_t at = 0; at < 420; at += 17) expect_served({.reset_after_reply = at});
     EXPECT_LT(std::chrono::steady_clock::now() - start, 30s) << "each at once, and not with the next ping";
     between().set({});
     EXPECT_EQ(kept.lost_reason(), loss::none);
