@@ -34,9 +34,25 @@ protected:
         const lineage before = lineage_;
         return hello(true, 10s, 2s, known).lineage != before;
     }
-    serial highest() { return std::stoull(head().substr(64, 16)); }
+    serial highest() { return std::stoull(head().substr(counter_at, 16)); }
     /// When the last call noted the time.
-    instant noted() { return instant{duration{std::stoll(head().substr(48, 16))}}; }
+    instant noted() { return instant{duration{std::stoll(head().substr(noted_at, 16))}}; }
+    static constexpr std::size_t noted_at = 48, counter_at = 64;  // where these stand in the head
+    /// Writes the head as a call of another version of the library would.
+    void add_to_head(std::size_t place, std::int64_t amount) {
+        std::string changed = head();
+        const std::string number = std::to_string(std::stoll(changed.substr(place, 16)) + amount);
+        changed.replace(place, 16, std::string(16 - number.size(), '0') + number);
+        line_->ask({"HSET", key("m"), "", changed});
+    }
+    /// As if the last call had been so long ago.
+    void note_earlier(duration by) { add_to_head(noted_at, -by.count()); }
+    /// As if another server had written the space.
+    void come_from_another_server() { line_->ask({"HSET", key("i"), "run_id", std::string(40, '0')}); }
+    std::string replication_id() {
+        const std::string info = line_->ask({"INFO", "replication"}).text;
+        return info.substr(info.find("\nmaster_replid:") + 15, 40);
+    }
     /// It is a primary again, under another replication id; it remembers the former one.
     void be_promoted() {
         line_->ask({"REPLICAOF", "127.0.0.1", "1"});
@@ -103,19 +119,11 @@ TEST_F(LibraryWitness, OlderDataAreFoundOutByTheCounter) {
 }
 
 TEST_F(LibraryWitness, DataThatAnotherVersionOfTheLibraryWroteAreServed) {
-    std::string later = head();
-    const auto add_one = [&later](std::size_t place) {
-        const std::string number = std::to_string(std::stoull(later.substr(place, 16)) + 1);
-        later.replace(place, 16, std::string(16 - number.size(), '0') + number);
-    };
-    add_one(48);
-    add_one(64);
-    line_->ask({"HSET", key("m"), "", later});
+    add_to_head(noted_at, 1);
+    add_to_head(counter_at, 1);
     EXPECT_EQ(outcome(), "served");
     EXPECT_FALSE(is_lost());
-    later = head();
-    add_one(48);
-    line_->ask({"HSET", key("m"), "", later});
+    add_to_head(noted_at, 1);
     line_->ask({"DEBUG", "CHANGE-REPL-ID"});
     EXPECT_EQ(outcome(), "BATONUNSURE") << "by another version, or before the server followed another one";
 }
@@ -188,6 +196,106 @@ TEST_F(LibraryWitness, AnotherReplicationIdAfterAMinuteMayBeALoss) {
     EXPECT_TRUE(is_lost());
 }
 
+// Renewals come every third of a ttl. Another primary would have granted nothing yet.
+TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossForTheLongestTtlWithoutTheLag) {
+    hello(true, 10s);
+    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    clock_.jump(7s);
+    EXPECT_EQ(outcome(renew{holder}), "served");
+    EXPECT_FALSE(is_lost());
+    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    clock_.jump(9s);
+    EXPECT_EQ(outcome(renew{holder}), "BATONUNSURE");
+}
+
+TEST_F(LibraryWitness, WithoutAPauseAnotherReplicationIdMayBeALossAfterTwoSeconds) {
+    line_->ask({"HSET", key("i"), "pause", "0"});
+    hello(false, 10s);
+    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    clock_.jump(3s);
+    EXPECT_EQ(outcome(renew{holder}), "BATONUNSURE");
+}
+
+TEST_F(LibraryWitness, AReplicationIdThatAnotherVersionHasSeenIsNoLoss) {
+    clock_.jump(5s);
+    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    add_to_head(noted_at, 1);
+    line_->ask({"HSET", key("i"), "replid", replication_id()});
+    EXPECT_EQ(outcome(), "served");
+}
+
+// ---- a pause that counts from the server's start. The server is up for a minute.
+
+TEST_F(LibraryWitness, DataFromBeforeTheStartAreThoseOfARestart) {
+    come_from_another_server();
+    note_earlier(5min);
+    const lineage before = lineage_;
+    const reply_head after = hello(true, 10s, 2s);
+    EXPECT_NE(after.lineage, before);
+    EXPECT_LE(after.paused_until, after.at) << "what was granted before the restart has ended";
+}
+
+TEST_F(LibraryWitness, DataFromAfterTheStartAreThoseOfAnotherServer) {
+    come_from_another_server();
+    const reply_head after = hello(true, 10s, 2s);
+    EXPECT_EQ(after.paused_until - after.at, 12s);
+}
+
+TEST_F(LibraryWitness, AServerThatHasTakenPartInReplicationMayBeAPromotedOne) {
+    server_line replica{server_->at().path};
+    replica.ask({"PSYNC", "?", "-1"});
+    line_->ask({"SET", "some key", "some value"});
+    come_from_another_server();
+    note_earlier(5min);
+    const reply_head after = hello(true, 10s, 2s);
+    EXPECT_EQ(after.paused_until - after.at, 12s);
+}
+
+TEST_F(LibraryWitness, ASpaceWithoutItsTermsIsNotThatOfARestart) {
+    note_earlier(5min);
+    line_->ask({"UNLINK", key("i")});
+    const reply_head after = hello(true, 10s, 2s);
+    EXPECT_EQ(after.paused_until - after.at, 12s);
+}
+
+TEST_F(LibraryWitness, AnUnknownHistoryIsNotThatOfARestart) {
+    come_from_another_server();
+    note_earlier(5min);
+    const reply_head after = hello(true, 10s, 2s, {lineage_ + 1, 1});
+    EXPECT_EQ(after.paused_until - after.at, 12s);
+}
+
+// The pause is not over: clients that have seen more can present it.
+TEST_F(LibraryWitness, AClientThatHasSeenMoreInThePauseAfterARestartBeginsNoOther) {
+    const lineage former = lineage_;
+    line_->ask({"HSET", key("i"), "max_ttl", "100000"});
+    come_from_another_server();
+    note_earlier(5min);
+    const reply_head after = hello(true, 100s, 2s);
+    EXPECT_GT(after.paused_until - after.at, 0s);
+    EXPECT_LT(after.paused_until - after.at, 102s) << "it counts from the start";
+    EXPECT_EQ(hello(true, 100s, 2s, {former, highest() + 1}).lineage, after.lineage);
+}
+
+// A server that was started with old data long ago looks like one that was restarted. A client that has seen more of the
+// former history begins the pause, once.
+TEST_F(LibraryWitness, AClientThatHasSeenMoreThanTheRestartedServerBeginsAPause) {
+    const lineage former = lineage_;
+    const serial last = highest();
+    come_from_another_server();
+    note_earlier(5min);
+    hello(true, 10s, 2s);
+    EXPECT_FALSE(is_lost({former, last}));
+    const lineage before = lineage_;
+    const reply_head after = hello(true, 10s, 2s, {former, last + 1});
+    EXPECT_NE(after.lineage, before);
+    EXPECT_EQ(after.paused_until - after.at, 12s);
+    EXPECT_FALSE(is_lost({former, last + 1}));
+    EXPECT_FALSE(is_lost({former, last + 2})) << "the pause is for all clients of that history";
+    clock_.jump(1min);
+    EXPECT_FALSE(is_lost({former, last + 2}));
+}
+
 // ---- a library that has just been loaded
 
 class LibraryJustLoaded : public LibraryWitness {
@@ -222,6 +330,14 @@ TEST_F(LibraryJustLoaded, KnowsTheReplicationIdThatWasSeenLast) {
     if (server_time() - written < 1s && came_of_it == "served") {  // else this machine was busy for that long
         EXPECT_EQ(then, "served");
     }
+}
+
+TEST_F(LibraryJustLoaded, ServesWhatWasWrittenWithinTheLongestTtlWithoutTheLag) {
+    hello(true, 10s);
+    load_anew();
+    clock_.jump(7s);
+    EXPECT_EQ(outcome(renew{holder}), "served");
+    EXPECT_FALSE(is_lost());
 }
 
 TEST_F(LibraryJustLoaded, IsUnsureOfWhatWasWrittenLongAgo) {
@@ -283,6 +399,26 @@ TEST_F(LibraryWitness, NoNumberIsGivenTwiceToAClientThatHasSeenIt) {
     say(open{{7, 7}, 10s, "label", 1, 0, {}}, {7, 7});
     const auto answer = say(enter{{{7, 7}, 1}, {exclusive_claim("a")}, {}}, {7, 7});
     EXPECT_GT(std::get<granted>(answer.events.at(0).what).ticket, seen);
+}
+
+// The space would reach 2^52, and refuse its own numbers.
+TEST_F(LibraryWitness, NumbersNearTheBoundAreNotAdopted) {
+    constexpr std::uint64_t largest = (std::uint64_t{1} << 52) - 1;
+    const std::uint64_t bound = lineage_ + 3'600'000'000;
+    hello(true, 10s, 2s, {0, bound});
+    EXPECT_LT(highest(), bound) << "a client that knows no history has seen nothing";
+    const reply_head after = hello(true, 10s, 2s, {largest, largest});
+    EXPECT_LT(after.lineage, bound);
+    EXPECT_LT(highest(), bound);
+    EXPECT_FALSE(is_lost({lineage_, highest()}));
+    EXPECT_FALSE(is_lost({largest, largest}));
+}
+
+TEST_F(LibraryWitness, ADamagedHeadChangesNothing) {
+    line_->ask({"HSET", key("m"), "", std::string(80, 'x')});
+    const std::string terms = line_->ask({"DUMP", key("i")}).text;
+    EXPECT_EQ(outcome(hello_call(space_, {10s, 2s, true}, {lineage_ + 1, 1})), "BATONHEAD");
+    EXPECT_EQ(line_->ask({"DUMP", key("i")}).text, terms);
 }
 
 TEST_F(LibraryWitness, TheLast64HistoriesAreKnown) {

@@ -4,6 +4,7 @@
 -- counter of tickets and fences. In a pause, while viewers watch and while work is owed follow: length of the pause,
 -- watched until (16 digits each), and whether `o`, `e` and `z` hold work.
 local head_size, long_head_size = 80, 115
+local function is_damaged(head) return #head ~= head_size and #head ~= long_head_size or find(head, '%D') ~= nil end
 
 -- ---- the witness: what this library saw last of each history of a space
 -- The server may lose what a call has written: data are flushed, restored or swapped, or the server follows another
@@ -12,7 +13,7 @@ local head_size, long_head_size = 80, 115
 -- databases with spaces of one name have two witnesses. The parts of the head follow from its text.
 local witness, next_head, quiet_head
 do
-local most_young = 1000  -- witnesses that were used lately; as many older ones are kept
+local most_young = 4000  -- witnesses that were used lately; as many older ones are kept
 local young, old, count = {}, {}, 0
 witness = {}
 local function keep(lineage, seen)
@@ -48,11 +49,13 @@ end
 
 local server = {}
 function server.field(section, field) return match(call('INFO', section), '\n' .. field .. ':([^\r\n]*)') end
--- The server's role, its replication id, and whether it has a former one, which a promotion leaves.
+-- The server's role, its replication id, whether it has a former one, which a promotion leaves, and how many bytes of
+-- replication it has sent or received in its history.
 function server.replication()
     local info = call('INFO', 'replication')
     local former = match(info, '\nmaster_replid2:(%x+)')
-    return match(info, '\nrole:(%a+)'), match(info, '\nmaster_replid:(%x+)'), find(former, '[^0]') ~= nil
+    return match(info, '\nrole:(%a+)'), match(info, '\nmaster_replid:(%x+)'), find(former, '[^0]') ~= nil,
+        tonumber(match(info, '\nmaster_repl_offset:(%d+)'))
 end
 
 local refusal_if_broken
@@ -65,21 +68,31 @@ end
 function witness.look(seen, step, replid)
     seen.replid, seen.looked, seen.look_at = replid, step.now, digits(step.at + look_every)
 end
--- Whether the space is as calls of this library left it, or those of another version a moment ago. `replid` and
--- `promoted` are the server's.
+-- How old the last look may be. If another server was the primary since then, it has granted nothing yet: it pauses for
+-- the longest ttl and `lag`, and it stops within `lag`. A space without a pause trusts a shorter time.
+local function trusted_for(step, without_pause)
+    if space_field(step, 'pause') == 0 then return without_pause end
+    return larger(without_pause, longest_ttl(step) - space_field(step, 'lag') * 1000)
+end
+-- Whether a call of any version of the library has written the space lately, here and under this replication id.
+local function is_recorded(step, noted, replid)
+    local known = call('HMGET', step.prefix .. 'i', 'run_id', 'replid')
+    return known[1] == server.field('server', 'run_id') and known[2] == replid
+        and is_recent(step, noted, trusted_for(step, look_every))
+end
+-- Whether the space is as calls of this library left it, or those of another version. `replid` and `promoted` are the
+-- server's.
 function witness.is_unbroken(step, head, replid, promoted)
     local seen = witness.of(step.lineage)
     local noted, last = sub(head, 49, 64), sub(head, 65, 80)
-    if not seen then  -- the library has just been loaded
-        local known = call('HMGET', step.prefix .. 'i', 'run_id', 'replid')
-        return known[1] == server.field('server', 'run_id') and known[2] == replid
-            and is_recent(step, noted, look_every)
-    end
+    if not seen then return is_recorded(step, noted, replid) end  -- the library has just been loaded
     if seen.text ~= head then  -- another version of the library may have written it
-        return seen.replid == replid and noted >= seen.noted and last >= seen.last
+        return noted >= seen.noted and last >= seen.last
+            and (seen.replid == replid or is_recorded(step, noted, replid))
     end
-    -- A backup and a first replica change the replication id, too. The first call after `look_every` looks.
-    return seen.replid == replid or not promoted and is_recent(step, seen.looked, 2 * look_every)
+    -- A backup and a first replica change the replication id, too.
+    return seen.replid == replid
+        or not promoted and is_recent(step, seen.looked, trusted_for(step, 2 * look_every))
 end
 -- Refuses if the state may be lost: `hello` decides. Looks at the role once a second, and whenever the head differs.
 function refusal_if_broken(step, head)
@@ -109,9 +122,7 @@ end
 
 -- Refuses another lineage, and a head that is none.
 local function read_head(step, head)
-    if head and (#head ~= head_size and #head ~= long_head_size or find(head, '%D')) then
-        return error_reply('BATONHEAD the head of the space is damaged')
-    end
+    if head and is_damaged(head) then return error_reply('BATONHEAD the head of the space is damaged') end
     local lineage = head and sub(head, 17, 32) or none
     if lineage ~= step.lineage then return error_reply('BATONLINEAGE ' .. lineage) end
     step.due, step.paused_until, step.noted, step.last =

@@ -23,28 +23,36 @@ local function first_forbidden(prefix)
     end
 end
 
--- Lineages that this space has succeeded, 16 digits each, the newest last.
+-- Lineages that this space has succeeded, the newest last: 16 digits each, and 16 digits of the counter where the pause
+-- was shortened, else nines.
 local most_former = 64
-local function has_succeeded(former, lineage)
-    return find(former, lineage, 1, true) and find_piece(former .. lineage, lineage, 1, 16) <= #former
+-- The counter at which a lineage was succeeded, and where it stands; nil if the space has not succeeded it.
+local function counter_of(former, lineage)
+    local place = find(former, lineage, 1, true) and find_piece(former .. lineage, lineage, 1, 32)
+    if place and place <= #former then return sub(former, place + 16, place + 31), place end
 end
-local function with_former(former, lineage)
-    if lineage == none or has_succeeded(former, lineage) then return former end
-    return sub(former .. lineage, -16 * most_former)
-end
-
--- When the pause ends. What was granted before a restart has ended so long after the restart; of any other loss it is
--- not known when it was. The server counts the turns of the clock's seconds: one that is up for a few milliseconds may
--- say 1.
-local function pause_until(step, length, restarted)
-    local uptime = restarted and larger(0, tonumber(server.field('server', 'uptime_in_seconds')) - 1) or 0
-    return step.at + (length - uptime * 1000) * 1000
+local function with_former(former, lineage, counter)
+    if lineage == none then return former end
+    local known, place = counter_of(former, lineage)
+    if known then former = sub(former, 1, place - 1) .. sub(former, place + 32) end
+    return sub(former .. lineage .. counter, -32 * most_former)
 end
 
--- 16 digits, below 2^52.
+-- How much of the pause is over after a restart, in microseconds: what was granted before it has ended so long after it.
+-- Data that were written after the server's start are another server's. So may be those of a server that has taken part
+-- in replication. The server counts the turns of the clock's seconds: one that is up for a few milliseconds may say 1.
+local function since_start(step, head, offset)
+    local uptime = larger(0, tonumber(server.field('server', 'uptime_in_seconds')) - 1) * 1000000
+    local is_own = not head or offset == 0 and tonumber(sub(head, 49, 64)) <= step.at - uptime
+    return is_own and uptime or 0
+end
+
+-- Texts of 16 digits, below 2^52. Numbers of 2^52 - 2^48 and more, which the clock reaches in the year 2103, are not
+-- adopted, so that no client can make the space's own numbers reach the bound.
 local function is_serial(text)
     return text and #text == 16 and not find(text, '%D') and tonumber(text) < presented_end
 end
+local function adopted(serial) return serial < '4222124650659840' and serial or none end
 
 register('hello', {}, function(keys, args)
     local now = clock(args)
@@ -60,46 +68,48 @@ register('hello', {}, function(keys, args)
     if server.field('memory', 'maxmemory_policy') ~= 'noeviction' and server.field('memory', 'maxmemory') ~= '0' then
         return error_reply('BATONEVICTION the server may evict keys: maxmemory-policy must be noeviction')
     end
-    local role, replid, promoted = server.replication()
+    local role, replid, promoted, offset = server.replication()
     if role ~= 'master' then return error_reply('BATONROLE the server is a replica') end
 
     local known = call('HMGET', prefix .. 'i', 'version', 'max_ttl', 'lag', 'pause', 'run_id', 'former')
     local head, run_id = call('HGET', step.key, ''), server.field('server', 'run_id')
     if known[1] and known[1] ~= version then return error_reply('BATONVERSION ' .. known[1]) end
+    if head and is_damaged(head) then return error_reply('BATONHEAD the head of the space is damaged') end
     local present, former = head and sub(head, 17, 32) or none, known[6] or ''
     -- The client was in a history that this space does not know.
-    local is_strange = knows ~= none and knows ~= present and not has_succeeded(former, knows)
+    local counter = counter_of(former, knows)
+    local is_strange = knows ~= none and knows ~= present and not counter
     local same = known[2] == max_ttl and known[3] == lag and known[4] == pausing
     if known[1] and not same and not is_strange then
         return error_reply('BATONSPACE ' .. known[2] .. ' ' .. known[3] .. ' ' .. known[4])
     end
 
     step.lineage, step.thorough = present, true
-    local lost, restarted
-    if head then
-        local is_behind = knows == present and seen_serial > sub(head, 65, 80)
-        restarted = known[5] ~= run_id
-        lost = is_strange or is_behind or restarted or not witness.is_unbroken(step, head, replid, promoted)
-        restarted = restarted and not (is_strange or is_behind or promoted)
-    else
-        restarted, lost = known[5] ~= run_id and not (is_strange or promoted), true
-        head = never .. none .. none .. now .. none
+    local is_behind = knows == present and head and seen_serial > sub(head, 65, 80)
+        or counter and head and seen_serial > counter and now >= sub(head, 33, 48)
+    local restarted, over = known[5] ~= run_id, 0
+    local lost = not head or is_strange or is_behind or restarted
+        or not witness.is_unbroken(step, head, replid, promoted)
+    if restarted and (known[5] or not head) and not (is_strange or is_behind or promoted) then
+        over = since_start(step, head, offset)
     end
+    head = head or never .. none .. none .. now .. none
     -- A member of more than 64 bytes makes `d` a skip list from birth, so that no renewal walks along a list.
     call('ZADD', prefix .. 'd', '+inf', rep(never, 5))
-    former = lost and with_former(with_former(former, present), is_strange and knows or none) or former
+    if lost then former = with_former(former, present, over > 0 and sub(head, 65, 80) or never) end
+    if is_strange or is_behind then former = with_former(former, knows, never) end
     call('HSET', prefix .. 'i', 'version', version, 'max_ttl', max_ttl, 'lag', lag, 'pause', pausing, 'replid', replid,
         'run_id', run_id, 'former', former)
     local length = larger(tonumber(max_ttl), tonumber(known[2] or 0)) + larger(tonumber(lag), tonumber(known[3] or 0))
     local pauses = pausing == '1' or known[4] == '1'
     local refusal = begin_step(step, head, lost and function()
         witness.drop(present)
-        step.lineage = digits(larger(tonumber(larger(present, knows)) + 1, step.at))
+        step.lineage = digits(larger(tonumber(larger(present, adopted(knows))) + 1, step.at))
         while witness.of(step.lineage) do step.lineage = after(step.lineage) end
-        extend_pause(step, pauses and pause_until(step, length, restarted) or 0)
+        extend_pause(step, pauses and step.at + length * 1000 - over or 0)
     end)
     if refusal then return refusal end
-    step.last = larger(step.last, seen_serial)
+    if knows ~= none then step.last = larger(step.last, adopted(seen_serial)) end
     witness.look(witness.of(step.lineage) or witness.make(step.lineage), step, replid)
     return finish_step(step)
 end)
