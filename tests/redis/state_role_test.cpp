@@ -161,6 +161,26 @@ TEST_F(RedisRoleChange, FailoverThatLostWrites) {
     expect_passes_on(other, lone);
 }
 
+// The server clears the id of its former primary with the backlog. It is up for longer than a pause takes, but was not
+// restarted: the pause does not count from its start.
+TEST_F(RedisRoleChange, APromotedReplicaThatHasForgottenItsFormerPrimaryPauses) {
+    const terms terms{.max_ttl = 2s};
+    pair servers;
+    ASSERT_EQ(servers.second.ask({"CONFIG", "SET", "repl-backlog-ttl", "1"}).text, "OK");
+    client first = client_to(servers.first.at(), terms);
+    warm_up(first);
+    ASSERT_TRUE(catches_up(servers.first, servers.second));
+    wait_until_long_up(servers.second, terms);
+    servers.first.kill();
+    promote(servers.second);
+    const std::string none(40, '0');
+    ASSERT_TRUE(eventually([&] { return info(servers.second, "replication", "master_replid2") == none; }));
+    client newcomer = client_to(servers.second.at(), terms);
+    std::error_code error;
+    EXPECT_FALSE(newcomer.try_acquire(exclusive("x"), {}, error));
+    EXPECT_EQ(error, errc::paused);
+}
+
 /// What is written to it is lost with the next full resynchronisation, and its primary never hears of it.
 TEST_F(RedisRoleChange, AWritableReplicaIsRefused) {
     const pair servers;
