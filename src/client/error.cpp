@@ -29,7 +29,8 @@ public:
             case errc::version_mismatch:
                 return "the agent, or the space on the server, is of another version and in use";
             case errc::space_refused:
-                return "the space has another max_ttl, lag or pause than the address says, the server may evict keys, or "
+                return "the space has another max_ttl, lag or pause than the address says, the server may evict keys, "
+                       "or "
                        "the space's keys hold data that is not Baton's";
             case errc::store_full: return "the store has no room for one more";
             case errc::not_held: return "there is nothing to release";

@@ -277,8 +277,8 @@ TEST_F(LibraryWitness, AClientThatHasSeenMoreInThePauseAfterARestartBeginsNoOthe
     EXPECT_EQ(hello(true, 100s, 2s, {former, highest() + 1}).lineage, after.lineage);
 }
 
-// A server that was started with old data long ago looks like one that was restarted. A client that has seen more of the
-// former history begins the pause, once.
+// A server that was started with old data long ago looks like one that was restarted. A client that has seen more of
+// the former history begins the pause, once.
 TEST_F(LibraryWitness, AClientThatHasSeenMoreThanTheRestartedServerBeginsAPause) {
     const lineage former = lineage_;
     const serial last = highest();
