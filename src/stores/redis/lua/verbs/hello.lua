@@ -38,9 +38,10 @@ local function with_former(former, lineage, counter)
     return sub(former .. lineage .. counter, -32 * most_former)
 end
 
--- How much of the pause is over after a restart, in microseconds: what was granted before it has ended so long after it.
--- Data that were written after the server's start are another server's. So may be those of a server that has taken part
--- in replication. The server counts the turns of the clock's seconds: one that is up for a few milliseconds may say 1.
+-- How much of the pause is over after a restart, in microseconds. Leases from before a restart end at the latest
+-- max_ttl after it, so the pause counts from the server's start. Data that were written after the start came from
+-- another server, and so may those of a server that has taken part in replication: then the whole pause is due. The
+-- server counts changes of the clock's second: after a few milliseconds it may say that it has been up for one.
 local function since_start(step, head, offset)
     local uptime = larger(0, tonumber(server.field('server', 'uptime_in_seconds')) - 1) * 1000000
     local is_own = not head or offset == 0 and tonumber(sub(head, 49, 64)) <= step.at - uptime
