@@ -208,6 +208,15 @@ TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossForTheLongestTtlWithoutTheLag
     EXPECT_EQ(outcome(renew{holder}), "BATONUNSURE");
 }
 
+// Another primary would have paused for 1.5 s only, and may have granted something since.
+TEST_F(LibraryWitness, AShortMaxTtlTrustsALookForAShortTime) {
+    line_->ask({"HSET", key("i"), "max_ttl", "1000", "lag", "500"});
+    hello(true, 1s, 500ms);
+    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    clock_.jump(1500ms);
+    EXPECT_EQ(outcome(renew{holder}), "BATONUNSURE");
+}
+
 TEST_F(LibraryWitness, WithoutAPauseAnotherReplicationIdMayBeALossAfterTwoSeconds) {
     line_->ask({"HSET", key("i"), "pause", "0"});
     hello(false, 10s);

@@ -13,7 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr milliseconds max_ttl{1'000};
+/// Longer than the time of two looks at the server's role, so that looks are trusted for longer than that.
+constexpr milliseconds max_ttl{3'000};
 constexpr milliseconds lag{300};
 /// A client tries again after at most 1.5 s.
 constexpr milliseconds longest_backoff{1'700};
@@ -30,7 +31,7 @@ scene::scene(dice& dice, scene_options options)
       options_{std::move(options)},
       layout_{dice.percent(50) ? layout::replicas : layout::strangers},
       keeps_data_{dice.percent(30)},
-      fleet_{{.url = {}, .ttl = dice.percent(50) ? 600ms : max_ttl}},
+      fleet_{{.url = {}, .ttl = dice.percent(50) ? 600ms : 1'000ms}},
       tail_{fleet_.log()} {
     redis_tests::server_options settings = redis_tests::replicating();
     settings.program = options_.program;

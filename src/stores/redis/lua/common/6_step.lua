@@ -69,16 +69,16 @@ function witness.look(seen, step, replid)
     seen.replid, seen.looked, seen.look_at = replid, step.now, digits(step.at + look_every)
 end
 -- How old the last look may be. If another server was the primary since then, it has granted nothing yet: it pauses for
--- the longest ttl and `lag`, and it stops within `lag`. A space without a pause trusts a shorter time.
-local function trusted_for(step, without_pause)
-    if space_field(step, 'pause') == 0 then return without_pause end
-    return larger(without_pause, longest_ttl(step) - space_field(step, 'lag') * 1000)
+-- the longest ttl and `lag`, and it stops within `lag`. A space without a pause trusts the time of two looks.
+local function trusted_for(step)
+    if space_field(step, 'pause') == 0 then return 2 * look_every end
+    return longest_ttl(step) - space_field(step, 'lag') * 1000
 end
 -- Whether a call of any version of the library has written the space lately, here and under this replication id.
 local function is_recorded(step, noted, replid)
     local known = call('HMGET', step.prefix .. 'i', 'run_id', 'replid')
     return known[1] == server.field('server', 'run_id') and known[2] == replid
-        and is_recent(step, noted, trusted_for(step, look_every))
+        and is_recent(step, noted, trusted_for(step))
 end
 -- Whether the space is as calls of this library left it, or those of another version. `replid` and `promoted` are the
 -- server's.
@@ -92,7 +92,7 @@ function witness.is_unbroken(step, head, replid, promoted)
     end
     -- A backup and a first replica change the replication id, too.
     return seen.replid == replid
-        or not promoted and is_recent(step, seen.looked, trusted_for(step, 2 * look_every))
+        or not promoted and is_recent(step, seen.looked, trusted_for(step))
 end
 -- Refuses if the state may be lost: `hello` decides. Looks at the role once a second, and whenever the head differs.
 function refusal_if_broken(step, head)
