@@ -168,16 +168,16 @@ TEST_F(Shared, KillOfGuardianAndAgentFreesTheName) {
 
 /// As with flock: who is stopped keeps what he has.
 TEST_F(Shared, AStoppedBatonKeepsItsLockBeyondTheTtl) {
-    child first{shell({"-t", "400ms"}, until("go"))};
+    child first{shell({"-t", "1s"}, until("go"))};
     ASSERT_TRUE(first.says("up"));
     const auto before = fence();
     first.signal(SIGSTOP);
     ASSERT_TRUE(eventually([&] { return state_of(first.id()) == 'T'; }));
-    child second{shell({"-w", "1500ms"}, "echo no")};
+    child second{shell({"-w", "3s"}, "echo no")};
     EXPECT_EQ(second.wait(), 75) << "several ttls later: " << second.err();
     EXPECT_EQ(fence(), before);
     first.signal(SIGCONT);
-    EXPECT_FALSE(first.wait(milliseconds{800})) << "and goes on renewing: " << first.err();
+    EXPECT_FALSE(first.wait(milliseconds{1'500})) << "and goes on renewing: " << first.err();
     make("go");
     EXPECT_EQ(first.wait(), 0) << first.err();
     EXPECT_EQ(first.out(), "up\ndone\n");
@@ -186,12 +186,12 @@ TEST_F(Shared, AStoppedBatonKeepsItsLockBeyondTheTtl) {
 TEST_F(Shared, AJobStoppedAtTheTerminalKeepsItsLockBeyondTheTtl) {
     child bash{there(interactive_shell())};
     ASSERT_TRUE(bash.says("ready> "));
-    send(bash, "$BATON run -t 400ms -l a -- sh -c 'echo be''gun; read line; echo got-$line-'");
+    send(bash, "$BATON run -t 1s -l a -- sh -c 'echo be''gun; read line; echo got-$line-'");
     ASSERT_TRUE(bash.says("begun")) << bash.out();
     bash.forget();
     bash.type("\x1a");
     ASSERT_TRUE(bash.says("Stopped")) << bash.out();
-    child second{shell({"-w", "1500ms"}, "echo no")};
+    child second{shell({"-w", "3s"}, "echo no")};
     EXPECT_EQ(second.wait(), 75) << second.err();
     send(bash, "fg");
     ASSERT_TRUE(bash.says("read line")) << bash.out();
