@@ -123,9 +123,29 @@ TEST_F(LibraryWitness, DataThatAnotherVersionOfTheLibraryWroteAreServed) {
     add_to_head(counter_at, 1);
     EXPECT_EQ(outcome(), "served");
     EXPECT_FALSE(is_lost());
+}
+
+// A backup after which this version is called before the one that wrote the space last.
+TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhereAnotherVersionHasNotLookedYet) {
+    clock_.jump(1s);
+    ASSERT_EQ(outcome(), "served");
     add_to_head(noted_at, 1);
     line_->ask({"DEBUG", "CHANGE-REPL-ID"});
-    EXPECT_EQ(outcome(), "BATONUNSURE") << "by another version, or before the server followed another one";
+    EXPECT_EQ(outcome(), "served");
+    EXPECT_FALSE(is_lost());
+}
+
+TEST_F(LibraryWitness, WhatAnotherVersionWroteBeforeAPromotionMayBeLost) {
+    add_to_head(noted_at, 1);
+    be_promoted();
+    EXPECT_EQ(outcome(), "BATONUNSURE");
+}
+
+TEST_F(LibraryWitness, WhatAnotherVersionWroteLongAfterTheLastLookMayBeLost) {
+    clock_.jump(3s);
+    add_to_head(noted_at, 2'900'000);
+    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    EXPECT_EQ(outcome(), "BATONUNSURE") << "the server may have followed another one meanwhile";
 }
 
 TEST_F(LibraryWitness, SpacesOfOneNameInTwoDatabasesDoNotDisturbEachOther) {

@@ -87,8 +87,11 @@ function witness.is_unbroken(step, head, replid, promoted)
     local noted, last = sub(head, 49, 64), sub(head, 65, 80)
     if not seen then return is_recorded(step, noted, replid) end  -- the library has just been loaded
     if seen.text ~= head then  -- another version of the library may have written it
-        return noted >= seen.noted and last >= seen.last
-            and (seen.replid == replid or is_recorded(step, noted, replid))
+        if noted < seen.noted or last < seen.last then return false end
+        if seen.replid == replid or is_recorded(step, noted, replid) then return true end
+        -- A backup, and the other version has not looked yet. Only its memory could tell if what it wrote was lost in a
+        -- change of roles and back. The sign of that, `promoted`, lasts for more than a second.
+        return not promoted and is_recorded(step, noted, seen.replid) and is_recent(step, seen.looked, 2 * look_every)
     end
     -- A backup and a first replica change the replication id, too.
     return seen.replid == replid
