@@ -9,6 +9,12 @@
 
 using namespace std::chrono_literals;
 
+namespace {
+
+void do_one_step() { std::this_thread::sleep_for(1ms); }
+
+}  // namespace
+
 int main() {
     baton::client client{"memory:"};
     const baton::lease lease = client.acquire(baton::exclusive("ledger"), {.max_hold = 100ms});
@@ -23,12 +29,17 @@ int main() {
     work.join();
     std::cout << (lease.valid() ? "still ours\n" : "not ours any more\n");
 
-    const baton::lease next = client.acquire(baton::exclusive("ledger"));
+    const baton::lease next = client.acquire(baton::exclusive("ledger"), {.max_hold = 200ms});
     for (const baton::abandoned& left : next.abandoned())
         std::cout << "repair what fence " << left.fence << " left of " << left.resource << '\n';
+
+    // A loop checks between two steps, and starts none for which the time may be too short.
+    while (next.valid_for() > 50ms) do_one_step();
+    std::cout << (next.valid() ? "stopped in time\n" : "too late\n");
 }
 
 // Output:
 // stopped: hold limit
 // not ours any more
 // repair what fence <number> left of ledger
+// stopped in time
