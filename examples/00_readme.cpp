@@ -23,20 +23,20 @@ void run_on(const std::vector<std::uint32_t>& slots, const std::stop_token& lost
 
 int main() {
     // clang-format off
-    baton::client client;                                        // local: by default, or "redis://host/0", "memory:"
+    baton::client client;                                        // local:, or what BATON_URL says, or an address
 
     {
-        baton::lease lease = client.acquire(baton::exclusive("ledger"));          // waits its turn
-        if (!lease.abandoned().empty()) repair();                // the last holder died inside
-        write(row, lease.fence());                               // the resource refuses older fences
-    }                                                            // released; the next in line owns it now
+        baton::lease lease = client.acquire(baton::exclusive("ledger"));          // waits in the queue
+        if (!lease.abandoned().empty()) repair();                // the last holder died while it worked
+        write(row, lease.fence());                               // the database refuses older fences
+    }                                                            // released: the next waiter is granted
 
     baton::lease all = client.acquire(baton::exclusive("db", "cache") & baton::permits("gpu", {.count = 2, .limit = 8}), {.wait = 30s});
-    run_on(all.slots("gpu"), all.lost());                        // slots 0..7; a std::stop_token that fires before anyone else can own it
+    run_on(all.slots("gpu"), all.lost());                        // two of the slots 0..7; a std::stop_token that fires on loss
 
-    if (auto lease = client.try_acquire(baton::shared("config"))) read();          // busy is an empty optional
+    if (auto lease = client.try_acquire(baton::shared("config"))) read();          // empty if busy
 
-    baton::mutex mutex{client, "ledger"};                        // for code that wants the standard's guards
+    baton::mutex mutex{client, "ledger"};                        // for std::scoped_lock, unique_lock and their kin
     std::scoped_lock guard{mutex};
     // clang-format on
 
