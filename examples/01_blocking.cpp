@@ -1,4 +1,4 @@
-// Blocking: a thread asks, and waits its turn. Threads are served in the order in which they asked.
+// Blocking calls: each thread waits in the queue. Requests are granted in order of arrival.
 #include <baton/baton.hpp>
 
 #include <iostream>
@@ -16,11 +16,11 @@ int main() {
             threads.emplace_back([&, i] {
                 const baton::lease lease = client.acquire(baton::exclusive("ledger"));
                 arrived.push_back(i);
-            });  // its lease goes with the thread's function: released
+            });  // the lease ends with the thread's function: released
     }
     std::cout << arrived.size() << " threads wrote, one after the other\n";
 
-    // A wait may be bounded. The error says that it was.
+    // A wait may have a limit; then the error is timed_out.
     const baton::lease held = client.acquire(baton::exclusive("ledger"));
     std::error_code error;
     const baton::lease none = client.acquire(baton::exclusive("ledger"), {.wait = 10ms}, error);

@@ -1,5 +1,4 @@
-// A callback instead of a thread that waits: any number of requests wait on the client's one thread. A stop token
-// withdraws a request.
+// A callback in place of a blocked thread: any number of requests may wait. A stop token withdraws a request.
 #include <baton/baton.hpp>
 
 #include <future>
@@ -12,8 +11,8 @@ int main() {
 
     std::promise<std::uint64_t> fence;
     client.async_acquire(baton::exclusive("ledger"), {}, {}, [&](std::error_code error, baton::lease lease) {
-        if (!error) fence.set_value(lease.fence());  // runs on the client's thread: it must not block
-    });                                              // the lease goes with the callback: released
+        if (!error) fence.set_value(lease.fence());  // runs on a thread of the library: it must not block
+    });                                              // the lease ends with the callback: released
 
     std::stop_source stop;
     std::promise<std::error_code> outcome;

@@ -1,5 +1,5 @@
-// co_await in any coroutine, without a library for coroutines. It resumes on the client's thread, or at once if the
-// resource was free.
+// co_await in any coroutine, without a library for coroutines. The coroutine resumes on a thread of the library, or at
+// once if the name was free.
 #include <baton/baton.hpp>
 
 #include <coroutine>
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// The least that a coroutine needs: it starts at once and nobody waits for it.
+/// A minimal coroutine type: it starts at once, and its caller does not wait for it.
 struct task {
     struct promise_type {
         task get_return_object() { return {}; }

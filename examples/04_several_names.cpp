@@ -1,5 +1,5 @@
-// Several names in one request: all or none, waited for once. Two requests that overlap cannot deadlock, in whatever
-// order they name things.
+// Several names in one request: all or none, with one wait. Two such requests cannot deadlock, in whatever order they
+// list the names.
 #include <baton/baton.hpp>
 
 #include <iostream>
@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 int main() {
     baton::client client{"memory:"};
-    int moves = 0;  // both threads have both accounts when they touch it
+    int moves = 0;  // each thread holds both names when it writes this
     {
         std::jthread there{[&] {
             for (int i = 0; i < 100; ++i) {
@@ -26,7 +26,7 @@ int main() {
     }
     std::cout << moves << " moves\n";
 
-    // The wait bounds the whole request, and what is not granted takes nothing.
+    // The wait limits the whole request. A request that timed out holds nothing.
     const baton::lease cache = client.acquire(baton::exclusive("cache"));
     std::error_code error;
     const baton::lease none = client.acquire(baton::exclusive("db", "cache"), {.wait = 10ms}, error);

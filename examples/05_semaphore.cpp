@@ -1,5 +1,5 @@
-// A semaphore: some permits of a limit. Each permit has a slot number below the limit, which nobody else has meanwhile:
-// the number of a GPU, of a port, of a folder to work in.
+// A semaphore: some permits of a limit. Each permit has a slot, a number below the limit that no other holder has at
+// the same time: the number of a GPU, of a port, of a work folder.
 #include <baton/baton.hpp>
 
 #include <iostream>

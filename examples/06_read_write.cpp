@@ -1,4 +1,4 @@
-// Readers share, a writer is alone, and all come in order of arrival: neither starves the other.
+// Readers share, a writer is alone. Both are granted in order of arrival, so neither starves the other.
 #include <baton/baton.hpp>
 
 #include <iostream>

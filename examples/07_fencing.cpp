@@ -1,5 +1,5 @@
-// No lease stops a process that was paused from acting late. So the thing that must not be corrupted checks the fence:
-// it remembers the largest number that it has seen, and refuses smaller ones.
+// No lease can stop a process that stood still and then writes late. So the protected data checks the fence: it keeps
+// the largest fence that has written, and refuses smaller ones.
 #include <baton/baton.hpp>
 
 #include <iostream>
@@ -30,7 +30,7 @@ int main() {
 
     baton::lease slow = client.acquire(baton::exclusive("ledger"));
     const std::uint64_t stale = slow.fence();
-    slow.release();  // as if it had been paused for so long that the lock passed on
+    slow.release();  // as if the process had been stopped until its lease expired
 
     const baton::lease next = client.acquire(baton::exclusive("ledger"));
     std::cout << "fence " << next.fence() << (ledger.write("new", next.fence()) ? ": written\n" : ": refused\n");

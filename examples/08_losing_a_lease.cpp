@@ -1,5 +1,6 @@
-// A lease can be lost: here its hold limit ends it, elsewhere a machine that sleeps, a network that is down, or an
-// operator. The holder is told before anyone else can have it; the next one is told that it was abandoned.
+// A lease can be lost: here by its hold limit, elsewhere because a machine sleeps, a network is down, or an operator
+// revokes it. The holder learns of it before the name can be granted again; the next holder learns that it was
+// abandoned.
 #include <baton/baton.hpp>
 
 #include <condition_variable>

@@ -1,5 +1,5 @@
-// Busy, timed out, refused, cancelled: distinct facts with distinct names. Every call has a form that throws and one
-// that returns a std::error_code.
+// Busy, timed out, refused and cancelled are different errors. Every call has a form that throws and one that sets a
+// std::error_code.
 #include <baton/baton.hpp>
 
 #include <iostream>
@@ -12,7 +12,7 @@ int main() {
     const baton::lease held = client.acquire(baton::exclusive("ledger"));
     std::error_code error;
 
-    // Busy is not an error: there is no lease, and no reason to complain.
+    // Busy is not an error: the result is empty.
     if (!client.try_acquire(baton::exclusive("ledger"))) std::cout << "busy\n";
 
     static_cast<void>(client.acquire(baton::exclusive("ledger"), {.wait = 1ms}, error));
@@ -23,7 +23,7 @@ int main() {
     static_cast<void>(client.acquire(baton::exclusive("ledger"), {}, stop.get_token(), error));
     if (error == std::errc::operation_canceled) std::cout << "cancelled\n";
 
-    // A refusal has a name, and all of them are `refused`.
+    // Each refusal has its own code, and all of them equal error_kind::refused.
     static_cast<void>(client.acquire(baton::permits("gpu", {.count = 9, .limit = 8}), {}, error));
     if (error == baton::errc::permits_out_of_range && error == baton::error_kind::refused)
         std::cout << error.message() << '\n';

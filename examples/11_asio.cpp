@@ -1,4 +1,4 @@
-// With Asio: any completion token, on the program's own executor. Baton's headers need Asio only here.
+// With Asio: any completion token, on the program's own executor. Only <baton/asio.hpp> needs Asio.
 #include <baton/asio.hpp>
 #include <baton/baton.hpp>
 

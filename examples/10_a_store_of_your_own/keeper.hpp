@@ -1,6 +1,5 @@
-// The rules: who holds what, who waits, and until when a session lives. No threads and no locks; the turnstile brings
-// those. The state is two maps: a session has a deadline and its requests; a name has the queue of its requests, and
-// whoever is first in the queue holds it.
+// The rules: holders, waiters and deadlines, without threads and locks, which the turnstile adds. The state is two maps: a
+// session has a deadline and its requests; a name has the queue of its requests, and the first of them holds it.
 #pragma once
 
 #include <baton/store.hpp>

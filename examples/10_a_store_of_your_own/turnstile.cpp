@@ -1,5 +1,5 @@
-// Threads around the keeper: one mutex, a timer, and lines that are function calls. What is to be told is told after
-// the mutex is let go, because whoever hears it may ask again at once.
+// Threads around the keeper: one mutex, a timer, and connections that are function calls. Notifications are sent after the
+// mutex is unlocked, because a listener may send a command at once.
 #include "turnstile.hpp"
 
 #include <baton/error.hpp>
