@@ -1,5 +1,6 @@
-// The rules: holders, waiters and deadlines, without threads and locks, which the turnstile adds. The state is two maps: a
-// session has a deadline and its requests; a name has the queue of its requests, and the first of them holds it.
+// The rules: holders, waiters and deadlines, without threads and locks, which the turnstile adds. The state is two
+// maps: a session has a deadline and its requests; a name has the queue of its requests, and the first of them holds
+// it.
 #pragma once
 
 #include <baton/store.hpp>

@@ -1,5 +1,5 @@
-// Threads around the keeper: one mutex, a timer, and connections that are function calls. Notifications are sent after the
-// mutex is unlocked, because a listener may send a command at once.
+// Threads around the keeper: one mutex, a timer, and connections that are function calls. Notifications are sent after
+// the mutex is unlocked, because a listener may send a command at once.
 #include "turnstile.hpp"
 
 #include <baton/error.hpp>
