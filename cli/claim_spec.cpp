@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "baton/printable.hpp"
 #include "baton/protocol.hpp"
-#include "client/printable.hpp"
 #include "failure.hpp"
 #include "number.hpp"
 
@@ -19,14 +19,14 @@ constexpr std::string_view not_without_count = ":= \t\n\v\f\r";
 
 [[noreturn]] void refuse_missing_count(std::string_view text, std::string_view name) {
     throw failure{exit_code::usage,
-                  "-p " + detail::printable(text) +
+                  "-p " + printable(text) +
                       ": the count is a whole number after the last colon, as in NAME:2/LIMIT; a name "
                       "that contains a colon, = or white space needs one: " +
-                      detail::printable(name) + ":1" + detail::printable(text.substr(name.size()))};
+                      printable(name) + ":1" + printable(text.substr(name.size()))};
 }
 
 [[noreturn]] void refuse_permits(std::string_view text) {
-    throw failure{exit_code::usage, "-p " + detail::printable(text) +
+    throw failure{exit_code::usage, "-p " + printable(text) +
                                         ": permits are NAME/LIMIT or NAME:n/LIMIT, with 1 <= n <= LIMIT <= " +
                                         std::to_string(limit) + ", as in team/gpu:2/8"};
 }
@@ -38,7 +38,7 @@ void check_name(std::string_view name) {
     throw failure{exit_code::usage,
                   "a name has 1 to " + std::to_string(protocol::bounds::name) + " bytes; " +
                       (name.empty() ? std::string{"this one is empty"}
-                                    : detail::printable(name.substr(0, 32)) + "… has " + std::to_string(name.size()))};
+                                    : printable(name.substr(0, 32)) + "… has " + std::to_string(name.size()))};
 }
 
 claim parse_permits(std::string_view text) {

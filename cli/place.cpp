@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <utility>
 
-#include "client/client_maker.hpp"
-#include "client/printable.hpp"
-#include "client/url.hpp"
+#include "baton/printable.hpp"
 #include "failure.hpp"
-#include "stores/resp/wire.hpp"
+#include "program/client.hpp"
+#include "program/space_name.hpp"
+#include "program/store_url.hpp"
 
 namespace baton::cli {
 namespace {
@@ -29,7 +29,7 @@ place make_place(std::string url, std::string space) {
     if (url.empty()) url = detail::default_url();
     if (space.empty())
         if (const char* inherited = std::getenv("BATON_SPACE")) space = inherited;
-    if (!space.empty() && !resp::valid_space(space)) throw failure{exit_code::usage, resp::space_rule};
+    if (!space.empty() && !detail::valid_space(space)) throw failure{exit_code::usage, detail::space_rule};
     return or_fail([&] { return place{detail::canonical_url(url), std::move(space)}; });
 }
 
@@ -49,8 +49,7 @@ std::string agent_meant(const place& place) {
     struct stat network {};
     if (::stat("/proc/self/ns/net", &network) == 0) text += " in network namespace " + std::to_string(network.st_ino);
     const char* const caller = std::getenv("SUDO_UID");
-    if (caller != nullptr && caller != user)
-        text += "; user " + detail::printable(caller) + ", who ran sudo, has another";
+    if (caller != nullptr && caller != user) text += "; user " + printable(caller) + ", who ran sudo, has another";
     return text;
 }
 

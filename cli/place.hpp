@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "baton/client.hpp"
-#include "client/stand_in.hpp"
-#include "stores/local/local_store.hpp"
+#include "program/stand_in.hpp"
+#include "program/store_url.hpp"
 
 namespace baton::cli {
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "baton/error.hpp"
-#include "client/printable.hpp"
+#include "baton/printable.hpp"
 #include "exit_codes.hpp"
 #include "failure.hpp"
 #include "hide_passwords.hpp"
-#include "stores/local/start_agent.hpp"
+#include "program/start_agent.hpp"
 #include "verbs.hpp"
 #include "version.hpp"
 
@@ -35,11 +35,11 @@ const CLI::App& innermost(const CLI::App& app) {
 
 int wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& verb = innermost(app);
-    std::string what = detail::printable(error.what());
+    std::string what = printable(error.what());
     if (const std::vector<std::string> unknown = app.remaining(true); !unknown.empty()) {
         const bool option = unknown.front().starts_with('-');
         const char* const kind = option ? "unknown option: " : &verb == &app ? "unknown verb: " : "unexpected: ";
-        what = kind + detail::printable(unknown.front());
+        what = kind + printable(unknown.front());
         if (verb.get_name() == "run" && !option) what += "; the command comes after --, as in baton run -l NAME -- CMD";
     }
     const std::string help = &verb == &app ? "baton --help" : "baton " + verb.get_name() + " --help";

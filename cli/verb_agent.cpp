@@ -16,12 +16,12 @@
 #include <string>
 #include <string_view>
 
-#include "agent/agent.hpp"
-#include "agent/control_group.hpp"
 #include "baton/error.hpp"
 #include "exit_codes.hpp"
 #include "failure.hpp"
-#include "stores/local/start_agent.hpp"
+#include "program/agent.hpp"
+#include "program/start_agent.hpp"
+#include "system/control_group.hpp"
 #include "verbs.hpp"
 #include "version.hpp"
 
@@ -90,10 +90,8 @@ detail::local_address address_of(const arguments& arguments) {
 
 /// Names the other process if it is one that no client of this user would talk to.
 failure served_already(const detail::local_address& address) {
-    std::error_code error;
     std::string why;
-    if (const int socket = detail::dial_local(address, error, why); socket >= 0) close(socket);
-    if (error == errc::not_permitted) return {exit_code::not_permitted, why};
+    if (detail::reach_agent(address, why) == errc::not_permitted) return {exit_code::not_permitted, why};
     return {exit_code::unreachable, "another agent serves " + address.url() + " already"};
 }
 
@@ -131,10 +129,9 @@ int serve(const arguments& arguments) {
 /// The user's own words, `baton agent`: the same as what a client does that finds none.
 int start(const arguments& arguments) {
     const detail::local_address address = address_of(arguments);
-    std::error_code error;
     std::string said;
-    if (const int socket = detail::dial_local(address, error, said); socket >= 0) {
-        close(socket);
+    std::error_code error = detail::reach_agent(address, said);
+    if (!error) {
         complain("an agent serves " + address.url() + " already");
         return number(exit_code::ok);
     }

@@ -1,6 +1,6 @@
 // `baton functions`: the library that Baton runs inside of a Redis or Valkey server, for administrators whose clients
 // may not load it themselves.
-#include "stores/redis/function_library.hpp"
+#include "program/function_library.hpp"
 #include "verbs.hpp"
 
 namespace baton::cli {

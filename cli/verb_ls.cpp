@@ -1,6 +1,6 @@
 // `baton ls`: who holds what, and who waits.
+#include "baton/printable.hpp"
 #include "claim_spec.hpp"
-#include "client/printable.hpp"
 #include "exit_codes.hpp"
 #include "failure.hpp"
 #include "look/show.hpp"
@@ -43,7 +43,7 @@ int list(const texts& in) {
     if (const std::string agent = agent_meant(place); !in.json && !in.dot && !agent.empty())
         text = "at " + agent + "\n" + text;
     if (!in.json && !in.dot && !in.name.empty() && find_resource(seen, in.name) == nullptr)
-        text += detail::printable(in.name) + (is_paused(seen) ? ": not granted yet\n" : ": free\n");
+        text += printable(in.name) + (is_paused(seen) ? ": not granted yet\n" : ": free\n");
     const int code = print(text);
     if (code != number(exit_code::ok) || in.name.empty() || !is_free(seen, in.name)) return code;
     return number(exit_code::no);

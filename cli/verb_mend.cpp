@@ -1,7 +1,7 @@
 // `baton mend`: a name that was left behind is in order again.
 #include "baton/error.hpp"
+#include "baton/printable.hpp"
 #include "claim_spec.hpp"
-#include "client/printable.hpp"
 #include "failure.hpp"
 #include "verbs.hpp"
 
@@ -30,9 +30,9 @@ int mend(const texts& in) {
             tell_no_agent(place);
         else if (refused.code() != errc::not_abandoned)
             throw;
-        throw failure{exit_code::no, detail::printable(in.name) + " is not marked as abandoned"};
+        throw failure{exit_code::no, printable(in.name) + " is not marked as abandoned"};
     }
-    return print(detail::printable(in.name) + " is not marked as abandoned any more.\n");
+    return print(printable(in.name) + " is not marked as abandoned any more.\n");
 }
 
 }  // namespace

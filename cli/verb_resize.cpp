@@ -1,9 +1,9 @@
 // `baton resize`: how many permits a name has, whatever its claims say.
 #include <optional>
 
+#include "baton/printable.hpp"
 #include "baton/protocol.hpp"
 #include "claim_spec.hpp"
-#include "client/printable.hpp"
 #include "failure.hpp"
 #include "number.hpp"
 #include "verbs.hpp"
@@ -35,7 +35,7 @@ int resize(const texts& in) {
     check_name(in.name);
     const auto limit = limit_of(in.limit);
     open_client(in.place.made()).resize(in.name, limit);
-    const std::string name = detail::printable(in.name);
+    const std::string name = printable(in.name);
     return print(limit ? name + " has " + std::to_string(*limit) + " permits now, whatever its claims say.\n"
                        : name + " has as many permits as its claims say.\n");
 }

@@ -1,6 +1,6 @@
 // `baton revoke`: an operator wants a name back.
+#include "baton/printable.hpp"
 #include "claim_spec.hpp"
-#include "client/printable.hpp"
 #include "duration.hpp"
 #include "exit_codes.hpp"
 #include "failure.hpp"
@@ -31,7 +31,7 @@ struct texts {
 
 std::uint64_t fence_of(const texts& in) {
     if (const auto fence = parse_number<std::uint64_t>(in.fence)) return *fence;
-    throw failure{exit_code::usage, "--fence " + detail::printable(in.fence) + ": a number; `baton ls` shows it"};
+    throw failure{exit_code::usage, "--fence " + printable(in.fence) + ": a number; `baton ls` shows it"};
 }
 
 /// The holder of the name under that fence.
@@ -45,14 +45,13 @@ const request_view& find_holder(const snapshot& seen, const std::string& name, s
             fences += (fences.empty() ? "" : ", ") + std::to_string(request->fence);
         }
     }
-    throw failure{exit_code::no, "nobody holds " + detail::printable(name) + " under the fence " +
-                                     std::to_string(fence) +
+    throw failure{exit_code::no, "nobody holds " + printable(name) + " under the fence " + std::to_string(fence) +
                                      (fences.empty() ? "; it is not held" : "; it is held under " + fences)};
 }
 
 std::string what_happens(const texts& in, const request_view& before, const snapshot& after) {
-    const std::string who = detail::printable(before.label);
-    const std::string name = detail::printable(in.name);
+    const std::string who = printable(before.label);
+    const std::string name = printable(in.name);
     if (in.now)
         return "Took " + name + " from " + who +
                " at once. Its process is not killed and may still be at work; only a check of fences keeps it out.\n";

@@ -1,8 +1,8 @@
 // `baton run`: its options, and what they may be.
 #include <cstdlib>
 
+#include "baton/printable.hpp"
 #include "claim_spec.hpp"
-#include "client/printable.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
 #include "number.hpp"
@@ -51,7 +51,7 @@ struct texts {
 milliseconds duration_of(const char* option, const std::string& text) {
     const auto duration = parse_duration(text);
     if (!duration)
-        refuse(std::string{option} + " " + detail::printable(text) + ": " + durations_allowed + ", at most 366 days");
+        refuse(std::string{option} + " " + printable(text) + ": " + durations_allowed + ", at most 366 days");
     return *duration;
 }
 
@@ -87,13 +87,13 @@ void read_times(const texts& texts, run_options& options) {
 
 void read_words(const texts& texts, run_options& options) {
     if (texts.on_lost != "stop" && texts.on_lost != "ignore")
-        refuse("--on-lost " + detail::printable(texts.on_lost) + ": stop or ignore");
+        refuse("--on-lost " + printable(texts.on_lost) + ": stop or ignore");
     if (texts.if_abandoned != "run" && texts.if_abandoned != "fail")
-        refuse("--if-abandoned " + detail::printable(texts.if_abandoned) + ": run or fail");
+        refuse("--if-abandoned " + printable(texts.if_abandoned) + ": run or fail");
     if (texts.quiet && texts.verbose) refuse("--quiet and --verbose: one or the other");
     if (!texts.conflict_exit_code.empty()) {
         const auto code = parse_number<std::uint8_t>(texts.conflict_exit_code);
-        if (!code) refuse("--conflict-exit-code " + detail::printable(texts.conflict_exit_code) + ": 0 to 255");
+        if (!code) refuse("--conflict-exit-code " + printable(texts.conflict_exit_code) + ": 0 to 255");
         options.conflict_exit_code = *code;
     }
     options.on_lost = texts.on_lost == "stop" ? on_lost::stop : on_lost::ignore;

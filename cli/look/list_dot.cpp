@@ -1,4 +1,4 @@
-#include "client/printable.hpp"
+#include "baton/printable.hpp"
 #include "duration.hpp"
 #include "look/show.hpp"
 
@@ -18,8 +18,7 @@ std::string quoted(const std::string& text) {
 std::string vertex(protocol::serial ticket) { return "r" + std::to_string(ticket); }
 
 std::string arrow(const claim_view& from, const claim_view& to, const std::string& name) {
-    return "  " + vertex(from.ticket) + " -> " + vertex(to.ticket) + " [label=" + quoted(detail::printable(name)) +
-           "];\n";
+    return "  " + vertex(from.ticket) + " -> " + vertex(to.ticket) + " [label=" + quoted(printable(name)) + "];\n";
 }
 
 }  // namespace
@@ -29,7 +28,7 @@ std::string list_dot(const snapshot& snapshot) {
     for (const request_view& request : snapshot.requests) {
         const std::string state =
             (request.fence != 0 ? "holds" : "waits") + (snapshot.foreign ? "" : ", " + show_duration(request.age));
-        text += "  " + vertex(request.ticket) + " [label=" + quoted(detail::printable(request.label) + " | " + state) +
+        text += "  " + vertex(request.ticket) + " [label=" + quoted(printable(request.label) + " | " + state) +
                 (request.fence != 0 ? ", style=bold" : ", style=dashed") + "];\n";
     }
     for (const resource_view& resource : snapshot.resources) {

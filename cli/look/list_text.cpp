@@ -1,14 +1,12 @@
 #include <algorithm>
 #include <chrono>
 
-#include "client/printable.hpp"
+#include "baton/printable.hpp"
 #include "duration.hpp"
 #include "look/show.hpp"
 
 namespace baton::cli {
 namespace {
-
-using detail::printable;
 
 std::string head(const snapshot& snapshot, const resource_view& resource) {
     std::string text = printable(resource.name) + ": ";

@@ -2,14 +2,13 @@
 #include <map>
 #include <set>
 
-#include "client/printable.hpp"
+#include "baton/printable.hpp"
 #include "duration.hpp"
 #include "look/show.hpp"
 
 namespace baton::cli {
 namespace {
 
-using detail::printable;
 using protocol::serial;
 
 /// Why one request is held up by another.

@@ -6,13 +6,11 @@
 #include <array>
 #include <string_view>
 
-#include "client/printable.hpp"
-#include "protocol/run_tree.hpp"
+#include "baton/printable.hpp"
+#include "system/run_tree.hpp"
 
 namespace baton::cli {
 namespace {
-
-using detail::printable;
 
 constexpr std::array<std::string_view, 9> ours{"BATON_FENCE",     "BATON_LOCKS",     "BATON_SLOTS",
                                                "BATON_ABANDONED", "BATON_WAITED_MS", "BATON_URL",

@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "run/guardian_loop.hpp"
-#include "stores/local/pidfd.hpp"
+#include "system/pidfd.hpp"
 
 namespace baton::cli {
 namespace {
@@ -45,7 +45,7 @@ guardian::guardian(const guardian_setting& setting) : page_{share_page()} {
     ::close(ends[1]);
     link_.adopt(ends[0]);
     // It is a child that nobody has waited for: the number is its own.
-    pidfd_ = std::make_shared<resp::descriptor>(detail::pidfd_of(id_));
+    pidfd_ = std::make_shared<descriptor>(detail::pidfd_of(id_));
 }
 
 bool guardian::gone() {

@@ -14,7 +14,7 @@
 
 #include "run/link.hpp"
 #include "run/shared_page.hpp"
-#include "stores/resp/descriptor.hpp"
+#include "system/descriptor.hpp"
 
 namespace baton::cli {
 
@@ -37,7 +37,7 @@ public:
 
     [[nodiscard]] pid_t id() const { return id_; }
     /// Not open where there is none to be had.
-    [[nodiscard]] const std::shared_ptr<const resp::descriptor>& pidfd() const { return pidfd_; }
+    [[nodiscard]] const std::shared_ptr<const descriptor>& pidfd() const { return pidfd_; }
     [[nodiscard]] link_end& link() { return link_; }
     [[nodiscard]] shared_page& page() { return *page_; }
     /// True once it has ended; then it has been waited for.
@@ -49,7 +49,7 @@ private:
     shared_page* page_;
     link_end link_{-1};
     pid_t id_ = 0;
-    std::shared_ptr<const resp::descriptor> pidfd_;
+    std::shared_ptr<const descriptor> pidfd_;
     bool gone_ = false;
 };
 

@@ -6,13 +6,13 @@
 #include <memory>
 #include <optional>
 
-#include "agent/control_group.hpp"
 #include "run/guardian.hpp"
 #include "run/keeper.hpp"
 #include "run/link.hpp"
 #include "run/process_tree.hpp"
 #include "run/renewer.hpp"
 #include "run/stop_sequence.hpp"
+#include "system/control_group.hpp"
 
 namespace baton::cli {
 

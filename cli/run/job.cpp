@@ -10,20 +10,16 @@
 #include <cerrno>
 #include <functional>
 
-#include "client/lease_state.hpp"
-#include "client/printable.hpp"
+#include "baton/printable.hpp"
+#include "program/client.hpp"
 #include "run/process_tree.hpp"
 #include "run/waiting_line.hpp"
-#include "stores/resp/descriptor.hpp"
+#include "system/descriptor.hpp"
 
 namespace baton::cli {
 namespace {
 
 using std::chrono::steady_clock;
-
-std::optional<std::chrono::microseconds> capped_for(const lease& lease) {
-    return detail::lease_state::capped_for(lease);
-}
 
 /// Readable once the lease is lost, or wanted back.
 class loss_signal {
@@ -36,7 +32,7 @@ public:
     [[nodiscard]] int descriptor(bool known) const { return known ? -1 : wake_.get(); }
 
 private:
-    const resp::descriptor wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};  // outlives the callback
+    const baton::descriptor wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};  // outlives the callback
     std::stop_callback<std::function<void()>> callback_;
 };
 
@@ -45,7 +41,7 @@ std::string loss_text(loss reason, const lease& lease) {
         case loss::hold_limit: return "it was held for as long as is allowed";
         case loss::revoked: {
             const std::string note = lease.lost_note();
-            return "an operator wants it back" + (note.empty() ? "" : ": " + detail::printable(note));
+            return "an operator wants it back" + (note.empty() ? "" : ": " + printable(note));
         }
         case loss::state_lost:
             return "the store no longer has it: its data was deleted or lost there, or another client holds it";
@@ -82,7 +78,7 @@ job_end job::run(const std::vector<std::string>& environment) {
     if (control_group_.open(control_group_path_, true)) order.control_group = control_group_path_;
     if (options_.max_hold) order.max_hold = max_hold_ = steady_clock::now() + *options_.max_hold;
     // The store ends the hold at its limit, not after it: the command has to be gone by then.
-    if (const auto left = capped_for(lease_); left && options_.hold_limit && options_.on_lost == on_lost::stop)
+    if (const auto left = detail::capped_for(lease_); left && options_.hold_limit && options_.on_lost == on_lost::stop)
         order.max_hold = max_hold_ = times_.terminate_at(steady_clock::now() + *left);
     const loss_signal lost{lease_};
     if (!lease_.valid()) return job_end{.kind = job_end::kind::not_started};
@@ -154,7 +150,7 @@ void job::watch_lease() {
 loss job::reason() const {
     if (const loss known = lease_.lost_reason(); known != loss::none) return known;
     const auto left = lease_.valid_for();
-    const auto capped = capped_for(lease_);
+    const auto capped = detail::capped_for(lease_);
     if (!capped || *capped > left) return loss::expired;
     return options_.hold_limit || options_.max_hold ? loss::hold_limit : loss::state_lost;
 }

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "agent/control_group.hpp"
 #include "baton/lease.hpp"
 #include "run/guardian.hpp"
 #include "run/options.hpp"
@@ -14,6 +13,7 @@
 #include "run/signals.hpp"
 #include "run/terminal.hpp"
 #include "run/voice.hpp"
+#include "system/control_group.hpp"
 
 namespace baton::cli {
 

@@ -15,8 +15,7 @@
 #include <system_error>
 #include <unordered_set>
 
-#include "baton/error.hpp"
-#include "stores/local/address.hpp"
+#include "program/start_agent.hpp"
 
 namespace baton::cli {
 namespace {
@@ -32,19 +31,6 @@ std::vector<std::string_view> words_of(std::string_view text) {
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return words;
-}
-
-/// As `start_agent` starts it. The words alone prove nothing.
-std::optional<detail::local_address> address_of_agent(const std::vector<std::string_view>& words) {
-    constexpr std::string_view scheme = "local:";
-    if (words.size() != 5 || words[1] != "agent" || words[2] != "--detached-start" || words[3] != "--address" ||
-        !words[4].starts_with(scheme))
-        return {};
-    try {
-        return detail::parse_local_address(words[4].substr(scheme.size()));
-    } catch (const error&) {
-        return {};
-    }
 }
 
 }  // namespace
@@ -63,7 +49,7 @@ seen process_tree::is_agent(const process_stat& process) {
     uid_t user = 0;
     const seen read = table_.contents(process.id, "cmdline", text, &user);
     if (read == seen::failed) return read;
-    const auto address = address_of_agent(words_of(text));
+    const auto address = detail::address_of_agent(words_of(text));
     if (read != seen::found || !address) return seen::gone;
     const process_table::loan reserve{table_};
     std::error_code error;

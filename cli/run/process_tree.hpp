@@ -9,8 +9,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "agent/process_table.hpp"
 #include "run/refusals.hpp"
+#include "system/process_table.hpp"
 
 namespace baton::cli {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "baton/error.hpp"
-#include "client/own_clock.hpp"
 #include "place.hpp"
+#include "program/stand_in.hpp"
 
 namespace baton::cli {
 
@@ -97,9 +97,8 @@ private:
         changed_.notify_one();
     }
     void prolong(const listing& by) {
-        page_.renewed(
-            session_.number, by.sent,
-            by.sent_steady + session_.ttl - std::chrono::ceil<milliseconds>(detail::keep_alive{session_.ttl}.margin()));
+        page_.renewed(session_.number, by.sent,
+                      by.sent_steady + std::chrono::floor<milliseconds>(detail::believed_for(session_.ttl)));
     }
 
     const kept_session session_;

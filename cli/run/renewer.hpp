@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "baton/store.hpp"
-#include "client/keep_alive.hpp"
 #include "run/keeper.hpp"
 #include "run/shared_page.hpp"
 

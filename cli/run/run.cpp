@@ -13,15 +13,13 @@
 #include <memory>
 #include <optional>
 
-#include "agent/control_group.hpp"
 #include "baton/error.hpp"
+#include "baton/printable.hpp"
 #include "baton/protocol.hpp"
-#include "client/printable.hpp"
-#include "client/url.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
 #include "look/show.hpp"
-#include "protocol/run_tree.hpp"
+#include "program/store_url.hpp"
 #include "run/environment.hpp"
 #include "run/guardian.hpp"
 #include "run/job.hpp"
@@ -33,11 +31,12 @@
 #include "run/turn.hpp"
 #include "run/voice.hpp"
 #include "run/waiting_line.hpp"
+#include "system/control_group.hpp"
+#include "system/run_tree.hpp"
 
 namespace baton::cli {
 namespace {
 
-using detail::printable;
 using std::chrono::milliseconds;
 
 constexpr milliseconds close_within{1'000};

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "client/keep_alive.hpp"
+#include "program/stand_in.hpp"
 #include "run/stop_sequence.hpp"
 
 namespace baton::cli {

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-#include "client/stand_in.hpp"
+#include "program/stand_in.hpp"
 #include "run/guardian.hpp"
 
 namespace baton::cli {

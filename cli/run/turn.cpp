@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "baton/error.hpp"
-#include "client/printable.hpp"
+#include "baton/printable.hpp"
 #include "duration.hpp"
 #include "run/looker.hpp"
 #include "run/waiting_line.hpp"
@@ -25,7 +25,6 @@
 namespace baton::cli {
 namespace {
 
-using detail::printable;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 

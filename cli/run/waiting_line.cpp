@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "client/printable.hpp"
+#include "baton/printable.hpp"
 #include "duration.hpp"
 
 namespace baton::cli {
 namespace {
 
-using detail::printable;
 using std::chrono::milliseconds;
 
 const request_view* find(const snapshot& snapshot, protocol::serial ticket) {

@@ -8,6 +8,7 @@
 #include "baton/lease.hpp"
 #include "baton/mutex.hpp"
 #include "baton/observer.hpp"
+#include "baton/printable.hpp"
 #include "baton/semaphore.hpp"
 #include "baton/shared_mutex.hpp"
 #include "baton/store.hpp"

@@ -1,4 +1,4 @@
-#include "agent/agent.hpp"
+#include "program/agent.hpp"
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -9,6 +9,7 @@
 #include <asio/post.hpp>
 
 #include "agent/server.hpp"
+#include "stores/local/address.hpp"
 
 namespace baton::agent {
 namespace {
@@ -90,10 +91,10 @@ void server::welcome(peer::socket socket) {
 
 /// What a client leaves behind, passed and not closed, must not fill the agent's table of descriptors: there may be as
 /// many as there may be clients, two each.
-std::shared_ptr<const resp::descriptor> server::keep(resp::descriptor passed) {
+std::shared_ptr<const descriptor> server::keep(descriptor passed) {
     if (!passed.is_open() || kept_ >= room_.clients * resp::most_passed) return nullptr;
     ++kept_;
-    return {new resp::descriptor{std::move(passed)}, [this](const resp::descriptor* kept) {
+    return {new descriptor{std::move(passed)}, [this](const descriptor* kept) {
                 delete kept;
                 --kept_;
             }};

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "agent/server.hpp"
-#include "stores/local/pidfd.hpp"
+#include "system/pidfd.hpp"
 
 namespace baton::agent {
 

@@ -39,7 +39,7 @@ void peer::read() {
 ssize_t peer::receive() {
     resp::received got = resp::receive_some(socket_.native_handle(), buffer_);
     if (got.size > 0) decoder_.feed({buffer_.data(), static_cast<std::size_t>(got.size)});
-    for (resp::descriptor& each : got.descriptors) {
+    for (descriptor& each : got.descriptors) {
         if (bound_ || passed_.size() >= resp::most_passed) continue;  // of no use: it is closed
         if (auto kept = host_.keep(std::move(each))) passed_.push_back(std::move(kept));
     }

@@ -30,7 +30,7 @@ public:
     virtual void flush_notices() = 0;
     virtual void ended(const std::shared_ptr<peer>& peer) = 0;
     /// Takes a descriptor that a client passed into the bounds of the agent. Null, and closed, if there are too many.
-    [[nodiscard]] virtual std::shared_ptr<const resp::descriptor> keep(resp::descriptor passed) = 0;
+    [[nodiscard]] virtual std::shared_ptr<const descriptor> keep(descriptor passed) = 0;
 
 protected:
     ~peer_host() = default;

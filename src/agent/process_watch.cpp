@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/process_stat.hpp"
-#include "stores/local/pidfd.hpp"
+#include "system/pidfd.hpp"
+#include "system/process_stat.hpp"
 
 namespace baton::agent {
 namespace {

@@ -40,7 +40,7 @@ public:
 
 private:
     struct process {
-        std::shared_ptr<const resp::descriptor> pidfd;  // its owner; asio only waits
+        std::shared_ptr<const descriptor> pidfd;  // its owner; asio only waits
         asio::posix::stream_descriptor waiting;
     };
     void await(process& each);

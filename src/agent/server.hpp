@@ -13,12 +13,12 @@
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 
-#include "agent/agent.hpp"
 #include "agent/peer.hpp"
 #include "agent/process_limits.hpp"
 #include "agent/space.hpp"
 #include "agent/state_file.hpp"
 #include "agent/sweeper.hpp"
+#include "program/agent.hpp"
 #include "stores/resp/wire.hpp"
 
 namespace baton::agent {
@@ -32,7 +32,7 @@ public:
     void answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) override;
     void flush_notices() override;
     void ended(const std::shared_ptr<peer>& peer) override;
-    [[nodiscard]] std::shared_ptr<const resp::descriptor> keep(resp::descriptor passed) override;
+    [[nodiscard]] std::shared_ptr<const descriptor> keep(descriptor passed) override;
 
 private:
     using clock = std::chrono::steady_clock;

@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "baton/protocol.hpp"
-#include "stores/local/address.hpp"
+#include "program/local_address.hpp"
 
 namespace baton::agent {
 

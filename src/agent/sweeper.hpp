@@ -14,10 +14,10 @@
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 
-#include "agent/control_group.hpp"
-#include "agent/process_table.hpp"
 #include "agent/sweep_plan.hpp"
-#include "protocol/run_tree.hpp"
+#include "system/control_group.hpp"
+#include "system/process_table.hpp"
+#include "system/run_tree.hpp"
 
 namespace baton::agent {
 

@@ -2,18 +2,22 @@
 // leases and errors.
 #include "baton/client.hpp"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "baton/printable.hpp"
 #include "baton/store.hpp"
 #include "client/async_state.hpp"
 #include "client/blocked_caller.hpp"
 #include "client/client_core.hpp"
-#include "client/client_maker.hpp"
 #include "client/fail.hpp"
-#include "client/printable.hpp"
 #include "client/refusal_error.hpp"
-#include "client/url.hpp"
+#include "program/client.hpp"
+#include "program/store_url.hpp"
 
 namespace baton {
 namespace {
@@ -53,11 +57,18 @@ acquire_order try_order_of(const client_core& core, const claims& claims, const 
     return order_of(core, claims, options, options.wait.value_or(std::chrono::seconds{0}));
 }
 
+/// Program, process id and host.
+std::string default_label() {
+    std::array<char, 256> host{};
+    if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+    return std::string{program_invocation_short_name} + " " + std::to_string(getpid()) + " on " + host.data();
+}
+
 std::string names_of(const claims& claims) {
     std::string names;
     for (const claim& claim : claims.list()) {
         if (names.size() > 200) return names + ", …";
-        names += (names.empty() ? "" : ", ") + detail::printable(claim.resource);
+        names += (names.empty() ? "" : ", ") + printable(claim.resource);
     }
     return names;
 }
@@ -160,7 +171,7 @@ constexpr std::chrono::hours longest_ttl{24 * 366};
 
 std::shared_ptr<client_core> make_core(std::shared_ptr<store> store, client_options options,
                                        std::shared_ptr<detail::stand_in> stand_in) {
-    if (options.label.empty()) options.label = detail::default_label();
+    if (options.label.empty()) options.label = default_label();
     // So that nothing overflows until the store refuses it.
     options.ttl = std::clamp<std::chrono::milliseconds>(options.ttl, std::chrono::milliseconds{0}, longest_ttl);
     if (const auto pace = store->pace()) {
@@ -195,10 +206,12 @@ client detail::client_maker::make(std::shared_ptr<store> store, const client_opt
     return client{make_core(std::move(store), options, std::move(stand_in))};
 }
 
+detail::client_duration detail::believed_for(std::chrono::milliseconds ttl) { return ttl - keep_alive{ttl}.margin(); }
+
 client::client() : client{detail::default_url()} {}
 
 client::client(std::string_view url, const client_options& options)
-    : core_{make_core(detail::make_store(url), options, nullptr)} {}
+    : core_{make_core(make_store(url), options, nullptr)} {}
 
 client::client(std::shared_ptr<store> store, const client_options& options)
     : core_{make_core(std::move(store), options, nullptr)} {}
@@ -372,7 +385,7 @@ snapshot client::inspect(const inspect_filter& filter) {
 }
 
 void client::revoke(std::string_view resource, std::uint64_t ticket, std::string_view note, bool at_once) {
-    const std::string what = "revoke " + detail::printable(resource);
+    const std::string what = "revoke " + printable(resource);
     const auto send = [&](bool now) {
         operate(core_->shared_from_this(), protocol::revoke{std::string{resource}, ticket, std::string{note}, now},
                 what);
@@ -387,12 +400,11 @@ void client::revoke(std::string_view resource, std::uint64_t ticket, std::string
 }
 
 void client::mend(std::string_view resource) {
-    operate(core_->shared_from_this(), protocol::mend{std::string{resource}}, "mend " + detail::printable(resource));
+    operate(core_->shared_from_this(), protocol::mend{std::string{resource}}, "mend " + printable(resource));
 }
 
 void client::resize(std::string_view resource, std::optional<std::uint32_t> limit) {
-    operate(core_->shared_from_this(), protocol::resize{std::string{resource}, limit},
-            "resize " + detail::printable(resource));
+    operate(core_->shared_from_this(), protocol::resize{std::string{resource}, limit}, "resize " + printable(resource));
 }
 
 bool client::close(time_limit wait) {

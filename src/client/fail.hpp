@@ -4,8 +4,8 @@
 #include <string>
 
 #include "baton/error.hpp"
+#include "baton/printable.hpp"
 #include "baton/store.hpp"
-#include "client/printable.hpp"
 
 namespace baton::detail {
 

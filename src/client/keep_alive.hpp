@@ -9,18 +9,9 @@
 #include <map>
 #include <optional>
 
+#include "base/own_clock.hpp"
+
 namespace baton::detail {
-
-using client_duration = std::chrono::microseconds;
-
-/// A reading of the client's own clock, which never goes back (CLOCK_BOOTTIME, or CLOCK_MONOTONIC on one machine).
-struct client_clock {
-    using duration = client_duration;
-    using rep = duration::rep;
-    using period = duration::period;
-    using time_point = std::chrono::time_point<client_clock>;
-};
-using client_time = client_clock::time_point;
 
 /// A time that is too far away to be counted is the last one that is not.
 [[nodiscard]] inline client_time later(client_time from, client_duration wait) {

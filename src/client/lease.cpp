@@ -5,6 +5,7 @@
 #include "client/async_state.hpp"
 #include "client/client_core.hpp"
 #include "client/lease_state.hpp"
+#include "program/client.hpp"
 
 namespace baton {
 
@@ -22,6 +23,8 @@ void lease_state::end_and_tell(release_callback done) {
     on_released.emplace(std::move(done));
     owner->release(*this, protocol::manner::clean);
 }
+
+std::optional<client_duration> capped_for(const lease& lease) { return lease_state::capped_for(lease); }
 
 }  // namespace detail
 

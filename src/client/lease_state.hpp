@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/fork_guard.hpp"
+#include "base/own_clock.hpp"
 #include "baton/lease.hpp"
 #include "baton/store.hpp"
-#include "client/own_clock.hpp"
 #include "client/session.hpp"
 
 namespace baton::detail {
@@ -98,8 +98,7 @@ struct lease_state {
         if (over.load() || released.load() || fork.in_child()) return client_duration{0};
         return std::max(client_duration{0}, std::min(believed->get(), cap.get()) - read_clock(clock));
     }
-    /// How long the lease lasts at most, however often its session is renewed: until its hold limit, until an operator
-    /// ends it, or until the end of a lineage that is over. None: renewals prolong it.
+    /// See program/client.hpp.
     [[nodiscard]] static std::optional<client_duration> capped_for(const lease& lease) {
         if (!lease.state_ || lease.state_->cap.get() == client_time{client_duration::max()}) return {};
         return std::max(client_duration{0}, lease.state_->cap.get() - read_clock(lease.state_->clock));

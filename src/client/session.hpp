@@ -32,7 +32,7 @@
 #include "baton/store.hpp"
 #include "client/in_order.hpp"
 #include "client/keep_alive.hpp"
-#include "client/stand_in.hpp"
+#include "program/stand_in.hpp"
 
 namespace baton::detail {
 

@@ -1,7 +1,6 @@
 // The parts of the program that need no process: durations, claims, the stop sequence, the keeper, the waiting line.
 #include <gtest/gtest.h>
 
-#include "agent/control_group.hpp"
 #include "agent/sweep_plan.hpp"
 #include "baton/client.hpp"
 #include "claim_spec.hpp"
@@ -12,6 +11,7 @@
 #include "run/refusals.hpp"
 #include "run/stop_sequence.hpp"
 #include "run/waiting_line.hpp"
+#include "system/control_group.hpp"
 
 namespace baton::cli {
 namespace {

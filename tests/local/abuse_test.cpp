@@ -10,7 +10,7 @@
 
 #include "actor_process.hpp"
 #include "raw_client.hpp"
-#include "stores/local/pidfd.hpp"
+#include "system/pidfd.hpp"
 
 namespace baton::local_tests {
 namespace {
@@ -143,11 +143,11 @@ TEST_F(AgentBounds, QuestionsThatCameInOneGoAreAllAnswered) {
 }
 
 TEST_F(AgentBounds, OnlyPidfdsAreTaken) {
-    const resp::descriptor self = detail::pidfd_of(getpid());
+    const descriptor self = detail::pidfd_of(getpid());
     ASSERT_TRUE(self.is_open());
-    const resp::descriptor file{open("/dev/zero", O_RDONLY | O_CLOEXEC)};
-    const resp::descriptor folder{open("/proc/self", O_RDONLY | O_CLOEXEC | O_DIRECTORY)};
-    const resp::descriptor event{eventfd(1, EFD_CLOEXEC)};
+    const descriptor file{open("/dev/zero", O_RDONLY | O_CLOEXEC)};
+    const descriptor folder{open("/proc/self", O_RDONLY | O_CLOEXEC | O_DIRECTORY)};
+    const descriptor event{eventfd(1, EFD_CLOEXEC)};
     const std::string refused = "ERR a descriptor that came with BATON.HELLO is not a pidfd";
     for (const auto* wrong : {&file, &folder, &event}) {
         raw_client client{place.path()};
@@ -158,7 +158,7 @@ TEST_F(AgentBounds, OnlyPidfdsAreTaken) {
 }
 
 TEST_F(AgentBounds, AConnectionNamesItsProcessesOnceAndAtMostTwo) {
-    const resp::descriptor self = detail::pidfd_of(getpid());
+    const descriptor self = detail::pidfd_of(getpid());
     const int one = self.get();
     raw_client client{place.path()};
     EXPECT_EQ(client.ask(hello_words(3), {one, one, one}), "LIMIT a session is of at most two processes");
@@ -174,7 +174,7 @@ TEST_F(AgentBounds, AConnectionNamesItsProcessesOnceAndAtMostTwo) {
 
 // The agent's descriptors are for all clients: none may fill its table.
 TEST_F(AgentBounds, DescriptorsThatAreOfNoUseAreClosed) {
-    const resp::descriptor self = detail::pidfd_of(getpid());
+    const descriptor self = detail::pidfd_of(getpid());
     const std::vector<int> many(100, self.get());
     raw_client client{place.path()};
     ASSERT_EQ(client.ask({"PING"}), "PONG");
@@ -191,7 +191,7 @@ TEST_F(AgentBounds, DescriptorsThatAreOfNoUseAreClosed) {
 // Asio's reactor may pass an event of a descriptor that was closed to the next one in its place. Taken at its word,
 // that made a living process dead, and passed its claims on.
 TEST_F(AgentBounds, TheEndOfAConnectionIsNotTakenForTheEndOfAProcess) {
-    const resp::descriptor self = detail::pidfd_of(getpid());
+    const descriptor self = detail::pidfd_of(getpid());
     for (int round = 0; round < 100; ++round) {
         ASSERT_TRUE(answers(place.path()));  // a connection that comes and goes
         raw_client client{place.path()};
@@ -227,7 +227,7 @@ void leave_session(const workplace& place, int number, const std::vector<int>& p
 TEST(AgentLimits, PidfdsOfSessionsWithoutAConnectionAreBounded) {
     const workplace place;
     const agent_process agent{place, {}, leave_few_clients};
-    const resp::descriptor self = detail::pidfd_of(getpid());
+    const descriptor self = detail::pidfd_of(getpid());
     for (int i = 0; i < 100; ++i) leave_session(place, i, {self.get(), self.get()});
     EXPECT_LE(descriptors_of(agent), few_descriptors);
     EXPECT_TRUE(eventually([&] { return raw_client{place.path()}.ask({"PING"}) == "PONG"; }));
@@ -238,12 +238,12 @@ TEST(AgentLimits, PidfdsOfSessionsWithoutAConnectionAreBounded) {
 TEST(AgentLimits, ASessionOfTwoProcessesIsNotBoundToOneOfThem) {
     const workplace place;
     const agent_process agent{place, {}, leave_few_clients};
-    const resp::descriptor self = detail::pidfd_of(getpid());
+    const descriptor self = detail::pidfd_of(getpid());
     // The agent keeps two pidfds for each client that may connect. These are all but one of them.
     for (int i = 0; i < few_clients - 1; ++i) leave_session(place, i, {self.get(), self.get()});
     leave_session(place, few_clients - 1, {self.get()});
     actor_process mortal{{"/bin/cat"}};
-    const resp::descriptor other = detail::pidfd_of(mortal.process());
+    const descriptor other = detail::pidfd_of(mortal.process());
     leave_session(place, few_clients, {other.get(), self.get()});
     mortal.end(SIGKILL);
     const auto ask = [&](const std::vector<std::string>& words) {

@@ -18,10 +18,10 @@
 #include <utility>
 
 #include "baton/baton.hpp"
+#include "program/start_agent.hpp"
 #include "stores/local/local_store.hpp"
-#include "stores/local/pidfd.hpp"
-#include "stores/local/start_agent.hpp"
 #include "stores/resp/codec.hpp"
+#include "system/pidfd.hpp"
 
 namespace {
 
@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
     baton::detail::local_options local;
     if (argc > 4)
         local.companion =
-            std::make_shared<baton::resp::descriptor>(baton::detail::pidfd_of(static_cast<pid_t>(std::atoi(argv[4]))));
+            std::make_shared<baton::descriptor>(baton::detail::pidfd_of(static_cast<pid_t>(std::atoi(argv[4]))));
     baton::client_options options;
     options.ttl = std::chrono::milliseconds{std::atoi(argv[2])};
     options.observer = std::make_shared<speaker>();

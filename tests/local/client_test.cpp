@@ -9,9 +9,9 @@
 
 #include "actor_process.hpp"
 #include "baton/baton.hpp"
+#include "program/start_agent.hpp"
 #include "sandbox.hpp"
 #include "stores/local/local_store.hpp"
-#include "stores/local/start_agent.hpp"
 
 namespace {
 std::atomic<int> detached_threads{0};

@@ -5,7 +5,7 @@
 #include "baton/baton.hpp"
 #include "raw_client.hpp"
 #include "sandbox.hpp"
-#include "stores/local/pidfd.hpp"
+#include "system/pidfd.hpp"
 
 namespace baton::local_tests {
 namespace {
@@ -133,8 +133,8 @@ TEST(LocalDeath, ASessionIsOfTheProcessesOfItsLastConnection) {
     const agent_process agent{place};
     actor_process one{{"/bin/cat"}};
     actor_process two{{"/bin/cat"}};
-    const resp::descriptor first = detail::pidfd_of(one.process());
-    const resp::descriptor second = detail::pidfd_of(two.process());
+    const descriptor first = detail::pidfd_of(one.process());
+    const descriptor second = detail::pidfd_of(two.process());
     const std::string session = session_named('a');
     raw_client before{place.path()};
     ASSERT_EQ(before.ask(hello_words(2), {first.get(), first.get()}), "greeted");
@@ -156,7 +156,7 @@ TEST(LocalDeath, AProcessThatDiedBeforeTheAgentReadItsGreetingHoldsNothing) {
     const agent_process agent{place, {"--max-ttl-ms", "600000"}};
     kill(agent.process(), SIGSTOP);
     actor_process dead{{"/bin/cat"}};
-    const resp::descriptor pidfd = detail::pidfd_of(dead.process());
+    const descriptor pidfd = detail::pidfd_of(dead.process());
     dead.end(SIGKILL);
     raw_client client{place.path()};
     const std::string session = session_named('a');

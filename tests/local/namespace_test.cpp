@@ -7,9 +7,9 @@
 #include <ostream>
 
 #include "actor_process.hpp"
-#include "agent/process_stat.hpp"
 #include "raw_client.hpp"
 #include "sandbox.hpp"
+#include "system/process_stat.hpp"
 
 namespace baton::local_tests {
 namespace {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "baton/error.hpp"
-#include "client/url.hpp"
+#include "program/store_url.hpp"
 
 namespace baton::detail {
 namespace {

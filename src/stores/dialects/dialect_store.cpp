@@ -6,9 +6,9 @@
 #include <random>
 #include <utility>
 
+#include "base/own_clock.hpp"
 #include "base/process_wide.hpp"
 #include "baton/error.hpp"
-#include "client/own_clock.hpp"
 #include "stores/dialects/dialect.hpp"
 #include "stores/dialects/dialect_session.hpp"
 #include "stores/dialects/listing.hpp"

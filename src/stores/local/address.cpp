@@ -12,8 +12,9 @@
 #include <filesystem>
 
 #include "baton/error.hpp"
+#include "program/space_name.hpp"
+#include "program/start_agent.hpp"
 #include "stores/resp/socket_path.hpp"
-#include "stores/resp/wire.hpp"
 
 namespace baton::detail {
 namespace {
@@ -86,7 +87,7 @@ local_address parse_local_address(std::string_view text) {
             throw error{errc::bad_url, "after the ? of a local: address only space=NAME may follow"};
         address.space = parameter.substr(key.size());
     }
-    if (!resp::valid_space(address.space)) throw error{errc::bad_url, resp::space_rule};
+    if (!valid_space(address.space)) throw error{errc::bad_url, space_rule};
     if (path.empty()) return address;
     if (path.find('\0') != std::string_view::npos) throw error{errc::bad_url, "a zero byte in the path of local:"};
     address.path = resp::socket_path(path);
@@ -111,6 +112,12 @@ int dial_local(const local_address& address, std::error_code& error, std::string
     if (may_serve(address, server.uid)) return socket;
     why = foreign_server(address, server);
     return give_up(socket, errc::not_permitted, error);
+}
+
+std::error_code reach_agent(const local_address& address, std::string& why) {
+    std::error_code error;
+    if (const int socket = dial_local(address, error, why); socket >= 0) close(socket);
+    return error;
 }
 
 std::optional<pid_t> listener_at(const local_address& address, uid_t user, std::error_code& error) {

@@ -12,10 +12,11 @@
 #include "base/process_wide.hpp"
 #include "base/slow_work.hpp"
 #include "baton/error.hpp"
-#include "stores/local/pidfd.hpp"
-#include "stores/local/start_agent.hpp"
+#include "program/start_agent.hpp"
+#include "stores/local/address.hpp"
 #include "stores/resp/line_user.hpp"
 #include "stores/resp/wire.hpp"
+#include "system/pidfd.hpp"
 
 namespace baton::detail {
 namespace {
@@ -158,7 +159,7 @@ private:
     /// Of this process and of the companion; or of none. Made for each connection: after fork it is another process
     /// that connects.
     [[nodiscard]] resp::passed_descriptors pidfds() const {
-        resp::passed_descriptors made{std::make_shared<resp::descriptor>(pidfd_of(getpid()))};
+        resp::passed_descriptors made{std::make_shared<descriptor>(pidfd_of(getpid()))};
         if (options_.companion) made.push_back(options_.companion);
         const bool all = std::ranges::all_of(made, [](const auto& each) { return each->is_open(); });
         return all ? made : resp::passed_descriptors{};

@@ -1,7 +1,7 @@
 // The agent outlives us, is nobody's child, and inherits nothing. We may be a program with threads, with handlers, and
 // with its own idea of which children it has. So: no code of ours runs in the new process but system calls; between us
 // and it stands a process that ends at once, whose end raises no signal and which no wait() of the program's sees.
-#include "stores/local/start_agent.hpp"
+#include "program/start_agent.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -31,6 +31,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto patience = 5s;
+
+/// Between the name of the program and the address.
+constexpr std::array<std::string_view, 3> verb_words{"agent", "--detached-start", "--address"};
 
 std::mutex known_mutex;
 std::string known_program;
@@ -182,7 +185,9 @@ std::error_code start_agent(const local_address& address, std::string& said) {
         said = "there is no program baton at " BATON_INSTALLED_PROGRAM ", nor in the absolute folders of PATH";
         return errc::no_agent;
     }
-    std::vector<std::string> words{"baton", "agent", "--detached-start", "--address", address.url()};
+    std::vector<std::string> words{"baton"};
+    words.insert(words.end(), verb_words.begin(), verb_words.end());
+    words.push_back(address.url());
     std::vector<std::string> kept = environment();
     const std::vector<char*> arguments = pointers(words);
     const std::vector<char*> variables = pointers(kept);
@@ -202,6 +207,18 @@ std::error_code start_agent(const local_address& address, std::string& said) {
     while (said.ends_with('\n')) said.pop_back();
     if (said.empty()) said = program + " ended before it could serve";
     return errc::no_agent;
+}
+
+std::optional<local_address> address_of_agent(std::span<const std::string_view> words) {
+    constexpr std::string_view scheme = "local:";
+    if (words.size() != verb_words.size() + 2 || !words.back().starts_with(scheme) ||
+        !std::ranges::equal(words.subspan(1, verb_words.size()), verb_words))
+        return {};
+    try {
+        return parse_local_address(words.back().substr(scheme.size()));
+    } catch (const error&) {
+        return {};
+    }
 }
 
 }  // namespace baton::detail

@@ -7,8 +7,9 @@
 #include <set>
 
 #include "baton/error.hpp"
+#include "baton/printable.hpp"
 #include "baton/protocol.hpp"
-#include "client/printable.hpp"
+#include "program/space_name.hpp"
 #include "stores/redis/password_file.hpp"
 #include "stores/redis/url_text.hpp"
 #include "stores/resp/socket_path.hpp"
@@ -86,7 +87,7 @@ void read_option(std::string_view name, const std::string& value, redis_address&
 /// Of the native protocol.
 void read_term(std::string_view name, const std::string& value, redis_address& address) {
     if (name == "space") {
-        if (!resp::valid_space(value)) refuse(resp::space_rule);
+        if (!detail::valid_space(value)) refuse(detail::space_rule);
         address.space = value;
     } else if (name == "max_ttl") {
         address.max_ttl = read_duration(name, value, shortest_max_ttl, longest_max_ttl);

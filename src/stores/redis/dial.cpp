@@ -21,8 +21,6 @@
 namespace baton::detail {
 namespace {
 
-using resp::descriptor;
-
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
 resp::dialled dial_unix(const std::string& path) {

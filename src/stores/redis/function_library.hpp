@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "program/function_library.hpp"
+
 namespace baton::redis {
 
 enum class verb : std::uint8_t {
@@ -36,14 +38,6 @@ enum class verb : std::uint8_t {
 
 /// All libraries of Baton begin with this, whatever their version: FUNCTION LIST LIBRARYNAME baton_* shows them.
 inline constexpr std::string_view library_prefix = "baton_";
-
-/// What FUNCTION LOAD gets. The name contains a digest of the text, so that each version calls its own functions.
-struct function_library {
-    std::string_view name;
-    std::string_view text;
-};
-
-[[nodiscard]] const function_library& server_library();
 
 /// The version of the keys that a space has to have; `hello` refuses another.
 inline constexpr unsigned layout_version = 4;

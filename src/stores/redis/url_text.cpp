@@ -1,7 +1,7 @@
 #include "stores/redis/url_text.hpp"
 
 #include "baton/error.hpp"
-#include "client/printable.hpp"
+#include "baton/printable.hpp"
 
 namespace baton::detail {
 namespace {

@@ -21,8 +21,8 @@
 #include "baton/store.hpp"
 #include "stores/resp/backoff.hpp"
 #include "stores/resp/codec.hpp"
-#include "stores/resp/descriptor.hpp"
 #include "stores/resp/socket_io.hpp"
+#include "system/descriptor.hpp"
 
 namespace baton::resp {
 

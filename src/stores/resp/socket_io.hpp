@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "stores/resp/descriptor.hpp"
+#include "system/descriptor.hpp"
 
 namespace baton::resp {
 

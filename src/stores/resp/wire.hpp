@@ -37,8 +37,8 @@
 #include "baton/inspect.hpp"
 #include "baton/protocol.hpp"
 #include "baton/store.hpp"
-#include "protocol/run_tree.hpp"
 #include "stores/resp/codec.hpp"
+#include "system/run_tree.hpp"
 
 namespace baton::resp {
 
@@ -117,9 +117,5 @@ struct hex_text {
 };
 [[nodiscard]] hex_text to_hex(const protocol::session_id& id);
 [[nodiscard]] std::optional<protocol::session_id> from_hex(std::string_view text);
-
-[[nodiscard]] bool valid_space(std::string_view name);
-/// What whoever names another is told.
-inline constexpr const char* space_rule = "a space is named by 1 to 64 of A-Z a-z 0-9 . _ -";
 
 }  // namespace baton::resp

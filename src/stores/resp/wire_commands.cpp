@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "program/space_name.hpp"
 #include "stores/resp/reader.hpp"
 
 namespace baton::resp {
@@ -174,7 +175,7 @@ request read_hello(reader& from) {
     if (hello.version != wire_version)
         while (from.left() > 0) from.next();
     if (from.left() > 0) hello.processes = from.number<std::uint64_t>();
-    if (!valid_space(hello.space)) from.fail();
+    if (!detail::valid_space(hello.space)) from.fail();
     return hello;
 }
 request read_sweep(reader& from) {
@@ -316,14 +317,6 @@ std::optional<session_id> from_hex(std::string_view text) {
     };
     const session_id id{half(text.substr(0, 16)), half(text.substr(16))};
     return wrong == 0 ? std::optional{id} : std::nullopt;
-}
-
-bool valid_space(std::string_view name) {
-    constexpr auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-               c == '-';
-    };
-    return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, allowed);
 }
 
 }  // namespace baton::resp

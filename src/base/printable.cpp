@@ -1,10 +1,10 @@
-#include "client/printable.hpp"
+#include "baton/printable.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
-namespace baton::detail {
+namespace baton {
 namespace {
 
 struct range {
@@ -59,17 +59,19 @@ std::size_t character_at(std::string_view text) {
 
 }  // namespace
 
-std::string printable(std::string_view name) {
+inline namespace v1 {
+
+std::string printable(std::string_view text) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string shown;
-    while (!name.empty()) {
-        if (const std::size_t length = character_at(name)) {
-            shown += name.substr(0, length);
-            name.remove_prefix(length);
+    while (!text.empty()) {
+        if (const std::size_t length = character_at(text)) {
+            shown += text.substr(0, length);
+            text.remove_prefix(length);
             continue;
         }
-        const auto byte = static_cast<unsigned char>(name.front());
-        name.remove_prefix(1);
+        const auto byte = static_cast<unsigned char>(text.front());
+        text.remove_prefix(1);
         shown += '\\';
         if (byte == '\\')
             shown += '\\';
@@ -83,4 +85,5 @@ std::string printable(std::string_view name) {
     return shown;
 }
 
-}  // namespace baton::detail
+}  // namespace v1
+}  // namespace baton

@@ -1,10 +1,11 @@
-// Somebody who may renew a session while the process of its client is stopped: the guardian of `baton run`.
+// A second process that renews a session while the process of its client is stopped: the guardian of `baton run`.
 #pragma once
 
+#include <chrono>
 #include <optional>
 
+#include "base/own_clock.hpp"
 #include "baton/store.hpp"
-#include "client/keep_alive.hpp"
 
 namespace baton::detail {
 
@@ -20,5 +21,8 @@ public:
     [[nodiscard]] virtual std::optional<client_time> renewed(const protocol::session_id& session,
                                                              lineage lineage) noexcept = 0;
 };
+
+/// How long after a renewal was sent a client believes in its session: the ttl without the client's margin.
+[[nodiscard]] client_duration believed_for(std::chrono::milliseconds ttl);
 
 }  // namespace baton::detail

@@ -1,4 +1,4 @@
-#include "agent/process_stat.hpp"
+#include "system/process_stat.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/process_stat.hpp"
+#include "system/process_stat.hpp"
 
 namespace baton {
 

@@ -1,4 +1,4 @@
-#include "stores/local/pidfd.hpp"
+#include "system/pidfd.hpp"
 
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -18,15 +18,13 @@ constexpr auto by_pidfd = static_cast<idtype_t>(3);  // P_PIDFD
 
 }  // namespace
 
-resp::descriptor pidfd_of(pid_t process) {
-    return resp::descriptor{static_cast<int>(syscall(SYS_pidfd_open, process, 0))};
-}
+descriptor pidfd_of(pid_t process) { return descriptor{static_cast<int>(syscall(SYS_pidfd_open, process, 0))}; }
 
-resp::descriptor pidfd_of_peer(int socket) {
+descriptor pidfd_of_peer(int socket) {
     int made = -1;
     socklen_t size = sizeof made;
     if (getsockopt(socket, SOL_SOCKET, peer_pidfd_option, &made, &size) != 0) return {};
-    return resp::descriptor{made};
+    return descriptor{made};
 }
 
 /// waitid looks at the kind of the descriptor first (EBADF), then finds that the process is not a child (ECHILD). It

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "stores/local/address.hpp"
+#include "program/local_address.hpp"
 
 namespace baton::agent {
 

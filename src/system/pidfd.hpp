@@ -6,16 +6,16 @@
 
 #include <optional>
 
-#include "stores/resp/descriptor.hpp"
+#include "system/descriptor.hpp"
 
 namespace baton::detail {
 
 /// The pidfd of this process, or of a child that has not been waited for; of others the number may have changed hands.
 /// Not open if there is none to be had.
-[[nodiscard]] resp::descriptor pidfd_of(pid_t process);
+[[nodiscard]] descriptor pidfd_of(pid_t process);
 
 /// The pidfd of the process that connected a Unix socket. Not open before Linux 6.5.
-[[nodiscard]] resp::descriptor pidfd_of_peer(int socket);
+[[nodiscard]] descriptor pidfd_of_peer(int socket);
 
 /// Whether a descriptor that another process passed is a pidfd, of whatever process.
 [[nodiscard]] bool is_pidfd(int descriptor);

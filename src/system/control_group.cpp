@@ -1,4 +1,4 @@
-#include "agent/control_group.hpp"
+#include "system/control_group.hpp"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,11 @@
-#include "client/url.hpp"
+#include "program/store_url.hpp"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include <array>
 #include <utility>
 
 #include "baton/error.hpp"
-#include "client/printable.hpp"
+#include "baton/printable.hpp"
 #include "stores/dialects/dialect_store.hpp"
 #include "stores/local/local_store.hpp"
 #include "stores/memory/memory_store.hpp"
@@ -58,18 +55,12 @@ std::string shown_url(std::string_view url) {
     }
 }
 
-std::string default_label() {
-    std::array<char, 256> host{};
-    if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-    return std::string{program_invocation_short_name} + " " + std::to_string(getpid()) + " on " + host.data();
-}
-
 }  // namespace baton::detail
 
 namespace baton {
 inline namespace v1 {
 
-std::shared_ptr<store> make_store(std::string_view url) { return detail::make_store(url); }
+std::shared_ptr<store> make_store(std::string_view url) { return detail::make_store(url, {}); }
 
 }  // namespace v1
 

@@ -1,4 +1,4 @@
-#include "agent/process_table.hpp"
+#include "system/process_table.hpp"
 
 #include <dirent.h>
 #include <errno.h>

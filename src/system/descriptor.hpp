@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace baton::resp {
+namespace baton {
 
 class descriptor {
 public:
@@ -32,4 +32,4 @@ private:
     int number_ = -1;
 };
 
-}  // namespace baton::resp
+}  // namespace baton
