@@ -1,8 +1,6 @@
 #include "verbs.hpp"
 
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
@@ -52,15 +50,5 @@ snapshot look(client& client, const place& place, const inspect_filter& filter) 
     nothing.at = std::chrono::time_point_cast<protocol::duration>(std::chrono::system_clock::now());
     return nothing;
 }
-
-int print(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
-        return number(exit_code::ok);
-    const std::error_code error{errno, std::generic_category()};
-    complain("cannot write to standard output: " + error.message());
-    return number(exit_code::internal);
-}
-
-void complain(const std::string& message) { std::fprintf(stderr, "baton: %s\n", message.c_str()); }
 
 }  // namespace baton::cli

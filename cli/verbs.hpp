@@ -6,21 +6,16 @@
 #include <memory>
 #include <string>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
+#include "command_line.hpp"
 #include "place.hpp"
 
 namespace baton::cli {
 
-/// Performs the verb; the exit code. May throw `failure` and the library's `error`.
-using action = std::function<int()>;
-
 /// `command` is what came after `--`, for the verb that takes one.
 void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& command, bool has_command);
 void add_agent(CLI::App& app, action& chosen);
-void add_bench(CLI::App& app, action& chosen);
+/// `words` came after it, and are for the program that it runs.
+void add_bench(CLI::App& app, action& chosen, const std::vector<std::string>& words);
 void add_functions(CLI::App& app, action& chosen);
 void add_ls(CLI::App& app, action& chosen);
 void add_why(CLI::App& app, action& chosen);
@@ -45,12 +40,5 @@ struct place_options {
 [[nodiscard]] snapshot look(client& client, const place& place, const inspect_filter& filter);
 /// The same sentence, for an action that failed with errc::no_agent.
 void tell_no_agent(const place& place);
-
-/// Writes to stdout, and makes sure that it arrived: a full disk, or a reader that has gone away, may show only then.
-/// The exit code.
-int print(const std::string& text);
-
-/// Nothing is left to be done if stderr fails too.
-void complain(const std::string& message);
 
 }  // namespace baton::cli

@@ -123,11 +123,11 @@ ensure_packages() {
 is_current() {
     local stamp=$root/build/$1/current.${2:-all} built_in=''
     [[ -f $stamp ]] && read -r built_in <"$stamp" && [[ $built_in == "$root" ]] || return 1
-    local -a sources=(CMakeLists.txt CMakePresets.json cli cmake include scripts src)
+    local -a sources=(CMakeLists.txt CMakePresets.json bench cli cmake include scripts src)
     if [[ $1 == release ]]; then
         [[ -x $program ]] || return 1
     else
-        sources+=(bench contract examples tests)
+        sources+=(contract examples tests)
     fi
     [[ -z $(cd "$root" && find "${sources[@]}" -name '*.md' -prune -o -newer "$stamp" -print -quit) ]]
 }

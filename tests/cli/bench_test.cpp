@@ -1,6 +1,7 @@
 // `baton bench`: its arithmetic, its table, and the real thing where that takes no time.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
@@ -118,6 +119,38 @@ TEST_F(Bench, RefusesWhatItCannotMeasure) {
     EXPECT_NE(refusal({"cycle", "--url", "redis://127.0.0.1:1"}, 69).find("cannot be reached"), std::string::npos);
     EXPECT_NE(refusal({"cycle", "--url", "redis://h?dialect=amphp"}, 64).find("leave dialect= out"), std::string::npos);
     EXPECT_NE(refusal({"--peers", "/nowhere"}, 64).find("bench/peers/list writes such a file"), std::string::npos);
+}
+
+/// What follows `bench` is for baton-bench, as it stands.
+TEST_F(Bench, RunsTheProgramThatItFindsAndSaysWhereThereIsNone) {
+    std::filesystem::copy_file(BATON_PROGRAM, folder_.path("baton"));
+    start_options options = baton({"bench", "run", "--json", "x y", "--", "-h"});
+    options.arguments.front() = folder_.path("baton");
+    child without{options};
+    EXPECT_EQ(without.wait(), 69);
+    EXPECT_NE(without.err().find("baton-bench is neither beside baton nor in PATH"), std::string::npos)
+        << without.err();
+
+    const auto write_program = [](const std::string& path, int code) {
+        std::ofstream{path} << "#!/bin/sh\nprintf '%s,' \"$@\"\nexit " << code << "\n";
+        std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    };
+    std::filesystem::create_directory(folder_.path("bin"));
+    write_program(folder_.path("bin/baton-bench"), 5);
+    options.environment["PATH"] += ":" + folder_.path("bin");
+    child in_path{options};
+    EXPECT_EQ(in_path.wait(), 5) << in_path.err();
+    EXPECT_EQ(in_path.out(), "run,--json,x y,--,-h,");
+    write_program(folder_.path("baton-bench"), 6);
+    child beside{options};
+    EXPECT_EQ(beside.wait(), 6) << beside.err();
+}
+
+TEST_F(Bench, ListsTheTargetsOfAllParts) {
+    child run{baton({"bench", "targets", "--list"})};
+    EXPECT_EQ(run.wait(), 0) << run.err();
+    for (const char* line : {"cycle ", "engine ", "memory ", "local ", "redis-calls ", "redis-client "})
+        EXPECT_NE(run.out().find(line), std::string::npos) << line;
 }
 
 }  // namespace

@@ -1,0 +1,66 @@
+// The classic lock of one Redis server, on the connection and with the way to wait that the store has: SET NX PX, and
+// `cad`. What the client of Baton costs above this is Baton's own.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/actors/script_connection.hpp"
+#include "bench/scene.hpp"
+
+namespace baton::bench {
+
+/// Used by one thread.
+class plain_lock {
+public:
+    explicit plain_lock(const std::string& url, std::string key = "plain")
+        : connection_{url}, key_{std::move(key)}, delete_{connection_->call({"1", key_, "token"})} {}
+
+    void acquire() {
+        if (connection_->ask(set_) != "OK") throw std::runtime_error{"the plain lock is taken"};
+    }
+    /// As a lease does: without waiting for the answer.
+    void release() { connection_->say(delete_, user::ignored); }
+    void release_and_wait() {
+        if (connection_->ask(delete_) != "1") throw std::runtime_error{"the plain lock was lost"};
+    }
+
+private:
+    class user final : public script_user {
+    public:
+        static constexpr command_tag awaited = 1;
+        static constexpr command_tag ignored = 2;
+
+        explicit user(const std::string& url) : script_user{url, cad} {}
+
+        void say(const std::string& bytes, command_tag tag) {
+            if (!send(bytes, tag)) throw std::runtime_error{"the server is gone"};
+        }
+        /// The answer as text.
+        const std::string& ask(const std::string& bytes) {
+            caller_.emplace();
+            say(bytes, awaited);
+            loop().wait(*caller_);
+            return answer_;
+        }
+        void answered(command_tag tag, const resp::value& answer) override {
+            if (tag != awaited) return;
+            answer_ = answer.kind == resp::kind::number ? std::to_string(answer.number) : answer.text;
+            caller_->finish();
+        }
+
+    private:
+        std::optional<caller> caller_;
+        std::string answer_;
+    };
+
+    script_connection<user> connection_;
+    const std::string key_;
+    const std::string set_ = encoded({"SET", key_, "token", "NX", "PX", "10000"});
+    const std::string delete_;
+};
+
+}  // namespace baton::bench

@@ -1,0 +1,36 @@
+// Which processors a scene plays on.
+#pragma once
+
+#include <sched.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace baton::bench {
+
+/// All that this machine gives us, also where taskset has pinned us to one.
+inline std::vector<std::size_t> all_processors() {
+    cpu_set_t before;
+    sched_getaffinity(0, sizeof before, &before);
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (std::size_t i = 0; i < CPU_SETSIZE; ++i) CPU_SET(i, &all);
+    sched_setaffinity(0, sizeof all, &all);
+    sched_getaffinity(0, sizeof all, &all);
+    sched_setaffinity(0, sizeof before, &before);
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < CPU_SETSIZE; ++i)
+        if (CPU_ISSET(i, &all)) found.push_back(i);
+    return found;
+}
+
+/// Of a thread, this one's is 0, and of those that it starts.
+inline void play_on(const std::vector<std::size_t>& processors, pid_t thread = 0) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const std::size_t processor : processors) CPU_SET(processor, &set);
+    sched_setaffinity(thread, sizeof set, &set);
+}
+
+}  // namespace baton::bench

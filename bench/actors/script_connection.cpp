@@ -1,0 +1,40 @@
+#include "bench/actors/script_connection.hpp"
+
+#include <stdexcept>
+
+#include "stores/redis/dial.hpp"
+
+namespace baton::bench {
+
+std::string encoded(const std::vector<std::string>& words) {
+    std::string bytes;
+    resp::encode_command(bytes, words);
+    return bytes;
+}
+
+script_user::script_user(const std::string& url, std::string_view script)
+    : address_{detail::parse_redis_address(url)},
+      greeting_{address_, redis::no_scripts, encoded({"SCRIPT", "LOAD", std::string{script}}),
+                [this](const resp::value& answer) -> resp::greeting_step {
+                    if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
+                    digest_ = answer.text;
+                    return {.lineage = 1};
+                }} {}
+
+void script_user::connect(resp::connection& connection) {
+    connection_ = &connection;
+    connection.start();
+    loop_->wait(connected_);
+    if (digest_.empty()) throw std::runtime_error{"the server does not let us load a script"};
+}
+
+std::string script_user::call(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"EVALSHA", digest_});
+    return encoded(arguments);
+}
+
+void script_user::dial(detail::event_loop& loop, resp::dial_result done) {
+    detail::dial_redis(loop, address_, std::move(done));
+}
+
+}  // namespace baton::bench

@@ -1,0 +1,181 @@
+// The client on a Redis server at the loopback interface. All processes share one processor; only where the question is
+// whether the server is kept busy, it has one to itself.
+#include <time.h>
+
+#include "bench/actors/crowd.hpp"
+#include "bench/actors/plain_lock.hpp"
+#include "bench/actors/processors.hpp"
+#include "bench/actors/server_accounts.hpp"
+#include "bench/parts/parts.hpp"
+#include "bench/parts/turns.hpp"
+#include "bench/scene.hpp"
+#include "stores/redis/function_call.hpp"
+#include "stores/redis/function_reply.hpp"
+
+namespace baton::bench {
+namespace {
+
+constexpr int cycles = 1'000;      // a round
+constexpr int short_cycles = 200;  // a round
+constexpr int hand_offs = 250;     // a round, there and back
+
+/// A short round of one caller of one client.
+auto cycle_of(client& client, const claims& wanted, int plays) {
+    return [&client, wanted, plays] {
+        return cost_us(CLOCK_MONOTONIC, plays, [&] { const lease lease = client.acquire(wanted); });
+    };
+}
+
+void show_caller(report& report, stage& server) {
+    show_cycle(report, server);  // as the classic lock is used: its user waits for both answers
+    plain_lock plain{*server.redis_url()};
+    client client{server.url()};
+    const auto floor = [&] {
+        return cost_us(CLOCK_MONOTONIC, cycles, [&] {
+            plain.acquire();
+            plain.release();
+        });
+    };
+    report.compare("acquire and release", floor, cycle_of(client, exclusive("ledger"), cycles));
+    report.compare("a semaphore cycle by one caller", cycle_of(client, exclusive("ledger"), short_cycles),
+                   cycle_of(client, permits("pool", {.count = 1, .limit = 8}), short_cycles));
+}
+
+/// The scripts of a cycle, sent in goes of as many as there are callers: a server that has always something to do.
+class bare_callers {
+public:
+    explicit bare_callers(const stage& server) : line_{*server.redis_url()} {
+        // The clients of the scenes before have loaded the library.
+        const auto head = play(redis::hello_call("bare", {std::chrono::hours{1}, {}, false}));
+        lineage_ = redis::decode_reply(head.text, {}).value().head.lineage;
+        play(call(protocol::open{id_, std::chrono::hours{1}, "bare", 1, 0, {}}));
+    }
+
+    void cycle_each() {
+        std::string enters;
+        std::string leaves;
+        for (int i = 0; i < callers; ++i) {
+            const protocol::request_id request{id_, ++number_};
+            encode(enters, call(protocol::enter{request, exclusive("name " + std::to_string(i)).list(), {}}));
+            encode(leaves, call(protocol::leave{request, protocol::manner::clean}));
+        }
+        for (const std::string& bytes : {enters, leaves}) {
+            line_.write(bytes);
+            for (int i = 0; i < callers; ++i) line_.answer();
+        }
+    }
+
+private:
+    [[nodiscard]] redis::function_call call(const protocol::command& command) const {
+        return redis::call_of("bare", lineage_, command);
+    }
+    resp::value play(const redis::function_call& call) {
+        std::string bytes;
+        encode(bytes, call);
+        line_.write(bytes);
+        return line_.answer();
+    }
+
+    plain_client line_;
+    const protocol::session_id id_{1, 1};
+    lineage lineage_ = 0;
+    std::uint64_t number_ = 0;
+};
+
+/// What the server's processor needs for a cycle is what it allows.
+void show_callers(report& report, const stage& server) {
+    std::vector<std::size_t> processors = all_processors();
+    if (processors.size() < 2) {
+        std::puts("64 threads: needs two processors, one for the server");
+        return;
+    }
+    clockid_t server_clock{};
+    require(clock_getcpuclockid(server.server(), &server_clock) == 0, "the server has a clock");
+    const std::vector<std::size_t> others{processors.begin(), processors.end() - 1};
+    play_on({processors.back()}, server.server());
+    play_on(others);
+    {
+        bare_callers bare{server};
+        client client{server.url()};
+        cycle_of_callers(client);
+        report.compare(
+            "64 threads, a cycle", [&] { return cost_us(server_clock, 100, [&] { bare.cycle_each(); }) / callers; },
+            [&] { return cycle_of_callers(client); });
+    }
+    play_on({processors.back()});
+}
+
+/// The time from before a PUBLISH until another process, which sleeps, has the message; and a round trip.
+class bare_turns {
+public:
+    explicit bare_turns(const stage& server) : url_{*server.redis_url()} { time_of_other(); }
+
+    double pass(int times) {
+        double way = 0;
+        for (int i = 0; i < times; ++i) {
+            const double start = now_us();
+            line_.call({"PUBLISH", "turn", std::string(100, 'x')});
+            way += time_of_other() - start;
+        }
+        return way / times + cost_us(CLOCK_MONOTONIC, times, [&] { line_.call({"PING", std::string(100, 'x')}); });
+    }
+
+private:
+    [[noreturn]] void listen() {
+        plain_client line{url_};
+        line.say({"SUBSCRIBE", "turn"});
+        for (;;) {
+            line.hear();  // the first one confirms
+            const double time = now_us();
+            if (write(ends_[1], &time, sizeof time) != sizeof time) _exit(1);
+        }
+    }
+    double time_of_other() {
+        double time = 0;
+        require(read(ends_[0], &time, sizeof time) == sizeof time, "the other process lives");
+        return time;
+    }
+
+    const std::string url_;
+    std::array<int, 2> ends_ = connected_sockets();
+    child other_{[this] { listen(); }};
+    plain_client line_{url_};
+};
+
+void show_hand_off(report& report, const stage& server) {
+    bare_turns floor{server};
+    two_players players{server};
+    report.compare(
+        "hand-off between two processes", [&] { return floor.pass(2 * hand_offs); },
+        [&] { return players.hand_over(hand_offs); });
+}
+
+void show_line(report& report, const stage& server, std::size_t length, const std::string& shown) {
+    crowd crowd{server.url(), 20, "line"};
+    plain_client looks{*server.redis_url()};
+    const auto commands_so_far = [&] { return script_totals(looks.call({"INFO", "commandstats"}).text).calls; };
+    double commands = 0;
+    const auto subject = [&] {
+        const double before = commands_so_far();
+        const double cost = crowd.drain_lines(length);
+        commands = std::max(commands, (commands_so_far() - before) / static_cast<double>(length));
+        return cost;
+    };
+    report.compare(
+        "hand-off in a line of " + shown, [&] { return crowd.drain_lines(100, 10); }, subject);
+    report.figure("commands for each of " + shown, commands);
+}
+
+}  // namespace
+
+void measure_redis_client(report& report, const part_options& options) {
+    const auto server = private_server(options.server);
+    report.head("time on the wall");
+    show_hand_off(report, *server);
+    show_caller(report, *server);
+    show_line(report, *server, 1'000, "1,000");
+    show_line(report, *server, 10'000, "10,000");
+    show_callers(report, *server);
+}
+
+}  // namespace baton::bench

@@ -1,0 +1,70 @@
+// What is measured alike on several stores: many threads of one client, and two processes that hand something over.
+#pragma once
+
+#include <sched.h>
+
+#include <barrier>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "baton/client.hpp"
+#include "bench/actors/crew.hpp"
+#include "bench/clock.hpp"
+
+namespace baton::bench {
+
+inline constexpr int callers = 64;
+
+/// Each thread has a name of its own. What one cycle takes, in us of the time on the wall.
+inline double cycle_of_callers(client& client) {
+    constexpr int each = 100;
+    std::barrier begin{callers + 1};
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < callers; ++i)
+        threads.emplace_back([&client, &begin, wanted = exclusive("name " + std::to_string(i))] {
+            begin.arrive_and_wait();
+            for (int turn = 0; turn < each; ++turn) const lease lease = client.acquire(wanted);
+        });
+    begin.arrive_and_wait();
+    const double start = now_us();
+    threads.clear();
+    return (now_us() - start) / (callers * each);
+}
+
+/// Two processes that hand something over to each other. Measured is the time from before one releases it until the
+/// other, which sleeps, has it.
+class two_players {
+public:
+    explicit two_players(const stage& stage) : crew_{make_crew(stage, {}, 2)} {
+        crew_[0]->tell("acquire turn");
+        require_answer(crew_[0]->hear(), "acquired ");
+    }
+
+    /// There and back, that many times; the mean time of a hand-over, in us.
+    double hand_over(int times) {
+        double total = 0;
+        for (int i = 0; i < times; ++i) total += hand_over(*crew_[0], *crew_[1]) + hand_over(*crew_[1], *crew_[0]);
+        return total / (2.0 * times);
+    }
+
+private:
+    static double hand_over(actor& holder, actor& waiter) {
+        waiter.tell("acquire turn");
+        // All share one processor: when it comes back to this process again and again, the others sleep. To ask the
+        // store whether the other process waits would fill the processor's caches with other work.
+        for (int i = 0; i < 200; ++i) sched_yield();
+        holder.tell("release");
+        const double acquired = time_in(waiter.hear(), "acquired ");
+        return acquired - time_in(holder.hear(), "released ");
+    }
+    /// The first time in an answer, in us.
+    static double time_in(const std::string& answer, const std::string& beginning) {
+        require_answer(answer, beginning);
+        return std::stod(answer.substr(beginning.size())) / 1e3;
+    }
+
+    crew crew_;
+};
+
+}  // namespace baton::bench

@@ -1,0 +1,123 @@
+// How long it takes from one owner to the next, where the owner changes: one that takes back what it has just released
+// hands nothing over, however fast it is.
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "bench/actors/echo.hpp"
+#include "bench/scenarios/scenarios.hpp"
+
+namespace baton::bench {
+namespace {
+
+struct seen {
+    std::vector<double> hand_overs;  // us, from before the release to the next owner
+    std::vector<double> waits;       // us, from asking to having
+    std::vector<double> shares;      // turns of each
+    std::size_t turns = 0;
+    std::size_t overlaps = 0;   // two had it at once
+    std::size_t overtaken = 0;  // turns of somebody who asked well after another that still waited
+};
+
+/// Who asks while another's question is on its way may be first all the same.
+constexpr std::int64_t on_its_way_ns = 2'000'000;
+
+seen look_at(const std::vector<held_turn>& turns, std::size_t size) {
+    seen found;
+    found.turns = turns.size();
+    found.shares.resize(size);
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+        const held_turn& turn = turns[i];
+        ++found.shares[turn.who];
+        found.waits.push_back(static_cast<double>(turn.acquired - turn.asked) / 1e3);
+        if (i == 0) continue;
+        const held_turn& before = turns[i - 1];
+        if (turn.acquired < before.releasing) ++found.overlaps;
+        if (turn.who != before.who && turn.asked < before.releasing)
+            found.hand_overs.push_back(static_cast<double>(turn.acquired - before.releasing) / 1e3);
+    }
+    // From behind: whoever still waits asked at some time; who has its turn before that one, and asked later, overtook.
+    std::int64_t earliest = std::numeric_limits<std::int64_t>::max();
+    for (auto turn = turns.rbegin(); turn != turns.rend(); ++turn) {
+        if (earliest < turn->asked - on_its_way_ns) ++found.overtaken;
+        earliest = std::min(earliest, turn->asked);
+    }
+    return found;
+}
+
+std::vector<held_turn> play(const crew& crew, std::chrono::duration<double> span, int hold_us) {
+    for (const auto& each : crew)
+        each->tell("cycle turn " + std::to_string(span.count()) + " " + std::to_string(hold_us));
+    for (const auto& each : crew) require_answer(each->hear(), "cycled");
+    return reports(crew);
+}
+
+/// From PUBLISH to the message, on two connections.
+class push_floor {
+public:
+    explicit push_floor(const std::string& url) : listens_{url}, speaks_{url} {
+        listens_.say({"SUBSCRIBE", "baton-bench"});
+        listens_.hear();
+    }
+    [[nodiscard]] double once() {
+        const double start = now_us();
+        speaks_.say({"PUBLISH", "baton-bench", "turn"});
+        listens_.hear();
+        const double end = now_us();
+        speaks_.hear();
+        return end - start;
+    }
+
+private:
+    plain_client listens_;
+    plain_client speaks_;
+};
+
+}  // namespace
+
+void handoff(stage& stage, const cast& cast, const plan& plan, audience& audience) {
+    std::optional<push_floor> push;
+    std::optional<echo> socket;
+    if (const auto url = stage.redis_url())
+        push.emplace(*url);
+    else if (stage.shared())
+        socket.emplace();
+    const auto floor = [&]() -> double {
+        std::vector<double> times;
+        for (int i = 0; i < 50; ++i) times.push_back(push ? push->once() : socket->round_trip_us());
+        return quantile(times, 0.5);
+    };
+    for (const std::size_t size : plan.processes) {
+        audience.begin("handoff on " + stage.name() + ", " + cast.subject + ", " + std::to_string(size) + " of them");
+        const crew crew = make_crew(stage, cast, size);
+        static_cast<void>(play(crew, plan.warm_up, 0));
+        for (const int hold_us : {0, 1'000}) {
+            const auto before = stage.counts();
+            const double start = now_us();
+            const seen found = look_at(play(crew, plan.span, hold_us), size);
+            const double seconds = (now_us() - start) / 1e6;
+            const auto after = stage.counts();
+            result shown{.scenario = "handoff", .store = stage.name(), .subject = cast.subject};
+            shown.parameters = {{"processes", static_cast<double>(size)}, {"hold_us", static_cast<double>(hold_us)}};
+            add_times(shown.figures, "", found.hand_overs);
+            shown.figures.emplace_back("hand_overs", static_cast<double>(found.hand_overs.size()));
+            shown.figures.emplace_back("cycles_per_s", static_cast<double>(found.turns) / seconds);
+            if (before && after && found.turns != 0)
+                shown.figures.emplace_back("commands_per_cycle",
+                                           (after->commands - before->commands) / static_cast<double>(found.turns));
+            shown.figures.emplace_back("fairness", fairness(found.shares));
+            shown.figures.emplace_back("wait_p99_us", quantile(found.waits, 0.99));
+            shown.figures.emplace_back("overtaken", static_cast<double>(found.overtaken));
+            shown.figures.emplace_back("overlaps", static_cast<double>(found.overlaps));
+            if (hold_us == 0 && (push || socket)) {
+                const auto subject = [&] { return quantile(look_at(play(crew, plan.round, 0), size).hand_overs, 0.5); };
+                const ratio ratio = play_in_turn(plan.pairs, floor, subject).ratio();
+                shown.floor = target_of("handoff", stage.name()).floor;
+                if (ratio.pairs != 0) shown.ratio = ratio;
+            }
+            audience.show(shown);
+        }
+    }
+}
+
+}  // namespace baton::bench

@@ -1,0 +1,50 @@
+// One that wants all eight permits, among many that want one each: how long it waits. Where those who want little go
+// first whenever something is free, it waits for ever.
+#include "bench/scenarios/scenarios.hpp"
+
+namespace baton::bench {
+namespace {
+
+constexpr std::size_t singles = 12;
+constexpr int hold_us = 1'000;
+
+}  // namespace
+
+void semaphore(stage& stage, const cast& cast, const plan& plan, audience& audience) {
+    audience.begin("semaphore on " + stage.name() + ", " + cast.subject);
+    const crew crew = make_crew(stage, cast, singles + 1);
+    const std::chrono::duration<double> span = plan.span;
+    for (std::size_t i = 0; i < singles; ++i)
+        crew[i]->tell("cycle bench-gpu:1/8 " + std::to_string(span.count()) + " " + std::to_string(hold_us));
+    const double end = now_us() + span.count() * 1e6 * 0.8;
+    actor& wide = *crew.back();
+    std::vector<double> waits;
+    result shown{.scenario = "semaphore", .store = stage.name(), .subject = cast.subject};
+    while (now_us() < end) {
+        wide.tell("acquire bench-gpu:8/8");
+        const double start = now_us();
+        const std::string said = wide.hear(std::chrono::seconds{60});
+        if (said.starts_with("failed")) {
+            shown.note = "skipped: " + said;
+            break;
+        }
+        waits.push_back(now_us() - start);
+        wide.tell("release");
+        static_cast<void>(wide.hear());
+    }
+    std::size_t turns = 0;
+    for (std::size_t i = 0; i < singles; ++i) {
+        const std::string said = crew[i]->hear();
+        require_answer(said, "cycled ");
+        turns += std::stoul(said.substr(7));
+    }
+    shown.parameters = {{"permits", 8}, {"singles", static_cast<double>(singles)}, {"hold_us", hold_us}};
+    if (!waits.empty()) {
+        shown.figures = {{"turns", static_cast<double>(waits.size())}};
+        add_times(shown.figures, "wait_", waits);
+        shown.figures.emplace_back("single_cycles_per_s", static_cast<double>(turns) / span.count());
+    }
+    audience.show(shown);
+}
+
+}  // namespace baton::bench

@@ -1,0 +1,31 @@
+// What the programs `baton` and `baton-bench` share: how they read their command lines, and how they end.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+namespace baton::cli {
+
+/// Performs the verb; the exit code. May throw `failure` and the library's `error`.
+using action = std::function<int()>;
+
+/// Parses `words`, which come in reverse order, and performs what the parser's callbacks put into `chosen`. Gives the
+/// exit code.
+int perform(CLI::App& app, std::vector<std::string> words, const action& chosen);
+
+/// Performs the action. What it throws becomes a message on stderr and an exit code.
+int guarded(const action& action);
+
+/// Writes to stdout, and makes sure that it arrived: a full disk, or a reader that has gone away, may show only then.
+/// The exit code.
+int print(const std::string& text);
+
+/// Nothing is left to be done if stderr fails too.
+void complain(const std::string& message);
+
+}  // namespace baton::cli
