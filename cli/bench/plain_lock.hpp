@@ -23,14 +23,14 @@ class plain_lock {
 public:
     explicit plain_lock(const std::string& url, std::string key = "plain")
         : key_{std::move(key)}, user_{std::make_shared<user>(url, *loop_)} {
-        connection_->start();
+        user_->start();
         user_->wait();  // for the answer to the last words of the greeting
         if (user_->digest().empty()) throw std::runtime_error{"the server does not let us load a script"};
         digest_ = user_->digest();
     }
     plain_lock(const plain_lock&) = delete;
     plain_lock& operator=(const plain_lock&) = delete;
-    ~plain_lock() { connection_->stop(); }
+    ~plain_lock() { user_->stop(); }
 
     void acquire() {
         user_->begin();
@@ -46,13 +46,13 @@ public:
     }
 
 private:
-    class user final : public resp::connection_user {
+    class user final : public resp::connection {
     public:
         static constexpr command_tag awaited = 1;
         static constexpr command_tag ignored = 2;
 
         user(const std::string& url, detail::event_loop& loop)
-            : address_{detail::parse_redis_address(url)}, loop_{loop} {
+            : connection{loop, {}}, address_{detail::parse_redis_address(url)} {
             begin();
         }
 
@@ -60,14 +60,13 @@ private:
         void begin() { caller_.emplace(); }
         /// The answer as text.
         const std::string& wait() {
-            loop_.wait(*caller_);
+            loop().wait(*caller_);
             return answer_;
         }
         [[nodiscard]] const std::string& digest() const { return digest_; }
 
-        void dial(detail::event_loop& loop, resp::dial_result done) override {
-            detail::dial_redis(loop, address_, std::move(done));
-        }
+    private:
+        void dial(resp::dial_result done) override { detail::dial_redis(loop(), address_, std::move(done)); }
         resp::greeting_step begin_greeting() override { return greeting_.begin(); }
         resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
         void up(lineage) override { caller_->finish(); }
@@ -83,11 +82,9 @@ private:
             caller_->finish();
         }
 
-    private:
         struct caller final : detail::waiter {};
 
         detail::redis_address address_;
-        detail::event_loop& loop_;
         std::optional<caller> caller_;
         std::string digest_;
         redis::greeting greeting_{address_, redis::no_scripts, words({"SCRIPT", "LOAD", std::string{cad}}),
@@ -105,13 +102,12 @@ private:
         return bytes;
     }
     void say(const std::vector<std::string>& all, command_tag tag) {
-        if (!connection_->send(words(all), std::array{tag})) throw std::runtime_error{"the server is gone"};
+        if (!user_->send(words(all), std::array{tag})) throw std::runtime_error{"the server is gone"};
     }
 
     const std::string key_;
     const std::shared_ptr<detail::event_loop> loop_ = detail::process_wide<detail::event_loop>();
     std::shared_ptr<user> user_;
-    std::shared_ptr<resp::connection> connection_ = std::make_shared<resp::connection>(*loop_, user_);
     std::string digest_;
 };
 

@@ -26,13 +26,12 @@ std::string words(const std::vector<std::string>& all) {
     return bytes;
 }
 
-class user final : public resp::connection_user {
+class user final : public resp::connection {
 public:
-    explicit user(const std::string& url) : address_{detail::parse_redis_address(url)} {}
+    user(detail::event_loop& loop, const std::string& url)
+        : connection{loop, {}}, address_{detail::parse_redis_address(url)} {}
 
-    void dial(detail::event_loop& loop, resp::dial_result done) override {
-        detail::dial_redis(loop, address_, std::move(done));
-    }
+    void dial(resp::dial_result done) override { detail::dial_redis(loop(), address_, std::move(done)); }
     resp::greeting_step begin_greeting() override { return greeting_.begin(); }
     resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
     void up(lineage) override {
@@ -50,14 +49,13 @@ public:
     void answered(command_tag tag, const resp::value&) override {
         ++calls_;
         if (!stopped_) {
-            connection_->send(call_, std::array{tag});
+            send(call_, std::array{tag});
             return;
         }
         const std::lock_guard lock{mutex_};
         if (--running_ == 0) changed_.notify_all();
     }
 
-    void use(resp::connection* connection) { connection_ = connection; }
     void wait_until_up() {
         std::unique_lock lock{mutex_};
         changed_.wait(lock, [this] { return up_ || refused_; });
@@ -67,7 +65,7 @@ public:
         calls_ = 0;
         stopped_ = false;
         running_ = callers;
-        for (std::size_t i = 0; i < callers; ++i) connection_->send(call_, std::array{command_tag{i + 1}});
+        for (std::size_t i = 0; i < callers; ++i) send(call_, std::array{command_tag{i + 1}});
         std::this_thread::sleep_for(span);
         stopped_ = true;
         std::unique_lock lock{mutex_};
@@ -84,7 +82,6 @@ private:
                                   call_ = words({"EVALSHA", std::string{answer.text}, "0"});
                                   return {.lineage = 1};
                               }};
-    resp::connection* connection_ = nullptr;
     std::atomic<bool> stopped_{false};
     std::atomic<std::uint64_t> calls_{0};
     std::mutex mutex_;
@@ -97,16 +94,14 @@ private:
 }  // namespace
 
 struct script_pump::pump {
-    explicit pump(const std::string& url) : user{std::make_shared<bench::user>(url)} {
-        user->use(connection.get());
-        connection->start();
+    explicit pump(const std::string& url) : user{std::make_shared<bench::user>(*loop, url)} {
+        user->start();
         user->wait_until_up();
     }
-    ~pump() { connection->stop(); }
+    ~pump() { user->stop(); }
 
     std::shared_ptr<detail::event_loop> loop = detail::process_wide<detail::event_loop>();
     std::shared_ptr<bench::user> user;
-    std::shared_ptr<resp::connection> connection = std::make_shared<resp::connection>(*loop, user);
 };
 
 script_pump::script_pump(const std::string& url) : pump_{std::make_unique<pump>(url)} {}

@@ -1,8 +1,8 @@
 // One event: its letter, then its fields. The session is not among them: a channel is one session's, and a reply its
 // sender's. This reader is not derived from protocol/fields.hpp: the functions write here what they have at hand,
-// because each conversion in Lua costs server time. The same ticket is 16 digits where it was copied out of a key and a
-// decimal where it was counted, a grant without extras ends early, and a renewal may bring a list instead of its
-// digest. A description with all of that would be this function once more.
+// because each conversion in Lua costs server time. A fence is 16 digits in a grant and a decimal in a mark, a grant
+// without extras ends early, and a renewal may bring a list in place of its digest. A description that says all of that
+// would be this reader once more.
 #include <algorithm>
 #include <array>
 

@@ -81,12 +81,12 @@ public:
         if (word != choice.yes && word != choice.no) fail();
         choice.flag = word == choice.yes;
     }
-    /// Absent: `-` or null.
+    /// Absent: null, `-`, or `auto`, which people write for a limit.
     template <typename Item> void read(std::optional<Item>& into) {
         into.reset();
         if (left() == 0) return fail();
         const value& item = (*items_)[at_];
-        if (item.kind == kind::null || (item.kind == kind::bulk && item.text == "-"))
+        if (item.kind == kind::null || (item.kind == kind::bulk && (item.text == "-" || item.text == "auto")))
             ++at_;
         else
             read(into.emplace());

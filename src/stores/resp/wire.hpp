@@ -16,7 +16,7 @@
 //   BATON.CLOSE session left|gone
 //   BATON.REVOKE resource ticket note now|asked
 //   BATON.MEND resource
-//   BATON.RESIZE resource limit|-
+//   BATON.RESIZE resource limit|auto
 //   BATON.PAUSE until_us
 //   BATON.TICK
 //   BATON.SWEEP cookie [cgroup]          -> OK; when the processes of a session that is opened here are gone, the agent
