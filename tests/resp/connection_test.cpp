@@ -94,6 +94,17 @@ TEST_F(RespConnection, ASendThatFailsEndsIt) {
     EXPECT_FALSE(connection_->send("more", seven));
 }
 
+// What is kept for a server that reads nothing is bounded.
+TEST_F(RespConnection, AServerThatReadsNothingEndsIt) {
+    connect(SOCK_STREAM);
+    const std::string bytes(1U << 20U, 'x');
+    std::size_t sent = 0;
+    while (connection_->send(bytes, seven) && sent <= 2 * most_unsent) sent += bytes.size();
+    EXPECT_GE(sent, most_unsent);
+    EXPECT_LE(sent, 2 * most_unsent);
+    EXPECT_TRUE(connection_->wait_for_down());
+}
+
 TEST_F(RespConnection, AHangUpEndsIt) {
     connect(SOCK_STREAM);
     close(std::exchange(other_end_, -1));
