@@ -1,30 +1,24 @@
 # The library that users link, libbaton.a, is made of parts, one folder each. A part is a static library too, so that
 # tests link only what they test; nothing is compiled twice.
 
-# baton_part(NAME [ASIO] [PROGRAM] SOURCES…): a part of the library; with PROGRAM, of the program `baton` alone. With
-# ASIO, it uses Asio, which no part of the library does: a program that links it may have any Asio of its own.
-# Half of the time to compile a file goes into headers that all files include, so these are precompiled: once for the
-# parts without Asio, by the first of them, and once for those with it.
+# baton_part(NAME [PROGRAM] SOURCES…): a part of the library; with PROGRAM, of the program `baton` alone.
+# Half of the time to compile a file goes into headers that all files include, so these are precompiled, by the first
+# part.
 function(baton_part name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO;PROGRAM" "" "")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "PROGRAM" "" "")
     add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
     target_compile_features(${name} PUBLIC cxx_std_20)
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${name} PRIVATE baton_warnings)
-    set(precompiled plain)
-    if(arg_ASIO)
-        set(precompiled asio)
-        target_link_libraries(${name} PRIVATE baton_asio)
-    endif()
     # Users may link it into shared libraries; calls within it stay as direct as they are without.
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_compile_options(${name} PRIVATE -fno-semantic-interposition)
-    get_property(first GLOBAL PROPERTY BATON_PRECOMPILED_${precompiled})
+    get_property(first GLOBAL PROPERTY BATON_PRECOMPILED)
     if(first)
         target_precompile_headers(${name} REUSE_FROM ${first})
     else()
-        target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/precompiled/${precompiled}.hpp)
-        set_property(GLOBAL PROPERTY BATON_PRECOMPILED_${precompiled} ${name})
+        target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/precompiled.hpp)
+        set_property(GLOBAL PROPERTY BATON_PRECOMPILED ${name})
     endif()
     if(NOT arg_PROGRAM)
         set_property(GLOBAL APPEND PROPERTY BATON_PARTS ${name})

@@ -34,7 +34,7 @@ private:
         static constexpr command_tag awaited = 1;
         static constexpr command_tag ignored = 2;
 
-        explicit user(const std::string& url) : script_user{url, cad} {}
+        user(detail::event_loop& loop, const std::string& url) : script_user{loop, url, cad} {}
 
         void say(const std::string& bytes, command_tag tag) {
             if (!send(bytes, tag)) throw std::runtime_error{"the server is gone"};

@@ -12,8 +12,9 @@ std::string encoded(const std::vector<std::string>& words) {
     return bytes;
 }
 
-script_user::script_user(const std::string& url, std::string_view script)
-    : address_{detail::parse_redis_address(url)},
+script_user::script_user(detail::event_loop& loop, const std::string& url, std::string_view script)
+    : connection{loop, {}},
+      address_{detail::parse_redis_address(url)},
       greeting_{address_, redis::no_scripts, encoded({"SCRIPT", "LOAD", std::string{script}}),
                 [this](const resp::value& answer) -> resp::greeting_step {
                     if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
@@ -21,10 +22,9 @@ script_user::script_user(const std::string& url, std::string_view script)
                     return {.lineage = 1};
                 }} {}
 
-void script_user::connect(resp::connection& connection) {
-    connection_ = &connection;
-    connection.start();
-    loop_->wait(connected_);
+void script_user::load() {
+    start();
+    loop().wait(connected_);
     if (digest_.empty()) throw std::runtime_error{"the server does not let us load a script"};
 }
 
@@ -33,8 +33,6 @@ std::string script_user::call(std::vector<std::string> arguments) const {
     return encoded(arguments);
 }
 
-void script_user::dial(detail::event_loop& loop, resp::dial_result done) {
-    detail::dial_redis(loop, address_, std::move(done));
-}
+void script_user::dial(resp::dial_result done) { detail::dial_redis(loop(), address_, std::move(done)); }
 
 }  // namespace baton::bench

@@ -27,7 +27,7 @@ public:
 private:
     class user final : public script_user {
     public:
-        explicit user(const std::string& url) : script_user{url, "return 1"} {}
+        user(detail::event_loop& loop, const std::string& url) : script_user{loop, url, "return 1"} {}
 
         std::uint64_t play(std::size_t callers, std::chrono::milliseconds span) {
             call_ = call({"0"});

@@ -1,12 +1,12 @@
 #include "program/agent.hpp"
 
 #include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-
-#include <asio/post.hpp>
 
 #include "agent/server.hpp"
 #include "stores/local/address.hpp"
@@ -17,51 +17,66 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto between_looks = 20ms;
+constexpr auto between_accepts = 50ms;
+
+/// SIGTERM and SIGINT, to be read. The agent has one thread, so blocking them there is enough.
+descriptor block_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    descriptor made{signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK)};
+    if (made.is_open()) sigprocmask(SIG_BLOCK, &signals, nullptr);
+    return made;
+}
 
 }  // namespace
 
-server::server(const options& options, client_room room, state_file& state, int listening)
+server::server(const options& options, client_room room, state_file& state, descriptor listening)
     : options_{options},
       state_{state},
       limits_{options.limits},
       room_{std::move(room)},
       lineage_{static_cast<lineage>(state.start().time_since_epoch().count())},
-      acceptor_{context_, asio::local::stream_protocol{}, listening},
-      signals_{context_, SIGTERM, SIGINT},
-      due_timer_{context_},
-      idle_timer_{context_},
-      accept_timer_{context_},
-      sweeper_{context_} {
+      listening_{std::move(listening)},
+      signals_{block_signals()},
+      due_timer_{loop_, [this] { tick(); }},
+      idle_timer_{loop_, [this] { end_if_idle(); }},
+      accept_timer_{loop_, [this] { await_clients(); }},
+      stopped_timer_{loop_, [this] { look_again_at_some_processes(); }},
+      sweeper_{loop_} {
     if (state.may_be_owed()) paused_until_ = started_ + state.patience();
 }
 
 void server::run() {
-    signals_.async_wait([this](std::error_code error, int) {
-        if (!error) stop();
-    });
-    accept();
+    // Where it cannot be watched, the signals keep their default action.
+    if (signals_.is_open())
+        static_cast<void>(
+            loop_.watch(signals_.get(), EPOLLIN, std::make_shared<detail::event_callback>([this] { stop(); })));
+    await_clients();
     await_idleness();
     if (options_.ready) options_.ready();
-    context_.run();
+    loop_.run();
 }
 
 protocol::instant server::now() const {
     return state_.start() + std::chrono::duration_cast<protocol::duration>(clock::now() - started_);
 }
 
+void server::await_clients() {
+    if (stopping_) return;
+    const auto failed =
+        loop_.watch(listening_.get(), EPOLLIN, std::make_shared<detail::event_callback>([this] { accept(); }));
+    if (failed) accept_timer_.set_after(between_accepts);
+}
+
 void server::accept() {
-    acceptor_.async_accept([this](std::error_code error, peer::socket socket) {
-        if (stopping_) return;
-        if (!error) {
-            welcome(std::move(socket));
-            return accept();
-        }
-        // Out of descriptors, most likely: whoever knocks waits a moment.
-        accept_timer_.expires_after(50ms);
-        accept_timer_.async_wait([this](std::error_code cancelled) {
-            if (!cancelled && !stopping_) accept();
-        });
-    });
+    descriptor socket{accept4(listening_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    if (socket.is_open()) return welcome(std::move(socket));
+    if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
+    // Out of descriptors, most likely: clients wait a moment.
+    loop_.forget(listening_.get());
+    accept_timer_.set_after(between_accepts);
 }
 
 bool server::may_come_in(int socket) const {
@@ -71,9 +86,9 @@ bool server::may_come_in(int socket) const {
     return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid();
 }
 
-void server::welcome(peer::socket socket) {
-    const int descriptor = socket.native_handle();
-    const auto made = std::make_shared<peer>(std::move(socket), *this);
+void server::welcome(descriptor socket) {
+    const int descriptor = socket.get();
+    const auto made = std::make_shared<peer>(loop_, std::move(socket), *this);
     peers_.insert(made);
     idle_timer_.cancel();
     if (!may_come_in(descriptor)) {
@@ -104,7 +119,7 @@ std::shared_ptr<const descriptor> server::keep(descriptor passed) {
 /// so that the end of a process with n connections costs n times that.
 void server::watch(const std::shared_ptr<peer>& from, const resp::passed_descriptors& pidfds) {
     from->bind(process_watch::make(
-        context_, pidfds, from, [this](const auto& ended) { end_processes(ended); },
+        loop_, pidfds, from, [this](const auto& ended) { end_processes(ended); },
         [this](const auto& ended) { end_some_processes(ended); }));
 }
 
@@ -131,10 +146,13 @@ void server::end_some_processes(const std::shared_ptr<process_watch>& processes)
         for (auto& [name, space] : spaces_) sweep(name, space.begin_sweep(processes));
         return;
     }
-    const auto timer = std::make_shared<asio::steady_timer>(context_, between_looks);
-    timer->async_wait([this, timer, weak = std::weak_ptr{processes}](std::error_code error) {
-        if (const auto known = weak.lock(); known && !error && !stopping_) end_some_processes(known);
-    });
+    if (to_look_at_.empty()) stopped_timer_.set_after(between_looks);
+    to_look_at_.push_back(processes);
+}
+
+void server::look_again_at_some_processes() {
+    for (const auto& each : std::exchange(to_look_at_, {}))
+        if (const auto known = each.lock()) end_some_processes(known);
 }
 
 /// First the tree, then the claims pass on.
@@ -210,17 +228,13 @@ void server::count_sessions(std::size_t before, std::size_t after) {
 bool server::may_have_clients() const { return sessions_ > 0 || (paused_until_ && clock::now() < *paused_until_); }
 
 void server::arm(std::optional<clock::time_point> due) {
-    if (!due || (armed_ && *armed_ <= *due)) return;
+    if (stopping_ || !due || (armed_ && *armed_ <= *due)) return;
     armed_ = due;
-    due_timer_.expires_at(*due);
-    due_timer_.async_wait([this](std::error_code error) {
-        if (error || stopping_) return;
-        armed_.reset();
-        tick();
-    });
+    due_timer_.set(*due);
 }
 
 void server::tick() {
+    armed_.reset();
     const auto now = clock::now();
     for (auto& [name, space] : spaces_) {
         const auto due = space.next_due();
@@ -244,25 +258,27 @@ void server::await_idleness() {
     // While its predecessor's clients may still come, an agent that they would find gone could not say that it is owed.
     auto end = clock::now() + *options_.idle_end;
     if (paused_until_) end = std::max(end, *paused_until_);
-    idle_timer_.expires_at(end);
-    idle_timer_.async_wait([this](std::error_code error) {
-        if (error || stopping_ || !peers_.empty()) return;
-        if (nothing_to_remember()) return stop();
-        await_idleness();
-    });
+    idle_timer_.set(end);
+}
+
+void server::end_if_idle() {
+    if (!peers_.empty()) return;
+    if (nothing_to_remember()) return stop();
+    await_idleness();
 }
 
 /// The state is told while the address is still ours; then it is free.
 void server::stop() {
     if (std::exchange(stopping_, true)) return;
     if (!may_have_clients()) static_cast<void>(state_.serving(false));
-    std::error_code ignored;
     if (!options_.address.is_own()) unlink(options_.address.path.c_str());
-    acceptor_.close(ignored);
-    asio::post(context_, [this] {
+    loop_.forget(listening_.get());
+    listening_ = {};
+    for (auto* timer : {&due_timer_, &idle_timer_, &accept_timer_, &stopped_timer_}) timer->cancel();
+    loop_.post([this] {
         const auto peers = std::exchange(peers_, {});
         for (const auto& peer : peers) peer->flush();
-        context_.stop();
+        loop_.stop();
     });
 }
 
@@ -283,17 +299,14 @@ outcome serve(const options& options, std::string& why) {
     if (state_taken == state_file::outcome::taken) return outcome::taken;
     if (state_taken == state_file::outcome::failed) return outcome::failed;
     std::error_code error;
-    const int listening = detail::listen_local(options.address, options.mode, error);
+    descriptor listening{detail::listen_local(options.address, options.mode, error)};
     if (error == std::errc::address_in_use) return outcome::taken;
     if (error) {
         why = "cannot listen at " + options.address.url() + ": " + error.message();
         return outcome::failed;
     }
-    if (options.address.is_own() && take_state() != state_file::outcome::ours) {
-        close(listening);
-        return outcome::failed;
-    }
-    server{options, std::move(room), state, listening}.run();
+    if (options.address.is_own() && take_state() != state_file::outcome::ours) return outcome::failed;
+    server{options, std::move(room), state, std::move(listening)}.run();
     return outcome::done;
 }
 

@@ -27,7 +27,7 @@ void server::answer(const std::shared_ptr<peer>& from, const protocol::command& 
     // A client that passed no pidfds, redis-cli for instance: the kernel may know its process.
     if (std::holds_alternative<protocol::open>(command) && !from->is_bound()) {
         resp::passed_descriptors pidfds;
-        if (auto pidfd = keep(detail::pidfd_of_peer(from->native_handle()))) pidfds.push_back(std::move(pidfd));
+        if (auto pidfd = keep(detail::pidfd_of_peer(from->socket()))) pidfds.push_back(std::move(pidfd));
         watch(from, pidfds);
     }
     const std::size_t before = space->engine().session_count();
@@ -98,7 +98,7 @@ std::string server::bind_processes(const std::shared_ptr<peer>& from, std::uint6
 void server::answer(const std::shared_ptr<peer>& from, const resp::sweep& sweep, std::string& out) {
     ucred user{};
     socklen_t size = sizeof user;
-    if (getsockopt(from->native_handle(), SOL_SOCKET, SO_PEERCRED, &user, &size) != 0 ||
+    if (getsockopt(from->socket(), SOL_SOCKET, SO_PEERCRED, &user, &size) != 0 ||
         (geteuid() != 0 && geteuid() != user.uid))
         return resp::writer{out}.error("DENIED this agent may not end processes of other users");
     from->tree = owned_tree{sweep.tree, user.uid};

@@ -1,27 +1,22 @@
-// One connection to the agent: bytes in, requests out; answers and notices in, bytes out. It decides nothing about
-// locks; it keeps what one client can cost within bounds.
+// One connection to the agent: requests come in, answers and notices go out. It decides nothing about locks; it keeps
+// what one client can cost within bounds.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
-
-#include <asio/io_context.hpp>
-#include <asio/local/stream_protocol.hpp>
 
 #include "agent/process_watch.hpp"
 #include "agent/sweeper.hpp"
-#include "stores/resp/codec.hpp"
-#include "stores/resp/socket_io.hpp"
+#include "base/event_loop.hpp"
+#include "stores/resp/stream.hpp"
 
 namespace baton::agent {
 
 class peer;
 
-/// Who is served by a peer's requests.
+/// Performs the requests of its peers.
 class peer_host {
 public:
     /// Appends the answer, one value, to `out`.
@@ -36,17 +31,15 @@ protected:
     ~peer_host() = default;
 };
 
-class peer : public std::enable_shared_from_this<peer> {
+class peer final : public detail::event_source, public std::enable_shared_from_this<peer> {
 public:
-    using socket = asio::local::stream_protocol::socket;
+    peer(detail::event_loop& loop, descriptor socket, peer_host& host);
 
-    peer(socket socket, peer_host& host);
-
-    void start() { read(); }
+    void start();
     /// Performs what has arrived and not been read: the last words of a process that has ended.
     void drain();
     /// Nothing is written before `flush`.
-    [[nodiscard]] std::string& out() { return out_; }
+    [[nodiscard]] std::string& out() { return stream_.out(); }
     void flush();
     /// Writes what there is, and ends the connection.
     void finish();
@@ -63,28 +56,27 @@ public:
         bound_ = true;
         processes_ = std::move(processes);
     }
-    [[nodiscard]] int native_handle() { return socket_.native_handle(); }
+    [[nodiscard]] int socket() const { return stream_.socket(); }
 
     std::string space = "default";
     std::optional<owned_tree> tree;  // of the sessions that are opened here
 
 private:
-    void read();
+    void ready(std::uint32_t events) override;
     ssize_t receive();
     void turn();
     bool perform(std::size_t most, std::size_t unsent);
     void perform_all();
     void end_after_input();
-    void await_writable();
+    void await_events();
 
-    socket socket_;
+    detail::event_loop& loop_;
     peer_host& host_;
-    resp::decoder decoder_;
-    std::vector<char> buffer_;
-    std::string out_;
-    bool awaiting_writable_ = false;
-    bool reading_ = false;
-    bool mute_ = false;  // the other end takes no more answers: they are discarded, and its requests still performed
+    resp::stream stream_;
+    std::uint32_t awaited_ = 0;  // events, as epoll has them
+    bool turn_posted_ = false;
+    bool paused_ = false;  // nothing is read, nor performed, until the client has read some of its answers
+    bool mute_ = false;    // the other end takes no more answers: they are discarded, and its requests still performed
     bool finishing_ = false;
     bool over_ = false;
     resp::passed_descriptors passed_;

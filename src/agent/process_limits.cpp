@@ -2,13 +2,13 @@
 
 #include <sys/resource.h>
 
-#include "stores/resp/socket_io.hpp"
+#include "stores/resp/stream.hpp"
 
 namespace baton::agent {
 namespace {
 
 constexpr std::size_t descriptors_a_client = 1 + resp::most_passed;  // the socket, and pidfds
-constexpr std::size_t own_descriptors = 20;  // standard streams, epoll, timers, signals, listener, state file, spare
+constexpr std::size_t own_descriptors = 20;  // standard streams, event loop, signals, listener, state file, spare
 constexpr std::size_t least_clients = 8;
 
 }  // namespace

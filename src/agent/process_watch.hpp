@@ -6,10 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include <asio/io_context.hpp>
-#include <asio/posix/stream_descriptor.hpp>
-
-#include "stores/resp/socket_io.hpp"
+#include "base/event_loop.hpp"
+#include "stores/resp/stream.hpp"
 
 namespace baton::agent {
 
@@ -21,12 +19,12 @@ public:
 
     /// Calls `call` once, when all have ended, and `call_in_part` when one has ended and another has not. Null if there
     /// are none, or one of them cannot be watched.
-    [[nodiscard]] static std::shared_ptr<process_watch> make(asio::io_context& context,
+    [[nodiscard]] static std::shared_ptr<process_watch> make(detail::event_loop& loop,
                                                              const resp::passed_descriptors& pidfds,
                                                              const std::shared_ptr<peer>& peer, on_end call,
                                                              on_end call_in_part);
 
-    process_watch(const std::shared_ptr<peer>& peer, on_end call, on_end call_in_part);
+    process_watch(detail::event_loop& loop, const std::shared_ptr<peer>& peer, on_end call, on_end call_in_part);
     process_watch(const process_watch&) = delete;
     process_watch& operator=(const process_watch&) = delete;
     ~process_watch();
@@ -40,11 +38,12 @@ public:
 
 private:
     struct process {
-        std::shared_ptr<const descriptor> pidfd;  // its owner; asio only waits
-        asio::posix::stream_descriptor waiting;
+        std::shared_ptr<const descriptor> pidfd;
+        bool ended = false;
     };
-    void await(process& each);
+    void one_ended(std::size_t which);
 
+    detail::event_loop& loop_;
     std::vector<process> processes_;
     std::size_t left_ = 0;  // that have not ended
     std::weak_ptr<agent::peer> peer_;

@@ -7,17 +7,15 @@
 #include <map>
 #include <optional>
 #include <set>
-
-#include <asio/io_context.hpp>
-#include <asio/local/stream_protocol.hpp>
-#include <asio/signal_set.hpp>
-#include <asio/steady_timer.hpp>
+#include <string>
+#include <vector>
 
 #include "agent/peer.hpp"
 #include "agent/process_limits.hpp"
 #include "agent/space.hpp"
 #include "agent/state_file.hpp"
 #include "agent/sweeper.hpp"
+#include "base/event_loop.hpp"
 #include "program/agent.hpp"
 #include "stores/resp/wire.hpp"
 
@@ -25,7 +23,7 @@ namespace baton::agent {
 
 class server final : public peer_host {
 public:
-    server(const options& options, client_room room, state_file& state, int listening);
+    server(const options& options, client_room room, state_file& state, descriptor listening);
 
     void run();
 
@@ -38,12 +36,14 @@ private:
     using clock = std::chrono::steady_clock;
 
     // agent.cpp
+    void await_clients();
     void accept();
-    void welcome(peer::socket socket);
+    void welcome(descriptor socket);
     [[nodiscard]] bool may_come_in(int socket) const;
     void watch(const std::shared_ptr<peer>& from, const resp::passed_descriptors& pidfds);
     void end_processes(const std::shared_ptr<process_watch>& processes);
     void end_some_processes(const std::shared_ptr<process_watch>& processes);
+    void look_again_at_some_processes();
     void sweep(const std::string& space, const std::vector<space::swept_session>& sessions);
     void change(const std::string& space, const std::function<space::notices(agent::space&)>& how);
     space* find_space(const std::string& name);
@@ -54,6 +54,7 @@ private:
     void arm(std::optional<clock::time_point> due);
     void tick();
     void await_idleness();
+    void end_if_idle();
     [[nodiscard]] bool nothing_to_remember() const;
     void stop();
     [[nodiscard]] protocol::instant now() const;
@@ -78,12 +79,14 @@ private:
     std::optional<clock::time_point> paused_until_;
 
     std::size_t kept_ = 0;  // descriptors that clients passed; outlives what holds them
-    asio::io_context context_{1};
-    asio::local::stream_protocol::acceptor acceptor_;
-    asio::signal_set signals_;
-    asio::steady_timer due_timer_;
-    asio::steady_timer idle_timer_;
-    asio::steady_timer accept_timer_;
+    detail::event_loop loop_{detail::event_loop::without_thread{}};
+    descriptor listening_;
+    const descriptor signals_;
+    detail::event_loop::timer due_timer_;
+    detail::event_loop::timer idle_timer_;
+    detail::event_loop::timer accept_timer_;
+    detail::event_loop::timer stopped_timer_;
+    std::vector<std::weak_ptr<process_watch>> to_look_at_;  // when that fires: some have ended, the rest may be stopped
     sweeper sweeper_;
     std::optional<clock::time_point> armed_;
 

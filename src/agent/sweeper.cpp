@@ -8,8 +8,6 @@
 #include <system_error>
 #include <utility>
 
-#include <asio/post.hpp>
-
 namespace baton::agent {
 namespace {
 
@@ -54,7 +52,8 @@ sweeper::task::task(owned_tree tree, std::function<void()> keep_alive, std::func
     group.open(owned.tree.control_group, false);
 }
 
-sweeper::sweeper(asio::io_context& context) : context_{context}, timer_{context}, table_{make_table()} {}
+sweeper::sweeper(detail::event_loop& loop)
+    : loop_{loop}, timer_{loop, [this] { begin_pass(); }}, table_{make_table()} {}
 
 void sweeper::sweep(const owned_tree& owned, std::function<void()> keep, std::function<void()> done) {
     tasks_.emplace_back(owned, std::move(keep), std::move(done));
@@ -80,7 +79,7 @@ void sweeper::look_at_some() {
         if (*process != ::getpid()) look_at(*process);
     }
     if (!table_) return end_pass();
-    asio::post(context_, [this] { look_at_some(); });
+    loop_.post([this] { look_at_some(); });
 }
 
 void sweeper::look_at(pid_t process) {
@@ -115,11 +114,7 @@ void sweeper::end_pass() {
         done();
     }
     passing_ = !tasks_.empty();
-    if (!passing_) return;
-    timer_.expires_after(between_passes);
-    timer_.async_wait([this](std::error_code error) {
-        if (!error) begin_pass();
-    });
+    if (passing_) timer_.set_after(between_passes);
 }
 
 }  // namespace baton::agent

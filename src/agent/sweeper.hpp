@@ -11,10 +11,8 @@
 #include <optional>
 #include <string>
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
-
 #include "agent/sweep_plan.hpp"
+#include "base/event_loop.hpp"
 #include "system/control_group.hpp"
 #include "system/process_table.hpp"
 #include "system/run_tree.hpp"
@@ -29,7 +27,7 @@ struct owned_tree {
 
 class sweeper {
 public:
-    explicit sweeper(asio::io_context& context);
+    explicit sweeper(detail::event_loop& loop);
 
     /// Calls `keep` before every pass, and `done` once, when nothing of the tree is left or the time is over.
     void sweep(const owned_tree& owned, std::function<void()> keep, std::function<void()> done);
@@ -52,8 +50,8 @@ private:
     void look_at(pid_t process);
     void end_pass();
 
-    asio::io_context& context_;
-    asio::steady_timer timer_;
+    detail::event_loop& loop_;
+    detail::event_loop::timer timer_;
     std::unique_ptr<process_table> table_;  // null: there is no /proc
     std::list<task> tasks_;
     bool passing_ = false;

@@ -32,12 +32,15 @@ struct event_loop::timer_state {
     bool is_set = false;
 };
 
-event_loop::event_loop()
+event_loop::event_loop() : event_loop{without_thread{}} {
+    thread_ = quiet_thread("baton-io", [this] { serve(); });
+}
+
+event_loop::event_loop(without_thread)
     : epoll_{checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")},
       wake_{checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")} {
     epoll_event wanted{.events = EPOLLIN, .data = {.ptr = nullptr}};
     checked(epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &wanted), "epoll_ctl");
-    thread_ = quiet_thread("baton-io", [this] { serve(); });
 }
 
 event_loop::~event_loop() {
@@ -48,13 +51,8 @@ event_loop::~event_loop() {
         close(wake_);
         return;
     }
-    {
-        const std::lock_guard lock{mutex_};
-        stopped_ = true;
-        interrupt();
-    }
-    changed_.notify_one();
-    thread_.join();
+    stop();
+    if (thread_.joinable()) thread_.join();
     // While all members are there: what goes now may cancel its timers.
     while (!tasks_.empty() || !watched_.empty() || !timers_.empty()) {
         std::exchange(tasks_, {}).clear();
@@ -67,6 +65,15 @@ event_loop::~event_loop() {
     }
     close(epoll_);
     close(wake_);
+}
+
+void event_loop::stop() {
+    {
+        const std::lock_guard lock{mutex_};
+        stopped_ = true;
+        interrupt();
+    }
+    changed_.notify_one();
 }
 
 void event_loop::post(task task) {
@@ -134,20 +141,25 @@ void event_loop::serve_as(waiter& who, std::unique_lock<std::mutex>& lock) {
     if (needed_ || asleep_ || stopped_) changed_.notify_one();
 }
 
-/// Runs what is due, or else sleeps until something is.
+/// Runs what is due, or else sleeps until something is. Tasks that go on posting tasks keep neither timers nor
+/// descriptors waiting.
 void event_loop::run_once(std::unique_lock<std::mutex>& lock, waiter* who) {
-    if (!run_due(lock)) sleep_and_dispatch(lock, who);
+    const bool had_tasks = run_tasks(lock);
+    const bool had_timer = run_timer(lock);
+    if ((!had_tasks && !had_timer) || !tasks_.empty()) sleep_and_dispatch(lock, who);
 }
 
-bool event_loop::run_due(std::unique_lock<std::mutex>& lock) {
-    if (!tasks_.empty()) {
-        running_.swap(tasks_);
-        lock.unlock();
-        for (const task& task : running_) task();
-        running_.clear();
-        lock.lock();
-        return true;
-    }
+bool event_loop::run_tasks(std::unique_lock<std::mutex>& lock) {
+    if (tasks_.empty()) return false;
+    running_.swap(tasks_);
+    lock.unlock();
+    for (const task& task : running_) task();
+    running_.clear();
+    lock.lock();
+    return true;
+}
+
+bool event_loop::run_timer(std::unique_lock<std::mutex>& lock) {
     if (timers_.empty() || timers_.begin()->first > clock::now()) return false;
     auto node = timers_.extract(timers_.begin());
     const std::shared_ptr<timer_state> due = std::move(node.mapped());
@@ -184,6 +196,7 @@ void event_loop::sleep_and_dispatch(std::unique_lock<std::mutex>& lock, waiter* 
 }
 
 int event_loop::timeout() const {
+    if (!tasks_.empty()) return 0;
     if (timers_.empty()) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first - clock::now());
     return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000));

@@ -6,6 +6,8 @@
 // the turn when it is awake anyway and sees that one caller waits alone. When that caller has what it waited for, the
 // turn is left to the next that waits, and the thread takes it back if there is none for a while.
 //
+// The agent, which has one thread, has a loop of its own and runs it itself.
+//
 // Handlers run with the turn and without a lock. They must be short: nothing of the user's runs here.
 #pragma once
 
@@ -20,6 +22,7 @@
 #include <system_error>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/fork_guard.hpp"
@@ -35,15 +38,32 @@ public:
     virtual void ready(std::uint32_t events) = 0;
 };
 
+/// Calls a function when a descriptor is ready.
+class event_callback final : public event_source {
+public:
+    explicit event_callback(std::function<void()> call) : call_{std::move(call)} {}
+    void ready(std::uint32_t /*events*/) override { call_(); }
+
+private:
+    const std::function<void()> call_;
+};
+
 class event_loop final : private interruptible, public std::enable_shared_from_this<event_loop> {
 public:
     using clock = std::chrono::steady_clock;
     using task = std::function<void()>;
 
     event_loop();
+    /// Without a thread: `run` runs it.
+    struct without_thread {};
+    explicit event_loop(without_thread);
     event_loop(const event_loop&) = delete;
     event_loop& operator=(const event_loop&) = delete;
     ~event_loop();
+
+    /// Of a loop without a thread: runs it on this one until a handler calls `stop`.
+    void run() { serve(); }
+    void stop();
 
     // On any thread.
 
@@ -77,7 +97,8 @@ private:
     void let_go_if_one_waits(std::unique_lock<std::mutex>& lock);
     void serve_as(waiter& who, std::unique_lock<std::mutex>& lock);
     void run_once(std::unique_lock<std::mutex>& lock, waiter* who);
-    bool run_due(std::unique_lock<std::mutex>& lock);
+    bool run_tasks(std::unique_lock<std::mutex>& lock);
+    bool run_timer(std::unique_lock<std::mutex>& lock);
     void sleep_and_dispatch(std::unique_lock<std::mutex>& lock, waiter* who);
     void set(const std::shared_ptr<timer_state>& timer, clock::time_point at);
     void cancel(timer_state& timer);

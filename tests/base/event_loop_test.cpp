@@ -211,5 +211,37 @@ TEST(ProcessWide, MayEndOnItsOwnThread) {
     EXPECT_EQ(ended.get_future().wait_for(30s), std::future_status::ready);
 }
 
+TEST(EventLoopWithoutAThread, IsRunByItsOwnerUntilAHandlerStopsIt) {
+    event_loop loop{event_loop::without_thread{}};
+    bell bell;
+    std::thread::id runner;
+    EXPECT_FALSE(loop.watch(bell.descriptor(), EPOLLIN, std::make_shared<event_callback>([&] {
+                                runner = std::this_thread::get_id();
+                                loop.stop();
+                            })));
+    bell.ring();
+    loop.run();
+    EXPECT_EQ(runner, std::this_thread::get_id());
+}
+
+TEST(EventLoopWithoutAThread, ServesTimersAndDescriptorsBetweenTasksThatPostTasks) {
+    event_loop loop{event_loop::without_thread{}};
+    const auto bell = std::make_shared<detail::bell>();
+    EXPECT_FALSE(loop.watch(bell->descriptor(), EPOLLIN, bell));
+    bool fired = false;
+    event_loop::timer timer{loop, [&] { fired = true; }};
+    timer.set_after(0ms);
+    bell->ring();
+    int rounds = 0;
+    const std::function<void()> again = [&] {
+        if ((fired && bell->rings > 0) || ++rounds == 100'000) return loop.stop();
+        loop.post(again);
+    };
+    loop.post(again);
+    loop.run();
+    EXPECT_TRUE(fired);
+    EXPECT_EQ(bell->rings, 1U);
+}
+
 }  // namespace
 }  // namespace baton::detail

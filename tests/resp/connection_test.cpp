@@ -18,11 +18,11 @@ using namespace std::chrono_literals;
 constexpr std::array<command_tag, 1> seven{7};
 
 /// Dials once; what it hears can be waited for.
-class heard final : public connection_user {
+class heard final : public connection {
 public:
-    explicit heard(int socket) : socket_{socket} {}
+    heard(detail::event_loop& loop, int socket) : connection{loop, {}}, socket_{socket} {}
 
-    void dial(detail::event_loop&, dial_result done) override { done({std::exchange(socket_, -1), {}, false}); }
+    void dial(dial_result done) override { done({std::exchange(socket_, -1), {}, false}); }
     greeting_step begin_greeting() override { return {.send = "hello\r\n"}; }
     greeting_step answered_greeting(const value&) override { return {.lineage = 1}; }
     void up(lineage) override { set(up_); }
@@ -61,11 +61,10 @@ protected:
         std::array<int, 2> ends{};
         ASSERT_EQ(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()), 0);
         other_end_ = ends[1];
-        user_ = std::make_shared<heard>(ends[0]);
-        connection_ = std::make_shared<connection>(*loop_, user_);
+        connection_ = std::make_shared<heard>(*loop_, ends[0]);
         connection_->start();
         say("+welcome\r\n");
-        ASSERT_TRUE(user_->wait_for_up());
+        ASSERT_TRUE(connection_->wait_for_up());
     }
     void TearDown() override {
         if (connection_) connection_->stop();
@@ -77,35 +76,45 @@ protected:
 
     const std::shared_ptr<detail::event_loop> loop_ = detail::process_wide<detail::event_loop>();  // the last to go
     int other_end_ = -1;
-    std::shared_ptr<heard> user_;
-    std::shared_ptr<connection> connection_;
+    std::shared_ptr<heard> connection_;
 };
 
 TEST_F(RespConnection, AnswersFindTheirQuestions) {
     connect(SOCK_STREAM);
     ASSERT_TRUE(connection_->send("*1\r\n$4\r\nPING\r\n", seven));
     say("+PONG\r\n");
-    EXPECT_TRUE(user_->wait_for_answer());
+    EXPECT_TRUE(connection_->wait_for_answer());
 }
 
 // What was left of the message would be taken for the beginning of the next one.
 TEST_F(RespConnection, ASendThatFailsEndsIt) {
     connect(SOCK_SEQPACKET);
     EXPECT_TRUE(connection_->send(std::string(8U << 20U, 'x'), seven));
-    EXPECT_TRUE(user_->wait_for_down());
+    EXPECT_TRUE(connection_->wait_for_down());
     EXPECT_FALSE(connection_->send("more", seven));
+}
+
+// What is kept for a server that reads nothing is bounded.
+TEST_F(RespConnection, AServerThatReadsNothingEndsIt) {
+    connect(SOCK_STREAM);
+    const std::string bytes(1U << 20U, 'x');
+    std::size_t sent = 0;
+    while (connection_->send(bytes, seven) && sent <= 2 * most_unsent) sent += bytes.size();
+    EXPECT_GE(sent, most_unsent);
+    EXPECT_LE(sent, 2 * most_unsent);
+    EXPECT_TRUE(connection_->wait_for_down());
 }
 
 TEST_F(RespConnection, AHangUpEndsIt) {
     connect(SOCK_STREAM);
     close(std::exchange(other_end_, -1));
-    EXPECT_TRUE(user_->wait_for_down());
+    EXPECT_TRUE(connection_->wait_for_down());
 }
 
 TEST_F(RespConnection, AnAnswerThatNobodyAskedForEndsIt) {
     connect(SOCK_STREAM);
     say("+PONG\r\n");
-    EXPECT_TRUE(user_->wait_for_down());
+    EXPECT_TRUE(connection_->wait_for_down());
 }
 
 }  // namespace

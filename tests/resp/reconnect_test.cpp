@@ -94,18 +94,17 @@ private:
 };
 
 /// Asks one question on each connection, or gives it up, as often as told.
-class asking_user final : public connection_user {
+class asking_connection final : public connection {
 public:
-    explicit asking_user(endpoint server, int resets) : server_{std::move(server)}, resets_{resets} {}
-    void use(const std::shared_ptr<connection>& connection) { connection_ = connection; }
+    asking_connection(detail::event_loop& loop, endpoint server, int resets)
+        : connection{loop, {}}, server_{std::move(server)}, resets_{resets} {}
 
-    void dial(detail::event_loop&, dial_result done) override { done({connect_to(server_), {}, false}); }
+    void dial(dial_result done) override { done({connect_to(server_), {}, false}); }
     greeting_step begin_greeting() override { return {.send = "hello\r\n"}; }
     greeting_step answered_greeting(const value&) override { return {.lineage = 1}; }
     void up(lineage) override {
-        const auto connection = connection_.lock();
-        if (connection && resets_ == 0) connection->send("question\r\n", std::array{command_tag{7}});
-        for (int i = 0; connection && i < resets_; ++i) connection->reset();
+        if (resets_ == 0) send("question\r\n", std::array{command_tag{7}});
+        for (int i = 0; i < resets_; ++i) reset();
     }
     void down(const store_error&) override {}
     void hopeless(const store_error&) override {}
@@ -115,7 +114,6 @@ public:
 private:
     const endpoint server_;
     const int resets_;
-    std::weak_ptr<connection> connection_;
 };
 
 /// How long it takes until there have been so many connections.
@@ -124,9 +122,7 @@ steady_clock::duration time_for(int connections, int answers, int resets = 0) {
     const endpoint here{place.path("server")};
     const hasty_server server{here, answers};
     const auto loop = detail::process_wide<detail::event_loop>();
-    const auto user = std::make_shared<asking_user>(here, resets);
-    const auto made = std::make_shared<connection>(*loop, user);
-    user->use(made);
+    const auto made = std::make_shared<asking_connection>(*loop, here, resets);
     const auto begun = steady_clock::now();
     made->start();
     EXPECT_TRUE(eventually([&] { return server.connections() >= connections; }));

@@ -15,7 +15,7 @@
 #include "stores/redis/dial.hpp"
 #include "stores/redis/greeting.hpp"
 #include "stores/redis/reply_class.hpp"
-#include "stores/resp/line_user.hpp"
+#include "stores/resp/connection.hpp"
 
 namespace baton::dialects {
 namespace {
@@ -37,15 +37,13 @@ std::string last_words(dialect::speaker& speaker) {
 
 constexpr std::chrono::milliseconds pause{100};  // before a server that cannot do anything now is asked again
 
-/// Between a connection, a dialect and a client. All of it runs with the loop's turn, but for `send` and `inspect`,
-/// which pass on to it.
-class dialect_user final : public resp::line_user,
-                           public talk,
-                           public teller,
-                           public std::enable_shared_from_this<dialect_user> {
+/// Between a dialect and a client. All of it runs with the loop's turn, but for `perform` and `inspect`, which pass on
+/// to it.
+class dialect_connection final : public resp::connection, public talk, public teller {
 public:
-    dialect_user(redis_address address, std::shared_ptr<const dialect> dialect, std::weak_ptr<store_listener> listener)
-        : line_user{std::move(listener)},
+    dialect_connection(detail::event_loop& loop, redis_address address, std::shared_ptr<const dialect> dialect,
+                       std::weak_ptr<store_listener> listener)
+        : connection{loop, std::move(listener)},
           address_{std::move(address)},
           dialect_{std::move(dialect)},
           speaker_{dialect_->make_speaker(*this)},
@@ -53,27 +51,24 @@ public:
                     [this](const resp::value& answer) { return read_time(answer); }},
           session_{*dialect_, *this, *speaker_, *this} {}
 
-    void use(const std::shared_ptr<resp::connection>& connection, detail::event_loop& loop);
-
-    /// On the thread of whoever sends.
-    void send(std::span<tagged_command> commands);
+    /// On the thread of the client.
+    void perform(std::span<tagged_command> commands);
     void inspect(const inspect_filter& filter, inspect_answer answer);
 
+private:
     // The connection.
-    void dial(detail::event_loop& loop, resp::dial_result done) override {
-        dial_redis(loop, address_,
-                   [kept = shared_from_this(), done = std::move(done)](resp::dialled made) { done(std::move(made)); });
-    }
+    void begin() override;
+    void dial(resp::dial_result done) override { dial_redis(loop(), address_, std::move(done)); }
     resp::greeting_step begin_greeting() override { return greeting_.begin(); }
     resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
     void up(lineage lineage) override;
     void down(const store_error& why) override {
         forget({errc::store_unavailable, why.text});
-        line_user::down(why);
+        connection::down(why);
     }
     void hopeless(const store_error& why) override {
         forget(why);
-        line_user::hopeless(why);
+        connection::hopeless(why);
     }
     void answered(command_tag tag, const resp::value& answer) override;
     void pushed(const resp::value& message) override;
@@ -100,14 +95,15 @@ public:
         if (const auto told = listener()) told->noticed(only_lineage, std::move(event));
     }
 
-private:
     struct question {
         std::size_t missing = 0;
         answers heard;
         std::function<void(const answers&)> done;
     };
 
-    [[nodiscard]] std::shared_ptr<dialect_user> self() { return shared_from_this(); }
+    [[nodiscard]] std::shared_ptr<dialect_connection> self() {
+        return std::static_pointer_cast<dialect_connection>(shared_from_this());
+    }
     bool transmit(std::string_view bytes, std::size_t expected);
     void forget(const store_error& why);
     void give_up_connection(std::chrono::milliseconds after, std::string_view why);
@@ -117,8 +113,6 @@ private:
 
     redis_address address_;  // its password may change between connections
     const std::shared_ptr<const dialect> dialect_;
-    std::weak_ptr<resp::connection> connection_;
-    detail::event_loop* loop_ = nullptr;
     std::optional<detail::event_loop::timer> look_timer_;
     std::optional<detail::event_loop::timer> pause_timer_;
     bool up_ = false;
@@ -134,35 +128,32 @@ private:
     std::uint64_t last_look_ = 0;
 };
 
-resp::greeting_step dialect_user::read_time(const resp::value& answer) {
+resp::greeting_step dialect_connection::read_time(const resp::value& answer) {
     if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
     hear_time(time_in(answer));
     return {.lineage = only_lineage};
 }
 
-void dialect_user::up(lineage lineage) {
+void dialect_connection::up(lineage lineage) {
     up_ = true;
     ask({{"CLIENT", "TRACKING", "ON", "OPTIN"}}, [this](const answers& answers) { can_watch_ = !error_in(answers); });
-    line_user::up(lineage);
+    connection::up(lineage);
 }
 
-void dialect_user::use(const std::shared_ptr<resp::connection>& connection, detail::event_loop& loop) {
-    connection_ = connection;
-    loop_ = &loop;
-    look_timer_.emplace(loop, [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self || !self->up_) return;
-        self->session_.pass_time();
-        self->set_timer();
+void dialect_connection::begin() {
+    look_timer_.emplace(loop(), [this, weak = weak_from_this()] {
+        const auto alive = weak.lock();
+        if (!alive || !up_) return;
+        session_.pass_time();
+        set_timer();
     });
-    pause_timer_.emplace(loop, [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self || self->up_) return;
-        if (const auto there = self->connection_.lock()) there->reset({errc::store_unavailable, self->given_up_for_});
+    pause_timer_.emplace(loop(), [this, weak = weak_from_this()] {
+        const auto alive = weak.lock();
+        if (alive && !up_) reset({errc::store_unavailable, given_up_for_});
     });
 }
 
-void dialect_user::forget(const store_error& why) {
+void dialect_connection::forget(const store_error& why) {
     up_ = false;
     look_timer_->cancel();
     pause_timer_->cancel();
@@ -172,36 +163,35 @@ void dialect_user::forget(const store_error& why) {
 }
 
 /// The rest of what this connection answers is not heard: answers are told apart by their order alone.
-void dialect_user::give_up_connection(std::chrono::milliseconds after, std::string_view why) {
+void dialect_connection::give_up_connection(std::chrono::milliseconds after, std::string_view why) {
     up_ = false;
     given_up_for_ = why;
     look_timer_->cancel();
     pause_timer_->set_after(after);
 }
 
-bool dialect_user::transmit(std::string_view bytes, std::size_t expected) {
-    const auto connection = connection_.lock();
-    return up_ && connection && connection->send(bytes, std::vector<command_tag>(expected, any_tag));
+bool dialect_connection::transmit(std::string_view bytes, std::size_t expected) {
+    return up_ && send(bytes, std::vector<command_tag>(expected, any_tag));
 }
 
-void dialect_user::send(std::span<tagged_command> commands) {
+void dialect_connection::perform(std::span<tagged_command> commands) {
     if (why_hopeless().code) return refuse_if_hopeless(commands);
     std::vector<tagged_command> moved{std::make_move_iterator(commands.begin()),
                                       std::make_move_iterator(commands.end())};
-    loop_->post([self = self(), moved = std::move(moved)] {
+    loop().post([self = self(), moved = std::move(moved)] {
         if (!self->up_) return;
         for (const tagged_command& each : moved) self->session_.perform(each);
         self->set_timer();
     });
 }
 
-void dialect_user::ask(std::vector<words> commands, std::function<void(const answers&)> done) {
+void dialect_connection::ask(std::vector<words> commands, std::function<void(const answers&)> done) {
     std::string bytes;
     for (const words& command : commands) resp::encode_command(bytes, command);
     if (transmit(bytes, commands.size())) questions_.push_back({commands.size(), {}, std::move(done)});
 }
 
-void dialect_user::answered(command_tag, const resp::value& answer) {
+void dialect_connection::answered(command_tag, const resp::value& answer) {
     if (!up_ || questions_.empty()) return;
     if (answer.kind == resp::kind::error) {
         const reply_class what = detail::classify(answer.text);
@@ -218,7 +208,7 @@ void dialect_user::answered(command_tag, const resp::value& answer) {
 }
 
 /// Invalidations of what was watched, and whatever the dialect listens to.
-void dialect_user::pushed(const resp::value& message) {
+void dialect_connection::pushed(const resp::value& message) {
     if (!up_ || message.items.empty()) return;
     if (message.items[0].text == "invalidate" && message.items.size() == 2)
         for (const resp::value& key : message.items[1].items) session_.heard(key.text);
@@ -228,13 +218,13 @@ void dialect_user::pushed(const resp::value& message) {
 }
 
 /// The server tells of the next change of a key that was read after CACHING YES.
-void dialect_user::watch(const std::string& key, const turn& who) {
+void dialect_connection::watch(const std::string& key, const turn& who) {
     if (!can_watch_) return;
     session_.listen(key, who);
     ask({{"CLIENT", "CACHING", "YES"}, {"EXISTS", key}}, [](const answers&) {});
 }
 
-std::string dialect_user::random_bytes() {
+std::string dialect_connection::random_bytes() {
     std::string bytes;
     for (int i = 0; i < 4; ++i)
         for (auto [word, left] = std::pair{random_(), 4}; left > 0; --left, word >>= 8U)
@@ -242,7 +232,7 @@ std::string dialect_user::random_bytes() {
     return bytes;
 }
 
-void dialect_user::set_timer() {
+void dialect_connection::set_timer() {
     const auto next = session_.next_look();
     if (!next || !up_)
         look_timer_->cancel();
@@ -250,13 +240,13 @@ void dialect_user::set_timer() {
         look_timer_->set_after(std::max(*next - now(), protocol::duration{0}));
 }
 
-void dialect_user::inspect(const inspect_filter& filter, inspect_answer answer) {
+void dialect_connection::inspect(const inspect_filter& filter, inspect_answer answer) {
     if (const store_error why = why_hopeless(); why.code) return answer(why, {});
-    loop_->post([self = self(), filter, answer = std::move(answer)] {
+    loop().post([self = self(), filter, answer = std::move(answer)] {
         if (!self->up_) return answer({errc::store_unavailable}, {});
         const std::uint64_t number = ++self->last_look_;
         self->looks_.emplace(number, answer);
-        dialect_user& user = *self;
+        dialect_connection& user = *self;
         user.speaker_->list(filter, [&user, number, filter](std::error_code error, listing found) {
             const auto asked = user.looks_.extract(number);
             if (!asked) return;
@@ -274,8 +264,7 @@ public:
         : address_{std::move(address)}, dialect_{std::move(dialect)} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        auto user = std::make_shared<dialect_user>(address_, dialect_, std::move(listener));
-        return std::make_unique<resp::line_of<dialect_user>>(loop_, std::move(user));
+        return std::make_unique<resp::line_to<dialect_connection>>(loop_, address_, dialect_, std::move(listener));
     }
     [[nodiscard]] std::optional<lease_pace> pace() const override { return dialect_->pace(); }
     [[nodiscard]] bool shows_labels() const override { return false; }

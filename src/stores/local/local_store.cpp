@@ -14,7 +14,7 @@
 #include "baton/error.hpp"
 #include "program/start_agent.hpp"
 #include "stores/local/address.hpp"
-#include "stores/resp/line_user.hpp"
+#include "stores/resp/connection.hpp"
 #include "stores/resp/wire.hpp"
 #include "system/pidfd.hpp"
 
@@ -48,44 +48,39 @@ std::string use_a_socket_file() {
 /// Give up after three agents of another version: the program that clients start must be of another version, too.
 constexpr int most_retired = 3;
 
-/// Between a connection and a client: words on one side, bytes on the other.
-class translator final : public resp::line_user, public std::enable_shared_from_this<translator> {
+class agent_connection final : public resp::connection {
 public:
-    translator(local_address address, local_options options, std::weak_ptr<store_listener> listener)
-        : line_user{std::move(listener)}, address_{std::move(address)}, options_{std::move(options)} {}
-
-    void use(const std::shared_ptr<resp::connection>& connection, event_loop& /*loop*/) { connection_ = connection; }
+    agent_connection(event_loop& loop, local_address address, local_options options,
+                     std::weak_ptr<store_listener> listener)
+        : connection{loop, std::move(listener)}, address_{std::move(address)}, options_{std::move(options)} {}
 
     /// On the thread of the client.
-    void send(std::span<const tagged_command> commands) {
+    void perform(std::span<const tagged_command> commands) {
         bytes_.clear();
         tags_.clear();
         for (const tagged_command& each : commands) {
             resp::encode(bytes_, each.command);
             tags_.push_back(each.tag);
         }
-        const auto connection = connection_.lock();
-        if (!connection || !connection->send(bytes_, tags_)) refuse_if_hopeless(commands);
+        if (!send(bytes_, tags_)) refuse_if_hopeless(commands);
     }
     void inspect(const inspect_filter& filter, inspect_answer answer) {
         std::string bytes;
         resp::encode(bytes, resp::look{filter});
         const command_tag tag = add_look(std::move(answer));
-        const auto connection = connection_.lock();
-        if (connection && connection->send(bytes, std::array{tag})) return;
+        if (send(bytes, std::array{tag})) return;
         const store_error why = why_hopeless();
         if (const auto look = take_look(tag)) look(why.code ? why : store_error{errc::store_unavailable}, {});
     }
 
-    // The connection.
-
-    void dial(event_loop& loop, resp::dial_result done) override {
-        resp::dialled made = dial();
+private:
+    void dial(resp::dial_result done) override {
+        resp::dialled made = try_dial();
         if (made.error.code != errc::no_agent) return done(made);
         if (!options_.start) return done({-1, {errc::no_agent}, true});
         run_slow_work(
-            process_wide<slow_threads>(), [self = shared_from_this()] { return self->start(); },
-            [kept = loop.shared_from_this(), done = std::move(done)](const resp::dialled& started) {
+            process_wide<slow_threads>(), [this, self = shared_from_this()] { return start_and_dial(); },
+            [kept = loop().shared_from_this(), done = std::move(done)](const resp::dialled& started) {
                 kept->post([started, done] { done(started); });
             });
     }
@@ -118,11 +113,11 @@ public:
     }
     void down(const store_error& why) override {
         fail_looks({errc::store_unavailable, why.text});
-        line_user::down(why);
+        connection::down(why);
     }
     void hopeless(const store_error& why) override {
         fail_looks(why);
-        line_user::hopeless(why);
+        connection::hopeless(why);
     }
     void answered(command_tag tag, const resp::value& answer) override {
         if ((tag & look_bit) != 0) {
@@ -142,7 +137,6 @@ public:
         if (told && notice) told->noticed(notice->lineage, std::move(notice->events.front()));
     }
 
-private:
     /// Tags of looks have a bit that clients' tags never reach.
     command_tag add_look(inspect_answer answer) {
         const std::lock_guard lock{mutex_};
@@ -167,7 +161,7 @@ private:
 
     static constexpr command_tag look_bit = command_tag{1} << 62U;
 
-    [[nodiscard]] resp::dialled dial() const {
+    [[nodiscard]] resp::dialled try_dial() const {
         std::error_code error;
         std::string why;
         const int socket = dial_local(address_, error, why);
@@ -175,10 +169,10 @@ private:
             return {-1, {errc::no_agent}};
         return {socket, explained(error, why), error == errc::not_permitted};
     }
-    [[nodiscard]] resp::dialled start() const {
+    [[nodiscard]] resp::dialled start_and_dial() const {
         std::string said;
         const auto failed = start_agent(address_, said);
-        if (!failed) return dial();
+        if (!failed) return try_dial();
         return {-1, explained(failed, said), failed == errc::no_agent};
     }
     /// Where the address is of no use, with what else to do.
@@ -203,14 +197,13 @@ private:
 
     const local_address address_;
     const local_options options_;
-    std::weak_ptr<resp::connection> connection_;
 
     // With the loop's turn.
     baton::lineage greeted_ = 0;  // by an agent that has yet to answer BATON.SWEEP
     int retired_ = 0;             // agents of another version that made way, in a row
     resp::answer heard_;          // the last one; its memory is used again
 
-    // Of whoever sends, one at a time.
+    // Of the thread that sends, one at a time.
     std::string bytes_;
     std::vector<command_tag> tags_;
 
@@ -224,8 +217,7 @@ public:
     local(local_address address, local_options options) : address_{std::move(address)}, options_{std::move(options)} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        auto between = std::make_shared<translator>(address_, options_, std::move(listener));
-        return std::make_unique<resp::line_of<translator>>(loop_, std::move(between));
+        return std::make_unique<resp::line_to<agent_connection>>(loop_, address_, options_, std::move(listener));
     }
     [[nodiscard]] lease_clock clock() const override { return lease_clock::monotonic; }
 

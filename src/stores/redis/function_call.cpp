@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <ranges>
 #include <utility>
+
+#include "protocol/fields.hpp"
 
 namespace baton::redis {
 namespace {
@@ -42,71 +46,75 @@ template <std::size_t Size> std::string_view text(const std::array<char, Size>& 
 constexpr std::string_view before_space = "baton:{";
 constexpr std::string_view after_space = "}:";
 
-template <typename Number> void put_number(std::string& out, Number number) {
-    out += std::to_string(number);
-    out += ':';
-}
-void put_sized(std::string& out, std::string_view text) {
-    put_number(out, text.size());
-    out += text;
-}
-void put_if_any(std::string& out, const std::optional<duration>& time) {
-    if (time)
-        put_number(out, time->count());
-    else
-        out += "-:";
-}
-
 char letter(claim_mode mode) { return mode == claim_mode::exclusive ? 'x' : mode == claim_mode::shared ? 's' : 'p'; }
 
-void put_mode(std::string& out, const claim& claim) {
-    out += letter(claim.mode);
-    put_number(out, claim.permits);
-    put_number(out, claim.limit);
-}
+/// A text of fields: numbers up to a colon, strings after their length, lists after their number of items. A visitor of
+/// the description of `live_request`.
+class text_writer {
+public:
+    template <typename Field> void operator()(std::string_view /*name*/, const Field& field) { put(field); }
 
-/// Runs of consecutive slots, first and last; whatever order they are in stays visible.
-void put_slots(std::string& out, const std::vector<slot>& slots) {
-    std::string runs;
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < slots.size(); ++count) {
-        const std::size_t first = i++;
-        while (i < slots.size() && slots[i - 1] + 1 == slots[i]) ++i;
-        put_number(runs, slots[first]);
-        put_number(runs, slots[i - 1]);
+    template <std::integral Number> void put(Number number) {
+        text_ += std::to_string(number);
+        text_ += ':';
     }
-    put_number(out, count);
-    out += runs;
-}
+    void put(const std::optional<duration>& time) {
+        if (time)
+            put(time->count());
+        else
+            text_ += "-:";
+    }
+    void put(const std::string& text) {
+        put(text.size());
+        text_ += text;
+    }
+    void put_mode(const claim& claim) {
+        text_ += letter(claim.mode);
+        put(claim.permits);
+        put(claim.limit);
+    }
+    void put(const claim& claim) {
+        put_mode(claim);
+        put(claim.resource);
+    }
+    void put(const claim_slots& claim) {
+        put(claim.resource);
+        put_runs(claim.slots);
+    }
+    template <std::ranges::sized_range List> void put(const List& list) {
+        const std::size_t count = std::min(std::ranges::size(list), claims_sent);
+        put(count);
+        for (std::size_t i = 0; i < count; ++i) put(list[i]);
+    }
 
-std::string text_of(const live_request& live) {
-    std::string out;
-    put_number(out, live.number);
-    put_number(out, live.ticket);
-    put_number(out, live.fence);
-    put_if_any(out, live.hold);
-    const std::size_t claims = std::min(live.claims.size(), claims_sent);
-    put_number(out, claims);
-    for (std::size_t i = 0; i < claims; ++i) {
-        put_mode(out, live.claims[i]);
-        put_sized(out, live.claims[i].resource);
+    [[nodiscard]] std::string take() { return std::move(text_); }
+
+private:
+    /// Runs of consecutive slots, first and last; whatever order they are in stays visible.
+    void put_runs(const std::vector<slot>& slots) {
+        text_writer runs;
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < slots.size(); ++count) {
+            const std::size_t first = i++;
+            while (i < slots.size() && slots[i - 1] + 1 == slots[i]) ++i;
+            runs.put(slots[first]);
+            runs.put(slots[i - 1]);
+        }
+        put(count);
+        text_ += runs.text_;
     }
-    const std::size_t lists = std::min(live.slots.size(), claims_sent);
-    put_number(out, lists);
-    for (std::size_t i = 0; i < lists; ++i) {
-        put_sized(out, live.slots[i].resource);
-        put_slots(out, live.slots[i].slots);
-    }
-    return out;
-}
+
+    std::string text_;
+};
 
 /// A claim without numbers is a letter and the name; that of an exclusive claim is also the field of its resource. With
 /// numbers, the letter of a mode that has none is a capital.
 void add_claim(word_list& out, const claim& claim) {
     if (claim.mode != claim_mode::permits && claim.permits == 0 && claim.limit == 0)
         return out.add({claim.mode == claim_mode::exclusive ? "n" : "s", claim.resource});
-    std::string start;
-    put_mode(start, claim);
+    text_writer mode;
+    mode.put_mode(claim);
+    std::string start = mode.take();
     if (claim.mode != claim_mode::permits) start[0] = claim.mode == claim_mode::exclusive ? 'X' : 'S';
     out.add({start, claim.resource});
 }
@@ -118,78 +126,68 @@ void add_options(word_list& out, const enter_options& options) {
         {nowait ? "1:" : "0:", hold ? std::to_string(hold->count()) : "", ":", bound ? std::to_string(*bound) : ""});
 }
 
-/// Each gives the verb and adds what follows the lineage.
-struct writer_of_arguments {
-    word_list& out;
+/// Adds what follows the lineage: the fields of a command as they are described, one argument each. Those that are sent
+/// most often, or hold lists, have a form of their own that costs the server less (docs/redis-keys.md).
+class argument_writer {
+public:
+    explicit argument_writer(word_list& out) : out_{out} {}
 
-    void add(const session_id& session) const { out.add(text(bytes_of(session))); }
-    void add(const request_id& request) const {
+    template <typename Command> void add(const Command& command) { protocol::fields(*this, command); }
+    void add(const open& command) {
+        put(command.session);
+        put(command.ttl);
+        out_.add(padded<20>{command.link});
+        put(command.highest);
+        put(command.label);
+        for (const live_request& live : command.live) {
+            text_writer text;
+            protocol::fields(text, live);
+            out_.add(text.take());
+        }
+    }
+    void add(const enter& command) {
+        put(command.request);
+        add_options(out_, command.options);
+        const std::size_t count = std::min(command.claims.size(), claims_sent);
+        for (std::size_t i = 0; i < count; ++i) add_claim(out_, command.claims[i]);
+    }
+    void add(const leave& command) {
+        put(command.request);
+        if (command.manner != manner::clean) out_.add(word(command.manner).substr(0, 1));
+    }
+
+    template <typename Field> void operator()(std::string_view /*name*/, const Field& field) { put(field); }
+
+private:
+    void put(const std::string& text) { out_.add(text); }
+    template <std::integral Number> void put(Number number) { out_.add(number); }
+    void put(std::chrono::milliseconds time) { out_.add(time.count()); }
+    void put(instant time) {
+        const duration latest{static_cast<std::int64_t>(bounds::number - 1)};  // for ever
+        out_.add(std::min(time.time_since_epoch(), latest).count());
+    }
+    void put(closing how) { out_.add(word(how).substr(0, 1)); }
+    void put(const either<const bool>& choice) { out_.add(choice.flag ? "1" : "0"); }
+    void put(const std::optional<std::uint32_t>& limit) { out_.add(limit ? std::to_string(*limit) : "-"); }
+    void put(const session_id& session) { out_.add(text(bytes_of(session))); }
+    void put(const request_id& request) {
         const std::array<char, 16> session = bytes_of(request.session);
         if (request.number < padded<16>::end)
-            out.add({"x", text(session), padded<16>{request.number}});
+            out_.add({"x", text(session), padded<16>{request.number}});
         else  // which is refused
-            out.add({"x", text(session), std::to_string(request.number)});
+            out_.add({"x", text(session), std::to_string(request.number)});
     }
 
-    verb operator()(const open& command) const {
-        add(command.session);
-        out.add(command.ttl.count());
-        out.add(padded<20>{command.link});
-        out.add(command.highest);
-        out.add(command.label);
-        for (const live_request& live : command.live) out.add(text_of(live));
-        return verb::open;
-    }
-    verb operator()(const enter& command) const {
-        add(command.request);
-        add_options(out, command.options);
-        const std::size_t count = std::min(command.claims.size(), claims_sent);
-        for (std::size_t i = 0; i < count; ++i) add_claim(out, command.claims[i]);
-        return verb::enter;
-    }
-    verb operator()(const leave& command) const {
-        add(command.request);
-        if (command.manner == manner::keep) out.add("k");
-        if (command.manner == manner::unclean) out.add("u");
-        return verb::leave;
-    }
-    verb operator()(const renew& command) const {
-        add(command.session);
-        return verb::renew;
-    }
-    verb operator()(const list& command) const {
-        add(command.session);
-        out.add(command.after);
-        return verb::list;
-    }
-    verb operator()(const close& command) const {
-        add(command.session);
-        out.add(command.how == closing::left ? "l" : "g");
-        return verb::close;
-    }
-    verb operator()(const tick&) const { return verb::tick; }
-    verb operator()(const revoke& command) const {
-        out.add(command.resource);
-        out.add(command.ticket);
-        out.add(command.note);
-        out.add(command.at_once ? "1" : "0");
-        return verb::revoke;
-    }
-    verb operator()(const mend& command) const {
-        out.add(command.resource);
-        return verb::mend;
-    }
-    verb operator()(const resize& command) const {
-        out.add(command.resource);
-        out.add(command.limit ? std::to_string(*command.limit) : "-");
-        return verb::resize;
-    }
-    verb operator()(const pause& command) const {
-        const duration latest{static_cast<std::int64_t>(bounds::number - 1)};  // for ever
-        out.add(std::min(command.until.time_since_epoch(), latest).count());
-        return verb::pause;
-    }
+    word_list& out_;
 };
+
+/// The verbs of the commands follow `hello`, in the order of the commands.
+constexpr verb verb_of(std::size_t command) { return static_cast<verb>(command + 1); }
+static_assert([] {
+    for (std::size_t i = 0; i < names_of<command>.size(); ++i)
+        if (name_of(verb_of(i)) != names_of<command>[i]) return false;
+    return true;
+}());
 
 /// With the keys and arguments that all verbs but `hello` begin with.
 function_call operator_call(verb verb, std::string_view space, lineage lineage, function_call used = {}) {
@@ -226,8 +224,8 @@ function_call hello_call(std::string_view space, const space_terms& terms, const
 }
 
 function_call call_of(std::string_view space, lineage lineage, const command& command, function_call used) {
-    function_call call = operator_call({}, space, lineage, std::move(used));
-    call.verb = std::visit(writer_of_arguments{call.arguments}, command);
+    function_call call = operator_call(verb_of(command.index()), space, lineage, std::move(used));
+    std::visit([&call](const auto& what) { argument_writer{call.arguments}.add(what); }, command);
     return call;
 }
 

@@ -21,7 +21,7 @@
 #include "stores/redis/inspect_pages.hpp"
 #include "stores/redis/reply_class.hpp"
 #include "stores/redis/waiting_requests.hpp"
-#include "stores/resp/line_user.hpp"
+#include "stores/resp/connection.hpp"
 
 namespace baton::redis {
 namespace {
@@ -56,50 +56,47 @@ void subscribe(std::string& out, const char* how, const std::string& channel) {
     write.bulk(channel);
 }
 
-/// Between a connection and a client: commands as calls of functions, replies and messages as events.
-class redis_user final : public resp::line_user, public std::enable_shared_from_this<redis_user> {
+/// Commands as calls of functions, replies and messages as events.
+class redis_connection final : public resp::connection {
 public:
-    redis_user(redis_address address, std::weak_ptr<store_listener> listener)
-        : line_user{std::move(listener)}, address_{std::move(address)}, greeting_{native_greeting(address_, [this] {
+    redis_connection(detail::event_loop& loop, redis_address address, std::weak_ptr<store_listener> listener)
+        : connection{loop, std::move(listener)},
+          address_{std::move(address)},
+          greeting_{native_greeting(address_, [this] {
               return known_history{lineage_, highest_};
           })} {}
 
-    void dial(detail::event_loop& loop, resp::dial_result done) override {
-        dial_redis(loop, address_,
-                   [kept = shared_from_this(), done = std::move(done)](resp::dialled made) { done(std::move(made)); });
+    /// On the thread of the client, one at a time.
+    void perform(std::span<const tagged_command> commands);
+    void inspect(const inspect_filter& filter, inspect_answer answer);
+
+private:
+    void begin() override {
+        look_timer_.emplace(loop(), [this, weak = weak_from_this()] {
+            if (const auto alive = weak.lock()) tick();
+        });
     }
+    void dial(resp::dial_result done) override { dial_redis(loop(), address_, std::move(done)); }
     resp::greeting_step begin_greeting() override { return greeting_.begin(); }
     resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
 
     void up(lineage lineage) override {
         follow(lineage);
-        line_user::up(lineage);
-        for (const auto& look : take_postponed()) start(look);
+        connection::up(lineage);
+        for (const auto& look : take_postponed()) begin_look(look);
     }
     void down(const store_error& why) override {
         forget({errc::store_unavailable, why.text});
-        line_user::down(why);
+        connection::down(why);
     }
     void hopeless(const store_error& why) override {
         forget(why);
         for (const auto& look : take_postponed()) look->answer(why, {});
-        line_user::hopeless(why);
+        connection::hopeless(why);
     }
     void answered(command_tag tag, const resp::value& answer) override;
     void pushed(const resp::value& message) override;
 
-    void use(const std::shared_ptr<resp::connection>& connection, detail::event_loop& loop) {
-        connection_ = connection;
-        look_timer_.emplace(loop, [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) self->tick();
-        });
-    }
-
-    /// On the thread of whoever sends, one at a time.
-    void send(std::span<const tagged_command> commands);
-    void inspect(const inspect_filter& filter, inspect_answer answer);
-
-private:
     static constexpr command_tag tick_tag = command_tag{1} << 61U;
 
     struct looking {
@@ -118,13 +115,7 @@ private:
         }
     };
 
-    bool transmit(std::string_view bytes, std::span<const command_tag> tags) {
-        const auto connection = connection_.lock();
-        return connection && connection->send(bytes, tags);
-    }
-    void reset(std::string_view why) {
-        if (const auto connection = connection_.lock()) connection->reset({errc::store_unavailable, std::string{why}});
-    }
+    void reconnect(std::string_view why) { reset({errc::store_unavailable, std::string{why}}); }
     /// Serials of another lineage say nothing about this one.
     void follow(lineage lineage) {
         if (lineage_.exchange(lineage) != lineage) highest_ = 0;
@@ -136,7 +127,7 @@ private:
     void look_when_due(const reply_head& head, bool waits, std::uint64_t place);
     void tick();
     void settle_before_close();
-    void start(const std::shared_ptr<looking>& look);
+    void begin_look(const std::shared_ptr<looking>& look);
     bool postpone(const std::shared_ptr<looking>& look);
     std::vector<std::shared_ptr<looking>> take_postponed() {
         const std::lock_guard lock{mutex_};
@@ -147,7 +138,6 @@ private:
 
     redis_address address_;  // its password may change between connections
     greeting greeting_;
-    std::weak_ptr<resp::connection> connection_;
     std::atomic<lineage> lineage_{0};
     std::atomic<protocol::serial> highest_{0};  // ticket or fence of this lineage that the server told
 
@@ -164,7 +154,7 @@ private:
     };
     std::optional<held_answer> closing_;
 
-    // Of whoever sends.
+    // Of the thread that sends.
     std::string bytes_;
     std::vector<command_tag> tags_;
     function_call call_;
@@ -185,7 +175,7 @@ private:
     command_tag own_ = 0;
 };
 
-void redis_user::forget(const store_error& why) {
+void redis_connection::forget(const store_error& why) {
     look_timer_->cancel();
     closing_.reset();
     std::map<command_tag, std::shared_ptr<looking>> looks;
@@ -199,7 +189,7 @@ void redis_user::forget(const store_error& why) {
     for (const auto& [tag, look] : looks) look->answer(why, {});
 }
 
-void redis_user::send(std::span<const tagged_command> commands) {
+void redis_connection::perform(std::span<const tagged_command> commands) {
     bytes_.clear();
     tags_.clear();
     {
@@ -223,7 +213,7 @@ void redis_user::send(std::span<const tagged_command> commands) {
             asked_.push({each.tag, sender});
         }
     }
-    if (transmit(bytes_, tags_)) return;
+    if (send(bytes_, tags_)) return;
     {
         const std::lock_guard lock{mutex_};
         for (const command_tag tag : tags_) take_sender(tag);
@@ -233,7 +223,7 @@ void redis_user::send(std::span<const tagged_command> commands) {
 }
 
 /// None for a question of our own. Answers come in order, so it is the first, unless a line broke in between.
-protocol::session_id redis_user::take_sender(command_tag tag) {
+protocol::session_id redis_connection::take_sender(command_tag tag) {
     const auto found = std::ranges::find(asked_, tag, &asked_command::tag);
     if (found == asked_.end()) return {};
     const protocol::session_id sender = found->sender;
@@ -241,7 +231,7 @@ protocol::session_id redis_user::take_sender(command_tag tag) {
     return sender;
 }
 
-void redis_user::answered(command_tag tag, const resp::value& answer) {
+void redis_connection::answered(command_tag tag, const resp::value& answer) {
     const bool is_own = (tag & tick_tag) != 0;
     bool is_former = false;  // the answer to a session that the client has replaced since
     protocol::session_id sender;
@@ -256,7 +246,7 @@ void redis_user::answered(command_tag tag, const resp::value& answer) {
     }
     if (look) return take_page(look, answer);
     if (answer.kind == resp::kind::error) return failed(tag, answer.text);
-    if (!decode_reply(answer.text, sender, heard_)) return reset("the answer is not understood");
+    if (!decode_reply(answer.text, sender, heard_)) return reconnect("the answer is not understood");
     heard(heard_, is_former);
     if (is_own && closing_) return settle_before_close();
     if (is_closed(heard_) && owes(heard_.head) && !is_former) {
@@ -268,21 +258,21 @@ void redis_user::answered(command_tag tag, const resp::value& answer) {
 }
 
 /// A session with many requests ends in parts. The client that closes it settles them before it goes, for a while.
-void redis_user::settle_before_close() {
+void redis_connection::settle_before_close() {
     if (owes(heard_.head) && std::chrono::steady_clock::now() < closing_->until) return tick();
     const held_answer held = *std::exchange(closing_, std::nullopt);
     if (const auto listener = this->listener()) listener->replied(held.tag, held.lineage, held.events);
 }
 
-void redis_user::failed(command_tag tag, std::string_view error) {
+void redis_connection::failed(command_tag tag, std::string_view error) {
     const reply_class what = detail::classify(error);
     // A new connection loads the library again, and repeats what was not answered.
-    if (what == reply_class::no_function || what == reply_class::unavailable) return reset(error);
+    if (what == reply_class::no_function || what == reply_class::unavailable) return reconnect(error);
     if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
         listener->failed(tag, command_failure::rejected, {detail::error_of(what), std::string{error}});
 }
 
-void redis_user::pushed(const resp::value& message) {
+void redis_connection::pushed(const resp::value& message) {
     if (message.items.size() != 3 || message.items[0].text != "message") return;
     protocol::session_id session;
     {
@@ -297,7 +287,7 @@ void redis_user::pushed(const resp::value& message) {
     for (protocol::event& event : notice->events) listener->noticed(notice->head.lineage, std::move(event));
 }
 
-void redis_user::note_serials(const function_reply& answer) {
+void redis_connection::note_serials(const function_reply& answer) {
     if (answer.head.lineage != lineage_) return;
     const auto note = [this](protocol::serial serial) {
         if (serial > highest_) highest_ = serial;
@@ -309,7 +299,7 @@ void redis_user::note_serials(const function_reply& answer) {
 }
 
 /// Numbers of a former session are those of the present one, so what is told of it does not say who waits.
-void redis_user::heard(const function_reply& answer, bool is_former) {
+void redis_connection::heard(const function_reply& answer, bool is_former) {
     note_serials(answer);
     bool any = false;
     std::uint64_t place = 0;
@@ -323,7 +313,7 @@ void redis_user::heard(const function_reply& answer, bool is_former) {
 }
 
 /// A server does nothing by itself: whoever waits looks when a deadline has passed. Every answer says when that is.
-void redis_user::look_when_due(const reply_head& head, bool waits, std::uint64_t place) {
+void redis_connection::look_when_due(const reply_head& head, bool waits, std::uint64_t place) {
     if (!waits || !head.due) {
         look_timer_->cancel();
         return;
@@ -337,7 +327,7 @@ void redis_user::look_when_due(const reply_head& head, bool waits, std::uint64_t
     look_timer_->set_after(std::max(*head.due - head.at, protocol::duration{0}) + spread);
 }
 
-void redis_user::tick() {
+void redis_connection::tick() {
     std::string bytes;
     command_tag tag = 0;
     {
@@ -345,14 +335,14 @@ void redis_user::tick() {
         tag = tick_tag | ++own_;
     }
     encode(bytes, call_of(address_.space, lineage_, protocol::tick{}));
-    transmit(bytes, std::array{tag});
+    send(bytes, std::array{tag});
 }
 
-void redis_user::inspect(const inspect_filter& filter, inspect_answer answer) {
-    start(std::make_shared<looking>(looking{filter, std::move(answer), {}}));
+void redis_connection::inspect(const inspect_filter& filter, inspect_answer answer) {
+    begin_look(std::make_shared<looking>(looking{filter, std::move(answer), {}}));
 }
 
-void redis_user::start(const std::shared_ptr<looking>& look) {
+void redis_connection::begin_look(const std::shared_ptr<looking>& look) {
     if (look->filter.how == inspect_filter::match::exact && !look->filter.related) look->name = look->filter.name;
     if (look->filter.own_wait) {
         const std::lock_guard lock{mutex_};
@@ -363,7 +353,7 @@ void redis_user::start(const std::shared_ptr<looking>& look) {
 }
 
 /// The library is missing: a new connection loads it, and the look begins again there, once.
-bool redis_user::postpone(const std::shared_ptr<looking>& look) {
+bool redis_connection::postpone(const std::shared_ptr<looking>& look) {
     if (std::exchange(look->begun_again, true)) return false;
     look->pages = {};
     look->waits.clear();
@@ -372,11 +362,11 @@ bool redis_user::postpone(const std::shared_ptr<looking>& look) {
         const std::lock_guard lock{mutex_};
         postponed_.push_back(look);
     }
-    reset("the server does not have the function library");
+    reconnect("the server does not have the function library");
     return true;
 }
 
-void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::string& cursor) {
+void redis_connection::ask_page(const std::shared_ptr<looking>& look, const std::string& cursor) {
     std::string bytes;
     function_call call;
     command_tag tag = 0;
@@ -390,7 +380,7 @@ void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::strin
             call = look->next_call(address_.space, lineage_, cursor);
     }
     encode(bytes, call);
-    if (transmit(bytes, std::array{tag})) return;
+    if (send(bytes, std::array{tag})) return;
     {
         const std::lock_guard lock{mutex_};
         if (looks_.erase(tag) == 0) return;
@@ -399,7 +389,7 @@ void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::strin
     look->answer(why.code ? why : store_error{errc::store_unavailable}, {});
 }
 
-void redis_user::take_page(const std::shared_ptr<looking>& look, const resp::value& page) {
+void redis_connection::take_page(const std::shared_ptr<looking>& look, const resp::value& page) {
     if (page.kind == resp::kind::error) {
         const reply_class what = detail::classify(page.text);
         if (what == reply_class::no_function && postpone(look)) return;
@@ -426,8 +416,7 @@ public:
     explicit redis_space(redis_address address) : address_{std::move(address)} {}
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        auto user = std::make_shared<redis_user>(address_, std::move(listener));
-        return std::make_unique<resp::line_of<redis_user>>(loop_, std::move(user));
+        return std::make_unique<resp::line_to<redis_connection>>(loop_, address_, std::move(listener));
     }
 
 private:

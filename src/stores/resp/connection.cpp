@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 
@@ -13,27 +13,27 @@
 namespace baton::resp {
 namespace {
 
-constexpr std::size_t most_unsent = 64U << 20U;
 constexpr bounds answer_bounds{.bulk = 1U << 20U, .values = 1U << 22U, .message = 256U << 20U};
 
 }  // namespace
 
-connection::connection(detail::event_loop& loop, std::shared_ptr<connection_user> user)
-    : loop_{loop}, user_{std::move(user)}, decoder_{answer_bounds}, buffer_(32U << 10U) {}
+connection::connection(detail::event_loop& loop, std::weak_ptr<store_listener> listener)
+    : loop_{loop}, listener_{std::move(listener)}, stream_{answer_bounds, 32U << 10U} {}
 
 void connection::start() {
     loop_.post([self = shared_from_this()] {
         self->timer_.emplace(self->loop_, [weak = self->weak_from_this()] {
             if (const auto alive = weak.lock()) alive->timer_fired();
         });
-        self->dial();
+        self->begin();
+        self->connect();
     });
 }
 
 void connection::reset(const store_error& why) {
     loop_.post([self = shared_from_this(), attempt = attempt_.load(), why] {
         if (attempt != self->attempt_) return;  // a second call, or too late: that connection is gone
-        if (self->waiting_) return self->dial();
+        if (self->waiting_) return self->connect();
         if (self->greeted_) self->drop(why);
     });
 }
@@ -54,15 +54,12 @@ void connection::stop() {
 void connection::close_socket() {
     const std::lock_guard lock{mutex_};
     up_ = false;
-    awaiting_writable_ = false;
-    if (socket_.is_open()) loop_.forget(socket_.get());
-    socket_ = {};
-    out_.clear();
-    with_.clear();
+    if (stream_.socket() >= 0) loop_.forget(stream_.socket());
+    stream_.close();
     expected_.clear();
 }
 
-void connection::dial() {
+void connection::connect() {
     {
         const std::lock_guard lock{mutex_};
         if (stopped_) return;
@@ -72,7 +69,7 @@ void connection::dial() {
     useful_ = false;
     waiting_ = false;
     timer_->set_after(dial_patience);
-    user_->dial(loop_, [self = shared_from_this(), attempt](dialled made) {
+    dial([self = shared_from_this(), attempt](dialled made) {
         if (attempt == self->attempt_)
             self->connected(std::move(made));
         else if (made.socket >= 0)
@@ -81,7 +78,7 @@ void connection::dial() {
 }
 
 void connection::timer_fired() {
-    if (waiting_) return dial();
+    if (waiting_) return connect();
     if (!greeted_) drop({errc::store_unavailable, "the server accepts connections and says nothing"});
 }
 
@@ -89,17 +86,16 @@ void connection::connected(dialled made) {
     if (made.error.code) {
         if (made.hopeless && !was_up_) {
             timer_->cancel();
-            return user_->hopeless(made.error);
+            return give_up(made.error);
         }
         return try_again(made.error);
     }
-    decoder_.restart();
     {
         const std::lock_guard lock{mutex_};
-        socket_ = descriptor{made.socket};
+        stream_.open(descriptor{made.socket});
     }
     if (const auto failed = loop_.watch(made.socket, EPOLLIN, shared_from_this())) return drop({failed});
-    greet(user_->begin_greeting());
+    greet(begin_greeting());
 }
 
 void connection::try_again(const store_error& why) {
@@ -108,7 +104,7 @@ void connection::try_again(const store_error& why) {
     // The last connection may have ended for one reason, and the next one cannot be made for another.
     if (!told_down_ || told_down_->code != why.code || told_down_->text != why.text) {
         told_down_ = why;
-        user_->down(why);
+        down(why);
     }
     backoff::ended last{.up = {}, .answered = useful_};
     if (greeted_) last.up = std::chrono::duration_cast<backoff::duration>(steady_clock::now() - up_since_);
@@ -119,15 +115,14 @@ void connection::try_again(const store_error& why) {
 
 void connection::greet(const greeting_step& step) {
     if (step.error.code) {
-        const bool give_up = step.hopeless && !was_up_;
-        if (!give_up) return drop(step.error);
+        if (!step.hopeless || was_up_) return drop(step.error);
         stop();
-        return user_->hopeless(step.error);
+        return give_up(step.error);
     }
     if (!step.send.empty()) {
         std::unique_lock lock{mutex_};
-        out_ = step.send;
-        with_ = step.with;
+        stream_.out() = step.send;
+        stream_.pass(step.with);
         return write(lock);
     }
     greeted_ = true;
@@ -140,41 +135,44 @@ void connection::greet(const greeting_step& step) {
         if (stopped_) return;
         up_ = true;
     }
-    user_->up(step.lineage);
+    up(step.lineage);
+}
+
+void connection::give_up(const store_error& why) {
+    {
+        const std::lock_guard lock{mutex_};
+        why_hopeless_ = why;
+    }
+    hopeless(why);
 }
 
 void connection::ready(std::uint32_t events) {
     const std::uint64_t attempt = attempt_;
     if ((events & EPOLLOUT) != 0) {
         std::unique_lock lock{mutex_};
-        loop_.change(socket_.get(), EPOLLIN);
-        awaiting_writable_ = false;
+        loop_.change(stream_.socket(), EPOLLIN);
+        stream_.unblock();
         write(lock);
     }
     if (attempt == attempt_ && (events & ~std::uint32_t{EPOLLOUT}) != 0) read();
 }
 
 void connection::read() {
-    const ssize_t size = ::recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
-    if (size > 0) return take({buffer_.data(), static_cast<std::size_t>(size)});
+    const ssize_t size = stream_.receive().size;
     if (size == 0) return drop({errc::store_unavailable, "the server closed the connection"});
-    if (errno != EAGAIN && errno != EINTR) drop({{errno, std::generic_category()}});
-}
-
-void connection::take(std::string_view bytes) {
+    if (size < 0 && errno != EAGAIN) return drop({{errno, std::generic_category()}});
     const std::uint64_t attempt = attempt_;
-    decoder_.feed(bytes);
-    while (const value* const message = decoder_.next_in_place()) {
+    while (const value* const message = stream_.next()) {
         take(*message);
         if (attempt != attempt_) return;
     }
-    if (decoder_.fault() != fault::none)
+    if (stream_.fault() != fault::none)
         drop({make_error_code(std::errc::protocol_error), "this is not the Redis protocol"});
 }
 
 void connection::take(const value& message) {
-    if (message.kind == kind::push) return user_->pushed(message);
-    if (!greeted_) return greet(user_->answered_greeting(message));
+    if (message.kind == kind::push) return pushed(message);
+    if (!greeted_) return greet(answered_greeting(message));
     command_tag tag = 0;
     {
         const std::lock_guard lock{mutex_};
@@ -186,7 +184,7 @@ void connection::take(const value& message) {
     }
     if (tag == 0) return drop({make_error_code(std::errc::protocol_error), "an answer to nothing that was asked"});
     if (message.kind != kind::error) useful_ = true;
-    user_->answered(tag, message);
+    answered(tag, message);
 }
 
 /// The connection is over.
@@ -203,31 +201,60 @@ void connection::drop(const store_error& why) {
 bool connection::send(std::string_view bytes, std::span<const command_tag> tags) {
     std::unique_lock lock{mutex_};
     if (!up_) return false;
-    out_ += bytes;
+    stream_.out() += bytes;
     for (const command_tag tag : tags) expected_.push(tag);
-    if (!awaiting_writable_) write(lock);
+    write(lock);
     return true;
 }
 
 /// Straight from the caller's thread, as far as the socket takes it: an uncontended request costs no thread switch on
 /// its way out.
 void connection::write(const std::unique_lock<std::mutex>&) {
-    const sent how = send_some(socket_.get(), out_, with_);
-    // After `closed` the reader hears of the end, after the last words of the other end.
-    if (how == sent::all || how == sent::closed) return;
-    // What was cut off would be taken for the beginning of the next message.
-    if (how == sent::failed || out_.size() > most_unsent) {
-        up_ = false;
-        out_.clear();
-        loop_.post([self = shared_from_this(), attempt = attempt_.load()] {
-            if (attempt == self->attempt_) self->drop({errc::store_unavailable, "the connection takes no more data"});
-        });
-        return;
+    const bool was_blocked = stream_.is_blocked();
+    switch (stream_.flush()) {
+        case sent::all:
+        case sent::closed: return;  // the reader comes to the end of the stream, after the last words of the other end
+        case sent::blocked:
+            if (was_blocked) return;
+            return loop_.post([self = shared_from_this(), attempt = attempt_.load()] {
+                if (attempt == self->attempt_) self->loop_.change(self->stream_.socket(), EPOLLIN | EPOLLOUT);
+            });
+        case sent::failed: break;
     }
-    awaiting_writable_ = true;
+    // What was cut off would be taken for the beginning of the next message.
+    up_ = false;
     loop_.post([self = shared_from_this(), attempt = attempt_.load()] {
-        if (attempt == self->attempt_) self->loop_.change(self->socket_.get(), EPOLLIN | EPOLLOUT);
+        if (attempt == self->attempt_) self->drop({errc::store_unavailable, "the connection takes no more data"});
     });
+}
+
+void connection::up(lineage lineage) {
+    if (const auto told = listener()) told->up(lineage);
+}
+
+void connection::down(const store_error& why) {
+    if (const auto told = listener()) told->down(why);
+}
+
+void connection::hopeless(const store_error&) {
+    if (const auto told = listener()) told->up(0);
+}
+
+store_error connection::why_hopeless() {
+    const std::lock_guard lock{mutex_};
+    return why_hopeless_;
+}
+
+void connection::refuse_if_hopeless(std::span<const tagged_command> commands) {
+    const store_error why = why_hopeless();
+    const auto told = listener();
+    if (!why.code || !told) return;
+    for (const tagged_command& each : commands) {
+        if (const auto* close = std::get_if<protocol::close>(&each.command))
+            told->replied(each.tag, 0, std::array{protocol::event{{}, protocol::closed{close->session}}});
+        else
+            told->failed(each.tag, command_failure::rejected, why);
+    }
 }
 
 }  // namespace baton::resp

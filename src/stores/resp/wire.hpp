@@ -1,6 +1,7 @@
-// Baton's words on the Redis protocol. A command is an array of strings, `BATON.ENTER …`, as a Redis command is; the
-// answer is an array of the lineage and the events, or an error; a notice is a push message. Sessions cross as 32 hex
-// digits, commands' numbers as decimal strings, enumerators as words. Pure: bytes and values only.
+// Baton's words on the Redis protocol. A command is an array of strings, `BATON.ENTER …`, as a Redis command is, in any
+// case; the answer is an array of the lineage and the events, or an error; a notice is a push message. Sessions cross
+// as 32 hex digits, commands' numbers as decimal strings, enumerators and flags as words, and what is absent as `-`.
+// The fields of commands and events are those of protocol/fields.hpp, in that order. Pure: bytes and values only.
 //
 //   BATON.HELLO version space [count]    -> [version, lineage, program]; as many pidfds come with it (SCM_RIGHTS, with
 //                                           the first byte), 0 to 2: of the sender, and of a process that may outlive
@@ -19,9 +20,8 @@
 //   BATON.PAUSE until_us
 //   BATON.TICK
 //   BATON.SWEEP cookie [cgroup]          -> OK; when the processes of a session that is opened here are gone, the agent
-//   kills
-//                                        all that carry the cookie, and what is in the control group, and then closes
-//                                        it
+//                                           kills all that carry the cookie, and what is in the control group, and then
+//                                           closes the session
 //   BATON.INSPECT [all|prefix|exact name related|alone]   -> a map
 //   claims: count {exclusive resource | shared resource | permits resource n limit}…
 //   slots:  count {resource count slot…}…
@@ -42,8 +42,8 @@
 
 namespace baton::resp {
 
-/// Grows whenever agent and client of different versions would misunderstand each other.
-inline constexpr std::uint64_t wire_version = 4;
+/// Grows whenever an agent and a client of different versions would misunderstand each other.
+inline constexpr std::uint64_t wire_version = 5;
 
 struct hello {
     std::uint64_t version = wire_version;

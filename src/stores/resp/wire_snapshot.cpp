@@ -1,150 +1,122 @@
-// Snapshots: maps with words for keys, so that `redis-cli -s PATH BATON.INSPECT` can be read by people.
+// Snapshots: maps with words for keys, so that `redis-cli -s PATH BATON.INSPECT` can be read by people. Their fields
+// are described in protocol/fields.hpp. What is absent is left out; a reader passes over fields that it does not know,
+// and keeps the default of those that are missing.
+#include <utility>
 
-#include "stores/resp/reader.hpp"
+#include "protocol/fields.hpp"
+#include "stores/resp/wire.hpp"
 
 namespace baton::resp {
 namespace {
 
 using namespace protocol;
 
-/// Writes a map whose pairs are counted as they come.
 class map_writer {
 public:
-    map_writer& put(std::string_view key, std::uint64_t number) {
-        begin(key).number(number);
-        return *this;
+    template <typename Field> void operator()(std::string_view key, const Field& field) {
+        writer{pairs_}.bulk(key);
+        put(pairs_, field);
+        ++count_;
     }
-    map_writer& put(std::string_view key, std::int64_t number) {
-        begin(key).number(number);
-        return *this;
-    }
-    map_writer& put(std::string_view key, std::string_view text) {
-        begin(key).bulk(text);
-        return *this;
-    }
-    template <typename Number> map_writer& put_if(std::string_view key, const std::optional<Number>& number) {
-        return number ? put(key, std::uint64_t{*number}) : *this;
-    }
-    map_writer& put_if(std::string_view key, const std::optional<duration>& time) {
-        return time ? put(key, std::int64_t{time->count()}) : *this;
-    }
-    template <typename Item, typename Write>
-    map_writer& put(std::string_view key, const std::vector<Item>& list, Write write) {
-        begin(key).array(list.size());
-        for (const Item& item : list) write(body_, item);
-        return *this;
-    }
-    template <typename Item, typename Write> map_writer& put_one(std::string_view key, const Item& item, Write write) {
-        begin(key);
-        write(body_, item);
-        return *this;
+    template <typename Field> void operator()(std::string_view key, const std::optional<Field>& field) {
+        if (field) (*this)(key, *field);
     }
 
-    void append_to(std::string& out) const {
-        writer{out}.map(pairs_);
-        out += body_;
+    template <typename Map> static void put_map(std::string& out, const Map& map) {
+        map_writer write;
+        fields(write, map);
+        writer{out}.map(write.count_);
+        out += write.pairs_;
     }
 
 private:
-    writer begin(std::string_view key) {
-        ++pairs_;
-        writer write{body_};
-        write.bulk(key);
-        return write;
+    static void put(std::string& out, std::string_view text) { writer{out}.bulk(text); }
+    template <std::unsigned_integral Number> static void put(std::string& out, Number number) {
+        writer{out}.number(std::uint64_t{number});
     }
+    static void put(std::string& out, duration time) { writer{out}.number(std::int64_t{time.count()}); }
+    static void put(std::string& out, instant time) { put(out, time.time_since_epoch()); }
+    template <worded Enum> static void put(std::string& out, Enum value) { put(out, word(value)); }
+    template <typename Item> static void put(std::string& out, const std::vector<Item>& list) {
+        writer{out}.array(list.size());
+        for (const Item& item : list) put(out, item);
+    }
+    template <described Map> static void put(std::string& out, const Map& map) { put_map(out, map); }
 
-    std::string body_;
-    std::size_t pairs_ = 0;
+    std::string pairs_;
+    std::size_t count_ = 0;
 };
 
-std::int64_t count(instant time) { return time.time_since_epoch().count(); }
+/// The first field of a wrong kind fails the whole.
+class map_reader {
+public:
+    template <typename Map> static void get_map(const value& from, bool& failed, Map& map) {
+        if (from.kind != kind::map) failed = true;
+        map_reader read{from, failed};
+        fields(read, map);
+    }
 
-void write_slot(std::string& out, slot slot) { writer{out}.number(std::uint64_t{slot}); }
+    template <typename Field> void operator()(std::string_view key, Field& field) {
+        if (const value* found = find(key)) get(*found, field);
+    }
+    template <typename Field> void operator()(std::string_view key, std::optional<Field>& field) {
+        if (const value* found = find(key)) get(*found, field.emplace());
+    }
 
-void write_claim_view(std::string& out, const claim_view& view) {
-    map_writer map;
-    map.put("ticket", view.ticket).put("mode", word(view.mode));
-    if (view.mode == claim_mode::permits)
-        map.put("permits", std::uint64_t{view.permits}).put("limit", std::uint64_t{view.limit});
-    map.put("admitted", std::uint64_t{view.admitted}).put("slots", view.slots, write_slot).append_to(out);
-}
+private:
+    map_reader(const value& map, bool& failed) : map_{map}, failed_{failed} {}
 
-void write_claim(std::string& out, const claim& claim) {
-    map_writer map;
-    map.put("resource", claim.resource).put("mode", word(claim.mode));
-    if (claim.mode == claim_mode::permits)
-        map.put("permits", std::uint64_t{claim.permits}).put("limit", std::uint64_t{claim.limit});
-    map.append_to(out);
-}
+    [[nodiscard]] const value* find(std::string_view key) const {
+        for (std::size_t i = 0; i + 1 < map_.items.size(); i += 2)
+            if (map_.items[i].text == key) return &map_.items[i + 1];
+        return nullptr;
+    }
+    [[nodiscard]] bool is(const value& item, resp::kind kind) {
+        if (item.kind != kind) failed_ = true;
+        return item.kind == kind;
+    }
 
-void write_mark(std::string& out, const mark& mark) {
-    map_writer{}
-        .put("label", mark.label)
-        .put("fence", mark.fence)
-        .put("at", count(mark.at))
-        .put("count", mark.count)
-        .append_to(out);
-}
+    void get(const value& item, std::string& text) {
+        if (is(item, kind::bulk)) text = item.text;
+    }
+    template <std::integral Number> void get(const value& item, Number& number) {
+        if (!is(item, kind::number)) return;
+        if (!std::in_range<Number>(item.number)) failed_ = true;
+        number = static_cast<Number>(item.number);
+    }
+    void get(const value& item, bool& flag) {
+        if (is(item, kind::number)) flag = item.number != 0;
+    }
+    void get(const value& item, duration& time) {
+        if (is(item, kind::number)) time = duration{item.number};
+    }
+    void get(const value& item, instant& time) {
+        if (is(item, kind::number)) time = instant{duration{item.number}};
+    }
+    template <worded Enum> void get(const value& item, Enum& value) {
+        const auto known = is(item, kind::bulk) ? from_word<Enum>(item.text) : std::nullopt;
+        if (!known) failed_ = true;
+        value = known.value_or(Enum{});
+    }
+    template <typename Item> void get(const value& item, std::vector<Item>& list) {
+        if (!is(item, kind::array)) return;
+        for (const value& each : item.items) get(each, list.emplace_back());
+    }
+    template <described Map> void get(const value& item, Map& map) { get_map(item, failed_, map); }
 
-void write_resource(std::string& out, const resource_view& view) {
-    map_writer map;
-    map.put("name", view.name)
-        .put("holders", view.holders, write_claim_view)
-        .put("queue", view.queue, write_claim_view)
-        .put("used", view.used)
-        .put_if("limit", view.limit)
-        .put_if("percent", view.percent)
-        .put_if("pinned", view.pinned);
-    if (view.mark) map.put_one("mark", *view.mark, write_mark);
-    map.append_to(out);
-}
-
-void write_blocker(std::string& out, const blocker& blocker) {
-    map_writer{}
-        .put("ticket", blocker.ticket)
-        .put("resource", blocker.resource)
-        .put("hard", std::uint64_t{blocker.hard})
-        .append_to(out);
-}
-
-void write_request(std::string& out, const request_view& view) {
-    map_writer map;
-    map.put("ticket", view.ticket)
-        .put("fence", view.fence)
-        .put("session", std::uint64_t{view.session})
-        .put("label", view.label)
-        .put("claims", view.claims, write_claim)
-        .put("age_us", std::int64_t{view.age.count()})
-        .put("silence_us", std::int64_t{view.silence.count()})
-        .put("place", std::uint64_t{view.place})
-        .put("blockers", view.blockers, write_blocker)
-        .put("blockers_left_out", std::uint64_t{view.blockers_left_out})
-        .put_if("hold_left_us", view.hold_left)
-        .put_if("revoked_in_us", view.revoked_in);
-    if (!view.revoke_note.empty()) map.put("revoke_note", view.revoke_note);
-    map.append_to(out);
-}
-
-void write_step(std::string& out, const circle_step& step) {
-    map_writer{}.put("ticket", step.ticket).put("resource", step.resource).put("blocker", step.blocker).append_to(out);
-}
-
-void write_circle(std::string& out, const circle& circle) {
-    writer{out}.array(circle.size());
-    for (const circle_step& step : circle) write_step(out, step);
-}
+    const value& map_;
+    bool& failed_;
+};
 
 }  // namespace
 
-void encode(std::string& out, const snapshot& snapshot) {
-    map_writer map;
-    map.put("at_us", count(snapshot.at));
-    if (snapshot.paused_until) map.put("paused_until_us", count(*snapshot.paused_until));
-    map.put("sessions", std::uint64_t{snapshot.sessions})
-        .put("resources", snapshot.resources, write_resource)
-        .put("requests", snapshot.requests, write_request)
-        .put("circles", snapshot.circles, write_circle)
-        .append_to(out);
+void encode(std::string& out, const snapshot& snapshot) { map_writer::put_map(out, snapshot); }
+
+std::optional<snapshot> decode_snapshot(const value& value) {
+    bool failed = false;
+    snapshot snapshot;
+    map_reader::get_map(value, failed, snapshot);
+    return failed ? std::nullopt : std::optional{std::move(snapshot)};
 }
 
 }  // namespace baton::resp

@@ -1,10 +1,11 @@
-#include "stores/resp/socket_io.hpp"
+#include "stores/resp/stream.hpp"
 
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 namespace baton::resp {
 namespace {
@@ -38,27 +39,44 @@ ssize_t send_with(int socket, std::span<const char> bytes, const passed_descript
 
 }  // namespace
 
-sent send_some(int socket, std::string& out, passed_descriptors& with) {
+void stream::open(descriptor socket) {
+    close();
+    socket_ = std::move(socket);
+    decoder_.restart();
+}
+
+void stream::close() {
+    socket_ = {};
+    out_.clear();
+    with_.clear();
+    blocked_ = false;
+}
+
+sent stream::flush() {
     std::size_t done = 0;
-    int error = 0;
-    while (done < out.size() && error == 0) {
-        const ssize_t size = send_with(socket, {out.data() + done, out.size() - done}, with);
+    int error = blocked_ ? EAGAIN : 0;
+    while (done < out_.size() && error == 0) {
+        const ssize_t size = send_with(socket_.get(), {out_.data() + done, out_.size() - done}, with_);
         if (size >= 0) {
             done += static_cast<std::size_t>(size);
-            with.clear();
-        } else if (errno != EINTR)
+            with_.clear();
+        } else if (errno != EINTR) {
             error = errno;
+        }
     }
-    out.erase(0, done);
+    out_.erase(0, done);
     if (error == 0) return sent::all;
-    if (error == EAGAIN) return sent::some;
-    out.clear();
-    with.clear();
+    if (error == EAGAIN && out_.size() <= most_unsent) {
+        blocked_ = true;
+        return sent::blocked;
+    }
+    out_.clear();
+    with_.clear();
     return error == EPIPE || error == ECONNRESET ? sent::closed : sent::failed;
 }
 
-received receive_some(int socket, std::span<char> buffer) {
-    iovec data{buffer.data(), buffer.size()};
+received stream::receive() {
+    iovec data{buffer_.data(), buffer_.size()};
     control_space control;
     msghdr message{};
     message.msg_iov = &data;
@@ -66,7 +84,7 @@ received receive_some(int socket, std::span<char> buffer) {
     message.msg_control = control.bytes.data();
     message.msg_controllen = control.bytes.size();
     received result;
-    do result.size = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    do result.size = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     while (result.size < 0 && errno == EINTR);
     if (result.size < 0) return result;
     for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
@@ -77,6 +95,7 @@ received receive_some(int socket, std::span<char> buffer) {
             result.descriptors.emplace_back(number);
         }
     }
+    decoder_.feed({buffer_.data(), static_cast<std::size_t>(result.size)});
     return result;
 }
 

@@ -1,2 +1,0 @@
-// Asio's own code, compiled once.
-#include <asio/impl/src.hpp>
