@@ -397,6 +397,10 @@ void client_core::down(const store_error& why) noexcept {
     run([&](session& session, client_time now) { session.line_down(now, why); });
 }
 
+void client_core::unusable(const store_error& why) noexcept {
+    run([&](session& session, client_time now) { session.line_unusable(now, why); });
+}
+
 void client_core::replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept {
     run([&](session& session, client_time now) { session.reply(now, tag, lineage, events); });
 }

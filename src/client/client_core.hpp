@@ -76,6 +76,7 @@ public:
 
     void up(lineage lineage) noexcept override;
     void down(const store_error& why) noexcept override;
+    void unusable(const store_error& why) noexcept override;
     void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept override;
     void failed(command_tag tag, command_failure how, const store_error& why) noexcept override;
     void noticed(lineage lineage, protocol::event event) noexcept override;

@@ -1,6 +1,7 @@
 #include "client/session.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "baton/error.hpp"
 
@@ -23,6 +24,7 @@ session::session(session_options options, std::function<protocol::session_id()> 
                   options_.renew_every ? client_duration{*options_.renew_every} : client_duration{options_.ttl} / 3} {}
 
 void session::line_up(client_time now, lineage lineage) {
+    assert(lineage != 0);
     pass_time(now);
     reset_at_.reset();
     redial_at_.reset();
@@ -60,6 +62,14 @@ void session::line_down(client_time now, store_error why) {
     if (refused && !refused_since_) refused_since_ = now;
     pass_refusal_on(now);
     if (closing_ && records_.empty()) end(true);
+}
+
+/// No line will ever be up: every request and question fails, now and later, with this error.
+void session::line_unusable(client_time now, const store_error& why) {
+    assert(!up_);
+    pass_time(now);
+    act(observed{.what = observed::what::store_error, .error = why});
+    give_up(why);
 }
 
 /// What a server says against this client does not mend itself soon. Callers hear of it when it has lasted for a

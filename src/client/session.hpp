@@ -150,6 +150,7 @@ public:
     // The line to the store.
     void line_up(client_time now, lineage lineage);
     void line_down(client_time now, store_error why = {});
+    void line_unusable(client_time now, const store_error& why);
     void reply(client_time now, tag tag, lineage lineage, std::span<const protocol::event> events);
     void reply_failed(client_time now, tag tag, command_failure how, const store_error& error);
     void notice(client_time now, lineage lineage, const protocol::event& event);

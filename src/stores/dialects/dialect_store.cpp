@@ -71,10 +71,6 @@ public:
         forget({errc::store_unavailable, why.text});
         line_user::down(why);
     }
-    void hopeless(const store_error& why) override {
-        forget(why);
-        line_user::hopeless(why);
-    }
     void answered(command_tag tag, const resp::value& answer) override;
     void pushed(const resp::value& message) override;
 
@@ -185,7 +181,6 @@ bool dialect_user::transmit(std::string_view bytes, std::size_t expected) {
 }
 
 void dialect_user::send(std::span<tagged_command> commands) {
-    if (why_hopeless().code) return refuse_if_hopeless(commands);
     std::vector<tagged_command> moved{std::make_move_iterator(commands.begin()),
                                       std::make_move_iterator(commands.end())};
     loop_->post([self = self(), moved = std::move(moved)] {
@@ -251,7 +246,6 @@ void dialect_user::set_timer() {
 }
 
 void dialect_user::inspect(const inspect_filter& filter, inspect_answer answer) {
-    if (const store_error why = why_hopeless(); why.code) return answer(why, {});
     loop_->post([self = self(), filter, answer = std::move(answer)] {
         if (!self->up_) return answer({errc::store_unavailable}, {});
         const std::uint64_t number = ++self->last_look_;

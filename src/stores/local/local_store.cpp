@@ -63,8 +63,7 @@ public:
             resp::encode(bytes_, each.command);
             tags_.push_back(each.tag);
         }
-        const auto connection = connection_.lock();
-        if (!connection || !connection->send(bytes_, tags_)) refuse_if_hopeless(commands);
+        if (const auto connection = connection_.lock()) connection->send(bytes_, tags_);
     }
     void inspect(const inspect_filter& filter, inspect_answer answer) {
         std::string bytes;
@@ -72,8 +71,7 @@ public:
         const command_tag tag = add_look(std::move(answer));
         const auto connection = connection_.lock();
         if (connection && connection->send(bytes, std::array{tag})) return;
-        const store_error why = why_hopeless();
-        if (const auto look = take_look(tag)) look(why.code ? why : store_error{errc::store_unavailable}, {});
+        if (const auto look = take_look(tag)) look({errc::store_unavailable}, {});
     }
 
     // The connection.
@@ -118,10 +116,6 @@ public:
     void down(const store_error& why) override {
         fail_looks({errc::store_unavailable, why.text});
         line_user::down(why);
-    }
-    void hopeless(const store_error& why) override {
-        fail_looks(why);
-        line_user::hopeless(why);
     }
     void answered(command_tag tag, const resp::value& answer) override {
         if ((tag & look_bit) != 0) {

@@ -80,11 +80,6 @@ public:
         forget({errc::store_unavailable, why.text});
         line_user::down(why);
     }
-    void hopeless(const store_error& why) override {
-        forget(why);
-        for (const auto& look : take_postponed()) look->answer(why, {});
-        line_user::hopeless(why);
-    }
     void answered(command_tag tag, const resp::value& answer) override;
     void pushed(const resp::value& message) override;
 
@@ -224,12 +219,9 @@ void redis_user::send(std::span<const tagged_command> commands) {
         }
     }
     if (transmit(bytes_, tags_)) return;
-    {
-        const std::lock_guard lock{mutex_};
-        for (const command_tag tag : tags_) take_sender(tag);
-        subscribed_.reset();
-    }
-    refuse_if_hopeless(commands);
+    const std::lock_guard lock{mutex_};
+    for (const command_tag tag : tags_) take_sender(tag);
+    subscribed_.reset();
 }
 
 /// None for a question of our own. Answers come in order, so it is the first, unless a line broke in between.
@@ -395,8 +387,7 @@ void redis_user::ask_page(const std::shared_ptr<looking>& look, const std::strin
         const std::lock_guard lock{mutex_};
         if (looks_.erase(tag) == 0) return;
     }
-    const store_error why = why_hopeless();
-    look->answer(why.code ? why : store_error{errc::store_unavailable}, {});
+    look->answer({errc::store_unavailable}, {});
 }
 
 void redis_user::take_page(const std::shared_ptr<looking>& look, const resp::value& page) {

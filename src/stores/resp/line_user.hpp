@@ -1,9 +1,7 @@
-// What the stores behind a connection have in common: a listener that hears of it, and what is said where there is
-// nobody to talk to and will not be.
+// What the stores behind a connection have in common: a listener that hears of it.
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 
@@ -24,21 +22,13 @@ public:
 
     void up(lineage lineage) override;
     void down(const store_error& why) override;
-    /// The client hears so as soon as it says something.
     void hopeless(const store_error& why) override;
-
-    /// No code: there is hope.
-    [[nodiscard]] store_error why_hopeless();
-    /// What could not be sent, if that is for good.
-    void refuse_if_hopeless(std::span<const tagged_command> commands);
 
 protected:
     [[nodiscard]] std::shared_ptr<store_listener> listener() const { return listener_.lock(); }
 
 private:
     const std::weak_ptr<store_listener> listener_;
-    std::mutex mutex_;
-    store_error hopeless_;
 };
 
 /// A line whose other end is a connection: made with the line, and stopped with it. Its user wants to know the
