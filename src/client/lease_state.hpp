@@ -14,8 +14,8 @@
 #include "base/fork_guard.hpp"
 #include "baton/lease.hpp"
 #include "baton/store.hpp"
+#include "client/actions.hpp"
 #include "client/own_clock.hpp"
-#include "client/session.hpp"
 
 namespace baton::detail {
 
