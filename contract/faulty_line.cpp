@@ -14,7 +14,10 @@ public:
         : state_{std::move(state)}, number_{number} {}
 
     void up(lineage lineage) noexcept override {
-        if (const auto state = state_.lock()) state->up(number_, lineage);
+        if (const auto state = state_.lock()) state->begin(number_, {lineage});
+    }
+    void unusable(const store_error& why) noexcept override {
+        if (const auto state = state_.lock()) state->begin(number_, {{}, why});
     }
     void down(const store_error& why) noexcept override {
         if (const auto state = state_.lock()) state->down(number_, why);
@@ -74,18 +77,18 @@ void faulty_store::state::make_line() {
         if (passing) return;
         number = ++line_number;
         passing = true;
-        early_up.reset();
+        early.reset();
         made_listener = listener = std::make_shared<inner_listener>(weak_from_this(), number);
     }
     std::shared_ptr<store_line> made = inner->connect(made_listener);
-    std::optional<lineage> heard;
+    std::optional<first_word> heard;
     {
         const std::lock_guard lock{mutex};
         if (!present(number)) return;  // broken meanwhile
         line = std::move(made);
-        heard = std::exchange(early_up, std::nullopt);
+        heard = std::exchange(early, std::nullopt);
     }
-    if (heard) up(number, *heard);
+    if (heard) begin(number, *heard);
 }
 
 void faulty_store::state::break_line(bool tell) {
@@ -140,19 +143,19 @@ void faulty_store::state::reset() {
     if (was_passing) make_line();
 }
 
-void faulty_store::state::up(std::uint64_t number, lineage lineage) {
+void faulty_store::state::begin(std::uint64_t number, const first_word& word) {
     std::shared_ptr<store_listener> heard;
     {
         const std::lock_guard lock{mutex};
         if (!present(number)) return;
         if (!line) {
-            early_up = lineage;
+            early = word;
             return;
         }
-        told_up = true;
+        told_up = word.lineage.has_value();
         heard = client.lock();
     }
-    if (heard) heard->up(lineage);
+    if (heard) word.lineage ? heard->up(*word.lineage) : heard->unusable(word.unusable);
 }
 
 void faulty_store::state::down(std::uint64_t number, const store_error& why) {
@@ -161,7 +164,7 @@ void faulty_store::state::down(std::uint64_t number, const store_error& why) {
         const std::lock_guard lock{mutex};
         if (!present(number)) return;
         told_up = false;
-        early_up.reset();
+        early.reset();
         heard = client.lock();
     }
     if (heard) heard->down(why);

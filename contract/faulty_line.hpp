@@ -17,6 +17,12 @@ struct late_answer {
     std::vector<protocol::event> events;
 };
 
+/// What a line says first: its lineage, or why it has none.
+struct first_word {
+    std::optional<baton::lineage> lineage;
+    store_error unusable = {};
+};
+
 struct notice {
     baton::lineage lineage;
     protocol::event event;
@@ -35,7 +41,7 @@ struct faulty_store::state : std::enable_shared_from_this<faulty_store::state> {
     std::uint64_t line_number = 0;
     bool passing = false;             // things get through
     bool told_up = false;             // the client was told of a line
-    std::optional<lineage> early_up;  // heard while the line was being made
+    std::optional<first_word> early;  // heard while the line was being made
 
     command_filter before_answer;
     command_filter before_sending;
@@ -54,7 +60,7 @@ struct faulty_store::state : std::enable_shared_from_this<faulty_store::state> {
     void break_line(bool tell);
     void send(std::span<tagged_command> messages);
     void reset();
-    void up(std::uint64_t number, lineage lineage);
+    void begin(std::uint64_t number, const first_word& word);
     void down(std::uint64_t number, const store_error& why);
     void replied(std::uint64_t number, command_tag tag, lineage lineage, std::span<const protocol::event> events);
     void failed(std::uint64_t number, command_tag tag, command_failure how, const store_error& why);

@@ -23,6 +23,7 @@ public:
 
     void up(lineage) noexcept override { up_ = true; }
     void down(const store_error&) noexcept override {}
+    void unusable(const store_error&) noexcept override {}
     void failed(command_tag, command_failure, const store_error&) noexcept override {}
     void replied(command_tag, lineage, std::span<const event> events) noexcept override {
         for (const event& event : events)

@@ -17,6 +17,11 @@ public:
         const std::lock_guard lock{mutex_};
         up_ = false;
     }
+    void unusable(const store_error& why) noexcept override {
+        const std::lock_guard lock{mutex_};
+        unusable_ = why;
+        changed_.notify_all();
+    }
     void replied(command_tag tag, lineage, std::span<const protocol::event> events) noexcept override {
         const std::lock_guard lock{mutex_};
         answers_[tag] = {{events.begin(), events.end()}, {}, true};
@@ -33,9 +38,10 @@ public:
         changed_.notify_all();
     }
 
-    bool wait_until_up() {
+    void wait_until_up() {
         std::unique_lock lock{mutex_};
-        return changed_.wait_for(lock, patience(), [this] { return up_; });
+        changed_.wait_for(lock, patience(), [this] { return up_ || unusable_.code; });
+        EXPECT_TRUE(up_) << "the line did not come up: " << unusable_.code.message() << " " << unusable_.text;
     }
     answer take(command_tag tag) {
         std::unique_lock lock{mutex_};
@@ -61,13 +67,14 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool up_ = false;
+    store_error unusable_;
     std::map<command_tag, answer> answers_;
     std::vector<protocol::event> notices_;
 };
 
 raw_line::raw_line(const std::shared_ptr<store>& store)
     : store_{store}, listener_{std::make_shared<listener>()}, line_{store->connect(listener_)} {
-    EXPECT_TRUE(listener_->wait_until_up()) << "the line did not come up";
+    listener_->wait_until_up();
 }
 
 answer raw_line::ask(protocol::command command) { return ask_all({std::move(command)}).front(); }

@@ -22,7 +22,7 @@ public:
     void connect(store& store) {
         line_ = store.connect(shared_from_this());
         std::unique_lock lock{mutex_};
-        if (!changed_.wait_for(lock, std::chrono::seconds{10}, [this] { return up_; }))
+        if (!changed_.wait_for(lock, std::chrono::seconds{10}, [this] { return up_ || broken_; }) || broken_)
             throw cli::failure{cli::exit_code::unreachable, "the store does not answer"};
     }
     void send(command command) {
@@ -58,6 +58,7 @@ public:
         broken_ = true;
         changed_.notify_all();
     }
+    void unusable(const store_error& why) noexcept override { down(why); }
     void replied(command_tag, lineage, std::span<const event> events) noexcept override {
         count(!events.empty() && std::holds_alternative<refused>(events.front().what));
     }

@@ -44,6 +44,7 @@ public:
         listing_.reset();
         list_after_.reset();
     }
+    void unusable(const store_error& /*why*/) noexcept override {}
     /// The answer to an older question counts for nothing.
     void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept override {
         const std::lock_guard lock{mutex_};

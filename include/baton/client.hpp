@@ -84,10 +84,10 @@ public:
     void connect(time_limit wait, std::error_code& error);
 
     /// Waits its turn. Throws `error`: errc::timed_out when others held it for too long, errc::store_unavailable when
-    /// the wait was over before the store had an answer.
-    [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options = {});
-    /// Gives up when `stop` is asked to, as std::errc::operation_canceled.
-    [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options, const std::stop_token& stop);
+    /// the wait was over before the store had an answer. Gives up when `stop` is asked to, as
+    /// std::errc::operation_canceled.
+    [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options = {},
+                                const std::stop_token& stop = {});
     /// The same; a lease that holds nothing, and why, instead of an exception.
     [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options, std::error_code& error);
     [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options, const std::stop_token& stop,

@@ -33,7 +33,7 @@ inline namespace v1 {
 /// Joins a command and its answer.
 using command_tag = std::uint64_t;
 
-/// The number of a store's present memory: it grows whenever the store may have lost some of it.
+/// The number of a store's present memory, 1 or more: it grows whenever the store may have lost some of it.
 using lineage = std::uint64_t;
 
 struct tagged_command {
@@ -61,8 +61,13 @@ using inspect_answer = std::function<void(store_error, snapshot)>;
 /// several at once; they return soon, and never throw.
 class store_listener {
 public:
+    /// The line can be used. A lineage is 1 or more.
     virtual void up(lineage lineage) noexcept = 0;
     virtual void down(const store_error& why) noexcept = 0;
+    /// In place of the first `up`, perhaps after a `down`: the store refuses this client for good, and the line makes
+    /// no other attempt to connect. The listener hears nothing else of this line, and calls neither `send` nor
+    /// `inspect`.
+    virtual void unusable(const store_error& why) noexcept = 0;
     virtual void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept = 0;
     virtual void failed(command_tag tag, command_failure how, const store_error& why) noexcept = 0;
     virtual void noticed(lineage lineage, protocol::event event) noexcept = 0;
@@ -109,7 +114,7 @@ public:
     virtual ~store() = default;
 
     /// Makes a line. The listener hears `up` once it can be used, perhaps before this returns, and nothing after it is
-    /// gone. A store that cannot be reached is no exception: it tries until the line is gone.
+    /// gone. A store that cannot be reached is no exception: it tries until the line is gone, or is `unusable`.
     virtual std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) = 0;
 
     [[nodiscard]] virtual lease_clock clock() const { return lease_clock::boottime; }

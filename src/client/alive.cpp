@@ -6,14 +6,12 @@
 // belief only when the last page is in: until then there may be a revocation that it has not heard of, and a revoked
 // request is not prolonged by any renewal (rule 13).
 #include <algorithm>
-#include <functional>
-#include <limits>
 
 #include "client/session.hpp"
 
 namespace baton::detail {
 
-void session::on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag) {
+void session::on_alive(client_time now, const protocol::alive& event, const question& question, tag tag) {
     if (event.session != id_) return;
     if (question.kind != kind::open && opening()) return;  // the engine has not heard yet what we have
     const auto renewed = keep_alive_.answered(tag);
@@ -27,15 +25,12 @@ void session::on_alive(client_time now, const protocol::alive& event, const sent
     if (!agrees(event)) {
         // A page that was asked for later than this finishes first. One that was not would have been answered by now.
         if (closing_ || (listing_ && listing_->tag > tag)) return;
-        begin_listing(renewed, event.settled);
+        listing_ = listing{.renewed = renewed, .settled = event.settled};
         return ask_page(now, 0);
     }
     listing_.reset();
     confirm(now, renewed);
-    for (auto next = records_.begin(); next != records_.end();) {
-        record& record = (next++)->second;
-        reconcile(now, record, event.settled, tag);
-    }
+    for_each([&](request& request) { reconcile(now, request, event.settled, tag); });
     hurry_if_frozen();
 }
 
@@ -43,7 +38,7 @@ void session::on_alive(client_time now, const protocol::alive& event, const sent
 /// everything has fewer until the last part. One that has forgotten nothing has all of them at every part: then ten
 /// walks in a ttl are enough to go on believing, where one for each part would take time quadratic in the requests.
 bool session::is_time_to_compare(client_time now, const protocol::alive& event) {
-    if (event.count != records_.size() || now < compare_at_) return false;
+    if (event.count != requests_.size() || now < compare_at_) return false;
     compare_at_ = now + client_duration{options_.ttl} / 10;
     return true;
 }
@@ -52,30 +47,12 @@ bool session::is_time_to_compare(client_time now, const protocol::alive& event) 
 bool session::agrees(const protocol::alive& event) const {
     std::uint64_t count = 0;
     std::uint64_t digest = 0;
-    for (const auto& [handle, record] : records_) {
-        if (!record.said) continue;
+    for (const auto& [number, request] : requests_) {
+        if (!request.said) continue;
         ++count;
-        digest += protocol::request_digest(record.number, record.said->fence, record.said->revoked);
+        digest += protocol::request_digest(number, request.said->fence, request.said->revoked);
     }
     return count == event.count && digest == event.digest;
-}
-
-void session::begin_listing(std::optional<client_time> renewed, bool settled) {
-    listing_ = listing{.renewed = renewed, .settled = settled, .highest = number_};
-    listing_->untold.reserve(by_number_.size());
-    for (const auto& [number, handle] : by_number_) listing_->untold.push_back(number);
-    std::ranges::sort(listing_->untold, std::greater<>{});
-}
-
-/// The numbers of our requests that the page up to this one is the first to cover, lowest first. No page walks through
-/// all requests, because that would take time quadratic in them.
-std::vector<std::uint64_t> session::take_untold(std::uint64_t upto) {
-    std::vector<std::uint64_t> numbers;
-    std::vector<std::uint64_t>& untold = listing_->untold;
-    for (; !untold.empty() && untold.back() <= upto; untold.pop_back()) numbers.push_back(untold.back());
-    // Those that were asked since the listing began.
-    while (listing_->highest < std::min(upto, number_)) numbers.push_back(++listing_->highest);
-    return numbers;
 }
 
 void session::ask_page(client_time now, std::uint64_t after) {
@@ -90,37 +67,34 @@ void session::on(client_time now, const protocol::listed& event, tag tag) {
     if (event.more && !event.requests.empty()) return ask_page(now, event.requests.back().number);
     const listing done = *std::exchange(listing_, std::nullopt);
     confirm(now, done.renewed);
-    for (auto next = records_.begin(); next != records_.end();) {
-        record& record = (next++)->second;
-        const bool waits_for_belief = record.phase == phase::held || record.phase == phase::confirming;
-        if (waits_for_belief) reconcile(now, record, done.settled, tag);
-    }
+    for_each([&](request& request) {
+        const bool waits_for_belief = request.phase == phase::held || request.phase == phase::confirming;
+        if (waits_for_belief) reconcile(now, request, done.settled, tag);
+    });
     hurry_if_frozen();
 }
 
-/// Takes in what a page says of the requests between the last page and its own last number.
+/// Takes in what a page says of the requests between the last page and its own last number. It looks at no others: the
+/// pages together take time linear in the requests.
 void session::take_page(client_time now, const protocol::listed& event, tag tag) {
     const bool last = !event.more || event.requests.empty();
-    const std::uint64_t upto = last ? std::numeric_limits<std::uint64_t>::max() : event.requests.back().number;
-    const std::vector<std::uint64_t> covered = take_untold(upto);
-    for (const std::uint64_t number : covered)
-        if (record* const record = find(number)) record->said.reset();
+    const std::uint64_t upto = last ? number_ : event.requests.back().number;
+    for_each([](request& request) { request.said.reset(); }, event.after, upto);
     for (const protocol::request_state& state : event.requests) {
-        record* record = find(state.number);
-        if (record == nullptr) {  // left long ago; the leave was lost
+        request* request = find(state.number);
+        if (request == nullptr) {  // left long ago; the leave was lost
             leave(now, state.number, protocol::manner::keep);
             continue;
         }
-        record->said = word{state.fence, state.revoked};
-        if (state.revoked) hear_of_revocation(now, *record, *state.revoked, {});  // a page does not repeat the note
+        request->said = word{state.fence, state.revoked};
+        if (state.revoked) hear_of_revocation(now, *request, *state.revoked, {});  // a page does not repeat the note
     }
-    for (const std::uint64_t number : covered) {
-        record* const record = find(number);
-        if (record == nullptr) continue;
-        const bool unconfirmed = record->phase == phase::confirming && record->said &&
-                                 record->said->fence == record->grant.fence;  // the last page confirms it
-        if (!unconfirmed) reconcile(now, *record, false, tag);
-    }
+    const auto take = [&](request& request) {
+        const bool unconfirmed = request.phase == phase::confirming && request.said &&
+                                 request.said->fence == request.grant.fence;  // the last page confirms it
+        if (!unconfirmed) reconcile(now, request, false, tag);
+    };
+    for_each(take, event.after, upto);
 }
 
 /// The session lives, and everything that the engine says of its requests is known.
@@ -132,34 +106,34 @@ void session::confirm(client_time now, std::optional<client_time> renewed) {
 
 /// What the engine says of one request, against what the client thinks. Only news counts: an answer to a question that
 /// was asked before the engine's last word on the request is older than that word.
-void session::reconcile(client_time now, record& record, bool settled, tag tag) {
-    const bool news = record.known < tag;
-    const bool held_there = record.said && record.said->fence != 0;
-    const bool same_grant = held_there && record.said->fence == record.grant.fence;
-    switch (record.phase) {
+void session::reconcile(client_time now, request& request, bool settled, tag tag) {
+    const bool news = request.known < tag;
+    const bool held_there = request.said && request.said->fence != 0;
+    const bool same_grant = held_there && request.said->fence == request.grant.fence;
+    switch (request.phase) {
         case phase::unsent: return;
         case phase::leaving:
-            if (record.said) leave(now, record.number, record.manner);
+            if (request.said) leave(now, request.number, request.manner);
             return;
         case phase::asked:
         case phase::queued:
             // Granted and not told, or never arrived: the answer to the same question says it all.
-            if (record.said ? held_there : news) ask_again(now, record);
+            if (request.said ? held_there : news) ask(now, request);
             return;
         case phase::confirming:
-            if (same_grant && keep_alive_.at(now) != standing::lost) return deliver(now, record);
-            if (news) ask_again(now, record);
+            if (same_grant && keep_alive_.at(now) != standing::lost) return deliver(now, request);
+            if (news) ask(now, request);
             return;
         case phase::lost:
-            if (!record.said && news) forget(record);
+            if (!request.said && news) forget(request);
             return;
         case phase::held:
             if (same_grant) {
                 // An answer so late that it prolongs nothing leaves the old deadline in place.
                 const bool prolonged = settled && keep_alive_.at(now) != standing::lost;
-                if (prolonged && std::exchange(record.frozen, std::nullopt)) update_cap(record);
+                if (prolonged && std::exchange(request.frozen, std::nullopt)) update_cap(request);
             } else if (news) {
-                lose(record, loss::state_lost);
+                lose(request, loss::state_lost);
             }
             return;
     }
@@ -168,8 +142,9 @@ void session::reconcile(client_time now, record& record, bool settled, tag tag) 
 /// What is not settled yet ends at the old deadline: it does not wait for the usual renewal.
 void session::hurry_if_frozen() {
     std::optional<client_time> first;
-    for (const auto& [handle, record] : records_)
-        if (record.phase == phase::held && record.frozen && (!first || *record.frozen < *first)) first = record.frozen;
+    for (const auto& [number, request] : requests_)
+        if (request.phase == phase::held && request.frozen && (!first || *request.frozen < *first))
+            first = request.frozen;
     keep_alive_.hurry(first);
 }
 

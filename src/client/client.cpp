@@ -103,8 +103,6 @@ std::shared_ptr<lease_state> wait_for_lease(const std::shared_ptr<client_core>& 
     return std::move(caller.state);
 }
 
-lease lease_of(std::shared_ptr<lease_state> state) { return state ? lease_state::wrap(std::move(state)) : lease{}; }
-
 /// What an acquire reports: busy is an error there, because the wait that was allowed is over.
 store_error acquire_error(const std::shared_ptr<lease_state>& state, store_error error) {
     if (!state && !error.code) error.code = errc::timed_out;
@@ -115,7 +113,7 @@ store_error try_error(store_error error) { return error.code == errc::timed_out 
 
 std::optional<lease> try_result(std::shared_ptr<lease_state> state) {
     if (!state) return {};
-    return lease_of(std::move(state));
+    return lease_state::wrap(std::move(state));
 }
 
 /// An acquire that nobody waits for.
@@ -238,15 +236,13 @@ void client::connect(time_limit wait, std::error_code& error) {
     error = connect_within(core_->shared_from_this(), wait).code;
 }
 
-lease client::acquire(const claims& claims, const acquire_options& options) { return acquire(claims, options, {}); }
-
 lease client::acquire(const claims& claims, const acquire_options& options, const std::stop_token& stop) {
     const auto core = core_->shared_from_this();
     store_error error;
     auto state = wait_for_lease(core, acquire_order_of(*core, claims, options), stop, error);
     error = acquire_error(state, std::move(error));
     if (error.code) detail::fail(error, subject_of(*core, "acquire", claims, options, error.code));
-    return lease_of(std::move(state));
+    return lease_state::wrap(std::move(state));
 }
 
 lease client::acquire(const claims& claims, const acquire_options& options, std::error_code& error) {
@@ -259,7 +255,7 @@ lease client::acquire(const claims& claims, const acquire_options& options, cons
     store_error why;
     auto state = wait_for_lease(core, acquire_order_of(*core, claims, options), stop, why);
     error = acquire_error(state, std::move(why)).code;
-    return lease_of(std::move(state));
+    return lease_state::wrap(std::move(state));
 }
 
 std::optional<lease> client::try_acquire(const claims& claims, const acquire_options& options) {
@@ -291,7 +287,7 @@ void client::async_acquire(const claims& claims, const acquire_options& options,
         core, acquire_order_of(*core, claims, options), stop,
         [core, done = std::move(done)](std::shared_ptr<lease_state> state, store_error error) mutable {
             const std::error_code code = acquire_error(state, std::move(error)).code;
-            core->call_back([done = std::move(done), code, lease = lease_of(std::move(state))]() mutable {
+            core->call_back([done = std::move(done), code, lease = lease_state::wrap(std::move(state))]() mutable {
                 done(code, std::move(lease));
             });
         });
@@ -339,7 +335,8 @@ async_result<lease> client::async_acquire(const claims& claims, const acquire_op
         return async_acquire_operation::begin(core, acquire_order_of(*core, claims, options), stop,
                                               [state](std::shared_ptr<lease_state> lease, store_error error) {
                                                   error = acquire_error(lease, std::move(error));
-                                                  state->complete(std::move(error), lease_of(std::move(lease)));
+                                                  state->complete(std::move(error),
+                                                                  lease_state::wrap(std::move(lease)));
                                               });
     });
 }

@@ -25,6 +25,12 @@ session_options options_of(const store& store, const client_options& options, st
     return made;
 }
 
+question_owner question_of(on_operated done) {
+    return std::make_shared<open_question>(open_question{std::move(done), std::nullopt});
+}
+
+operated closed() { return {.operation = 0, .owner = nullptr, .error = {errc::closed}}; }
+
 }  // namespace
 
 client_core::client_core(std::shared_ptr<baton::store> store, client_options options,
@@ -46,11 +52,7 @@ client_core::~client_core() = default;
 
 void client_core::start() {
     timer_.emplace(*loop_, [weak = weak_from_this()] {
-        if (const auto self = weak.lock())
-            self->run([&self](session& session, client_time now) {
-                self->armed_ = never;
-                session.wake(now);
-            });
+        if (const auto self = weak.lock()) self->time_passed();
     });
     {
         // What the store says within `connect` is performed when there is a line.
@@ -59,30 +61,41 @@ void client_core::start() {
         performer_ = std::this_thread::get_id();
     }
     line_ = store_->connect(weak_from_this());
-    std::unique_lock lock{mutex_};
+    const input in{*this};
     performing_ = false;
-    perform_effects(lock);
 }
 
-/// Without memory or threads for an effect the program ends here: it could never go on.
-void client_core::perform_effects(std::unique_lock<std::mutex>& lock) noexcept {
-    session_.take_actions(effects_);
-    if (performing_) return;
-    performing_ = true;
-    performer_ = std::this_thread::get_id();
-    while (!effects_.empty()) {
-        performed_now_.swap(effects_);
-        lock.unlock();
-        for (action& effect : performed_now_) std::visit([this](auto& what) { perform(what); }, effect);
-        performed_now_.clear();
-        send_outgoing();
-        lock.lock();
+void client_core::time_passed() {
+    const input in{*this};
+    if (!in) return;
+    armed_ = never;
+    in->wake(now());
+}
+
+client_core::input::input(client_core& core) : core_{core}, lock_{core.mutex_} {
+    if (core_.shut_) lock_.unlock();
+}
+
+/// Performs the effects. Without memory or threads for one the program ends here: it could never go on.
+client_core::input::~input() {
+    if (!*this) return;
+    core_.session_.take_actions(core_.effects_);
+    if (core_.performing_) return;
+    core_.performing_ = true;
+    core_.performer_ = std::this_thread::get_id();
+    while (!core_.effects_.empty()) {
+        core_.performed_now_.swap(core_.effects_);
+        lock_.unlock();
+        for (action& effect : core_.performed_now_) std::visit([this](auto& what) { core_.perform(what); }, effect);
+        core_.performed_now_.clear();
+        core_.send_outgoing();
+        lock_.lock();
     }
-    arm();
-    performing_ = false;
-    performer_ = {};
-    if (shut_) performed_.notify_all();
-    tell_decided(lock);
+    core_.arm();
+    core_.performing_ = false;
+    core_.performer_ = {};
+    if (core_.shut_) core_.performed_.notify_all();
+    core_.tell_decided(lock_);
 }
 
 /// Mostly one caller is told. Then the list stays where it is, with its memory.
@@ -127,7 +140,7 @@ void client_core::line_threw(const char* what) {
 
 void client_core::perform(const reset_line&) {
     const auto failed = [this](const char* what) {
-        run([what](session& session, client_time now) { session.reset_failed(now, {errc::store_unavailable, what}); });
+        if (const input in{*this}) in->reset_failed(now(), {errc::store_unavailable, what});
     };
     try {
         if (line_) line_->reset();
@@ -140,18 +153,12 @@ void client_core::perform(const reset_line&) {
 
 void client_core::perform(const detail::look& effect) {
     send_outgoing();  // a snapshot shows what was asked for before it
-    inspect_filter filter;
-    {
-        const std::lock_guard lock{mutex_};
-        const auto found = looks_.find(effect.operation);
-        if (found == looks_.end()) return;
-        filter = found->second.filter;
-    }
-    const auto answer = [weak = weak_from_this(), which = effect.operation](store_error error, snapshot seen) {
-        if (const auto self = weak.lock()) self->looked(which, std::move(error), std::move(seen));
+    const auto answer = [weak = weak_from_this(), effect](store_error error, snapshot seen) {
+        if (const auto self = weak.lock())
+            self->looked(effect.operation, effect.owner, std::move(error), std::move(seen));
     };
     try {
-        if (line_) line_->inspect(filter, answer);
+        if (line_) line_->inspect(effect.owner->filter, answer);
     } catch (const std::exception& failure) {
         answer({errc::store_unavailable, failure.what()}, {});
     } catch (...) {
@@ -159,13 +166,12 @@ void client_core::perform(const detail::look& effect) {
     }
 }
 
-void client_core::looked(operation which, store_error error, snapshot seen) {
+void client_core::looked(operation which, const question_owner& owner, store_error error, snapshot seen) {
     std::unique_lock lock{mutex_};
     const auto loop = loop_;  // a caller that is told may end the client meanwhile, and must not end the loop under us
-    session_.looked(which);
-    auto node = looks_.extract(which);
+    const bool open = session_.looked(which);
     lock.unlock();
-    if (node) node.mapped().done(std::move(error), std::move(seen));
+    if (open) (*owner->seen)(std::move(error), std::move(seen));
 }
 
 void client_core::perform(acquired& effect) {
@@ -208,12 +214,11 @@ void client_core::perform(released& effect) {
 }
 
 void client_core::perform(operated& effect) {
-    std::unique_lock lock{mutex_};
-    auto node = operations_.extract(effect.operation);
-    auto look = looks_.extract(effect.operation);
-    lock.unlock();
-    if (look) look.mapped().done(std::move(effect.error), {});
-    if (node) node.mapped()(std::move(effect));
+    const question_owner question = effect.owner;
+    if (question->seen)
+        (*question->seen)(std::move(effect.error), {});
+    else
+        (*question->done)(std::move(effect));
 }
 
 void client_core::perform(const keep_elsewhere& effect) {
@@ -250,61 +255,59 @@ handle client_core::acquire(acquire_order order, acquire_listener& listener) {
     state->claims = order.claims;
     state->clock = clock_;
     order.owner = state;
-    handle made = 0;
-    const bool ran = run([&](session& session, client_time now) { made = session.acquire(now, std::move(order)); });
-    if (!ran) listener.acquired(nullptr, {errc::closed});
-    return made;
+    if (const input in{*this}) return in->acquire(now(), std::move(order));
+    listener.acquired(nullptr, {errc::closed});
+    return 0;
 }
 
 void client_core::cancel(handle handle, std::error_code why) {
-    run([handle, why](session& session, client_time now) { session.cancel(now, handle, why); });
+    if (const input in{*this}) in->cancel(now(), handle, why);
 }
 
 void client_core::release(lease_state& lease, protocol::manner manner) {
-    bool will_be_told = false;
-    run([&](session& session, client_time now) {
-        will_be_told = session.release(now, lease.handle, manner, lease.on_released.has_value());
-    });
-    if (will_be_told) return;
+    {
+        const input in{*this};
+        if (in && in->release(now(), lease.handle, manner, lease.on_released.has_value())) return;
+    }
     if (auto done = std::exchange(lease.on_released, std::nullopt)) (*done)(false);
 }
 
 void client_core::operate(protocol::command command, on_operated done) {
-    const bool ran = run([&](session& session, client_time now) {
-        operations_.emplace(session.operate(now, std::move(command), options_.patience.microseconds()),
-                            std::move(done));
-    });
-    if (!ran) done({0, {errc::closed}});
+    if (const input in{*this})
+        in->operate(now(), std::move(command), options_.patience.microseconds(), question_of(std::move(done)));
+    else
+        done(closed());
 }
 
 void client_core::look(const inspect_filter& filter, on_looked done) {
-    const bool ran = run([&](session& session, client_time now) {
-        looks_.emplace(session.look(now, options_.patience.microseconds()), looking{filter, std::move(done)});
-    });
-    if (!ran) done({errc::closed}, {});
+    if (const input in{*this})
+        in->look(now(), options_.patience.microseconds(),
+                 std::make_shared<open_question>(open_question{std::nullopt, std::move(done), filter}));
+    else
+        done({errc::closed}, {});
 }
 
 void client_core::connect(client_duration wait, on_operated done) {
-    const bool ran = run(
-        [&](session& session, client_time now) { operations_.emplace(session.connect(now, wait), std::move(done)); });
-    if (!ran) done({0, {errc::closed}});
+    if (const input in{*this})
+        in->connect(now(), wait, question_of(std::move(done)));
+    else
+        done(closed());
 }
 
 void client_core::close(client_duration wait, on_operated done) {
-    const bool ran = run([&](session& session, client_time now) {
-        was_closed_ = true;
-        operations_.emplace(session.close(now, wait), [this, done = std::move(done)](operated answer) mutable {
-            observed_ = false;
-            done(std::move(answer));
-        });
-    });
-    if (!ran) done({0, {errc::closed}});
+    const input in{*this};
+    if (!in) return done(closed());
+    was_closed_ = true;
+    in->close(now(), wait, question_of([this, done = std::move(done)](operated answer) mutable {
+                  observed_ = false;
+                  done(std::move(answer));
+              }));
 }
 
 /// The users of the leases hear of the end before the store does. If a callback of a loss takes longer than the leases
 /// would have been valid, it is not waited for any longer: the store would pass the claims on by then.
 bool client_core::close_and_wait(client_duration wait) {
-    run([](session& session, client_time now) { session.end_requests(now); });
+    if (const input in{*this}) in->end_requests(now());
     losses_->drain(std::max(client_duration{0}, believed_->get() - now()));
     blocked_caller<bool> caller;  // the answer: confirmed
     close(wait, [&caller](operated result) { caller.complete(std::move(result.error), result.confirmed); });
@@ -321,7 +324,7 @@ void client_core::drain_callbacks() {
 }
 
 void client_core::close_later(client_duration wait, completion_callback<bool> done) {
-    run([](session& session, client_time now) { session.end_requests(now); });
+    if (const input in{*this}) in->end_requests(now());
     losses_->push([self = shared_from_this(), wait, done = std::move(done)]() mutable {
         self->close(wait, [done = std::move(done)](const operated& answer) mutable { done(answer.confirmed); });
     });
@@ -368,8 +371,7 @@ void client_core::shut() {
     std::shared_ptr<baton::store> store;
     std::shared_ptr<event_loop> loop;
     std::unique_ptr<store_line> line;
-    std::unordered_map<operation, on_operated> operations;
-    std::unordered_map<operation, looking> looks;
+    std::vector<action> answers;
     {
         std::unique_lock lock{mutex_};
         shut_ = true;
@@ -380,33 +382,36 @@ void client_core::shut() {
         store.swap(store_);
         loop.swap(loop_);
         line.swap(line_);
-        operations.swap(operations_);
-        looks.swap(looks_);
+        session_.answer_all();
+        answers = session_.take_actions();
     }
     line.reset();
-    for (auto& [which, done] : operations) done({which, {errc::closed}});
-    for (auto& [which, look] : looks) look.done({errc::closed}, {});
+    for (action& answer : answers) std::visit([this](auto& what) { perform(what); }, answer);
     drain_callbacks();
 }
 
 void client_core::up(lineage lineage) noexcept {
-    run([lineage](session& session, client_time now) { session.line_up(now, lineage); });
+    if (const input in{*this}) in->line_up(now(), lineage);
 }
 
 void client_core::down(const store_error& why) noexcept {
-    run([&](session& session, client_time now) { session.line_down(now, why); });
+    if (const input in{*this}) in->line_down(now(), why);
+}
+
+void client_core::unusable(const store_error& why) noexcept {
+    if (const input in{*this}) in->line_unusable(now(), why);
 }
 
 void client_core::replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept {
-    run([&](session& session, client_time now) { session.reply(now, tag, lineage, events); });
+    if (const input in{*this}) in->reply(now(), tag, lineage, events);
 }
 
 void client_core::failed(command_tag tag, command_failure how, const store_error& why) noexcept {
-    run([&](session& session, client_time now) { session.reply_failed(now, tag, how, why); });
+    if (const input in{*this}) in->reply_failed(now(), tag, how, why);
 }
 
 void client_core::noticed(lineage lineage, protocol::event event) noexcept {
-    run([&](session& session, client_time now) { session.notice(now, lineage, event); });
+    if (const input in{*this}) in->notice(now(), lineage, event);
 }
 
 }  // namespace baton::detail

@@ -23,7 +23,6 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "base/callback_threads.hpp"
@@ -39,6 +38,12 @@ namespace baton::detail {
 /// Called once, without a lock, on any thread, with the answer to an operation. Must be quick.
 using on_operated = completion_callback<operated>;
 using on_looked = completion_callback<store_error, snapshot>;
+
+struct open_question {
+    std::optional<on_operated> done;
+    std::optional<on_looked> seen;  // of a look
+    inspect_filter filter = {};
+};
 
 class client_core final : public store_listener, public std::enable_shared_from_this<client_core> {
 public:
@@ -76,6 +81,7 @@ public:
 
     void up(lineage lineage) noexcept override;
     void down(const store_error& why) noexcept override;
+    void unusable(const store_error& why) noexcept override;
     void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept override;
     void failed(command_tag tag, command_failure how, const store_error& why) noexcept override;
     void noticed(lineage lineage, protocol::event event) noexcept override;
@@ -83,10 +89,6 @@ public:
 private:
     static constexpr client_time never = client_time::max();
 
-    struct looking {
-        inspect_filter filter;
-        on_looked done;
-    };
     /// A listener that is to hear what came of its acquire.
     struct decided {
         acquire_listener* listener;
@@ -94,15 +96,22 @@ private:
         store_error error;
     };
 
-    /// Every input of the machine comes through here. False after the end of the client: then nothing is done.
-    template <typename Input> bool run(Input input) {
-        std::unique_lock lock{mutex_};
-        if (shut_) return false;
-        input(session_, now());
-        perform_effects(lock);
-        return true;
-    }
-    void perform_effects(std::unique_lock<std::mutex>& lock) noexcept;
+    /// Every input of the machine comes through here: its end performs what the machine wants done. False after the end
+    /// of the client: then nothing is done.
+    class input {
+    public:
+        explicit input(client_core& core);
+        input(const input&) = delete;
+        input& operator=(const input&) = delete;
+        ~input();
+        explicit operator bool() const { return lock_.owns_lock(); }
+        session* operator->() const { return &core_.session_; }
+
+    private:
+        client_core& core_;
+        std::unique_lock<std::mutex> lock_;
+    };
+    void time_passed();
     void close(client_duration wait, on_operated done);
     void perform(send& effect) { outgoing_.push_back({effect.tag, std::move(effect.command)}); }
     void perform(const reset_line& effect);
@@ -120,7 +129,7 @@ private:
     void send_outgoing();
     void drain_callbacks();
     void line_threw(const char* what);
-    void looked(operation which, store_error error, snapshot seen);
+    void looked(operation which, const question_owner& owner, store_error error, snapshot seen);
     void observe(std::function<void(observer&)> what);
     void arm();
     [[nodiscard]] client_time now() const { return read_clock(clock_); }
@@ -145,8 +154,6 @@ private:
     bool shut_ = false;
     bool was_closed_ = false;  // by a caller, which has chosen how long to wait
     client_time armed_ = never;
-    std::unordered_map<operation, on_operated> operations_;
-    std::unordered_map<operation, looking> looks_;
 
     // Of the thread that performs effects; at the end, of the one that shuts the client.
     std::shared_ptr<baton::store> store_;

@@ -36,7 +36,9 @@ lease& lease::operator=(lease&& other) noexcept {
     return *this;
 }
 
-lease::~lease() { release(); }
+lease::~lease() {
+    if (state_) state_->end(protocol::manner::clean);
+}
 
 std::uint64_t lease::fence() const noexcept { return state_ ? state_->grant.fence : 0; }
 

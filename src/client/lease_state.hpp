@@ -15,7 +15,7 @@
 #include "base/own_clock.hpp"
 #include "baton/lease.hpp"
 #include "baton/store.hpp"
-#include "client/session.hpp"
+#include "client/actions.hpp"
 
 namespace baton::detail {
 
@@ -92,6 +92,7 @@ struct lease_state {
     std::atomic<bool> released{false};            // by its user
     std::optional<release_callback> on_released;  // written before the release, read after it
 
+    /// Without a state, a lease that holds nothing.
     static lease wrap(std::shared_ptr<lease_state> state) { return lease{std::move(state)}; }
 
     [[nodiscard]] client_duration left() const {

@@ -7,39 +7,32 @@
 
 namespace baton::detail {
 
-operation session::add_operation(client_time now, asks what, client_duration wait) {
-    operations_.emplace(++operation_, asked_operation{what, later(now, wait), {}});
-    return operation_;
-}
-
-operation session::operate(client_time now, protocol::command command, client_duration wait) {
+operation session::begin(client_time now, asked_operation asked) {
     pass_time(now);
-    const operation made = add_operation(now, asks::command, wait);
-    operations_.at(made).unsent = std::move(command);
+    operations_.emplace(++operation_, std::move(asked));
+    const operation made = operation_;
     send_operations(now);
     return made;
 }
 
-operation session::look(client_time now, client_duration wait) {
-    pass_time(now);
-    const operation made = add_operation(now, asks::look, wait);
-    send_operations(now);
-    return made;
+operation session::operate(client_time now, protocol::command command, client_duration wait, question_owner owner) {
+    return begin(now, {asks::command, later(now, wait), std::move(owner), std::move(command)});
 }
 
-operation session::connect(client_time now, client_duration wait) {
-    pass_time(now);
-    const operation made = add_operation(now, asks::connection, wait);
-    send_operations(now);
-    return made;
+operation session::look(client_time now, client_duration wait, question_owner owner) {
+    return begin(now, {asks::look, later(now, wait), std::move(owner)});
 }
 
-/// Those that nobody has sent yet. A connection is not sent: it is there, or `on_alive` will tell.
+operation session::connect(client_time now, client_duration wait, question_owner owner) {
+    return begin(now, {asks::connection, later(now, wait), std::move(owner)});
+}
+
+/// Those that are not sent yet. A connection is not sent: it is there, or `on_alive` will tell.
 void session::send_operations(client_time now) {
     if (operations_.empty()) return;
     for (auto next = operations_.begin(); next != operations_.end();) {
         auto& [which, operation] = *next++;
-        if (operation.what == asks::closing || operation.tag != 0) continue;
+        if (operation.what == asks::closing || operation.sent) continue;
         if (closing_)
             finish(which, {errc::closed});
         else if (broken_.code || refused_.code)
@@ -47,16 +40,15 @@ void session::send_operations(client_time now) {
         else if (operation.what == asks::connection && is_alive_)
             finish(which);
         else if (operation.what == asks::look && can_talk())
-            operation.tag = ++tag_, act(detail::look{which});
-        else if (operation.what == asks::command && can_talk()) {
-            transmit(now, kind::operate, which, std::move(*operation.unsent));
-            operation.tag = tag_;
-        }
+            operation.sent = true, act(detail::look{which, operation.owner});
+        else if (operation.what == asks::command && can_talk())
+            operation.sent = true, transmit(now, kind::operate, which, std::move(*operation.command));
     }
 }
 
 void session::finish(operation which, store_error error, std::vector<protocol::event> events, bool confirmed) {
-    if (operations_.erase(which) != 0) act(operated{which, std::move(error), std::move(events), confirmed});
+    if (auto asked = operations_.extract(which))
+        act(operated{which, std::move(asked.mapped().owner), std::move(error), std::move(events), confirmed});
 }
 
 void session::finish_all(asks what, const store_error& error, bool confirmed) {
@@ -72,16 +64,16 @@ void session::finish_overdue(client_time now) {
          next = std::ranges::find_if(operations_, overdue)) {
         const operation which = next->first;
         const bool closing = next->second.what == asks::closing;
-        if (closing) answer_all();
+        if (closing) answer_others();
         finish(which, closing ? store_error{} : unavailable());
     }
 }
 
 /// No callback comes after a close has returned: what is not answered by then is answered now.
-void session::answer_all() {
+void session::answer_others() {
     for (const asks what : {asks::command, asks::look, asks::connection}) finish_all(what, {errc::closed});
-    for (auto& [handle, record] : records_)
-        if (std::exchange(record.confirm, false)) act(released{record.order.owner, false});
+    for (auto& [number, request] : requests_)
+        if (std::exchange(request.confirm, false)) act(released{request.order.owner, false});
 }
 
 /// What is known of an outage.
@@ -101,21 +93,17 @@ store_error session::unavailable() const {
 void session::end_requests(client_time now) {
     pass_time(now);
     ending_ = true;
-    for (auto next = records_.begin(); next != records_.end();) {
-        record& record = (next++)->second;
-        if (record.phase == phase::held) {
-            lose_held(record);
-        } else if (record.phase != phase::lost && record.phase != phase::leaving) {
-            act(not_acquired{record.order.owner, record.handle, {errc::closed}});
-            withdraw(now, record, protocol::manner::keep);
-        }
-    }
+    for_each([&](request& request) {
+        if (request.phase == phase::held) lose_held(request);
+        if (is_decided(request)) return;
+        act(not_acquired{request.order.owner, request.handle, {errc::closed}});
+        withdraw(now, request, protocol::manner::keep);
+    });
 }
 
 /// Leaves everything. The records stay until the store confirms that: on another line they are left again.
-operation session::close(client_time now, client_duration wait) {
-    pass_time(now);
-    const operation made = add_operation(now, asks::closing, wait);
+operation session::close(client_time now, client_duration wait, question_owner owner) {
+    const operation made = begin(now, {asks::closing, later(now, wait), std::move(owner)});
     if (closed_) {
         finish(made, {}, {}, *closed_);
         return made;
@@ -124,14 +112,14 @@ operation session::close(client_time now, client_duration wait) {
     presented_.reset();
     send_operations(now);  // those that were not sent never will be
     end_requests(now);
-    for (auto& [handle, record] : records_) {
-        if (record.phase != phase::lost) continue;
-        record.phase = phase::leaving;  // cleanly, by `close` itself
-        set_alarm(record);
+    for (auto& [number, request] : requests_) {
+        if (request.phase != phase::lost) continue;
+        request.phase = phase::leaving;  // cleanly, by `close` itself
+        set_alarm(request);
     }
     if (up_ && opened_)
         say_goodbye(now);
-    else if (records_.empty())
+    else if (requests_.empty())
         end(true);
     else if (!up_)
         act(reset_line{});  // the next regular attempt may come after the caller has stopped waiting
@@ -146,9 +134,14 @@ void session::say_goodbye(client_time now) {
 
 void session::end(bool confirmed) {
     closed_ = confirmed;
-    while (!records_.empty()) forget(records_.begin()->second, confirmed);
-    answer_all();
+    while (!requests_.empty()) forget(requests_.begin()->second, confirmed);
+    answer_others();
     finish_all(asks::closing, {}, confirmed);
+}
+
+void session::answer_all() {
+    answer_others();
+    finish_all(asks::closing, {errc::closed});
 }
 
 }  // namespace baton::detail

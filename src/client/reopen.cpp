@@ -4,7 +4,6 @@
 // answered. No `open` ends anything (rule 11). What the engine has beyond the client's list shows in the digest of the
 // last answer: the client lists that, and leaves it.
 #include <algorithm>
-#include <functional>
 
 #include "client/session.hpp"
 
@@ -29,17 +28,13 @@ void session::open(client_time now) {
     close_former(now);
     if (was_opened_ || closing_) leave_again(now);
     if (closing_) return say_goodbye(now);  // the store may not have received it on the last line
-    unlisted_.clear();
-    for (const auto& [handle, record] : records_)
-        if (is_presented(record)) unlisted_.push_back(record.number);
-    std::ranges::sort(unlisted_, std::greater<>{});
     presented_ = 0;
     compare_at_ = now;
     present_more(now);
 }
 
-bool session::is_presented(const record& record) {
-    return record.phase != phase::leaving && record.phase != phase::unsent;
+bool session::is_presented(const request& request) {
+    return request.phase != phase::leaving && request.phase != phase::unsent;
 }
 
 /// Lists the live requests with the next numbers, as many as one `open` may carry. False: all are listed already.
@@ -47,21 +42,22 @@ bool session::present_more(client_time now) {
     const bool first = *presented_ == 0;
     std::vector<protocol::live_request> listed;
     std::size_t size = 0;
-    for (; !unlisted_.empty(); unlisted_.pop_back()) {
-        const record* const record = find(unlisted_.back());
-        if (record == nullptr || !is_presented(*record)) continue;
-        protocol::live_request live = present(now, *record);
+    auto next = requests_.upper_bound(*presented_);
+    const auto end = requests_.upper_bound(number_);
+    for (; next != end; ++next) {
+        if (!is_presented(next->second)) continue;
+        protocol::live_request live = present(now, next->second);
         size += size_of(live);
         if (size > options_.open_size && !listed.empty()) break;
         listed.push_back(std::move(live));
     }
-    const bool last = unlisted_.empty();
+    const bool last = next == end;
     const bool any = first || !listed.empty();
     presented_.reset();
     if (!last) presented_ = listed.back().number;
     if (any) {
         // What waited comes back under numbers that its new session has not seen: none is used up before it is listed.
-        const std::uint64_t used = was_opened_ || last ? number_ : unlisted_.back() - 1;
+        const std::uint64_t used = was_opened_ || last ? number_ : next->first - 1;
         transmit(now, kind::open, 0,
                  protocol::open{id_, options_.ttl, options_.label, ++link_, used, std::move(listed)});
         keep_alive_.sent(tag_, now);
@@ -76,13 +72,12 @@ bool session::present_more(client_time now) {
 
 /// The store may not have heard that these are left.
 void session::leave_again(client_time now) {
-    for (const auto& [handle, record] : records_)
-        if (record.phase == phase::leaving) leave(now, record.number, record.manner);
+    for (const auto& [number, request] : requests_)
+        if (request.phase == phase::leaving) leave(now, request.number, request.manner);
 }
 
 void session::ask_unsent(client_time now) {
-    for (auto& [handle, record] : records_)
-        if (record.phase == phase::unsent) ask(now, record);
+    for_each([&](request& request) { ask_anew(now, request); }, unasked);
 }
 
 /// The store could not take it now. What was sent behind it counts for nothing, whatever became of it: the next `open`
@@ -94,13 +89,13 @@ void session::open_later(client_time now) {
     open_at_ = now + (closing_ ? close_again : client_duration{options_.ttl} / 10);
 }
 
-protocol::live_request session::present(client_time now, const record& record) const {
-    protocol::live_request live{record.number,          record.order.claims, record.grant.ticket, 0, {},
-                                record.order.hold_limit};
-    if (record.phase != phase::held && record.phase != phase::lost) return live;
-    live.fence = record.grant.fence;
-    live.slots = record.grant.slots;
-    if (record.hold_end) live.hold = std::max(client_duration{0}, *record.hold_end - now);
+protocol::live_request session::present(client_time now, const request& request) const {
+    protocol::live_request live{request.number,          request.order.claims, request.grant.ticket, 0, {},
+                                request.order.hold_limit};
+    if (request.phase != phase::held && request.phase != phase::lost) return live;
+    live.fence = request.grant.fence;
+    live.slots = request.grant.slots;
+    if (request.hold) live.hold = std::max(client_duration{0}, request.hold->engine - now);
     return live;
 }
 
@@ -120,18 +115,17 @@ void session::replace_session(client_time now, bool is_over) {
     if (closing_) return;  // no other session is needed; the answer to `close` is on its way
     const bool expired = keep_alive_.at(now) == standing::lost;
     const bool keeps_places = was_opened_ || link_ > 1;
-    for (auto next = records_.begin(); next != records_.end();) {
-        record& record = (next++)->second;
-        if (record.phase == phase::held) {
-            lose(record, expired ? loss::expired : loss::state_lost);
-        } else if (record.phase == phase::lost || record.phase == phase::leaving) {
-            forget(record);
-        } else if (keeps_places && record.grant.ticket != 0 && !record.order.nowait) {
-            wait_again(record);
+    for_each([&](request& request) {
+        if (request.phase == phase::held) {
+            lose(request, expired ? loss::expired : loss::state_lost);
+        } else if (request.phase == phase::lost || request.phase == phase::leaving) {
+            forget(request);
+        } else if (keeps_places && request.grant.ticket != 0 && !request.order.nowait) {
+            wait_again(request);
         } else {
-            start_over(record);
+            start_over(request);
         }
-    }
+    });
     const protocol::session_id former = std::exchange(id_, draw_id_());
     was_opened_ = false;
     link_ = 0;

@@ -1,6 +1,7 @@
 #include "client/session.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "baton/error.hpp"
 
@@ -23,6 +24,7 @@ session::session(session_options options, std::function<protocol::session_id()> 
                   options_.renew_every ? client_duration{*options_.renew_every} : client_duration{options_.ttl} / 3} {}
 
 void session::line_up(client_time now, lineage lineage) {
+    assert(lineage != 0);
     pass_time(now);
     reset_at_.reset();
     redial_at_.reset();
@@ -59,7 +61,15 @@ void session::line_down(client_time now, store_error why) {
     if (!refused) refused_since_.reset();
     if (refused && !refused_since_) refused_since_ = now;
     pass_refusal_on(now);
-    if (closing_ && records_.empty()) end(true);
+    if (closing_ && requests_.empty()) end(true);
+}
+
+/// No line will ever be up: every request and question fails, now and later, with this error.
+void session::line_unusable(client_time now, const store_error& why) {
+    assert(!up_);
+    pass_time(now);
+    act(observed{.what = observed::what::store_error, .error = why});
+    give_up(why);
 }
 
 /// What a server says against this client does not mend itself soon. Callers hear of it when it has lasted for a
@@ -96,26 +106,26 @@ void session::follow_lineage(client_time now, lineage lineage) {
 /// Answers will not come. Questions about requests are asked again; what an operator asked he must ask again himself.
 void session::forget_questions() {
     listing_.reset();
-    for (const auto& [tag, question] : sent_.take_all())
+    for (const auto& [tag, question] : questions_.take_all())
         if (question.kind == kind::operate) finish(question.number, unavailable());
 }
 
 void session::transmit(client_time now, kind kind, std::uint64_t number, protocol::command command) {
-    sent_.add(++tag_, sent{kind, number, now});
+    questions_.add(++tag_, {kind, number, now});
     if (kind == kind::open) open_tag_ = tag_;
     act(send{tag_, std::move(command)});
 }
 
 void session::reply(client_time now, tag tag, lineage lineage, std::span<const protocol::event> events) {
     pass_time(now);
-    const sent* asked = sent_.get(tag);
+    const session::question* const asked = questions_.get(tag);
     if (asked == nullptr) return;  // of a connection that is gone, or a second copy
-    const sent question = *asked;
+    const session::question question = *asked;
     if (lineage != lineage_) {
         follow_lineage(now, lineage);
         return;  // what was asked of one lineage is not answered by another
     }
-    sent_.erase(tag);
+    questions_.erase(tag);
     if (!events.empty() && (!clocks_ || question.at >= clocks_->client)) clocks_ = {question.at, events.front().at};
     if (question.kind == kind::operate) return finish(question.number, {}, {events.begin(), events.end()});
     for (const protocol::event& event : events) process(now, question, tag, event);
@@ -130,7 +140,7 @@ void session::notice(client_time now, lineage lineage, const protocol::event& ev
     process(now, {}, 0, event);
 }
 
-void session::process(client_time now, const sent& question, tag tag, const protocol::event& event) {
+void session::process(client_time now, const question& question, tag tag, const protocol::event& event) {
     if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(now, *granted);
     if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(now, *queued);
     if (const auto* refused = std::get_if<protocol::refused>(&event.what)) {
@@ -165,18 +175,18 @@ void session::unknown_session(client_time now, protocol::instant then) {
 void session::reply_failed(client_time now, tag tag, command_failure how, const store_error& error) {
     pass_time(now);
     act(observed{.what = observed::what::store_error, .error = error});
-    const sent* asked = sent_.get(tag);
+    const session::question* const asked = questions_.get(tag);
     if (asked == nullptr) return;
-    const sent question = *asked;
-    sent_.erase(tag);
+    const session::question question = *asked;
+    questions_.erase(tag);
     if (question.kind == kind::operate) return finish(question.number, error);
     if (question.kind == kind::open) return how == command_failure::rejected ? give_up(error) : open_later(now);
     if (question.kind == kind::list) return listing_.reset();  // the next renewal finds the difference again
     if (question.kind == kind::close) return how == command_failure::rejected ? end(false) : open_later(now);
-    record* record = find(question.number);
-    if (question.kind == kind::enter && record != nullptr && record->phase == phase::asked) {
-        if (how == command_failure::rejected) return fail(*record, error);
-        start_over(*record);  // asked with the next renewal
+    request* request = find(question.number);
+    if (question.kind == kind::enter && request != nullptr && request->phase == phase::asked) {
+        if (how == command_failure::rejected) return fail(*request, error);
+        start_over(*request);  // asked with the next renewal
     }
 }
 
@@ -201,7 +211,7 @@ void session::pass_time(client_time now) {
         act(observed{observed::what::unsure});
     }
     lose_unrenewed(now);
-    while (!alarms_.empty() && alarms_.begin()->first <= now) sound_alarm(now, records_.at(alarms_.begin()->second));
+    while (!alarms_.empty() && alarms_.begin()->first <= now) sound_alarm(now, *find_handle(alarms_.begin()->second));
     finish_overdue(now);
     if (refusal_due() && *refusal_due() <= now) pass_refusal_on(now);
     const bool silent = up_ && keep_alive_.silent_from() && *keep_alive_.silent_from() <= now;
@@ -215,19 +225,19 @@ void session::pass_time(client_time now) {
     last_input_ = now;
 }
 
-void session::sound_alarm(client_time now, record& record) {
-    if (record.phase == phase::held) {
-        if (record.revoke_cap && *record.revoke_cap <= now)
-            lose_early(now, record, loss::revoked, *record.revoke_end);
-        else if (record.hold_cap && *record.hold_cap <= now)
-            lose_early(now, record, loss::hold_limit, *record.hold_end);
+void session::sound_alarm(client_time now, request& request) {
+    if (request.phase == phase::held) {
+        if (request.revoked && request.revoked->cap <= now)
+            lose_early(now, request, loss::revoked, request.revoked->engine);
+        else if (request.hold && request.hold->cap <= now)
+            lose_early(now, request, loss::hold_limit, request.hold->engine);
         else
-            lose_early(now, record, loss::expired, *record.frozen + keep_alive_.margin());
-    } else if (record.phase == phase::lost) {
-        withdraw(now, record, record.manner);
+            lose_early(now, request, loss::expired, *request.frozen + keep_alive_.margin());
+    } else if (request.phase == phase::lost) {
+        withdraw(now, request, request.manner);
     } else {
-        act(not_acquired{record.order.owner, record.handle, why_waited_in_vain(now, record)});
-        withdraw(now, record, protocol::manner::keep);
+        act(not_acquired{request.order.owner, request.handle, why_waited_in_vain(now, request)});
+        withdraw(now, request, protocol::manner::keep);
     }
 }
 
@@ -252,9 +262,9 @@ std::optional<client_time> session::next_wake() const {
 /// Until when something of this session may be alive in the store: leases, places in queues, releases under way.
 std::optional<client_time> session::last_to_save() const {
     std::optional<client_time> last;
-    for (const auto& [handle, record] : records_) {
-        if (record.phase == phase::unsent) continue;
-        const std::optional<client_time> until = std::max(keep_alive_.deadline(), record.frozen);
+    for (const auto& [number, request] : requests_) {
+        if (request.phase == phase::unsent) continue;
+        const std::optional<client_time> until = std::max(keep_alive_.deadline(), request.frozen);
         last = std::max(last, until);  // none is less than any
     }
     return last;
@@ -279,21 +289,21 @@ std::optional<client_time> session::refusal_due() const {
     return *refused_since_ + refusal_grace;
 }
 
-/// The next moment at which time decides something about a record.
-void session::set_alarm(record& record) {
+/// The next moment at which time decides something about a request.
+void session::set_alarm(request& request) {
     std::optional<client_time> next;
-    if (record.phase == phase::held)
-        next = cap_of(record);
-    else if (record.phase == phase::lost)
-        next = record.drop_at;
-    else if (record.phase != phase::leaving)
-        next = record.give_up;
-    const bool unanswered = record.phase == phase::unsent || record.phase == phase::asked;
-    if (unanswered && next) next = std::max(*next, record.started + answer_within);
-    if (record.alarm == next) return;
-    if (record.alarm) alarms_.erase({*record.alarm, record.handle});
-    if (next) alarms_.emplace(*next, record.handle);
-    record.alarm = next;
+    if (request.phase == phase::held)
+        next = cap_of(request);
+    else if (request.phase == phase::lost)
+        next = request.drop_at;
+    else if (request.phase != phase::leaving)
+        next = request.give_up;
+    const bool unanswered = request.phase == phase::unsent || request.phase == phase::asked;
+    if (unanswered && next) next = std::max(*next, request.started + answer_within);
+    if (request.alarm == next) return;
+    if (request.alarm) alarms_.erase({*request.alarm, request.handle});
+    if (next) alarms_.emplace(*next, request.handle);
+    request.alarm = next;
 }
 
 /// The process was stopped, or the machine asleep, for so long that nothing could be renewed or answered.
@@ -302,20 +312,15 @@ bool session::did_not_run_until(client_time now) const {
 }
 
 /// `open` was sent and is not answered.
-bool session::opening() const { return sent_.contains(open_tag_); }
+bool session::opening() const { return questions_.contains(open_tag_); }
 
-/// When the engine's clock shows this at the earliest, if both clocks run alike.
-client_time session::not_before(protocol::instant engine, client_time now) const {
-    return clocks_ ? clocks_->client + (engine - clocks_->engine) : now;
-}
-
-/// The same less what two clocks may drift apart until then, and less the time that a loss takes to be told: the client
-/// stops believing, and its user hears of that, before the engine passes the claims on.
-client_time session::safely_before(protocol::instant engine, client_time now) const {
-    if (!clocks_) return now;
+/// The cap is earlier by what two clocks may drift apart until then, or by the time that a loss takes to be told: the
+/// client stops believing, and its user hears of that, before the engine passes the claims on.
+session::ending session::ending_at(protocol::instant engine, client_time now) const {
+    if (!clocks_) return {now, now};
     const client_duration left = engine - clocks_->engine;
     const client_duration telling = std::min<client_duration>(std::chrono::milliseconds{20}, left / 4);
-    return clocks_->client + left - std::max(left * 3 / 100, telling);
+    return {clocks_->client + left, clocks_->client + left - std::max(left * 3 / 100, telling)};
 }
 
 }  // namespace baton::detail

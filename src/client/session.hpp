@@ -1,6 +1,6 @@
 // The client's side of a session, without sockets, threads or clocks: inputs come as calls with the time, what is to be
-// done comes out as actions. It asks, waits, asks again after a reconnect, withdraws, gives late grants back, renews,
-// stops believing in time, and presents what it has when the store has lost its memory.
+// done comes out as actions (actions.hpp). It asks, waits, asks again after a reconnect, withdraws, gives late grants
+// back, renews, stops believing in time, and presents what it has when the store has lost its memory.
 //
 //   session.cpp      inputs from the line: up, down, replies, notices; timers
 //   acquire.cpp      a request from asking to the grant, the refusal or the withdrawal
@@ -24,31 +24,16 @@
 #include <system_error>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/node_pool.hpp"
-#include "baton/observer.hpp"
 #include "baton/store.hpp"
+#include "client/actions.hpp"
 #include "client/in_order.hpp"
 #include "client/keep_alive.hpp"
 #include "program/stand_in.hpp"
 
 namespace baton::detail {
-
-/// Names one acquire, and the lease that comes of it, for as long as the client lives.
-using handle = std::uint64_t;
-
-/// Names one question that is not about a request: see `operated`.
-using operation = std::uint64_t;
-
-/// What the driver keeps of a request. The machine passes it back with every action about it, and looks at nothing in
-/// it.
-struct lease_state;
-using request_owner = std::shared_ptr<lease_state>;
-
-/// Joins a command and its reply. Never used twice, so nothing that an old connection delivers late is taken for new.
-using tag = command_tag;
 
 struct session_options {
     std::chrono::milliseconds ttl{10'000};
@@ -59,90 +44,6 @@ struct session_options {
     std::size_t open_size = 640;  // words that one `open` may list: about 64 requests, so that it blocks no server
 };
 
-struct acquire_order {
-    claim_list claims;
-    bool nowait = false;
-    std::optional<client_duration> wait;  // for the grant, with nowait for the answer; none: as long as it takes
-    std::optional<protocol::duration> hold_limit;
-    std::optional<std::size_t> queue_bound;
-    request_owner owner = nullptr;
-};
-
-struct grant {
-    protocol::serial ticket = 0;
-    protocol::serial fence = 0;
-    std::vector<protocol::claim_slots> slots;
-    std::vector<protocol::abandoned_resource> abandoned;
-    client_duration waited{0};
-};
-
-// What the driver is to do, in this order.
-struct send {
-    detail::tag tag;
-    protocol::command command;
-};
-struct reset_line {};  // drop the line and make another; if there is none, connect now
-struct look {          // ask the line for a snapshot, and say `looked` when it has answered
-    detail::operation operation;
-};
-struct acquired {
-    request_owner owner;
-    detail::handle handle;
-    detail::grant grant;
-    std::optional<client_time> cap;  // ends earlier than the session's deadline would have it
-};
-struct not_acquired {
-    request_owner owner;
-    detail::handle handle;
-    store_error error;  // no code: busy
-};
-struct believe {  // the leases without a cap are valid until then
-    client_time until;
-};
-struct capped {
-    request_owner owner;
-    detail::handle handle;
-    std::optional<client_time> cap;
-};
-struct lost {  // told once for each lease
-    request_owner owner;
-    detail::handle handle;
-    loss reason;
-    bool over = true;       // false: an operator wants it back, and it is valid until its cap
-    std::string note = {};  // the operator's, where that is known
-};
-struct released {  // the answer to a release that is to be confirmed
-    request_owner owner;
-    bool confirmed = false;
-};
-struct operated {  // the answer to operate(), look(), connect() and close()
-    detail::operation operation;
-    store_error error;
-    std::vector<protocol::event> events = {};
-    bool confirmed = false;  // of close(): the store knows that everything is released
-};
-struct keep_elsewhere {  // the stand-in is to know of the session that lives from now on
-    protocol::session_id session;
-    baton::lineage lineage;
-};
-struct observed {
-    enum class what : std::uint8_t {
-        queued,
-        waits_for_own,  // the lease `other` of this session is among what it waits for
-        unsure,
-        connected,
-        reconnected,
-        session_replaced,
-        reconnecting,  // with the error that ended the connection
-        store_error,   // with what the store answered to a command
-    } what;
-    request_owner owner = nullptr;
-    request_owner other = nullptr;
-    baton::store_error error = {};
-};
-using action = std::variant<send, reset_line, look, acquired, not_acquired, believe, capped, lost, released, operated,
-                            keep_elsewhere, observed>;
-
 class session {
 public:
     session(session_options options, std::function<protocol::session_id()> draw_id);
@@ -150,6 +51,7 @@ public:
     // The line to the store.
     void line_up(client_time now, lineage lineage);
     void line_down(client_time now, store_error why = {});
+    void line_unusable(client_time now, const store_error& why);
     void reply(client_time now, tag tag, lineage lineage, std::span<const protocol::event> events);
     void reply_failed(client_time now, tag tag, command_failure how, const store_error& error);
     void notice(client_time now, lineage lineage, const protocol::event& event);
@@ -166,15 +68,18 @@ public:
     // Questions that are not about a request, asked as soon as there is a line. `operated` brings the answer, or
     // store_unavailable when `wait` is over.
     /// Passes an operator's command on.
-    operation operate(client_time now, protocol::command command, client_duration wait);
-    operation look(client_time now, client_duration wait);
-    void looked(operation which) { operations_.erase(which); }
+    operation operate(client_time now, protocol::command command, client_duration wait, question_owner owner = nullptr);
+    operation look(client_time now, client_duration wait, question_owner owner = nullptr);
+    /// False: `operated` has answered it already.
+    bool looked(operation which) { return operations_.erase(which) != 0; }
     /// Until the store has answered for the first time.
-    operation connect(client_time now, client_duration wait);
+    operation connect(client_time now, client_duration wait, question_owner owner = nullptr);
     /// Ends all leases and waits for their users, and refuses new requests. The store hears of the leases by `close`.
     void end_requests(client_time now);
     /// Releases everything, until the store has confirmed it. May be called several times.
-    operation close(client_time now, client_duration wait);
+    operation close(client_time now, client_duration wait, question_owner owner = nullptr);
+    /// Answers whatever is still open, as closed.
+    void answer_all();
 
     /// When `wake` has something to do.
     [[nodiscard]] std::optional<client_time> next_wake() const;
@@ -188,6 +93,8 @@ public:
     [[nodiscard]] bool valid(handle handle, client_time now) const;
 
 private:
+    /// Added to the handle of a request that is not asked, in place of its number. Numbers stay below 2^53.
+    static constexpr std::uint64_t unasked = std::uint64_t{1} << 63;
     static constexpr int most_overdue = 3;
     /// How soon a `close` is repeated that the store could not take. `client_options::close_wait` is 1 s by default.
     static constexpr client_duration close_again{50'000};
@@ -216,31 +123,38 @@ private:
         std::optional<protocol::instant> revoked = std::nullopt;
     };
 
-    struct record {
+    /// When the engine ends a request.
+    struct ending {
+        client_time engine;  // not before that, if both clocks run alike
+        client_time cap;     // the client stops believing
+    };
+
+    /// All that is known of one request, from `acquire` until the engine does not have it any more.
+    struct request {
         detail::handle handle = 0;
-        std::uint64_t number = 0;
+        std::uint64_t number = 0;  // its key in `requests_`
         session::phase phase = phase::unsent;
         acquire_order order;
         client_time started;
         std::optional<client_time> give_up;  // when the wait is over
-        detail::grant grant;
-        std::optional<client_time> hold_end;                // not before then the engine ends it at its hold limit
-        std::optional<client_time> hold_cap;                // where its hold limit ends it here
-        std::optional<client_time> revoke_end;              // not before then the engine ends it for an operator
-        std::optional<client_time> revoke_cap;              // where that ends it here
-        std::optional<client_time> drop_at;                 // once lost: the engine should have ended it by then
-        std::optional<client_time> frozen;                  // believed until then, in a lineage that is over
-        bool told = false;                                  // of its revocation: its loss is not told again
-        bool confirm = false;                               // its release
-        protocol::manner manner = protocol::manner::clean;  // of its leaving
-        int overdue = 0;                                    // grants that were over before they came
-        tag known = 0;                                      // what the engine says in answer to later tags is news
-        std::optional<word> said;                           // none: the engine has not answered, or has none
-        std::optional<client_time> alarm;
+        detail::grant grant;                 // from `queued` on its ticket, from `confirming` on all of it
+        std::optional<word> said;            // none: the engine has not answered, or has none
+        tag known = 0;                       // what the engine says in answer to later tags is news
+        int overdue = 0;                     // grants that were over before they came
+        std::optional<ending> hold;          // its hold limit
+        // Once held.
+        std::optional<ending> revoked;      // by an operator: its user has heard of it, and hears of no loss
+        std::optional<client_time> frozen;  // believed until then, in a lineage that is over
+        // Once lost or released.
+        std::optional<client_time> drop_at;  // the engine should have ended it by then
+        protocol::manner manner = protocol::manner::clean;
+        bool confirm = false;  // its release
+
+        std::optional<client_time> alarm;  // its key in `alarms_`
     };
 
     enum class kind : std::uint8_t { open, renew, list, enter, leave, operate, close_former, close };
-    struct sent {
+    struct question {
         session::kind kind;
         std::uint64_t number;  // of the request, or of the operation
         client_time at;
@@ -250,8 +164,9 @@ private:
     struct asked_operation {
         asks what;
         client_time give_up;
-        std::optional<protocol::command> unsent;  // none: it was sent
-        detail::tag tag = 0;                      // once it was sent
+        question_owner owner;
+        std::optional<protocol::command> command = std::nullopt;  // until it is sent
+        bool sent = false;
     };
 
     /// The engine's requests are being fetched because their digest is not ours. What it confirms is prolonged when the
@@ -261,9 +176,6 @@ private:
         std::uint64_t after = 0;
         std::optional<client_time> renewed;  // when the renewal was sent that found the difference
         bool settled = true;                 // as that renewal was answered
-        std::uint64_t highest = 0;           // number that the pages have to cover
-        /// The numbers of our requests that no page has covered yet, highest first.
-        std::vector<std::uint64_t> untold = {};
     };
 
     /// At `client` the engine's clock showed `engine` or less: what it will show later can be told from that.
@@ -282,61 +194,72 @@ private:
     [[nodiscard]] client_duration redial_every() const;
     [[nodiscard]] std::optional<client_time> redial_due() const;
     void follow_lineage(client_time now, lineage lineage);
-    void process(client_time now, const sent& question, tag tag, const protocol::event& event);
+    void process(client_time now, const question& question, tag tag, const protocol::event& event);
     void unknown_session(client_time now, protocol::instant then);
     void on(client_time now, const protocol::granted& event);
     void on(client_time now, const protocol::queued& event);
-    void on(client_time now, const protocol::refused& event, protocol::instant at, const sent& question);
+    void on(client_time now, const protocol::refused& event, protocol::instant at, const question& question);
     void on(client_time now, const protocol::ended& event);
     void on(client_time now, const protocol::revoking& event);
     void renew(client_time now);
     void pass_time(client_time now);
-    void sound_alarm(client_time now, record& record);
-    void set_alarm(record& record);
+    void sound_alarm(client_time now, request& request);
+    void set_alarm(request& request);
     [[nodiscard]] bool can_talk() const { return up_ && opened_ && !closing_; }
     [[nodiscard]] bool can_ask() const { return can_talk() && !presented_; }
     [[nodiscard]] bool opening() const;
     [[nodiscard]] bool did_not_run_until(client_time now) const;
-    [[nodiscard]] client_time not_before(protocol::instant engine, client_time now) const;
-    [[nodiscard]] client_time safely_before(protocol::instant engine, client_time now) const;
+    [[nodiscard]] ending ending_at(protocol::instant engine, client_time now) const;
     template <typename Action> void act(Action action) { actions_.push_back(std::move(action)); }
 
     // acquire.cpp
-    void ask(client_time now, record& record);
-    void ask_again(client_time now, record& record);
-    void deliver(client_time now, record& record);
-    void start_over(record& record);
-    void wait_again(record& record);
-    void fail(record& record, store_error error);
+    void ask(client_time now, request& request);
+    void ask_anew(client_time now, request& request);
+    void deliver(client_time now, request& request);
+    void start_over(request& request);
+    void wait_again(request& request);
+    /// Granted or refused: its user has heard.
+    [[nodiscard]] static bool is_decided(const request& request) {
+        return request.phase == phase::held || request.phase == phase::lost || request.phase == phase::leaving;
+    }
+    void fail(request& request, store_error error);
     void give_up(const store_error& why);
     void refuse_waiting(client_time now, const store_error& why, bool also_queued);
-    [[nodiscard]] store_error why_waited_in_vain(client_time now, const record& record) const;
-    [[nodiscard]] const record* own_blocker(const record& waiting) const;
-    void withdraw(client_time now, record& record, protocol::manner manner);
+    [[nodiscard]] store_error why_waited_in_vain(client_time now, const request& request) const;
+    [[nodiscard]] const request* own_blocker(const request& waiting) const;
+    void withdraw(client_time now, request& request, protocol::manner manner);
     void leave(client_time now, std::uint64_t number, protocol::manner manner);
-    [[nodiscard]] record* find(std::uint64_t number);
-    void forget(record& record, bool confirmed = false);
+    [[nodiscard]] request* find(std::uint64_t number);
+    [[nodiscard]] request* find_handle(handle handle);
+    void renumber(request& request, std::uint64_t number);
+    /// Visits the requests with numbers above the first and up to the second, lowest first. `visit` may forget the
+    /// request that it is given, or give it another number.
+    template <typename Visit> void for_each(Visit visit, std::uint64_t above = 0, std::uint64_t upto = ~0ULL) {
+        for (auto next = requests_.upper_bound(above); next != requests_.end() && next->first <= upto;)
+            visit((next++)->second);
+    }
+    void forget(request& request, bool confirmed = false);
 
     // leases.cpp
-    void lose(record& record, loss reason);
-    void lose_early(client_time now, record& record, loss reason, client_time engine_ends_it);
+    void lose(request& request, loss reason);
+    void lose_early(client_time now, request& request, loss reason, client_time engine_ends_it);
     void lose_unrenewed(client_time now);
-    void lose_held(record& record);
-    void end_belief(const record& record, loss reason);
+    void lose_held(request& request);
+    void end_belief(const request& request, loss reason);
     void hear_of_stand_in(client_time now);
-    void hear_of_revocation(client_time now, record& record, protocol::instant deadline, const std::string& note);
-    [[nodiscard]] static std::optional<client_time> cap_of(const record& record);
-    void update_cap(record& record);
+    void hear_of_revocation(client_time now, request& request, protocol::instant deadline, const std::string& note);
+    [[nodiscard]] static std::optional<client_time> cap_of(const request& request);
+    void update_cap(request& request);
 
     // operations.cpp
-    operation add_operation(client_time now, asks what, client_duration wait);
+    operation begin(client_time now, asked_operation asked);
     void send_operations(client_time now);
     void finish(operation which, store_error error = {}, std::vector<protocol::event> events = {},
                 bool confirmed = false);
     void finish_all(asks what, const store_error& error = {}, bool confirmed = false);
     void finish_overdue(client_time now);
+    void answer_others();
     [[nodiscard]] store_error unavailable() const;
-    void answer_all();
     void say_goodbye(client_time now);
     void end(bool confirmed);
 
@@ -344,26 +267,24 @@ private:
     void open(client_time now);
     void open_later(client_time now);
     bool present_more(client_time now);
-    [[nodiscard]] static bool is_presented(const record& record);
+    [[nodiscard]] static bool is_presented(const request& request);
     void leave_again(client_time now);
     void close_former(client_time now);
     void ask_unsent(client_time now);
-    [[nodiscard]] protocol::live_request present(client_time now, const record& record) const;
+    [[nodiscard]] protocol::live_request present(client_time now, const request& request) const;
     void opened(client_time now);
     void replace_session(client_time now, bool is_over);
     void freeze_leases();
 
     // alive.cpp
-    void on_alive(client_time now, const protocol::alive& event, const sent& question, tag tag);
+    void on_alive(client_time now, const protocol::alive& event, const question& question, tag tag);
     [[nodiscard]] bool is_time_to_compare(client_time now, const protocol::alive& event);
     [[nodiscard]] bool agrees(const protocol::alive& event) const;
-    void begin_listing(std::optional<client_time> renewed, bool settled);
-    [[nodiscard]] std::vector<std::uint64_t> take_untold(std::uint64_t upto);
     void ask_page(client_time now, std::uint64_t after);
     void on(client_time now, const protocol::listed& event, tag tag);
     void take_page(client_time now, const protocol::listed& event, tag tag);
     void confirm(client_time now, std::optional<client_time> renewed);
-    void reconcile(client_time now, record& record, bool settled, tag tag);
+    void reconcile(client_time now, request& request, bool settled, tag tag);
     void hurry_if_frozen();
 
     session_options options_;
@@ -383,7 +304,6 @@ private:
     /// The number up to which the live requests are listed on this line; none: all are.
     std::optional<std::uint64_t> presented_;
     std::vector<protocol::session_id> former_ids_;  // of this client, which the store may not know to be over
-    std::vector<std::uint64_t> unlisted_;           // the numbers that are still to be listed, highest first
     client_time compare_at_;                        // not before then is the answer to a part compared
     bool unsure_told_ = false;
     bool was_alive_ = false;   // the store has answered an `open`
@@ -405,11 +325,15 @@ private:
     std::optional<client_time> last_input_;
     std::optional<listing> listing_;
 
-    in_order<sent> sent_;  // by tag
-    tag open_tag_ = 0;     // of the last `open`
-    node_pool memory_;     // of what follows: a request costs no call of `new`
-    std::pmr::map<handle, record> records_{&memory_};
-    std::pmr::unordered_map<std::uint64_t, handle> by_number_{&memory_};
+    in_order<question> questions_;  // under way, by tag
+    tag open_tag_ = 0;              // of the last `open`
+    node_pool memory_;              // of what follows: a request costs no call of `new`
+    /// By number, because an `open` and a page of `listed` each cover a range of them. Those that are not asked stand
+    /// behind all others, in order of arrival: see unasked.
+    std::pmr::map<std::uint64_t, request> requests_{&memory_};
+    /// The number of each request: its user names it by its handle, and another question gives it another number.
+    std::pmr::unordered_map<handle, std::uint64_t> numbers_{&memory_};
+    /// When time decides something about a request: after every input the earliest is asked for.
     std::pmr::set<std::pair<client_time, handle>> alarms_{&memory_};
     std::map<operation, asked_operation> operations_;
     operation operation_ = 0;

@@ -119,6 +119,9 @@ public:
     void down(const store_error& why) noexcept override {
         if (const auto client = client_.lock()) client->down(why);
     }
+    void unusable(const store_error& why) noexcept override {
+        if (const auto client = client_.lock()) client->unusable(why);
+    }
     void replied(command_tag tag, lineage lineage, std::span<const protocol::event> told) noexcept override {
         const std::vector<protocol::event> events{told.begin(), told.end()};
         answer([tag, lineage, events](store_listener& client) { client.replied(tag, lineage, events); });

@@ -126,5 +126,47 @@ TEST_F(RefusedLine, IsOneToAServerWithAnOlderState) {
     EXPECT_EQ(failed_with(older), 0U);
 }
 
+TEST_F(RefusedLine, ThatIsUnusableFailsEveryRequestAndQuestionAtOnce) {
+    const store_error version{errc::version_mismatch, "BATONVERSION 2"};
+    session.acquire(now, order("x"));
+    session.operate(now, protocol::mend{"x"}, patience);
+    session.line_unusable(now, version);
+    EXPECT_EQ(failed_with(version), 1U);
+    EXPECT_EQ(take<operated>()->error.code, errc::version_mismatch);
+    const auto told = take<observed>();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->what, observed::what::store_error);
+
+    session.acquire(now, order("y"));
+    EXPECT_EQ(failed_with(version), 1U);
+    session.connect(now, patience);
+    EXPECT_EQ(take<operated>()->error.code, errc::version_mismatch);
+    collect();
+    EXPECT_TRUE(actions.empty()) << "nothing is sent, and the line is not reset";
+    EXPECT_FALSE(session.next_wake());
+}
+
+TEST_F(RefusedLine, ThatIsUnusableHasNothingToRelease) {
+    session.line_unusable(now, {errc::no_agent});
+    session.close(now, patience);
+    const auto closed = take<operated>();
+    ASSERT_TRUE(closed);
+    EXPECT_TRUE(closed->confirmed);
+}
+
+TEST_F(RefusedLine, ThatIsUnusableAfterAnotherLeavesTheLeasesUntilTheirDeadline) {
+    connect();
+    const handle held = hold();
+    queue("y");
+    session.line_down(now);
+    const store_error version{errc::version_mismatch, "BATONVERSION 2"};
+    session.line_unusable(now, version);
+    EXPECT_EQ(failed_with(version), 1U);
+    EXPECT_TRUE(session.valid(held, now));
+    advance(ttl);
+    session.wake(now);
+    EXPECT_TRUE(take<lost>());
+}
+
 }  // namespace
 }  // namespace baton::detail

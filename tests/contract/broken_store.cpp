@@ -22,6 +22,9 @@ public:
     void down(const store_error& why) noexcept override {
         if (const auto client = client_.lock()) client->down(why);
     }
+    void unusable(const store_error& why) noexcept override {
+        if (const auto client = client_.lock()) client->unusable(why);
+    }
     void replied(command_tag tag, lineage lineage, std::span<const event> events) noexcept override {
         std::vector<event> told{events.begin(), events.end()};
         if (fault_->event)

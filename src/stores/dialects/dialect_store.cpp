@@ -66,10 +66,6 @@ private:
         forget({errc::store_unavailable, why.text});
         connection::down(why);
     }
-    void hopeless(const store_error& why) override {
-        forget(why);
-        connection::hopeless(why);
-    }
     void answered(command_tag tag, const resp::value& answer) override;
     void pushed(const resp::value& message) override;
 
@@ -175,7 +171,6 @@ bool dialect_connection::transmit(std::string_view bytes, std::size_t expected) 
 }
 
 void dialect_connection::perform(std::span<tagged_command> commands) {
-    if (why_hopeless().code) return refuse_if_hopeless(commands);
     std::vector<tagged_command> moved{std::make_move_iterator(commands.begin()),
                                       std::make_move_iterator(commands.end())};
     loop().post([self = self(), moved = std::move(moved)] {
@@ -241,7 +236,6 @@ void dialect_connection::set_timer() {
 }
 
 void dialect_connection::inspect(const inspect_filter& filter, inspect_answer answer) {
-    if (const store_error why = why_hopeless(); why.code) return answer(why, {});
     loop().post([self = self(), filter, answer = std::move(answer)] {
         if (!self->up_) return answer({errc::store_unavailable}, {});
         const std::uint64_t number = ++self->last_look_;

@@ -62,15 +62,14 @@ public:
             resp::encode(bytes_, each.command);
             tags_.push_back(each.tag);
         }
-        if (!send(bytes_, tags_)) refuse_if_hopeless(commands);
+        send(bytes_, tags_);
     }
     void inspect(const inspect_filter& filter, inspect_answer answer) {
         std::string bytes;
         resp::encode(bytes, resp::look{filter});
         const command_tag tag = add_look(std::move(answer));
         if (send(bytes, std::array{tag})) return;
-        const store_error why = why_hopeless();
-        if (const auto look = take_look(tag)) look(why.code ? why : store_error{errc::store_unavailable}, {});
+        if (const auto look = take_look(tag)) look({errc::store_unavailable}, {});
     }
 
 private:
@@ -114,10 +113,6 @@ private:
     void down(const store_error& why) override {
         fail_looks({errc::store_unavailable, why.text});
         connection::down(why);
-    }
-    void hopeless(const store_error& why) override {
-        fail_looks(why);
-        connection::hopeless(why);
     }
     void answered(command_tag tag, const resp::value& answer) override {
         if ((tag & look_bit) != 0) {

@@ -170,7 +170,7 @@ greeting native_greeting(const detail::redis_address& address, std::function<kno
     return {address, server_library(), std::move(hello), [](const resp::value& answer) -> resp::greeting_step {
                 if (answer.kind == resp::kind::error) return refused_greeting(answer.text);
                 const auto heard = decode_reply(answer.text, {});
-                if (!heard)
+                if (!heard || heard->head.lineage == 0)
                     return {.error = {make_error_code(std::errc::protocol_error), "the answer is not understood"}};
                 return {.lineage = heard->head.lineage};
             }};

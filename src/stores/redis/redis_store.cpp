@@ -89,11 +89,6 @@ private:
         forget({errc::store_unavailable, why.text});
         connection::down(why);
     }
-    void hopeless(const store_error& why) override {
-        forget(why);
-        for (const auto& look : take_postponed()) look->answer(why, {});
-        connection::hopeless(why);
-    }
     void answered(command_tag tag, const resp::value& answer) override;
     void pushed(const resp::value& message) override;
 
@@ -214,12 +209,9 @@ void redis_connection::perform(std::span<const tagged_command> commands) {
         }
     }
     if (send(bytes_, tags_)) return;
-    {
-        const std::lock_guard lock{mutex_};
-        for (const command_tag tag : tags_) take_sender(tag);
-        subscribed_.reset();
-    }
-    refuse_if_hopeless(commands);
+    const std::lock_guard lock{mutex_};
+    for (const command_tag tag : tags_) take_sender(tag);
+    subscribed_.reset();
 }
 
 /// None for a question of our own. Answers come in order, so it is the first, unless a line broke in between.
@@ -385,8 +377,7 @@ void redis_connection::ask_page(const std::shared_ptr<looking>& look, const std:
         const std::lock_guard lock{mutex_};
         if (looks_.erase(tag) == 0) return;
     }
-    const store_error why = why_hopeless();
-    look->answer(why.code ? why : store_error{errc::store_unavailable}, {});
+    look->answer({errc::store_unavailable}, {});
 }
 
 void redis_connection::take_page(const std::shared_ptr<looking>& look, const resp::value& page) {

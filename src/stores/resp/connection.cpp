@@ -86,7 +86,7 @@ void connection::connected(dialled made) {
     if (made.error.code) {
         if (made.hopeless && !was_up_) {
             timer_->cancel();
-            return give_up(made.error);
+            return hopeless(made.error);
         }
         return try_again(made.error);
     }
@@ -117,7 +117,7 @@ void connection::greet(const greeting_step& step) {
     if (step.error.code) {
         if (!step.hopeless || was_up_) return drop(step.error);
         stop();
-        return give_up(step.error);
+        return hopeless(step.error);
     }
     if (!step.send.empty()) {
         std::unique_lock lock{mutex_};
@@ -136,14 +136,6 @@ void connection::greet(const greeting_step& step) {
         up_ = true;
     }
     up(step.lineage);
-}
-
-void connection::give_up(const store_error& why) {
-    {
-        const std::lock_guard lock{mutex_};
-        why_hopeless_ = why;
-    }
-    hopeless(why);
 }
 
 void connection::ready(std::uint32_t events) {
@@ -236,25 +228,8 @@ void connection::down(const store_error& why) {
     if (const auto told = listener()) told->down(why);
 }
 
-void connection::hopeless(const store_error&) {
-    if (const auto told = listener()) told->up(0);
-}
-
-store_error connection::why_hopeless() {
-    const std::lock_guard lock{mutex_};
-    return why_hopeless_;
-}
-
-void connection::refuse_if_hopeless(std::span<const tagged_command> commands) {
-    const store_error why = why_hopeless();
-    const auto told = listener();
-    if (!why.code || !told) return;
-    for (const tagged_command& each : commands) {
-        if (const auto* close = std::get_if<protocol::close>(&each.command))
-            told->replied(each.tag, 0, std::array{protocol::event{{}, protocol::closed{close->session}}});
-        else
-            told->failed(each.tag, command_failure::rejected, why);
-    }
+void connection::hopeless(const store_error& why) {
+    if (const auto told = listener()) told->unusable(why);
 }
 
 }  // namespace baton::resp

@@ -75,11 +75,6 @@ protected:
     [[nodiscard]] detail::event_loop& loop() const { return loop_; }
     [[nodiscard]] std::shared_ptr<store_listener> listener() const { return listener_.lock(); }
 
-    /// Why there is no connection and will be none. No code: there may be one.
-    [[nodiscard]] store_error why_hopeless();
-    /// Answers commands that could not be sent, if there will be no connection.
-    void refuse_if_hopeless(std::span<const tagged_command> commands);
-
     // What a store does, with the loop's turn and without a lock.
 
     /// Before anything else.
@@ -91,7 +86,7 @@ protected:
     virtual void up(lineage lineage);
     /// There is no connection. Called again when an attempt fails for another reason than the last one.
     virtual void down(const store_error& why);
-    /// The client is told when it sends a command.
+    /// There will be no connection: the client hears `unusable`.
     virtual void hopeless(const store_error& why);
     virtual void answered(command_tag tag, const value& answer) = 0;
     virtual void pushed(const value& message) = 0;
@@ -103,7 +98,6 @@ private:
     void timer_fired();
     void connected(dialled made);
     void greet(const greeting_step& step);
-    void give_up(const store_error& why);
     void read();
     void take(const value& message);
     void drop(const store_error& why);
@@ -131,7 +125,6 @@ private:
     bool up_ = false;
     bool stopped_ = false;
     detail::fifo<command_tag> expected_;
-    store_error why_hopeless_;
 };
 
 /// A client's line to a store's connection, which is made with the line and stopped with it.

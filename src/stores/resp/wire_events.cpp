@@ -81,7 +81,7 @@ void encode(std::string& out, const greeting& greeting) {
 std::optional<greeting> decode_greeting(const value& value) {
     field_reader from{value};
     greeting greeting{from.get<std::uint64_t>(), from.get<lineage>(), from.text()};
-    return from.failed() ? std::nullopt : std::optional{std::move(greeting)};
+    return from.failed() || greeting.lineage == 0 ? std::nullopt : std::optional{std::move(greeting)};
 }
 
 }  // namespace baton::resp
