@@ -1,12 +1,12 @@
 # The library that users link, libbaton.a, is made of parts, one folder each. A part is a static library too, so that
 # tests link only what they test; nothing is compiled twice.
 
-# baton_part(NAME [ASIO] [PROGRAM] SOURCES…): a part of the library; with PROGRAM, of the program `baton` alone. With
+# baton_part(NAME [ASIO] [APART] SOURCES…): a part of the library; with APART, of something else alone. With
 # ASIO, it uses Asio, which no part of the library does: a program that links it may have any Asio of its own.
 # Half of the time to compile a file goes into headers that all files include, so these are precompiled: once for the
 # parts without Asio, by the first of them, and once for those with it.
 function(baton_part name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO;PROGRAM" "" "")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO;APART" "" "")
     add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
     target_compile_features(${name} PUBLIC cxx_std_20)
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -26,7 +26,7 @@ function(baton_part name)
         target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/precompiled/${precompiled}.hpp)
         set_property(GLOBAL PROPERTY BATON_PRECOMPILED_${precompiled} ${name})
     endif()
-    if(NOT arg_PROGRAM)
+    if(NOT arg_APART)
         set_property(GLOBAL APPEND PROPERTY BATON_PARTS ${name})
     endif()
 endfunction()

@@ -14,6 +14,7 @@
 #include "../line_process.hpp"
 #include "../redis/private_server.hpp"
 #include "baton/baton.hpp"
+#include "baton/dialects.hpp"
 
 namespace baton::dialect_tests {
 
@@ -24,6 +25,7 @@ protected:
     explicit Dialect(std::string name) : name_{std::move(name)} {}
 
     void SetUp() override {
+        register_dialects();
         if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
         server_.emplace();
     }

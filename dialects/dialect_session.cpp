@@ -1,4 +1,4 @@
-#include "stores/dialects/dialect_session.hpp"
+#include "dialect_session.hpp"
 
 #include <algorithm>
 

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "baton/error.hpp"
-#include "stores/dialects/base64.hpp"
-#include "stores/dialects/dialect.hpp"
-#include "stores/dialects/listing.hpp"
-#include "stores/dialects/option_reader.hpp"
-#include "stores/dialects/scripts.hpp"
+#include "base64.hpp"
+#include "dialect.hpp"
+#include "listing.hpp"
+#include "option_reader.hpp"
+#include "scripts.hpp"
 
 namespace baton::dialects {
 namespace {

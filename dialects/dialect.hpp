@@ -12,7 +12,7 @@
 
 #include "baton/inspect.hpp"
 #include "baton/store.hpp"
-#include "stores/dialects/turn.hpp"
+#include "turn.hpp"
 #include "stores/redis/script_text.hpp"
 
 namespace baton::dialects {
