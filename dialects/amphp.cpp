@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "baton/error.hpp"
 #include "base64.hpp"
+#include "baton/error.hpp"
 #include "dialect.hpp"
 #include "listing.hpp"
 #include "option_reader.hpp"

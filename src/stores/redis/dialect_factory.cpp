@@ -16,8 +16,9 @@ void register_dialect_factory(dialect_factory factory) noexcept { registered = f
 
 std::shared_ptr<store> dialect_store(redis_address address) {
     if (const dialect_factory make = registered) return make(std::move(address));
-    throw error{errc::unsupported, "this program has no dialects: link it with baton::dialects and call "
-                                   "baton::register_dialects(), or build it with BATON_DIALECTS=ON"};
+    throw error{errc::unsupported,
+                "this program has no dialects: link it with baton::dialects and call "
+                "baton::register_dialects(), or build it with BATON_DIALECTS=ON"};
 }
 
 }  // namespace baton::detail

@@ -1,5 +1,5 @@
-// Makes the store of an address with `dialect=`, the protocol of another program. These protocols are a library of their
-// own, baton::dialects, which registers its factory here.
+// Makes the store of an address with `dialect=`, the protocol of another program. These protocols are a library of
+// their own, baton::dialects, which registers its factory here.
 #pragma once
 
 #include <memory>
