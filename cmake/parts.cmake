@@ -1,11 +1,11 @@
 # The library that users link, libbaton.a, is made of parts, one folder each. A part is a static library too, so that
 # tests link only what they test; nothing is compiled twice.
 
-# baton_part(NAME [PROGRAM] SOURCES…): a part of the library; with PROGRAM, of the program `baton` alone.
+# baton_part(NAME [APART] SOURCES…): a part of the library; with APART, of another target alone.
 # Half of the time to compile a file goes into headers that all files include, so these are precompiled, by the first
 # part.
 function(baton_part name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "PROGRAM" "" "")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "" "")
     add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
     target_compile_features(${name} PUBLIC cxx_std_20)
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -20,7 +20,7 @@ function(baton_part name)
         target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/precompiled.hpp)
         set_property(GLOBAL PROPERTY BATON_PRECOMPILED ${name})
     endif()
-    if(NOT arg_PROGRAM)
+    if(NOT arg_APART)
         set_property(GLOBAL APPEND PROPERTY BATON_PARTS ${name})
     endif()
 endfunction()

@@ -57,7 +57,7 @@ actor bench::join(const std::string& label, std::chrono::milliseconds ttl) const
     auto line = std::make_shared<faulty_store>(handle());
     auto ears = std::make_shared<heard>();
     client_options options;
-    options.ttl = ttl;
+    if (store_.can.chosen_ttl) options.ttl = ttl;
     options.label = label;
     options.close_wait = 200ms;  // many end behind a line that is cut
     options.observer = ears;

@@ -118,7 +118,7 @@ public:
         space_ = nullptr;
     }
 
-    /// A client that no busy machine lets expire.
+    /// A client that no busy machine lets expire, where the client chooses its ttl.
     [[nodiscard]] actor join(const std::string& label = "contract") const { return join(label, 10s); }
     /// One with the short ttl of the description, for cases in which time ends something.
     [[nodiscard]] actor join_mortal(const std::string& label = "mortal") const { return join(label, ttl()); }

@@ -22,6 +22,14 @@ std::unique_ptr<store_line> faulty_store::connect(std::weak_ptr<store_listener> 
 
 lease_clock faulty_store::clock() const { return inner_->clock(); }
 
+std::optional<lease_pace> faulty_store::pace() const { return inner_->pace(); }
+
+bool faulty_store::shows_labels() const { return inner_->shows_labels(); }
+
+std::string faulty_store::objection(std::span<const claim> claims, const protocol::enter_options& options) const {
+    return inner_->objection(claims, options);
+}
+
 void faulty_store::cut() { state_->break_line(true); }
 
 void faulty_store::silence() {

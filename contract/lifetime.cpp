@@ -107,10 +107,11 @@ void notices_go_to_the_newest_line(bench& bench) {
 
 cases lifetime_cases() {
     constexpr auto topic = "Lifetime";
+    constexpr need kept = &capabilities::kept_sessions;
     return {
         {topic, "AClientMayEndWhileItIsToldSomething", {}, a_client_may_end_while_it_is_told_something},
-        {topic, "ASessionOutlivesItsLine", {}, a_session_outlives_its_line},
-        {topic, "NoticesGoToTheNewestLine", {}, notices_go_to_the_newest_line},
+        {topic, "ASessionOutlivesItsLine", {kept}, a_session_outlives_its_line},
+        {topic, "NoticesGoToTheNewestLine", {kept}, notices_go_to_the_newest_line},
     };
 }
 

@@ -174,7 +174,7 @@ cases liveness_cases() {
         {topic, "ALivingHolderKeepsIt", {}, a_living_holder_keeps_it},
         {topic, "ALivingWaiterKeepsItsPlace", {&capabilities::strict_order}, a_living_waiter_keeps_its_place},
         {topic, "ADeadHoldersClaimsPassOn", {}, a_dead_holders_claims_pass_on},
-        {topic, "DeadWaitersCostOneTtlInAll", {}, dead_waiters_cost_one_ttl_in_all},
+        {topic, "DeadWaitersCostOneTtlInAll", {&capabilities::expiring_waiters}, dead_waiters_cost_one_ttl_in_all},
         {topic, "AClientThatEndsLeavesAtOnce", {}, a_client_that_ends_leaves_at_once},
         {topic, "AStaleHolderCanFreeNothing", {}, a_stale_holder_can_free_nothing},
         {topic, "AClientGoesOnAfterItsSessionExpired", {}, a_client_goes_on_after_its_session_expired},

@@ -126,8 +126,11 @@ void it_shows_holders_and_the_queue_in_order(bench& bench) {
     ASSERT_EQ(seen.requests.size(), 3U);
     for (const request_view& request : seen.requests) {
         const bool holds = request.ticket == ledger.holders[0].ticket;
-        EXPECT_EQ(request.fence, holds ? held.fence() : 0U);
-        EXPECT_EQ(request.label, request.ticket == ledger.queue[0].ticket ? "the waiter" : "the holder");
+        EXPECT_EQ(request.fence != 0, holds);
+        if (bench.can().labels) {
+            EXPECT_EQ(request.fence, holds ? held.fence() : 0U);
+            EXPECT_EQ(request.label, request.ticket == ledger.queue[0].ticket ? "the waiter" : "the holder");
+        }
         EXPECT_EQ(request.place, holds ? 0U : request.ticket == ledger.queue[0].ticket ? 1U : 2U);
     }
     EXPECT_EQ(holder.client.inspect({}).resources.size(), 2U);
@@ -141,10 +144,11 @@ void what_is_free_is_not_shown(bench& bench) {
 
 void it_shows_what_is_in_use(bench& bench) {
     actor a = bench.join();
-    const lease some = a.acquire(permits("gpu", {.count = 2, .limit = 8}));
+    const std::uint32_t count = bench.can().several_permits ? 2 : 1;
+    const lease some = a.acquire(permits("gpu", {.count = count, .limit = 8}));
     const snapshot seen = a.client.inspect({inspect_filter::match::prefix, "gp", false});
     ASSERT_EQ(seen.resources.size(), 1U);
-    EXPECT_EQ(seen.resources[0].used, 2U);
+    EXPECT_EQ(seen.resources[0].used, count);
     EXPECT_EQ(seen.resources[0].limit, 8U);
     EXPECT_EQ(tickets(seen.resources[0].holders).size(), 1U);
 }

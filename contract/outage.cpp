@@ -196,20 +196,21 @@ void again_and_again_under_load(bench& bench) {
 
 cases outage_cases() {
     constexpr auto topic = "Outage";
+    constexpr need kept = &capabilities::kept_sessions;
     return {
         {topic, "BeforeTheFirstWord", {}, before_the_first_word},
         {topic, "TheQuestionIsLost", {}, the_question_is_lost},
         {topic, "TheAnswerIsLost", {}, the_answer_is_lost},
-        {topic, "AWaiterKeepsItsPlace", {&capabilities::strict_order}, a_waiter_keeps_its_place},
+        {topic, "AWaiterKeepsItsPlace", {kept, &capabilities::strict_order}, a_waiter_keeps_its_place},
         {topic, "AWaiterThatWasGrantedMeanwhileLearnsOfIt", {}, a_waiter_that_was_granted_meanwhile_learns_of_it},
         {topic, "AWaiterOutlivesItsSession", {}, a_waiter_outlives_its_session},
-        {topic, "AShortOneKeepsTheLease", {}, a_short_one_keeps_the_lease},
-        {topic, "ASilentLineIsNoticed", {}, a_silent_line_is_noticed},
+        {topic, "AShortOneKeepsTheLease", {kept}, a_short_one_keeps_the_lease},
+        {topic, "ASilentLineIsNoticed", {kept}, a_silent_line_is_noticed},
         {topic, "ALongOneLosesTheLeaseBeforeAnotherHasIt", {}, a_long_one_loses_the_lease_before_another_has_it},
         {topic, "AReleaseIsMadeUpFor", {}, a_release_is_made_up_for},
         {topic, "TheAnswerToAReleaseIsLost", {}, the_answer_to_a_release_is_lost},
         {topic, "AReleaseIsLost", {}, a_release_is_lost},
-        {topic, "AgainAndAgainUnderLoad", {}, again_and_again_under_load},
+        {topic, "AgainAndAgainUnderLoad", {kept}, again_and_again_under_load},
     };
 }
 

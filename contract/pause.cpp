@@ -89,7 +89,10 @@ cases pause_cases() {
         {topic, "NothingIsGrantedMeanwhile", {pause}, nothing_is_granted_meanwhile},
         {topic, "ATryIsToldOfIt", {pause, &capabilities::nowait}, a_try_is_told_of_it},
         {topic, "WhatIsPresentedIsRestored", {pause}, what_is_presented_is_restored},
-        {topic, "WithoutItTheUnknownAreRefused", {}, without_a_pause_the_unknown_are_refused},
+        {topic,
+         "WithoutItTheUnknownAreRefused",
+         {&capabilities::kept_sessions},
+         without_a_pause_the_unknown_are_refused},
     };
 }
 

@@ -51,6 +51,8 @@ void what_is_unsupported_is_said_to_be(bench& bench) {
     };
     if (!can.shared) asked.emplace_back("shared", enter(shared("x")));
     if (!can.permits) asked.emplace_back("permits", enter(permits("x", {.count = 1, .limit = 2})));
+    if (can.permits && !can.several_permits)
+        asked.emplace_back("several permits", enter(permits("x", {.count = 2, .limit = 2})));
     if (!can.several_names) asked.emplace_back("several names", enter(exclusive("x", "y")));
     if (!can.hold_limit) asked.emplace_back("hold limit", enter(exclusive("x"), {.hold_limit = 1s}));
     if (!can.nowait) asked.emplace_back("nowait", enter(exclusive("x"), {.nowait = true}));
@@ -82,7 +84,7 @@ cases refusal_cases() {
     constexpr auto topic = "Refusal";
     return {
         {topic, "MalformedRequestsAreRefused", {}, malformed_requests_are_refused},
-        {topic, "ATtlOutOfRangeIsRefused", {}, a_ttl_out_of_range_is_refused},
+        {topic, "ATtlOutOfRangeIsRefused", {&capabilities::chosen_ttl}, a_ttl_out_of_range_is_refused},
         {topic, "WhatIsUnsupportedIsSaidToBe", {}, what_is_unsupported_is_said_to_be},
     };
 }

@@ -19,19 +19,25 @@ const char* word_for(need need) {
     static constexpr row rows[] = {
         {&capabilities::shared, "shared claims"},
         {&capabilities::permits, "permits"},
+        {&capabilities::several_permits, "several permits in a claim"},
         {&capabilities::several_names, "several names in a request"},
         {&capabilities::strict_order, "strict order"},
+        {&capabilities::kept_sessions, "sessions that outlive their lines"},
         {&capabilities::kept_places, "waiters that come back"},
         {&capabilities::growing_fences, "growing fences"},
         {&capabilities::slots, "slots"},
         {&capabilities::abandoned_marks, "abandoned marks"},
         {&capabilities::hold_limit, "a hold limit"},
         {&capabilities::nowait, "nowait"},
+        {&capabilities::one_by_one, "commands one by one"},
         {&capabilities::queue_bound, "a bound on the queue"},
         {&capabilities::revoke, "revoke"},
         {&capabilities::resize, "resize"},
         {&capabilities::inspect, "inspect"},
+        {&capabilities::labels, "labels in what it shows"},
         {&capabilities::pause, "pause"},
+        {&capabilities::chosen_ttl, "a ttl of the client's choice"},
+        {&capabilities::expiring_waiters, "waiters that expire wherever they stand"},
     };
     for (const row& row : rows)
         if (row.need == need) return row.word;

@@ -6,9 +6,9 @@
 
 #include "baton/error.hpp"
 #include "baton/printable.hpp"
-#include "stores/dialects/dialect_store.hpp"
 #include "stores/local/local_store.hpp"
 #include "stores/memory/memory_store.hpp"
+#include "stores/redis/dialect_factory.hpp"
 #include "stores/redis/redis_store.hpp"
 
 namespace baton::detail {

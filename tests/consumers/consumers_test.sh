@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Baton as a dependency. ctest sets SOURCE, BUILD (both of Baton), WORK (the folder of these tests), LIBRARY
-# (libbaton.a), ASIO (the folder with asio.hpp), and this build's tools and flags.
+# (libbaton.a), DIALECTS (1 if their library is built), ASIO (the folder with asio.hpp), and this build's tools and flags.
 # shellcheck source-path=SCRIPTDIR source=../commands/lib.sh
 source "${BASH_SOURCE[0]%/*}/../commands/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=symbols.sh
@@ -23,8 +23,10 @@ expect_fence() {
 
 configure() { cmake -S "$here/$1" -B "$2" ${LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"} "${@:3}"; }
 
-# from_package PREFIX COMMAND…: a command of pkg-config that sees only that tree.
-from_package() { PKG_CONFIG_LIBDIR=$(dirname "$(find "$1" -name baton.pc)") "$PKG_CONFIG" "${@:2}" baton; }
+# from_package PREFIX COMMAND…: a command of pkg-config that sees only that tree; of another PACKAGE than baton if set.
+from_package() {
+    PKG_CONFIG_LIBDIR=$(dirname "$(find "$1" -name baton.pc)") "$PKG_CONFIG" "${@:2}" "${PACKAGE:-baton}"
+}
 
 # compile ARGUMENT…
 compile() { ${LAUNCHER:+"$LAUNCHER"} "$CXX" "${flags[@]}" -std=c++20 -Wall -Wextra "$@"; }
@@ -36,14 +38,17 @@ Install() {
 }
 
 InstallWhatIsPublicAndNothingElse() {
-    expect_equal headers "$(cd "$SOURCE/include" && find . -type f | sort)" \
+    local -a public=("$SOURCE/include")
+    ((!DIALECTS)) || public+=("$SOURCE/dialects/include")
+    expect_equal headers "$(find "${public[@]}" -type f -printf './%P\n' | sort)" \
         "$(cd "$prefix/include" && find . -type f | sort)"
     local files
     expect_equal 'the contract suite' "$(cd "$SOURCE/contract" && find . -type f ! -name CMakeLists.txt ! -name '.*' | sort)" \
         "$(cd "$prefix/share/baton/contract" && find . -type f | sort)"
     files=$(cd "$prefix" && find . \( -path ./include -o -path ./share \) -prune -o -type f -print |
         sed -E 's#^\./lib(64|/[a-z0-9_]+-linux-gnu[a-z0-9]*)?/#./lib/#; s#Targets-[a-z]+#Targets-TYPE#' | sort)
-    expect_equal 'other files' "$(sort <<'END'
+    expect_equal 'other files' "$({ ((!DIALECTS)) || printf './lib/%s\n' libbaton_dialects.a pkgconfig/baton-dialects.pc
+        cat; } <<'END' | sort
 ./bin/baton
 ./bin/baton-bench
 ./lib/cmake/baton/batonConfig.cmake
@@ -55,7 +60,7 @@ InstallWhatIsPublicAndNothingElse() {
 END
     )" "$files"
     # Not the tree's own name alone: that may be as short as /baton.
-    run grep -rIl -e "$SOURCE/include" -e "$SOURCE/src" -e "$BUILD" "$prefix"
+    run grep -rIl -e "$SOURCE/include" -e "$SOURCE/src" -e "$SOURCE/dialects" -e "$BUILD" "$prefix"
     expect_equal 'installed files that name this tree' '' "$out"
 
     must cmake --install "$BUILD" --prefix "$work/dev" --component dev
@@ -131,6 +136,28 @@ PassTheContractWithAStoreOfTheirOwn() {
     expect_match 'what the suite says' 'PASSED' "$out"
 }
 
+# A program without the library gets an error that names it.
+UseDialectsThroughTheirLibrary() {
+    if ((!DIALECTS)); then
+        run configure dialects build -DCMAKE_PREFIX_PATH="$prefix"
+        [[ $code != 0 ]] || die 'a component was found that is not there'
+        expect_match message 'dialects' "$err"
+        return
+    fi
+    must configure dialects build -DCMAKE_PREFIX_PATH="$prefix"
+    must cmake --build build
+    must build/with
+    expect_equal 'the ttl of the dialect' 10000 "$out"
+    run build/without
+    expect_equal 'the exit code without the library' 3 "$code"
+    expect_match 'the error without the library' 'link it with baton::dialects' "$out"
+    local -a package
+    read -ra package < <(PACKAGE=baton-dialects from_package "$prefix" --cflags --libs)
+    must compile -DWITH_DIALECTS "$here/dialects/main.cpp" "${package[@]}" -o consumer
+    must ./consumer
+    expect_equal 'the ttl of the dialect' 10000 "$out"
+}
+
 # setting NAME: the value of a variable in the CMake cache of this build, as an argument for another one.
 setting() { sed -nE "s/^($1):[A-Z]+=(.*)/-D\1=\2/p" "$BUILD/CMakeCache.txt"; }
 
@@ -146,7 +173,8 @@ AddASubdirectory() {
     expect_fence "$build/consumer"
     must cmake --build "$build" --target help
     expect_match targets 'baton_client:' "$out"
-    [[ $out != *baton_cli:* && $out != *_tests:* ]] || die "the program or tests are part of it: $out"
+    [[ $out != *baton_cli:* && $out != *baton_dialects:* && $out != *_tests:* ]] ||
+        die "the program, the dialects or tests are part of it: $out"
     must cmake --install "$build" --prefix "$work/nothing"
     [[ ! -e nothing ]] || die "it installs, and nobody asked: $(find nothing)"
 }

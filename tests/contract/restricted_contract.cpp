@@ -18,6 +18,7 @@ baton::contract::description restricted(const std::string& name, const baton::co
 
 const bool mutex = baton::contract::add(restricted("mutex", {.shared = false,
                                                              .permits = false,
+                                                             .several_permits = false,
                                                              .several_names = false,
                                                              .strict_order = false,
                                                              .growing_fences = false,

@@ -67,11 +67,11 @@ TEST_F(AdvSemFleet, HandOverBothWaysIsByNotice) {
     for (int times = 0; times < 5; ++times) {
         expect_acquires(*other, "x", "a");
         EXPECT_FALSE(ours.try_acquire(exclusive("a")));
-        auto next = acquire_later(ours, exclusive("a"));
+        pending next{ours, exclusive("a")};
         ASSERT_TRUE(waits(1));
         expect_releases(*other, "x");
-        ASSERT_TRUE(comes(next));
-        waiting got = next.get();
+        ASSERT_TRUE(next.comes());
+        pending::result got = next.get();
         ASSERT_TRUE(got.lease.valid());
         acquire(*other, "y", "a");
         ASSERT_TRUE(waits(1));
@@ -88,24 +88,23 @@ TEST_F(AdvSemFleet, InTheOrderOfArrival) {
     lease held = ours.acquire(exclusive("a"));
     acquire(*one, "x", "a");
     ASSERT_TRUE(waits(1));
-    auto second = acquire_later(ours, exclusive("a"));
+    pending second{ours, exclusive("a")};
     ASSERT_TRUE(waits(2));
     acquire(*other, "y", "a");
     ASSERT_TRUE(waits(3));
-    auto fourth = acquire_later(ours, exclusive("a"));
+    pending fourth{ours, exclusive("a")};
     ASSERT_TRUE(waits(4));
     held.release();
     EXPECT_EQ(one->hear(), "acquired x");
-    EXPECT_TRUE(!ready(second) && other->silent_about("acquired") && !ready(fourth));
+    EXPECT_TRUE(!second.is_over() && other->silent_about("acquired") && !fourth.is_over());
     expect_releases(*one, "x");
-    ASSERT_TRUE(comes(second));
-    EXPECT_TRUE(other->silent_about("acquired") && !ready(fourth));
-    second.get().lease.release();
+    ASSERT_TRUE(second.comes());
+    EXPECT_TRUE(other->silent_about("acquired") && !fourth.is_over());
+    second.held().release();
     EXPECT_EQ(other->hear(), "acquired y");
-    EXPECT_FALSE(ready(fourth));
+    EXPECT_FALSE(fourth.is_over());
     expect_releases(*other, "y");
-    ASSERT_TRUE(comes(fourth));
-    EXPECT_TRUE(fourth.get().lease.valid());
+    EXPECT_TRUE(fourth.held().valid());
 }
 
 TEST_F(AdvSemFleet, EachGivesUpWhenItsWaitIsOver) {
@@ -150,9 +149,9 @@ TEST_F(AdvSemFleet, TheirEnd) {
     ASSERT_TRUE(waits(1, "waiter/killed") && waits(1, "waiter/silent"));
     expect_acquires(*slow, "x", "holder/slow");
 
-    std::map<std::string, std::future<waiting>> next;
+    std::map<std::string, pending> next;
     for (const char* const name : {"holder/killed", "holder/silent", "holder/slow", "waiter/killed", "waiter/silent"})
-        next.emplace(name, acquire_later(ours, exclusive(name)));
+        next.emplace(name, pending{ours, name});
     killed->end(SIGKILL);
     for (const char* const tag : {"x", "y"}) {
         silent->tell(std::string{"silence "} + tag);
@@ -160,9 +159,8 @@ TEST_F(AdvSemFleet, TheirEnd) {
     }
     first.release();
     second.release();
-    std::map<std::string, waiting> got;
+    std::map<std::string, pending::result> got;
     for (auto& [name, future] : next) {
-        ASSERT_TRUE(comes(future)) << name;
         got.emplace(name, future.get());
         EXPECT_FALSE(got.at(name).error) << name;
     }
@@ -259,7 +257,7 @@ TEST_F(AdvSemFleet, ABriefPeerDoesNotEndOurKeys) {
     EXPECT_EQ(brief->hear(), "acquired x");
     EXPECT_TRUE(eventually([&] { return ask({"TTL", key("main", "a")}).number > 1'000'000; }));
     const lease alone = ours.acquire(exclusive("b"));
-    auto next = acquire_later(ours, exclusive("b"));
+    pending next{ours, exclusive("b")};
     ASSERT_TRUE(waits(1, "b"));
     brief->tell("acquire y b limit=1 wait=0.01");
     EXPECT_EQ(brief->hear(), "timeout y");

@@ -1,10 +1,8 @@
 // What the tests of adv-sem share: its keys, as its own programs see them.
 #pragma once
 
-#include <future>
 #include <map>
 
-#include "../redis/proxy.hpp"
 #include "dialect_test.hpp"
 
 namespace baton::dialect_tests {
@@ -51,51 +49,19 @@ protected:
         return std::ranges::all_of(keys(),
                                    [](const std::string& key) { return key.starts_with(AdvSem::key("max", "")); });
     }
-    [[nodiscard]] std::size_t watched_keys() const {
-        const std::string stats = ask({"INFO", "stats"}).text;
-        const std::string start = "tracking_total_keys:";
-        return std::stoul(stats.substr(stats.find(start) + start.size()));
-    }
-
-    /// Cut off for too long: on a busy machine it looks as if it had been stopped itself.
-    [[nodiscard]] static bool was_cut_off(const lease& lease) {
-        return lease.lost_reason() == loss::expired || lease.lost_reason() == loss::process_paused;
-    }
-
-    /// The answer to an acquire on another thread.
-    struct waiting {
-        baton::lease lease;
-        std::error_code error;
-    };
-    [[nodiscard]] static std::future<waiting> acquire_later(client& who, const claims& what,
-                                                            const acquire_options& options = {}) {
-        const auto made = std::make_shared<std::promise<waiting>>();
-        who.async_acquire(what, options, {}, [made](std::error_code error, lease lease) {
-            made->set_value({std::move(lease), error});
-        });
-        return made->get_future();
-    }
-    template <typename T> [[nodiscard]] static bool ready(const std::future<T>& future) {
-        return future.wait_for(0s) == std::future_status::ready;
-    }
-    template <typename T> [[nodiscard]] static bool comes(const std::future<T>& future) {
-        return future.wait_for(long_enough) == std::future_status::ready;
-    }
-
     /// A way to the server that can be disturbed.
-    [[nodiscard]] redis_tests::proxy& between() {
-        if (!between_) between_.emplace(server_->at(), place_.path("between"));
-        return *between_;
-    }
-    [[nodiscard]] client join_between(const std::string& options = {}) {
-        return client{"unix:" + between().at().path + "?dialect=adv-sem" + options};
-    }
+    [[nodiscard]] redis_tests::proxy& between() { return way().proxy; }
+    [[nodiscard]] client join_between(const std::string& options = {}) { return way().join(options); }
 
     bool ours_died_ = false;  // then the server remembers what they watched until it changes
 
 private:
-    folder place_;
-    std::optional<redis_tests::proxy> between_;
+    [[nodiscard]] proxied& way() {
+        if (!way_) way_.emplace(*server_, name_);
+        return *way_;
+    }
+
+    std::optional<proxied> way_;
 };
 
 }  // namespace baton::dialect_tests

@@ -170,9 +170,9 @@ TEST_F(AmphpFleet, WhoGivesUpWaitingIsNotWaitedFor) {
     pending gives_up{ours, "a", {.wait = 200ms}};
     other->tell("acquire y a");
     EXPECT_EQ(other->hear(), "timeout x");
-    std::error_code error;
-    EXPECT_FALSE(gives_up.held(error).valid());
-    EXPECT_EQ(error, errc::timed_out);
+    const pending::result gave_up = gives_up.get();
+    EXPECT_FALSE(gave_up.lease.valid());
+    EXPECT_EQ(gave_up.error, errc::timed_out);
     ASSERT_TRUE(queued("a", 1));
     pending last{ours, "a"};
     ASSERT_TRUE(queued("a", 2));

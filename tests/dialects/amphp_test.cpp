@@ -1,5 +1,5 @@
-// The mutex of amphp/redis: its own tests, held to our client, each fault of its protocol that is cured, and leases
-// that behave as leases of any store. Together with others on one server: amphp_fleet_test.cpp.
+// The mutex of amphp/redis: its own tests, held to our client, and each fault of its protocol that is cured. What it
+// has in common with the other dialects: each_dialect_test.cpp. Among other clients: amphp_fleet_test.cpp.
 #include "amphp_test.hpp"
 
 #include <array>
@@ -32,35 +32,6 @@ TEST_F(Amphp, TakesItAndGivesItBack) {
 }
 
 // ---- its own tests ----
-
-TEST_F(Amphp, Original_AcquireTwiceTimesOutAfterTheWait) {
-    client first = join(), second = join();
-    const lease held = first.acquire(exclusive("a"));
-    const auto begin = std::chrono::steady_clock::now();
-    std::error_code error;
-    EXPECT_FALSE(second.acquire(exclusive("a"), {.wait = 200ms}, error).valid());
-    EXPECT_EQ(error, errc::timed_out);
-    EXPECT_GE(std::chrono::steady_clock::now() - begin, 200ms);
-    // Of one client as well: a lease is a request's, and not a client's.
-    EXPECT_FALSE(first.acquire(exclusive("a"), {.wait = 50ms}, error).valid());
-    EXPECT_EQ(error, errc::timed_out);
-    EXPECT_TRUE(held.valid());
-    EXPECT_TRUE(eventually([&] { return keys() == std::vector<std::string>{"lock:a"}; }));
-}
-
-TEST_F(Amphp, Original_AReleasedLockPassesOn) {
-    client first = join(), second = join();
-    lease held = first.acquire(exclusive("a"));
-    const std::uint64_t fence = held.fence();
-    EXPECT_FALSE(second.try_acquire(exclusive("a")));
-    held.release();
-    {
-        const lease next = second.acquire(exclusive("a"), {.wait = 5s});
-        EXPECT_TRUE(next.valid());
-        EXPECT_GT(next.fence(), fence);
-    }
-    EXPECT_TRUE(nothing_left());
-}
 
 TEST_F(Amphp, Original_RenewalKeepsItBeyondItsExpiry) {
     client ours = join(brisk);
@@ -146,25 +117,6 @@ TEST_F(Amphp, Cure_ALockThatExpiresIsTakenByWhoWaits) {
     EXPECT_TRUE(held.abandoned().empty());  // a lock that is gone does not say how it went
 }
 
-TEST_F(Amphp, Cure_AWaitEndsInTimeAndLeavesNothing) {
-    client ours = join("&lock_timeout=3600s");  // so that no queue goes by itself
-    static_cast<void>(ask({"SET", "lock:a", "somebody"}));
-    std::stop_source stop;
-    pending cancelled{ours, "a", {}, stop.get_token()};
-    ASSERT_TRUE(queued("a", 1));
-    pending timed{ours, "a", {.wait = 200ms}};
-    ASSERT_TRUE(queued("a", 2));
-    stop.request_stop();
-    std::error_code error;
-    EXPECT_FALSE(cancelled.held(error).valid());
-    EXPECT_EQ(error, std::errc::operation_canceled);
-    EXPECT_FALSE(timed.held(error).valid());
-    EXPECT_EQ(error, errc::timed_out);
-    EXPECT_FALSE(ours.try_acquire(exclusive("a")));
-    EXPECT_TRUE(eventually([&] { return keys() == std::vector<std::string>{"lock:a"}; }));
-    EXPECT_EQ(holder("a"), "somebody");
-}
-
 // ---- hand-overs ----
 
 /// A look every 300 ms would find it as well, but not so soon.
@@ -226,122 +178,11 @@ TEST_F(Amphp, WhoHasTheLockFromOursIsToldWhereverItStoodBefore) {
     EXPECT_TRUE(nothing_left());
 }
 
-TEST_F(Amphp, WhereTheServerLetsNobodyWatchOursLookAsOftenAsPeers) {
-    static_cast<void>(ask({"ACL", "SETUSER", "default", "-client|tracking"}));
-    client first = join(), second = join();
-    lease held = first.acquire(exclusive("a"));
-    pending waiting{second, "a"};
-    ASSERT_TRUE(queued("a", 1));
-    held.release();
-    EXPECT_TRUE(waiting.held().valid());
-    EXPECT_TRUE(nothing_left());
-}
-
-TEST_F(Amphp, AThousandAcquiresOfOneClientAreServedInOrder) {
-    client ours = join();
-    lease held = ours.acquire(exclusive("a"));
-    constexpr int many = 1'000;
-    std::vector<int> order;  // written by the client's thread only
-    std::atomic<int> served{0};
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < many; ++i)
-        ours.async_acquire(exclusive("a"), {}, {}, [&, i](std::error_code error, lease granted) {
-            if (!error && granted.valid()) order.push_back(i);
-            ++served;
-        });
-    held.release();
-    ASSERT_TRUE(eventually([&] { return served == many; }, 60s));
-    EXPECT_EQ(order.size(), static_cast<std::size_t>(many));
-    EXPECT_TRUE(std::ranges::is_sorted(order));
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
-    EXPECT_TRUE(nothing_left());
-}
-
 // ---- leases ----
-
-TEST_F(Amphp, AVanishedOrStolenKeyIsTold_AndALateReleaseHarmsNobody) {
-    client ours = join(brisk);
-    lease vanished = ours.acquire(exclusive("a")), stolen = ours.acquire(exclusive("b")),
-          replaced = ours.acquire(exclusive("c")), kept = ours.acquire(exclusive("d"));
-    static_cast<void>(ask({"DEL", "lock:a"}));
-    static_cast<void>(ask({"SET", "lock:b", "thief"}));
-    static_cast<void>(ask({"DEL", "lock:c"}));
-    static_cast<void>(ask({"RPUSH", "lock:c", "no lock at all"}));
-    EXPECT_TRUE(is_lost(vanished, loss::state_lost));
-    EXPECT_TRUE(is_lost(stolen, loss::state_lost));
-    EXPECT_TRUE(is_lost(replaced, loss::state_lost));
-    static_cast<void>(ask({"SET", "lock:a", "next"}));
-    vanished.release();
-    stolen.release();
-    replaced.release();
-    EXPECT_TRUE(kept.valid());
-    kept.release();
-    // Released after the others, on the same line.
-    EXPECT_TRUE(eventually([&] { return keys() == std::vector<std::string>{"lock:a", "lock:b", "lock:c"}; }));
-    EXPECT_EQ(holder("a"), "next");
-    EXPECT_EQ(holder("b"), "thief");
-}
-
-TEST_F(Amphp, AHoldLimitEndsItAndTheNextHasIt) {
-    client first = join(), second = join();
-    const lease held = first.acquire(exclusive("a"), {.max_hold = 200ms});
-    EXPECT_TRUE(second.acquire(exclusive("a"), {.wait = 10s}).valid());
-    EXPECT_FALSE(held.valid());
-    EXPECT_TRUE(is_lost(held, loss::hold_limit));
-    std::error_code error;
-    EXPECT_FALSE(first.acquire(exclusive("a"), {.max_hold = 0ms}, error).valid());
-    EXPECT_EQ(error, error_kind::refused);
-}
-
-/// A peer stands behind it and has a line of its own: when it owns the lock, ours must know already.
-TEST_F(Amphp, WhoIsCutOffLosesItBeforeAnotherCanHaveIt) {
-    proxied way{*server_};
-    client ours = way.join(brisk);
-    lease held = ours.acquire(exclusive("a"));
-    const auto other = peer(brisk_peer);
-    other->tell("acquire x a");
-    ASSERT_TRUE(queued("a", 1));
-    EXPECT_TRUE(held.valid());
-    way.proxy.cut({.refuse = true});
-    expect_acquires(*other, "x");
-    EXPECT_FALSE(held.valid());
-    EXPECT_TRUE(is_lost(held, loss::expired));
-    // It comes back late, and gives back what is not its own any more.
-    held.release();
-    const std::string token = holder("a");
-    way.proxy.set({});
-    EXPECT_TRUE(ours.acquire(exclusive("b"), {.wait = 10s}).valid());
-    EXPECT_EQ(holder("a"), token);
-    release(*other, "x");
-    EXPECT_TRUE(nothing_left());
-}
-
-TEST_F(Amphp, WhoWaitsKeepsItsTurnWhenTheConnectionBreaks) {
-    proxied way{*server_};
-    client ours = way.join(), others = join();
-    lease held = others.acquire(exclusive("a"));
-    pending first{ours, "a"};
-    ASSERT_TRUE(queued("a", 1));
-    pending second{others, "a"};
-    ASSERT_TRUE(queued("a", 2));
-    const std::vector<std::string> before = queue("a");
-    // Cut, and given the lock while it is away.
-    way.proxy.cut({.refuse = true});
-    held.release();
-    EXPECT_TRUE(eventually([&] { return holder("a") == before[0]; }));
-    way.proxy.set({});
-    {
-        const lease its_own = first.held();
-        EXPECT_TRUE(its_own.valid());
-        EXPECT_EQ(holder("a"), before[0]);
-        EXPECT_FALSE(second.is_over());
-    }
-    EXPECT_TRUE(second.held().valid());
-}
 
 /// It was away for longer than the lock waited for it: the place is gone, and it gets another.
 TEST_F(Amphp, WhoLostItsPlaceWhileCutOffGetsAnother) {
-    proxied way{*server_};
+    proxied way{*server_, name_};
     client ours = way.join();
     static_cast<void>(ask({"SET", "lock:a", "somebody"}));
     pending waiting{ours, "a"};
@@ -356,7 +197,7 @@ TEST_F(Amphp, WhoLostItsPlaceWhileCutOffGetsAnother) {
 
 /// Nobody hears that the lock was taken: it is found to be ours on the next connection.
 TEST_F(Amphp, AGrantWhoseAnswerIsLostIsFound) {
-    proxied way{*server_};
+    proxied way{*server_, name_};
     client ours = way.join();
     static_cast<void>(ours.acquire(exclusive("b")));
     way.proxy.set({.drop_replies = true});
@@ -371,7 +212,7 @@ TEST_F(Amphp, AGrantWhoseAnswerIsLostIsFound) {
 
 /// The wait is over before the first answer: what that answer says must not lead to another question.
 TEST_F(Amphp, WhoLeavesBeforeTheAnswerComesDoesNotQueueAgain) {
-    proxied way{*server_};
+    proxied way{*server_, name_};
     client ours = way.join();
     static_cast<void>(ours.acquire(exclusive("b")));
     static_cast<void>(ask({"SET", "lock:a", "somebody"}));
@@ -392,57 +233,6 @@ TEST_F(Amphp, WhoLeavesBeforeTheAnswerComesDoesNotQueueAgain) {
 }
 
 // ---- the server ----
-
-TEST_F(Amphp, AServerThatForgetsItsScriptsIsTaughtThemAgain) {
-    client ours = join(brisk);
-    const lease held = ours.acquire(exclusive("b"));
-    static_cast<void>(ask({"SET", "lock:a", "somebody"}));
-    // Several in one go, so that other answers follow the one that tells of it, and are not taken for what they are
-    // not.
-    std::vector<pending> waiting;
-    for (std::size_t round = 1; round <= 3; ++round) {
-        static_cast<void>(ask({"SCRIPT", "FLUSH"}));
-        for (int i = 0; i < 5; ++i) waiting.emplace_back(ours, "a");
-        EXPECT_TRUE(queued("a", 5 * round));
-        for (const pending& each : waiting) EXPECT_FALSE(each.is_over());
-    }
-    EXPECT_TRUE(held.valid());
-    static_cast<void>(ask({"DEL", "lock:a"}));
-    for (pending& each : waiting) EXPECT_TRUE(each.held().valid());
-}
-
-TEST_F(Amphp, AServerThatComesBackWithItsDataHasNothingLost) {
-    server_.emplace(redis_tests::server_options{.keeps_data = true});
-    client ours = join();
-    lease held = ours.acquire(exclusive("a"));
-    const std::uint64_t fence = held.fence();
-    pending waiting{ours, "a"};
-    ASSERT_TRUE(queued("a", 1));
-    const std::vector<std::string> before = queue("a");
-    server_->kill();
-    server_->start();
-    // It holds for longer than what it knew before would let it.
-    EXPECT_TRUE(eventually([&] { return held.valid_for() > 2s; }));
-    EXPECT_EQ(held.fence(), fence);
-    EXPECT_EQ(queue("a"), before);
-    EXPECT_FALSE(waiting.is_over());
-    held.release();
-    EXPECT_TRUE(waiting.held().valid());
-}
-
-TEST_F(Amphp, AServerThatComesBackWithoutItsDataHasLostWhatWasHeldAndWhoWaitsGoesOn) {
-    client ours = join(), others = join();
-    lease held = ours.acquire(exclusive("a"));
-    pending waiting{others, "a"};
-    ASSERT_TRUE(queued("a", 1));
-    server_->kill();
-    server_->forget();
-    server_->start();
-    EXPECT_TRUE(is_lost(held, loss::state_lost));
-    held.release();
-    EXPECT_TRUE(waiting.held().valid());
-    EXPECT_TRUE(nothing_left());
-}
 
 TEST_F(Amphp, AKeyOfAnotherKindIsRefusedAndHindersNothingElse) {
     client ours = join("&lock_expiration=60s");  // so that no lock goes by itself
@@ -482,56 +272,21 @@ TEST_F(Amphp, AQueueLivesAsLongAsTheMostPatientNeedsIt) {
     EXPECT_TRUE(same);
 }
 
-// ---- names and lists ----
-
-TEST_F(Amphp, NamesAreBytes) {
+TEST_F(Amphp, KeysBeginWithThePrefix) {
     client ours = join("&key_prefix=app:");
-    const std::string binary{"\0\xff\r\n*[", 6};
-    for (const std::string& name : {std::string{"with:colons: and spaces"}, binary, std::string(512, 'n')}) {
-        const lease held = ours.acquire(exclusive(name));
-        EXPECT_EQ(ask({"GET", "app:lock:" + name}).text.size(), 24U);
-        pending waiting{ours, name};
-        EXPECT_TRUE(eventually([&] { return ask({"LLEN", "app:lock-queue:" + name}).number == 1; }));
-        const snapshot seen = ours.inspect({inspect_filter::match::exact, name});
-        ASSERT_EQ(seen.resources.size(), 1U);
-        EXPECT_EQ(seen.resources[0].name, name);
-        EXPECT_EQ(seen.resources[0].holders.size(), 1U);
-        EXPECT_EQ(seen.resources[0].queue.size(), 1U);
-    }
-    std::error_code error;
-    for (const std::string& name : {std::string{}, std::string(513, 'n')}) {
-        EXPECT_FALSE(ours.acquire(exclusive(name), {}, error).valid());
-        EXPECT_EQ(error, error_kind::refused) << error.message();
-    }
-    EXPECT_TRUE(nothing_left());
-}
-
-TEST_F(Amphp, AListThatBreaksOffIsAnError) {
-    proxied way{*server_};
-    client ours = way.join();
-    static_cast<void>(ours.acquire(exclusive("a")));
-    way.proxy.set({.drop_replies = true});
-    auto seen = std::async(std::launch::async, [&] {
-        try {
-            static_cast<void>(ours.inspect());
-            return std::error_code{};
-        } catch (const error& why) {
-            return why.code();
-        }
-    });
-    EXPECT_TRUE(eventually([&] { return performed("scan") != 0; }));
-    way.proxy.cut({});
-    ASSERT_EQ(seen.wait_for(long_enough), std::future_status::ready);
-    EXPECT_EQ(seen.get(), errc::store_unavailable);
+    const lease held = ours.acquire(exclusive("a"));
+    EXPECT_EQ(ask({"GET", "app:lock:a"}).text.size(), 24U);
+    const pending waiting{ours, "a"};
+    EXPECT_TRUE(eventually([&] { return ask({"LLEN", "app:lock-queue:a"}).number == 1; }));
+    const snapshot seen = ours.inspect({inspect_filter::match::exact, "a"});
+    ASSERT_EQ(seen.resources.size(), 1U);
+    EXPECT_EQ(seen.resources[0].name, "a");
+    EXPECT_EQ(seen.resources[0].holders.size(), 1U);
+    EXPECT_EQ(seen.resources[0].queue.size(), 1U);
 }
 
 // The server remembers what was watched until it changes.
 TEST_F(Amphp, NothingIsWatchedAnyMoreByThoseWhoAreGone) {
-    const auto watched = [this] {
-        const std::string stats = ask({"INFO", "stats"}).text;
-        const std::string field = "tracking_total_keys:";
-        return std::stoul(stats.substr(stats.find(field) + field.size()));
-    };
     client first = join(), second = join();
     for (int i = 0; i < 20; ++i) {
         lease held = first.acquire(exclusive("a"));
@@ -539,7 +294,8 @@ TEST_F(Amphp, NothingIsWatchedAnyMoreByThoseWhoAreGone) {
         EXPECT_FALSE(second.acquire(exclusive("a"), {.wait = 5ms}, error).valid());
         held.release();
     }
-    EXPECT_TRUE(eventually([&] { return watched() <= 1; })) << watched() << " keys, of which only the lock is one";
+    EXPECT_TRUE(eventually([&] { return watched_keys() <= 1; }))
+        << watched_keys() << " keys, of which only the lock is one";
 }
 
 }  // namespace

@@ -7,62 +7,20 @@
 #include <sstream>
 #include <thread>
 
-#include "../redis/proxy.hpp"
+#include "dialect_facts.hpp"
 #include "dialect_test.hpp"
 
 namespace baton::dialect_tests {
 namespace {
 
-struct fleet {
-    const char* dialect;
-    /// Options of ours and of theirs with which nothing ends by itself during a test.
-    const char* long_lived;
-    std::vector<std::string> long_lived_peer;
-    /// Options with which a lock passes on soon after its holder, or the waiter that it was given to, died.
-    const char* mortal;
-    std::vector<std::string> mortal_peer;
-    /// The command that counts what waits for `a`, and how much of that holds it.
-    std::vector<std::string> count_waiting;
-    std::int64_t holders_counted;
-    /// How long a waiter of `long_lived` waits between two looks at most.
-    std::chrono::milliseconds between_looks;
-
-    friend void PrintTo(const fleet& each, std::ostream* out) { *out << each.dialect; }
-};
-
-const std::vector<fleet> fleets{
-    {.dialect = "amphp",
-     .long_lived = "&lock_expiration=60s&lock_timeout=60s",
-     .long_lived_peer = {"--expiry-ms", "60000"},
-     .mortal = "&lock_expiration=500ms&lock_renew_interval=100ms",
-     .mortal_peer = {"--expiry-ms", "500", "--renew-ms", "100"},
-     .count_waiting = {"LLEN", "lock-queue:a"},
-     .holders_counted = 0,
-     .between_looks = 305ms},
-    {.dialect = "redturn",
-     .long_lived = "&timeout=60s",
-     .long_lived_peer = {"--timeout-ms", "60000"},
-     .mortal = "&timeout=500ms",
-     .mortal_peer = {"--timeout-ms", "60000"},
-     .count_waiting = {"LLEN", "a"},
-     .holders_counted = 1,
-     .between_looks = 1s},
-    {.dialect = "adv-sem",
-     .long_lived = "&ping_interval=500ms",
-     .long_lived_peer = {},
-     .mortal = "&heartbeat_max_interval=1s&ping_interval=100ms",
-     .mortal_peer = {"--heartbeat", "1", "--ping", "0.1"},
-     .count_waiting = {"ZCARD", "adv-sem:semaphore_waiting:a"},
-     .holders_counted = 0,
-     .between_looks = 500ms},
-};
-
-class ConnectionFleet : public Dialect, public testing::WithParamInterface<fleet> {
+class ConnectionFleet : public Dialect, public testing::WithParamInterface<dialect_facts> {
 protected:
-    ConnectionFleet() : Dialect{GetParam().dialect} {}
+    ConnectionFleet() : Dialect{GetParam().name} {}
 
     [[nodiscard]] std::int64_t waiting() const {
-        return std::max<std::int64_t>(0, ask(GetParam().count_waiting).number - GetParam().holders_counted);
+        const char* const count = GetParam().read_queue == std::string{"ZRANGE"} ? "ZCARD" : "LLEN";
+        const std::int64_t holders = GetParam().holder_is_in_the_queue ? 1 : 0;
+        return std::max<std::int64_t>(0, ask({count, GetParam().queue_key + "a"}).number - holders);
     }
     [[nodiscard]] bool waits(std::int64_t count) const {
         return eventually([&] { return waiting() == count; });
@@ -218,11 +176,8 @@ TEST_P(ConnectionFleet, ProcessesThatEndDuringAReconnectArePassedOver) {
     EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
 }
 
-INSTANTIATE_TEST_SUITE_P(, ConnectionFleet, testing::ValuesIn(fleets), [](const auto& each) {
-    std::string name = each.param.dialect;
-    std::erase(name, '-');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(, ConnectionFleet, testing::ValuesIn(each_dialect),
+                         [](const auto& each) { return test_name(each.param.name); });
 
 }  // namespace
 }  // namespace baton::dialect_tests

@@ -1,10 +1,12 @@
-// What the tests of the dialects share: a server of their own, clients of ours that speak a dialect, and peers, which
-// play the original programs (peers/README.md).
+// What the tests of the dialects share: a server of their own, clients of ours that speak a dialect, their acquires, a
+// proxy before the server, and peers, which play the original programs (peers/README.md).
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,17 +15,75 @@
 #include "../eventually.hpp"
 #include "../line_process.hpp"
 #include "../redis/private_server.hpp"
+#include "../redis/proxy.hpp"
 #include "baton/baton.hpp"
+#include "baton/dialects.hpp"
 
 namespace baton::dialect_tests {
 
 using namespace std::chrono_literals;
+
+/// An acquire that is under way.
+class pending {
+public:
+    struct result {
+        baton::lease lease;
+        std::error_code error;
+    };
+
+    /// `on_grant` runs on the client's thread in the moment of the grant.
+    pending(client& ours, const claims& wanted, const acquire_options& options = {}, std::stop_token stop = {},
+            std::function<void()> on_grant = {}) {
+        const auto answer = std::make_shared<std::promise<result>>();
+        answer_ = answer->get_future();
+        ours.async_acquire(wanted, options, std::move(stop),
+                           [answer, on_grant = std::move(on_grant)](std::error_code error, lease held) {
+                               if (!error && on_grant) on_grant();
+                               answer->set_value({std::move(held), error});
+                           });
+    }
+    pending(client& ours, const std::string& name, const acquire_options& options = {}, std::stop_token stop = {})
+        : pending{ours, exclusive(name), options, std::move(stop)} {}
+
+    [[nodiscard]] bool is_over() const { return answer_.wait_for(0s) == std::future_status::ready; }
+    /// Waits for its end, but not for ever.
+    [[nodiscard]] bool comes() const { return answer_.wait_for(long_enough) == std::future_status::ready; }
+    [[nodiscard]] result get() {
+        if (!comes()) return {{}, std::make_error_code(std::errc::timed_out)};
+        return answer_.get();
+    }
+    /// A lease that holds nothing if it was not granted, or not in time.
+    [[nodiscard]] lease held() { return get().lease; }
+    [[nodiscard]] std::error_code error() { return get().error; }
+
+private:
+    std::future<result> answer_;
+};
+
+/// A proxy before the server, for clients of ours; peers have a connection of their own.
+class proxied {
+public:
+    proxied(const redis_tests::private_server& server, std::string dialect)
+        : dialect_{std::move(dialect)}, proxy{server.at(), place_.path("proxy")} {}
+
+    [[nodiscard]] client join(const std::string& options = {}) const {
+        return client{"unix:" + proxy.at().path + "?dialect=" + dialect_ + options};
+    }
+
+private:
+    folder place_;
+    std::string dialect_;
+
+public:
+    redis_tests::proxy proxy;
+};
 
 class Dialect : public testing::Test {
 protected:
     explicit Dialect(std::string name) : name_{std::move(name)} {}
 
     void SetUp() override {
+        register_dialects();
         if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
         server_.emplace();
     }
@@ -58,6 +118,21 @@ protected:
         const std::string start = "cmdstat_" + command + ":calls=";
         const std::size_t at = stats.find(start);
         return at == std::string::npos ? 0 : std::stoul(stats.substr(at + start.size()));
+    }
+
+    /// How many keys the server watches for clients.
+    [[nodiscard]] std::size_t watched_keys() const {
+        const std::string stats = ask({"INFO", "stats"}).text;
+        const std::string start = "tracking_total_keys:";
+        return std::stoul(stats.substr(stats.find(start) + start.size()));
+    }
+    /// Cut off for too long: on a busy machine it looks as if its process had been stopped.
+    static bool was_cut_off(const lease& held) {
+        return eventually([&] { return held.lost().stop_requested(); }) && !held.valid() &&
+               (held.lost_reason() == loss::expired || held.lost_reason() == loss::process_paused);
+    }
+    static bool is_lost(const lease& held, loss why) {
+        return eventually([&] { return held.lost().stop_requested(); }) && !held.valid() && held.lost_reason() == why;
     }
 
     const std::string name_;

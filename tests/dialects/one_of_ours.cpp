@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "baton/baton.hpp"
+#include "baton/dialects.hpp"
 
 namespace {
 
@@ -27,6 +28,7 @@ private:
 
 int main(int argc, char** argv) {
     if (argc != 3 && argc != 4) return 64;
+    baton::register_dialects();
     const int count = argc == 4 ? std::atoi(argv[3]) : 0;
     baton::client_options options;
     options.observer = std::make_shared<teller>(argc == 4 ? count : 1);

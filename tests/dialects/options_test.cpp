@@ -2,11 +2,17 @@
 #include <gtest/gtest.h>
 
 #include "baton/baton.hpp"
+#include "baton/dialects.hpp"
 
 namespace baton {
 namespace {
 
 using namespace std::chrono_literals;
+
+class DialectOptions : public testing::Test {
+protected:
+    static void SetUpTestSuite() { register_dialects(); }
+};
 
 std::string refusal_of(const std::string& options) {
     try {
@@ -18,7 +24,7 @@ std::string refusal_of(const std::string& options) {
     return "";
 }
 
-TEST(DialectOptions, HaveTheDefaultsOfTheOriginals) {
+TEST_F(DialectOptions, HaveTheDefaultsOfTheOriginals) {
     const auto pace = [](const char* options) { return make_store(std::string{"redis://h?"} + options)->pace(); };
     EXPECT_EQ(pace("dialect=amphp")->ttl, 3s);
     EXPECT_EQ(pace("dialect=amphp")->renew_every, 1s);
@@ -31,7 +37,7 @@ TEST(DialectOptions, HaveTheDefaultsOfTheOriginals) {
     EXPECT_FALSE(pace("space=x")) << "of the native protocol the client chooses";
 }
 
-TEST(DialectOptions, AreRefusedWithWhatThereIs) {
+TEST_F(DialectOptions, AreRefusedWithWhatThereIs) {
     const std::vector<std::pair<std::string, std::string>> cases{
         {"dialect=", "dialect is followed by its name"},
         {"dialect=php", "no dialect is called php; there are amphp, redturn and adv-sem"},
@@ -49,7 +55,7 @@ TEST(DialectOptions, AreRefusedWithWhatThereIs) {
     EXPECT_EQ(refusal_of("dialect=amphp&key_prefix=app%3A&lock_timeout=5s"), "");
 }
 
-TEST(DialectOptions, WhatAProtocolCannotExpressIsSaidWithWhatItCan) {
+TEST_F(DialectOptions, WhatAProtocolCannotExpressIsSaidWithWhatItCan) {
     const auto objection = [](const char* dialect, const claims& wanted) {
         return make_store(std::string{"redis://h?dialect="} + dialect)->objection(wanted.list(), {});
     };
@@ -68,7 +74,7 @@ TEST(DialectOptions, WhatAProtocolCannotExpressIsSaidWithWhatItCan) {
     EXPECT_NE(objection("adv-sem", exclusive("a", "b")).find("one semaphore at a time"), std::string::npos);
 }
 
-TEST(DialectOptions, AClientThatWantsAnotherTtlIsRefused) {
+TEST_F(DialectOptions, AClientThatWantsAnotherTtlIsRefused) {
     const auto store = make_store("unix:/nowhere?dialect=amphp");
     EXPECT_THROW((client{store, {.ttl = 5s, .label = "test"}}), error);
     try {

@@ -83,22 +83,22 @@ TEST_F(RedturnFleet, TurnsComeInTheOrderOfArrival) {
                        erlang = peer({"--arguments", "erlang", options[0], options[1], "--timeout-ms", long_timeout});
         client one = join("&timeout=60s&notices=" + notices), two = join("&timeout=60s&notices=" + notices);
         take(*ts, "x", "a:b");
-        auto second = acquire_aside(one, "a:b");
+        pending second{one, "a:b"};
         ASSERT_TRUE(grows_to("a:b", 2));
         line_up(*erlang, "y", "a:b");
-        auto fourth = acquire_aside(two, "a:b");
+        pending fourth{two, "a:b"};
         ASSERT_TRUE(grows_to("a:b", 4));
         line_up(*ts, "z", "a:b");
         const auto begun = std::chrono::steady_clock::now();
         give(*ts, "x");
-        lease held = second.get();
+        lease held = second.held();
         EXPECT_TRUE(held.valid());
         EXPECT_TRUE(erlang->silent_about("acquired"));
         held.release();
         EXPECT_EQ(erlang->hear(), "acquired y");
-        EXPECT_FALSE(is_ready(fourth));
+        EXPECT_FALSE(fourth.is_over());
         give(*erlang, "y");
-        lease last = fourth.get();
+        lease last = fourth.held();
         EXPECT_TRUE(last.valid());
         EXPECT_TRUE(ts->silent_about("acquired"));
         last.release();
@@ -147,12 +147,12 @@ TEST_F(RedturnFleet, APeerThatDiesOrHangsIsPassedOver) {
         const peer_ptr killed = peer({"--timeout-ms", "200"}), next = peer({"--timeout-ms", long_timeout});
         lease held = ours.acquire(exclusive("a"));
         line_up(*killed, "x", "a");
-        auto waiting = acquire_aside(ours, "a");
+        pending waiting{ours, "a"};
         ASSERT_TRUE(grows_to("a", 3));
         line_up(*next, "y", "a");
         killed->end(SIGKILL);
         held.release();  // to one that is dead
-        lease after = waiting.get();
+        lease after = waiting.held();
         EXPECT_TRUE(after.valid());
         after.release();
         EXPECT_EQ(next->hear(), "acquired y");
@@ -252,12 +252,12 @@ TEST_F(RedturnFleet, ANoticeThatOursDidNotHearIsMadeUpFor) {
     client ours = join("&timeout=60s");
     for (int i = 0; i < 5; ++i) {
         take(*other, "x", "a");
-        auto waiting = acquire_aside(ours, "a");
+        pending waiting{ours, "a"};
         ASSERT_TRUE(grows_to("a", 2));
         line_up(*other, "y", "a");
         EXPECT_EQ(ask({"CLIENT", "KILL", "TYPE", "pubsub"}).number, 2);
         give(*other, "x");
-        lease held = waiting.get();
+        lease held = waiting.held();
         EXPECT_TRUE(held.valid());
         // The peer hears again of what happens after it has subscribed again.
         EXPECT_TRUE(eventually([&] {

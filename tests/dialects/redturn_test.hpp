@@ -1,8 +1,5 @@
-// What the tests of the dialect redturn share: what can be seen of a queue in the server, and acquires on their own
-// threads.
+// What the tests of the dialect redturn share: what can be seen of a queue in the server.
 #pragma once
-
-#include <future>
 
 #include "dialect_test.hpp"
 
@@ -31,18 +28,6 @@ protected:
         return element.substr(first, element.find(':', first) - first);
     }
 
-    /// Holds nothing if it could not be had in time.
-    static std::future<lease> acquire_aside(client& who, const std::string& name, acquire_options options = {}) {
-        if (!options.wait) options.wait = long_enough;
-        return std::async(std::launch::async, [who, name, options]() mutable {
-            std::error_code error;
-            return who.acquire(exclusive(name), options, error);
-        });
-    }
-    /// Not asked for by a thread that sleeps: what the client was told is known here at once.
-    static bool is_ready(const std::future<lease>& future) {
-        return future.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
-    }
     /// All that reached the client before now has had its effect: the answer to this comes behind it.
     static void hear_all(client& who) { EXPECT_TRUE(who.try_acquire(exclusive("only to hear all"))); }
 };

@@ -3,7 +3,7 @@
 
 #include <deque>
 
-#include "stores/dialects/dialect.hpp"
+#include "dialect.hpp"
 
 namespace baton::dialects {
 namespace {

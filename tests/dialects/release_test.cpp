@@ -1,14 +1,14 @@
 // The end of a client of ours in each dialect, while its connection or the scripts are lost: what it held is released.
 // Nothing here expires within the test, so a name that is free at once was released.
-#include "../redis/proxy.hpp"
+#include "dialect_facts.hpp"
 #include "dialect_test.hpp"
 
 namespace baton::dialect_tests {
 namespace {
 
-class DialectRelease : public Dialect, public testing::WithParamInterface<std::string> {
+class DialectRelease : public Dialect, public testing::WithParamInterface<dialect_facts> {
 protected:
-    DialectRelease() : Dialect{GetParam()} {}
+    DialectRelease() : Dialect{GetParam().name} {}
 
     void expect_free() const {
         client other = join();
@@ -81,11 +81,8 @@ TEST_P(DialectRelease, OfAWaiterSurvivesAKilledConnection) {
     expect_free();
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, DialectRelease, testing::Values("adv-sem", "amphp", "redturn"), [](const auto& chosen) {
-    std::string name = chosen.param;
-    std::ranges::replace(name, '-', '_');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(Each, DialectRelease, testing::ValuesIn(each_dialect),
+                         [](const auto& each) { return test_name(each.param.name); });
 
 }  // namespace
 }  // namespace baton::dialect_tests

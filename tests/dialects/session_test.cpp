@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "baton/error.hpp"
-#include "stores/dialects/dialect_session.hpp"
+#include "dialect_session.hpp"
 
 namespace baton::dialects {
 namespace {

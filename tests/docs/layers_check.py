@@ -7,7 +7,7 @@ import re
 import sys
 
 page, root = map(pathlib.Path, sys.argv[1:])
-checked = ("src", "include", "cli", "contract", "examples")
+checked = ("src", "include", "dialects", "cli", "contract", "examples")
 sources = re.compile(r"\.[ch]pp(\.in)?$")
 including = re.compile(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 faulty = []
@@ -36,7 +36,8 @@ def layer_of(path):
 def target_of(file, quoted, angled):
     """What is included: a path below the root, a library's name, or None for a header of the system."""
     name = quoted or angled
-    folders = [pathlib.Path("include")] if angled else [file.parent, *map(pathlib.Path, ("src", "include"))]
+    public = [pathlib.Path("include"), pathlib.Path("dialects/include")]
+    folders = public if angled else [file.parent, pathlib.Path("src"), *public]
     if quoted and file.parts[0] == "cli":
         folders.append(pathlib.Path("cli"))
     for folder in folders:

@@ -116,6 +116,18 @@ TEST(RedisAddress, APlaceIsShownByWhatItsNamesDependOn) {
     EXPECT_EQ(shown_url("local:/a?nonsense"), "local:…");
 }
 
+/// The library of the dialects is not linked here, so its factory is not registered.
+TEST(RedisAddress, ADialectNeedsItsLibrary) {
+    try {
+        static_cast<void>(make_store("redis://host?dialect=redturn"));
+        ADD_FAILURE() << "a store without its library";
+    } catch (const error& refused) {
+        EXPECT_EQ(refused.code(), errc::unsupported);
+        EXPECT_NE(std::string{refused.what()}.find("link it with baton::dialects and call"), std::string::npos)
+            << refused.what();
+    }
+}
+
 TEST(RedisAddress, AWrongPartIsNamedAndTheAllowedIsSaid) {
     const std::vector<std::pair<std::string, std::string>> wrong{
         {"redis:host", "//host"},

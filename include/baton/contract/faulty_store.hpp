@@ -4,6 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 
 #include "baton/store.hpp"
 
@@ -27,6 +30,10 @@ public:
 
     std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override;
     [[nodiscard]] lease_clock clock() const override;
+    [[nodiscard]] std::optional<lease_pace> pace() const override;
+    [[nodiscard]] bool shows_labels() const override;
+    [[nodiscard]] std::string objection(std::span<const claim> claims,
+                                        const protocol::enter_options& options) const override;
 
     /// The line breaks, and the client hears of it. There is no other until `heal`.
     void cut();

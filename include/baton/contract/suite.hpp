@@ -30,19 +30,25 @@ namespace baton::contract {
 struct capabilities {
     bool shared = true;           ///< shared claims
     bool permits = true;          ///< permits of a limit
+    bool several_permits = true;  ///< more than one permit in a claim
     bool several_names = true;    ///< more than one claim in a request
     bool strict_order = true;     ///< grants in order of arrival
+    bool kept_sessions = true;    ///< another line goes on with a session, and what is late or over is refused
     bool kept_places = true;      ///< waiters of a session that was lost come back at `open`, under their tickets
     bool growing_fences = true;   ///< each fence is larger than all before it in the space; without: not zero
     bool slots = true;            ///< slot numbers for permits
     bool abandoned_marks = true;  ///< marks on what a dead holder held, and `mend`
     bool hold_limit = true;       ///< `acquire_options::max_hold`
     bool nowait = true;           ///< `try_acquire`
+    bool one_by_one = true;       ///< a command ends before the next begins; without: a leave may overtake its enter
     bool queue_bound = true;      ///< `acquire_options::queue_bound`
     bool revoke = true;           ///< with `inspect`, which shows the tickets
     bool resize = true;           ///< pinned limits
     bool inspect = true;          ///< holders, and the queue in order
+    bool labels = true;           ///< labels and fences of all in what `inspect` shows
     bool pause = true;            ///< the command `pause`, and what is presented at `open` meanwhile
+    bool chosen_ttl = true;       ///< the client chooses its ttl; without: `store::pace` says it, and it is `ttl` below
+    bool expiring_waiters = true;  ///< a dead waiter leaves the queue after its ttl; without: a ttl after it is first
 };
 
 /// A handle on a space, as another process would open it. A store inside the process may give the same one each time.

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "baton/store.hpp"
-#include "stores/dialects/dialect.hpp"
+#include "dialect.hpp"
 
 namespace baton::dialects {
 

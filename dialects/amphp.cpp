@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base64.hpp"
 #include "baton/error.hpp"
-#include "stores/dialects/base64.hpp"
-#include "stores/dialects/dialect.hpp"
-#include "stores/dialects/listing.hpp"
-#include "stores/dialects/option_reader.hpp"
-#include "stores/dialects/scripts.hpp"
+#include "dialect.hpp"
+#include "listing.hpp"
+#include "option_reader.hpp"
+#include "scripts.hpp"
 
 namespace baton::dialects {
 namespace {

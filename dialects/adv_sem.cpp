@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "baton/error.hpp"
-#include "stores/dialects/dialect.hpp"
-#include "stores/dialects/hex.hpp"
-#include "stores/dialects/listing.hpp"
-#include "stores/dialects/option_reader.hpp"
-#include "stores/dialects/scripts.hpp"
+#include "dialect.hpp"
+#include "hex.hpp"
+#include "listing.hpp"
+#include "option_reader.hpp"
+#include "scripts.hpp"
 #include "stores/redis/url_text.hpp"
 
 namespace baton::dialects {

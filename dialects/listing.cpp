@@ -1,4 +1,4 @@
-#include "stores/dialects/listing.hpp"
+#include "listing.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "stores/dialects/option_reader.hpp"
+#include "option_reader.hpp"
 
 #include <algorithm>
 

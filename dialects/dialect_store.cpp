@@ -1,5 +1,4 @@
-#include "stores/dialects/dialect_store.hpp"
-
+// A store that speaks the protocol of another program on a Redis or Valkey server, and the factory that makes it.
 #include <array>
 #include <deque>
 #include <map>
@@ -8,11 +7,13 @@
 
 #include "base/own_clock.hpp"
 #include "base/process_wide.hpp"
+#include "baton/dialects.hpp"
 #include "baton/error.hpp"
-#include "stores/dialects/dialect.hpp"
-#include "stores/dialects/dialect_session.hpp"
-#include "stores/dialects/listing.hpp"
+#include "dialect.hpp"
+#include "dialect_session.hpp"
+#include "listing.hpp"
 #include "stores/redis/dial.hpp"
+#include "stores/redis/dialect_factory.hpp"
 #include "stores/redis/greeting.hpp"
 #include "stores/redis/reply_class.hpp"
 #include "stores/resp/connection.hpp"
@@ -273,14 +274,19 @@ private:
     const std::shared_ptr<detail::event_loop> loop_ = detail::process_wide<detail::event_loop>();
 };
 
+/// Throws `error` with bad_url if the address names no dialect, or options that it does not have.
+std::shared_ptr<store> make_store(redis_address address) {
+    auto dialect = make_dialect(address.dialect, address.options);
+    return std::make_shared<foreign_space>(std::move(address), std::move(dialect));
+}
+
 }  // namespace
 }  // namespace baton::dialects
 
-namespace baton::detail {
+namespace baton {
+inline namespace v1 {
 
-std::shared_ptr<store> dialect_store(redis_address address) {
-    auto dialect = dialects::make_dialect(address.dialect, address.options);
-    return std::make_shared<dialects::foreign_space>(std::move(address), std::move(dialect));
-}
+void register_dialects() noexcept { detail::register_dialect_factory(&dialects::make_store); }
 
-}  // namespace baton::detail
+}  // namespace v1
+}  // namespace baton

@@ -1,28 +1,13 @@
-#include "stores/dialects/dialect_session.hpp"
+#include "dialect_session.hpp"
 
 #include <algorithm>
 
 #include "baton/error.hpp"
+#include "engine/validate.hpp"
 
 namespace baton::dialects {
 
 using namespace protocol;
-
-namespace {
-
-/// As an engine has it, for what it asks of whatever protocol.
-std::optional<refusal> refusal_of(const enter& command) {
-    for (const claim& claim : command.claims) {
-        if (claim.resource.empty()) return refusal::name_empty;
-        if (claim.resource.size() > bounds::name) return refusal::name_too_long;
-    }
-    const auto& hold = command.options.hold_limit;
-    if (hold && (*hold < bounds::shortest_hold || *hold > bounds::longest_hold))
-        return refusal::hold_limit_out_of_range;
-    return {};
-}
-
-}  // namespace
 
 void dialect_session::perform(const tagged_command& each) {
     const command_tag tag = each.tag;
@@ -72,11 +57,14 @@ void dialect_session::enter(command_tag tag, const protocol::enter& command) {
         const record_ptr record = found->second;
         if (record->phase == phase::leaving)
             return teller_.reply(tag, {event(refused{command.request, refusal::busy})});
+        if (command.claims != std::vector{record->claim})
+            return teller_.reply(tag, {event(refused{command.request, refusal::claims_differ})});
         record->asked = tag;
         if (record->phase == phase::held) return answer(*record);
         return look(record);
     }
-    if (const auto reason = refusal_of(command)) return teller_.reply(tag, {event(refused{command.request, *reason})});
+    if (const auto reason = core::refusal_of(command))
+        return teller_.reply(tag, {event(refused{command.request, *reason})});
     if (!dialect_.objection(command.claims, command.options).empty()) return teller_.fail(tag, errc::unsupported);
     const auto made = std::make_shared<record>();
     made->request = command.request;
@@ -93,7 +81,7 @@ void dialect_session::enter(command_tag tag, const protocol::enter& command) {
 
 void dialect_session::leave(command_tag tag, const protocol::leave& command) {
     const auto found = records_.find(command.request.number);
-    if (found == records_.end()) return teller_.reply(tag, {event(ended{command.request, end_reason::withdrawn, 0})});
+    if (found == records_.end()) return teller_.reply(tag, {event(ended{command.request, end_reason::gone, 0})});
     const record_ptr record = found->second;
     const ended over{command.request, record->fence == 0 ? end_reason::withdrawn : end_reason::left, record->fence};
     drop(record, [this, tag, over] { teller_.reply(tag, {event(over)}); });
@@ -190,7 +178,7 @@ void dialect_session::looked(const record_ptr& record, const question_ptr& quest
     switch (outcome.standing) {
         case standing::failed:
             if (!record->asked) return;  // it had a place before: the next look may go well
-            teller_.fail(*record->asked, outcome.error);
+            teller_.fail(*std::exchange(record->asked, std::nullopt), outcome.error);
             return drop(record, [] {});
         case standing::held:
             if (record->round < round_) return confirm(record, outcome);
@@ -277,6 +265,8 @@ void dialect_session::drop(const record_ptr& record, std::function<void()> done)
     set_alarm(*record);
     record->turn->leave([this, record, done = std::move(done)] {
         forget(record);
+        if (record->asked)  // the client did not wait for the answer
+            teller_.reply(*record->asked, {event(ended{record->request, end_reason::withdrawn, 0})});
         done();
     });
 }

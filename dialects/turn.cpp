@@ -1,4 +1,4 @@
-#include "stores/dialects/turn.hpp"
+#include "turn.hpp"
 
 #include <algorithm>
 #include <cstdlib>

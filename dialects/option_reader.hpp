@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stores/dialects/dialect.hpp"
+#include "dialect.hpp"
 
 namespace baton::dialects {
 

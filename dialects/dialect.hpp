@@ -12,8 +12,8 @@
 
 #include "baton/inspect.hpp"
 #include "baton/store.hpp"
-#include "stores/dialects/turn.hpp"
 #include "stores/redis/script_text.hpp"
+#include "turn.hpp"
 
 namespace baton::dialects {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "baton/inspect.hpp"
-#include "stores/dialects/dialect.hpp"
+#include "dialect.hpp"
 
 namespace baton::dialects {
 

@@ -1,4 +1,4 @@
-#include "stores/dialects/dialect.hpp"
+#include "dialect.hpp"
 
 #include "stores/redis/url_text.hpp"
 
