@@ -63,12 +63,13 @@ int ask(int argc, char** argv) {
     if (send(socket, question.data(), question.size(), MSG_NOSIGNAL) < 0 && errno != EPIPE) return 1;
     baton::resp::decoder decoder;
     std::array<char, 4096> buffer{};
-    for (;;) {
+    for (std::string answer;;) {
         const ssize_t size = recv(socket, buffer.data(), buffer.size(), 0);
         if (size <= 0) return 1;
+        answer.append(buffer.data(), static_cast<std::size_t>(size));
         decoder.feed({buffer.data(), static_cast<std::size_t>(size)});
-        if (const auto answer = decoder.next()) {
-            say(encode(*answer));
+        if (decoder.next()) {
+            say(answer);
             return 0;
         }
     }

@@ -296,27 +296,6 @@ void writer::number(std::int64_t number) {
 
 void writer::number(std::uint64_t number) { header(number >> 63U == 0 ? ':' : '(', number); }
 
-std::string encode(const value& value) {
-    std::string out;
-    writer write{out};
-    switch (value.kind) {
-        case kind::null: write.null(); break;
-        case kind::boolean: write.boolean(value.number != 0); break;
-        case kind::number: write.number(value.number); break;
-        case kind::real: out = "," + value.text + "\r\n"; break;
-        case kind::big: out = "(" + value.text + "\r\n"; break;
-        case kind::simple: write.simple(value.text); break;
-        case kind::bulk: write.bulk(value.text); break;
-        case kind::error: write.error(value.text); break;
-        case kind::array: write.array(value.items.size()); break;
-        case kind::map: write.map(value.items.size() / 2); break;
-        case kind::set: out = "~" + std::to_string(value.items.size()) + "\r\n"; break;
-        case kind::push: write.push(value.items.size()); break;
-    }
-    for (const resp::value& item : value.items) out += encode(item);
-    return out;
-}
-
 void encode_command(std::string& out, const std::vector<std::string>& words) {
     writer write{out};
     write.array(words.size());

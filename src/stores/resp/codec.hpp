@@ -172,7 +172,6 @@ private:
     std::string& out_;
 };
 
-[[nodiscard]] std::string encode(const value& value);
 /// Appends a command, as a server reads it.
 void encode_command(std::string& out, const std::vector<std::string>& words);
 
