@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include "protocol/variant_alternative.hpp"
 #include "stores/resp/field_reader.hpp"
 #include "stores/resp/field_writer.hpp"
 
