@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "baton/inspect.hpp"
@@ -87,6 +88,13 @@ inline constexpr auto names_of<decltype(event::what)> =
                                      "closed", "revoking", "mended", "resized", "paused"});
 static_assert(names_of<command>.size() == std::variant_size_v<command>);
 static_assert(names_of<decltype(event::what)>.size() == std::variant_size_v<decltype(event::what)>);
+
+/// Puts the alternative that has this name into the variant. False: none has.
+template <typename Variant> [[nodiscard]] bool emplace_named(Variant& into, std::string_view name) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return ((name == names_of<Variant>[I] && (into.template emplace<I>(), true)) || ...);
+    }(std::make_index_sequence<std::variant_size_v<Variant>>{});
+}
 
 /// `Given` is a `Type`, const or not.
 template <typename Given, typename Type>

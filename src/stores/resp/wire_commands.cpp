@@ -3,7 +3,6 @@
 #include <array>
 
 #include "program/space_name.hpp"
-#include "protocol/variant_alternative.hpp"
 #include "stores/resp/field_reader.hpp"
 #include "stores/resp/field_writer.hpp"
 

@@ -1,5 +1,4 @@
 // Answers and notices: events as arrays `[name, at_us, fields…]`, whose fields are described in protocol/fields.hpp.
-#include "protocol/variant_alternative.hpp"
 #include "stores/resp/field_reader.hpp"
 #include "stores/resp/field_writer.hpp"
 
