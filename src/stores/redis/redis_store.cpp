@@ -218,7 +218,8 @@ void redis_user::send(std::span<const tagged_command> commands) {
             asked_.push({each.tag, sender});
         }
     }
-    if (transmit(bytes_, tags_)) return;
+    const auto connection = connection_.lock();
+    if (connection && connection->send(bytes_, tags_)) return;
     const std::lock_guard lock{mutex_};
     for (const command_tag tag : tags_) take_sender(tag);
     subscribed_.reset();
