@@ -321,8 +321,8 @@ TEST_P(EachDialect, ALeaseWhoseKeyIsTakenAwayIsLostAndNoOther) {
 /// By looking, a hand-over would take longer.
 TEST_P(EachDialect, NamesAreBytes) {
     std::error_code error;
-    for (const std::string& options : GetParam().any_name) {
-        client first = join(options), second = join(options);
+    for (const wire_form& form : GetParam().forms) {
+        client first = join(form.ours), second = join(form.ours);
         for (const std::string& name :
              {std::string{"with:colons: {x} and spaces"}, std::string{":"}, std::string{"a:b::c:"},
               std::string{"\0\xff\r\n*[", 6}, std::string{"\r\n\0\xff%s", 6}, std::string{"new\r\nline\0and \xff", 15},
