@@ -31,11 +31,11 @@ const CLI::App& innermost(const CLI::App& app) {
 
 int wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& verb = innermost(app);
-    std::string what = detail::printable(error.what());
+    std::string what = printable(error.what());
     if (const std::vector<std::string> unknown = app.remaining(true); !unknown.empty()) {
         const bool option = unknown.front().starts_with('-');
         const char* const kind = option ? "unknown option: " : &verb == &app ? "unknown verb: " : "unexpected: ";
-        what = kind + detail::printable(unknown.front());
+        what = kind + printable(unknown.front());
         if (verb.get_name() == "run" && !option) what += "; the command comes after --, as in baton run -l NAME -- CMD";
     }
     const std::string help = app.get_name() + (&verb == &app ? "" : " " + verb.get_name()) + " --help";

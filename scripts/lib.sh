@@ -123,7 +123,7 @@ ensure_packages() {
 is_current() {
     local stamp=$root/build/$1/current.${2:-all} built_in=''
     [[ -f $stamp ]] && read -r built_in <"$stamp" && [[ $built_in == "$root" ]] || return 1
-    local -a sources=(CMakeLists.txt CMakePresets.json bench cli cmake include scripts src)
+    local -a sources=(CMakeLists.txt CMakePresets.json bench cli cmake dialects include scripts src)
     if [[ $1 == release ]]; then
         [[ -x $program ]] || return 1
     else

@@ -1,7 +1,6 @@
 // Fleets in which our clients and those of asyncio-advanced-semaphores are mixed. The latter are played by
 // peers/adv_sem.py.
 #include <set>
-#include <thread>
 
 #include "adv_sem_test.hpp"
 
@@ -31,33 +30,7 @@ protected:
         peer.tell("release " + tag);
         EXPECT_EQ(peer.hear(), "released " + tag + note);
     }
-
-    /// What two who are inside at once would lose.
-    void add_one(const std::string& where) const {
-        const std::string value = ask({"GET", where}).text;
-        static_cast<void>(ask({"SET", where, std::to_string((value.empty() ? 0 : std::stoi(value)) + 1)}));
-    }
 };
-
-TEST_F(AdvSemFleet, OneAtATime) {
-    const auto one = peer(), other = peer();
-    client ours = join(), more = join();
-    one->tell("count a n 10 limit=1");
-    other->tell("count a n 10 limit=1");
-    const auto count = [&](client& who) {
-        for (int times = 0; times < 30; ++times) {
-            const lease held = who.acquire(exclusive("a"), {.wait = 30s});
-            add_one("n");
-        }
-    };
-    std::thread thread{[&] { count(more); }};
-    count(ours);
-    thread.join();
-    EXPECT_EQ(one->hear(), "counted a");
-    EXPECT_EQ(other->hear(), "counted a");
-    EXPECT_EQ(ask({"GET", "n"}).text, "80");
-    EXPECT_EQ(ask({"DEL", "n"}).number, 1);
-}
 
 /// By looking, each of these would take up to a second, for theirs and for ours.
 TEST_F(AdvSemFleet, HandOverBothWaysIsByNotice) {
@@ -80,46 +53,6 @@ TEST_F(AdvSemFleet, HandOverBothWaysIsByNotice) {
         expect_releases(*other, "y");
     }
     EXPECT_LT(std::chrono::steady_clock::now() - start, 4s);
-}
-
-TEST_F(AdvSemFleet, InTheOrderOfArrival) {
-    const auto one = peer(), other = peer();
-    client ours = join();
-    lease held = ours.acquire(exclusive("a"));
-    acquire(*one, "x", "a");
-    ASSERT_TRUE(waits(1));
-    pending second{ours, exclusive("a")};
-    ASSERT_TRUE(waits(2));
-    acquire(*other, "y", "a");
-    ASSERT_TRUE(waits(3));
-    pending fourth{ours, exclusive("a")};
-    ASSERT_TRUE(waits(4));
-    held.release();
-    EXPECT_EQ(one->hear(), "acquired x");
-    EXPECT_TRUE(!second.is_over() && other->silent_about("acquired") && !fourth.is_over());
-    expect_releases(*one, "x");
-    ASSERT_TRUE(second.comes());
-    EXPECT_TRUE(other->silent_about("acquired") && !fourth.is_over());
-    second.held().release();
-    EXPECT_EQ(other->hear(), "acquired y");
-    EXPECT_FALSE(fourth.is_over());
-    expect_releases(*other, "y");
-    EXPECT_TRUE(fourth.held().valid());
-}
-
-TEST_F(AdvSemFleet, EachGivesUpWhenItsWaitIsOver) {
-    const auto other = peer();
-    client ours = join();
-    expect_acquires(*other, "x", "a");
-    std::error_code error;
-    static_cast<void>(ours.acquire(exclusive("a"), {.wait = 50ms}, error));
-    EXPECT_EQ(error, errc::timed_out);
-    const lease held = ours.acquire(exclusive("b"));
-    other->tell("acquire y b limit=1 wait=0.05");
-    EXPECT_EQ(other->hear(), "timeout y");
-    EXPECT_TRUE(eventually([&] { return size("waiting", "a") + size("waiting", "b") == 0; }));
-    EXPECT_TRUE(held.valid());
-    expect_releases(*other, "x");
 }
 
 TEST_F(AdvSemFleet, EachSeesHowMuchTheOtherUses) {

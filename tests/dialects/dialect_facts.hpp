@@ -13,6 +13,14 @@ namespace baton::dialect_tests {
 using namespace std::chrono_literals;
 using words = std::vector<std::string>;
 
+/// A way to write on the wire that a whole fleet has to agree on, with options of ours and of two kinds of peers.
+/// Nothing ends by itself.
+struct wire_form {
+    const char* ours;
+    words peer;
+    words other_peer;
+};
+
 struct dialect_facts {
     const char* name;
     /// Options of ours and of theirs with which nothing ends by itself during a test.
@@ -24,8 +32,9 @@ struct dialect_facts {
     /// Options with which a lease lives for 10 s at least, and is renewed every 50 ms or 1 s.
     const char* often_renewed;
     const char* renewed;
-    /// Options with which clients also acquire any name.
-    words any_name = {""};
+    std::vector<wire_form> forms;
+    /// How a peer is told to give up soon, if it ever does.
+    std::string gives_up = {};
     /// A key followed by the name: of the holder, and of those that wait, first to last.
     std::string holder_key = {};
     std::string queue_key = {};
@@ -38,6 +47,8 @@ struct dialect_facts {
     bool tells_abandoned = true;
     /// How long a waiter of `long_lived` waits between two looks at most.
     std::chrono::milliseconds between_looks;
+    /// How long four hand-overs between ours and theirs may take.
+    std::chrono::milliseconds four_hand_overs{4'000};
     /// How long 1,000 hand-overs within one client may take.
     std::chrono::seconds thousand{10};
 
@@ -55,6 +66,8 @@ inline const std::vector<dialect_facts> each_dialect{
      .mortal_peer = {"--expiry-ms", "500", "--renew-ms", "100"},
      .often_renewed = "&lock_expiration=10s&lock_renew_interval=50ms",
      .renewed = "&lock_expiration=10s",
+     .forms = {{"&lock_expiration=60s", {"--expiry-ms", "60000"}, {"--expiry-ms", "60000"}}},
+     .gives_up = " wait=200",
      .holder_key = "lock:",
      .queue_key = "lock-queue:",
      .read_queue = "LRANGE",
@@ -79,7 +92,12 @@ inline const std::vector<dialect_facts> each_dialect{
      .mortal_peer = {"--timeout-ms", "60000"},
      .often_renewed = "&timeout=10s&refresh_interval=50ms",
      .renewed = "&timeout=10s&refresh_interval=1s",
-     .any_name = {"&timeout=60s&notices=new", "&timeout=60s&notices=old"},
+     .forms = {{"&timeout=60s&notices=new",
+                {"--notices", "new", "--timeout-ms", "60000"},
+                {"--notices", "new", "--timeout-ms", "60000", "--arguments", "erlang"}},
+               {"&timeout=60s&notices=old",
+                {"--notices", "old", "--timeout-ms", "60000"},
+                {"--notices", "old", "--timeout-ms", "60000", "--arguments", "erlang"}}},
      .holder_is_in_the_queue = true,
      .read_queue = "LRANGE",
      .read_holder =
@@ -94,7 +112,8 @@ inline const std::vector<dialect_facts> each_dialect{
          [](const std::string& key) {
              return words{"SET", key, "no queue"};
          },
-     .between_looks = 1s},
+     .between_looks = 1s,
+     .four_hand_overs = 900ms},
     {.name = "adv-sem",
      .long_lived = "&ping_interval=500ms",
      .long_lived_peer = {},
@@ -102,6 +121,8 @@ inline const std::vector<dialect_facts> each_dialect{
      .mortal_peer = {"--heartbeat", "1", "--ping", "0.1"},
      .often_renewed = "&ping_interval=50ms",
      .renewed = "&ping_interval=1s",
+     .forms = {{"", {}, {}}},
+     .gives_up = " wait=0.05",
      .holder_key = "adv-sem:semaphore_main:",
      .queue_key = "adv-sem:semaphore_waiting:",
      .read_queue = "ZRANGE",

@@ -1,7 +1,6 @@
 // Our clients among those of red-turn and redturn.ts, which peers/redturn.py plays with all their faults: one queue,
 // whoever stands in it, and whoever dies in it.
 #include <set>
-#include <thread>
 
 #include "redturn_test.hpp"
 
@@ -15,9 +14,6 @@ constexpr const char* long_timeout = "60000";
 
 class RedturnFleet : public RedturnTest {
 protected:
-    [[nodiscard]] peer_ptr holder(const std::string& name, const std::string& options) const {
-        return std::make_unique<line_process>(std::vector<std::string>{BATON_ONE_OF_OURS, url(options), name});
-    }
     void take(line_process& peer, const std::string& tag, const std::string& name,
               const std::string& options = {}) const {
         peer.tell("acquire " + tag + " " + name + " " + options);
@@ -40,74 +36,7 @@ protected:
         const std::set<std::string> heard{peer.hear(), peer.hear()};
         EXPECT_EQ(heard, (std::set<std::string>{"acquired " + next, "released " + tag}));
     }
-
-    /// Not in one step: two that are inside together lose a count.
-    void count(client& ours, const std::string& name, const std::string& key, int times) const {
-        for (int i = 0; i < times; ++i) {
-            const lease held = ours.acquire(exclusive(name));
-            const std::string value = ask({"GET", key}).text;
-            EXPECT_EQ(ask({"SET", key, std::to_string((value.empty() ? 0 : std::stoi(value)) + 1)}).text, "OK");
-            EXPECT_TRUE(held.valid());
-        }
-    }
-    /// Peers of both kinds and two clients of ours, all on one name.
-    void count_together(const std::string& notices) {
-        constexpr int times = 40;
-        const std::vector<std::string> ts{"--notices", notices, "--timeout-ms", long_timeout};
-        std::vector<std::string> erlang = ts;
-        erlang.insert(erlang.end(), {"--arguments", "erlang"});
-        const std::vector<peer_ptr> peers = [&] {
-            std::vector<peer_ptr> made;
-            for (const auto& options : {ts, erlang}) made.push_back(peer(options));
-            return made;
-        }();
-        for (const peer_ptr& each : peers) each->tell("count a total " + std::to_string(times));
-        client one = join("&timeout=60s&notices=" + notices), two = join("&timeout=60s&notices=" + notices);
-        std::thread aside{[&] { count(one, "a", "total", times); }};
-        count(two, "a", "total", times);
-        aside.join();
-        for (const peer_ptr& each : peers) EXPECT_EQ(each->hear(), "counted a");
-        EXPECT_EQ(ask({"GET", "total"}).text, std::to_string(4 * times));
-        EXPECT_TRUE(eventually([&] { return keys() == std::vector<std::string>{"total"}; }));
-    }
 };
-
-TEST_F(RedturnFleet, NobodyIsInsideWithAnother) { count_together("new"); }
-TEST_F(RedturnFleet, NobodyIsInsideWithAnotherWhereNoticesAreWrittenAsInTheDocuments) { count_together("old"); }
-
-/// A peer, ours, a peer of the other kind, ours again: all hand-overs are by notice, both ways.
-TEST_F(RedturnFleet, TurnsComeInTheOrderOfArrival) {
-    for (const std::string notices : {"new", "old"}) {
-        const std::vector<std::string> options{"--notices", notices, "--timeout-ms", long_timeout};
-        const peer_ptr ts = peer(options),
-                       erlang = peer({"--arguments", "erlang", options[0], options[1], "--timeout-ms", long_timeout});
-        client one = join("&timeout=60s&notices=" + notices), two = join("&timeout=60s&notices=" + notices);
-        take(*ts, "x", "a:b");
-        pending second{one, "a:b"};
-        ASSERT_TRUE(grows_to("a:b", 2));
-        line_up(*erlang, "y", "a:b");
-        pending fourth{two, "a:b"};
-        ASSERT_TRUE(grows_to("a:b", 4));
-        line_up(*ts, "z", "a:b");
-        const auto begun = std::chrono::steady_clock::now();
-        give(*ts, "x");
-        lease held = second.held();
-        EXPECT_TRUE(held.valid());
-        EXPECT_TRUE(erlang->silent_about("acquired"));
-        held.release();
-        EXPECT_EQ(erlang->hear(), "acquired y");
-        EXPECT_FALSE(fourth.is_over());
-        give(*erlang, "y");
-        lease last = fourth.held();
-        EXPECT_TRUE(last.valid());
-        EXPECT_TRUE(ts->silent_about("acquired"));
-        last.release();
-        EXPECT_EQ(ts->hear(), "acquired z");
-        EXPECT_LT(std::chrono::steady_clock::now() - begun, 900ms) << "ours look once a second";
-        give(*ts, "z");
-        EXPECT_TRUE(nothing_is_left());
-    }
-}
 
 /// Those who wait behind it have timers for it; each of its ids is gone when its time is over.
 TEST_F(RedturnFleet, ARefreshedLeaseOutlivesTheTimersOfAllWhoWait) {
@@ -174,38 +103,9 @@ TEST_F(RedturnFleet, APeerThatDiesOrHangsIsPassedOver) {
     EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(RedturnFleet, OneOfOursThatDiesIsPassedOver) {
-    const peer_ptr other = peer({"--timeout-ms", long_timeout});
-    {
-        const peer_ptr ours = holder("a", "&timeout=300ms");
-        EXPECT_EQ(ours->hear("acquired"), "acquired");
-        line_up(*other, "x", "a");
-        ours->end(SIGKILL);
-        EXPECT_EQ(other->hear(), "acquired x");
-    }
-    const peer_ptr ours = holder("a", "&timeout=300ms");
-    EXPECT_TRUE(grows_to("a", 2));
-    line_up(*other, "y", "a");
-    ours->end(SIGKILL);
-    pass_on(*other, "x", "y");
-    give(*other, "y");
-    EXPECT_TRUE(nothing_is_left());
-}
-
-/// They do not give up, but for what they hold: their time is over, and they do not know.
-TEST_F(RedturnFleet, OursGiveUpWaitingAndTheirsAreGivenUp) {
-    const peer_ptr other = peer({"--timeout-ms", long_timeout});
+/// The time of what a peer holds is over, and it does not know.
+TEST_F(RedturnFleet, APeerIsGivenUpAfterItsTime) {
     client ours = join("&timeout=60s");
-    take(*other, "x", "a");
-    std::error_code error;
-    EXPECT_FALSE(ours.acquire(exclusive("a"), {.wait = 30ms}, error).valid());
-    EXPECT_EQ(error, errc::timed_out);
-    EXPECT_TRUE(grows_to("a", 1));
-    line_up(*other, "y", "a");
-    EXPECT_FALSE(ours.try_acquire(exclusive("a")));
-    pass_on(*other, "x", "y");
-    give(*other, "y");
-
     const peer_ptr short_lived = peer({"--timeout-ms", "100"});
     take(*short_lived, "z", "a");  // it expires itself, too, as the originals do
     lease held = ours.acquire(exclusive("a"), {.wait = long_enough});

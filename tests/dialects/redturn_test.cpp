@@ -51,19 +51,6 @@ TEST_F(Redturn, Original_TwoWaitsOfOneClientSerialise) {
     EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(Redturn, Original_AsyncWait) {
-    client ours = join();
-    std::promise<std::pair<std::error_code, lease>> told;
-    ours.async_acquire(exclusive("a"), {}, {}, [&](std::error_code error, lease granted) {
-        told.set_value({error, std::move(granted)});
-    });
-    auto [error, held] = told.get_future().get();
-    EXPECT_FALSE(error);
-    EXPECT_TRUE(held.valid());
-    held.release();
-    EXPECT_TRUE(nothing_is_left());
-}
-
 TEST_F(Redturn, Original_ADeadHolderIsClearedByAnotherClientAndTheOrderIsKept) {
     // As JavaScript may write a time.
     ASSERT_EQ(ask({"RPUSH", "a", "dead:nobody:50.5"}).number, 1);

@@ -1,5 +1,5 @@
-// Fleets of ours and theirs in which our connections are killed while we wait, and in which our processes end while
-// they reconnect: the same stories in each dialect. The others are played by peers/.
+// Fleets of ours and theirs, the same stories in each dialect: all count and wait together, give up, and die; our
+// connections are killed while we wait, and our processes end while they reconnect. The others are played by peers/.
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -13,9 +13,9 @@
 namespace baton::dialect_tests {
 namespace {
 
-class ConnectionFleet : public Dialect, public testing::WithParamInterface<dialect_facts> {
+class EachFleet : public Dialect, public testing::WithParamInterface<dialect_facts> {
 protected:
-    ConnectionFleet() : Dialect{GetParam().name} {}
+    EachFleet() : Dialect{GetParam().name} {}
 
     [[nodiscard]] std::int64_t waiting() const {
         const char* const count = GetParam().read_queue == std::string{"ZRANGE"} ? "ZCARD" : "LLEN";
@@ -37,6 +37,17 @@ protected:
     static void expect_releases(line_process& peer, const std::string& tag) {
         peer.tell("release " + tag);
         EXPECT_EQ(peer.hear(), "released " + tag);
+    }
+
+    /// Not in one step: two that are inside together lose a count.
+    void count(client& who, int times) const {
+        for (int i = 0; i < times; ++i) {
+            std::error_code error;
+            const lease held = who.acquire(exclusive("a"), {.wait = 120s}, error);
+            const std::string value = ask({"GET", "n"}).text;
+            static_cast<void>(ask({"SET", "n", std::to_string((value.empty() ? 0 : std::stoi(value)) + 1)}));
+            EXPECT_TRUE(held.valid()) << error.message() << ", " << to_string(held.lost_reason());
+        }
     }
 
     /// Ours speak RESP3, the peers and this test RESP2.
@@ -80,9 +91,112 @@ protected:
     }
 };
 
+/// Originals have 50 processes count to 100 each; these are 6 of theirs and 4 of ours, and 12, to keep the time.
+TEST_P(EachFleet, NobodyIsInsideWithAnother) {
+    constexpr int times = 12;
+    for (const wire_form& form : GetParam().forms) {
+        std::vector<std::unique_ptr<line_process>> others;
+        for (int i = 0; i < 6; ++i) others.push_back(peer(i % 2 == 0 ? form.peer : form.other_peer));
+        const std::string wait = name_ == "amphp" ? " wait=60000" : "";
+        for (const auto& other : others) other->tell("count a n " + std::to_string(times) + wait);
+        client one = join(form.ours), two = join(form.ours);
+        {
+            std::vector<std::jthread> ours;
+            for (client* each : {&one, &two, &one, &two}) ours.emplace_back([this, each] { count(*each, times); });
+        }
+        for (const auto& other : others) EXPECT_EQ(other->hear(60s), "counted a");
+        EXPECT_EQ(ask({"GET", "n"}).text, std::to_string(10 * times));
+        EXPECT_EQ(ask({"DEL", "n"}).number, 1);
+    }
+    EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
+}
+
+/// A peer, ours, a peer of the other kind, ours again: each hand-over is to another kind.
+TEST_P(EachFleet, AllAreServedInTheOrderOfTheirArrival) {
+    for (const wire_form& form : GetParam().forms) {
+        const auto one = peer(form.peer), other = peer(form.other_peer);
+        client first = join(form.ours), second = join(form.ours);
+        expect_acquires(*one, "x");
+        pending second_in_line{first, "a"};
+        ASSERT_TRUE(waits(1));
+        other->tell("acquire y a");
+        ASSERT_TRUE(waits(2));
+        pending fourth_in_line{second, "a"};
+        ASSERT_TRUE(waits(3));
+        one->tell("acquire z a");
+        ASSERT_TRUE(waits(4));
+        const auto begun = std::chrono::steady_clock::now();
+        expect_releases(*one, "x");
+        lease held = second_in_line.held();
+        EXPECT_TRUE(held.valid());
+        EXPECT_TRUE(other->silent_about("acquired"));
+        EXPECT_FALSE(fourth_in_line.is_over());
+        held.release();
+        EXPECT_EQ(other->hear(), "acquired y");
+        EXPECT_FALSE(fourth_in_line.is_over());
+        expect_releases(*other, "y");
+        held = fourth_in_line.held();
+        EXPECT_TRUE(held.valid());
+        EXPECT_TRUE(one->silent_about("acquired"));
+        held.release();
+        EXPECT_EQ(one->hear(), "acquired z");
+        EXPECT_LT(std::chrono::steady_clock::now() - begun, GetParam().four_hand_overs);
+        expect_releases(*one, "z");
+    }
+    EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
+}
+
+/// A waiter that gives up leaves no place behind, and the one behind it moves up.
+TEST_P(EachFleet, AWaiterThatGivesUpIsNotWaitedFor) {
+    const auto other = peer(GetParam().long_lived_peer), next = peer(GetParam().long_lived_peer);
+    client ours = join(GetParam().long_lived);
+    expect_acquires(*other, "x");
+    pending gives_up{ours, "a", {.wait = 200ms}};
+    ASSERT_TRUE(waits(1));
+    next->tell("acquire y a wait=600000");
+    ASSERT_TRUE(waits(2));
+    const pending::result gave_up = gives_up.get();
+    EXPECT_FALSE(gave_up.lease.valid());
+    EXPECT_EQ(gave_up.error, errc::timed_out);
+    EXPECT_FALSE(ours.try_acquire(exclusive("a")));
+    ASSERT_TRUE(waits(1));
+    pending last{ours, "a"};
+    ASSERT_TRUE(waits(2));
+    expect_releases(*other, "x");
+    EXPECT_EQ(next->hear(), "acquired y");
+    EXPECT_FALSE(last.is_over());
+    expect_releases(*next, "y");
+    lease held = last.held();
+    EXPECT_TRUE(held.valid());
+    if (!GetParam().gives_up.empty()) {
+        other->tell("acquire z a" + GetParam().gives_up);
+        EXPECT_EQ(other->hear(), "timeout z");
+        EXPECT_TRUE(waits(0));
+        EXPECT_TRUE(held.valid());
+    }
+    held.release();
+    EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
+}
+
+TEST_P(EachFleet, KilledProcessesOfOursArePassedOver) {
+    const auto other = peer(GetParam().mortal_peer);
+    const auto holding = ours(url(GetParam().mortal));
+    EXPECT_EQ(holding->hear(), "acquired");
+    const auto waiting = ours(url(GetParam().mortal));
+    ASSERT_EQ(waiting->hear(), "queued");
+    other->tell("acquire x a wait=600000");
+    ASSERT_TRUE(waits(2));
+    waiting->end(SIGKILL);
+    EXPECT_TRUE(other->silent_about("acquired"));
+    holding->end(SIGKILL);
+    EXPECT_EQ(other->hear(), "acquired x");
+    expect_releases(*other, "x");
+    EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
+}
+
 /// A client of ours with 200 waiters is stopped until their timers are due; meanwhile the server closes its connection.
 /// When it continues, it finds both in one moment. Several times, since the last answers may still be on their way.
-TEST_P(ConnectionFleet, WaitersOfAStoppedProcessWhoseConnectionWasKilledAreServed) {
+TEST_P(EachFleet, WaitersOfAStoppedProcessWhoseConnectionWasKilledAreServed) {
     constexpr int count = 200;
     const auto theirs = peer(GetParam().long_lived_peer), last = peer(GetParam().long_lived_peer);
     for (int times = 0; times < 3; ++times) {
@@ -112,25 +226,19 @@ TEST_P(ConnectionFleet, WaitersOfAStoppedProcessWhoseConnectionWasKilledAreServe
 
 /// Ours and theirs count on one name; our connections are killed again and again, as soon as they are made. A client
 /// that waits keeps its place or queues again, one that holds keeps its lock: no count is lost, and all are served.
-TEST_P(ConnectionFleet, ConnectionsKilledWhileWaitingAndHoldingLoseNothing) {
+TEST_P(EachFleet, ConnectionsKilledWhileWaitingAndHoldingLoseNothing) {
     constexpr int times = 15;
     const auto one = peer(GetParam().long_lived_peer), other = peer(GetParam().long_lived_peer);
     for (const auto* each : {&one, &other}) (*each)->tell("count a n " + std::to_string(times) + " wait=600000");
     std::atomic<int> counting = 2;
-    const auto count = [&](client& who) {
-        for (int i = 0; i < times; ++i) {
-            std::error_code error;
-            const lease held = who.acquire(exclusive("a"), {.wait = 120s}, error);
-            const std::string value = ask({"GET", "n"}).text;
-            static_cast<void>(ask({"SET", "n", std::to_string((value.empty() ? 0 : std::stoi(value)) + 1)}));
-            EXPECT_TRUE(held.valid()) << error.message() << ", " << to_string(held.lost_reason());
-        }
+    const auto count_to_the_end = [&](client& who) {
+        count(who, times);
         --counting;
     };
     std::size_t killed = 0;
     client first = join(GetParam().long_lived), second = join(GetParam().long_lived);
     {
-        std::jthread aside{[&] { count(first); }}, more{[&] { count(second); }};
+        std::jthread aside{[&] { count_to_the_end(first); }}, more{[&] { count_to_the_end(second); }};
         while (counting > 0) {
             killed += kill_our_connections();
             // The next round begins when they wait again.
@@ -148,7 +256,7 @@ TEST_P(ConnectionFleet, ConnectionsKilledWhileWaitingAndHoldingLoseNothing) {
 
 /// Two processes of ours, one that holds and one with three waiters, lose their connections and cannot make others.
 /// They are told to end, or are killed, meanwhile; then connections can be made again. A peer behind them is served.
-TEST_P(ConnectionFleet, ProcessesThatEndDuringAReconnectArePassedOver) {
+TEST_P(EachFleet, ProcessesThatEndDuringAReconnectArePassedOver) {
     for (const bool cleanly : {true, false}) {
         SCOPED_TRACE(cleanly ? "told to end" : "killed");
         const folder place;
@@ -176,7 +284,7 @@ TEST_P(ConnectionFleet, ProcessesThatEndDuringAReconnectArePassedOver) {
     EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
 }
 
-INSTANTIATE_TEST_SUITE_P(, ConnectionFleet, testing::ValuesIn(each_dialect),
+INSTANTIATE_TEST_SUITE_P(, EachFleet, testing::ValuesIn(each_dialect),
                          [](const auto& each) { return test_name(each.param.name); });
 
 }  // namespace
