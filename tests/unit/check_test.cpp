@@ -102,7 +102,7 @@ TEST_F(Check, SeesSessionsThatAreOutOfOrder) {
         of(deadlines{}).clear();
         for (auto& [id, session] : of(sessions{})) session.deadline = now;
     });
-    expect_seen("without an entry among the deadlines", [&] { session_of("A").deadline += 1us; });
+    expect_seen("has no entry among the deadlines", [&] { session_of("A").deadline += 1us; });
     expect_seen("deadline of something that ended", [&] { of(deadlines{}).insert({now + 1s, &session_of("A"), 7}); });
     expect_seen("hold limit of something that ended", [&] {
         of(hold_deadlines{}).insert({now + 1s, &session_of("A"), 7, end_reason::hold_limit});
@@ -112,7 +112,7 @@ TEST_F(Check, SeesSessionsThatAreOutOfOrder) {
     expect_seen("lost its session", [&] { request("A").number = 2; });
     expect_seen("number that its session has not seen", [&] { session_of("A").highest = 0; });
     expect_seen("digest is not that of its requests", [&] { ++session_of("A").digest; });
-    expect_seen("too much for its next renewal", [&] {
+    expect_seen("too many events for its next renewal", [&] {
         session_of("A").missed.resize(bounds::repeated + 1, ended{id("A"), end_reason::revoked, 0});
     });
 }
@@ -128,12 +128,12 @@ TEST_F(Check, ASessionAtItsDeadlineIsSeenAndOneBeforeItIsNot) {
 }
 
 TEST_F(Check, SeesRequestsThatAreOutOfOrder) {
-    expect_seen("has a claim of another", [&] { claim_of("W").request = &request("V"); });
+    expect_seen("has a claim of another request", [&] { claim_of("W").request = &request("V"); });
     expect_seen("is missing on its resource", [&] { on("V").waiting.erase(ticket("V")); });
     expect_seen("is missing on its resource", [&] { on("D").admitted.at(ticket("D")) = &claim_of("V"); });
     expect_seen("miscounts its claims", [&] { request("W").unadmitted = 1; });
-    expect_seen("is granted, or not, against its claims", [&] { request("A").fence = 0; });
-    expect_seen("is granted, or not, against its claims", [&] { request("W").fence = ticket("W") + 1; });
+    expect_seen("or has all and is not granted", [&] { request("A").fence = 0; });
+    expect_seen("is granted without all its claims", [&] { request("W").fence = ticket("W") + 1; });
     expect_seen("is ahead of the counter", [&] { of(last_serial{}) = ticket("R") - 1; });
     expect_seen("fence outside", [&] { request("A").fence = request("A").ticket; });
     expect_seen("fence outside", [&] { request("A").fence = of(last_serial{}) + 1; });
@@ -147,12 +147,12 @@ TEST_F(Check, SeesRequestsThatAreOutOfOrder) {
         request("B").ticket = ticket("A");
     });
     expect_seen("complete and not granted", [&] { of(completed{}).push_back(&request("W")); });
-    expect_seen("without a request, or twice", [&] { on("V").waiting.emplace(ticket("V") + 1, &claim_of("V")); });
+    expect_seen("without its request, or twice", [&] { on("V").waiting.emplace(ticket("V") + 1, &claim_of("V")); });
 }
 
 TEST_F(Check, SeesResourcesThatAreOutOfOrder) {
     expect_seen("stored under another name", [&] { on("A").name = "another"; });
-    expect_seen("kept though nothing is known of it", [&] {
+    expect_seen("is kept although it is idle", [&] {
         resource_record& x = on("A");
         x.admitted.clear();
         x.waiting.clear();
@@ -165,12 +165,12 @@ TEST_F(Check, SeesResourcesThatAreOutOfOrder) {
     expect_seen("wrong tallies", [&] { ++on("A").modes[0]; });
     expect_seen("wrong tallies", [&] { ++on("B").used; });
     expect_seen("wrong tallies", [&] { on("W", 2).reserved = 0; });
-    expect_seen("could be admitted and is not", [&] {
+    expect_seen("first waiter that fits and is not admitted", [&] {
         claim_of("R").mode = claim_mode::shared;  // it would fit beside A
     });
-    expect_seen("owes to somebody who is not the first in line", [&] { on("V").owed = &claim_of("V"); });
-    expect_seen("list of debts", [&] { on("V").owed = &claim_of("W", 1); });
-    expect_seen("list of debts", [&] { of(owed{}).insert(&claim_of("W", 1)); });
+    expect_seen("owed to a claim that is not its first waiter", [&] { on("V").owed = &claim_of("V"); });
+    expect_seen("list of owed claims", [&] { on("V").owed = &claim_of("W", 1); });
+    expect_seen("list of owed claims", [&] { of(owed{}).insert(&claim_of("W", 1)); });
     expect_seen("owed without a reason", [&] {
         on("V").owed = &claim_of("W", 1);
         of(owed{}).insert(&claim_of("W", 1));
@@ -205,7 +205,7 @@ TEST_F(Check, SeesThatARequestWaitsForAYoungerOneThatWaitsItself) {  // rule 1, 
     request("X").ticket = ticket("A") - 1;
     request("X").reordered = true;
     on("X").waiting = {{ticket("A") - 1, &claim_of("X")}};
-    EXPECT_EQ(check(engine()), "z is kept by a younger request that waits itself");
+    EXPECT_EQ(check(engine()), "z is reserved for a younger request that waits itself");
 }
 
 TEST_F(Check, SeesPermitsAndSlotsThatAreOutOfOrder) {
@@ -217,19 +217,19 @@ TEST_F(Check, SeesPermitsAndSlotsThatAreOutOfOrder) {
     });
     expect_seen("wrong number of slots", [&] { claim_of("C").slots.clear(); });
     expect_seen("slot twice", [&] { claim_of("C").slots = claim_of("B").slots; });
-    expect_seen("thinks that a slot in use is free", [&] { on("B").slots.give_back(claim_of("C").slots); });
+    expect_seen("counts a slot in use as free", [&] { on("B").slots.give_back(claim_of("C").slots); });
     expect_seen("leaked a slot", [&] { on("B").slots.take(2); });
     expect_seen("slots to a waiter", [&] { claim_of("W").slots = {2}; });
     expect_seen("lost a wide waiter", [&] { on("B").wide.clear(); });
     expect_seen("wide waiter that is gone", [&] { on("B").wide.emplace(2, ticket("B")); });
     expect_seen("can never fit", [&] { on("B").pinned = 1; });
-    expect_seen("taken for narrowed and is not", [&] { on("B").narrowed = 1; });
+    expect_seen("listed as narrowed and is not", [&] { on("B").narrowed = 1; });
     expect_seen("missing among the narrowed", [&] {
         on("B").pinned = 1;
         on("B").narrowed = 1;
     });
     expect_seen("list of narrowed resources", [&] { of(narrowed{}).emplace(1, &on("B")); });
-    expect_seen("owed their end", [&] {
+    expect_seen("can never fit have not ended", [&] {
         on("B").pinned = 1;
         on("B").narrowed = 1;
         of(narrowed{}).emplace(1, &on("B"));
