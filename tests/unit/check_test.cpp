@@ -1,5 +1,5 @@
-// The invariants are worth something only if `check` sees when one is broken. The engine never breaks one itself, so
-// these tests reach into its records and do it.
+// `check` finds every violation of an invariant. The engine itself never causes one, so these tests change its private
+// records.
 #include "engine/check.hpp"
 
 #include <functional>
@@ -9,7 +9,7 @@
 namespace baton::core::test {
 namespace {
 
-// An explicit instantiation may name private members: the one way in that asks nothing of the engine.
+// An explicit instantiation may name private members, so the engine needs no friend for these tests.
 template <typename Tag, typename Tag::type Member> struct key {
     friend typename Tag::type member(Tag) { return Member; }
 };
@@ -51,8 +51,8 @@ template struct key<last_serial, &engine::last_serial_>;
 
 class Check : public world {
 protected:
-    // A reads x; B and C have one permit each of s; D has the whole of y; W waits, as the first, for s and y, and is
-    // admitted to z; V waits for y and R for x.
+    // A holds x shared; B and C hold one permit each of s; D holds y exclusively; W waits for s and y, as the first,
+    // and z is reserved for it; V waits for y and R for x.
     Check() { begin(); }
 
     void begin() {
@@ -80,24 +80,24 @@ protected:
         session_of(session).digest = digest;
     }
 
-    // Breaks something in the story above, and looks for these words in what `check` says.
+    // Corrupts the state above and expects this text in the violation that `check` returns.
     void expect_seen(const std::string& what, const std::function<void()>& breaking) {
         SCOPED_TRACE(what);
         ASSERT_EQ(check(engine()), std::nullopt);
         breaking();
         const auto violation = check(engine());
-        ASSERT_TRUE(violation) << "was not seen";
-        EXPECT_NE(violation->find(what), std::string::npos) << "was called: " << *violation;
+        ASSERT_TRUE(violation) << "`check` found no violation";
+        EXPECT_NE(violation->find(what), std::string::npos) << "`check` returned: " << *violation;
         begin();
     }
 };
 
-TEST_F(Check, FindsNothingWrongWithAWorldThatIsInOrder) {
+TEST_F(Check, FindsNoViolationInAValidState) {
     EXPECT_EQ(check(engine()), std::nullopt);
     EXPECT_EQ(queue("s") + ", " + queue("y") + ", " + queue("z"), "W, W V, W(reserved)");
 }
 
-TEST_F(Check, SeesSessionsThatAreOutOfOrder) {
+TEST_F(Check, FindsInvalidSessions) {
     expect_seen("outlived its deadline", [&] {
         of(deadlines{}).clear();
         for (auto& [id, session] : of(sessions{})) session.deadline = now;
@@ -117,7 +117,7 @@ TEST_F(Check, SeesSessionsThatAreOutOfOrder) {
     });
 }
 
-TEST_F(Check, ASessionAtItsDeadlineIsSeenAndOneBeforeItIsNot) {
+TEST_F(Check, FindsASessionAtItsDeadlineAndNoneBeforeIt) {
     const instant deadline = session_of("A").deadline;
     EXPECT_EQ(deadline, now + 10s);
     advance(5s - 1us);
@@ -127,7 +127,7 @@ TEST_F(Check, ASessionAtItsDeadlineIsSeenAndOneBeforeItIsNot) {
     EXPECT_EQ(check(engine()), "a session outlived its deadline");
 }
 
-TEST_F(Check, SeesRequestsThatAreOutOfOrder) {
+TEST_F(Check, FindsInvalidRequests) {
     expect_seen("has a claim of another request", [&] { claim_of("W").request = &request("V"); });
     expect_seen("is missing on its resource", [&] { on("V").waiting.erase(ticket("V")); });
     expect_seen("is missing on its resource", [&] { on("D").admitted.at(ticket("D")) = &claim_of("V"); });
@@ -150,7 +150,7 @@ TEST_F(Check, SeesRequestsThatAreOutOfOrder) {
     expect_seen("without its request, or twice", [&] { on("V").waiting.emplace(ticket("V") + 1, &claim_of("V")); });
 }
 
-TEST_F(Check, SeesResourcesThatAreOutOfOrder) {
+TEST_F(Check, FindsInvalidResources) {
     expect_seen("stored under another name", [&] { on("A").name = "another"; });
     expect_seen("is kept although it is idle", [&] {
         resource_record& x = on("A");
@@ -177,7 +177,7 @@ TEST_F(Check, SeesResourcesThatAreOutOfOrder) {
     });
 }
 
-TEST_F(Check, SeesThatAClaimWasAdmittedBeforeAnOlderOneUnlessAReclaimExplainsIt) {  // rule 2, rule 11
+TEST_F(Check, FindsAClaimAdmittedBeforeAnOlderOneUnlessAReclaimReorderedThem) {  // rule 2, rule 11
     resource_record& y = on("D");
     y.admitted = {{ticket("V"), &claim_of("V")}};
     y.waiting = {{ticket("W"), &claim_of("W", 1)}, {ticket("D"), &claim_of("D")}};
@@ -191,16 +191,16 @@ TEST_F(Check, SeesThatAClaimWasAdmittedBeforeAnOlderOneUnlessAReclaimExplainsIt)
     recount("V");
     EXPECT_EQ(check(engine()), "y has admitted a claim before an older one");
     request("V").reordered = true;
-    EXPECT_EQ(check(engine()), std::nullopt) << "V presented itself";
+    EXPECT_EQ(check(engine()), std::nullopt) << "V was reclaimed";
     request("V").reordered = false;
     request("D").reordered = request("W").reordered = true;
-    EXPECT_EQ(check(engine()), std::nullopt) << "the older ones did";
+    EXPECT_EQ(check(engine()), std::nullopt) << "the older requests were reclaimed";
     request("W").reordered = false;
-    EXPECT_EQ(check(engine()), "y has admitted a claim before an older one") << "W came before V, and orderly";
+    EXPECT_EQ(check(engine()), "y has admitted a claim before an older one") << "W came before V and was not reclaimed";
 }
 
-TEST_F(Check, SeesThatARequestWaitsForAYoungerOneThatWaitsItself) {  // rule 1, rule 11
-    enter("X", {exclusive("z")});                                    // behind W
+TEST_F(Check, FindsARequestThatWaitsForAYoungerWaiter) {  // rule 1, rule 11
+    enter("X", {exclusive("z")});                         // behind W
     ASSERT_EQ(check(engine()), std::nullopt);
     request("X").ticket = ticket("A") - 1;
     request("X").reordered = true;
@@ -208,7 +208,7 @@ TEST_F(Check, SeesThatARequestWaitsForAYoungerOneThatWaitsItself) {  // rule 1, 
     EXPECT_EQ(check(engine()), "z is reserved for a younger request that waits itself");
 }
 
-TEST_F(Check, SeesPermitsAndSlotsThatAreOutOfOrder) {
+TEST_F(Check, FindsInvalidPermitsAndSlots) {
     expect_seen("admitted more than its limit", [&] { claim_of("C").limit_then = 1; });
     expect_seen("slot above its limit", [&] {
         on("B").slots.give_back(claim_of("B").slots);
@@ -236,7 +236,7 @@ TEST_F(Check, SeesPermitsAndSlotsThatAreOutOfOrder) {
     });
 }
 
-TEST_F(Check, TheLastPermitAndTheLastSlotBelowTheLimitAreInOrder) {  // rule 10
+TEST_F(Check, AcceptsTheLastPermitAndTheLastSlotBelowTheLimit) {  // rule 10
     claim_of("C").limit_then = 2;
     EXPECT_EQ(check(engine()), std::nullopt);
     on("C").slots.give_back(claim_of("C").slots);
