@@ -67,7 +67,7 @@ void client::run(const input& input) {
     if (dead_) return;
     input(local_time());
     for (const detail::action& action : session_.take_actions()) perform(action);
-    world_.judge().look_at(*this);
+    world_.judge().check_beliefs(*this);
     std::erase_if(operations_, [](const auto& entry) { return entry.second->phase == operation::phase::over; });
     arm();
 }
@@ -101,7 +101,7 @@ void client::perform(const detail::action& action) {
         judge.lost(*operations_.at(lost->handle), lost->reason, lost->over);
     } else if (const auto* seen = std::get_if<detail::observed>(&action);
                seen != nullptr && seen->what == detail::observed::what::queued) {
-        judge.heard_of_place(queued_);
+        judge.received_position(queued_);
     } else if (std::holds_alternative<detail::operated>(action) && closing_) {
         kill();
     }
@@ -174,15 +174,15 @@ void client::lose(const std::shared_ptr<connection>& line) {
 }
 
 /// Also what an old connection delivers late: the machine must tell.
-void client::hear(const answer& answer) {
+void client::receive(const answer& answer) {
     take([self = shared_from_this(), answer](client_time now) {
         self->learn(answer);
         for (const protocol::event& event : answer.events) {
             if (const auto* queued = std::get_if<protocol::queued>(&event.what)) self->queued_ = queued->request;
             if (const auto* ended = std::get_if<protocol::ended>(&event.what))
-                self->world_.judge().heard_of_end(ended->request);
+                self->world_.judge().received_end(ended->request);
             if (const auto* granted = std::get_if<protocol::granted>(&event.what))
-                self->world_.judge().heard_of_end(granted->request);
+                self->world_.judge().received_end(granted->request);
         }
         if (answer.tag) return self->session_.reply(now, *answer.tag, answer.lineage, answer.events);
         for (const protocol::event& event : answer.events) self->session_.notice(now, answer.lineage, event);

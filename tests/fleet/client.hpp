@@ -29,7 +29,7 @@ public:
     void pause(micros length, bool whole_machine);
     void kill();
     void close();
-    void hear(const answer& answer);
+    void receive(const answer& answer);
     void revoke(const std::string& resource, protocol::serial ticket);
 
     [[nodiscard]] bool valid(detail::handle handle) const { return session_.valid(handle, local_time()); }

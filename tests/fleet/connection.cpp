@@ -23,7 +23,7 @@ void connection::answer(fleet::answer answer) {
     carry(last_to_client_, [self = shared_from_this(), answer = std::move(answer)] {
         const bool news = answer.lineage > self->lineage_;
         self->lineage_ = std::max(self->lineage_, answer.lineage);
-        self->client_->hear(answer);
+        self->client_->receive(answer);
         // The worst moment: it knows of the new lineage, and cannot present what it has.
         if (news && self->world_.strikes(self->world_.options().cut_off_at_news))
             self->world_.suffer_outage(self->client_);

@@ -52,7 +52,7 @@ void judge::entered(const protocol::enter& command) {
     requests_.emplace(command.request, *command.options.queue_bound);
     operation& operation = *find(command.request);
     if (operation.request == command.request) return;  // the same question again
-    if (operation.knows_place) fail(name_of(operation) + " lost its place: it asks anew, and has a ticket");
+    if (operation.knows_position) fail(name_of(operation) + " lost its place: it asks anew, and has a ticket");
     operation.request = command.request;
 }
 
@@ -71,12 +71,12 @@ void judge::presented(const protocol::open& command) {
     }
 }
 
-void judge::heard_of_place(const protocol::request_id& request) {
-    if (operation* operation = find(request)) operation->knows_place = true;
+void judge::received_position(const protocol::request_id& request) {
+    if (operation* operation = find(request)) operation->knows_position = true;
 }
 
-void judge::heard_of_end(const protocol::request_id& request) {
-    if (operation* operation = find(request)) operation->knows_place = false;
+void judge::received_end(const protocol::request_id& request) {
+    if (operation* operation = find(request)) operation->knows_position = false;
 }
 
 operation* judge::find(const protocol::request_id& request) {
@@ -119,8 +119,8 @@ void judge::check_order(const operation& operation) {
 }
 
 void judge::lost(operation& operation, loss reason, bool over) {
-    if (operation.told_lost) fail(name_of(operation) + " heard twice that it is lost");
-    operation.told_lost = true;
+    if (operation.loss_reported) fail(name_of(operation) + " heard twice that it is lost");
+    operation.loss_reported = true;
     ++seen_["lost: " + std::string{to_string(reason)}];
     const bool by_rule = reason == loss::hold_limit || reason == loss::revoked || reason == loss::closed;
     if (world_.options().calm() && !by_rule)
@@ -138,13 +138,13 @@ void judge::died(const client& owner) {
         if (operation.owner.get() == &owner) operation.phase = operation::phase::over;
 }
 
-void judge::look_at(const client& owner) {
+void judge::check_beliefs(const client& owner) {
     for (auto& [id, operation] : operations_) {
         if (operation.owner.get() != &owner || operation.phase != operation::phase::held) continue;
         const bool valid = owner.valid(operation.handle);
         if (valid && operation.seen_invalid) fail(name_of(operation) + " is valid again after it was not");
         operation.seen_invalid = !valid;
-        if (!valid && !operation.told_lost) fail(name_of(operation) + " is not valid any more, and nobody was told");
+        if (!valid && !operation.loss_reported) fail(name_of(operation) + " is not valid any more, and nobody was told");
     }
 }
 

@@ -45,10 +45,10 @@ struct operation {
     operation::phase phase = phase::waiting;
     protocol::request_id request;  // under which it was asked last
     protocol::serial ticket = 0;   // as the server said last; 0: none, or its place is rightly gone
-    bool knows_place = false;      // the client has heard of its ticket, and not of the end of its wait
+    bool knows_position = false;      // the client has heard of its ticket, and not of the end of its wait
     protocol::serial fence = 0;
     std::vector<protocol::claim_slots> slots;
-    bool told_lost = false;
+    bool loss_reported = false;
     bool seen_invalid = false;
 };
 
@@ -60,15 +60,15 @@ public:
     operation& started(std::shared_ptr<client> owner, std::vector<claim> claims);
     void entered(const protocol::enter& command);
     void presented(const protocol::open& command);
-    void heard_of_place(const protocol::request_id& request);
-    void heard_of_end(const protocol::request_id& request);
+    void received_position(const protocol::request_id& request);
+    void received_end(const protocol::request_id& request);
     void acquired(operation& operation, const detail::grant& grant);
     void failed(operation& operation) { operation.phase = operation::phase::over; }
     void released(operation& operation) { operation.phase = operation::phase::over; }
     void lost(operation& operation, loss reason, bool over);
     void died(const client& owner);
     /// After everything that a client does: is what it believes in order?
-    void look_at(const client& owner);
+    void check_beliefs(const client& owner);
 
     // Servers tell what they do.
     void history_began(lineage lineage);

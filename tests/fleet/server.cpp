@@ -133,13 +133,13 @@ void server::perform(const std::shared_ptr<connection>& from, const packet& pack
     const bool alive =
         std::ranges::any_of(events, [](const auto& event) { return std::holds_alternative<core::alive>(event.what); });
     if (std::holds_alternative<protocol::open>(packet.command) && alive) listeners_[sender] = from;
-    auto outcome = core::engine_host::sort(std::move(events), &sender);
-    from->answer({packet.tag, lineage_, std::move(outcome.reply)});
-    tell(std::move(outcome.notices));
+    auto result = core::engine_host::sort(std::move(events), &sender);
+    from->answer({packet.tag, lineage_, std::move(result.reply)});
+    deliver(std::move(result.notices));
     arm();
 }
 
-void server::tell(std::vector<std::pair<core::session_id, core::event>> notices) {
+void server::deliver(std::vector<std::pair<core::session_id, core::event>> notices) {
     for (auto& [session, event] : notices) {
         const auto found = listeners_.find(session);
         if (found == listeners_.end()) continue;
@@ -157,7 +157,7 @@ void server::arm() {
         auto events = self->apply(protocol::tick{});
         self->world_.judge().performed(*self->engine_, self->lineage_, {0, self->lineage_, protocol::tick{}, 0}, events,
                                        self->clock());
-        self->tell(core::engine_host::sort(std::move(events), nullptr).notices);
+        self->deliver(core::engine_host::sort(std::move(events), nullptr).notices);
         self->arm();
     });
 }

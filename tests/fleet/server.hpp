@@ -57,7 +57,7 @@ private:
     void notice_replacement();
     std::vector<core::event> apply(const protocol::command& command);
     void perform(const std::shared_ptr<connection>& from, const packet& packet);
-    void tell(std::vector<std::pair<core::session_id, core::event>> notices);
+    void deliver(std::vector<std::pair<core::session_id, core::event>> notices);
     void arm();
 
     world& world_;

@@ -10,7 +10,7 @@ class Admission : public world {};
 TEST_F(Admission, ModesThatFitAreGrantedTogetherAndOthersWait) {  // rule 2
     struct {
         claim held, asked;
-        const char* told;
+        const char* expected;
     } const table[] = {
         {exclusive("x"), exclusive("x"), "queued B"},
         {exclusive("x"), shared("x"), "queued B"},
@@ -28,9 +28,9 @@ TEST_F(Admission, ModesThatFitAreGrantedTogetherAndOthersWait) {  // rule 2
     for (const auto& row : table) {
         const std::string n = "." + std::to_string(++number);
         enter("A" + n, {row.held});
-        std::string told = row.told;
-        told.insert(told.find('B') + 1, n);
-        EXPECT_EQ(enter("B" + n, {row.asked}), told);
+        std::string expected = row.expected;
+        expected.insert(expected.find('B') + 1, n);
+        EXPECT_EQ(enter("B" + n, {row.asked}), expected);
         leave("B" + n);
         leave("A" + n);
     }

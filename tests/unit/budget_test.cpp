@@ -125,17 +125,17 @@ TEST_F(Budget, EndingARequestCostsItsClaimsAndEndingASessionCostsOne) {  // rule
         open("B", {}, 15s);
         enter("A", {exclusive("x"), exclusive("y"), exclusive("z")});
         enter("B", {exclusive("x")});
-        std::vector<std::string> told;
+        std::vector<std::string> replies;
         now += 10s;
-        do told.push_back(tick());
+        do replies.push_back(tick());
         while (next_due() == now);
 
         const std::string end = "ended A: expired";
         const std::string grant = "granted B (x abandoned by A)";
         switch (budget) {
-            case 3: EXPECT_EQ(told, (std::vector{end, "lost A; " + grant})); break;
-            case 4: EXPECT_EQ(told, (std::vector{end + "; lost A", grant})); break;
-            case 5: EXPECT_EQ(told, (std::vector{end + "; lost A; " + grant})); break;
+            case 3: EXPECT_EQ(replies, (std::vector{end, "lost A; " + grant})); break;
+            case 4: EXPECT_EQ(replies, (std::vector{end + "; lost A", grant})); break;
+            case 5: EXPECT_EQ(replies, (std::vector{end + "; lost A; " + grant})); break;
             default: FAIL();
         }
     }

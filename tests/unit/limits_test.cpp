@@ -50,12 +50,12 @@ TEST_F(Limits, SlotsAreTheLowestFreeOnes) {  // rule 10
 TEST_F(Limits, SlotsBelongToTheirHolderUntilItEnds) {  // rule 10
     enter("A", {permits("x", 1, 4)});
     enter("B", {permits("x", 2, 4)});
-    const granted told = the<granted>();
+    const granted grant = the<granted>();
     leave("A");
     enter("C", {permits("x", 1, 4)});
     enter("D", {permits("x", 1, 4)});
     enter("B", {permits("x", 2, 4)});
-    EXPECT_EQ(the<granted>(), told);
+    EXPECT_EQ(the<granted>(), grant);
     EXPECT_EQ(resource("x")->holders[0].slots, (std::vector<slot>{1, 2}));
 }
 
@@ -81,16 +81,16 @@ TEST_F(Limits, SlotsStayBelowTheLimitUnderRandomRequests) {  // rule 10
         const std::string name = "A." + std::to_string(i);
         enter(name, {permits("x", 1 + static_cast<std::uint32_t>(i) % 3, 7)});
         for (const event& event : events())
-            if (const auto* told = std::get_if<granted>(&event.what)) {
-                EXPECT_LT(told->slots[0].slots.back(), 7U);
-                holding.push_back("A." + std::to_string(told->request.number));
+            if (const auto* grant = std::get_if<granted>(&event.what)) {
+                EXPECT_LT(grant->slots[0].slots.back(), 7U);
+                holding.push_back("A." + std::to_string(grant->request.number));
             }
         if (i % 2 == 0 && !holding.empty()) {
             leave(holding[holding.size() / 2]);
             holding.erase(holding.begin() + static_cast<std::ptrdiff_t>(holding.size() / 2));
             for (const event& event : events())
-                if (const auto* told = std::get_if<granted>(&event.what))
-                    holding.push_back("A." + std::to_string(told->request.number));
+                if (const auto* grant = std::get_if<granted>(&event.what))
+                    holding.push_back("A." + std::to_string(grant->request.number));
         }
     }
     EXPECT_LE(resource("x")->used, 7U);
@@ -187,8 +187,8 @@ TEST_F(Limits, AllTooWideWaitersEnd) {  // rule 10
     EXPECT_EQ(queue("x"), "E");
     EXPECT_EQ(std::ranges::count_if(events(),
                                     [](const event& each) {
-                                        const auto* told = std::get_if<ended>(&each.what);
-                                        return told != nullptr && told->reason == end_reason::above_limit;
+                                        const auto* end = std::get_if<ended>(&each.what);
+                                        return end != nullptr && end->reason == end_reason::above_limit;
                                     }),
               3);
 }

@@ -176,7 +176,7 @@ TEST_F(Seed000, Case14_ALossOfKeepAliveIsReportedToTheHolder) {  // rule 5
 TEST_F(Seed000, Case15_ALostSignalDelaysAndNeverHangs) {  // rule 5, rule 9
     enter("X", {exclusive("a")});
     enter("W", {exclusive("a")});
-    leave("X");  // and what this tells W gets lost
+    leave("X");  // the notice of W's grant is lost
     now += 3s;
     EXPECT_EQ(renew("W"), "alive W: W holds");
     EXPECT_EQ(enter("W", {exclusive("a")}), "granted W");
