@@ -35,11 +35,10 @@ constexpr int exit_unavailable = 69;
 constexpr std::string_view usage =
     "usage: state_loss [--runs N] [--seed S] [--jobs J] [--servers redis|valkey|both] [--only EVENT,EVENT…]\n"
     "                  [--logs FOLDER] [--trace] [--fail-fast]\n"
-    "Plays the sequences of the seeds S, S+1, … S+N-1 (default 300 from a random seed), J at a time (default 3). With "
-    "both\n"
-    "servers they alternate. --logs keeps the history of each sequence that is not sound in FOLDER. --trace prints "
-    "events\n"
-    "as they happen. --valkey PATH is the Valkey server. --fail-fast stops at the first sequence that is not sound.\n";
+    "Plays the sequences of the seeds S, S+1, … S+N-1 (default 300 from a random seed), J at a time\n"
+    "(default 3). With both servers they alternate. --logs keeps the history of each sequence that is not\n"
+    "sound in FOLDER. --trace prints events as they happen. --valkey PATH is the Valkey server. --fail-fast\n"
+    "stops at the first sequence that is not sound.\n";
 
 struct settings {
     std::uint64_t runs = 300;
