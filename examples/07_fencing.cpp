@@ -1,4 +1,4 @@
-// No lease can stop a process that stood still and then writes late. So the protected data checks the fence: it keeps
+// No lease can stop a process that was stopped and then writes late. So the protected data checks the fence: it keeps
 // the largest fence that has written, and refuses smaller ones.
 #include <baton/baton.hpp>
 
