@@ -133,7 +133,7 @@ void keeper::give(session& owner, std::uint64_t number, request& request) {
     owner.digest += protocol::request_digest(number, request.fence, std::nullopt);
 }
 
-/// The hand-off: the first request of the queue is granted and notices_to.
+/// The hand-off: the first request of the queue is granted, and its session is notified.
 void keeper::end_request(const request_id& id) {
     session& owner = sessions_.at(id.session);
     const request over = owner.requests.at(id.number);
