@@ -9,10 +9,10 @@ namespace {
 
 class ledger {
 public:
-    bool write(const std::string& line, std::uint64_t fence) {
+    bool write(const std::string& text, std::uint64_t fence) {
         if (fence < newest_) return false;
         newest_ = fence;
-        last_ = line;
+        last_ = text;
         return true;
     }
     [[nodiscard]] const std::string& last() const { return last_; }

@@ -4,7 +4,7 @@
 //
 // A step (one `apply`): due sessions and requests end; waiters are admitted to what is free; the command acts; waiters
 // are admitted to what it freed; the grants are numbered. The parts:
-//   engine.cpp     the step, and the commands that are a few lines each
+//   engine.cpp     the step, tick, and the counter            (rules 4, 8)
 //   requests.cpp   enter, leave, and how a request ends       (rules 1, 6, 7, 9, 12)
 //   admission.cpp  admit, hand off, grant, number             (rules 2, 3, 4, 8, 10)
 //   sessions.cpp   open, renew, list, close, expiry           (rule 5)
