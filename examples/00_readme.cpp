@@ -1,4 +1,4 @@
-// The lines of the README: a lock, several names at once, a read lock that may be busy, and the standard's guards.
+// The code of the README: a lock, several names at once, a read lock that may be busy, and the standard's guards.
 #include <baton/baton.hpp>
 
 #include <iostream>

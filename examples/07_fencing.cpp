@@ -1,4 +1,4 @@
-// No lease can stop a process that stood still and then writes late. So the protected data checks the fence: it keeps
+// No lease can stop a process that was stopped and then writes late. So the protected data checks the fence: it keeps
 // the largest fence that has written, and refuses smaller ones.
 #include <baton/baton.hpp>
 
@@ -9,10 +9,10 @@ namespace {
 
 class ledger {
 public:
-    bool write(const std::string& line, std::uint64_t fence) {
+    bool write(const std::string& text, std::uint64_t fence) {
         if (fence < newest_) return false;
         newest_ = fence;
-        last_ = line;
+        last_ = text;
         return true;
     }
     [[nodiscard]] const std::string& last() const { return last_; }

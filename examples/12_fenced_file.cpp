@@ -18,7 +18,7 @@
 
 namespace {
 
-/// Holds flock(2) on a file, which it makes where there is none.
+/// Holds flock(2) on a file, which it creates if it does not exist.
 class flock_guard {
 public:
     explicit flock_guard(const std::string& path) : file_{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)} {
@@ -37,11 +37,11 @@ void replace(const std::string& path, const std::string& text) {
     std::filesystem::rename(path + ".new", path);
 }
 
-/// Replaces the file and returns true; false if a holder with a larger fence was here.
+/// Replaces the file and returns true; false if a holder with a larger fence has written it.
 bool write_fenced(const std::string& path, const std::string& text, std::uint64_t fence) {
     const flock_guard guard{path + ".lock"};  // check and write are one step
     std::uint64_t newest = 0;
-    std::ifstream{path + ".fence"} >> newest;  // stays 0 if there is no such file
+    std::ifstream{path + ".fence"} >> newest;  // stays 0 if the file does not exist
     if (fence < newest) return false;
     replace(path + ".fence", std::to_string(fence));
     replace(path, text);

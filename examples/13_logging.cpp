@@ -31,7 +31,7 @@ public:
 }  // namespace
 
 int main() {
-    std::clog.rdbuf(std::cout.rdbuf());  // a program of yours has a log
+    std::clog.rdbuf(std::cout.rdbuf());  // for this example, the log goes to the output
     baton::client client{"memory:", {.observer = std::make_shared<log_observer>()}};
 
     const baton::lease lease = client.acquire(baton::exclusive("ledger"));

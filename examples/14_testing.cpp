@@ -7,7 +7,7 @@
 #include <stop_token>
 
 int main() {
-    baton::client program{"memory:test-1"};  // a name for each test: tests do not meet
+    baton::client program{"memory:test-1"};  // each test uses its own name, so that tests do not interfere
     baton::client other{"memory:test-1"};
 
     const baton::lease lease = program.acquire(baton::exclusive("ledger"));

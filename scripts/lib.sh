@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# What ./baton, ./test and the scripts share: installing packages, building a preset, running its tests.
-# Source it by its absolute path; it only defines. All of it talks on stderr and leaves stdin alone, so that
-# what goes in and out of a command is the program's own.
+# Shared by ./baton, ./test and the scripts: installs packages, builds a preset, runs its tests. Source this file by its
+# absolute path; it only defines functions. They write to stderr and do not read stdin, so that stdin and stdout belong to
+# the program that is run.
 
 root=${BASH_SOURCE[0]%/scripts/lib.sh}
 program=$root/build/release/cli/baton
 
-# Exit codes, after sysexits.h as the program's own are.
+# Exit codes of sysexits.h, which the program uses too.
 readonly exit_unavailable=69 exit_build_failed=70 exit_not_permitted=77
 
 say() { printf 'baton: %s\n' "$*" >&2; }
 
-# fail CODE MESSAGE [LINE…]: the lines follow as they are, to be copied.
+# fail CODE MESSAGE [LINE…]: prints the message, then the lines unchanged, so that they can be copied, and exits.
 fail() {
     local -r code=$1
     say "$2"
@@ -22,7 +22,7 @@ fail() {
 
 have() { command -v "$1" >/dev/null; }
 
-# take_lock MODE WHAT: locks file descriptor 9, shared (-s) or exclusive (-x).
+# take_lock MODE WHAT: locks file descriptor 9, shared (-s) or exclusive (-x). WHAT completes the message while it waits.
 take_lock() {
     flock -n "$1" 9 && return
     say "waiting for another command that $2"
@@ -31,7 +31,7 @@ take_lock() {
 
 # ---- packages ----
 
-# needed_packages GROUP…: lines "package reason" of scripts/packages.
+# needed_packages GROUP…: prints lines "package reason" from scripts/packages.
 needed_packages() {
     local groups=" $* " group package reason
     while read -r group package reason; do
@@ -39,34 +39,33 @@ needed_packages() {
     done <"$root/scripts/packages"
 }
 
-# missing_packages GROUP…: the same lines, of what is not installed.
+# missing_packages GROUP…: prints the same lines for packages that are not installed.
 missing_packages() {
     local package reason needed names installed
     needed=$(needed_packages "$@")
     mapfile -t names < <(cut -d ' ' -f 1 <<<"$needed")
-    # dpkg-query fails when one of the names is unknown; it still answers for the others.
+    # dpkg-query fails if a name is unknown, but it reports the others.
     installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${names[@]}" 2>/dev/null) || true
     while read -r package reason; do
         [[ $'\n'$installed$'\n' == *$'\n'"installed $package"$'\n'* ]] || printf '%s %s\n' "$package" "$reason"
     done <<<"$needed"
 }
 
-# Without apt nothing can be installed here. The build's tools may be there all the same, and then CMake says what else
-# is missing.
+# Without apt nothing can be installed. If the build tools exist, CMake reports what else is missing.
 require_tools() {
     local tool names
     for tool in c++ cmake ninja; do
         have "$tool" && continue
         names=$(needed_packages "$@" | cut -d ' ' -f 1)
-        fail "$exit_not_permitted" "$tool is missing, and there is no apt-get to install it. In Debian's terms:" \
+        fail "$exit_not_permitted" "$tool is missing, and there is no apt-get to install it; install these packages or their equivalents:" \
             "${names//$'\n'/ }"
     done
 }
 
 apt_get() { "${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@" </dev/null >&2; }
 
-# The package lists are fetched only where they lack a package, or name a version that the mirror no longer has.
-# A status of 1 is sudo's refusal: apt-get fails with 100.
+# Fetches the package lists only if they lack a package or name a version that the mirror no longer has.
+# Status 1 means that sudo refused; apt-get itself fails with 100.
 apt_install() {
     local package
     for package; do
@@ -79,7 +78,7 @@ apt_install() {
     apt_get update && apt_get install -y --no-install-recommends "$@"
 }
 
-# ensure_packages GROUP…: installs what is missing; silent and without network when nothing is.
+# ensure_packages GROUP…: installs missing packages. Prints nothing and needs no network if none is missing.
 ensure_packages() {
     if ! have dpkg-query || ! have apt-get; then
         require_tools "$@"
@@ -98,7 +97,7 @@ ensure_packages() {
     elif have sudo; then
         as_root=(sudo)
     else
-        fail "$exit_not_permitted" "installing them takes root, and there is no sudo; as root, run:" "$by_hand"
+        fail "$exit_not_permitted" "cannot install them: you are not root, and there is no sudo; run as root:" "$by_hand"
     fi
 
     say "installing them with apt-get"
@@ -109,17 +108,17 @@ ensure_packages() {
     } 9>"$root/build/packages.lock"
     case $status in
         0) ;;
-        1) fail "$exit_not_permitted" "no right to install them; as root, run:" "$by_hand" ;;
-        *) fail "$exit_unavailable" "apt-get failed (see above); it needs the network. To try by hand, as root, run:" \
+        1) fail "$exit_not_permitted" "cannot install them: sudo refused; run as root:" "$by_hand" ;;
+        *) fail "$exit_unavailable" "apt-get failed (see above); it needs the network. Check the network, or run as root:" \
             "$by_hand" ;;
     esac
 }
 
 # ---- building ----
 
-# is_current PRESET [TARGET]: nothing that feeds the build changed since it last succeeded, here. Only sources are looked
-# at, so that a job may write its files into the checkout. Their folders are looked at too, so that a removed file
-# counts. A folder that CMakeLists.txt names must be in the list: a test compares them.
+# is_current PRESET [TARGET]: true if no source of the build changed since its last success under this path. It checks
+# sources only, so that a job may write files into the checkout, and their folders, so that a removed file counts. The
+# list must have every folder that CMakeLists.txt names; a test compares them.
 is_current() {
     local stamp=$root/build/$1/current.${2:-all} built_in=''
     [[ -f $stamp ]] && read -r built_in <"$stamp" && [[ $built_in == "$root" ]] || return 1
@@ -132,7 +131,7 @@ is_current() {
     [[ -z $(cd "$root" && find "${sources[@]}" -name '*.md' -prune -o -newer "$stamp" -print -quit) ]]
 }
 
-# build PRESET [TARGET]: configures and builds what changed. Two at the same time: one builds, the other waits for it.
+# build PRESET [TARGET]: configures the preset and builds what changed. Of two at the same time, the second waits.
 build() {
     mkdir -p "$root/build"
     (
@@ -144,25 +143,25 @@ build() {
 compile() {
     local dir=$root/build/$1
     export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
-    # CMake refuses a build folder that was made under another path: the checkout was moved or copied.
+    # The checkout was moved or copied: CMake refuses a build folder that was made under another path.
     if [[ -f $dir/CMakeCache.txt ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$dir/CMakeCache.txt"; then
         rm -rf "$dir"
     fi
     if [[ $2 == all ]]; then say "building (preset $1)"; else say "building $2 (preset $1)"; fi
     mkdir -p "$dir"
-    # Dated before the build, so that an edit during it counts as a change; in place only after success.
+    # The stamp is older than the build, so that an edit during the build counts as a change. It is moved after success.
     printf '%s\n' "$root" >"$dir/new.$2"
     cd "$root" || exit
-    # ninja runs CMake again by itself, except for a change of the presets.
+    # ninja runs CMake again itself, but not if the presets changed.
     if [[ ! -f $dir/build.ninja || CMakePresets.json -nt $dir/build.ninja ]]; then
-        cmake --fresh --preset "$1" || fail "$exit_build_failed" "the build could not be configured (see above)"
+        cmake --fresh --preset "$1" || fail "$exit_build_failed" "cannot configure the build (see above)"
     fi
     cmake --build --preset "$1" --target "$2" || fail "$exit_build_failed" "the build failed (see above)"
     mv "$dir/new.$2" "$dir/current.$2"
 }
 
-# target_of [ctest arguments]: what has to be built for the tests that they select: with -L LABEL, where LABEL is one of
-# ours, the target of that label; else everything.
+# target_of [ctest arguments]: prints the target to build for the selected tests: for -L LABEL with a label of this
+# project, the target of that label; else all.
 target_of() {
     local label=''
     while (($# > 0)); do
@@ -176,8 +175,8 @@ target_of() {
     fi
 }
 
-# run_tests PRESET [ctest arguments]: builds what the tests need, then runs them. Several may run at the same time, but
-# nothing is built meanwhile.
+# run_tests PRESET [ctest arguments]: builds the tests, then runs them. Several test runs may run at the same time, but no
+# build runs meanwhile.
 run_tests() {
     local preset=$1
     shift

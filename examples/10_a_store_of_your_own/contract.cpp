@@ -1,4 +1,4 @@
-// The turnstile keeps the contract, as far as it claims to.
+// Runs the contract suite on the turnstile, with the capabilities that it has.
 #include <baton/contract/suite.hpp>
 
 #include "turnstile.hpp"

@@ -12,7 +12,7 @@ protocol::instant wall_clock() {
 
 template <typename What> protocol::event event(What what) { return {wall_clock(), std::move(what)}; }
 
-/// What is wrong with a request, whatever the state.
+/// Why a request is malformed, without regard to the state.
 std::optional<protocol::refusal> malformed(const protocol::enter& command) {
     if (command.claims.empty()) return protocol::refusal::no_claims;
     if (command.claims[0].resource.empty()) return protocol::refusal::name_empty;
@@ -39,8 +39,8 @@ std::optional<keeper::events> keeper::perform(const protocol::command& command, 
     return {};
 }
 
-// Opens a session or renews it. What it lists is still here, or is over. It ends nothing: if there is more here than
-// the client has, the digest tells the client so.
+// Opens a session or renews it. It ends no request: if the keeper has requests that the client does not have, the
+// client notices that by the digest.
 keeper::events keeper::on(const protocol::open& command, const listener& from) {
     if (command.ttl < protocol::bounds::shortest_ttl)
         return {event(protocol::refused{{}, protocol::refusal::ttl_out_of_range})};
@@ -50,10 +50,10 @@ keeper::events keeper::on(const protocol::open& command, const listener& from) {
     if (session != nullptr && command.link < session->link)
         return {event(protocol::refused{{}, protocol::refusal::late_link})};
     if (session == nullptr) session = &sessions_[command.session];
-    if (command.link > session->link) {  // else it is the same message again, and only renews
+    if (command.link > session->link) {  // else it is a copy of the last `open`, which only renews
         session->ttl = command.ttl;
         session->link = command.link;
-        session->told = from;
+        session->notices_to = from;
         session->highest = std::max(session->highest, command.highest);
     }
     session->deadline = clock::now() + session->ttl;
@@ -67,7 +67,7 @@ keeper::events keeper::on(const protocol::enter& command) {
     if (session == nullptr) return {event(protocol::refused{id, protocol::refusal::unknown_session})};
     const std::string& name = command.claims[0].resource;
 
-    // The same message may come twice, or late: it acts once.
+    // The message may come twice or late; it acts once.
     if (const auto found = session->requests.find(id.number); found != session->requests.end()) {
         if (found->second.name != name) return {event(protocol::refused{id, protocol::refusal::claims_differ})};
         if (found->second.fence != 0) return {granted(id, found->second)};
@@ -96,7 +96,7 @@ keeper::events keeper::on(const protocol::leave& command) {
             ended.reason = ended.fence != 0 ? protocol::end_reason::left : protocol::end_reason::withdrawn;
             end_request(id);
         }
-        session->highest = std::max(session->highest, id.number);  // its `enter` may still be on the way
+        session->highest = std::max(session->highest, id.number);  // its `enter` may still arrive
     }
     return {event(ended)};
 }
@@ -108,7 +108,7 @@ keeper::events keeper::on(const protocol::renew& command) {
     return {state(command.session, *session)};
 }
 
-// A client asks for this when the count and the digest that `alive` told are not its own.
+// A client sends `list` when the count or the digest in `alive` is not its own.
 keeper::events keeper::on(const protocol::list& command) {
     const session* session = alive(command.session);
     if (session == nullptr) return {event(protocol::session_lost{command.session})};
@@ -123,7 +123,7 @@ keeper::events keeper::on(const protocol::list& command) {
 
 keeper::events keeper::on(const protocol::close& command) {
     if (alive(command.session) != nullptr) end_session(command.session);
-    remember_ended(command.session);  // also one that is not known: its `open` may still be on the way
+    remember_ended(command.session);  // also for an unknown session, whose `open` may still arrive
     return {event(protocol::closed{command.session})};
 }
 
@@ -133,7 +133,7 @@ void keeper::give(session& owner, std::uint64_t number, request& request) {
     owner.digest += protocol::request_digest(number, request.fence, std::nullopt);
 }
 
-/// The hand-off: the first request of the queue is granted and notified.
+/// The hand-off: the first request of the queue is granted, and its session is notified.
 void keeper::end_request(const request_id& id) {
     session& owner = sessions_.at(id.session);
     const request over = owner.requests.at(id.number);
@@ -148,12 +148,12 @@ void keeper::end_request(const request_id& id) {
     }
     session& next = sessions_.at(queue.front().session);
     request& first = next.requests.at(queue.front().number);
-    if (first.fence != 0) return;  // it was a waiter that left
+    if (first.fence != 0) return;  // a waiter left
     give(next, queue.front().number, first);
-    notices_.emplace_back(next.told, granted(queue.front(), first));
+    notices_.emplace_back(next.notices_to, granted(queue.front(), first));
 }
 
-// Waiters go before holders, so that nothing is granted to a session that ends.
+// Waiters end before holders, so that no request of an ending session is granted.
 void keeper::end_session(const session_id& id) {
     std::vector<request_id> holding;
     std::vector<request_id> waiting;
@@ -177,7 +177,7 @@ void keeper::expire() {
         const auto over =
             std::ranges::min_element(sessions_, {}, [](const auto& entry) { return entry.second.deadline; });
         const session_id id = over->first;
-        notices_.emplace_back(over->second.told, event(protocol::session_lost{id}));
+        notices_.emplace_back(over->second.notices_to, event(protocol::session_lost{id}));
         end_session(id);
     }
 }
@@ -207,7 +207,7 @@ protocol::event keeper::state(const session_id& id, const session& session) {
     return event(alive);
 }
 
-/// Tickets and fences come from one counter. The clock in it lets them grow over a restart as well.
+/// Tickets and fences come from one counter. It follows the clock, so that they keep growing after a restart.
 protocol::serial keeper::next_number() {
     const auto micros = static_cast<protocol::serial>(wall_clock().time_since_epoch().count());
     return last_number_ = std::max(last_number_ + 1, micros);

@@ -1,6 +1,5 @@
-// The rules: holders, waiters and deadlines, without threads and locks, which the turnstile adds. The state is two
-// maps: a session has a deadline and its requests; a name has the queue of its requests, and the first of them holds
-// it.
+// The rules: holders, waiters and deadlines, without threads and mutexes, which the turnstile adds. The state is two
+// maps: a session has a deadline and its requests; a name has a queue of requests, and the first of them holds it.
 #pragma once
 
 #include <baton/store.hpp>
@@ -21,13 +20,13 @@ public:
     using listener = std::weak_ptr<baton::store_listener>;
     using notices = std::vector<std::pair<listener, baton::protocol::event>>;
 
-    /// Performs a command that came over the line of `from`: the answer, or none if it is not supported.
+    /// Performs a command of the connection `from`. Returns the reply, or none if the command is not supported.
     std::optional<events> perform(const baton::protocol::command& command, const listener& from);
-    /// Ends the sessions whose time is over.
+    /// Ends the sessions whose deadline has passed.
     void expire();
-    /// When `expire` has something to do.
+    /// The next deadline: the time for the next `expire`.
     [[nodiscard]] std::optional<clock::time_point> earliest() const;
-    /// What others are to be told because of all this.
+    /// The notifications that the commands and expiries caused.
     [[nodiscard]] notices take_notices() { return std::exchange(notices_, {}); }
 
 private:
@@ -37,15 +36,15 @@ private:
     struct request {
         std::string name;
         baton::protocol::serial ticket = 0;
-        baton::protocol::serial fence = 0;  // 0: it waits
+        baton::protocol::serial fence = 0;  // 0 while it waits
     };
 
     struct session {
         std::chrono::milliseconds ttl{0};
         clock::time_point deadline;
-        std::uint64_t link = 0;     // of the newest `open`: older ones are late
-        std::uint64_t highest = 0;  // of all requests so far: what is not alive up to here never lives again
-        listener told;              // where its notices go
+        std::uint64_t link = 0;     // the connection number of the newest `open`
+        std::uint64_t highest = 0;  // the highest request number so far
+        listener notices_to;        // receives its notices
         std::map<std::uint64_t, request> requests;
         std::uint64_t digest = 0;  // the sum of `request_digest` over the requests
     };
@@ -67,7 +66,7 @@ private:
     static baton::protocol::event state(const session_id& id, const session& session);
 
     std::map<session_id, session> sessions_;
-    std::map<session_id, clock::time_point> ended_;  // ids of sessions that ended, and until when they are remembered
+    std::map<session_id, clock::time_point> ended_;  // until when the ids of ended sessions are remembered
     std::map<std::string, std::deque<request_id>> queues_;
     baton::protocol::serial last_number_ = 0;
     notices notices_;

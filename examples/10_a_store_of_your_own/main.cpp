@@ -1,4 +1,4 @@
-// A client on a store of one's own.
+// A client on a store of your own.
 #include <baton/baton.hpp>
 
 #include <iostream>

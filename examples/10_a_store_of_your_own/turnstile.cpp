@@ -12,11 +12,11 @@
 
 namespace {
 
-constexpr baton::lineage only_lineage = 1;  // it never loses its memory
+constexpr baton::lineage only_lineage = 1;  // the store never loses its memory
 
-void tell(const keeper::notices& notices) {
+void notify(const keeper::notices& notices) {
     for (const auto& [to, event] : notices)
-        if (const auto heard = to.lock()) heard->noticed(only_lineage, event);
+        if (const auto listener = to.lock()) listener->noticed(only_lineage, event);
 }
 
 }  // namespace
@@ -32,15 +32,15 @@ public:
             notices = keeper_.take_notices();
         }
         changed_.notify_one();
-        if (const auto heard = from.lock()) {
+        if (const auto listener = from.lock()) {
             for (std::size_t i = 0; i < commands.size(); ++i) {
                 if (answers[i])
-                    heard->replied(commands[i].tag, only_lineage, *answers[i]);
+                    listener->replied(commands[i].tag, only_lineage, *answers[i]);
                 else
-                    heard->failed(commands[i].tag, baton::command_failure::rejected, {baton::errc::unsupported});
+                    listener->failed(commands[i].tag, baton::command_failure::rejected, {baton::errc::unsupported});
             }
         }
-        tell(notices);
+        notify(notices);
     }
 
     void keep_time(const std::stop_token& stop) {
@@ -55,7 +55,7 @@ public:
             keeper_.expire();
             const keeper::notices notices = keeper_.take_notices();
             lock.unlock();
-            tell(notices);
+            notify(notices);
             lock.lock();
         }
     }
@@ -68,7 +68,7 @@ private:
 
 namespace {
 
-/// The store's end of a line: all that it knows is whom to answer.
+/// The store's end of a connection: it passes commands to the desk, with the listener for their replies.
 class line final : public baton::store_line {
 public:
     line(std::shared_ptr<turnstile::desk> desk, std::weak_ptr<baton::store_listener> listener)
@@ -90,7 +90,7 @@ private:
 turnstile::turnstile()
     : desk_{std::make_shared<desk>()}, timer_{[desk = desk_](const std::stop_token& stop) { desk->keep_time(stop); }} {}
 
-/// A client may let go of the store while the timer tells it something: then the timer must not wait for itself.
+/// The timer thread may destroy the store, if a client drops it during a notification; it must not join itself.
 turnstile::~turnstile() {
     timer_.request_stop();
     if (timer_.get_id() == std::this_thread::get_id()) timer_.detach();
@@ -98,6 +98,6 @@ turnstile::~turnstile() {
 
 std::unique_ptr<baton::store_line> turnstile::connect(std::weak_ptr<baton::store_listener> listener) {
     auto made = std::make_unique<line>(desk_, listener);
-    if (const auto heard = listener.lock()) heard->up(only_lineage);
+    if (const auto locked = listener.lock()) locked->up(only_lineage);
     return made;
 }

@@ -1,6 +1,5 @@
 // A store of your own: named locks inside one process, first come, first served. It supports exclusive claims on one
-// name and nothing more; the contract suite (contract.cpp) tells what that takes. Only public headers of Baton are
-// used.
+// name and nothing more; the contract suite (contract.cpp) tests it. Only public headers of Baton are used.
 #pragma once
 
 #include <baton/store.hpp>

@@ -1,5 +1,5 @@
-// Who is admitted where. A claim stands on its resource either admitted or waiting; whatever frees a resource puts its
-// first waiter on the list of debts, and `settle` works that list off, oldest first.
+// Which claims are admitted. A claim is either admitted to its resource or waits in its queue. A step that frees a
+// resource puts its first waiter on the list `owed_`; `settle` works off that list, oldest waiter first.
 #include <algorithm>
 #include <cassert>
 
@@ -28,7 +28,7 @@ void engine::drop_if_idle(resource_record& resource) {
     if (resource.idle()) resources_.erase(resources_.find(resource.name));
 }
 
-// Rule 2, for a claim that has nobody waiting before it.
+// Rule 2, for a claim without a waiter ahead of it.
 bool engine::fits(const resource_record& resource, claim_mode mode, std::uint32_t permits, std::uint32_t limit) {
     if (!modes_fit(mode, resource.modes)) return false;
     return !rule_of(mode).counted || resource.used + permits <= resource.limit_for(limit);
@@ -41,8 +41,9 @@ bool engine::admissible_now(const claim& claim) const {
            (resource->waiting.empty() && fits(*resource, claim.mode, claim.permits, claim.limit));
 }
 
-/// A new claim: admitted at once where nobody is before it and it fits, else the last in line (rules 1, 2).
-void engine::place(claim_record& claim) {
+/// A new claim is admitted at once if no waiter is ahead of it and it fits; else it joins the end of the queue
+/// (rules 1, 2).
+void engine::admit_or_wait(claim_record& claim) {
     resource_record& resource = *claim.resource;
     if (!is_paused() && resource.waiting.empty() && fits(resource, claim.mode, claim.permits, claim.limit))
         admit(claim, resource.slots.take_lowest(claim.permits));
@@ -77,7 +78,7 @@ void engine::stop_waiting(claim_record& claim) {
     drop_if_idle(resource);
 }
 
-/// Rule 3: what a waiting request has been admitted to it keeps; with the last claim it is complete.
+/// Rule 3: a waiting request keeps the claims that were admitted; it is complete when its last claim is admitted.
 void engine::admit(claim_record& claim, std::vector<slot> slots) {
     resource_record& resource = *claim.resource;
     request_record& request = *claim.request;
@@ -117,8 +118,8 @@ void engine::release(claim_record& claim) {
     drop_if_idle(resource);
 }
 
-/// The first in line of this resource is to be looked at before the step ends (rule 4). Nothing fits beside an
-/// exclusive claim, so behind one nothing is owed.
+/// Puts the first waiter of this resource on the list `owed_`, which the step checks before it ends (rule 4). Nothing
+/// fits beside an admitted exclusive claim, so then nothing is owed.
 void engine::owe(resource_record& resource) {
     const bool may_fit = !resource.waiting.empty() && resource.modes[index_of(claim_mode::exclusive)] == 0;
     claim_record* first = may_fit ? resource.waiting.begin()->second : nullptr;
@@ -128,7 +129,7 @@ void engine::owe(resource_record& resource) {
     resource.owed = first;
 }
 
-// Rule 4: the hand-off. Nothing is admitted while endings are owed, so nothing is granted to what ends.
+// Rule 4: the hand-off. Nothing is admitted while endings are owed, so a request that is about to end gets no grant.
 void engine::settle() {
     admit_owed();
     grant_completed();
@@ -149,7 +150,7 @@ void engine::admit_owed() {
     }
 }
 
-/// Rules 3 and 8: grants are numbered in ticket order, when everything that the step admits is admitted.
+/// Rules 3 and 8: grants are numbered in ticket order, after the step has admitted all that it admits.
 void engine::grant_completed() {
     std::ranges::sort(completed_, older_first{});
     for (request_record* request : completed_) {
@@ -159,7 +160,7 @@ void engine::grant_completed() {
             request->hold_deadline = now_ + *request->hold_limit;
             hold_deadlines_.insert({request->hold_deadline, request->session, request->number, end_reason::hold_limit});
         }
-        tell_granted(*request);
+        emit_granted(*request);
     }
     completed_.clear();
 }

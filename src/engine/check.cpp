@@ -16,8 +16,7 @@ public:
             for (const auto& [number, request] : session.requests) repeats_allowed_ |= request.reordered;
         for (const auto& [id, session] : engine_.sessions_) check_session(session);
         for (const auto& [name, resource] : engine_.resources_) check_resource(name, resource);
-        if (claims_of_requests_ != claims_on_resources_)
-            fail("a claim stands on a resource without a request, or twice");
+        if (claims_of_requests_ != claims_on_resources_) fail("a claim is on a resource without its request, or twice");
         check_timetables();
         check_debts();
         for (const auto& [id, session] : engine_.sessions_) check_digest(session);
@@ -43,7 +42,7 @@ private:
         if (!session.dying) {
             ++deadlines_expected_;
             require(engine_.deadlines_.contains({session.deadline, const_cast<session_record*>(&session)}),
-                    "a session without an entry among the deadlines");
+                    "a session has no entry among the deadlines");
         }
         for (const auto& [number, request] : session.requests) {
             require(request.number == number && request.session == &session, named(request) + " lost its session");
@@ -56,7 +55,7 @@ private:
         std::uint64_t digest = 0;
         for (const auto& [number, request] : session.requests) digest += request.digest();
         require(digest == session.digest, "a session's digest is not that of its requests");
-        require(session.missed.size() <= bounds::repeated, "a session keeps too much for its next renewal");
+        require(session.missed.size() <= bounds::repeated, "a session keeps too many events for its next renewal");
     }
 
     // A request is granted exactly if all its claims are admitted; numbers are unique and not above the counter.
@@ -64,17 +63,18 @@ private:
         std::size_t unadmitted = 0;
         for (const claim_record& claim : request.claims()) {
             if (!claim.admitted) ++unadmitted;
-            require(claim.request == &request, named(request) + " has a claim of another");
+            require(claim.request == &request, named(request) + " has a claim of another request");
             const auto& side = claim.admitted ? claim.resource->admitted : claim.resource->waiting;
             const auto found = side.find(request.ticket);
             require(found != side.end() && found->second == &claim, named(request) + " is missing on its resource");
         }
         claims_of_requests_ += request.claims().size();
         require(unadmitted == request.unadmitted, named(request) + " miscounts its claims");
-        require(request.held() == (unadmitted == 0), named(request) + " is granted, or not, against its claims");
+        require(request.held() == (unadmitted == 0),
+                named(request) + " is granted without all its claims, or has all and is not granted");
         require(request.ticket != 0 && request.ticket <= engine_.last_serial_,
                 named(request) + " is ahead of the counter");
-        // What a client presents may repeat a number that another history gave out, on other resources.
+        // A reclaim may bring a number that an earlier epoch gave out, on other resources.
         require(serials_.insert(request.ticket).second || repeats_allowed_, named(request) + " shares its ticket");
         if (request.revoked) ++deadlines_expected_;
         if (!request.held()) return;
@@ -86,7 +86,7 @@ private:
 
     void check_resource(const std::string& name, const resource_record& resource) {
         require(resource.name == name, name + " is stored under another name");
-        require(!resource.idle(), name + " is kept though nothing is known of it");
+        require(!resource.idle(), name + " is kept although it is idle");
         claims_on_resources_ += resource.admitted.size() + resource.waiting.size();
         check_fit(name, resource);
         check_order(name, resource);
@@ -97,9 +97,9 @@ private:
         if (resource.owed != nullptr) ++owed_expected_;
         require(resource.owed == nullptr ||
                     (!resource.waiting.empty() && resource.waiting.begin()->second == resource.owed),
-                name + " owes to somebody who is not the first in line");
+                name + " is owed to a claim that is not its first waiter");
         require(resource.owed != nullptr || resource.waiting.empty() || !admissible(*resource.waiting.begin()->second),
-                name + " has a first in line that could be admitted and is not");
+                name + " has a first waiter that fits and is not admitted");
     }
 
     static bool admissible(const claim_record& claim) {
@@ -127,23 +127,23 @@ private:
             if (waiting->request->reordered) continue;
             for (auto younger = resource.admitted.upper_bound(oldest); younger != resource.admitted.end(); ++younger)
                 require(younger->second->request->reordered, name + " has admitted a claim before an older one");
-            return;  // what is behind an orderly waiter has fewer claims behind it
+            return;  // the rest of the queue has fewer claims behind it, so this waiter stands for all
         }
     }
 
-    // No request waits for a younger one that waits itself, whatever a reclaim did: so none wait for each other.
+    // No request waits for a younger request that also waits, even after a reclaim; so requests never wait in a circle.
     void check_waits(const std::string& name, const resource_record& resource) {
         if (resource.waiting.empty()) return;
         auto younger = resource.admitted.upper_bound(resource.waiting.begin()->first);
         for (; younger != resource.admitted.end(); ++younger)
-            require(younger->second->request->held(), name + " is kept by a younger request that waits itself");
+            require(younger->second->request->held(), name + " is reserved for a younger request that waits itself");
     }
 
-    // Each permit claim kept the sum within its limit when it was admitted: those before it were, as far as they live.
+    // When a permit claim was admitted, it and the older claims stayed within its limit; those that still live must.
     void check_sums(const std::string& name, const resource_record& resource) {
         std::uint64_t sum = 0;
         for (const auto& [ticket, claim] : resource.admitted) {
-            if (claim->request->reordered) return;  // from here on the order of admission is not that of the tickets
+            if (claim->request->reordered) return;  // from here on, claims were not admitted in ticket order
             sum += claim->permits;
             require(!rule_of(claim->mode).counted || sum <= claim->limit_then,
                     name + " has admitted more than its limit");
@@ -158,7 +158,7 @@ private:
             require(claim->slots.size() == claim->permits, name + " gave a wrong number of slots");
             for (const slot slot : claim->slots) {
                 require(seen.insert(slot).second, name + " gave a slot twice");
-                require(resource.slots.taken(slot), name + " thinks that a slot in use is free");
+                require(resource.slots.taken(slot), name + " counts a slot in use as free");
             }
         }
         require(resource.slots.count() == seen.size(), name + " leaked a slot");
@@ -177,7 +177,7 @@ private:
         }
         if (resource.narrowed != 0) {
             ++narrowed_expected_;
-            require(resource.has_too_wide(), name + " is taken for narrowed and is not");
+            require(resource.has_too_wide(), name + " is listed as narrowed and is not");
             require(engine_.narrowed_.contains(resource.narrowed), name + " is missing among the narrowed resources");
         }
         require(wide == resource.wide.size(), name + " remembers a wide waiter that is gone");
@@ -191,11 +191,12 @@ private:
 
     // Unless paused or owed, no admissible claim is left waiting.
     void check_debts() {
-        require(engine_.owed_.size() == owed_expected_, "the list of debts is not that of the resources");
+        require(engine_.owed_.size() == owed_expected_,
+                "the engine's list of owed claims is not that of the resources");
         const bool may_owe = engine_.is_paused() || engine_.options_.budget.has_value();
         require(may_owe || (engine_.owed_.empty() && engine_.dying_.empty()), "something is owed without a reason");
-        require(engine_.narrowed_.size() == narrowed_expected_, "the list of narrowed resources is not theirs");
-        require(engine_.narrowed_.empty() || engine_.options_.budget, "waiters that can never fit are owed their end");
+        require(engine_.narrowed_.size() == narrowed_expected_, "the list of narrowed resources has a wrong size");
+        require(engine_.narrowed_.empty() || engine_.options_.budget, "waiters that can never fit have not ended");
     }
 
     const engine& engine_;

@@ -8,7 +8,7 @@
 
 namespace baton::core {
 
-/// The first invariant that the engine's state violates, in words; none if all hold. Reads the whole state.
+/// Describes the first invariant that the engine's state violates; none if all hold. Reads the whole state.
 [[nodiscard]] std::optional<std::string> check(const engine& engine);
 
 }  // namespace baton::core

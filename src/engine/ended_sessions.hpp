@@ -17,7 +17,7 @@ public:
     /// Remembers at most this many from one step to the next.
     explicit ended_sessions(std::size_t most) : most_{most} {}
 
-    /// One that is remembered already keeps the later time.
+    /// An id that is remembered already keeps the later time.
     void add(const session_id& id, instant until) {
         added_ = true;
         const auto [known, is_new] = until_.try_emplace(id, until);
@@ -32,15 +32,15 @@ public:
         return found != until_.end() && now < found->second;
     }
 
-    /// To be called at the end of a step. If the step added an id, drops up to 100 whose time is over and, beyond the
-    /// bound, the earliest.
+    /// Call at the end of a step. If the step added an id, drops up to 100 ids whose time has passed, and then the
+    /// earliest ids until the bound holds.
     void make_room(instant now) {
         if (!std::exchange(added_, false)) return;
         for (int i = 0; i < 100 && !by_time_.empty() && by_time_.begin()->first <= now; ++i) drop_earliest();
         while (by_time_.size() > most_) drop_earliest();
     }
 
-    /// When the time of all of them is over; none if there are none. Until then nothing needs to be done about them.
+    /// The time at which all ids may be forgotten; none if there are none.
     [[nodiscard]] std::optional<instant> last() const {
         return by_time_.empty() ? std::nullopt : std::optional{by_time_.rbegin()->first};
     }

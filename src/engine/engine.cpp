@@ -1,4 +1,4 @@
-// The step: the order in which things happen when a command is applied.
+// The step: what happens, in which order, when a command is applied.
 #include "engine/engine.hpp"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ engine::engine(engine_options options) : options_{options}, ended_{options.ended
     assert(!options_.budget || *options_.budget > 0);
 }
 
-// Rule 4: what is due ends and debts are admitted before the command acts, and grants are numbered when all is done: so
-// nothing is granted that the command ends.
+// Rule 4: due requests end and owed claims are admitted before the command acts; grants are numbered last. So the step
+// never grants a request that its command ends.
 void engine::apply(const command& command, instant now, std::vector<event>& events) {
     events.clear();
     events_.swap(events);
@@ -56,7 +56,8 @@ std::optional<instant> engine::next_due(instant now) const {
 
 void engine::perform(const tick&) {}
 
-// Rule 8: one counter for tickets and fences, ahead of every number of an earlier history as long as the clock is.
+// Rule 8: tickets and fences share one counter. It follows the clock, so that numbers exceed those of earlier epochs
+// unless the clock went back.
 serial engine::next_serial() {
     const auto clock = std::max<std::int64_t>(0, now_.time_since_epoch().count());
     last_serial_ = std::max(last_serial_ + 1, static_cast<serial>(clock));

@@ -1,10 +1,10 @@
-// The engine: who owns what, who waits, in which order. A pure state machine and the specification of Baton: no clock,
-// thread, socket, log or random number inside. Rules are numbered as in docs/rules.md; "rule 7" finds the code and
-// the tests of each.
+// The engine decides which session holds which name and in which order waiters are granted. It is a pure state machine
+// and the specification of Baton: no clock, thread, socket, log or random number inside. Rules are numbered as in
+// docs/rules.md; search for "rule 7" to find its code and its tests.
 //
-// A step (one `apply`) goes: what is due ends; what that or earlier steps freed is admitted; the command acts; what it
-// freed is admitted; the grants are numbered. The parts stand in
-//   engine.cpp     the step, and the commands that are a few lines each
+// A step (one `apply`): due sessions and requests end; waiters are admitted to what is free; the command acts; waiters
+// are admitted to what it freed; the grants are numbered. The parts:
+//   engine.cpp     the step, tick, and the counter            (rules 4, 8)
 //   requests.cpp   enter, leave, and how a request ends       (rules 1, 6, 7, 9, 12)
 //   admission.cpp  admit, hand off, grant, number             (rules 2, 3, 4, 8, 10)
 //   sessions.cpp   open, renew, list, close, expiry           (rule 5)
@@ -32,9 +32,9 @@ namespace baton::core {
 
 struct engine_options {
     std::chrono::milliseconds max_ttl{15'000};
-    /// How many admissions and ended claims one step may cost; the rest is owed (rule 4). None: no bound.
+    /// How many claims one step may admit or end; the rest is owed (rule 4). None: no bound.
     std::optional<std::uint32_t> budget;
-    /// How many ids of ended sessions are remembered (rule 5). With 0, a message that arrives late may act again.
+    /// How many ids of ended sessions are remembered (rule 5). With 0, a late copy of `open` may begin a session again.
     std::size_t ended_ids = 65'536;
 };
 
@@ -46,17 +46,17 @@ public:
     engine& operator=(const engine&) = delete;
     ~engine() = default;
 
-    /// Performs one command at the engine's time `now` and tells what came of it, in the order in which it happened.
+    /// Performs one command at the engine's time `now` and returns its events, in the order in which they happened.
     [[nodiscard]] std::vector<event> apply(const command& command, instant now);
-    /// The same, in place of what was in `events`. Its memory is used again.
+    /// The same; replaces the contents of `events` and reuses its memory.
     void apply(const command& command, instant now, std::vector<event>& events);
 
     /// When the next `tick` has something to do, as seen at `now`; none if nothing will ever be due.
     [[nodiscard]] std::optional<instant> next_due(instant now) const;
 
-    /// No session, mark or pinned limit. Ids of ended sessions do not count.
+    /// True without any session, mark or pinned limit. Ids of ended sessions do not count.
     [[nodiscard]] bool idle() const { return sessions_.empty() && resources_.empty(); }
-    /// There are ids of ended sessions that must not begin again (rule 5).
+    /// True while ids of ended sessions must not begin again (rule 5).
     [[nodiscard]] bool remembers_ended() const { return ended_.last().has_value(); }
 
     /// The largest ticket or fence so far (rule 8).
@@ -92,19 +92,19 @@ private:
     void perform(const mend& command);
     void perform(const resize& command);
     void perform(const pause& command);
-    template <typename What> void tell(What what) { events_.push_back({now_, std::move(what)}); }
-    void refuse(refusal reason) { tell(refused{std::nullopt, reason}); }
+    template <typename What> void emit(What what) { events_.push_back({now_, std::move(what)}); }
+    void refuse(refusal reason) { emit(refused{std::nullopt, reason}); }
     void refuse(const request_id& request, refusal reason) {
         const bool has_end = reason == refusal::paused;
-        tell(refused{request, reason, has_end ? std::optional{paused_until_} : std::nullopt});
+        emit(refused{request, reason, has_end ? std::optional{paused_until_} : std::nullopt});
     }
     [[nodiscard]] bool is_paused() const { return now_ < paused_until_; }
     serial next_serial();
 
     // requests.cpp
     [[nodiscard]] std::optional<refusal> admission_refusal(const enter& command) const;
-    void answer_state(request_record& request);
-    void tell_granted(const request_record& request);
+    void emit_state(request_record& request);
+    void emit_granted(const request_record& request);
     request_record& add_request(session_record& session, std::uint64_t number, serial ticket,
                                 std::span<const claim> claims);
     [[nodiscard]] request_record* find_live(session_record& session, std::uint64_t number);
@@ -127,7 +127,7 @@ private:
     void admit(claim_record& claim, std::vector<slot> slots);
     void vacate(claim_record& claim);
     void release(claim_record& claim);
-    void place(claim_record& claim);
+    void admit_or_wait(claim_record& claim);
     void owe(resource_record& resource);
     void settle();
     void admit_owed();
@@ -137,10 +137,10 @@ private:
     [[nodiscard]] session_record* find_alive(const session_id& id);
     session_record& add_session(const session_id& id);
     void prolong(session_record& session);
-    void tell_alive(const session_record& session);
+    void emit_alive(const session_record& session);
     void repeat_missed(session_record& session);
     void keep_for_renewal(session_record& session, decltype(event::what) what);
-    [[nodiscard]] bool may_tell_grant(const request_record& request) const;
+    [[nodiscard]] bool may_report_grant(const request_record& request) const;
     void end_due();
     void end_dying();
     void end_narrowed();
@@ -170,15 +170,15 @@ private:
 
     engine_options options_;
 
-    detail::node_pool memory_;  // of the tables that every request changes
+    detail::node_pool memory_;  // for the tables that every request changes
     std::pmr::unordered_map<session_id, session_record> sessions_{&memory_};
     std::pmr::unordered_map<std::string, resource_record, name_hash, std::equal_to<>> resources_{&memory_};
-    std::pmr::set<due> deadlines_{&memory_};  // sessions and revoked requests: never further ahead than the longest ttl
-    std::pmr::set<due> hold_deadlines_{&memory_};               // requests with a hold limit
-    std::pmr::set<claim_record*, older_first> owed_{&memory_};  // first in line on resources that may have become free
-    std::deque<session_record*> dying_;  // whose requests are being ended, lowest number first (rule 4)
+    std::pmr::set<due> deadlines_{&memory_};       // sessions and revoked requests, at most the longest ttl ahead
+    std::pmr::set<due> hold_deadlines_{&memory_};  // requests with a hold limit
+    std::pmr::set<claim_record*, older_first> owed_{&memory_};  // first waiters of resources that may have become free
+    std::deque<session_record*> dying_;  // their requests are being ended, lowest number first (rule 4)
     std::pmr::map<std::uint64_t, resource_record*> narrowed_{&memory_};  // with waiters too wide for a pinned limit
-    std::uint64_t narrowings_ = 0;  // numbers them in the order in which they became so
+    std::uint64_t narrowings_ = 0;                                       // the key of the newest entry in `narrowed_`
     ended_sessions ended_;
 
     serial last_serial_ = 0;
@@ -186,14 +186,14 @@ private:
     duration pause_length_{0};
     std::uint64_t pause_number_ = 0;
 
-    // Of the present step only.
+    // Valid during a step only.
     instant now_;
-    std::int64_t allowance_ = 0;
-    session_id sender_;                       // whose reply the events of its own requests are in
-    std::vector<request_record*> completed_;  // all their claims are admitted, the fence is still to come
+    std::int64_t allowance_ = 0;              // what is left of the budget
+    session_id sender_;                       // its reply brings the events of its own requests
+    std::vector<request_record*> completed_;  // all claims are admitted, no fence is assigned yet
     std::vector<event> events_;
 
-    // Debug builds check the invariants, in a state of n requests every n steps.
+    // Debug builds check the invariants every n steps while there are n requests.
     void check_now_and_then();
     std::size_t steps_to_check_ = 0;
 };

@@ -31,7 +31,8 @@ resource_view view_of(const resource_record& resource) {
     return view;
 }
 
-/// Numbers are microseconds of the engine's clock (rule 8), so they tell when they were drawn, also after a reclaim.
+/// Tickets and fences are microseconds of the engine's clock (rule 8), so they show when they were drawn, also after a
+/// reclaim.
 duration since(serial drawn, instant now) { return std::max(duration{0}, now.time_since_epoch() - duration{drawn}); }
 
 request_view view_of(const request_record& request, instant now) {
@@ -54,7 +55,7 @@ request_view view_of(const request_record& request, instant now) {
 
 }  // namespace
 
-/// Gathers the resources that match and all that is connected to them, so that blockers and circles are whole.
+/// Gathers the resources that match and everything connected to them, so that blockers and circles are complete.
 class inspector {
 public:
     inspector(const engine& engine, const inspect_filter& filter, instant now)

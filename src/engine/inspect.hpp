@@ -1,4 +1,4 @@
-// The engine's answer to `inspect`; what a snapshot shows is described in the public header.
+// Takes a snapshot of the engine for `inspect`. The public header describes what a snapshot shows.
 #pragma once
 
 #include "baton/inspect.hpp"

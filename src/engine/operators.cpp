@@ -1,4 +1,4 @@
-// What an operator may do to others' requests and to resources (rules 7, 10, 13).
+// Commands of operators: revoke, mend and resize (rules 7, 10, 13).
 #include <algorithm>
 #include <cassert>
 
@@ -7,8 +7,9 @@
 
 namespace baton::core {
 
-// Rule 13: a waiter goes at once; a holder is asked to leave by the deadline that its own clock already respects. Rule
-// 11: in a pause the owner of a grant that it did not present is not told; only the operator is answered.
+// Rule 13: a waiter ends at once; a holder is asked to leave by its session's deadline, which its client respects
+// anyway. Rule 11: in a pause, the owner of a grant that it did not present is not notified; only the operator gets a
+// reply.
 void engine::perform(const revoke& command) {
     if (const auto reason = refusal_of(command)) return refuse(*reason);
     request_record* request = find_claimant(command.resource, command.ticket);
@@ -22,10 +23,11 @@ void engine::perform(const revoke& command) {
         });
         deadlines_.insert({session.deadline, &session, request->number, end_reason::revoked});
     }
-    const bool tells_owner = may_tell_grant(*request);
-    const revoking told{tells_owner ? request->id() : request_id{}, request->revoked->note, request->revoked->deadline};
-    tell(told);
-    if (tells_owner) keep_for_renewal(*request->session, told);
+    const bool notifies_owner = may_report_grant(*request);
+    const revoking notice{notifies_owner ? request->id() : request_id{}, request->revoked->note,
+                          request->revoked->deadline};
+    emit(notice);
+    if (notifies_owner) keep_for_renewal(*request->session, notice);
 }
 
 request_record* engine::find_claimant(std::string_view name, serial ticket) {
@@ -45,7 +47,7 @@ void engine::perform(const mend& command) {
     if (const auto reason = refusal_of_name(command.resource)) return refuse(*reason);
     resource_record* resource = find_resource(command.resource);
     if (resource == nullptr || !resource->mark) return refuse(refusal::not_abandoned);
-    tell(mended{command.resource, *resource->mark});
+    emit(mended{command.resource, *resource->mark});
     resource->mark.reset();
     drop_if_idle(*resource);
 }
@@ -55,14 +57,15 @@ void engine::perform(const resize& command) {
     if (const auto reason = refusal_of(command)) return refuse(*reason);
     resource_record& resource = obtain_resource(command.resource);
     resource.pinned = command.limit;
-    tell(resized{command.resource, command.limit});
+    emit(resized{command.resource, command.limit});
     owe(resource);
     review_width(resource);
     drop_if_idle(resource);
     end_narrowed();
 }
 
-/// Keeps the list of narrowed resources true: a resource is in it while it has waiters that can never fit.
+/// Adds the resource to the list of narrowed resources, or removes it: it is listed while it has waiters that can never
+/// fit.
 void engine::review_width(resource_record& resource) {
     if (resource.has_too_wide() == (resource.narrowed != 0)) return;
     if (resource.narrowed != 0) {
@@ -73,7 +76,7 @@ void engine::review_width(resource_record& resource) {
     }
 }
 
-/// Rule 4: ends waiters that can never fit, of the resource that was narrowed first, the widest first.
+/// Rule 4: ends waiters that can never fit: first those of the resource that was narrowed first, the widest first.
 void engine::end_narrowed() {
     while (allowance_ > 0 && !narrowed_.empty()) {
         const resource_record& resource = *narrowed_.begin()->second;

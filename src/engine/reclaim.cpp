@@ -1,5 +1,5 @@
-// Clients present what they hold and what they wait for (rule 11). While the space is paused, because the engine's
-// memory was lost in whole or in part, they get it back as it was. At any other time only waiters come back.
+// Reclaim (rule 11): clients present the requests that they hold or wait for. While the space is paused, because the
+// engine may have lost state, all of them are restored. At any other time only waiting requests are.
 #include <algorithm>
 #include <cassert>
 
@@ -26,11 +26,11 @@ void engine::perform(const pause& command) {
         pause_length_ = std::max(duration{0}, command.until - now_);
     }
     ++pause_number_;
-    tell(paused{paused_until_});
+    emit(paused{paused_until_});
 }
 
-/// Takes in what the client lists. What it does not list stays: another part of the list may, or else the client finds
-/// it by the digest of `alive`, and leaves it.
+/// Restores the requests that the client lists. Requests that it does not list stay: another part of the list may name
+/// them, or the client notices them by the digest of `alive` and leaves them.
 void engine::reclaim(session_record& session, const open& command) {
     const std::uint64_t seen = session.highest;
     for (const live_request& live : command.live) {
@@ -39,16 +39,16 @@ void engine::reclaim(session_record& session, const open& command) {
     }
     session.highest = std::max(session.highest, command.highest);
     for (const live_request& live : command.live) {
-        // Outside of a pause only what waited comes back, and never under a number that was used (rule 9).
+        // Outside of a pause only waiting requests come back, and never under a number that was used (rule 9).
         const bool comes_back = live.fence == 0 && live.ticket != 0 && live.number > seen;
         if (is_paused() || comes_back)
             restore(session, live);
         else if (find_live(session, live.number) == nullptr)
-            tell(ended{{session.id, live.number}, end_reason::gone, live.fence});
+            emit(ended{{session.id, live.number}, end_reason::gone, live.fence});
     }
 }
 
-/// Puts a presented request in the place of whatever is recorded of it.
+/// Replaces the record of a request, if there is one, by what the client presented.
 void engine::restore(session_record& session, const live_request& live) {
     const request_id id{session.id, live.number};
     serial ticket = live.ticket;
@@ -63,7 +63,7 @@ void engine::restore(session_record& session, const live_request& live) {
     end_dead_owners(live, ticket);
     const std::vector<request_record*> others = rivals(live, ticket);
     const bool beaten = std::ranges::any_of(others, [&](auto* other) { return other->fence >= live.fence; });
-    if (beaten) return tell(ended{id, end_reason::superseded, live.fence});
+    if (beaten) return emit(ended{id, end_reason::superseded, live.fence});
     for (request_record* other : others) end_request(*other, end_reason::superseded, manner::keep);
 
     request_record& request = add_request(session, live.number, ticket, live.claims);
@@ -94,8 +94,8 @@ void engine::restore(session_record& session, const live_request& live) {
     end_narrowed();
 }
 
-/// A ticket belongs to one request on each resource. What a dead session still has under it ends now, although its end
-/// is owed (rule 4).
+/// On each resource a ticket belongs to one request. A dead session's request with this ticket ends now, although its
+/// end is only owed (rule 4).
 void engine::end_dead_owners(const live_request& live, serial ticket) {
     for (const claim& claim : live.claims) {
         request_record* const owner = find_recorded(claim.resource, ticket);
@@ -103,9 +103,9 @@ void engine::end_dead_owners(const live_request& live, serial ticket) {
     }
 }
 
-/// Other requests that cannot stand beside a presented one: they have its ticket, because this history gave a number of
-/// an earlier one again, or has an older copy of the same request; or both are granted, and their modes do not fit or
-/// they share a slot.
+/// Other requests that cannot exist beside a presented one. Either they have its ticket, because this epoch repeated a
+/// number of an earlier one or has an older copy of the same request; or both are granted, and their modes do not fit
+/// or they share a slot.
 std::vector<request_record*> engine::rivals(const live_request& live, serial ticket) {
     std::vector<request_record*> found;
     for (const claim& claim : live.claims) {
@@ -127,8 +127,8 @@ std::vector<request_record*> engine::rivals(const live_request& live, serial tic
     return found;
 }
 
-/// Claims of younger requests that still wait go back into the queue, to be admitted anew, in order: nothing waits for
-/// a younger request that waits itself (rule 1).
+/// Admitted claims of younger requests that still wait go back into the queue, to be admitted again in order: so no
+/// request waits for a younger request that waits itself (rule 1).
 void engine::give_way(resource_record& resource, serial ticket) {
     if (resource.reserved == 0) return;
     std::vector<claim_record*> reserved;

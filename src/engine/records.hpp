@@ -1,5 +1,5 @@
-// The engine's memory: a session has requests, a request has claims, a claim stands on a resource, admitted or waiting.
-// Records point at each other and never move. Only the engine changes them; `check` and `inspect` read them.
+// The engine's state: a session has requests, a request has claims, and a claim is admitted to a resource or waits for
+// it. Records point at each other and never move. Only the engine changes them; `check` and `inspect` read them.
 #pragma once
 
 #include <array>
@@ -23,10 +23,9 @@ namespace baton::core {
 
 struct request_record;
 struct session_record;
-
 struct claim_record;
 
-/// Tables within records take their memory from where the record's own comes from.
+/// Tables within records use the memory resource of the record itself.
 using allocator = std::pmr::polymorphic_allocator<>;
 
 struct resource_record {
@@ -43,12 +42,12 @@ struct resource_record {
     std::pmr::set<std::pair<std::uint32_t, serial>> wide;  // waiting claims of two permits or more: permits, ticket
     std::optional<std::uint32_t> pinned;                   // the limit that overrides all claims' (rule 10)
     std::optional<protocol::mark> mark;                    // (rule 7)
-    serial told = 0;                                       // fence of the exclusive holder that was told of the mark
-    claim_record* owed = nullptr;  // the first in line, if it stands in the engine's list of debts
-    std::uint64_t narrowed = 0;    // its place in the engine's list of narrowed resources; 0: it is not there
+    serial mark_reported_to = 0;                           // fence of the exclusive holder that learned of the mark
+    claim_record* owed = nullptr;                          // the first waiter, if it is in the engine's `owed_`
+    std::uint64_t narrowed = 0;                            // its key in the engine's `narrowed_`; 0: it is not there
 
     [[nodiscard]] std::uint32_t limit_for(std::uint32_t own) const { return pinned.value_or(own); }
-    /// A claim waits that can never fit: its end is owed (rules 4, 10).
+    /// True while a claim waits that can never fit; its end is owed (rules 4, 10).
     [[nodiscard]] bool has_too_wide() const { return pinned && !wide.empty() && wide.rbegin()->first > *pinned; }
     [[nodiscard]] bool idle() const { return admitted.empty() && waiting.empty() && !pinned && !mark; }
 };
@@ -69,7 +68,7 @@ struct claim_record {
     }
 };
 
-/// An operator's wish that the holder leave, and when patience ends (rule 13).
+/// An operator asked for the name: the holder keeps it until the deadline at the latest (rule 13).
 struct revocation {
     instant deadline;
     std::string note;
@@ -83,13 +82,13 @@ struct request_record {
     std::uint64_t number = 0;
     serial ticket = 0;
     serial fence = 0;                    // 0 while it waits
-    std::optional<duration> hold_limit;  // what is left of it, if it was restored
+    std::optional<duration> hold_limit;  // after a reclaim, what was left of it
     instant hold_deadline;               // once granted, if it has a hold limit
     std::unique_ptr<revocation> revoked;
-    std::pmr::vector<claim_record> claim_records;  // as many as it was made with
-    std::uint32_t unadmitted = 0;
-    std::uint64_t presented = 0;  // the pause in which its client presented this grant (rule 11)
-    bool reordered = false;       // by a reclaim, its own or another's: arrival alone does not explain where it stands
+    std::pmr::vector<claim_record> claim_records;  // their number never changes
+    std::uint32_t unadmitted = 0;                  // claims that are not admitted yet
+    std::uint64_t presented = 0;                   // the pause in which its client presented this grant (rule 11)
+    bool reordered = false;  // a reclaim changed its queue position, so that tickets do not explain it
 
     [[nodiscard]] std::span<claim_record> claims() { return claim_records; }
     [[nodiscard]] std::span<const claim_record> claims() const { return claim_records; }
@@ -109,16 +108,16 @@ struct session_record {
     instant deadline;
     std::string label;
     std::uint64_t link = 0;
-    std::uint64_t highest = 0;                              // the highest request number that was seen (rule 9)
+    std::uint64_t highest = 0;                              // the highest request number so far (rule 9)
     std::uint64_t digest = 0;                               // the sum of its requests' digests
-    std::optional<end_reason> dying;                        // its end has begun and is owed: as what its requests end
+    std::optional<end_reason> dying;                        // its end has begun: why its requests end
     std::pmr::map<std::uint64_t, request_record> requests;  // by number
-    std::vector<decltype(event::what)> missed;              // what the next `renew` repeats, oldest first (rule 5)
+    std::vector<decltype(event::what)> missed;              // events that the next `renew` repeats (rule 5)
 };
 
 inline request_id request_record::id() const { return {session->id, number}; }
 
-/// Something that time will end: a session (number 0, expired), or one of its requests (revoked, hold_limit).
+/// The end, at a known time, of a session (number 0, expired) or of one of its requests (revoked, hold_limit).
 struct due {
     instant at;
     session_record* session = nullptr;
@@ -128,12 +127,13 @@ struct due {
     friend bool operator<(const due& a, const due& b) {
         if (a.at != b.at) return a.at < b.at;
         if (a.session != b.session) return a.session->id < b.session->id;
-        return a.number - 1 < b.number - 1;  // the session, 0, after its requests: they end for their own reasons
+        return a.number - 1 <
+               b.number - 1;  // the session, 0, comes after its requests, which end for their own reasons
     }
 };
 
-/// By ticket. Reclaims may bring one ticket twice, on different resources: then by id, so that nothing depends on where
-/// records lie in memory.
+/// Orders by ticket. Reclaims may bring one ticket twice, on different resources; those are ordered by id, so that the
+/// order does not depend on addresses.
 struct older_first {
     bool operator()(const request_record* a, const request_record* b) const {
         if (a->ticket != b->ticket) return a->ticket < b->ticket;
@@ -141,7 +141,7 @@ struct older_first {
     }
     bool operator()(const claim_record* a, const claim_record* b) const {
         if (a->request != b->request) return (*this)(a->request, b->request);
-        return std::less<>{}(a, b);  // claims of one request stand in one array, in their order
+        return std::less<>{}(a, b);  // the claims of a request are in one array, in their order
     }
 };
 

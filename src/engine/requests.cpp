@@ -1,4 +1,4 @@
-// A request's life: it enters, is told its state as often as it asks, and ends.
+// The life of a request: it enters, reports its state to each repeated `enter`, and ends.
 #include <algorithm>
 #include <cassert>
 
@@ -21,24 +21,24 @@ void engine::perform(const enter& command) {
     session_record* session = find_alive(id.session);
     if (session == nullptr) return refuse(id, refusal::unknown_session);
 
-    // Rule 9: a live id keeps its place, and an id that was answered for good never lives again.
+    // Rule 9: a live id keeps its queue position, and an id that has ended never lives again.
     if (request_record* request = find_live(*session, id.number)) {
         if (!same_claims(*request, command.claims)) return refuse(id, refusal::claims_differ);
-        return answer_state(*request);
+        return emit_state(*request);
     }
-    if (id.number <= session->highest) return tell(ended{id, end_reason::gone, 0});
+    if (id.number <= session->highest) return emit(ended{id, end_reason::gone, 0});
     session->highest = id.number;
     if (const auto reason = admission_refusal(command)) return refuse(id, *reason);
 
-    // Rule 1: one ticket, and a place in every queue, in one step.
+    // Rule 1: the request gets one ticket and joins all its queues in one step.
     request_record& request = add_request(*session, id.number, next_serial(), command.claims);
     request.hold_limit = command.options.hold_limit;
-    for (claim_record& claim : request.claims()) place(claim);
+    for (claim_record& claim : request.claims()) admit_or_wait(claim);
     settle();
-    if (!request.held()) tell(queued{id, request.ticket});
+    if (!request.held()) emit(queued{id, request.ticket});
 }
 
-/// What the state of the resources says against a request that is well formed.
+/// Why the state of the resources does not admit a well-formed request.
 std::optional<refusal> engine::admission_refusal(const enter& command) const {
     for (const claim& claim : command.claims) {
         const resource_record* resource = find_resource(claim.resource);
@@ -51,24 +51,24 @@ std::optional<refusal> engine::admission_refusal(const enter& command) const {
     return {};
 }
 
-void engine::answer_state(request_record& request) {
-    if (request.held() && may_tell_grant(request))
-        tell_granted(request);
+void engine::emit_state(request_record& request) {
+    if (request.held() && may_report_grant(request))
+        emit_granted(request);
     else
-        tell(queued{request.id(), request.ticket});
+        emit(queued{request.id(), request.ticket});
 }
 
-void engine::tell_granted(const request_record& request) {
-    granted told{request.id(), request.ticket, request.fence, {}, {}, {}};
-    if (request.hold_limit) told.hold_deadline = request.hold_deadline;
+void engine::emit_granted(const request_record& request) {
+    granted grant{request.id(), request.ticket, request.fence, {}, {}, {}};
+    if (request.hold_limit) grant.hold_deadline = request.hold_deadline;
     for (const claim_record& claim : request.claims()) {
         resource_record& resource = *claim.resource;
-        if (rule_of(claim.mode).counted) told.slots.push_back({std::string{resource.name}, claim.slots});
+        if (rule_of(claim.mode).counted) grant.slots.push_back({std::string{resource.name}, claim.slots});
         if (!resource.mark) continue;
-        told.abandoned.push_back({std::string{resource.name}, *resource.mark});
-        if (rule_of(claim.mode).leaves_mark) resource.told = request.fence;
+        grant.abandoned.push_back({std::string{resource.name}, *resource.mark});
+        if (rule_of(claim.mode).leaves_mark) resource.mark_reported_to = request.fence;
     }
-    tell(std::move(told));
+    emit(std::move(grant));
 }
 
 request_record& engine::add_request(session_record& session, std::uint64_t number, serial ticket,
@@ -91,13 +91,13 @@ request_record& engine::add_request(session_record& session, std::uint64_t numbe
     return request;
 }
 
-/// The request, unless time has ended it: with a budget, its own end may be owed still (rule 4).
+/// The request, unless it is due to end; with a budget, its end may still be owed (rule 4). Ends it in that case.
 request_record* engine::find_live(session_record& session, std::uint64_t number) {
     const auto found = session.requests.find(number);
     if (found == session.requests.end()) return nullptr;
     request_record& request = found->second;
     if (is_paused()) return &request;
-    // The earlier of the two ends it, as in `end_due`; at the same moment the revocation does (rule 13).
+    // The earlier deadline ends it, as in `end_due`; of equal deadlines, that of the revocation (rule 13).
     const bool revoked = request.revoked && request.revoked->deadline <= now_;
     const bool held_too_long = request.held() && request.hold_limit && request.hold_deadline <= now_;
     if (!revoked && !held_too_long) return &request;
@@ -106,33 +106,33 @@ request_record* engine::find_live(session_record& session, std::uint64_t number)
     return nullptr;
 }
 
-// Rule 12: the answer says whether it was withdrawn or had been granted. Rule 9: a leave that overtook its enter burns
-// the number, so that the enter finds it over.
+// Rule 12: the reply says whether the request was withdrawn or had been granted. Rule 9: a `leave` that overtook its
+// `enter` uses up the number, so that the `enter` finds the request ended.
 void engine::perform(const leave& command) {
     const request_id& id = command.request;
     session_record* session = find_alive(id.session);
     request_record* request = session != nullptr ? find_live(*session, id.number) : nullptr;
     if (request != nullptr) return end_owned(*request, command.manner);
     if (session != nullptr && id.number < bounds::number) session->highest = std::max(session->highest, id.number);
-    tell(ended{id, end_reason::gone, 0});
+    emit(ended{id, end_reason::gone, 0});
 }
 
 void engine::end_owned(request_record& request, manner manner) {
     end_request(request, request.held() ? end_reason::left : end_reason::withdrawn, manner);
 }
 
-// Rule 7: what a holder's end does to the marks of what it held exclusively.
+// Rule 7: the end of a holder sets or removes the marks of the names that it held exclusively.
 void engine::end_request(request_record& request, end_reason reason, manner manner) {
-    const ended told{request.id(), reason, request.fence};
-    tell(told);
-    keep_for_renewal(*request.session, told);
+    const ended end{request.id(), reason, request.fence};
+    emit(end);
+    keep_for_renewal(*request.session, end);
     if (request.held() && manner != manner::keep) {
         for (const claim_record& claim : request.claims()) {
             resource_record& resource = *claim.resource;
             if (!rule_of(claim.mode).leaves_mark) continue;
             if (manner == manner::unclean)
                 leave_mark(resource, request);
-            else if (resource.told == request.fence)
+            else if (resource.mark_reported_to == request.fence)
                 resource.mark.reset();
         }
     }
@@ -142,10 +142,10 @@ void engine::end_request(request_record& request, end_reason reason, manner mann
 void engine::leave_mark(resource_record& resource, const request_record& holder) {
     const std::uint64_t before = resource.mark ? resource.mark->count : 0;
     resource.mark = mark{holder.session->label, holder.fence, now_, before + 1};
-    resource.told = 0;
+    resource.mark_reported_to = 0;
 }
 
-/// Forgets the request and frees what it had.
+/// Forgets the request and frees its claims.
 void engine::detach(request_record& request) {
     session_record& session = *request.session;
     if (!request.held() && request.unadmitted == 0) std::erase(completed_, &request);

@@ -1,4 +1,4 @@
-// Being alive: sessions open, renew, close and expire, and what they had ends with them (rule 5).
+// Sessions open, renew, close and expire; their requests end with them (rule 5).
 #include <algorithm>
 #include <cassert>
 
@@ -8,8 +8,9 @@
 namespace baton::core {
 namespace {
 
-/// A session whose first `open` this is may list what waited in another one. What else a session lists was given to
-/// that very session, so an unknown one has lost it: its id must not live a second time (rule 5).
+/// True if a session lists requests that only this session can have got. If the engine does not know it, it has ended,
+/// and its id must not live a second time (rule 5). The first `open` of a session may list requests that waited in the
+/// client's previous session.
 bool had_a_life(const open& command) {
     const auto is_held = [](const live_request& live) { return live.fence != 0; };
     return !command.live.empty() && (command.link != 1 || std::ranges::any_of(command.live, is_held));
@@ -17,7 +18,8 @@ bool had_a_life(const open& command) {
 
 }  // namespace
 
-// Rules 5 and 11. An `open` acts once: with the link of the last one it only renews, with a smaller one it is late.
+// Rules 5 and 11. An `open` acts once: with the connection number of the last one it only renews, and with a smaller
+// one it is refused.
 void engine::perform(const open& command) {
     if (const auto reason = refusal_of(command, options_.max_ttl)) return refuse(*reason);
     session_record* session = find_alive(command.session);
@@ -37,24 +39,25 @@ void engine::perform(const open& command) {
     prolong(*session);
     session->missed.clear();
     if (!again) reclaim(*session, command);
-    tell_alive(*session);
+    emit_alive(*session);
 }
 
 void engine::perform(const renew& command) {
     session_record* session = find_alive(command.session);
-    if (session == nullptr) return tell(session_lost{command.session});
+    if (session == nullptr) return emit(session_lost{command.session});
     repeat_missed(*session);
     prolong(*session);
-    tell_alive(*session);
+    emit_alive(*session);
 }
 
-/// A notice may have been lost. What it told is told once more, and then only the digest tells of it.
+/// A notice may have been lost, so its event is repeated once. If the repetition is lost too, the digest reveals it.
 void engine::repeat_missed(session_record& session) {
-    for (auto& what : session.missed) tell(std::move(what));
+    for (auto& what : session.missed) emit(std::move(what));
     session.missed.clear();
 }
 
-/// To be called with what befalls a session's request. In a step of the session's own command its reply tells it.
+/// Keeps an event of a session's request for the next `renew`. In a step of the session's own command, the reply brings
+/// the event already.
 void engine::keep_for_renewal(session_record& session, decltype(event::what) what) {
     if (session.id == sender_ || session.dying || session.missed.size() == bounds::repeated) return;
     session.missed.push_back(std::move(what));
@@ -62,18 +65,18 @@ void engine::keep_for_renewal(session_record& session, decltype(event::what) wha
 
 void engine::perform(const list& command) {
     const session_record* session = find_alive(command.session);
-    if (session == nullptr) return tell(session_lost{command.session});
-    listed told{command.session, command.after, {}, false};
+    if (session == nullptr) return emit(session_lost{command.session});
+    listed page{command.session, command.after, {}, false};
     auto next = session->requests.upper_bound(command.after);
-    for (; next != session->requests.end() && told.requests.size() < bounds::page; ++next) {
+    for (; next != session->requests.end() && page.requests.size() < bounds::page; ++next) {
         const request_record& request = next->second;
-        request_state& state = told.requests.emplace_back(request_state{request.number, request.ticket});
-        if (!request.held() || !may_tell_grant(request)) continue;
+        request_state& state = page.requests.emplace_back(request_state{request.number, request.ticket});
+        if (!request.held() || !may_report_grant(request)) continue;
         state.fence = request.fence;
         if (request.revoked) state.revoked = request.revoked->deadline;
     }
-    told.more = next != session->requests.end();
-    tell(std::move(told));
+    page.more = next != session->requests.end();
+    emit(std::move(page));
 }
 
 void engine::perform(const close& command) {
@@ -81,12 +84,12 @@ void engine::perform(const close& command) {
         begin_dying(*session, command.how == closing::left ? end_reason::left : end_reason::gone);
         end_dying();
     } else {
-        remember_ended(command.session);  // its `open` may be on the way still, on an older connection
+        remember_ended(command.session);  // its `open` may still arrive, on an older connection
     }
-    tell(closed{command.session});
+    emit(closed{command.session});
 }
 
-/// The session, if it is alive now. One whose end is due or owed is dead to every command (rule 4).
+/// The session, if it is alive now. A session whose end is due or owed is dead to every command (rule 4).
 session_record* engine::find_alive(const session_id& id) {
     const auto found = sessions_.find(id);
     if (found == sessions_.end()) return nullptr;
@@ -113,17 +116,17 @@ void engine::move_deadline(session_record& session, instant deadline) {
     deadlines_.insert(std::move(node));
 }
 
-void engine::tell_alive(const session_record& session) {
+void engine::emit_alive(const session_record& session) {
     const bool settled = paused_until_ <= now_ + options_.max_ttl;
-    tell(alive{session.id, session.deadline, session.requests.size(), session.digest, settled});
+    emit(alive{session.id, session.deadline, session.requests.size(), session.digest, settled});
 }
 
-/// Rule 11: while paused, nobody learns of a grant that he did not present.
-bool engine::may_tell_grant(const request_record& request) const {
+/// Rule 11: during a pause, a session does not learn of a grant that it did not present.
+bool engine::may_report_grant(const request_record& request) const {
     return !is_paused() || request.presented == pause_number_;
 }
 
-/// What is owed and what time ends, earliest first, as far as the budget goes.
+/// Ends what is owed, then what is due, earliest deadline first, within the budget.
 void engine::end_due() {
     end_dying();
     end_narrowed();
@@ -145,8 +148,8 @@ void engine::end_dying() {
         if (end_next_of(*dying_.front())) dying_.pop_front();
 }
 
-/// The deadline that passes next, of a session, a revoked request or a hold limit. Of a revocation and a hold limit of
-/// one request at the same moment, the revocation: `min` takes the first of equals (rule 13).
+/// The next deadline of a session, a revocation or a hold limit. If a request's revocation and hold limit are due at
+/// the same moment, it is the revocation: `min` returns the first of equals (rule 13).
 const due* engine::next_ending() const {
     if (hold_deadlines_.empty()) return deadlines_.empty() ? nullptr : &*deadlines_.begin();
     if (deadlines_.empty()) return &*hold_deadlines_.begin();
@@ -166,11 +169,11 @@ void engine::begin_dying(session_record& session, end_reason reason) {
     dying_.push_back(&session);
 }
 
-/// Ends the next request of a dying session, or the session itself when none is left: then true.
+/// Ends the next request of a dying session, or, when none is left, the session itself, and then returns true.
 bool engine::end_next_of(session_record& session) {
     if (session.requests.empty()) {
         allowance_ -= 1;
-        if (session.dying == end_reason::expired) tell(session_lost{session.id});
+        if (session.dying == end_reason::expired) emit(session_lost{session.id});
         remember_ended(session.id);
         sessions_.erase(session.id);
         return true;
@@ -192,20 +195,20 @@ void engine::end_with_session(request_record& request) {
 /// Rule 5: a session id lives once. No message is expected to arrive later than the longest ttl after the end.
 void engine::remember_ended(const session_id& id) { ended_.add(id, now_ + options_.max_ttl); }
 
-/// Ids are forgotten all together, when the time of the last one is over: so what is due is one moment, not one for
-/// each session that ended.
+/// All ids are forgotten together, when the time of the last one has passed: so they add one due time to the engine and
+/// not one for each session.
 void engine::forget_ended() {
     if (const auto last = ended_.last(); last && *last <= now_ && !is_paused()) ended_.clear();
 }
 
-/// When the pause ends, as seen at `now`: if the clock went back, its own length from then.
+/// When the pause ends, as seen at `now`. If the clock went back, the pause lasts its full length from now.
 instant engine::pause_end(instant now) const {
     const bool too_far = paused_until_ > now && paused_until_ - now > pause_length_;
     return too_far ? now + pause_length_ : paused_until_;
 }
 
-/// Rule 5: after the clock went back, nobody lives longer than his ttl for it, no pause lasts longer than it was, and
-/// one that is over stays over.
+/// Rule 5: after the clock went back, no session lives longer than its ttl, no pause lasts longer than its length, and
+/// a pause that is over stays over.
 void engine::cut_deadlines() {
     if (!is_paused()) pause_length_ = duration{0};
     paused_until_ = pause_end(now_);

@@ -1,4 +1,4 @@
-// Which slots of a resource are taken: a bitmap that grows to the highest slot in use (rule 10).
+// The slots of a resource that are taken: a bitmap that grows to the highest slot in use (rule 10).
 #pragma once
 
 #include <algorithm>

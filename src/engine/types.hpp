@@ -1,4 +1,4 @@
-// The engine's words are those of the protocol, which stands in the public headers.
+// The engine uses the types of the protocol, which are in the public headers.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ using namespace protocol;
 using baton::claim;
 using baton::claim_mode;
 
-// One claim each; the public functions of these names build sets of them.
+// Each makes one claim; the public functions of these names make lists of claims.
 inline claim exclusive(std::string resource) { return {std::move(resource), claim_mode::exclusive, 0, 0}; }
 inline claim shared(std::string resource) { return {std::move(resource), claim_mode::shared, 0, 0}; }
 inline claim permits(std::string resource, std::uint32_t count, std::uint32_t limit) {

@@ -1,5 +1,4 @@
-// Is a command well formed? What can be said without looking at the engine's state; everything from outside passes
-// here.
+// Checks that a command is well formed, without the engine's state. Every command from outside passes here.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a reader of a snapshot is shown as the limit of a resource, and how much of it is used.
+// The limit of a resource as a snapshot shows it, and the percentage of it that is used.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace baton::protocol {
 
-/// 1 where one has it alone, else pinned, else the largest that a claim brought. `used` is known.
+/// Sets `limit` from the claims: 1 for an exclusive holder, else the pinned limit, else the largest that a claim
+/// brought. Requires `used`.
 inline void show_limit(resource_view& resource) {
     bool alone = false;
     std::uint32_t largest = 0;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-/// The claims of a resource, as rule 2 sees them.
+/// The claims of a resource, divided as in rule 2.
 struct line {
     std::vector<const claim_view*> admitted;
     std::vector<const claim_view*> waiting;
@@ -22,7 +22,7 @@ struct line {
     }
 };
 
-/// Does an admitted claim keep this one out? Permits keep each other out where their sum is too large.
+/// Whether an admitted claim blocks this one. Permits block each other when their sum is too large.
 bool keeps_out(const claim_view& admitted, const claim_view& claim, const resource_view& resource) {
     const mode_rule& rule = rule_of(claim.mode);
     if (!rule.fits_with[index_of(admitted.mode)]) return true;
@@ -45,7 +45,7 @@ public:
         for (std::size_t i = 0; i < snapshot_.requests.size(); ++i) {
             const request_view& request = snapshot_.requests[i];
             const std::size_t session = snapshot_.requests.size() + request.session;
-            // What a session holds it may keep until all that it waits for has come.
+            // A session may keep its grants until its waiting requests are granted, so a grant waits for those.
             if (request.fence != 0)
                 edges_[i].push_back({session, nullptr});
             else
@@ -56,13 +56,13 @@ public:
     }
 
 private:
-    /// From a request to one that blocks it on a resource, or through the session of a holder.
+    /// From a request to another that blocks it on a resource, or between a request and its session.
     struct edge {
         std::size_t to;
         const resource_view* resource;
     };
 
-    /// Tickets are unique on a resource; after reclaims not beyond it.
+    /// Tickets are unique on each resource; after reclaims two resources may have the same ticket.
     [[nodiscard]] std::size_t index_of_claimant(serial ticket, const resource_view& resource) const {
         auto [found, end] = index_by_ticket_.equal_range(ticket);
         while (std::next(found) != end && !claims(snapshot_.requests[found->second], resource)) ++found;
@@ -73,8 +73,8 @@ private:
         return std::ranges::find(request.claims, resource.name, &claim::resource) != request.claims.end();
     }
 
-    // Only the first that is kept out is drawn to those admitted (in a pause that is not always the first in line), the
-    // others to the one ahead of them: the same circles, and no more edges than claims.
+    // Only the first blocked waiter gets edges to the admitted claims (in a pause it need not be at position 1); each
+    // waiter gets one to the waiter ahead of it. This finds the same circles, with no more edges than claims.
     void explain_line(const resource_view& resource, const line& line) {
         bool drawn = false;
         for (std::size_t i = 0; i < line.waiting.size(); ++i) {
@@ -93,7 +93,7 @@ private:
                     break;
             }
             drawn = drawn || shown > 0;
-            // What is admitted fits together, so it keeps out all at once or not at all.
+            // The admitted claims fit together, so either all of them block this claim or none does.
             if (shown > blockers_shown) request.blockers_left_out += line.admitted.size() - blockers_shown;
             if (i == 0) continue;
             const serial ahead = line.waiting[i - 1]->ticket;
@@ -102,7 +102,7 @@ private:
         }
     }
 
-    // Tarjan's strongly connected components, with a stack of our own: queues are long.
+    // Tarjan's strongly connected components, here called knots. The explicit stack allows queues of any length.
     void find_knots() {
         order_.assign(edges_.size(), none);
         lowest_.assign(edges_.size(), none);
@@ -151,7 +151,7 @@ private:
         if (knot.size() > 1) add_circle(knot);
     }
 
-    /// The shortest way around from the oldest waiting request of a knot.
+    /// Adds the shortest circle through the oldest waiting request of a knot.
     void add_circle(const std::vector<std::size_t>& knot) {
         std::size_t start = none;
         for (const std::size_t node : knot)
@@ -182,11 +182,11 @@ private:
 
     snapshot& snapshot_;
     std::unordered_multimap<serial, std::size_t>
-        index_by_ticket_;                   // requests stand by ticket: a smaller index is older
+        index_by_ticket_;                   // requests are sorted by ticket: a smaller index is older
     std::vector<std::vector<edge>> edges_;  // of the requests, then of the sessions
     std::vector<std::size_t> order_;
     std::vector<std::size_t> lowest_;
-    std::vector<std::size_t> knot_;  // by one of its nodes; none while still on the stack
+    std::vector<std::size_t> knot_;  // the knot of a node, named by one of its nodes; none while on the stack
     std::vector<std::size_t> stack_;
     std::size_t visited_ = 0;
 };

@@ -1,4 +1,4 @@
-// Who waits for whom, worked out from a snapshot alone: places, blockers and circles.
+// Computes queue positions, blockers and circles from a snapshot.
 #pragma once
 
 #include "baton/inspect.hpp"

@@ -1,4 +1,4 @@
-// What marks the processes of one `baton run`, for whoever has to find them when baton and its guardian are gone.
+// Marks the processes of one `baton run`, so that they can be found when baton and its guardian have ended.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ inline constexpr std::string_view tree_variable = "BATON_TREE";
 
 struct run_tree {
     std::string cookie;         // 32 hex digits, drawn at random for each run
-    std::string control_group;  // the path of the one that they are in; empty: none
+    std::string control_group;  // the path of their control group; empty: none
 
     friend bool operator==(const run_tree&, const run_tree&) = default;
 };

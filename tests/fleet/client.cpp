@@ -10,7 +10,7 @@ namespace baton::fleet {
 namespace {
 
 constexpr std::uint32_t permit_limit = 4;
-constexpr std::size_t most_operations = 5;  // of one client at a time
+constexpr std::size_t most_operations = 5;  // per client at a time
 constexpr std::chrono::seconds close_wait{1};
 
 protocol::manner draw_manner(dice& dice) {
@@ -67,7 +67,7 @@ void client::run(const input& input) {
     if (dead_) return;
     input(local_time());
     for (const detail::action& action : session_.take_actions()) perform(action);
-    world_.judge().look_at(*this);
+    world_.judge().check_beliefs(*this);
     std::erase_if(operations_, [](const auto& entry) { return entry.second->phase == operation::phase::over; });
     arm();
 }
@@ -81,7 +81,7 @@ void client::perform(const detail::action& action) {
         }
         const auto* const open = std::get_if<protocol::open>(&send->command);
         if (open != nullptr) judge.presented(*open);
-        // One of several opens may tell less: see reopen.cpp.
+        // One of several `open`s may have a smaller number: see reopen.cpp.
         const std::uint64_t used = open != nullptr && in_parts_ ? open->highest : used_;
         if (line_) line_->send({send->tag, 0, send->command, used});
     } else if (std::holds_alternative<detail::reset_line>(action)) {
@@ -101,13 +101,13 @@ void client::perform(const detail::action& action) {
         judge.lost(*operations_.at(lost->handle), lost->reason, lost->over);
     } else if (const auto* seen = std::get_if<detail::observed>(&action);
                seen != nullptr && seen->what == detail::observed::what::queued) {
-        judge.heard_of_place(queued_);
+        judge.received_position(queued_);
     } else if (std::holds_alternative<detail::operated>(action) && closing_) {
         kill();
     }
 }
 
-/// The machine's timer; sometimes the operating system is late.
+/// Sets the client's timer; the simulated operating system may call it late.
 void client::arm() {
     const auto next = session_.next_wake();
     if (!next) return;
@@ -141,7 +141,7 @@ void client::shake_hands(server& server) {
     met_ = world_.moves() + 1;
 }
 
-/// What it hears of a lineage that it has followed, or follows now.
+/// Records the largest number of the epoch that the client follows or followed.
 void client::learn(const answer& answer) {
     if (answer.lineage < knowledge_.lineage) return;
     if (answer.lineage > knowledge_.lineage) knowledge_ = {answer.lineage, 0};
@@ -173,16 +173,16 @@ void client::lose(const std::shared_ptr<connection>& line) {
     });
 }
 
-/// Also what an old connection delivers late: the machine must tell.
-void client::hear(const answer& answer) {
+/// Also receives late replies of an old connection, which the session machine must recognise.
+void client::receive(const answer& answer) {
     take([self = shared_from_this(), answer](client_time now) {
         self->learn(answer);
         for (const protocol::event& event : answer.events) {
             if (const auto* queued = std::get_if<protocol::queued>(&event.what)) self->queued_ = queued->request;
             if (const auto* ended = std::get_if<protocol::ended>(&event.what))
-                self->world_.judge().heard_of_end(ended->request);
+                self->world_.judge().received_end(ended->request);
             if (const auto* granted = std::get_if<protocol::granted>(&event.what))
-                self->world_.judge().heard_of_end(granted->request);
+                self->world_.judge().received_end(granted->request);
         }
         if (answer.tag) return self->session_.reply(now, *answer.tag, answer.lineage, answer.events);
         for (const protocol::event& event : answer.events) self->session_.notice(now, answer.lineage, event);
@@ -204,7 +204,7 @@ void client::kill() {
     if (dead_) return;
     dead_ = true;
     world_.judge().died(*this);
-    backlog_.clear();  // it holds on to this client
+    backlog_.clear();  // it has references to this client
     if (line_) line_->cut();
     line_.reset();
 }
@@ -214,7 +214,7 @@ void client::close() {
         self->closing_ = true;
         self->session_.close(now, close_wait);
     });
-    world_.time().in(close_wait, [self = shared_from_this()] { self->kill(); });  // it waits no longer
+    world_.time().in(close_wait, [self = shared_from_this()] { self->kill(); });  // `close` waits no longer
 }
 
 void client::revoke(const std::string& resource, protocol::serial ticket) {

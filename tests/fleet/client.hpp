@@ -1,5 +1,5 @@
-// A simulated process with a client in it: the real session machine, driven as src/client/client_core.cpp drives it, on
-// a drifting clock, and a user who acquires, holds, releases and gives up at random. It may be paused and killed.
+// A simulated process with the real session machine, driven as src/client/client_core.cpp drives it, a drifting clock,
+// and a user who acquires, holds, releases and gives up at random. The process may be paused and killed.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ class world;
 
 class client : public std::enable_shared_from_this<client> {
 public:
-    /// Bounds on the queue from here on name operations.
+    /// Queue bounds from this number on identify operations.
     static constexpr std::size_t first_bound = 1'000'000;
 
     client(world& world, std::size_t number);
@@ -29,17 +29,17 @@ public:
     void pause(micros length, bool whole_machine);
     void kill();
     void close();
-    void hear(const answer& answer);
+    void receive(const answer& answer);
     void revoke(const std::string& resource, protocol::serial ticket);
 
     [[nodiscard]] bool valid(detail::handle handle) const { return session_.valid(handle, local_time()); }
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] const std::shared_ptr<connection>& line() const { return line_; }
-    /// The connection is gone, and the client notices after a while.
+    /// The connection is gone; the client notices it after this time.
     void notice_cut(micros after);
     /// The server has closed this connection.
     void lose(const std::shared_ptr<connection>& line);
-    /// How often the address had moved when it last had a handshake, plus 1; 0: it never had one.
+    /// How often the address had moved at the client's last handshake, plus 1; 0: there was no handshake.
     [[nodiscard]] std::size_t met() const { return met_; }
 
 private:
@@ -47,7 +47,7 @@ private:
     using input = std::function<void(client_time now)>;
 
     [[nodiscard]] client_time local_time() const;
-    /// Everything that happens to the process; what comes while it is paused waits.
+    /// Handles an input; inputs of a paused process wait.
     void take(input input);
     void run(const input& input);
     void perform(const detail::action& action);
@@ -66,9 +66,9 @@ private:
     std::string name_;
     drifting_clock clock_;
     std::uint64_t drawn_ = 0;
-    std::uint64_t used_ = 0;       // the highest number
-    protocol::request_id queued_;  // what the last answer that it heard was about
-    const bool in_parts_;          // presents each request in an `open` of its own
+    std::uint64_t used_ = 0;       // the highest number used
+    protocol::request_id queued_;  // the request of the last reply received
+    const bool in_parts_;          // sends one `open` for each request
     detail::session session_;
     std::shared_ptr<connection> line_;
     knowledge knowledge_;
@@ -77,7 +77,7 @@ private:
     bool dead_ = false;
     bool closing_ = false;
     true_time paused_until_{};
-    micros slept_{0};  // while the whole machine did
+    micros slept_{0};  // the time for which the whole machine slept
     std::vector<input> backlog_;
     std::uint64_t timer_ = 0;
     std::map<detail::handle, operation*> operations_;

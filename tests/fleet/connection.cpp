@@ -23,8 +23,8 @@ void connection::answer(fleet::answer answer) {
     carry(last_to_client_, [self = shared_from_this(), answer = std::move(answer)] {
         const bool news = answer.lineage > self->lineage_;
         self->lineage_ = std::max(self->lineage_, answer.lineage);
-        self->client_->hear(answer);
-        // The worst moment: it knows of the new lineage, and cannot present what it has.
+        self->client_->receive(answer);
+        // The worst moment: the client knows the new epoch and cannot present its requests.
         if (news && self->world_.strikes(self->world_.options().cut_off_at_news))
             self->world_.suffer_outage(self->client_);
     });
@@ -45,7 +45,7 @@ void connection::carry(true_time& last, std::function<void()> arrive) {
         if (self->world_.time().now() < self->silent_until_) return;
         if (!self->cut_) return arrive();
         if (self->world_.dice().percent(50)) return;
-        self->world_.time().in(self->world_.draw_lateness(), arrive);  // bytes of an old connection
+        self->world_.time().in(self->world_.draw_lateness(), arrive);  // late bytes of an old connection
     };
     world_.time().at(when, deliver);
     if (world_.strikes(profile.duplicate)) world_.time().at(when + world_.draw_delay(), deliver);

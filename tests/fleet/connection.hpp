@@ -1,5 +1,5 @@
-// One connection between a client and a server. Messages are late, and where the schedule has it lost, doubled or
-// overtaken. A connection that is cut may still deliver what was under way.
+// One connection between a client and a server. Messages are delayed and, as drawn by the schedule, lost, duplicated or
+// reordered. A connection that was cut may still deliver messages that were already sent.
 #pragma once
 
 #include <functional>
@@ -20,12 +20,12 @@ public:
 
     void send(packet packet);
     void answer(answer answer);
-    /// The server closes it.
+    /// The server closes the connection.
     void refuse();
 
-    /// Nothing new gets through; what is under way is dropped, or comes late.
+    /// Stops new messages; those already sent are dropped or arrive late.
     void cut() { cut_ = true; }
-    /// For so long everything is swallowed, and nobody is told.
+    /// Until then all messages are dropped without an error.
     void go_silent(true_time until) { silent_until_ = until; }
 
     [[nodiscard]] const std::shared_ptr<fleet::server>& other_end() const { return server_; }
@@ -36,7 +36,7 @@ private:
     world& world_;
     std::shared_ptr<client> client_;
     std::shared_ptr<fleet::server> server_;
-    baton::lineage lineage_;  // the newest that the client's end has heard of
+    baton::lineage lineage_;  // the newest epoch that the client's end has received
     bool cut_ = false;
     true_time silent_until_{};
     true_time last_to_server_{};

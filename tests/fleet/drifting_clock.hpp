@@ -1,4 +1,4 @@
-// A machine's clock: it started at its own time, and runs a little fast or slow.
+// A machine's clock: it has its own start time and runs slightly fast or slow.
 #pragma once
 
 #include "timeline.hpp"
@@ -9,7 +9,7 @@ class drifting_clock {
 public:
     drifting_clock(micros offset, std::int64_t parts_per_million) : offset_{offset}, drift_{parts_per_million} {}
 
-    /// One that shows this at that moment.
+    /// A clock that shows `shown` at `at`.
     static drifting_clock showing(micros shown, true_time at, std::int64_t parts_per_million) {
         const drifting_clock from_zero{micros{0}, parts_per_million};
         return {shown - from_zero.reading(at), parts_per_million};
@@ -20,7 +20,7 @@ public:
         return offset_ + passed + passed * drift_ / million;
     }
 
-    /// When it shows this, at the earliest.
+    /// The earliest moment at which the clock shows `shown`.
     [[nodiscard]] true_time when(micros shown) const {
         true_time at{(shown - offset_) * million / (million + drift_) - micros{1}};
         while (reading(at) < shown) at += micros{1};

@@ -1,6 +1,6 @@
-// fleet: clients with the real session machine, the real engine, and a bad network between them; see world.hpp for what
-// goes wrong and judge.hpp for what must hold. A failure prints the seed that replays it.
-// Exit codes: 0 all promises kept; 1 one was broken, or something was never reached; 64 usage.
+// fleet plays schedules of clients with the real session machine and servers with the real engine over a bad network:
+// world.hpp has the faults, judge.hpp the promises. A failure prints the seed that replays it.
+// Exit codes: 0 all promises kept; 1 a promise broken, or required coverage not reached; 64 usage error.
 #include <unistd.h>
 
 #include <array>
@@ -29,11 +29,11 @@ constexpr std::string_view usage =
     "usage: fleet [--schedules N] [--seed S] [--jobs J] [--stats] [--require-coverage]\n"
     "       fleet --replay SEED [--trace]\n"
     "       fleet --without PROTECTION [--schedules N] [--must-break TEXT]\n"
-    "Schedules S, S+1, … S+N-1 (default 200 from seed 1), in J threads (default 2).\n"
-    "PROTECTION: pause, long-pause, suspend-clock, ended-ids, witness or knowledge. With --must-break it is well if a "
-    "promise breaks, in these words.\n";
+    "Plays N schedules (default 200) with the seeds S, S+1, … (default 1), in J threads (default 2).\n"
+    "PROTECTION: pause, long-pause, suspend-clock, ended-ids, witness or knowledge. With --must-break the "
+    "run succeeds if a promise breaks whose report contains TEXT.\n";
 
-/// What the schedules of a test must have met, or they say little.
+/// The coverage that --require-coverage requires.
 constexpr std::array expected{
     "lost: expired",
     "lost: hold limit",
@@ -105,7 +105,7 @@ void remove(removed& without, std::string_view protection) {
     else if (protection == "knowledge")
         without.knowledge = true;
     else
-        fail_usage("no such protection: '" + std::string{protection} + "'");
+        fail_usage("unknown protection '" + std::string{protection} + "'");
 }
 
 settings parse(int count, char** arguments) {
@@ -139,12 +139,12 @@ settings parse(int count, char** arguments) {
         else
             fail_usage("unknown option '" + std::string{option} + "'");
     }
-    if (chosen.jobs < 1 || chosen.jobs > 256) fail_usage("--jobs is from 1 to 256");
-    if (chosen.run.trace != nullptr && !chosen.replay) fail_usage("--trace goes with --replay");
+    if (chosen.jobs < 1 || chosen.jobs > 256) fail_usage("--jobs takes a number from 1 to 256");
+    if (chosen.run.trace != nullptr && !chosen.replay) fail_usage("--trace needs --replay");
     return chosen;
 }
 
-/// The schedule of this thread: if an assertion ends it, it says which one it was.
+/// The seed that this thread plays. If an assertion ends the process, `name_the_seed` prints it.
 thread_local std::uint64_t playing = 0;
 
 extern "C" void name_the_seed(int) {
@@ -188,7 +188,7 @@ private:
         for (const auto& [what, count] : seen) seen_[what] += count;
     }
 
-    /// Without a protection several promises may break; one of them must.
+    /// Without a protection several promises may break; --must-break selects one.
     [[nodiscard]] bool is_wanted(const std::string& broken) const {
         return !chosen_.must_break || broken.find(*chosen_.must_break) != std::string::npos;
     }

@@ -21,7 +21,7 @@ bool share_slots(const operation& a, const operation& b, const std::string& reso
     return false;
 }
 
-/// The resource on which two grants do not go together.
+/// The resource on which two grants exclude each other.
 std::optional<std::string> conflict(const operation& a, const operation& b) {
     for (const claim& mine : a.claims)
         for (const claim& other : b.claims) {
@@ -47,16 +47,17 @@ operation& judge::started(std::shared_ptr<client> owner, std::vector<claim> clai
     return operation;
 }
 
-/// The bound on the queue is far beyond any queue here: it carries the operation's number over the wire.
+/// The queue bound is larger than any queue here and carries the operation's number over the wire.
 void judge::entered(const protocol::enter& command) {
     requests_.emplace(command.request, *command.options.queue_bound);
     operation& operation = *find(command.request);
-    if (operation.request == command.request) return;  // the same question again
-    if (operation.knows_place) fail(name_of(operation) + " lost its place: it asks anew, and has a ticket");
+    if (operation.request == command.request) return;  // the same `enter` again
+    if (operation.knows_position)
+        fail(name_of(operation) + " lost its queue position: it queues again although it has a ticket");
     operation.request = command.request;
 }
 
-/// A client keeps the number of what waits when it presents it in another session.
+/// A client keeps the number of a waiter that it presents in another session.
 void judge::presented(const protocol::open& command) {
     for (const protocol::live_request& live : command.live) {
         const protocol::request_id id{command.session, live.number};
@@ -71,12 +72,12 @@ void judge::presented(const protocol::open& command) {
     }
 }
 
-void judge::heard_of_place(const protocol::request_id& request) {
-    if (operation* operation = find(request)) operation->knows_place = true;
+void judge::received_position(const protocol::request_id& request) {
+    if (operation* operation = find(request)) operation->knows_position = true;
 }
 
-void judge::heard_of_end(const protocol::request_id& request) {
-    if (operation* operation = find(request)) operation->knows_place = false;
+void judge::received_end(const protocol::request_id& request) {
+    if (operation* operation = find(request)) operation->knows_position = false;
 }
 
 operation* judge::find(const protocol::request_id& request) {
@@ -106,7 +107,7 @@ void judge::check_exclusion(const operation& mine) const {
     }
 }
 
-/// What excludes each other on a resource comes in the order of the fences.
+/// Grants that exclude each other on a resource come in the order of their fences.
 void judge::check_order(const operation& operation) {
     for (const claim& claim : operation.claims) {
         auto& newest = delivered_[claim.resource];
@@ -119,14 +120,14 @@ void judge::check_order(const operation& operation) {
 }
 
 void judge::lost(operation& operation, loss reason, bool over) {
-    if (operation.told_lost) fail(name_of(operation) + " heard twice that it is lost");
-    operation.told_lost = true;
+    if (operation.loss_reported) fail(name_of(operation) + " was reported as lost twice");
+    operation.loss_reported = true;
     ++seen_["lost: " + std::string{to_string(reason)}];
     const bool by_rule = reason == loss::hold_limit || reason == loss::revoked || reason == loss::closed;
     if (world_.options().calm() && !by_rule)
         fail(name_of(operation) + " was lost although nothing went wrong: " + std::string{to_string(reason)});
-    if (reason == loss::state_lost && histories_ == 0)
-        fail(name_of(operation) + " was lost as if the server had lost its memory, which it never did");
+    if (reason == loss::state_lost && epochs_ == 0)
+        fail(name_of(operation) + " was lost as if the server had lost its memory, but it had not");
     const bool pauses = !world_.without().pause && !world_.without().long_pause;
     if (reason == loss::state_lost && pauses)
         fail(name_of(operation) + " was lost with the server's memory, although it could be presented in the pause");
@@ -138,24 +139,25 @@ void judge::died(const client& owner) {
         if (operation.owner.get() == &owner) operation.phase = operation::phase::over;
 }
 
-void judge::look_at(const client& owner) {
+void judge::check_beliefs(const client& owner) {
     for (auto& [id, operation] : operations_) {
         if (operation.owner.get() != &owner || operation.phase != operation::phase::held) continue;
         const bool valid = owner.valid(operation.handle);
-        if (valid && operation.seen_invalid) fail(name_of(operation) + " is valid again after it was not");
+        if (valid && operation.seen_invalid) fail(name_of(operation) + " is valid again after it was invalid");
         operation.seen_invalid = !valid;
-        if (!valid && !operation.told_lost) fail(name_of(operation) + " is not valid any more, and nobody was told");
+        if (!valid && !operation.loss_reported)
+            fail(name_of(operation) + " is no longer valid, and no loss was reported");
     }
 }
 
-void judge::history_began(lineage lineage) {
-    ++histories_;
+void judge::epoch_began(lineage lineage) {
+    ++epochs_;
     newest_ = lineage;
     left_.clear();
     links_.clear();
     ended_.clear();
     met_.clear();
-    // Who does not come in time to present its ticket has lost its place, and may not even have been told of it.
+    // A waiter that does not present its ticket in time loses its queue position, perhaps without a notice.
     for (auto& [id, operation] : operations_) operation.ticket = 0;
 }
 
@@ -175,7 +177,7 @@ void judge::performed(const core::engine& engine, lineage lineage, const packet&
         if (const auto* ended = std::get_if<protocol::ended>(&event.what)) on(*ended);
         if (std::holds_alternative<protocol::listed>(event.what)) {
             ++seen_["list"];
-            if (world_.options().calm()) fail("a client asks for a list, and nothing was lost");
+            if (world_.options().calm()) fail("a client sent `list` although nothing was lost");
         }
         if (std::holds_alternative<protocol::revoking>(event.what) &&
             std::holds_alternative<protocol::renew>(packet.command))
@@ -183,13 +185,13 @@ void judge::performed(const core::engine& engine, lineage lineage, const packet&
         if (lineage < newest_) continue;
         const auto* lost = std::get_if<protocol::session_lost>(&event.what);
         if (lost && links_.contains(lost->session))
-            note_ended(lost->session, "expired", now);  // else one that was never known
+            note_ended(lost->session, "expired", now);  // else the session was never known
         if (const auto* closed = std::get_if<protocol::closed>(&event.what)) note_ended(closed->session, "closed", now);
     }
 }
 
-/// What a client has left: what a server was told to leave, and what it neither has nor is told of when the client
-/// opens with numbers above that.
+/// Notes requests that a client has left: those named in a `leave`, and those that the server does not have when the
+/// client's `open` has a larger number and does not list them.
 void judge::note_left(const core::engine& engine, const packet& packet, const std::vector<protocol::event>& events) {
     if (const auto* leave = std::get_if<protocol::leave>(&packet.command);
         leave && links_.contains(leave->request.session))
@@ -202,16 +204,16 @@ void judge::note_left(const core::engine& engine, const packet& packet, const st
     std::uint64_t& newest = links_[open->session];
     if (open->link <= newest) return;
     newest = open->link;
-    // The client sent this list before it left one of these requests, on a connection that is slower. The server cannot
-    // know that until the next `open`, which the client sends behind the `leave`.
+    // On a slower connection, the client may have sent this list before it left one of these requests. The server
+    // cannot know that until the next `open`, which follows the `leave`.
     for (const protocol::live_request& live : open->live) left_.erase({open->session, live.number});
     for (auto next = requests_.lower_bound({open->session, 0});
          next != requests_.end() && next->first.session == open->session && next->first.number <= packet.used; ++next)
         if (!engine.is_live(next->first)) left_.insert(next->first);
 }
 
-/// A server that says once that it does not know a session is believed: its requests go on in another one, whatever a
-/// late `open` makes of the old one.
+/// When a server has once reported a session as unknown, the client continues in another session, even if a late `open`
+/// begins the old one again.
 void judge::note_unknown(const packet& packet, const std::vector<protocol::event>& events) {
     for (const protocol::event& event : events) {
         const auto* refused = std::get_if<protocol::refused>(&event.what);
@@ -224,7 +226,8 @@ void judge::note_unknown(const packet& packet, const std::vector<protocol::event
     }
 }
 
-/// What is presented as waiting, with a ticket, waits under it, unless the same step ended it for another reason.
+/// A request that is presented as a waiter with a ticket waits under it, unless the same step ends it for another
+/// reason.
 void judge::note_back(const packet& packet, const std::vector<protocol::event>& events) {
     const auto* open = std::get_if<protocol::open>(&packet.command);
     const bool accepted = std::ranges::any_of(
@@ -234,24 +237,24 @@ void judge::note_back(const packet& packet, const std::vector<protocol::event>& 
         const protocol::request_id id{open->session, live.number};
         operation* const operation = find(id);
         if (live.fence != 0 || live.ticket == 0 || operation == nullptr) continue;
-        if (operation->request != id) continue;  // a late copy: the client has asked under another id since
+        if (operation->request != id) continue;  // a late copy: the request has another id by now
         std::vector<protocol::end_reason> ends;
         for (const protocol::event& event : events)
             if (const auto* ended = std::get_if<protocol::ended>(&event.what); ended && ended->request == id)
                 ends.push_back(ended->reason);
-        if (!met_.insert(id).second) continue;                // live already; or it has ended, and the client waits
+        if (!met_.insert(id).second) continue;  // it is live already, or it has ended and the client waits
         if (numbers_[open->session] > live.number) continue;  // an `enter` or a `leave` came before the last part
-        // A server that lost its memory may know the number from before. It may also end as superseded: then an `open`
-        // of a former session, which came very late, has brought the ticket back.
+        // A server that lost its memory may have seen the number earlier. The request may also end as superseded: then
+        // a very late `open` of a former session has brought the ticket back.
         const bool gone = ends == std::vector{protocol::end_reason::gone};
-        if (gone && histories_ == 0)
-            fail(name_of(*operation) + " lost its place: it was presented, and was not taken back");
+        if (gone && epochs_ == 0)
+            fail(name_of(*operation) + " lost its queue position: it was presented and not restored");
         if (ends.empty()) operation->ticket = live.ticket;
     }
 }
 
-/// A server remembers the ids of sessions that ended for the longest ttl (rule 5). What arrives later than that may
-/// begin a session again, for a ttl, and nobody hears of what it gets.
+/// A server remembers the ids of ended sessions for the longest ttl (rule 5). A later message may begin a session again
+/// for one ttl; no client receives its grants.
 void judge::note_ended(const protocol::session_id& session, const char* how, protocol::instant now) {
     ended_[session] = {now, how};
     links_.erase(session);
@@ -277,17 +280,19 @@ void judge::check_not_ended(const packet& packet, const std::vector<protocol::ev
 
 void judge::check_not_left(const protocol::request_id& request) const {
     if (left_.contains(request))
-        fail("a message that came late entered request " + std::to_string(request.number) + " again, which was left");
+        fail("a late message entered request " + std::to_string(request.number) + " again, which was left");
 }
 
 void judge::on(const protocol::queued& event, lineage lineage) {
     if (lineage >= newest_) check_not_left(event.request);
     met_.insert(event.request);
     operation* operation = find(event.request);
-    if (operation == nullptr || operation->request != event.request) return;    // one that was given up, and came late
-    if (unknown_.contains(event.request.session) || lineage < newest_) return;  // an old server gives no places
+    if (operation == nullptr || operation->request != event.request)
+        return;  // a late copy for a request that was given up
+    if (unknown_.contains(event.request.session) || lineage < newest_)
+        return;  // an old server gives no queue positions
     if (operation->ticket != 0 && operation->ticket != event.ticket)
-        fail(name_of(*operation) + " lost its place: ticket " + std::to_string(event.ticket) + " instead of " +
+        fail(name_of(*operation) + " lost its queue position: ticket " + std::to_string(event.ticket) + " instead of " +
              std::to_string(operation->ticket));
     operation->ticket = event.ticket;
 }
@@ -298,13 +303,13 @@ void judge::on(const protocol::granted& event, lineage lineage) {
     if (operation* operation = find(event.request)) {
         const bool judged = operation->request == event.request && lineage >= newest_;
         if (judged && operation->ticket != 0 && operation->ticket != event.ticket)
-            fail(name_of(*operation) + " lost its place: granted with ticket " + std::to_string(event.ticket) +
+            fail(name_of(*operation) + " lost its queue position: granted with ticket " + std::to_string(event.ticket) +
                  " instead of " + std::to_string(operation->ticket));
-        operation->ticket = 0;  // its turn has come
+        operation->ticket = 0;  // it no longer waits
     }
     const auto [known, first] = granted_.emplace(event.request, event.fence);
-    if (!first && known->second == event.fence) return;  // told again
-    if (!first && histories_ == 0) fail("request " + std::to_string(event.request.number) + " was granted twice");
+    if (!first && known->second == event.fence) return;  // reported again
+    if (!first && epochs_ == 0) fail("request " + std::to_string(event.request.number) + " was granted twice");
     known->second = event.fence;
     if (event.fence <= last_fence_)
         fail("fence " + std::to_string(event.fence) + " was given after fence " + std::to_string(last_fence_));
@@ -325,7 +330,7 @@ bool judge::everyone_served() const {
 void judge::check_nothing_remains(const server& server) const {
     if (const auto violated = core::check(server.engine())) fail(*violated);
     const auto requests = core::inspect(server.engine(), {}, server.clock()).requests;
-    if (!requests.empty()) fail(std::to_string(requests.size()) + " requests remain that nobody waits for or holds");
+    if (!requests.empty()) fail(std::to_string(requests.size()) + " requests remain without a holder or waiter");
 }
 
 }  // namespace baton::fleet

@@ -1,13 +1,13 @@
-// The oracle: it sees what every client believes and what every server does, and throws at the first broken promise.
+// The judge sees the beliefs of every client and the actions of every server, and throws at the first broken promise:
 //
-// - No two clients believe that they hold what does not go together, each by its own `valid()`.
-// - Grants of one resource reach clients in the order of their fences; fences only grow; none is given twice.
-// - Every loss is told, once; what was lost is never valid again; nothing is lost without a cause.
-// - A lease outlives the server's memory: it is presented in the pause, or its deadline has passed before.
-// - A waiter keeps its ticket unless the server ended its request, also when its session is lost.
-// - What a client has left is never entered again, whatever arrives late or twice.
-// - A session that ended is not opened again, and nothing is granted to it, by what arrives within the longest ttl.
-// - In the end everyone was served, and servers keep nothing.
+// - No two clients believe, by their own `valid()`, that they hold grants that exclude each other.
+// - Grants of a resource reach clients in the order of their fences; fences only grow; none is given twice.
+// - Every loss is reported once; a lost lease is never valid again; no lease is lost without a cause.
+// - A lease survives a loss of the server's memory, unless its deadline passes before it can be presented.
+// - A waiter keeps its ticket unless the server ends its request, even if its session is lost.
+// - A request that its client has left is never entered again by late or repeated messages.
+// - For the longest ttl after its end, a session is not opened again and gets no grant.
+// - In the end every waiter was granted, and servers keep no request.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +43,12 @@ struct operation {
     detail::handle handle = 0;
     std::vector<claim> claims;
     operation::phase phase = phase::waiting;
-    protocol::request_id request;  // under which it was asked last
-    protocol::serial ticket = 0;   // as the server said last; 0: none, or its place is rightly gone
-    bool knows_place = false;      // the client has heard of its ticket, and not of the end of its wait
+    protocol::request_id request;  // of its last `enter` or `open`
+    protocol::serial ticket = 0;   // the last that the server reported; 0: none, or its queue position is rightly gone
+    bool knows_position = false;   // the client received its ticket and no end of its wait
     protocol::serial fence = 0;
     std::vector<protocol::claim_slots> slots;
-    bool told_lost = false;
+    bool loss_reported = false;
     bool seen_invalid = false;
 };
 
@@ -56,22 +56,22 @@ class judge {
 public:
     explicit judge(world& world) : world_{world} {}
 
-    // Clients tell what they do.
+    // Calls of the clients.
     operation& started(std::shared_ptr<client> owner, std::vector<claim> claims);
     void entered(const protocol::enter& command);
     void presented(const protocol::open& command);
-    void heard_of_place(const protocol::request_id& request);
-    void heard_of_end(const protocol::request_id& request);
+    void received_position(const protocol::request_id& request);
+    void received_end(const protocol::request_id& request);
     void acquired(operation& operation, const detail::grant& grant);
     void failed(operation& operation) { operation.phase = operation::phase::over; }
     void released(operation& operation) { operation.phase = operation::phase::over; }
     void lost(operation& operation, loss reason, bool over);
     void died(const client& owner);
-    /// After everything that a client does: is what it believes in order?
-    void look_at(const client& owner);
+    /// Checks a client's beliefs; called after each of its actions.
+    void check_beliefs(const client& owner);
 
-    // Servers tell what they do.
-    void history_began(lineage lineage);
+    // Calls of the servers.
+    void epoch_began(lineage lineage);
     void performed(const core::engine& engine, lineage lineage, const packet& packet,
                    const std::vector<protocol::event>& events, protocol::instant now);
 
@@ -109,18 +109,18 @@ private:
     std::map<std::uint64_t, operation> operations_;
     std::map<protocol::request_id, std::uint64_t> requests_;  // to operations
     std::map<protocol::request_id, protocol::serial> granted_;
-    std::set<protocol::request_id> left_;                    // in the present history
-    std::set<protocol::request_id> met_;                     // live once, in the present history
+    std::set<protocol::request_id> left_;                    // in the present epoch
+    std::set<protocol::request_id> met_;                     // live once, in the present epoch
     std::map<protocol::session_id, std::uint64_t> numbers_;  // the highest that was entered or left
-    std::map<protocol::session_id, std::uint64_t> links_;    // the newest `open` of each, in the present history
-    std::set<protocol::session_id> unknown_;                 // of which a server said so: no places are given there
-    std::map<protocol::session_id, session_end> ended_;      // in the present history
+    std::map<protocol::session_id, std::uint64_t> links_;    // the newest `open` of each, in the present epoch
+    std::set<protocol::session_id> unknown_;                 // reported as unknown by a server
+    std::map<protocol::session_id, session_end> ended_;      // in the present epoch
     std::map<std::string, std::map<claim_mode, protocol::serial>> delivered_;  // the newest fence, by resource and mode
     protocol::serial last_fence_ = 0;
     lineage newest_ = 0;
-    std::uint64_t histories_ = 0;
+    std::uint64_t epochs_ = 0;
     std::uint64_t grants_ = 0;
-    std::map<std::string, std::uint64_t> seen_;  // what came up, for the coverage
+    std::map<std::string, std::uint64_t> seen_;  // how often each situation occurred
 };
 
 }  // namespace baton::fleet

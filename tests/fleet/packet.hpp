@@ -1,4 +1,4 @@
-// What travels between a client and a server.
+// The messages between a client and a server.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@ namespace baton::fleet {
 
 struct packet {
     command_tag tag = 0;
-    baton::lineage lineage = 0;  // of the server, as the client's line knows it
+    baton::lineage lineage = 0;  // the server's epoch, as the client's connection knows it
     protocol::command command;
-    std::uint64_t used = 0;  // the highest number that the client had used when it sent this; only the oracle looks
+    std::uint64_t used = 0;  // the highest number that the client had used; for the judge only
 };
 
-/// What a client tells in its handshake.
+/// What a client sends in its handshake.
 struct knowledge {
-    baton::lineage lineage = 0;   // the one that it has followed last; 0: none
-    protocol::serial serial = 0;  // the largest ticket or fence that it has heard of in that lineage
+    baton::lineage lineage = 0;   // the epoch that it followed last; 0: none
+    protocol::serial serial = 0;  // the largest ticket or fence that it received in that epoch
 };
 
 struct answer {

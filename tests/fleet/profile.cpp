@@ -19,7 +19,7 @@ profile::profile(dice& dice) {
     think = milliseconds(dice, 50, 600);
     delay = milliseconds(dice, 1, usual_delay.count());
     if (dice.percent(10)) return;                               // calm
-    if (dice.percent(30)) delay = milliseconds(dice, 20, 400);  // with short ttls that is a fault by itself
+    if (dice.percent(30)) delay = milliseconds(dice, 20, 400);  // with short ttls this delay is a fault
 
     if (dice.percent(30)) {
         drop = dice.below(6);

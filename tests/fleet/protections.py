@@ -1,9 +1,9 @@
-"""Does the fleet break without each of the protections?
+"""Shows that the fleet needs each of its protections.
 
-Takes the protections of tests/fleet/protections.toml away, one at a time, and plays schedules of the fleet until a
-promise breaks: the one that it names. Prints a table.
+Removes the protections of tests/fleet/protections.toml, one at a time, and plays schedules of the fleet until the
+promise breaks that the protection names. Prints a table.
 
-Exit codes: 0 every protection is needed; 1 not; 2 the script could not do its work.
+Exit codes: 0 every protection is needed; 1 a protection is not needed; 2 the script failed.
 """
 
 import argparse
@@ -38,7 +38,7 @@ class FleetWorkshop(Workshop):
         return ""
 
     def without(self, protection):
-        """What the judge says without it; empty if nothing."""
+        """The judge's report without this protection; empty if no promise breaks."""
         self.arguments = ["--must-break", protection["breaks"]]
         if "without" in protection:
             self.arguments += ["--without", protection["without"]]
@@ -46,7 +46,7 @@ class FleetWorkshop(Workshop):
         text = (self.source / protection["file"]).read_text()
         found = text.count(protection["old"])
         if found != 1:
-            raise Trouble(f"\"{protection['name']}\": its text stands {found} times in {protection['file']}")
+            raise Trouble(f"\"{protection['name']}\": its `old` text occurs {found} times instead of once in {protection['file']}")
         verdict = self.judge(protection["file"], text.replace(protection["old"], protection["new"]))
         if verdict.state not in ("killed", "survived"):
             raise Trouble(f"\"{protection['name']}\": {verdict.state}")
@@ -55,14 +55,14 @@ class FleetWorkshop(Workshop):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--schedules", type=int, default=20000, metavar="N", help="at most so many each (20000)")
-    parser.add_argument("--only", metavar="TEXT", default="", help="those with this in their names")
+    parser.add_argument("--schedules", type=int, default=20000, metavar="N", help="play at most N schedules for each protection (default 20000)")
+    parser.add_argument("--only", metavar="TEXT", default="", help="only protections whose names contain TEXT")
     options = parser.parse_args()
     protections = tomllib.loads((FOLDER / "protections.toml").read_text())["protection"]
     well = True
     with tempfile.TemporaryDirectory(prefix="baton-protections-") as folder:
         workshop = FleetWorkshop(ROOT, Path(folder), len(os.sched_getaffinity(0)), 2000)
-        print("building a copy, and playing it as it is …", file=sys.stderr, flush=True)
+        print("building and playing an unchanged copy …", file=sys.stderr, flush=True)
         workshop.prepare()
         workshop.schedules = options.schedules
         print("| without | breaks |\n|---|---|", flush=True)

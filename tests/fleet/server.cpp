@@ -9,8 +9,8 @@
 namespace baton::fleet {
 namespace {
 
-constexpr std::chrono::seconds wall_clock{1'800'000'000};  // what servers' clocks show at the beginning
-constexpr std::size_t clock_step_ms = 20;                  // by so much a new server's clock may be behind or ahead
+constexpr std::chrono::seconds wall_clock{1'800'000'000};  // the initial time of the servers' clocks
+constexpr std::size_t clock_step_ms = 20;                  // how far a new server's clock may be behind or ahead
 
 std::unique_ptr<core::engine> make_engine(const world& world) {
     core::engine_options options{world.options().max_ttl, world.options().budget};
@@ -44,7 +44,7 @@ void server::lose_memory(forgotten forgotten) {
         kept.resize(kept.size() - std::min(*forgotten, kept.size()));
     else
         kept.clear();
-    begin_history(std::move(kept));
+    begin_epoch(std::move(kept));
 }
 
 void server::go_on() {
@@ -68,11 +68,11 @@ void server::notice_replacement() {
     if (!std::exchange(replaced_, false) || world_.without().witness) return;
     world_.log("the server sees that its memory was replaced");
     world_.saw("a server noticed that its memory was replaced");
-    begin_history(std::move(log_));
+    begin_epoch(std::move(log_));
 }
 
-/// Lineages are not compared by their size: an unrelated server may have a larger one. Within one lineage the counter
-/// does not fall behind what a client has heard of.
+/// Epochs are not compared by size, because an unrelated server may have a larger one. Within one epoch the counter
+/// does not fall behind the numbers that a client has received.
 baton::lineage server::greet(const knowledge& known) {
     notice_replacement();
     if (world_.without().knowledge || known.lineage == 0) return lineage_;
@@ -81,17 +81,17 @@ baton::lineage server::greet(const knowledge& known) {
     if (is_strange || is_behind) {
         world_.log("a client knows more than the server");
         world_.saw("a client knew more than the server");
-        begin_history(std::move(log_), known.lineage);
+        begin_epoch(std::move(log_), known.lineage);
     }
     return lineage_;
 }
 
-/// A new lineage, which nobody has met, over what is left of the old one; and a pause in which every holder of the old
-/// one comes to present its leases, or stops believing in them.
-void server::begin_history(std::vector<entry> log, baton::lineage above) {
+/// Begins a new, unused epoch with what remains of the old state, and a pause in which every holder of the old epoch
+/// presents its leases or stops believing in them.
+void server::begin_epoch(std::vector<entry> log, baton::lineage above) {
     engine_ = make_engine(world_);
     for (const entry& entry : log) (void)engine_->apply(entry.command, entry.at);
-    // A server that has forgotten everything has forgotten which lineages there were, too.
+    // A server that lost everything has also lost the list of earlier epochs.
     if (log.empty()) succeeded_.clear();
     for (const entry& entry : log) succeeded_.insert(entry.lineage);
     if (above != 0) succeeded_.insert({above, lineage_});
@@ -100,7 +100,7 @@ void server::begin_history(std::vector<entry> log, baton::lineage above) {
     lineage_ = std::max(remembered + 1, static_cast<baton::lineage>(clock().time_since_epoch().count()));
     log_ = std::move(log);
     listeners_.clear();
-    world_.judge().history_began(lineage_);
+    world_.judge().epoch_began(lineage_);
     const removed& removed = world_.without();
     if (removed.pause) return;
     const micros length = removed.long_pause ? micros{world_.options().max_ttl} / 2
@@ -133,13 +133,13 @@ void server::perform(const std::shared_ptr<connection>& from, const packet& pack
     const bool alive =
         std::ranges::any_of(events, [](const auto& event) { return std::holds_alternative<core::alive>(event.what); });
     if (std::holds_alternative<protocol::open>(packet.command) && alive) listeners_[sender] = from;
-    auto outcome = core::engine_host::sort(std::move(events), &sender);
-    from->answer({packet.tag, lineage_, std::move(outcome.reply)});
-    tell(std::move(outcome.notices));
+    auto result = core::engine_host::sort(std::move(events), &sender);
+    from->answer({packet.tag, lineage_, std::move(result.reply)});
+    deliver(std::move(result.notices));
     arm();
 }
 
-void server::tell(std::vector<std::pair<core::session_id, core::event>> notices) {
+void server::deliver(std::vector<std::pair<core::session_id, core::event>> notices) {
     for (auto& [session, event] : notices) {
         const auto found = listeners_.find(session);
         if (found == listeners_.end()) continue;
@@ -157,7 +157,7 @@ void server::arm() {
         auto events = self->apply(protocol::tick{});
         self->world_.judge().performed(*self->engine_, self->lineage_, {0, self->lineage_, protocol::tick{}, 0}, events,
                                        self->clock());
-        self->tell(core::engine_host::sort(std::move(events), nullptr).notices);
+        self->deliver(core::engine_host::sort(std::move(events), nullptr).notices);
         self->arm();
     });
 }

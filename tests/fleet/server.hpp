@@ -1,5 +1,5 @@
-// A server: the real engine on a drifting clock, with the lineage and the pause that a store puts around it. Its memory
-// can be lost, in whole or down to some earlier moment; or be replaced by that of another server, behind its back.
+// A server: the real engine on a drifting clock, with the epoch and the pause of a store. Its memory can be lost, in
+// whole or back to an earlier moment, or be replaced by that of another server without notice.
 #pragma once
 
 #include <memory>
@@ -21,22 +21,22 @@ class server : public std::enable_shared_from_this<server> {
 public:
     explicit server(world& world);
 
-    /// What a disaster leaves of the memory: all commands but the last so many; none: nothing at all.
+    /// How many of the last commands a disaster removes from the memory; none: all of them.
     using forgotten = std::optional<std::size_t>;
 
-    /// Another server takes over with what is left.
+    /// Another server takes over with the remaining memory.
     [[nodiscard]] std::shared_ptr<server> successor(forgotten forgotten) const;
-    /// The same server goes on with what is left; its connections do not notice.
+    /// The same server goes on with the remaining memory; its connections stay open.
     void lose_memory(forgotten forgotten);
     void stop() { stopped_ = true; }
-    /// After `stop`, with the memory that it had.
+    /// Continues after `stop`, with its memory.
     void go_on();
-    /// Until then it is the replica of another server, which refuses commands and closes the connection. Then it is a
-    /// primary again, with the other one's memory in place of its own. Connections on which nobody asked stay open.
+    /// Until then the server is a replica of another server: it refuses commands and closes their connections. Then it
+    /// is a primary again, with the other server's memory. Connections without a command stay open.
     void become_replica(true_time until, std::size_t forgotten);
     [[nodiscard]] bool is_replica() const;
 
-    /// The handshake. Returns the lineage that the client has to follow.
+    /// The handshake. Returns the epoch that the client must follow.
     [[nodiscard]] baton::lineage greet(const knowledge& known);
     void receive(const std::shared_ptr<connection>& from, const packet& packet);
 
@@ -51,22 +51,22 @@ private:
         baton::lineage lineage;
     };
 
-    /// Above the lineage that is remembered, and above this one.
-    void begin_history(std::vector<entry> log, baton::lineage above = 0);
-    /// The memory is not the one that this server has written last: the store's witness differs.
+    /// The new epoch is above the stored epoch and above this one.
+    void begin_epoch(std::vector<entry> log, baton::lineage above = 0);
+    /// The memory is not the one that this server wrote last: the witness differs.
     void notice_replacement();
     std::vector<core::event> apply(const protocol::command& command);
     void perform(const std::shared_ptr<connection>& from, const packet& packet);
-    void tell(std::vector<std::pair<core::session_id, core::event>> notices);
+    void deliver(std::vector<std::pair<core::session_id, core::event>> notices);
     void arm();
 
     world& world_;
     drifting_clock clock_;
     bool stopped_ = false;
-    bool replaced_ = false;  // its memory was, and it has not noticed
+    bool replaced_ = false;  // its memory was replaced, and it has not noticed
     true_time replica_until_{};
     baton::lineage lineage_ = 0;
-    std::set<baton::lineage> succeeded_;  // lineages that are known to have come before the present one
+    std::set<baton::lineage> succeeded_;  // epochs that are known to precede the present one
     std::unique_ptr<core::engine> engine_;
     std::vector<entry> log_;
     std::unordered_map<core::session_id, std::weak_ptr<connection>> listeners_;

@@ -1,4 +1,4 @@
-// The one true time of a simulated fleet, and what will happen when. Clocks of machines are derived from it.
+// The true time of a simulated fleet and its planned events. The clocks of machines are derived from it.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ public:
     }
     void in(micros delay, std::function<void()> what) { at(now_ + delay, std::move(what)); }
 
-    /// Things happen until then, or until `done` says so.
+    /// Runs the planned events until `end` or until `done` returns true.
     template <typename Done> void run_until(true_time end, Done done) {
         while (!done() && !events_.empty() && events_.top().when <= end) {
             const auto what = events_.top().what;
@@ -44,11 +44,11 @@ public:
 private:
     struct entry {
         true_time when;
-        std::uint64_t order;  // what was planned first happens first
+        std::uint64_t order;  // of events at the same time, the first planned comes first
         std::function<void()> what;
 
         bool operator<(const entry& other) const {
-            return std::pair{when, order} > std::pair{other.when, other.order};  // the earliest on top
+            return std::pair{when, order} > std::pair{other.when, other.order};  // the earliest event is on top
         }
     };
 

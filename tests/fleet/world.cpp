@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds patience{120};  // for everyone to be served after the last fault
+constexpr seconds patience{120};  // in which all waiters must be granted after the last fault
 constexpr seconds afterwards{5};
 constexpr milliseconds shortest_history{100};
 
@@ -42,7 +42,7 @@ void world::play() {
     chaos_ = false;
     log("quiet");
     time_.run_until(time_.now() + patience, [this] { return judge_.everyone_served(); });
-    if (!judge_.everyone_served()) judge::fail("somebody still waits long after the last fault");
+    if (!judge_.everyone_served()) judge::fail("a client still waits 120 s after the last fault");
     for (const auto& client : clients_) client->close();
     time_.run_until(time_.now() + profile_.max_ttl + profile_.lag + afterwards, never);
     judge_.check_nothing_remains(*server_);
@@ -68,7 +68,7 @@ std::shared_ptr<server> world::reachable(const client& client) const {
     return server_;
 }
 
-// What is drawn.
+// Drawing.
 
 std::int64_t world::draw_drift() { return static_cast<std::int64_t>(dice_.below(20'001)) - 10'000; }
 
@@ -86,7 +86,7 @@ micros world::draw_jitter() { return dice_.percent(90) ? micros{dice_.below(200)
 micros world::draw_backoff() { return milliseconds{dice_.between(1, 100)}; }
 micros world::draw_thought() { return micros{dice_.below(2 * static_cast<std::size_t>(profile_.think.count())) + 1}; }
 
-// What goes wrong.
+// Faults.
 
 void world::add_client() {
     clients_.push_back(std::make_shared<client>(*this, ++drawn_clients_));
@@ -105,7 +105,8 @@ void world::cut(const std::shared_ptr<client>& client) {
     ++seen_["cut"];
     log(client->name() + ": the connection is cut");
     client->line()->cut();
-    if (dice_.percent(75)) client->notice_cut(milliseconds{dice_.below(200)});  // else only silence tells
+    if (dice_.percent(75))
+        client->notice_cut(milliseconds{dice_.below(200)});  // else the client notices only the silence
 }
 
 void world::suffer_outage(const std::shared_ptr<client>& client) {
@@ -140,7 +141,7 @@ void world::kill() {
 }
 
 void world::restart() {
-    // A lineage is as large as its server's clock: it grows if servers do not follow each other faster than their
+    // An epoch is as large as its server's clock. It grows only if servers follow each other more slowly than their
     // clocks differ.
     if (time_.now() < next_restart_) return;
     next_restart_ = time_.now() + shortest_history;
@@ -159,7 +160,7 @@ void world::restart() {
         ++seen_["failover: " + what];
         fail_over(forgotten);
     }
-    // Once more, perhaps while everybody presents what he has.
+    // A second restart, perhaps during the reclaim.
     if (dice_.percent(30))
         time_.in(milliseconds{dice_.between(200, 4'000)}, [this] {
             if (chaos_) restart();
@@ -175,7 +176,7 @@ void world::crash(std::optional<std::size_t> forgotten) {
     time_.at(down_until_, [this, forgotten] { server_ = server_->successor(forgotten); });
 }
 
-/// The old server goes on for a while with those who are connected to it; some are cut off from it at once.
+/// The old server continues to serve its connections for a while; some clients are cut off from it at once.
 void world::fail_over(std::optional<std::size_t> forgotten) {
     const auto old = server_;
     server_ = old->successor(forgotten);
@@ -192,7 +193,7 @@ void world::cut_all_to(const std::shared_ptr<server>& server) {
         if (client->line() && client->line()->other_end() == server) cut(client);
 }
 
-/// The server becomes a replica for a moment, of one that did not have its last commands, and is promoted again.
+/// The server becomes a replica of a server without its last commands for a moment, and is then promoted again.
 void world::change_role() {
     if (time_.now() < next_restart_) return;
     const true_time until = time_.now() + micros{dice_.percent(50) ? 0 : dice_.below(300'000)};
@@ -202,8 +203,8 @@ void world::change_role() {
     server_->become_replica(until, dice_.below(30));
 }
 
-/// The address leads to another server: one that is empty, or one to which it led before and which kept its state. It
-/// has been up for long, so nothing but its clients can tell it that it has missed something.
+/// The address leads to another server: an empty one, or one to which it led before and which kept its state. That
+/// server has not restarted, so it can learn only from its clients that it has missed commands.
 void world::move_address() {
     if (time_.now() < next_restart_) return;
     next_restart_ = time_.now() + profile_.lag + shortest_history;
@@ -213,8 +214,8 @@ void world::move_address() {
     log(is_back ? "the address moves back" : "the address moves to an empty server");
     former_ = old;
     if (is_back) server_->go_on();
-    // The old server goes on for a while, and is no longer the one that counts.
-    judge_.history_began(std::max(server_->lineage(), old->lineage() + 1));
+    // The old server goes on for a while, but its grants no longer count.
+    judge_.epoch_began(std::max(server_->lineage(), old->lineage() + 1));
     ++moves_;
     awaits_informant_ = true;
     for (const auto& client : clients_)
@@ -225,8 +226,8 @@ void world::move_address() {
     });
 }
 
-/// No server can know what it was never told. So a client that knows nothing of the latest server before this one comes
-/// after one that does, if there is one that lives: this is what docs/redis.md assumes.
+/// A server learns of its predecessor only from clients. So a client that did not meet the predecessor connects after a
+/// client that did, if such a client is alive: docs/redis.md states this assumption.
 bool world::is_informed(const client& client) const {
     std::size_t latest = 0;
     for (const auto& each : clients_) latest = std::max(latest, each->met());

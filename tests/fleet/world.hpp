@@ -1,5 +1,5 @@
-// A fleet for one schedule: clients, a server, the network between them, and everything that goes wrong, all drawn from
-// one seed. First chaos, then quiet, in which everyone must be served; then everybody goes home.
+// The fleet of one schedule: clients, a server, the network between them and the faults, all drawn from one seed. A
+// time of faults is followed by a quiet time, in which all waiters must be granted; then all clients close.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct run_options {
     std::ostream* trace = nullptr;
 };
 
-/// What came up in schedules, and how often.
+/// How often each situation occurred.
 using coverage = std::map<std::string, std::uint64_t>;
 
 class world {
@@ -45,17 +45,17 @@ public:
     [[nodiscard]] const removed& without() const { return options_.without; }
     [[nodiscard]] const coverage& seen();
 
-    /// So many percent, while there is chaos.
+    /// True with this probability, in the time of faults only.
     [[nodiscard]] bool strikes(std::size_t percent) { return chaos_ && percent > 0 && dice_.percent(percent); }
     [[nodiscard]] bool users_busy() const { return chaos_; }
     /// The server, unless the client cannot reach it now.
     [[nodiscard]] std::shared_ptr<server> reachable(const client& client) const;
-    /// How often the address has moved.
+    /// The number of moves of the address.
     [[nodiscard]] std::size_t moves() const { return moves_; }
     void shakes_hands(const client& client);
     void saw(const std::string& what) { ++seen_[what]; }
 
-    /// The client cannot reach the server for a while, and nobody tells it.
+    /// The client cannot reach the server for a while and gets no error.
     void suffer_outage(const std::shared_ptr<client>& client);
 
     std::int64_t draw_drift();
@@ -92,9 +92,9 @@ private:
     fleet::judge judge_{*this};
     bool chaos_ = true;
     std::shared_ptr<server> server_;
-    std::shared_ptr<server> former_;  // to which the address may lead again
+    std::shared_ptr<server> former_;  // the address may lead to it again
     std::size_t moves_ = 0;
-    bool awaits_informant_ = false;  // no client has come since the last move that knows of the latest server before it
+    bool awaits_informant_ = false;  // no client that met the previous server has connected since the last move
     true_time down_until_{};
     true_time next_restart_{};
     std::vector<std::shared_ptr<client>> clients_;
@@ -103,7 +103,7 @@ private:
     coverage seen_;
 };
 
-/// What was broken, if anything.
+/// Describes the broken promise, if there is one.
 [[nodiscard]] std::optional<std::string> play_seed(std::uint64_t seed, run_options options, coverage& seen);
 
 }  // namespace baton::fleet

@@ -1,9 +1,9 @@
-// Is the judge blind? Each of four broken locks must be found out, and for its own mistake; with the mistake taken
-// away, and with Baton, the same load must pass.
+// The judge must find the fault of each of four broken locks. Without the fault, and with Baton, the same load must
+// pass.
 //
-// The load: workers that want one thing, several times each. A holder holds until somebody else holds too, or long
-// enough for that to happen. One of them outlives what it was given and releases then (`outlives`); or the server is
-// killed while one holds, and another comes without its memory (`crash`).
+// The load: each worker acquires one name several times. A holder holds until another worker holds too, or long enough
+// for that to happen. One holder outlives its grant and then releases (`outlives`); or the server is killed while a
+// worker holds, and restarts without its memory (`crash`).
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t workers = 4;
 constexpr std::size_t rounds = 6;
-constexpr auto patience = 10ms;         // of a holder, for somebody who holds too
+constexpr auto patience = 10ms;         // how long a holder waits for a second holder
 constexpr std::size_t crash_after = 8;  // grants
 
 constexpr demands whole_load{.grants = workers * rounds, .processes = workers, .handoffs = workers * rounds / 2};
@@ -43,7 +43,7 @@ public:
         std::vector<std::jthread> threads;
         for (std::size_t i = 0; i < workers; ++i) threads.emplace_back([this, i] { work(i); });
         if (load_.crash) {
-            // On this thread: a process dies with the thread that has started it.
+            // On this thread, because a process dies with the thread that started it.
             EXPECT_TRUE(eventually([this] { return crash_ == stage::ready; }));
             load_.crash();
             crash_ = stage::over;
@@ -74,12 +74,12 @@ private:
             const bool whole = believes(*lock, last);
             recorder.write({.at = last, .verb = whole ? verb::released : verb::lost, .number = number});
             lock->release();
-            // Who polls would else be first again, and nobody else would have it until the end.
+            // Otherwise a worker that polls would acquire again before all others until the end.
             eventually([&] { return grants_ > mine; }, 5 * patience);
         }
     }
 
-    /// The stamp comes first: at `last` it did.
+    /// Whether the holder believes now. The time is taken first, so that it believed at `last`.
     static bool believes(const little_lock& lock, moment& last) {
         const moment at = now();
         const auto until = lock.believes_until();
@@ -99,12 +99,12 @@ private:
             keep(long_enough, another_holds);
         } else if (load_.outlives && claim_fault()) {
             keep(long_enough, [] { return false; });
-            EXPECT_TRUE(eventually(another_holds)) << "what was outlived passes on";
+            EXPECT_TRUE(eventually(another_holds)) << "another worker acquires the expired lock";
         } else {
             keep(patience, another_holds);
         }
     }
-    /// The faults are one holder's.
+    /// True for the first caller: one holder has the fault.
     bool claim_fault() { return !fault_.exchange(true); }
 
     load load_;
@@ -145,7 +145,7 @@ void expect_broken(const verdict& verdict, const std::vector<rule>& rules) {
     EXPECT_EQ(verdict.broken(), rules) << verdict.report();
 }
 
-/// While two hold, either may write first that it does: then their fences may seem to fall as well.
+/// Two simultaneous holders may write their lines in either order, so fences may seem to fall as well.
 void expect_two_hold(const verdict& verdict) {
     const auto broken = verdict.broken();
     ASSERT_FALSE(broken.empty()) << verdict.report();
@@ -154,15 +154,15 @@ void expect_two_hold(const verdict& verdict) {
         EXPECT_TRUE(rule == rule::exclusion || rule == rule::fence_grows) << verdict.report();
 }
 
-TEST_F(BrokenLock, APlainDelFreesWhatAnotherHolds) {
-    // Once it has happened all hold at once, and hand-offs are few: the load is shown by the sound one.
+TEST_F(BrokenLock, APlainDelReleasesAnotherHoldersLock) {
+    // After the fault all workers hold at once and hand-offs are few, so only the sound lock must show the whole load.
     expect_two_hold(judged({.checks_owner = false}, fault::outlives, {}));
     demands least = whole_load;
     least.losses = 1;
     expect_broken(judged({}, fault::outlives, least), {});
 }
 
-TEST_F(BrokenLock, LastInFirstOutIsNoOrder) {
+TEST_F(BrokenLock, LastInFirstOutBreaksTheOrder) {
     expect_broken(judged(discipline::last_in_first_out), {rule::order});
     ASSERT_EQ(server->ask({"FLUSHALL"}).text, "OK");
     expect_broken(judged(discipline::first_in_first_out), {});
@@ -173,8 +173,8 @@ TEST_F(BrokenLock, AFenceByIncrRepeatsItselfAfterLostState) {
     expect_broken(judged({}, fault::crash), {});
 }
 
-TEST_F(BrokenLock, WithoutAPauseAfterLostStateTwoHold) {
-    // The holder believes for as long as it takes to start a server, wherever that is slow.
+TEST_F(BrokenLock, WithoutAPauseAfterLostStateTwoProcessesHold) {
+    // The holder must believe while the server restarts, however slow the machine is.
     expect_two_hold(judged({.pauses = false, .expiry = long_enough}, fault::crash, {}));
 }
 

@@ -103,7 +103,7 @@ bool read(std::string_view word, slots_of& slots) {
     return true;
 }
 
-/// key=value
+/// Reads a word of the form key=value.
 bool read_field(std::string_view word, event& event) {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) return false;
@@ -121,7 +121,7 @@ bool read_field(std::string_view word, event& event) {
 }  // namespace
 
 moment now() {
-    // What libstdc++ calls steady is CLOCK_MONOTONIC.
+    // The steady clock of libstdc++ is CLOCK_MONOTONIC.
     return std::chrono::steady_clock::now().time_since_epoch();
 }
 

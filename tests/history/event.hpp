@@ -1,4 +1,4 @@
-// One line of a history: what a client did or heard, or what the harness did to it.
+// One line of a history: an action or a notification of a client, or an action of the harness.
 //
 //     81234567890 w3 asked 7 claim=exclusive:ledger claim=permits:gpu:2/8
 //     81234570112 w3 queued 7 ticket=1700000000000123
@@ -8,8 +8,8 @@
 //     81234615000 w3 reopened 0
 //     81234620000 harness killed w4
 //
-// Times are nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share. Names are written with %XX for what
-// would not be one word. The judge never asks for more than these lines, so any lock can be judged that can write them.
+// Times are nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share. Characters that would split a word
+// are written as %XX. The judge needs these lines only, so it can judge every lock that writes them.
 #pragma once
 
 #include <chrono>
@@ -27,18 +27,18 @@ using moment = std::chrono::nanoseconds;  // since the start of CLOCK_MONOTONIC
 
 [[nodiscard]] moment now();
 
-/// When the stamp is taken decides whether the judge may trust a window: never too early, never too late.
+/// Each verb says when its time is taken, so that a window of belief is never wider than the belief.
 enum class verb : std::uint8_t {
     asked,     ///< before the acquire is called
-    queued,    ///< after its ticket was heard
+    queued,    ///< after the ticket was received
     held,      ///< after the acquire returned; the client still believes
-    still,     ///< the client believes at this moment, and will until `until` if it hears nothing
+    still,     ///< the client believes, and without a renewal it will until `until`
     released,  ///< before the release is called; the client still believes
     lost,      ///< the last moment at which it believed
-    gave_up,   ///< it does not want it any more: a timeout or a cancellation of its own
-    refused,   ///< the lock said no, or failed
-    reopened,  ///< the store has been told anew what it waits for; of all requests of the process
-    killed,    ///< by the harness, before the signal is sent; of `whom`, who may have lines that are a little younger
+    gave_up,   ///< the caller timed out or cancelled
+    refused,   ///< the lock refused or failed
+    reopened,  ///< the client has opened its session again, with all its requests
+    killed,    ///< written by the harness before it kills `whom`, whose last lines may be slightly younger
 };
 
 [[nodiscard]] std::string_view to_string(verb verb);
@@ -54,12 +54,12 @@ struct event {
     moment at{};
     std::string who = {};  // a process
     history::verb verb = verb::asked;
-    std::uint64_t number = 0;          // of the request, among those of this process; 0: of none
+    std::uint64_t number = 0;          // of the request within its process; 0: no request
     std::string whom = {};             // killed
     std::vector<claim> claims = {};    // asked
     std::uint64_t ticket = 0;          // queued, held; 0: this lock gives none
     std::uint64_t fence = 0;           // held; 0: this lock gives none
-    std::optional<moment> until = {};  // held, still: it stops believing then by itself; none: it never does
+    std::optional<moment> until = {};  // held, still: when the belief ends by itself; none: never
     std::vector<slots_of> slots = {};  // held
     std::string why = {};              // refused
 
@@ -69,9 +69,9 @@ struct event {
 /// exclusive:NAME, shared:NAME or permits:NAME:COUNT/LIMIT, as in a line.
 [[nodiscard]] std::optional<claim> claim_from(std::string_view word);
 
-/// With the end of the line.
+/// Includes the newline.
 [[nodiscard]] std::string to_line(const event& event);
-/// Without it. None: this is not such a line.
+/// Takes a line without its newline; none if it is not valid.
 [[nodiscard]] std::optional<event> from_line(std::string_view line);
 
 }  // namespace baton::history

@@ -1,4 +1,4 @@
-// Lines there and back, and the recorder that writes them.
+// Writing and reading the lines of a history, and the recorder.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -23,7 +23,7 @@ event again(const event& event) {
     return read.value_or(history::event{});
 }
 
-TEST(HistoryLine, EveryFieldCrosses) {
+TEST(HistoryLine, EveryFieldIsWrittenAndRead) {
     const event said{.at = moment{12},
                      .who = "w 1\n",
                      .verb = verb::held,
@@ -39,7 +39,7 @@ TEST(HistoryLine, EveryFieldCrosses) {
     EXPECT_EQ(again(said), said);
 }
 
-TEST(HistoryLine, EveryVerbCrosses) {
+TEST(HistoryLine, EveryVerbIsWrittenAndRead) {
     for (unsigned each = 0; each <= static_cast<unsigned>(verb::killed); ++each) {
         event said{.at = moment{1}, .who = "w", .verb = static_cast<verb>(each), .number = 2};
         if (said.verb == verb::killed) {
@@ -50,7 +50,7 @@ TEST(HistoryLine, EveryVerbCrosses) {
     }
 }
 
-TEST(HistoryLine, WhatIsNoLineIsRefused) {
+TEST(HistoryLine, InvalidLinesAreRefused) {
     for (const std::string line : {"",
                                    "1",
                                    "1 w",
@@ -74,7 +74,7 @@ TEST(HistoryLine, WhatIsNoLineIsRefused) {
         EXPECT_FALSE(from_line(line)) << line;
 }
 
-TEST(HistoryRecorder, AKilledProcessLeavesWholeLinesOnly) {
+TEST(HistoryRecorder, AKilledProcessLeavesCompleteLinesOnly) {
     const folder place;
     const std::string path = place.path("log");
     std::vector<pid_t> children;
@@ -84,7 +84,7 @@ TEST(HistoryRecorder, AKilledProcessLeavesWholeLinesOnly) {
         recorder recorder{path, who};
         for (;;) recorder.asked({{std::string(100, 'r'), claim_mode::exclusive, 0, 0}});
     }
-    // No further than is needed: they may write faster than we read, and then the file has no end.
+    // Stops after the wanted lines, because the writers may be faster than this reader.
     const auto has_lines = [&](int wanted) {
         std::ifstream file{path};
         for (std::string line; wanted > 0 && std::getline(file, line); --wanted) continue;

@@ -1,6 +1,6 @@
-// A client process that acquires, holds and releases until it is told to stop, or is killed, and writes its history.
-//   hammer URL LOG WHO TTL_MS HOLD_MS REQUEST…    a request is claims, as exclusive:db+permits:gpu:1/2
-// It takes its requests in turn, beginning somewhere; ends when its standard input does; then says how many grants.
+// hammer is a client process that acquires, holds and releases in a loop and writes its history.
+//   hammer URL LOG WHO TTL_MS HOLD_MS REQUEST…    a request is a list of claims: exclusive:db+permits:gpu:1/2
+// It cycles through its requests, ends at the end of its standard input, and prints its number of grants.
 #include <poll.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ claims parse(std::string_view text) {
         const std::size_t end = text.find('+');
         const auto claim = history::claim_from(text.substr(0, end));
         if (!claim) {
-            std::cerr << "hammer: no claim: " << text << '\n';
+            std::cerr << "hammer: invalid claim '" << text << "'; write MODE:NAME or permits:NAME:COUNT/LIMIT" << '\n';
             std::exit(64);
         }
         list.push_back(*claim);
@@ -32,7 +32,7 @@ claims parse(std::string_view text) {
     }
 }
 
-bool told_to_stop() {
+bool stop_requested() {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     return poll(&input, 1, 0) != 0;
 }
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     for (int at = 6; at < argc; ++at) requests.push_back(parse(argv[at]));
 
     std::size_t grants = 0;
-    for (std::size_t round = std::hash<std::string>{}(who); !told_to_stop(); ++round) {
+    for (std::size_t round = std::hash<std::string>{}(who); !stop_requested(); ++round) {
         const auto lease = client.acquire(requests[round % requests.size()]);
         if (!lease) return 1;
         ++grants;

@@ -1,4 +1,4 @@
-// Processes that hammer on one space (hammer.cpp), what a test does to them, and the verdict on what they logged.
+// Load workers on one space (hammer.cpp), the faults that a test injects, and the verdict on their histories.
 #pragma once
 
 #include <algorithm>
@@ -27,33 +27,36 @@ public:
 
     explicit hammers(load load) : load_{std::move(load)} {}
 
-    /// What one process has differently from the others.
+    /// Settings of one process that differ from the others.
     struct variation {
-        std::string url = {};  // another way to the space
+        std::string url = {};  // another address of the space
         std::string program = BATON_HAMMER;
         std::optional<std::chrono::milliseconds> hold = {};
         std::vector<std::string> requests = {};
     };
 
-    /// One more process, with a name that nobody had before, perhaps by another way to the space. Returns the name.
+    /// Starts a process with a new name, optionally with another address of the space. Returns the name.
     std::string add(const std::string& url = {}) { return add_varied({.url = url}); }
-    std::string add_varied(const variation& one) {
+    std::string add_varied(const variation& variation) {
         const std::string who = "w" + std::to_string(++count_);
-        const std::vector<std::string>& requests = one.requests.empty() ? load_.requests : one.requests;
-        std::vector<std::string> words{
-            one.program, one.url.empty() ? load_.url : one.url, log(),
-            who,         std::to_string(load_.ttl.count()),     std::to_string(one.hold.value_or(load_.hold).count())};
+        const std::vector<std::string>& requests = variation.requests.empty() ? load_.requests : variation.requests;
+        std::vector<std::string> words{variation.program,
+                                       variation.url.empty() ? load_.url : variation.url,
+                                       log(),
+                                       who,
+                                       std::to_string(load_.ttl.count()),
+                                       std::to_string(variation.hold.value_or(load_.hold).count())};
         words.insert(words.end(), requests.begin(), requests.end());
         processes_.emplace(who, std::make_unique<line_process>(std::move(words)));
         return who;
     }
-    /// kill -9, which the history says.
+    /// Kills a process with SIGKILL and records that in the history.
     void kill(const std::string& who) {
         harness_.write({.verb = verb::killed, .whom = who});
         processes_.at(who)->end(SIGKILL);
         processes_.erase(who);
     }
-    /// Tells one to stop, and waits for its end. False: it has not ended in time, and was killed.
+    /// Stops a process and waits for its end. False: it did not end in time and was killed.
     [[nodiscard]] bool end(const std::string& who) {
         line_process& process = *processes_.at(who);
         process.close_input();
@@ -64,16 +67,16 @@ public:
     void signal(const std::string& who, int number) const { processes_.at(who)->signal(number); }
 
     [[nodiscard]] std::string log() const { return place_.path("log"); }
-    /// As far as it has been written.
+    /// The history up to now.
     [[nodiscard]] record so_far() const { return read_file(log()); }
     [[nodiscard]] std::size_t grants() const { return judge(so_far()).seen.grants; }
-    /// SIGSTOP at a moment at which it believes to hold something, or waits for something: what comes next, SIGCONT or
-    /// `kill`, finds it so. False: there was no such moment.
+    /// Stops a process with SIGSTOP at a moment at which it believes that it holds or waits; it stays so until SIGCONT
+    /// or `kill`. False: there was no such moment.
     [[nodiscard]] bool stop_holding(const std::string& who) const { return stop_when(who, true); }
     [[nodiscard]] bool stop_waiting(const std::string& who) const { return stop_when(who, false); }
 
-    /// Tells all to stop, waits for their end, and judges. Who does not end within the time is killed here, and the
-    /// history does not say so: then somebody was not served.
+    /// Stops all processes, waits for their end and judges the history. A process that does not end in time is killed
+    /// without a line in the history, so that the judge reports an unserved request.
     verdict finish(const demands& least, std::chrono::milliseconds limit = long_enough) {
         const auto deadline = std::chrono::steady_clock::now() + limit;
         for (const auto& [who, process] : processes_) process->close_input();

@@ -1,4 +1,4 @@
-// A sound lock under real faults, judged: local: with clients that are killed and stopped, and an agent that dies.
+// Judges a local: store with clients that are killed and stopped and an agent that is killed.
 #include "hammers.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace local_tests;
 
-TEST(Hammers, LocalIsSoundThroughDeathsStopsAndAnAgentThatDies) {
+TEST(Hammers, LocalIsSoundWhileClientsAndTheAgentAreKilled) {
     const workplace place;
     const std::vector<std::string> short_ttl{"--max-ttl-ms", "500"};
     agent_process agent{place, short_ttl};
@@ -28,14 +28,14 @@ TEST(Hammers, LocalIsSoundThroughDeathsStopsAndAnAgentThatDies) {
 
     ASSERT_TRUE(hammers.stop_holding(names[2]));
     const auto before = hammers.grants();
-    ASSERT_TRUE(eventually([&] { return hammers.grants() > before + 20; })) << "it passes on after the ttl";
+    ASSERT_TRUE(eventually([&] { return hammers.grants() > before + 20; })) << "the name is handed on after the ttl";
     hammers.signal(names[2], SIGCONT);
 
     agent.end(SIGKILL);
     agent.start();
     const auto then = hammers.grants();
     ASSERT_TRUE(eventually([&] { return hammers.grants() > then + 100; }));
-    // The one that was killed while it waited may never have had a turn.
+    // The process that was killed while it waited may never have been granted.
     const verdict verdict =
         hammers.finish({.grants = 100, .processes = 5, .handoffs = 50, .tickets = 100, .losses = 2});
     EXPECT_TRUE(verdict.sound()) << verdict.report();

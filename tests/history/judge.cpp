@@ -17,8 +17,8 @@ constexpr std::size_t mode_count = 3;
 
 std::size_t index_of(claim_mode mode) { return static_cast<std::size_t>(mode); }
 
-/// The rule of the engine, said again, so that the judge is not wrong where the engine is. Permits go together as far
-/// as their limit lets them.
+/// The engine's rule about modes, written again so that the judge does not share a fault of the engine. Permits go
+/// together within their limit.
 bool go_together(claim_mode a, claim_mode b) { return a == b && a != claim_mode::exclusive; }
 
 /// A granted request on one of its resources.
@@ -26,7 +26,7 @@ struct part {
     const history::request* request;
     const baton::claim* claim;
 
-    /// Who is the first of several that could be named: the same in every run.
+    /// Orders parts so that every run names the same one of several.
     friend bool operator<(const part& a, const part& b) {
         return a.request->held_line.number < b.request->held_line.number;
     }
@@ -85,7 +85,7 @@ private:
     parts_of parts_;
     verdict verdict_;
 
-    // Who believes in one resource, at the moment up to which its windows have been looked at.
+    // The believers in one resource at the current moment of the sweep.
     std::array<std::set<part>, mode_count> believers_;
     std::multiset<std::uint32_t> limits_;
     std::uint64_t in_use_ = 0;
@@ -118,23 +118,24 @@ void judging::begin(const std::string& resource, const part& part) {
     const claim& claim = *part.claim;
     for (const claim_mode other : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits})
         if (const auto& there = believers_.at(index_of(other)); !there.empty() && !go_together(claim.mode, other))
-            contradict(rule::exclusion, "two believe in '" + resource + "'", held(*there.begin()), held(part));
+            contradict(rule::exclusion, "two processes believe that they hold '" + resource + "'", held(*there.begin()),
+                       held(part));
     auto& mine = believers_.at(index_of(claim.mode));
     mine.insert(part);
     if (claim.mode != claim_mode::permits) return;
     in_use_ += claim.permits;
     limits_.insert(claim.limit);
-    // Claims bring their limits with them; none was admitted beyond its own, so none is beyond the largest.
+    // Each claim was admitted within its own limit, so the sum is within the largest.
     if (in_use_ > *limits_.rbegin())
         contradict(rule::limit,
-                   std::to_string(in_use_) + " permits of '" + resource + "' are in use, of " +
+                   std::to_string(in_use_) + " permits of '" + resource + "' are in use; the limit is " +
                        std::to_string(*limits_.rbegin()),
                    held(*mine.begin()), held(part));
     for (const slots_of& slots : part.request->slots) {
         if (slots.resource != resource) continue;
         for (const std::uint32_t slot : slots.slots)
             if (const auto [owner, free] = slot_owners_.emplace(slot, part); !free)
-                contradict(rule::slots, "two have slot " + std::to_string(slot) + " of '" + resource + "'",
+                contradict(rule::slots, "two processes have slot " + std::to_string(slot) + " of '" + resource + "'",
                            held(owner->second), held(part));
     }
 }
@@ -153,7 +154,7 @@ void judging::end(const part& part) {
     }
 }
 
-/// What excludes each other is believed in the order of the fences.
+/// Grants that exclude each other are believed in the order of their fences.
 void judging::judge_fences(const std::string& resource, std::vector<part>& parts) {
     std::ranges::stable_sort(parts, {}, [](const part& part) { return part.request->begin; });
     std::array<const part*, mode_count> newest{};
@@ -171,10 +172,10 @@ void judging::judge_fences(const std::string& resource, std::vector<part>& parts
     }
 }
 
-/// Fences number the grants. Who has a smaller ticket than one that was granted before was overtaken, if it waited on
-/// this resource at that moment. It did if it claims nothing else; if it does, it may have been admitted here already,
-/// but not beside what does not go together with it. And it did not wait if its client had lost its session then: it
-/// comes back under its ticket, behind what was granted meanwhile (rule 11).
+/// Fences number the grants. A request with a smaller ticket than an earlier grant was overtaken if it waited on this
+/// resource at that moment. A request for this resource alone did wait. A request for several may already have been
+/// admitted here, but not beside a claim that excludes it. A request whose client had lost its session did not wait: it
+/// comes back under its ticket, behind the grants of the meantime (rule 11).
 void judging::judge_order(const std::string& resource, std::vector<part>& parts) {
     std::ranges::stable_sort(parts, {}, [](const part& part) { return part.request->fence; });
     std::array<const part*, mode_count> largest{};
@@ -185,17 +186,17 @@ void judging::judge_order(const std::string& resource, std::vector<part>& parts)
             if (before == nullptr || before->request->ticket <= part.request->ticket) continue;
             if (may_not_have_met(*part.request, *before->request)) continue;
             if (part.request->claims.size() == 1 || !go_together(part.claim->mode, other))
-                contradict(rule::order, "one with a larger ticket was granted '" + resource + "' before", held(*before),
-                           held(part));
+                contradict(rule::order, "a request with a larger ticket was granted '" + resource + "' earlier",
+                           held(*before), held(part));
         }
         auto& mine = largest.at(index_of(part.claim->mode));
         if (mine == nullptr || mine->request->ticket < part.request->ticket) mine = &part;
     }
 }
 
-/// One of the two clients opened its session again in between: the waiter may have come back later than the other one
-/// was granted, or the other one was granted by a server that was replaced by the one where the waiter waits. A grant
-/// may come with the answer to `open`, and be written down by another thread first.
+/// True if one of the two clients opened its session again in between: the waiter may have come back after the other
+/// grant, or the other grant may be of a server that was replaced. A grant may come with the reply to `open` and be
+/// written first, by another thread.
 bool judging::may_not_have_met(const request& waiter, const request& other) const {
     constexpr moment late_line = std::chrono::milliseconds{100};
     return std::ranges::any_of(std::array{&waiter, &other}, [&](const request* either) {
@@ -213,9 +214,9 @@ void judging::judge_slots() {
             const auto found = std::ranges::find(part.request->slots, resource, &slots_of::resource);
             const auto slots = found == part.request->slots.end() ? std::vector<std::uint32_t>{} : found->slots;
             if (slots.size() != part.claim->permits)
-                contradict(rule::slots, "not as many slots of '" + resource + "' as permits", held(part));
+                contradict(rule::slots, "the numbers of slots and permits of '" + resource + "' differ", held(part));
             if (std::ranges::any_of(slots, [&](std::uint32_t slot) { return slot >= part.claim->limit; }))
-                contradict(rule::slots, "a slot of '" + resource + "' at or above the limit", held(part));
+                contradict(rule::slots, "a slot of '" + resource + "' is not below the limit", held(part));
         }
 }
 
@@ -229,7 +230,7 @@ void judging::judge_fences_once() {
     }
 }
 
-/// Tickets and fences grow over all resources: what was known before one asked is smaller than what it gets.
+/// Tickets and fences grow over all resources: a request gets larger numbers than those known before its acquire.
 void judging::judge_arrival() {
     std::vector<sighting> fences;
     for (const request& request : record_.requests)
@@ -241,7 +242,7 @@ void judging::judge_arrival() {
 void judging::judge_growth(rule rule, std::string_view name, std::vector<sighting> seen,
                            std::uint64_t request::*value) {
     std::ranges::stable_sort(seen, {}, &sighting::at);
-    std::vector<const sighting*> largest;  // up to each
+    std::vector<const sighting*> largest;  // up to each sighting
     for (const sighting& each : seen)
         largest.push_back(largest.empty() || largest.back()->value < each.value ? &each : largest.back());
     for (const request& request : record_.requests) {
@@ -250,7 +251,7 @@ void judging::judge_growth(rule rule, std::string_view name, std::vector<sightin
         if (later == seen.begin()) continue;
         const sighting& before = *largest.at(static_cast<std::size_t>(later - seen.begin()) - 1);
         if (before.value >= request.*value)
-            contradict(rule, "a larger " + std::string{name} + " was known before this was asked for", before.line,
+            contradict(rule, "a larger " + std::string{name} + " was known before this request", before.line,
                        request.held_line);
     }
 }
@@ -259,8 +260,9 @@ void judging::judge_served() {
     for (const request& request : record_.requests) {
         if (request.killed || request.gave_up) continue;
         if (request.granted && request.open())
-            contradict(rule::served, "it holds for ever, and was not killed", request.held_line);
-        if (!request.granted) contradict(rule::served, "it was not served", request.asked_line, request.end_line);
+            contradict(rule::served, "the holder neither released nor was killed", request.held_line);
+        if (!request.granted)
+            contradict(rule::served, "the request was not granted", request.asked_line, request.end_line);
     }
 }
 
@@ -300,7 +302,7 @@ void judging::demand(const demands& least) {
     const auto at_least = [&](std::size_t seen, std::size_t wanted, const std::string& of_what) {
         if (seen < wanted)
             contradict(rule::shows_nothing,
-                       std::to_string(seen) + " " + of_what + ", where " + std::to_string(wanted) + " are needed", {});
+                       std::to_string(seen) + " " + of_what + " instead of at least " + std::to_string(wanted), {});
     };
     at_least(verdict_.seen.grants, least.grants, "grants");
     at_least(verdict_.seen.processes, least.processes, "processes");

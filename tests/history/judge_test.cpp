@@ -1,4 +1,4 @@
-// Each rule of the judge: a history that breaks it and nothing else, and its neighbour that breaks nothing.
+// For each rule of the judge, a history that breaks only this rule, and a similar one that breaks none.
 #include "judge.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ void expect_sound(const lines& lines) {
     EXPECT_TRUE(verdict.sound()) << verdict.report();
 }
 
-/// Broken is this rule alone, by these two lines (the second: 0 if there is none).
+/// Expects that only this rule is broken, by these two lines (second: 0 if there is none).
 void expect_broken(rule rule, const lines& lines, std::size_t first, std::size_t second) {
     const verdict verdict = judged(lines);
     ASSERT_EQ(verdict.broken(), std::vector{rule}) << verdict.report();
@@ -47,20 +47,20 @@ TEST(HistoryJudge, TwoExclusiveBelieversContradict) {
     expect_sound(two("exclusive:x", "exclusive:y", 11));
 }
 
-TEST(HistoryJudge, ReadersAndWritersContradict) {
+TEST(HistoryJudge, SharedAndExclusiveBelieversContradict) {
     expect_broken(rule::exclusion, two("shared:x", "exclusive:x", 19), 3, 4);
     expect_broken(rule::exclusion, two("exclusive:x", "shared:x", 19), 3, 4);
     expect_sound(two("shared:x", "shared:x", 11));
 }
 
-TEST(HistoryJudge, PermitsGoWithPermitsOnly) {
+TEST(HistoryJudge, PermitsFitWithPermitsOnly) {
     const auto mixed = judged(two("permits:x:1/2", "shared:x", 19, " slots=x:0")).broken();
     EXPECT_EQ(mixed, std::vector{rule::exclusion});
     const auto exclusive = judged(two("permits:x:1/2", "exclusive:x", 19, " slots=x:0")).broken();
     EXPECT_EQ(exclusive, std::vector{rule::exclusion});
 }
 
-TEST(HistoryJudge, AllResourcesOfARequestAreLookedAt) {
+TEST(HistoryJudge, AllResourcesOfARequestAreChecked) {
     expect_broken(rule::exclusion,
                   {"1 a asked 1 claim=exclusive:x claim=exclusive:y", "1 b asked 1 claim=exclusive:y",
                    "10 a held 1 fence=1", "11 b held 1 fence=2", "20 a released 1", "20 b released 1"},
@@ -68,7 +68,7 @@ TEST(HistoryJudge, AllResourcesOfARequestAreLookedAt) {
 }
 
 TEST(HistoryJudge, AWindowEndsWithTheLastMomentOfBelief) {
-    // The loss was heard at 30, but the last look that said `valid` was at 18.
+    // The loss was reported at 30, but the lease was last found valid at 18.
     lines log = two("exclusive:x", "exclusive:x", 19);
     log[4] = "18 a lost 1";
     expect_sound(log);
@@ -81,7 +81,7 @@ TEST(HistoryJudge, AMomentOfBeliefIsAWindow) {
     expect_broken(rule::exclusion, log, 3, 4);
 }
 
-TEST(HistoryJudge, AGrantThatCameTooLateToBeBelievedIsNoWindow) {
+TEST(HistoryJudge, AGrantThatArrivedTooLateIsNoWindow) {
     lines log = two("exclusive:x", "exclusive:x", 15);
     log[3] = "15 b held 1 fence=2 ticket=2 until=15";
     log[5] = "15 b lost 1";
@@ -96,8 +96,8 @@ TEST(HistoryJudge, AKilledHolderBelievesUntilItsDeath) {
     expect_broken(rule::exclusion, log, 3, 4);
 }
 
-TEST(HistoryJudge, AKilledHolderBelievesNoLongerThanItWould) {
-    // It was stopped at 12 and killed at 35: nobody looked in between.
+TEST(HistoryJudge, AKilledHolderBelievesUntilItsDeadlineAtMost) {
+    // The process was stopped at 12 and killed at 35, without a check in between.
     lines log = two("exclusive:x", "exclusive:x", 19);
     log[2] += " until=18";
     log[4] = "35 harness killed a";
@@ -118,7 +118,7 @@ TEST(HistoryJudge, PermitsStayWithinTheLimit) {
     };
     expect_sound(log("4", 11));
     const auto three = judged(log("3", 11)).broken();
-    EXPECT_EQ(three, (std::vector{rule::limit, rule::slots})) << "there are not as many slots either";
+    EXPECT_EQ(three, (std::vector{rule::limit, rule::slots})) << "the number of slots is wrong too";
 }
 
 TEST(HistoryJudge, ASlotHasOneOwner) {
@@ -145,15 +145,15 @@ TEST(HistoryJudge, FencesGrowOnAResource) {
     log[2] = "10 a held 1 fence=3";
     log[3] = "20 b held 1 fence=2";
     expect_broken(rule::fence_grows, log, 3, 4);
-    // Who shares may hear of its grant later than the next one does.
+    // A shared holder may receive its grant later than the next holder.
     log = two("shared:x", "shared:x", 11);
     log[2] = "10 a held 1 fence=3";
     log[3] = "11 b held 1 fence=2";
     expect_sound(log);
 }
 
-TEST(HistoryJudge, WhoNeverBelievedMayHearOfItsGrantLate) {
-    // a was granted first, stopped before it could look, and woke when b held.
+TEST(HistoryJudge, AHolderThatNeverBelievedMayReceiveItsGrantLate) {
+    // a was granted first, was stopped before it checked its lease, and continued when b held.
     lines log = two("exclusive:x", "exclusive:x", 20);
     log[2] = "25 a held 1 fence=1 ticket=1 until=25";
     log[4] = "25 a lost 1";
@@ -165,7 +165,7 @@ TEST(HistoryJudge, FencesGrowOverAllResources) {
                   {"1 a asked 1 claim=exclusive:x", "2 a held 1 fence=5", "3 a released 1",
                    "4 b asked 1 claim=exclusive:y", "5 b held 1 fence=4", "6 b released 1"},
                   2, 5);
-    // b had asked before a's fence was known: then either may be first.
+    // b's acquire began before a's fence was known, so either may be first.
     expect_sound({"1 a asked 1 claim=exclusive:x", "1 b asked 1 claim=exclusive:y", "2 a held 1 fence=5",
                   "3 a released 1", "5 b held 1 fence=4", "6 b released 1"});
 }
@@ -175,7 +175,7 @@ TEST(HistoryJudge, TicketsFollowTheArrival) {
                   {"1 a asked 1 claim=exclusive:x", "2 a queued 1 ticket=8", "3 b asked 1 claim=exclusive:y",
                    "4 b held 1 fence=9 ticket=7", "5 b released 1", "6 a held 1 fence=10 ticket=8", "7 a released 1"},
                   2, 4);
-    // Heard by nobody's request in particular.
+    // A ticket without a request.
     expect_broken(
         rule::ticket_grows,
         {"2 a queued 0 ticket=8", "3 b asked 1 claim=exclusive:y", "4 b held 1 fence=9 ticket=7", "5 b released 1"}, 1,
@@ -192,7 +192,7 @@ lines overtaken(const std::string& a, const std::string& b) {
             "40 a released 1"};
 }
 
-TEST(HistoryJudge, WhoWasAwayIsOvertaken) {
+TEST(HistoryJudge, AWaiterWhoseSessionWasLostMayBeOvertaken) {
     const auto with = [](const std::string& line) {
         lines log = overtaken(" claim=exclusive:x", " claim=exclusive:x");
         log.insert(log.begin() + 4, line);
@@ -212,29 +212,29 @@ TEST(HistoryJudge, GrantsComeInTheOrderOfTickets) {
     expect_sound(overtaken(" claim=exclusive:x", " claim=exclusive:y"));
 }
 
-TEST(HistoryJudge, WhoWaitsForOneResourceIsNotOvertakenByItsLikeEither) {
+TEST(HistoryJudge, AWaiterForOneResourceIsNotOvertakenByTheSameMode) {
     expect_broken(rule::order, overtaken(" claim=shared:x", " claim=shared:x"), 3, 5);
     expect_broken(rule::order, overtaken(" claim=permits:x:1/2", " claim=permits:x:1/2"), 3, 5);
 }
 
-TEST(HistoryJudge, AWideRequestMayWaitElsewhereWhileItsLikePasses) {
+TEST(HistoryJudge, AWaiterForSeveralResourcesMayBeOvertakenByTheSameMode) {
     expect_sound(overtaken(" claim=shared:x claim=exclusive:y", " claim=shared:x"));
     expect_broken(rule::order, overtaken(" claim=exclusive:x claim=exclusive:y", " claim=shared:x"), 3, 5);
 }
 
-TEST(HistoryJudge, EveryoneIsServed) {
+TEST(HistoryJudge, EveryRequestIsGranted) {
     expect_broken(rule::served, {"1 a asked 1 claim=exclusive:x"}, 1, 0);
     expect_broken(rule::served, {"1 a asked 1 claim=exclusive:x", "2 a refused 1 why=unavailable"}, 1, 2);
     expect_sound({"1 a asked 1 claim=exclusive:x", "2 a gave_up 1"});
     expect_sound({"1 a asked 1 claim=exclusive:x", "2 harness killed a"});
 }
 
-TEST(HistoryJudge, WhoHoldsComesToAnEnd) {
+TEST(HistoryJudge, EveryHolderEnds) {
     expect_broken(rule::served, {"1 a asked 1 claim=exclusive:x", "2 a held 1 fence=1"}, 2, 0);
     expect_sound({"1 a asked 1 claim=exclusive:x", "2 a held 1 fence=1", "3 harness killed a"});
 }
 
-TEST(HistoryJudge, ALogThatContradictsItselfIsNotBelieved) {
+TEST(HistoryJudge, AnInconsistentLogIsReported) {
     const std::string asked = "1 a asked 1 claim=exclusive:x";
     const std::string held = "2 a held 1 fence=1";
     const std::string released = "3 a released 1";
@@ -249,26 +249,26 @@ TEST(HistoryJudge, ALogThatContradictsItselfIsNotBelieved) {
     expect_broken(rule::sense, {asked, "2 a lost 1", held, released}, 1, 2);
 }
 
-TEST(HistoryJudge, ATornLineIsNotBelieved) {
+TEST(HistoryJudge, AnIncompleteLineIsReported) {
     const verdict verdict = judge(read("1 a asked 1 claim=exclusive:x\n2 a gave_up 1"), nothing);
     EXPECT_EQ(verdict.broken(), (std::vector{rule::sense, rule::served})) << verdict.report();
 }
 
-// One hand-off: b asked while a held.
+// One hand-off: b's acquire began while a held.
 TEST(HistoryJudge, ALoadThatIsTooSmallShowsNothing) {
     const lines log = two("exclusive:x", "exclusive:x", 20);
     EXPECT_TRUE(judged(log, {2, 2, 1, 2, 0}).sound());
     for (const demands& more :
          {demands{3, 0, 0, 0, 0}, {0, 3, 0, 0, 0}, {0, 0, 2, 0, 0}, {0, 0, 0, 3, 0}, {0, 0, 0, 0, 1}})
         EXPECT_EQ(judged(log, more).broken(), std::vector{rule::shows_nothing});
-    EXPECT_EQ(judged({}, {}).broken(), std::vector{rule::shows_nothing}) << "an empty log is no proof";
+    EXPECT_EQ(judged({}, {}).broken(), std::vector{rule::shows_nothing}) << "an empty log proves nothing";
 }
 
-TEST(HistoryJudge, OnlyWhatWasWaitedForIsAHandOff) {
+TEST(HistoryJudge, OnlyAGrantToAWaiterIsAHandOff) {
     lines log = two("exclusive:x", "exclusive:x", 20);
     log[1] = "20 b asked 1 claim=exclusive:x";
-    EXPECT_EQ(judged(log).seen.handoffs, 0U) << "nobody held it when b asked";
-    EXPECT_EQ(judged(two("shared:x", "shared:x", 20)).seen.handoffs, 0U) << "readers do not wait for each other";
+    EXPECT_EQ(judged(log).seen.handoffs, 0U) << "the name was free when b's acquire began";
+    EXPECT_EQ(judged(two("shared:x", "shared:x", 20)).seen.handoffs, 0U) << "shared claims do not wait for each other";
     EXPECT_EQ(judged(two("exclusive:x", "exclusive:y", 20)).seen.handoffs, 0U);
     EXPECT_EQ(judged(two("permits:x:1/1", "permits:x:1/1", 20, " slots=x:0")).seen.handoffs, 1U);
 }
@@ -282,13 +282,13 @@ TEST(HistoryJudge, LossesAreCounted) {
 
 TEST(HistoryJudge, TheReportNamesBothLines) {
     const std::string report = judged(two("exclusive:x", "exclusive:x", 19)).report();
-    EXPECT_NE(report.find("exclusion: two believe in 'x'"), std::string::npos) << report;
+    EXPECT_NE(report.find("exclusion: two processes believe that they hold 'x'"), std::string::npos) << report;
     EXPECT_NE(report.find("line 3: 10 a held 1 fence=1 ticket=1"), std::string::npos) << report;
     EXPECT_NE(report.find("line 4: 19 b held 1 fence=2 ticket=2"), std::string::npos) << report;
 }
 
-TEST(HistoryJudge, ALongHistoryIsJudgedInLittleTime) {
-    // 50,000 readers at once, and everyone of them in everyone's way in each list that is not sorted.
+TEST(HistoryJudge, ALongHistoryIsJudgedInUnder20Seconds) {
+    // 50,000 simultaneous shared holders, which makes every unsorted search quadratic.
     constexpr int count = 50'000;
     std::string log;
     for (int i = 1; i <= count; ++i) {
@@ -300,7 +300,7 @@ TEST(HistoryJudge, ALongHistoryIsJudgedInLittleTime) {
     const auto start = std::chrono::steady_clock::now();
     const verdict verdict = judge(read(log), nothing);
     EXPECT_TRUE(verdict.sound()) << verdict.report();
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{20}) << "n² would take minutes";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{20}) << "a quadratic search takes minutes";
 }
 
 }  // namespace

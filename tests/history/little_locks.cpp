@@ -14,7 +14,7 @@ class connection {
 public:
     explicit connection(endpoint server) : server_{std::move(server)} {}
 
-    /// None: the server went away; there is another one now.
+    /// Sends a command. None: the server was replaced by another.
     std::optional<resp::value> call(const std::vector<std::string>& words) {
         if (client_) {
             auto answer = client_->call(words);
@@ -53,7 +53,7 @@ public:
                 until_ = asked + options_.expiry;
                 return {static_cast<std::uint64_t>(answer->number), 0};
             } else {
-                std::this_thread::sleep_for(std::chrono::milliseconds{1});  // it polls: that is how it waits
+                std::this_thread::sleep_for(std::chrono::milliseconds{1});  // poll interval
             }
         }
     }
@@ -131,7 +131,7 @@ private:
         made.ttl = 2 * longest_hold;
         return made;
     }
-    /// One request at a time: the ticket of the newest grant is its.
+    /// There is one request at a time, so the newest ticket is the ticket of this grant.
     [[nodiscard]] broken::fault listening() const {
         broken::fault none;
         none.event = [ticket = ticket_](const protocol::event& event) {

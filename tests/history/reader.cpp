@@ -13,9 +13,9 @@ namespace {
 class reading {
 public:
     void add(line line, bool whole) {
-        if (!whole) return reject("this line is torn", {}, std::move(line));
+        if (!whole) return reject("the line is incomplete", {}, std::move(line));
         const auto event = from_line(line.text);
-        if (!event) return reject("this is no line of a history", {}, std::move(line));
+        if (!event) return reject("the line is not valid", {}, std::move(line));
         newest_ = std::max(newest_, event->at);
         if (event->verb == verb::killed) {
             killed_.emplace(event->whom, std::pair{event->at, std::move(line)});
@@ -29,13 +29,13 @@ public:
         if (event->number == 0) return;
         const auto [found, is_new] = places_.emplace(std::pair{event->who, event->number}, made_.requests.size());
         if (event->verb == verb::asked) {
-            if (!is_new) return reject("it was asked before", made_.requests[found->second].asked_line, line);
+            if (!is_new) return reject("the request exists already", made_.requests[found->second].asked_line, line);
             made_.requests.push_back(request_of(*event, std::move(line)));
             return;
         }
         if (is_new) {
             places_.erase(found);
-            return reject("nobody asked for this", {}, std::move(line));
+            return reject("the request does not exist", {}, std::move(line));
         }
         take(made_.requests[found->second], *event, std::move(line));
     }
@@ -57,31 +57,31 @@ private:
     }
 
     void take(request& request, const event& event, line line) {
-        if (request.end_line) return reject("it was over already", request.end_line, std::move(line));
+        if (request.end_line) return reject("the request has ended already", request.end_line, std::move(line));
         switch (event.verb) {
             case verb::held: return hold(request, event, std::move(line));
             case verb::still:
-                if (!request.granted) return reject("it does not hold", request.asked_line, std::move(line));
+                if (!request.granted) return reject("the request is not held", request.asked_line, std::move(line));
                 request.end = event.until.value_or(moment::max());
                 return;
             case verb::released:
             case verb::lost:
-                if (!request.granted) return reject("it does not hold", request.asked_line, std::move(line));
+                if (!request.granted) return reject("the request is not held", request.asked_line, std::move(line));
                 request.end = event.at;
                 request.lost = event.verb == verb::lost;
                 break;
             case verb::gave_up:
             case verb::refused:
-                if (request.granted) return reject("it holds", request.held_line, std::move(line));
+                if (request.granted) return reject("the request is held", request.held_line, std::move(line));
                 request.gave_up = event.verb == verb::gave_up;
                 break;
-            default: return;  // queued: its ticket is noted
+            default: return;  // queued: only its ticket is recorded
         }
         request.end_line = std::move(line);
     }
 
     void hold(request& request, const event& event, line line) {
-        if (request.granted) return reject("it holds already", request.held_line, std::move(line));
+        if (request.granted) return reject("the request is held already", request.held_line, std::move(line));
         request.granted = true;
         request.believed = !event.until || *event.until > event.at;
         request.fence = event.fence;
@@ -92,7 +92,7 @@ private:
         request.held_line = std::move(line);
     }
 
-    /// What has no end ends with its process; at the latest when its holder would have stopped believing by itself.
+    /// A window without an end line ends with its process, but not later than the holder's belief ends by itself.
     void finish(request& request) {
         if (!request.end_line) {
             moment death = newest_;
@@ -130,7 +130,7 @@ record read(std::string_view log) {
 
 record read_file(const std::string& path) {
     std::ifstream file{path, std::ios::binary};
-    if (!file) throw std::runtime_error{"there is no history at " + path};
+    if (!file) throw std::runtime_error{"cannot open the history " + path};
     return read(std::string{std::istreambuf_iterator<char>{file}, {}});
 }
 

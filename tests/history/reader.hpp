@@ -1,4 +1,4 @@
-// A history as it was logged, put together: one request from its question to the end of its holder's belief.
+// Reads a history and joins its lines into requests, each from its acquire to the end of the holder's belief.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace baton::history {
 
 struct line {
-    std::size_t number = 0;  // in the log, from 1; 0: there is none
+    std::size_t number = 0;  // in the log, from 1; 0: no line
     std::string text;
 
     [[nodiscard]] explicit operator bool() const { return number != 0; }
@@ -30,26 +30,26 @@ struct request {
     moment begin{};
     moment end{};
     bool granted = false;
-    bool believed = false;  // at the moment of `held`; one that was stopped before it could look never did
+    bool believed = false;  // at the moment of `held`; false for a process that was stopped until its lease had expired
     bool lost = false;
     bool gave_up = false;
-    bool killed = false;  // with its process, while it waited or held
+    bool killed = false;  // its process was killed while it waited or held
     line asked_line;
     line held_line;
-    line end_line;  // released, lost, gave_up, refused, or the killing of its process
+    line end_line;  // released, lost, gave_up, refused, or killed
 
-    /// It neither came to its end nor was it killed.
+    /// The request has no end, and its process was not killed.
     [[nodiscard]] bool open() const { return !end_line; }
 };
 
-/// Somebody knew of a ticket at a moment.
+/// A moment at which a process knew a ticket or fence.
 struct sighting {
     moment at{};
     std::uint64_t value = 0;
     history::line line;
 };
 
-/// A line that cannot be, alone or after another.
+/// A line that is invalid, alone or after another line.
 struct misfit {
     std::string what;
     line before;

@@ -8,7 +8,7 @@ namespace baton::history {
 recorded_lease::recorded_lease(recorder& recorder, std::uint64_t number, const claims& claims, lease lease,
                                std::uint64_t ticket)
     : recorder_{recorder}, number_{number}, lease_{std::move(lease)}, last_{now()} {
-    until_ = last_ + lease_.valid_for();  // not later than it is: the stamp comes first
+    until_ = last_ + lease_.valid_for();  // never too late, because the time is taken first
     event held{
         .at = last_, .verb = verb::held, .number = number, .ticket = ticket, .fence = lease_.fence(), .until = until_};
     for (const claim& claim : claims.list())
@@ -27,7 +27,7 @@ bool recorded_lease::believes() {
     const auto left = lease_.valid_for();
     if (left.count() <= 0) return false;
     last_ = at;
-    // Only a renewal moves it so far: what is written then is for the case that this process is killed.
+    // Only a renewal moves the end so far. The line is needed if this process is killed.
     if (at + left > until_ + std::chrono::milliseconds{5}) {
         until_ = at + left;
         recorder_.write({.at = at, .verb = verb::still, .number = number_, .until = until_});
@@ -51,7 +51,7 @@ broken::fault recorded_client::listening() {
 recorded_client::recorded_client(recorder& recorder, std::string_view url, const client_options& options)
     : recorder_{recorder}, client_{broken::store_with(listening(), make_store(url)), observed(options)} {}
 
-/// Writes down when the client has opened its session again. It needs the observer for itself.
+/// Records when the client has opened its session again. It uses the client's observer.
 client_options recorded_client::observed(client_options options) {
     struct reopening final : observer {
         explicit reopening(recorder& recorder) : recorder_{recorder} {}

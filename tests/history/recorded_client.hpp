@@ -1,4 +1,4 @@
-// A client of Baton that writes down what it does and what it believes.
+// A client of Baton that records its actions and its beliefs.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,27 @@ public:
     recorded_lease(recorder& recorder, std::uint64_t number, const claims& claims, lease lease, std::uint64_t ticket);
     recorded_lease(const recorded_lease&) = delete;
     recorded_lease& operator=(const recorded_lease&) = delete;
-    /// Releases it.
+    /// Releases the lease.
     ~recorded_lease();
 
-    /// Whether it is valid now. A holder asks often: its window ends with the last time that it was told yes.
+    /// Whether the lease is valid now. A holder calls this often: its window ends with the last call that returned
+    /// true.
     [[nodiscard]] bool believes();
 
 private:
     recorder& recorder_;
     std::uint64_t number_;
     lease lease_;
-    moment last_{};   // at which it believed
-    moment until_{};  // as it was last written
+    moment last_{};   // the last moment of belief
+    moment until_{};  // the last recorded end
 };
 
-/// Thread-safe, as a client is. Listens between client and store for tickets, which leases do not tell.
+/// Thread-safe, as a client is. It reads tickets between client and store, because leases do not have them.
 class recorded_client {
 public:
     recorded_client(recorder& recorder, std::string_view url, const client_options& options);
 
-    /// None: it was not granted, which is written down.
+    /// None if the request was not granted, which is recorded.
     [[nodiscard]] std::unique_ptr<recorded_lease> acquire(const claims& claims, const acquire_options& options = {});
 
 private:

@@ -1,5 +1,5 @@
-// Writes the lines of one process. Each is one write(2) at the end of a file that all processes share, so that a
-// process that is killed leaves whole lines only, and nothing of what it did is still in its memory.
+// Writes the lines of one process. Each line is one write(2) at the end of a file that all processes share, so that a
+// killed process leaves complete lines and loses none.
 #pragma once
 
 #include <atomic>
@@ -12,15 +12,15 @@ namespace baton::history {
 /// Thread-safe.
 class recorder {
 public:
-    /// `who` is this process in the history, or a thread that plays one.
+    /// `who` is the name of this process, or of a thread that plays a process.
     recorder(const std::string& path, std::string who);
     recorder(const recorder&) = delete;
     recorder& operator=(const recorder&) = delete;
     ~recorder();
 
-    /// Now, before the acquire is called; the number of the request in all that follows.
+    /// Records the time before an acquire is called. Returns the number of the request for all later lines.
     std::uint64_t asked(const claim_list& claims);
-    /// `event.who` is set here, and `event.at` where it is not.
+    /// Sets `event.who`, and `event.at` if it is not set.
     void write(event event);
 
 private:

@@ -1,7 +1,7 @@
-"""A folder in which faults are planted in the text of the function library, and held against the tests.
+"""A folder in which faults are planted in the text of the function library and tested, one at a time.
 
-Nothing is compiled for a fault: the differential test and the tests of the library take the text from a file. The
-differential test plays a library whose clock the schedules move; only the tests of the library see clock.lua.
+Nothing is compiled for a fault: the differential test and the library tests read the text from a file. In the
+differential test the schedules set the library's clock; only the library tests use clock.lua.
 """
 
 import os
@@ -16,14 +16,14 @@ TIMED = "tests/redis/timed_library.lua"
 SERVER = "src/stores/redis/server_library.lua"
 DIFFERENTIAL = "tests/redis/differential"
 LIBRARY_TESTS = "tests/redis/library_tests"
-# A fault may run without end, in the test or in its server. Seconds are of processor time of each of them.
+# Limits, because a fault may run without end, in the test or in its server. Seconds of processor time of each process.
 SECONDS = 60
-PATIENCE = 4  # times that on the wall, for a fault that makes the test wait
-# The tests of the library that take the longest, because they wait for the server's clock, come last.
+PATIENCE = 4  # times that in real time, for a fault that makes the test wait
+# The slowest library tests, which wait for the server's clock, run last.
 SLOW = "*ForgetSessions*:*FirstTurn*:*WithoutAHead:*Promoted"
 
 preparing = threading.Lock()
-prepared = []  # the build and the tests without a fault are made once for all workshops
+prepared = []  # the build and the tests without a fault run once for all workshops
 
 
 class LuaWorkshop(Runner):
@@ -35,12 +35,12 @@ class LuaWorkshop(Runner):
         self.commands = commands
 
     def prepare(self):
-        """Builds the tests. They must pass, or they could not tell a fault."""
+        """Builds the tests, which must pass without a fault."""
         with preparing:
             if not prepared:
                 self._need(["cmake", "--preset", "dev", "-S", self.root])
                 self._need(["cmake", "--build", self.build, "--target", "differential", "library_tests"])
-            # Copies, so that work may go on in the tree meanwhile.
+            # Copies, so that the tree may be edited meanwhile.
             self.originals = {str(path.relative_to(self.root)): path.read_text()
                               for path in (self.root / FOLDER).rglob("*.lua")}
             self.timed, self.server = (self.build / TIMED).read_text(), (self.build / SERVER).read_text()
@@ -53,7 +53,7 @@ class LuaWorkshop(Runner):
             prepared.append(True)
 
     def judge(self, path, text):
-        """What becomes of the library with this text in the place of the file's."""
+        """Tests the library with `text` as the contents of the file."""
         start = time.monotonic()
         state, by = self._judge(path, text)
         return Verdict(state, by, time.monotonic() - start)
@@ -62,7 +62,7 @@ class LuaWorkshop(Runner):
         original = self.originals[path]
         is_clock = path == FOLDER + "clock.lua"
         if self.server.count(original) != 1 or not is_clock and self.timed.count(original) != 1:
-            raise Trouble(f"{self.build}: the library was not built from {path} as it is")
+            raise Trouble(f"{self.build}: the library was not built from the present {path}; build it again")
         server, timed = self.server.replace(original, text), self.timed.replace(original, text)
         mutated = self._bytecode(server)
         if mutated is None:
@@ -73,7 +73,7 @@ class LuaWorkshop(Runner):
         return ("killed", by) if by else ("survived", "")
 
     def _bytecode(self, text):
-        """None if it is not Lua."""
+        """The bytecode of the text; None if it does not compile."""
         source, code = self.folder / "source.lua", self.folder / "code"
         source.write_text(text)
         if self._run(["luac5.1", "-s", "-o", code, source]) != 0:
@@ -81,7 +81,7 @@ class LuaWorkshop(Runner):
         return code.read_bytes().replace(b"source.lua", b"")
 
     def _test(self, timed, server):
-        """What fails: a seed, a plan or a test's name; empty if nothing does."""
+        """The failure, a seed, a plan or a test's name; empty if there is none."""
         if timed is not None:
             file = self.folder / "timed.lua"
             file.write_text(timed)

@@ -1,15 +1,15 @@
-"""Mechanical faults: every place in a source file where one small edit makes the program mean something else.
+"""Mechanical faults: all small edits of a source file that change the meaning of the program.
 
 Works on text, not on a syntax tree: comments, literals and assertions are blanked first, and the project's layout
-(spaces around binary operators, none inside template brackets) tells operators from brackets. An edit that does not
-compile is no loss; the caller draws another.
+(spaces around binary operators, none inside template brackets) distinguishes operators from brackets. For an edit that
+does not compile, the caller draws another.
 """
 
 import hashlib
 import re
 from dataclasses import dataclass, field
 
-# Functions that put words to values, and those that look for faults: a fault in them hides one, but makes none.
+# Functions that only make text or check invariants.
 UNINTERESTING = {"to_string", "check_now_and_then"}
 
 SWAPS = [
@@ -30,7 +30,7 @@ class Fault:
     kind: str
     file: str
     function: str
-    shown: str  # the line as it reads with the fault, or the statement that is gone
+    shown: str  # the line with the fault, or the deleted statement
     start: int = field(compare=False)
     end: int = field(compare=False)
     new: str = field(compare=False)
@@ -97,7 +97,7 @@ def functions(code):
 
 
 def function_name(head):
-    """`name`, or `name(type)` where the first argument is a command and overloads tell them apart."""
+    """`name`, or `name(type)` for functions that are overloaded by the type of a command."""
     name = re.search(r"(operator\S+|~?\w+)\s*\(", head).group(1)
     if name in ("perform", "refusal_of"):
         return f"{name}({re.search(r'[(]const (?:[a-z]+::)*([a-z_]+)&', head).group(1)})"
@@ -183,7 +183,7 @@ def negated(text, first, last):
         yield "condition", last, last, f"; !{declared.group(1)}"
         return
     compound = re.search(r"&&|\|\||\?", condition)
-    if compound or not re.search(r"^\s*!|\s[=!]=\s", condition):  # else another edit says the same
+    if compound or not re.search(r"^\s*!|\s[=!]=\s", condition):  # else another edit is the same
         indent = len(condition) - len(condition.lstrip())
         yield "condition", first + indent, last, f"!({condition.strip()})"
 
@@ -233,15 +233,15 @@ def is_declaration(statement):
 
 
 def as_faults(path, plain, found, letter):
-    """The faults of a file, out of (function, kind, start, end, new) in the order of its text. Their names begin with
-    the letter. `plain` is the text without comments."""
+    """The faults of a file, from tuples (function, kind, start, end, new) in the order of the text. Their names begin
+    with the letter. `plain` is the text without comments."""
     seen = {}
     for function, kind, first, last, new in found:
         begin, stop = line_around(plain, first, last)
         shown = one_line(plain[begin:first] + new + plain[last:stop])
         if kind == "statement":
             shown = "no " + one_line(plain[first:last])
-        # Twice the same line in one function: told apart by their order.
+        # Equal lines in one function are distinguished by their order.
         key = (path, function, shown)
         seen[key] = seen.get(key, 0) + 1
         identity = ":".join((path, function, shown, str(seen[key])))

@@ -1,7 +1,7 @@
-"""Mechanical faults of Lua files: every place where one small edit makes the function library mean something else.
+"""Mechanical faults of Lua files: all small edits that change the meaning of the function library.
 
 Works on text, as mechanical.py does for C++: comments and strings are blanked first, and the project's layout (one
-statement a line, spaces around binary operators) tells statements and operators apart.
+statement on each line, spaces around binary operators) distinguishes statements and operators.
 """
 
 import re
@@ -28,7 +28,7 @@ FUNCTION = re.compile(r"^(?:local )?function (\w+)\(|^register\(('\w+')|^    (?:
 
 
 def functions_by_line(plain):
-    """For each line the function that it stands in, by the last head before it."""
+    """For each line the function that contains it, by the last function head before it."""
     names, name = [], "-"
     for line in plain.split("\n"):
         if head := FUNCTION.match(line):
@@ -42,7 +42,7 @@ def edits(plain, code):
     for kind, pattern, partners in SWAPS:
         searched = plain if kind in ("flag", "letter") else code
         yield from swapped(re.finditer(pattern, searched), kind, partners)
-    # Positions in texts and lists are left out: every one of them is a fault that the first command shows.
+    # Positions in texts and lists are left out, because the first command detects each such fault.
     positions = re.sub(r"\w\[\d+\]|\b(sub|byte)\([^()]*\)", lambda match: spaces(match.group()), code)
     yield from one_more_or_less(re.finditer(r"(?<![\w.])(\d+)(?![\w.])", positions))
     for match in re.finditer(r"\bnot (?=[\w(])", code):
@@ -56,7 +56,7 @@ def edits(plain, code):
 
 
 def statements(code):
-    """Lines that are a whole statement and declare nothing. The last return of a function makes the same as its end."""
+    """Lines that are a whole statement and declare nothing, without a last return, which changes nothing."""
     position = 0
     for line in code.split("\n"):
         text = line.strip()

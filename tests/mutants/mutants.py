@@ -1,16 +1,16 @@
-"""Do the tests notice when the engine is wrong, or with --lua the function library in the Redis server?
+"""Checks that the tests detect faults of the engine or, with --lua, of the function library in the Redis server.
 
-Plants faults in a copy of the tree, one at a time, and runs the unit tests and a short simulation against each. The
-named faults (tests/mutants/named.toml) must all be killed. Of the mechanical ones (a negated condition, a deleted
-statement, one more or less) a number is drawn by a seed; what survives must be explained in tests/mutants/survivors.txt.
+Plants faults in a copy of the tree, one at a time, and runs the unit tests and a short simulation against each. All
+named faults (tests/mutants/named.toml) must be killed. A seed draws some of the mechanical faults (a negated condition,
+a deleted statement, a number one larger or smaller); tests/mutants/survivors.txt must explain those that survive.
 
 With --lua: plants faults in the text of the function library, and runs the differential test and the tests of the
 library against each. The lists are lua_named.toml and lua_survivors.txt.
 
-Not drawn from: check.cpp, because a fault that weakens a check hides faults but makes none; protocol.cpp, which is words.
-From inspect.cpp, wait_graph.cpp and inspect.lua, which only look, comes one in six.
+No faults are drawn from check.cpp, because a weaker check only hides faults, and from protocol.cpp, which is text.
+Inspection (inspect.cpp, wait_graph.cpp, inspect.lua) gets one fault in six.
 
-Exit codes: 0 all killed or explained; 1 not; 2 the script could not do its work.
+Exit codes: 0 all killed or explained; 1 a fault survived; 2 the script failed.
 """
 
 import argparse
@@ -34,17 +34,17 @@ import mechanical_lua
 from lua_workshop import LuaWorkshop
 from workshop import Trouble, Verdict, Workshop
 
-LOOKS_ONE_IN = 6
+INSPECTION_ONE_IN = 6
 PROCESSORS = len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What faults are planted in, and what shows them."""
+    """The files in which faults are planted, and the workshop that tests them."""
     named: str
     survivors: str
-    decides: list  # files
-    looks: list    # files that change nothing
+    decides: list  # files that change the state
+    inspects: list  # files that only read the state
     faults_in: object
     workshop: object  # from a folder and the options
 
@@ -72,14 +72,14 @@ LUA = Subject(
 
 @dataclass
 class Mutant:
-    """A fault, and what became of it."""
+    """A fault and its verdict."""
     name: str
     file: str
     where: str  # function, or line
     shown: str
     text: str   # the whole file with the fault
     named: bool
-    reason: str = ""  # why it may survive
+    reason: str = ""  # the explanation if it may survive
     verdict: Verdict = None
 
     def accepted(self):
@@ -89,7 +89,7 @@ class Mutant:
 # ---- the faults ----
 
 def named_mutants(subject):
-    """The faults of the subject's list. Each must say something about the source as it is."""
+    """The named faults of the subject. The text of each must occur in the source."""
     faults = tomllib.loads((FOLDER / subject.named).read_text())["fault"]
     wrong = []
     mutants = []
@@ -97,31 +97,33 @@ def named_mutants(subject):
         text = (ROOT / fault["file"]).read_text()
         found = text.count(fault["old"])
         if found != 1:
-            wrong.append(f"  {fault['name']}: its text stands {found} times in {fault['file']}: {fault['old']}")
+            wrong.append(f"  {fault['name']}: its `old` text occurs {found} times instead of once in "
+                         f"{fault['file']}: {fault['old']}")
             continue
         line = text[:text.index(fault["old"])].count("\n") + 1
         shown = " ".join((fault["new"].strip() or f"no {fault['old']}").split())
         mutants.append(Mutant(fault["name"], fault["file"], str(line), shown,
                               text.replace(fault["old"], fault["new"]), named=True))
     if len({mutant.name for mutant in mutants}) + len(wrong) != len(faults):
-        wrong.append("  a name stands twice")
+        wrong.append("  two faults have the same name")
     if wrong:
-        raise Trouble(f"tests/mutants/{subject.named} no longer fits the source:\n" + "\n".join(wrong))
+        raise Trouble(f"tests/mutants/{subject.named} does not match the source; correct these faults:\n"
+                      + "\n".join(wrong))
     return mutants
 
 
 def mechanical_mutants(subject, seed):
-    """All of them, in the order of the draw."""
+    """All mechanical faults, in the order of the draw."""
     reasons = survivors(subject)
     drawn = [iter(mechanical.drawn([fault for path in paths
                                     for fault in subject.faults_in(path, (ROOT / path).read_text())], seed))
-             for paths in (subject.decides, subject.looks)]
+             for paths in (subject.decides, subject.inspects)]
     known = set()
     mutants = []
     turn = 0
     while drawn:
         turn += 1
-        source = drawn[-1] if turn % LOOKS_ONE_IN == 0 else drawn[0]
+        source = drawn[-1] if turn % INSPECTION_ONE_IN == 0 else drawn[0]
         fault = next(source, None)
         if fault is None:
             drawn.remove(source)
@@ -132,7 +134,8 @@ def mechanical_mutants(subject, seed):
         mutants.append(Mutant(fault.name, fault.file, fault.function, fault.shown, text, named=False,
                               reason=reasons.get(key, "")))
     for file, function, shown in reasons.keys() - known:
-        print(f"{subject.survivors} explains what can no longer be drawn: {file}:{function}: {shown}", file=sys.stderr)
+        print(f"{subject.survivors} explains a fault that no longer exists; remove it: {file}:{function}: {shown}",
+              file=sys.stderr)
     return mutants
 
 
@@ -144,7 +147,8 @@ def survivors(subject):
             continue
         match = re.fullmatch(r"(\S+?):(\S+): (.+?) — (.+)", line)
         if match is None:
-            raise Trouble(f"tests/mutants/{subject.survivors}: not \"file:function: text — reason\": {line}")
+            raise Trouble(f"tests/mutants/{subject.survivors}: the line is not \"file:function: text — reason\": "
+                          f"{line}")
         file, function, shown, reason = match.groups()
         reasons[file, function, shown] = reason
     return reasons
@@ -153,8 +157,8 @@ def survivors(subject):
 # ---- the run ----
 
 class Run:
-    """Deals the mutants to the workshops: all named ones, and as many mechanical ones as were asked for that compile
-    and change the code. Which ones these are does not depend on the number of workshops."""
+    """Distributes the mutants to the workshops: all named ones, and the wanted number of mechanical ones that compile
+    and change the code. The choice does not depend on the number of workshops."""
 
     def __init__(self, named, drawn, wanted):
         self.named = iter(named)
@@ -179,7 +183,7 @@ class Run:
                     return mutant
                 if self.open == 0:
                     return None
-                self.changed.wait()  # one that is open may have to be replaced
+                self.changed.wait()  # an open mutant may have to be replaced
         return None
 
     def done(self, mutant, verdict):
@@ -215,7 +219,7 @@ def work(run, subject, folder, options):
         workshop.prepare()
         while (mutant := run.next()) is not None:
             run.done(mutant, workshop.judge(mutant.file, mutant.text))
-    except Exception as trouble:  # the other workshop has to stop too
+    except Exception as trouble:  # the other workshops must stop too
         run.fail(trouble)
 
 
@@ -241,7 +245,7 @@ def judge(subject, named, drawn, wanted, options):
     return run
 
 
-# ---- what came of it ----
+# ---- the report ----
 
 def print_table(mutants):
     print(f"{'fault':<42} {'where':<34} {'killed by':<58} {'s':>5}")
@@ -261,7 +265,8 @@ def report(run, seconds):
             print(f"  explained: {mutant.reason}")
     for mutant in mutants:
         if mutant.reason and mutant.verdict.state == "killed":
-            print(f"\nkilled, although it is explained as a survivor: {mutant.file}:{mutant.where}: {mutant.shown}")
+            print(f"\nkilled although explained as a survivor; remove the explanation: "
+                  f"{mutant.file}:{mutant.where}: {mutant.shown}")
     print()
     for kind, chosen in (("named", True), ("mechanical", False)):
         of_kind = [mutant for mutant in mutants if mutant.named is chosen]
@@ -286,18 +291,22 @@ def options_of(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lua", action="store_true", help="plant faults in the function library of the Redis store")
     parser.add_argument("--named", action="store_true", help="plant no mechanical faults")
-    parser.add_argument("--seed", type=int, default=1, help="draws the mechanical faults (1)")
-    parser.add_argument("--mechanical", type=int, default=100, metavar="N", help="how many of them (100)")
-    parser.add_argument("--only", action="append", metavar="NAME", help="only this fault, named or mechanical; repeatable")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the mechanical faults (default 1)")
+    parser.add_argument("--mechanical", type=int, default=100, metavar="N",
+                        help="number of mechanical faults (default 100)")
+    parser.add_argument("--only", action="append", metavar="NAME",
+                        help="plant only this fault, named or mechanical; repeatable")
     parser.add_argument("--list", action="store_true", help="list the faults and plant none")
-    parser.add_argument("--jobs", type=int, default=PROCESSORS, metavar="J", help="how many at once (one a processor, with --lua 2 at most)")
-    parser.add_argument("--schedules", type=int, default=300, metavar="N", help="length of the simulation (300)")
+    parser.add_argument("--jobs", type=int, default=PROCESSORS, metavar="J",
+                        help="faults tested at a time (default: one for each processor; at most 2 with --lua)")
+    parser.add_argument("--schedules", type=int, default=300, metavar="N",
+                        help="number of schedules of the simulation (default 300)")
     parser.add_argument("--commands", type=int, default=20000, metavar="N",
-                        help="length of the differential test (20000)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
+                        help="number of commands of the differential test (default 20000)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results to FILE")
     options = parser.parse_args(arguments)
     if options.jobs < 1 or options.mechanical < 0:
-        parser.error("--jobs is at least 1, --mechanical at least 0")
+        parser.error("--jobs takes at least 1, --mechanical at least 0")
     if options.lua:
         options.jobs = min(options.jobs, 2)
     if options.named:
@@ -314,7 +323,7 @@ def main(arguments):
         drawn = [mutant for mutant in drawn if mutant.name in options.only]
         wanted = len(drawn)
         if missing := set(options.only) - {mutant.name for mutant in named + drawn}:
-            raise Trouble(f"no such fault: {', '.join(sorted(missing))}")
+            raise Trouble(f"unknown fault: {', '.join(sorted(missing))}")
     if options.list:
         for mutant in named + drawn[:wanted]:
             print(f"{mutant.name:<42} {mutant.file}:{mutant.where}: {mutant.shown}")

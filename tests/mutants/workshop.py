@@ -1,4 +1,4 @@
-"""A copy of the tree in which faults are planted one at a time, built, and held against the tests."""
+"""A copy of the tree in which faults are planted, built and tested, one at a time."""
 
 import hashlib
 import os
@@ -15,14 +15,15 @@ UNIT = "tests/unit/unit_tests"
 SIMULATE = "tests/sim/simulate"
 
 FLAGS = "-O1 -D_GLIBCXX_ASSERTIONS -Werror=return-type"  # quick to build; assertions are part of the tests
-# A fault may run or allocate without end. Seconds are of processor time, so that a busy machine kills nothing.
+# Limits, because a fault may run or allocate without end. Seconds are of processor time, so that they do not depend on
+# the load of the machine.
 UNIT_SECONDS = 30
 SIMULATE_SECONDS = 60
 MEMORY = 2 << 30
 
 
 class Trouble(Exception):
-    """The script cannot do its work."""
+    """The script failed."""
 
 
 @dataclass
@@ -33,8 +34,8 @@ class Verdict:
 
 
 def run_limited(command, output, seconds=None, patience=20, environment=None):
-    """The exit code, negative for a signal; none if it took too long: `seconds` of processor time, or `patience` times
-    that on the wall. `output` is the file that takes its output."""
+    """Returns the exit code, negative for a signal; None after a timeout of `seconds` of processor time or `patience`
+    times as many seconds of real time. `output` is the file for the output."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if seconds is not None:
@@ -52,7 +53,7 @@ def run_limited(command, output, seconds=None, patience=20, environment=None):
 
 
 class Runner:
-    """Runs programs with their output in a file, and finds there what failed."""
+    """Runs programs with their output in a file, and finds the failure in it."""
 
     def __init__(self, output):
         self.output = output
@@ -71,14 +72,14 @@ class Runner:
         return "\n".join(self._text().splitlines()[-25:])
 
     def _failed_test(self, code, program):
-        """The name of a test that failed, or that ran when the program ended."""
+        """The name of the test that failed, or that was running when the program ended."""
         if code is not None and (failed := re.search(r"^\[  FAILED  \] (\w+[./]\w+)", self._text(), re.M)):
             return failed.group(1)
         running = re.findall(r"^\[ RUN      \] (\S+)", self._text(), re.M)
         return f"{running[-1] if running else program} ({how_it_ended(code)})"
 
     def _failed_schedule(self, code, program, pattern):
-        """What the program says of a schedule that fails, even if time ran out while it was made small."""
+        """The program's description of a failing schedule, even if it timed out while it shrank the schedule."""
         found = re.search(pattern, self._text(), re.M)
         return f"{program} ({found.group(1) if found else how_it_ended(code)})"
 
@@ -88,8 +89,8 @@ def how_it_ended(code):
 
 
 class Workshop(Runner):
-    subject = "baton_engine"  # the library that faults are planted in
-    programs = ("unit_tests", "simulate")  # which show them
+    subject = "baton_engine"  # the library with the faults
+    programs = ("unit_tests", "simulate")  # the programs that test it
 
     def __init__(self, root, folder, parallel, schedules):
         super().__init__(folder / "output")
@@ -101,7 +102,7 @@ class Workshop(Runner):
         shutil.copytree(root, self.source, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
 
     def prepare(self):
-        """Builds the tree as it is. The tests must pass, or they could not tell a fault."""
+        """Builds the unchanged tree. The tests must pass without a fault."""
         self._need(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None",
                     "-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF", f"-DCMAKE_CXX_FLAGS={FLAGS}"])
         self._need(self._ninja(self.subject, *self.programs))
@@ -112,7 +113,7 @@ class Workshop(Runner):
             raise Trouble(f"the tests fail without any fault: {by}\n{self._tail()}")
 
     def judge(self, path, text):
-        """What becomes of the file's text, in the place of the one that is there."""
+        """Tests the tree with `text` as the contents of the file."""
         start = time.monotonic()
         original = (self.source / path).read_text()
         times = os.stat(self.source / path)
@@ -131,12 +132,12 @@ class Workshop(Runner):
         if self._objects() == self.objects:
             return "same code", ""
         if self._run(self._ninja(*self.programs)) != 0:
-            return "does not compile", ""  # a header that the tests use
+            return "does not compile", ""  # the fault is in a header that the tests use
         by = self._test()
         return ("killed", by) if by else ("survived", "")
 
     def _test(self):
-        """What fails: a test's name, or what the simulator met; empty if nothing does."""
+        """The failure, a test's name or a seed of the simulation; empty if there is none."""
         code = self._run([self.build / UNIT, "--gtest_fail_fast"], UNIT_SECONDS)
         if code != 0:
             return self._failed_test(code, "unit tests")
@@ -144,8 +145,8 @@ class Workshop(Runner):
                          SIMULATE_SECONDS)
         return "" if code == 0 else self._failed_schedule(code, "simulate", r"^(seed \d+) fails")
 
-    # ninja goes by times: what is put back with its old time is not built again. That is everything, not the objects
-    # alone: a header that is compiled in advance would stay as the fault made it.
+    # ninja compares times: files restored with their old times are not built again. Everything is restored, because a
+    # precompiled header would keep the fault.
     def _restore_build(self):
         for saved in self.backup.rglob("*"):
             built = self.build / saved.relative_to(self.backup)

@@ -1,5 +1,5 @@
-// Plans that stay near boundaries: the last permit, the last slot of a byte, the budget of a step, a counter ahead of
-// the clock, a clock that goes back, ends that are due at this moment.
+// Plans at boundaries: the last permit, the last slot of a byte, the budget of a step, a counter ahead of the clock, a
+// clock that goes back, deadlines at the current moment.
 #include "kept_plans.hpp"
 #include "plan_words.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 using namespace plan_words;
 
-// Permits that come and go near the limit of 24, so that the free slots are scattered over several bytes (rule 10).
+// Permits are taken and freed near the limit of 24, so that the free slots are scattered over several bytes (rule 10).
 plan scattered_slots(std::optional<std::uint32_t> budget) {
     plan made{{15s, budget}, {at(1ms, opening(first, 1)), at(1ms, opening(second, 1))}};
     duration now = 2ms;
@@ -51,8 +51,8 @@ plan scattered_slots(std::optional<std::uint32_t> budget) {
     return made;
 }
 
-// A request of many names leaves; the claims that wait on them are admitted in several steps, while others come, go and
-// are paused (rule 4).
+// A request for many names leaves; their waiters are admitted in several steps, while other requests enter and leave
+// and a pause begins (rule 4).
 plan many_names_freed(std::optional<std::uint32_t> budget) {
     constexpr std::uint64_t count = 14;
     const auto name = [](std::uint64_t i) { return std::string{"m"} + static_cast<char>('a' + i); };
@@ -84,7 +84,7 @@ plan many_names_freed(std::optional<std::uint32_t> budget) {
     return made;
 }
 
-// A wide request takes the long path, because it waits for one of its names (rules 2, 3).
+// A request of 1,000 claims takes the general path, because it waits for one of its names (rules 2, 3).
 plan a_thousand_claims() {
     std::vector<claim> wide;
     for (std::uint64_t i = 1; i <= bounds::claims; ++i) {
@@ -102,7 +102,7 @@ plan a_thousand_claims() {
             }};
 }
 
-// A reclaim brings the counter further ahead than the clock; then the clock goes back (rules 5, 8, 11).
+// A reclaim moves the counter ahead of the clock; then the clock goes back (rules 5, 8, 11).
 plan counter_ahead(duration ahead, duration back) {
     const live_request held{1, {exclusive("a")}, ticket(ahead), ticket(ahead) + 1, {}, {}};
     return {{1s, {}},
@@ -173,8 +173,8 @@ plan granted_in_one_step() {
             }};
 }
 
-// The second session's request is due before and costs 2, which is the budget, so the first finds the end of its own
-// request owed, before, at and after the moment at which it is due (rules 4, 6).
+// The second session's request is due earlier and costs 2, the whole budget. So the end of the first session's request
+// is owed when that session sends a command: before, at and after its deadline (rules 4, 6).
 plan asks_when_its_end_is_due(duration asked) {
     return {{15s, 2U},
             {
@@ -188,7 +188,7 @@ plan asks_when_its_end_is_due(duration asked) {
             }};
 }
 
-// Ids are remembered in a pause, also when their time is over; the clock goes back (rule 5).
+// In a pause, ids are remembered beyond their time; the clock goes back (rule 5).
 plan remembered_in_a_pause() {
     return {{1s, {}},
             {
@@ -201,7 +201,7 @@ plan remembered_in_a_pause() {
             }};
 }
 
-// Viewers watch for 3 s; that is over in a pause, and stays over when the clock goes back.
+// Viewers watch for 3 s; the watch ends in a pause, and stays ended when the clock goes back.
 plan watched_until_a_pause(duration over) {
     return {{15s, {}},
             {
@@ -213,7 +213,7 @@ plan watched_until_a_pause(duration over) {
             }};
 }
 
-// Presented permits whose slots touch, follow each other or are in common (rule 11).
+// Presented permits whose slots are adjacent, separate or common (rule 11).
 plan slots_presented(const std::vector<slot>& slots) {
     const auto held = [](const std::vector<slot>& given, duration since) {
         const claim wanted = permits("s", static_cast<std::uint32_t>(given.size()), 20);
@@ -230,7 +230,7 @@ plan slots_presented(const std::vector<slot>& slots) {
             }};
 }
 
-// Numbers that are given in the same microsecond, and in the one behind a fence (rule 8).
+// Numbers that are given in the same microsecond, and in the microsecond after a fence (rule 8).
 plan numbers_at_one_moment() {
     plan made{{15s, {}}, {}};
     for (const session_id& session : {first, second, third}) made.steps.push_back(at(1ms, opening(session, 1)));
@@ -255,7 +255,7 @@ plan numbers_at_one_moment() {
     return made;
 }
 
-// Ends are owed when a pause begins; in it another session is renewed after its deadline (rules 4, 11).
+// Ends are owed when a pause begins; in the pause another session is renewed after its deadline (rules 4, 11).
 plan late_in_a_pause() {
     plan made{{15s, 2U}, {at(1ms, opening(first, 1)), at(1ms, opening(second, 1))}};
     for (std::uint64_t number = 1; number <= 20; ++number)
@@ -268,7 +268,7 @@ plan late_in_a_pause() {
     return made;
 }
 
-// Seed 650 of the differential: a reclaim sends an admitted claim back to the front of a queue in which a younger claim
+// Seed 650 of the differential: a reclaim moves an admitted claim back to the front of a queue in which a younger claim
 // waits. It is admitted again after the pause (rules 4, 11).
 plan sent_back_to_the_front() {
     return {{15s, {}},
@@ -286,8 +286,8 @@ plan sent_back_to_the_front() {
             }};
 }
 
-// Seed 1239 of the differential: three claims of one request are owed, and the last of them comes with the second batch
-// of debts. They are looked at in the order of the claims (rule 4).
+// Seed 1239 of the differential: three claims of one request are owed, and the last comes with the second batch of owed
+// claims. They are checked in the order of the claims (rule 4).
 plan owed_in_two_batches() {
     return {{15s, 2U},
             {
@@ -305,7 +305,7 @@ plan owed_in_two_batches() {
             }};
 }
 
-// Numbers of 16 digits, and one of 17, which is above all of them (rules 5, 9).
+// Numbers of 16 digits, and a larger number of 17 digits (rules 5, 9).
 plan the_highest_numbers(std::uint64_t requests) {
     plan made{{15s, {}}, {at(1ms, opening(first, 1))}};
     const auto add = [&](command what) { made.steps.push_back(at(2ms, std::move(what))); };
@@ -319,8 +319,8 @@ plan the_highest_numbers(std::uint64_t requests) {
     return made;
 }
 
-// A session's requests stand in one text, number and fence of each, and so do the holders of a name. The digits of a
-// number stand also across another number and its fence, and a holder across another one and its own ticket.
+// The function library stores a session's requests as one text of numbers and fences, and so the holders of a name.
+// Here the digits of a number also occur across another number and its fence, and a holder across two fields of others.
 plan texts_that_stand_across_others() {
     constexpr session_id ends_like_a_holder{0x4141414141414141, 0x4141733030303178};  // AAAAAAAAAAs0001x
     constexpr session_id of_digits{0x3030303030303030, 0x3030303030303031};           // 0000000000000001
@@ -355,7 +355,8 @@ plan texts_that_stand_across_others() {
 
 std::vector<kept_plan> boundary_plans() {
     std::vector<kept_plan> all;
-    // Each twice: the differential test lets viewers watch in every second plan, where no short path is taken.
+    // Each plan comes twice: in every second plan of the differential test, viewers watch, which excludes the short
+    // paths.
     for (const auto budget : {std::optional<std::uint32_t>{}, std::optional{3U}})
         all.push_back({"slots are scattered", scattered_slots(budget)});
     for (const std::uint32_t budget : {2U, 2U, 3U, 3U, 5U, 5U})

@@ -10,7 +10,7 @@ using namespace core;
 
 namespace {
 
-// Who waits for whom: a waiting request for its blockers, a holder for what its session waits for.
+// The wait graph: a waiting request waits for its blockers, a holder for the requests that its session waits for.
 class reach {
 public:
     explicit reach(const snapshot& state)
@@ -72,7 +72,7 @@ bool closes(const snapshot& state, const circle& circle) {
 }  // namespace
 
 std::optional<std::string> wrong_circles(const snapshot& state) {
-    // A ticket that stands twice (only a forged reclaim brings that), or blockers that are not all shown: no judgement.
+    // No check with a repeated ticket (only forged reclaims cause that) or with blockers that are not all shown.
     const auto same_ticket = [](const request_view& a, const request_view& b) { return a.ticket == b.ticket; };
     if (std::ranges::adjacent_find(state.requests, same_ticket) != state.requests.end()) return std::nullopt;
     if (std::ranges::any_of(state.requests, [](const auto& view) { return view.blockers_left_out != 0; }))

@@ -1,4 +1,4 @@
-// Are the circles of a snapshot right (rule 1)? Judged by its requests and their blockers alone.
+// Checks the circles of a snapshot by its requests and their blockers alone (rule 1).
 #pragma once
 
 #include <optional>

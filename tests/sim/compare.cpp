@@ -41,7 +41,7 @@ std::string text(const std::vector<blocker>& blockers) {
 }
 template <typename T> std::string text(const std::optional<T>& value) { return value ? text(*value) : "none"; }
 
-// Words are made for differences only: this runs at every step.
+// Texts are made for differences only, because this runs at every step.
 class comparison {
 public:
     template <typename T> comparison& of(const char* what, const T& engine, const T& model) {
@@ -109,7 +109,7 @@ std::optional<std::string> difference_in(const Views& engine, const Views& model
                                         : "only the model has " + words(model[engine.size()]);
 }
 
-// Sessions are numbered for one snapshot only; which requests share one must be the same.
+// Session ordinals are valid within one snapshot only; the same requests must share a session.
 bool same_sessions(const std::vector<request_view>& engine, const std::vector<request_view>& model) {
     std::map<std::size_t, std::size_t> there;
     std::map<std::size_t, std::size_t> back;

@@ -1,4 +1,4 @@
-// The first difference between what the engine and the model say, in words.
+// Describes the first difference between the engine and the model.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace baton::sim {
 [[nodiscard]] std::optional<std::string> difference(const std::vector<core::event>& engine,
                                                     const std::vector<core::event>& model);
 
-/// Compares what the model's `look` fills in.
+/// Compares the fields that the model's `take_snapshot` sets.
 [[nodiscard]] std::optional<std::string> difference(const core::snapshot& engine, const core::snapshot& model);
 
 }  // namespace baton::sim

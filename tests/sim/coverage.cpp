@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(situation::resta
     situation_names{
         "mark reported",
         "granted from a queue",
-        "grant told again",
+        "grant reported again",
         "granted request reclaimed",
         "waiting request reclaimed",
         "list outside a pause",

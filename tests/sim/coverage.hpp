@@ -1,5 +1,5 @@
-// How often each kind of command, event, refusal and ending occurred: a simulation that never reaches a rule proves
-// nothing about it.
+// Counts commands, events, refusals and endings by kind: a simulation proves nothing about a rule that it never
+// reaches.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace baton::sim {
 
-/// What is worth reaching and is no event of its own.
+/// Situations that a simulation must reach and that are not visible in a single event.
 enum class situation : std::uint8_t {
     mark_reported,
     granted_from_queue,
-    grant_told_again,
+    grant_reported_again,
     granted_reclaimed,
     waiting_reclaimed,
     listed_outside_pause,
@@ -41,7 +41,7 @@ public:
     void count(situation reached) { ++situations_[static_cast<std::size_t>(reached)]; }
     void add(const coverage& other);
 
-    /// What should have occurred and never did.
+    /// The kinds that never occurred.
     [[nodiscard]] std::vector<std::string> missing() const;
     void print(std::ostream& out) const;
 

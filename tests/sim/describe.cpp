@@ -12,7 +12,7 @@ using namespace core;
 
 namespace {
 
-// Long names and labels are malformed on purpose; their length says enough.
+// Long names and labels are malformed on purpose; only their length matters.
 std::string shortened(const std::string& text) {
     if (text.size() <= 16) return text.empty() ? "''" : text;
     return "<" + std::to_string(text.size()) + " bytes>";

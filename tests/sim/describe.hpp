@@ -1,4 +1,4 @@
-// Commands, events and steps in words, one line each, for whoever reads a failure.
+// Describes commands, events and steps, one line each, for reports of failures.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace baton::sim {
 
-/// The schedules' sessions are small numbers: B2 is the second session of client B.
+/// In schedules, session ids are small numbers: B2 is the second session of client B.
 [[nodiscard]] std::string describe(const core::session_id& session);
 [[nodiscard]] std::string describe(const core::request_id& request);
 [[nodiscard]] std::string describe(const core::claim& claim);

@@ -1,5 +1,5 @@
-// Random numbers that are the same everywhere, for schedules that replay from one integer: splitmix64. The standard
-// library's distributions differ between implementations.
+// Random numbers that are the same on every platform (splitmix64), so that a schedule replays from one integer. The
+// distributions of the standard library differ between implementations.
 #pragma once
 
 #include <cstddef>

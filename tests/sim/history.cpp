@@ -37,7 +37,7 @@ std::optional<std::string> history::observe(const command& command, instant now,
     back_now_.clear();
     ended_now_.clear();
     broken_.reset();
-    for (auto& [id, at] : ended_) at = std::min(at, now);  // the clock went back; perhaps the end was owed until now
+    for (auto& [id, at] : ended_) at = std::min(at, now);  // the clock went back; the end may have been owed until now
     std::erase_if(ended_, [&](const auto& entry) { return now >= entry.second + options_.max_ttl; });
     std::size_t repeats_end = 0;
     const std::size_t repeated = check_repeats(events, repeats_end);
@@ -47,15 +47,15 @@ std::optional<std::string> history::observe(const command& command, instant now,
             note_dead(sender_of(command));
             continue;
         }
-        if (events[index].at != now) broken("an event carries another time than its step");
+        if (events[index].at != now) broken("an event does not have the time of its step");
         if (index < repeats_end && index + repeated >= repeats_end) continue;
-        std::visit([this](const auto& what) { hear(what); }, events[index].what);
+        std::visit([this](const auto& what) { receive(what); }, events[index].what);
         keep_for_renewal(events[index]);
     }
     return broken_;
 }
 
-// Rule 5: right before `alive`, a renewal repeats what the session was only notified of. How many events that are.
+// Rule 5: right before `alive`, a renewal repeats the notices of its session. Returns their number.
 std::size_t history::check_repeats(const std::vector<event>& events, std::size_t& end) {
     const auto* renewed = std::get_if<renew>(command_);
     const auto* opened = std::get_if<open>(command_);
@@ -69,11 +69,11 @@ std::size_t history::check_repeats(const std::vector<event>& events, std::size_t
     const bool whole = end >= expected.size() &&
                        std::ranges::equal(expected, std::span{events}.subspan(end - expected.size(), expected.size()),
                                           {}, &event::what, &event::what);
-    if (!whole) broken("a renewal does not repeat what its session was notified of");
+    if (!whole) broken("a renewal does not repeat the notices of its session");
     return whole ? expected.size() : 0;
 }
 
-// Rule 4: a `leave` of a session whose end is owed is answered as if the request had ended already.
+// Rule 4: the reply to a `leave` of a session whose end is owed is that the request has ended.
 const event* history::answer_gone(const std::vector<event>& events) const {
     const auto* left = std::get_if<leave>(command_);
     const event* last = nullptr;
@@ -103,11 +103,11 @@ void history::broken(const std::string& promise) {
 }
 
 // A request is new if the command entered it; its ticket is then larger than all numbers of earlier steps. (Fences of
-// this step are told before it, and are larger.)
-history::told_request* history::arrived(const request_id& id, serial ticket) {
+// this step are reported earlier and are larger.)
+history::known_request* history::arrived(const request_id& id, serial ticket) {
     if (auto doubtful = doubtful_.extract(id)) live_.insert(std::move(doubtful));
     if (const auto known = live_.find(id); known != live_.end()) {
-        if (known->second.ticket == 0) {  // given to a request that was presented without one
+        if (known->second.ticket == 0) {  // a new ticket for a request that was presented without one
             known->second.ticket = ticket;
             highest_ = std::max(highest_, ticket);
         }
@@ -116,32 +116,32 @@ history::told_request* history::arrived(const request_id& id, serial ticket) {
     }
     const auto* entered = std::get_if<enter>(command_);
     if (entered == nullptr || entered->request != id) {
-        broken(describe(id) + " is told of, and is not live");
+        broken(describe(id) + " is reported and is not live");
         return nullptr;
     }
-    if (ticket <= highest_before_) broken("the ticket of " + describe(id) + " is not larger than all before");
+    if (ticket <= highest_before_) broken("the ticket of " + describe(id) + " is not larger than all earlier numbers");
     highest_ = std::max(highest_, ticket);
-    told_request fresh;
+    known_request fresh;
     fresh.ticket = ticket;
     fresh.claims = entered->claims;
     return &live_.emplace(id, fresh).first->second;
 }
 
-void history::hear(const granted& event) {
+void history::receive(const granted& event) {
     if (paused_ && !live_.contains(event.request)) broken("a grant in a pause");
-    told_request* request = arrived(event.request, event.ticket);
+    known_request* request = arrived(event.request, event.ticket);
     if (request == nullptr) return;
     if (ended_now_.contains(event.request)) broken(describe(event.request) + " is granted in the step that ended it");
     if (request->fence != 0) {
         check_may_know(event.request);
         if (request->fence != event.fence || request->slots != event.slots)
-            broken(describe(event.request) + " was granted otherwise before");
+            broken(describe(event.request) + " was granted before with other numbers");
         return;
     }
     if (paused_) broken(describe(event.request) + " is granted in a pause");
     const auto now = now_.time_since_epoch().count();
     if (event.fence <= highest_ || std::cmp_less(event.fence, now))
-        broken("the fence of " + describe(event.request) + " is not larger than all before");
+        broken("the fence of " + describe(event.request) + " is not larger than all earlier numbers");
     highest_ = std::max(highest_, event.fence);
     request->fence = event.fence;
     request->slots = event.slots;
@@ -150,9 +150,9 @@ void history::hear(const granted& event) {
     check_order(event.request, *request);
 }
 
-// Permits: whoever was admitted last kept the sum of all that are still there within its limit, or within one that was
-// pinned then. Reclaims may exceed it.
-void history::check_fits(const request_id& id, const told_request& mine) {
+// Permits: the request that was admitted last kept the sum of all present holders within its limit, or within the limit
+// that was pinned then. Reclaims may exceed it.
+void history::check_fits(const request_id& id, const known_request& mine) {
     for (const claim& wanted : mine.claims) {
         std::uint64_t sum = 0;
         std::uint64_t largest = largest_pin_.contains(wanted.resource) ? largest_pin_[wanted.resource] : 0;
@@ -169,7 +169,7 @@ void history::check_fits(const request_id& id, const told_request& mine) {
             if (theirs->mode != claim_mode::permits) continue;
             const std::vector<slot>* slots = on(other.slots, wanted.resource);
             if (slots == nullptr || slots->size() != theirs->permits)
-                broken(describe(other_id) + " has not as many slots as permits");
+                broken(describe(other_id) + " has more or fewer slots than permits");
             else if (!std::ranges::all_of(*slots, [&](slot number) { return taken.insert(number).second; }))
                 broken("two holders of " + wanted.resource + " share a slot");
         }
@@ -177,10 +177,10 @@ void history::check_fits(const request_id& id, const told_request& mine) {
     }
 }
 
-void history::check_order(const request_id& id, const told_request& mine) {
+void history::check_order(const request_id& id, const known_request& mine) {
     for (const auto& [other_id, other] : live_) {
         if (other.fence != 0 || other.ticket == 0 || other.ticket >= mine.ticket) continue;
-        if (back_now_.contains(other_id)) continue;  // all claims of the other one were admitted before it came
+        if (back_now_.contains(other_id)) continue;  // all claims of the other request were admitted before it came
         for (const claim& wanted : mine.claims)
             if (const claim* theirs = on(other.claims, wanted.resource);
                 theirs != nullptr && !modes_fit(wanted, *theirs))
@@ -188,13 +188,13 @@ void history::check_order(const request_id& id, const told_request& mine) {
     }
 }
 
-void history::hear(const queued& event) {
-    const told_request* request = arrived(event.request, event.ticket);
+void history::receive(const queued& event) {
+    const known_request* request = arrived(event.request, event.ticket);
     if (request != nullptr && request->fence != 0 && !paused_)
-        broken(describe(event.request) + " waits, and was granted");
+        broken(describe(event.request) + " waits and was granted");
 }
 
-void history::hear(const ended& event) {
+void history::receive(const ended& event) {
     const auto found = live_.find(event.request);
     if (granted_now_.contains(event.request)) broken(describe(event.request) + " ends in the step that granted it");
     ended_now_.insert(event.request);
@@ -206,30 +206,30 @@ void history::hear(const ended& event) {
         live_.erase(found);
         return;
     }
-    // Not live: the answer to a message that came late, or twice, or to a reclaim that came too late.
+    // Not live: the reply to a message that came late or twice, or to a reclaim that came too late.
     const bool listed = std::holds_alternative<open>(*command_);
     const bool answer = event.reason == end_reason::gone && (event.fence == 0 || listed);
     const bool in_vain = listed && (event.reason == end_reason::superseded || event.reason == end_reason::above_limit);
     if (!answer && !in_vain) broken(describe(event.request) + " ended twice");
 }
 
-void history::hear(const session_lost& event) {
+void history::receive(const session_lost& event) {
     const auto of_session = [&](const auto& entry) { return entry.first.session == event.session; };
     if (std::ranges::any_of(live_, of_session)) {
-        // An answer to a session whose end is owed.
+        // A reply to a session whose end is owed.
         if (sender_of(*command_) != event.session) broken("a lost session has live requests");
         note_dead(event.session);
         return;
     }
-    if (links_.contains(event.session)) end_session(event.session);  // else `renew` of a session that is not known
+    if (links_.contains(event.session)) end_session(event.session);  // else `renew` of an unknown session
 }
 
-// One that was closed counts as ended already.
+// A session that was closed counts as ended already.
 void history::note_dead(const session_id& id) {
     if (links_.contains(id)) dead_.insert(id);
 }
 
-// Rule 5. Where few ids are remembered, how long each is depends on the others.
+// Rule 5. With a small bound on remembered ids, an id may be forgotten early; then its end is not recorded.
 void history::end_session(const session_id& id) {
     links_.erase(id);
     dead_.erase(id);
@@ -238,14 +238,14 @@ void history::end_session(const session_id& id) {
     if (options_.ended_ids == engine_options{}.ended_ids) ended_[id] = now_;
 }
 
-// Rule 11: while paused, the owner of a grant hears of it only if it has presented it since the last pause command.
+// Rule 11: in a pause, the owner of a grant learns of it only if it presented it since the last pause command.
 void history::check_may_know(const request_id& id) {
     if (paused_ && !presented_.contains(id))
-        broken("in a pause the owner of " + describe(id) + " hears of a grant that it did not present");
+        broken("in a pause the owner of " + describe(id) + " learns of a grant that it did not present");
 }
 
-// An `open` that repeats the last link only renews. Outside a pause what is live stays as it is, and what waited comes
-// back or is answered with an end.
+// An `open` that repeats the last connection number only renews. Outside a pause, live requests stay unchanged, and
+// waiters come back or are reported as ended.
 void history::take_reclaims(const open& command) {
     const auto known = links_.find(command.session);
     const bool repeated = known != links_.end() && known->second == command.link;
@@ -259,14 +259,14 @@ void history::take_reclaims(const open& command) {
             back_now_.insert(id);
             if (const auto doubtful = doubtful_.find(id); doubtful == doubtful_.end()) {
                 live_[id] = {live.ticket, 0, live.claims, {}, false, false};
-            } else if (doubtful->second.fence == 0) {  // it stays as it was, or comes back as it is presented now
+            } else if (doubtful->second.fence == 0) {  // it stays as recorded, or comes back as presented
                 doubtful->second.ticket = 0;
                 doubtful->second.claims = {};
             }
             continue;
         }
         if (const auto doubtful = doubtful_.extract(id))
-            revoked_unseen_ = revoked_unseen_ || doubtful.mapped().revoked;  // perhaps that one stays
+            revoked_unseen_ = revoked_unseen_ || doubtful.mapped().revoked;  // the recorded revocation may stay
         const auto recorded = live_.find(id);
         const serial kept = recorded != live_.end() ? recorded->second.ticket : 0;
         const bool revoked = recorded != live_.end() && recorded->second.revoked;
@@ -277,9 +277,9 @@ void history::take_reclaims(const open& command) {
     }
 }
 
-void history::hear(const alive& event) {
+void history::receive(const alive& event) {
     if (ended_.contains(event.session) || dead_.contains(event.session))
-        broken(describe(event.session) + " ended, and lives again");
+        broken(describe(event.session) + " ended and lives again");
     if (const auto* opened = std::get_if<open>(command_); opened != nullptr && opened->session == event.session)
         take_reclaims(*opened);
     std::size_t count = 0;
@@ -294,22 +294,22 @@ void history::hear(const alive& event) {
     const auto doubtful = static_cast<std::size_t>(
         std::ranges::count_if(doubtful_, [&](const auto& entry) { return entry.first.session == event.session; }));
     if (event.count < count || event.count > count + doubtful)
-        broken(describe(event.session) + " is told of another number of requests than are live");
+        broken(describe(event.session) + "'s count is not that of its live requests");
     if (doubtful == 0 && !revoked && digest != event.digest)
-        broken(describe(event.session) + " is told the digest of other requests than are live");
+        broken(describe(event.session) + "'s digest is not that of its live requests");
 }
 
 // A page shows every live request between `after` and its last number, and nothing else.
-void history::hear(const listed& event) {
+void history::receive(const listed& event) {
     if (event.requests.size() > bounds::page || (event.more && event.requests.empty()))
-        broken("a page of a wrong size");
+        broken("a page has a wrong size");
     std::set<std::uint64_t> shown;
     std::uint64_t before = event.after;
     for (const request_state& state : event.requests) {
         if (state.number <= before) broken("a page is not in order");
         before = state.number;
         shown.insert(state.number);
-        if (told_request* request = arrived({event.session, state.number}, state.ticket))
+        if (known_request* request = arrived({event.session, state.number}, state.ticket))
             check_state({event.session, state.number}, *request, state);
     }
     const auto unshown = [&](const request_id& id) {
@@ -317,33 +317,33 @@ void history::hear(const listed& event) {
         return id.session == event.session && in_range && !shown.contains(id.number);
     };
     for (const auto& [id, request] : live_)
-        if (unshown(id)) broken(describe(id) + " is live, and not in the answer");
+        if (unshown(id)) broken(describe(id) + " is live and not in the reply");
     std::erase_if(doubtful_, [&](const auto& entry) { return unshown(entry.first); });
 }
 
-void history::check_state(const request_id& id, const told_request& request, const request_state& state) {
+void history::check_state(const request_id& id, const known_request& request, const request_state& state) {
     if (state.fence != request.fence && (!paused_ || state.fence != 0))
-        broken(describe(id) + " is answered with another fence");
+        broken(describe(id) + " is listed with another fence");
     else if (state.fence != 0)
         check_may_know(id);
     if (state.revoked && !request.revoked && !revoked_unseen_) broken(describe(id) + " was never revoked");
     if (!state.revoked && request.revoked && !paused_ && request.fence != 0)
-        broken(describe(id) + " was revoked, and the answer does not say so");
+        broken(describe(id) + " was revoked, and the reply does not show it");
 }
 
-void history::hear(const revoking& event) {
-    if (event.request == request_id{}) {  // only the operator is told
+void history::receive(const revoking& event) {
+    if (event.request == request_id{}) {  // only the operator gets a reply
         revoked_unseen_ = true;
         return;
     }
     if (auto doubtful = doubtful_.extract(event.request)) live_.insert(std::move(doubtful));
     const auto found = live_.find(event.request);
-    if (found == live_.end() || found->second.fence == 0) broken("revoking tells of what is not held");
+    if (found == live_.end() || found->second.fence == 0) broken("`revoking` names a request that is not held");
     if (found != live_.end()) found->second.revoked = true;
     check_may_know(event.request);
 }
 
-void history::hear(const resized& event) {
+void history::receive(const resized& event) {
     if (event.limit) largest_pin_[event.resource] = std::max(largest_pin_[event.resource], *event.limit);
 }
 

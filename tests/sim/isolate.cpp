@@ -24,7 +24,7 @@ namespace {
 constexpr int exit_agreed = 0;
 constexpr int exit_differed = 2;
 
-// The child's answer over the pipe: one character, then what is wrong.
+// The child's result over the pipe: one character, then the description of the failure.
 constexpr char agrees = '+';
 constexpr char differs = '-';
 
@@ -34,7 +34,7 @@ pid_t fork_bound() {
     std::cout << std::flush;
     const pid_t child = ::fork();
     if (child < 0) fail("fork");
-    // Whoever kills the parent means the child too.
+    // The child ends with its parent.
     if (child == 0) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     return child;
 }
@@ -46,7 +46,7 @@ int wait_for(pid_t child) {
     return status;
 }
 
-// Nor does every attempt need to leave a core.
+// Also prevents a core file for each attempt.
 void hide_output() {
     const rlimit nothing{0, 0};
     ::setrlimit(RLIMIT_CORE, &nothing);
@@ -137,7 +137,7 @@ std::optional<failure> run_seed_apart(std::uint64_t seed, run_options options, p
     coverage unused;
     options.progress = step.all().data();
     auto found = failure_apart(step, child_output::shown, [&] { return run_seed(seed, options, unused, ran); });
-    // The child took its plan with it. All steps before the failing one are harmless: drawn again up to there.
+    // The plan was in the child's memory. It is drawn again up to the failing step; the steps before it are harmless.
     options.trace = nullptr;
     if (found) options.stop_before = found->step;
     (void)run_seed(seed, options, unused, ran);

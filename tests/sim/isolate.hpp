@@ -1,5 +1,5 @@
-// Running apart, in a process of its own: an engine that dies of an assertion is a failure like any other, to be shrunk
-// and printed. Nothing here may be used while this process has other threads.
+// Runs a schedule in a child process, so that an engine that ends by an assertion is a failure that can be shrunk and
+// printed. Requires that this process has no other threads.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace baton::sim {
 /// One schedule takes milliseconds: an engine that needs longer than this hangs.
 inline constexpr std::chrono::seconds patience{60};
 
-/// Numbers that this process shares with its children: they outlive a child that dies.
+/// Numbers in memory that is shared with child processes: they remain when a child dies.
 class shared_numbers {
 public:
     explicit shared_numbers(std::size_t count);
@@ -31,10 +31,10 @@ private:
     std::span<std::uint64_t> all_;
 };
 
-/// What the work returned in a child of its own; none if the child died instead.
+/// Runs the work in a child and returns its result; none if the child died.
 [[nodiscard]] std::optional<bool> run_apart(const std::function<bool()>& work);
 
-/// What the child prints on its way out is of interest once, not at every attempt to shrink.
+/// Whether the child's output is shown: once for the report, hidden in the attempts to shrink.
 enum class child_output : std::uint8_t { shown, hidden };
 
 [[nodiscard]] std::optional<failure> replay_apart(const plan& plan, run_options options, child_output output);

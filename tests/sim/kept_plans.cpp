@@ -11,7 +11,7 @@ namespace {
 
 using namespace plan_words;
 
-// Seeds 1165, 3113 and 20211 of the differential: its check of the place took tickets for unique.
+// Seeds 1165, 3113 and 20211 of the differential: its check of queue positions assumed unique tickets.
 plan one_ticket_twice() {
     return {{15s, {}},
             {
@@ -27,7 +27,7 @@ plan one_ticket_twice() {
             }};
 }
 
-// The owner of a grant that it did not present in the pause is not told of its revocation (rules 11, 13).
+// A session that did not present its grant in the pause is not notified of the revocation (rules 11, 13).
 plan revoked_in_a_pause() {
     const live_request held{1, {exclusive("a")}, ticket(2ms), ticket(2ms) + 1, {}, {}};
     return {{15s, {}},
@@ -46,9 +46,9 @@ plan revoked_in_a_pause() {
             }};
 }
 
-// A holder that was told of a mark left and kept it, and so did another that was told since. The first, presented again
-// in a pause as if it had not left, does not remove the mark when it leaves cleanly (rule 7).
-plan told_of_a_mark_and_presented_again() {
+// Two holders in turn learn of a mark and release with `keep`. The first is presented again in a pause, as if it had
+// not left; its clean release does not remove the mark, because the second learned of it later (rule 7).
+plan mark_reported_and_holder_presented_again() {
     const live_request held{1, {exclusive("a")}, ticket(6ms), ticket(6ms) + 1, {}, {}};
     return {{15s, {}},
             {
@@ -67,8 +67,9 @@ plan told_of_a_mark_and_presented_again() {
             }};
 }
 
-// A revocation, due 1 s after the session opened, and a hold limit of one request (rule 13). The second session's
-// request is due before and costs 2: with a budget of 2 the owner's command finds the end of its own request owed.
+// A request has a revocation, due 1 s after the session opened, and a hold limit (rule 13). The second session's
+// request is due earlier and costs 2: with a budget of 2, the end of the first request is owed when its owner sends a
+// command.
 plan revoked_and_held_too_long(duration hold, std::optional<std::uint32_t> budget) {
     return {{15s, budget},
             {
@@ -128,7 +129,7 @@ plan more_than_a_page(std::optional<std::uint32_t> budget) {
     return made;
 }
 
-// A resize makes waiters too wide; with a budget their ends are owed, whatever happens meanwhile (rules 4, 10).
+// A resize makes waiters too wide; with a budget their ends are owed while other commands act (rules 4, 10).
 plan narrowed_step_by_step(std::optional<std::uint32_t> budget) {
     const auto wide = [](std::uint64_t number, const char* name, std::uint32_t count) {
         return enter{{second, number}, {permits(name, count, 9), shared("t")}, {}};
@@ -160,9 +161,9 @@ plan narrowed_step_by_step(std::optional<std::uint32_t> budget) {
             }};
 }
 
-// Seed 7000148 of the differential: several ends are due, a step cannot do them all, and then the clock goes back by
-// less than they are late. A session that is due is dead to every command all the same (rule 4). What the first step
-// leaves behind is the end of a session, or, with the hold limits, the admission of the second session's claim.
+// Seed 7000148 of the differential: more ends are due than the budget allows, and then the clock goes back by less than
+// they are late. A session whose end is due stays dead to every command (rule 4). The first step leaves the end of a
+// session owed or, with the hold limits, the admission of the second session's claim.
 plan clock_goes_back_while_work_is_owed(std::optional<duration> hold) {
     const duration late = hold ? 1020ms : 2s;
     return {{15s, 2},
@@ -182,9 +183,9 @@ plan clock_goes_back_while_work_is_owed(std::optional<duration> hold) {
             }};
 }
 
-// The sessions of waiters are lost while that of the holder lives, as after a stall of the server. They come back in
-// other sessions, the youngest first, while ends of the old ones may be owed; one is reserved somewhere when an older
-// one comes, one becomes complete in that step (rules 1, 4, 11).
+// The sessions of waiters expire while that of the holder lives, as after a stall of the server. The waiters come back
+// in other sessions, the youngest first, while ends of the old ones may be owed. One of them has a reservation when an
+// older one comes back, another becomes complete in that step (rules 1, 4, 11).
 plan waiters_come_back(std::optional<std::uint32_t> budget) {
     const auto back = [](const session_id& session, std::vector<live_request> live) {
         return open{{session.high, 2}, 1s, std::string{static_cast<char>('A' + session.high - 1)} + "-2", 1, 2, live};
@@ -217,8 +218,8 @@ plan waiters_come_back(std::optional<std::uint32_t> budget) {
     return made;
 }
 
-// An exclusive request comes back between older ones that have reserved a part of the name and a younger one that has,
-// too. Only the younger one gives way: with a small budget it shows if the older ones have to be admitted again.
+// An exclusive request comes back between older and younger requests that have reserved permits of the name. Only the
+// younger one gives way; with a small budget it would show if the older ones had to be admitted again.
 plan older_reservations_stay(std::optional<std::uint32_t> budget) {
     const std::vector<claim> wide{permits("s", 1, 4), exclusive("y")};
     return {{15s, budget},
@@ -238,8 +239,8 @@ plan older_reservations_stay(std::optional<std::uint32_t> budget) {
             }};
 }
 
-// The last claim of a request is admitted in the step in which an older request comes back, before it does: the younger
-// one is complete, and is granted.
+// The last claim of a request is admitted in the step in which an older request comes back, before the older one does:
+// the younger request is complete and is granted.
 plan complete_when_another_comes_back(std::optional<std::uint32_t> budget) {
     const std::vector<claim> both{exclusive("x"), exclusive("y")};
     return {{15s, budget},
@@ -258,7 +259,7 @@ plan complete_when_another_comes_back(std::optional<std::uint32_t> budget) {
             }};
 }
 
-// A session with more requests than stand in its text is handed a name.
+// A hand-off to a session with more requests than its text in the function library holds.
 plan hand_over_to_a_large_session() {
     plan made{{15s, {}},
               {at(1ms, opening(first, 1)), at(1ms, opening(second, 1)), at(2ms, entering(first, exclusive("a")))}};
@@ -271,7 +272,7 @@ plan hand_over_to_a_large_session() {
     return made;
 }
 
-// A larger limit lets a waiter in at once.
+// A larger limit grants a waiter at once.
 plan a_limit_grows() {
     return {{15s, {}},
             {
@@ -290,7 +291,7 @@ std::vector<kept_plan> kept_plans() {
     std::vector<kept_plan> all{
         {"a reclaim brings one ticket in twice", one_ticket_twice()},
         {"a holder is revoked in a pause", revoked_in_a_pause()},
-        {"a holder that was told of a mark is presented again", told_of_a_mark_and_presented_again()},
+        {"a holder that learned of a mark is presented again", mark_reported_and_holder_presented_again()},
     };
     // Granted after 2 ms: the hold limit ends it before the revocation, in the same microsecond, and after it.
     for (const duration hold : std::vector<duration>{998ms - 1us, 998ms, 998ms + 1us})

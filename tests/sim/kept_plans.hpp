@@ -1,5 +1,5 @@
-// Short schedules that are written down instead of drawn: each once failed, or shows an order that random schedules
-// meet too rarely. The simulation plays them into engine and model, the differential into engine and scripts.
+// Short fixed schedules: each failed once, or has an order that random schedules rarely meet. The simulation plays them
+// against engine and model, the differential against engine and function library.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct kept_plan {
 };
 
 [[nodiscard]] std::vector<kept_plan> kept_plans();
-/// Those of them in boundary_plans.cpp.
+/// The plans of boundary_plans.cpp.
 [[nodiscard]] std::vector<kept_plan> boundary_plans();
 
 }  // namespace baton::sim

@@ -1,4 +1,4 @@
-// Commands that no well-behaved client sends: each is close to a good one, and wrong in one way.
+// Malformed commands: each is close to a valid command and wrong in one way.
 #include <string>
 
 #include "schedule.hpp"
@@ -17,7 +17,7 @@ command schedule::malformed() {
     switch (dice_.below(25)) {
         case 0: wrong.claims = {}; return wrong;
         case 1:
-            // Building a thousand claims costs as much as many steps.
+            // Seldom, because building 1,000 claims costs as much as many steps.
             if (!dice_.percent(10)) return tick{};
             wrong.claims = std::vector<claim>(bounds::claims + 1, exclusive(name));
             return wrong;
@@ -43,7 +43,7 @@ command schedule::malformed() {
         case 21: return resize{dice_.percent(50) ? name : too_long, dice_.percent(50) ? 0 : bounds::limit + 1};
         case 22: return mend{dice_.percent(50) ? "" : too_long};
         case 23:
-            // For ever; little else happens in such a schedule.
+            // Seldom, because little else happens in a pause without end.
             if (!dice_.percent(10)) return tick{};
             return pause{instant::max()};
         default: return revoke{name, dice_.roll() % bounds::number, "", dice_.percent(50)};

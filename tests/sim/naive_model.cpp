@@ -1,5 +1,4 @@
-// The commands and the step of the naive model. It is written from docs/rules.md alone; where it says "rule", look
-// there.
+// The commands and the step of the naive model, written from docs/rules.md alone, to which "rule" refers.
 #include "naive_model.hpp"
 
 #include <algorithm>
@@ -31,7 +30,7 @@ std::vector<event> naive_model::apply(const command& command, instant now) {
     admit_from_queues();
     number_grants();
     if (const naive_request* request = entered_ ? find(*entered_) : nullptr)
-        if (request->fence == 0) tell(queued{request->id, request->ticket});
+        if (request->fence == 0) emit(queued{request->id, request->ticket});
     make_room_for_ended();
     return events_;
 }
@@ -50,7 +49,7 @@ void naive_model::cut_deadlines() {
     for (naive_request& request : requests_)
         if (request.revocation && request.revocation->deadline > furthest)
             request.revocation->deadline = now_ + find(request.id.session)->ttl;
-    if (!paused()) pause_length_ = duration{0};  // one that is over stays over
+    if (!paused()) pause_length_ = duration{0};  // a pause that is over stays over
     if (paused() && paused_until_ - now_ > pause_length_) paused_until_ = now_ + pause_length_;
 }
 
@@ -60,7 +59,7 @@ void naive_model::start_pause(const pause& command) {
         paused_until_ = command.until;
         pause_length_ = std::max(duration{0}, command.until - now_);
     }
-    tell(core::paused{paused_until_});
+    emit(core::paused{paused_until_});
 }
 
 std::optional<naive_model::due_item> naive_model::next_due() const {
@@ -84,7 +83,7 @@ std::optional<naive_model::due_item> naive_model::next_due() const {
     return first;
 }
 
-// What an earlier step began to end comes first; it is the oldest debt.
+// Sessions whose end began in an earlier step come first.
 void naive_model::end_due() {
     while (allowance_ > 0) {
         if (!dying_.empty()) {
@@ -110,7 +109,7 @@ void naive_model::start_dying(const session_id& id, end_reason reason) {
     dying_.push_back(id);
 }
 
-// The session's request with the lowest number; when there is none left, the session.
+// Ends the session's request with the lowest number or, if none is left, the session.
 void naive_model::end_one_of(session_id id) {
     const end_reason reason = *find(id)->dying;
     naive_request* lowest = nullptr;
@@ -119,7 +118,7 @@ void naive_model::end_one_of(session_id id) {
 
     if (lowest != nullptr) return end_with_session(*lowest);
     allowance_ -= 1;
-    if (reason == end_reason::expired) tell(session_lost{id});
+    if (reason == end_reason::expired) emit(session_lost{id});
     std::erase(dying_, id);
     sessions_.erase(id);
     remember_ended(id);
@@ -141,7 +140,7 @@ void naive_model::remember_ended(const session_id& id) {
     remembered_ = true;
 }
 
-// All together, when the time of each of them is over.
+// All ids are forgotten together, when the time of the last one has passed.
 void naive_model::forget_ended() {
     if (paused()) return;
     for (const auto& [id, until] : ended_)
@@ -163,7 +162,7 @@ void naive_model::make_room_for_ended() {
     }
 }
 
-// Rule 4: a session whose end is due or owed is dead to every command. One that is due begins to die here.
+// Rule 4: a session whose end is due or owed is dead to every command. If its end is due, it begins here.
 naive_session* naive_model::find_alive(const session_id& id) {
     naive_session* session = find(id);
     if (session == nullptr) return nullptr;
@@ -174,22 +173,22 @@ naive_session* naive_model::find_alive(const session_id& id) {
 // ---- sessions (rules 5, 11) ----
 
 void naive_model::perform(const open& command) {
-    if (const auto reason = refusal_of(command, options_.max_ttl)) return tell(refused{std::nullopt, *reason});
+    if (const auto reason = refusal_of(command, options_.max_ttl)) return emit(refused{std::nullopt, *reason});
     naive_session* session = find_alive(command.session);
     if (session == nullptr) {
-        if (find(command.session) != nullptr) return tell(refused{std::nullopt, refusal::unknown_session});
+        if (find(command.session) != nullptr) return emit(refused{std::nullopt, refusal::unknown_session});
         if (const auto ended = ended_.find(command.session); ended != ended_.end() && now_ < ended->second)
-            return tell(refused{std::nullopt, refusal::unknown_session});
+            return emit(refused{std::nullopt, refusal::unknown_session});
         for (const live_request& live : command.live)
             if (!paused() && (live.fence != 0 || command.link != 1))
-                return tell(refused{std::nullopt, refusal::unknown_session});
+                return emit(refused{std::nullopt, refusal::unknown_session});
         session = &sessions_[command.session];
     } else if (command.link < session->link) {
-        return tell(refused{std::nullopt, refusal::late_link});
+        return emit(refused{std::nullopt, refusal::late_link});
     } else if (command.link == session->link) {
         session->deadline = now_ + session->ttl;
         session->missed.clear();
-        return tell_alive(command.session);
+        return emit_alive(command.session);
     }
     session->missed.clear();
     session->ttl = command.ttl;
@@ -210,26 +209,26 @@ void naive_model::perform(const open& command) {
         else if (live.fence == 0 && live.ticket != 0 && live.number > seen)
             restore(command.session, live);
         else if (find_live(id) == nullptr)
-            tell(ended{id, end_reason::gone, live.fence});
+            emit(ended{id, end_reason::gone, live.fence});
     }
-    tell_alive(command.session);
+    emit_alive(command.session);
 }
 
 void naive_model::perform(const renew& command) {
     naive_session* session = find_alive(command.session);
-    if (session == nullptr) return tell(session_lost{command.session});
+    if (session == nullptr) return emit(session_lost{command.session});
     for (const event& missed : std::exchange(session->missed, {})) events_.push_back({now_, missed.what});
     session->deadline = now_ + session->ttl;
-    tell_alive(command.session);
+    emit_alive(command.session);
 }
 
 void naive_model::perform(const list& command) {
-    if (find_alive(command.session) == nullptr) return tell(session_lost{command.session});
+    if (find_alive(command.session) == nullptr) return emit(session_lost{command.session});
     listed answer{command.session, command.after, {}, false};
     for (const naive_request& request : requests_) {
         if (request.id.session != command.session || request.id.number <= command.after) continue;
         request_state state{request.id.number, request.ticket, 0};
-        if (request.fence != 0 && may_tell_grant(request)) {
+        if (request.fence != 0 && may_report_grant(request)) {
             state.fence = request.fence;
             if (request.revocation) state.revoked = request.revocation->deadline;
         }
@@ -238,7 +237,7 @@ void naive_model::perform(const list& command) {
     std::ranges::sort(answer.requests, {}, &request_state::number);
     answer.more = answer.requests.size() > bounds::page;
     if (answer.more) answer.requests.resize(bounds::page);
-    tell(std::move(answer));
+    emit(std::move(answer));
 }
 
 void naive_model::perform(const close& command) {
@@ -248,10 +247,10 @@ void naive_model::perform(const close& command) {
     } else {
         remember_ended(command.session);
     }
-    tell(closed{command.session});
+    emit(closed{command.session});
 }
 
-void naive_model::tell_alive(const session_id& id) {
+void naive_model::emit_alive(const session_id& id) {
     alive answer{id, find(id)->deadline, 0, 0};
     answer.settled = !paused() || paused_until_ - now_ <= options_.max_ttl;
     for (const naive_request& request : requests_) {
@@ -261,10 +260,11 @@ void naive_model::tell_alive(const session_id& id) {
         answer.count += 1;
         answer.digest += request_digest(state);
     }
-    tell(std::move(answer));
+    emit(std::move(answer));
 }
 
-// Rule 5: the last event befell this request. Unless its session's own command did it, the next renewal repeats it.
+// Rule 5: the next renewal repeats the last event, which is of this request, unless its session's own command caused
+// it.
 void naive_model::keep_for_renewal(const request_id& request) {
     naive_session& session = *find(request.session);
     if (request.session == sender_ || session.dying || session.missed.size() >= bounds::repeated) return;
@@ -274,24 +274,24 @@ void naive_model::keep_for_renewal(const request_id& request) {
 // ---- requests (rules 1, 9, 12) ----
 
 void naive_model::perform(const enter& command) {
-    const auto refuse = [&](refusal reason) { tell(refused{command.request, reason}); };
+    const auto refuse = [&](refusal reason) { emit(refused{command.request, reason}); };
     if (const auto reason = refusal_of(command)) return refuse(*reason);
     naive_session* session = find_alive(command.request.session);
     if (session == nullptr) return refuse(refusal::unknown_session);
     if (const naive_request* live = find_live(command.request)) {
         if (!std::ranges::equal(command.claims, live->claims, {}, {}, &naive_claim::wanted))
             return refuse(refusal::claims_differ);
-        if (live->fence != 0 && may_tell_grant(*live)) return tell_granted(*live);
-        return tell(queued{live->id, live->ticket});
+        if (live->fence != 0 && may_report_grant(*live)) return emit_granted(*live);
+        return emit(queued{live->id, live->ticket});
     }
-    if (command.request.number <= session->highest) return tell(ended{command.request, end_reason::gone, 0});
+    if (command.request.number <= session->highest) return emit(ended{command.request, end_reason::gone, 0});
     session->highest = command.request.number;
 
     for (const claim& claim : command.claims) {
         const auto pin = pins_.find(claim.resource);
         if (pin != pins_.end() && claim.permits > pin->second) return refuse(refusal::above_limit);
         if (may_enter_at_once(claim)) continue;
-        if (command.options.nowait && paused()) return tell(refused{command.request, refusal::paused, paused_until_});
+        if (command.options.nowait && paused()) return emit(refused{command.request, refusal::paused, paused_until_});
         if (command.options.nowait) return refuse(refusal::busy);
         if (command.options.queue_bound && waiting_on(claim.resource) >= *command.options.queue_bound)
             return refuse(refusal::queue_full);
@@ -315,39 +315,39 @@ void naive_model::perform(const leave& command) {
         return end(*request, request->fence != 0 ? end_reason::left : end_reason::withdrawn, command.manner);
     if (session != nullptr && command.request.number < bounds::number)
         session->highest = std::max(session->highest, command.request.number);
-    tell(ended{command.request, end_reason::gone, 0});
+    emit(ended{command.request, end_reason::gone, 0});
 }
 
 // ---- operators (rules 7, 10, 13) ----
 
 void naive_model::perform(const revoke& command) {
-    if (const auto reason = refusal_of(command)) return tell(refused{std::nullopt, *reason});
+    if (const auto reason = refusal_of(command)) return emit(refused{std::nullopt, *reason});
     const auto named = std::ranges::find_if(requests_, [&](const naive_request& request) {
         return request.ticket == command.ticket && std::ranges::any_of(request.claims, [&](const naive_claim& claim) {
                    return claim.wanted.resource == command.resource;
                });
     });
     if (named == requests_.end() || find_live(named->id) == nullptr)
-        return tell(refused{std::nullopt, refusal::not_found});
+        return emit(refused{std::nullopt, refusal::not_found});
     if (named->fence == 0 || command.at_once) return end(*named, end_reason::revoked, manner::unclean);
     if (!named->revocation) named->revocation = naive_revocation{find(named->id.session)->deadline, command.note};
-    // Rule 11: who did not present the grant in this pause is not told of it; the operator is answered all the same.
-    const request_id told = may_tell_grant(*named) ? named->id : request_id{};
-    tell(revoking{told, named->revocation->note, named->revocation->deadline});
-    if (told == named->id) keep_for_renewal(told);
+    // Rule 11: a session that did not present the grant in this pause is not notified; the operator gets a reply.
+    const request_id owner = may_report_grant(*named) ? named->id : request_id{};
+    emit(revoking{owner, named->revocation->note, named->revocation->deadline});
+    if (owner == named->id) keep_for_renewal(owner);
 }
 
 void naive_model::perform(const mend& command) {
-    if (const auto reason = refusal_of_name(command.resource)) return tell(refused{std::nullopt, *reason});
+    if (const auto reason = refusal_of_name(command.resource)) return emit(refused{std::nullopt, *reason});
     const auto found = marks_.find(command.resource);
-    if (found == marks_.end()) return tell(refused{std::nullopt, refusal::not_abandoned});
-    tell(mended{command.resource, found->second});
+    if (found == marks_.end()) return emit(refused{std::nullopt, refusal::not_abandoned});
+    emit(mended{command.resource, found->second});
     marks_.erase(found);
 }
 
 void naive_model::perform(const resize& command) {
-    if (const auto reason = refusal_of(command)) return tell(refused{std::nullopt, *reason});
-    tell(resized{command.resource, command.limit});
+    if (const auto reason = refusal_of(command)) return emit(refused{std::nullopt, *reason});
+    emit(resized{command.resource, command.limit});
     pins_.erase(command.resource);
     if (command.limit) pins_[command.resource] = *command.limit;
     narrow(command.resource);

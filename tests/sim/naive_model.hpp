@@ -1,6 +1,6 @@
-// A second engine, deliberately naive: docs/rules.md once more, as plain loops over one list of requests. It is slow
-// and obviously right, and shares nothing with the real engine but the values, the table of modes and the check of a
-// command's shape. What the two disagree about is wrong in one of them, or in the rules.
+// A second, deliberately naive engine: docs/rules.md as plain loops over one list of requests. It is slow and simple,
+// and shares with the real engine only the value types, the table of modes and the validation of commands. A difference
+// between the two is a fault in one of them or in the rules.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,12 @@ struct naive_revocation {
 struct naive_request {
     core::request_id id;
     core::serial ticket = 0;
-    core::serial fence = 0;  // 0: it waits
+    core::serial fence = 0;  // 0 while it waits
     std::vector<naive_claim> claims;
     std::optional<core::duration> hold_limit;
     std::optional<core::instant> hold_deadline;
     std::optional<naive_revocation> revocation;
-    bool presented = false;  // as granted, in this pause
+    bool presented = false;  // its grant was presented in this pause
 };
 
 struct naive_session {
@@ -45,20 +45,20 @@ struct naive_session {
     std::uint64_t link = 0;
     std::uint64_t highest = 0;
     core::instant deadline;
-    std::optional<core::end_reason> dying;  // its end is owed: what its requests end as
-    std::vector<core::event> missed;        // what the next `renew` repeats
+    std::optional<core::end_reason> dying;  // its end is owed: why its requests end
+    std::vector<core::event> missed;        // events that the next `renew` repeats
 };
 
 class naive_model {
 public:
-    /// `early` is a planted fault, for the test that the simulation can fail: sessions expire that much too early.
+    /// `early` is a planted fault for the self-test of the simulation: sessions expire that much too early.
     explicit naive_model(core::engine_options options, core::duration early = core::duration{0})
         : options_(options), early_(early) {}
 
     [[nodiscard]] std::vector<core::event> apply(const core::command& command, core::instant now);
 
-    /// What `inspect` must show, but for the circles: see circles.hpp.
-    [[nodiscard]] core::snapshot look(core::instant now) const;
+    /// The expected snapshot, without the circles: see circles.hpp.
+    [[nodiscard]] core::snapshot take_snapshot(core::instant now) const;
 
 private:
     using names = std::set<std::string>;
@@ -106,9 +106,9 @@ private:
     void forget(const core::request_id& id);
     void end(naive_request& request, core::end_reason reason, core::manner manner);
     void leave_mark(const std::string& resource, const naive_request& holder);
-    [[nodiscard]] bool may_tell_grant(const naive_request& request) const;
-    void tell_granted(const naive_request& request);
-    void tell_alive(const core::session_id& id);
+    [[nodiscard]] bool may_report_grant(const naive_request& request) const;
+    void emit_granted(const naive_request& request);
+    void emit_alive(const core::session_id& id);
     void keep_for_renewal(const core::request_id& request);
 
     [[nodiscard]] std::optional<core::request_id> widest_misfit(const std::string& resource) const;
@@ -131,29 +131,31 @@ private:
     void number_grants();
 
     core::serial next_serial();
-    template <typename What> void tell(What what) { events_.push_back({now_, std::move(what)}); }
+    template <typename What> void emit(What what) { events_.push_back({now_, std::move(what)}); }
 
     core::engine_options options_;
     core::duration early_;
 
-    std::list<naive_request> requests_;  // by ticket; equal ones, which only a reclaim can bring, by id
+    std::list<naive_request> requests_;  // by ticket; equal tickets, which only a reclaim causes, by id
     std::map<core::session_id, naive_session> sessions_;
     std::vector<core::session_id> dying_;  // in the order in which their ends began
-    std::vector<std::string> narrowed_;    // resources with waiters too wide for their pin, in the order they became so
-    std::map<core::session_id, core::instant> ended_;  // ids, and until when each is remembered
+    std::vector<std::string>
+        narrowed_;  // resources with waiters too wide for the pinned limit, in order of the resizes
+    std::map<core::session_id, core::instant> ended_;  // until when each id is remembered
     std::map<std::string, core::mark> marks_;
-    std::map<std::string, core::serial> told_;  // fence of the exclusive grant that reported the present mark last
+    std::map<std::string, core::serial>
+        mark_reported_to_;  // fence of the last exclusive grant that reported the present mark
     std::map<std::string, std::uint32_t> pins_;
     core::serial last_serial_ = 0;
     core::instant paused_until_;
     core::duration pause_length_{0};
 
-    // Of the present step.
+    // Valid during a step only.
     core::instant now_;
     core::session_id sender_;
     std::int64_t allowance_ = 0;
-    bool remembered_ = false;                  // the id of a session that ended
-    std::optional<core::request_id> entered_;  // to be told at the end of the step, if it waits then
+    bool remembered_ = false;                  // an id of an ended session was added
+    std::optional<core::request_id> entered_;  // reported as queued at the end of the step, if it waits then
     std::vector<core::event> events_;
 };
 

@@ -23,11 +23,11 @@ naive_request* naive_model::find(const request_id& id) {
     return nullptr;
 }
 
-// The same for a request that time has ended and the budget has not: its own end is settled first.
+// The same, unless the request is due and its end is owed; then it ends first.
 naive_request* naive_model::find_live(const request_id& id) {
     naive_request* request = find(id);
     if (request == nullptr || paused()) return request;
-    // What is due, earliest first; a revocation before a hold limit of the same moment.
+    // The deadlines that have passed, earliest first; a revocation before a hold limit of the same moment.
     std::vector<std::pair<instant, end_reason>> due;
     if (request->revocation) due.emplace_back(request->revocation->deadline, end_reason::revoked);
     if (request->hold_deadline) due.emplace_back(*request->hold_deadline, end_reason::hold_limit);
@@ -52,14 +52,15 @@ void naive_model::forget(const request_id& id) {
 // ---- how a request ends (rule 7) ----
 
 void naive_model::end(naive_request& request, end_reason reason, manner manner) {
-    tell(ended{request.id, reason, request.fence});
+    emit(ended{request.id, reason, request.fence});
     keep_for_renewal(request.id);
     for (const naive_claim& claim : request.claims) {
         if (request.fence == 0 || claim.wanted.mode != claim_mode::exclusive) continue;
         const std::string& resource = claim.wanted.resource;
         if (manner == manner::unclean) leave_mark(resource, request);
-        const auto told = told_.find(resource);
-        if (manner == manner::clean && told != told_.end() && told->second == request.fence) marks_.erase(resource);
+        const auto reported = mark_reported_to_.find(resource);
+        if (manner == manner::clean && reported != mark_reported_to_.end() && reported->second == request.fence)
+            marks_.erase(resource);
     }
     forget(request.id);
 }
@@ -67,7 +68,7 @@ void naive_model::end(naive_request& request, end_reason reason, manner manner) 
 void naive_model::leave_mark(const std::string& resource, const naive_request& holder) {
     mark& mark = marks_[resource];
     mark = {sessions_.at(holder.id.session).label, holder.fence, now_, mark.count + 1};
-    told_.erase(resource);
+    mark_reported_to_.erase(resource);
 }
 
 // ---- admission (rules 2, 3, 4, 8, 10) ----
@@ -115,7 +116,7 @@ void naive_model::admit(naive_claim& claim) {
         if (!taken.contains(lowest)) claim.slots.push_back(lowest);
 }
 
-// One pass is enough: an admission lets nobody in but those behind it.
+// One pass is enough: an admission affects only the waiters behind it.
 void naive_model::admit_from_queues() {
     if (paused() || endings_owed()) return;
     names blocked;
@@ -138,26 +139,26 @@ void naive_model::number_grants() {
         if (request.fence != 0 || !std::ranges::all_of(request.claims, &naive_claim::admitted)) continue;
         request.fence = next_serial();
         if (request.hold_limit) request.hold_deadline = now_ + *request.hold_limit;
-        tell_granted(request);
+        emit_granted(request);
     }
 }
 
-bool naive_model::may_tell_grant(const naive_request& request) const { return !paused() || request.presented; }
+bool naive_model::may_report_grant(const naive_request& request) const { return !paused() || request.presented; }
 
-void naive_model::tell_granted(const naive_request& request) {
-    granted told{request.id, request.ticket, request.fence, {}, {}, request.hold_deadline};
+void naive_model::emit_granted(const naive_request& request) {
+    granted grant{request.id, request.ticket, request.fence, {}, {}, request.hold_deadline};
     for (const naive_claim& claim : request.claims) {
         const std::string& resource = claim.wanted.resource;
-        if (claim.wanted.mode == claim_mode::permits) told.slots.push_back({resource, claim.slots});
+        if (claim.wanted.mode == claim_mode::permits) grant.slots.push_back({resource, claim.slots});
         const auto mark = marks_.find(resource);
         if (mark == marks_.end()) continue;
-        told.abandoned.push_back({resource, mark->second});
-        if (claim.wanted.mode == claim_mode::exclusive) told_[resource] = request.fence;
+        grant.abandoned.push_back({resource, mark->second});
+        if (claim.wanted.mode == claim_mode::exclusive) mark_reported_to_[resource] = request.fence;
     }
-    tell(std::move(told));
+    emit(std::move(grant));
 }
 
-// Rule 10: of the waiting claims of more permits than the pinned limit, the widest; of equal ones, the youngest.
+// Rule 10: the widest waiting claim of more permits than the pinned limit; of equally wide ones, the youngest.
 std::optional<request_id> naive_model::widest_misfit(const std::string& resource) const {
     const auto pin = pins_.find(resource);
     std::pair<std::uint32_t, serial> widest;
@@ -173,7 +174,7 @@ std::optional<request_id> naive_model::widest_misfit(const std::string& resource
     return found;
 }
 
-// Rule 4: where there are such claims now, their ends are owed; where there are none any more, nothing is.
+// Rule 4: the ends of such claims are owed while there are any.
 void naive_model::narrow(const std::string& resource) {
     if (!widest_misfit(resource))
         std::erase(narrowed_, resource);
@@ -210,7 +211,7 @@ void naive_model::restore(const session_id& session, const live_request& live) {
 
     end_dead_owners(live, restored.ticket);
 
-    // Those that have its ticket, and those granted that do not fit beside it, as far as modes and slots go.
+    // Requests that have its ticket, and grants that do not fit beside it by mode or slot.
     std::vector<request_id> rivals;
     bool beaten = false;
     for (const naive_request& other : requests_) {
@@ -229,7 +230,7 @@ void naive_model::restore(const session_id& session, const live_request& live) {
         rivals.push_back(other.id);
         if (other.fence >= live.fence) beaten = true;
     }
-    if (beaten) return tell(ended{restored.id, end_reason::superseded, live.fence});
+    if (beaten) return emit(ended{restored.id, end_reason::superseded, live.fence});
     for (const request_id& rival : rivals) end(*find(rival), end_reason::superseded, manner::keep);
 
     for (const claim& claim : live.claims) give_way(claim.resource, paused() ? 0 : restored.ticket);
@@ -238,7 +239,7 @@ void naive_model::restore(const session_id& session, const live_request& live) {
     while (allowance_ > 0 && !narrowed_.empty()) end_one_of_narrowed();
 }
 
-// What a dead session still has under the ticket ends first, whatever the budget.
+// A dead session's request with this ticket ends first, whatever the budget.
 void naive_model::end_dead_owners(const live_request& live, serial ticket) {
     for (const claim& mine : live.claims) {
         const auto owner = std::ranges::find_if(requests_, [&](const naive_request& other) {

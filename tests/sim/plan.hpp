@@ -1,4 +1,4 @@
-// A schedule written down: what replays, what is shrunk and what is printed when the simulation fails.
+// A plan is a list of steps. A failing simulation replays, shrinks and prints it.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace baton::sim {
 
-/// Loss of state: only the first `kept` of the commands that made the present state were ever written.
+/// Loss of state: only the first `kept` of the commands that led to the present state were stored.
 struct restart {
     std::size_t kept = 0;
 };

@@ -1,4 +1,4 @@
-// What plans that are written down are made of: three sessions, moments, and the commands that most of them begin with.
+// Building blocks of fixed plans: three sessions, moments, and the commands with which most plans begin.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace baton::sim::plan_words {
 
 using namespace core;
 using namespace std::chrono_literals;
-using core::exclusive;  // one claim each, unlike the public functions of these names
+using core::exclusive;  // each makes one claim, unlike the public functions of these names
 using core::shared;
 
 inline constexpr session_id first{1, 1};
 inline constexpr session_id second{2, 1};
 inline constexpr session_id third{3, 1};
 
-/// A moment of a plan. A request that enters then gets it as its ticket, and the next number as its fence (rule 8).
+/// A moment of a plan. A request that enters at it gets it as its ticket and the next number as its fence (rule 8).
 constexpr instant after(duration since_start) { return instant{std::chrono::hours{4}} + since_start; }
 inline serial ticket(duration entered) { return static_cast<serial>(after(entered).time_since_epoch().count()); }
 

@@ -37,7 +37,7 @@ std::optional<std::string> world::perform(const step& step, coverage* seen) {
     return perform(std::get<command>(step.what), step.at, seen);
 }
 
-// The same commands again must give the same answers: the engine has no other inputs.
+// The same commands must give the same events again: the engine has no other inputs.
 std::optional<std::string> world::restart_with(std::size_t kept) {
     start_over();
     log_.resize(std::min(kept, log_.size()));
@@ -55,7 +55,7 @@ std::optional<std::string> world::perform(const command& command, instant at, co
     events_ = engine_->apply(command, at);
     if (auto wrong = difference(events_, model_->apply(command, at))) return wrong;
     const snapshot state = inspect(*engine_, {}, at);
-    if (auto wrong = difference(state, model_->look(at))) return wrong;
+    if (auto wrong = difference(state, model_->take_snapshot(at))) return wrong;
     if (auto wrong = wrong_circles(state)) return wrong;
     if (auto wrong = check(*engine_)) return "an invariant is violated: " + *wrong;
     if (auto wrong = history_.observe(command, at, state.paused_until.has_value(), events_)) return wrong;
@@ -65,16 +65,16 @@ std::optional<std::string> world::perform(const command& command, instant at, co
     return std::nullopt;
 }
 
-// A host sleeps until `next_due`: before that a tick finds nothing to do, and after it nothing is left that is due.
+// A host sleeps until `next_due`: an earlier tick must find nothing to do, and after a tick nothing may be due.
 std::optional<std::string> world::check_due(const command& command, instant at, std::optional<instant> expected) const {
     if (!std::holds_alternative<tick>(command)) return std::nullopt;
     if ((!expected || *expected > at) && !events_.empty()) return "a tick found something to do before it was due";
     if (const auto next = engine_->next_due(at); next && *next <= at && !options_.budget)
-        return "after a tick something is still due";
+        return "something is still due after a tick";
     return std::nullopt;
 }
 
-// Situations that show in the commands, events and state together.
+// Counts situations that are visible in commands, events and state together.
 void world::count(const command& command, const snapshot& state, coverage& seen) {
     seen.count(command);
     const auto granted_in_state = [&](serial ticket) {
@@ -94,7 +94,7 @@ void world::count(const command& command, const snapshot& state, coverage& seen)
         if (const auto* grant = std::get_if<granted>(&event.what)) {
             const auto* asked = std::get_if<enter>(&command);
             if (grant->fence <= highest_fence_)
-                seen.count(situation::grant_told_again);
+                seen.count(situation::grant_reported_again);
             else if (asked == nullptr || asked->request != grant->request)
                 seen.count(situation::granted_from_queue);
             highest_fence_ = std::max(highest_fence_, grant->fence);

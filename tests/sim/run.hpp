@@ -1,4 +1,4 @@
-// One schedule: engine, model and history side by side, compared after every step.
+// Plays one schedule against engine, model and history, and compares them after every step.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +18,19 @@
 
 namespace baton::sim {
 
-/// Everything that runs side by side.
+/// Engine, model and history.
 class world {
 public:
     world(const core::engine_options& options, core::duration model_early);
 
-    /// Performs a step; what is wrong after it, in words.
+    /// Performs a step; describes the failure, if there is one.
     [[nodiscard]] std::optional<std::string> perform(const step& step, coverage* seen);
     [[nodiscard]] const std::vector<core::event>& events() const { return events_; }
     [[nodiscard]] std::size_t log_size() const { return log_.size(); }
     [[nodiscard]] std::optional<core::instant> next_due(core::instant now) const { return engine_->next_due(now); }
 
 private:
-    // A command that made the present state, and what it told.
+    // A command that led to the present state, with its events.
     struct entry {
         core::command command;
         core::instant at;
@@ -56,23 +56,23 @@ private:
 };
 
 struct failure {
-    std::size_t step = 0;  // index of the step after which it showed
+    std::size_t step = 0;  // index of the step that failed
     std::string what;
 };
 
 struct run_options {
     std::size_t steps = 300;
     core::duration model_early{0};           // a planted fault, see naive_model
-    std::ostream* trace = nullptr;           // where each step is told as it happens
-    std::uint64_t* progress = nullptr;       // where the index of the present step is noted
-    std::optional<std::size_t> stop_before;  // this step is drawn and not performed
+    std::ostream* trace = nullptr;           // receives a line for each step
+    std::uint64_t* progress = nullptr;       // receives the index of the present step
+    std::optional<std::size_t> stop_before;  // the run stops before this step
 };
 
-/// Draws and runs the schedule of a seed. `ran` is what ran, up to the failing step.
+/// Draws and runs the schedule of a seed. `ran` receives the steps up to the failing one.
 [[nodiscard]] std::optional<failure> run_seed(std::uint64_t seed, const run_options& options, coverage& seen,
                                               plan& ran);
 
-/// Runs a plan as it is written.
+/// Runs a plan unchanged.
 [[nodiscard]] std::optional<failure> replay(const plan& plan, const run_options& options);
 
 }  // namespace baton::sim

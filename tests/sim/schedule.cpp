@@ -61,7 +61,7 @@ schedule::schedule(std::uint64_t seed) : dice_(seed), now_(start) {
     }
     for (std::size_t count = dice_.between(3, 6); clients_.size() < count;) clients_.emplace_back(clients_.size());
 
-    // Ticks, renewals, entering and leaving always; the rest in another mixture each time.
+    // Every schedule has ticks, renewals, `enter` and `leave`; it draws its own weights for the other actions.
     constexpr std::array<std::size_t, action_count> ordinary_weights{60, 44, 2, 6, 24, 8,  4, 2,
                                                                      8,  7,  3, 5, 3,  16, 2, 1};
     static const std::vector<std::size_t> factors{0, 1, 1, 1, 4};
@@ -77,8 +77,8 @@ schedule::schedule(std::uint64_t seed) : dice_(seed), now_(start) {
     if (seed % 5 == 2) make_plain();
 }
 
-/// Much of the work in a quiet space takes shorter paths in the function library: few names that many wait for, without
-/// the options, pauses and faults that keep a space from being quiet.
+/// The function library has short paths for quiet spaces. This makes a schedule quiet: few names with many waiters, and
+/// none of the options, pauses and faults that exclude the short paths.
 void schedule::make_plain() {
     plain_ = true;
     for (const action rare : {pause_all, lose_state, malform, resize_one, mend_one, reconnect}) weights_[rare] = 0;
@@ -110,7 +110,7 @@ void schedule::move_time(std::optional<instant> due) {
     if (drawn < 956) return forward(2 * options_.max_ttl);
     if (drawn < 957) return forward(1h);
     if (!clock_goes_back_ || drawn < 985) return;
-    // From a microsecond to an hour, each order of magnitude alike.
+    // From one microsecond to one hour, each order of magnitude with the same probability.
     duration back{1};
     for (std::size_t power = dice_.below(10); power > 0; --power) back *= 10;
     now_ = std::max(earliest, now_ - std::min<duration>(back, 1h));
@@ -134,7 +134,7 @@ step schedule::next(std::optional<instant> due) {
 }
 
 schedule::action schedule::draw_action() {
-    // In a pause the clients find out, and present what they have.
+    // In a pause, clients reconnect and present their requests.
     if (now_ < paused_until_ && dice_.percent(25)) return reconnect;
     return static_cast<action>(weighted(dice_, weights_));
 }
@@ -175,9 +175,9 @@ void schedule::observe(const step& step, const std::vector<event>& events, std::
     for (const event& event : events) {
         if (const auto* starts = std::get_if<paused>(&event.what)) paused_until_ = starts->until;
         auto session = std::visit(session_of_event{}, event.what);
-        if (!session) session = sender;  // a refusal that names no request goes back to the sender
+        if (!session) session = sender;  // a refusal without a request goes to the sender
         for (sim_client& client : clients_)
-            if (session == client.session() && !dice_.percent(deafness_)) client.hear(event);
+            if (session == client.session() && !dice_.percent(deafness_)) client.receive(event);
     }
 }
 
@@ -225,7 +225,7 @@ command schedule::draw_leave(sim_client& client) {
     static const std::vector<manner> manners{manner::clean, manner::clean, manner::clean, manner::keep,
                                              manner::unclean};
     const std::uint64_t number = chosen->first;
-    // The client may forget it at once, or only when it hears of its end.
+    // The client forgets the request at once, or only when it receives its end.
     if (dice_.percent(50)) client.forget(number);
     return leave{{client.session(), number}, plain_ && dice_.percent(80) ? manner::clean : dice_.pick(manners)};
 }
@@ -248,7 +248,7 @@ command schedule::draw_open(sim_client& client) {
     open command = client.connect(dice_, now_, options_.max_ttl);
     if (!plain_ && dice_.percent(12)) forge(dice_, command.live, known_serials());
     if (dice_.percent(3) && command.highest > 0) --command.highest;
-    if (!command.live.empty() && dice_.percent(5)) command.live.pop_back();  // as if it were in another part
+    if (!command.live.empty() && dice_.percent(5)) command.live.pop_back();  // as if another part of the list had it
     return command;
 }
 

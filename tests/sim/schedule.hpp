@@ -1,6 +1,6 @@
-// Random schedules from one integer. A few clients and a few names, so that they collide; each schedule draws its own
-// mixture of actions, so that rare ones meet (swarm testing). What a client does next depends on what it was told,
-// hence a schedule is drawn step by step while it runs.
+// Random schedules from one integer. Few clients and few names, so that they collide; each schedule draws its own
+// weights of actions, so that rare actions meet (swarm testing). A client's next action depends on the events that it
+// received, so a schedule is drawn step by step while it runs.
 #pragma once
 
 #include <array>
@@ -24,9 +24,9 @@ public:
 
     [[nodiscard]] const core::engine_options& options() const { return options_; }
 
-    /// `due` is when the engine has something to do next: times near it are the interesting ones.
+    /// `due` is the engine's next due time: steps near it are drawn more often.
     [[nodiscard]] step next(std::optional<core::instant> due);
-    /// What came of the last step. Some of it does not reach the clients.
+    /// Delivers the events of the last step to the clients; some notices are lost.
     void observe(const step& step, const std::vector<core::event>& events, std::size_t log_size);
 
 private:

@@ -1,4 +1,4 @@
-// Making a failing schedule small enough to read.
+// Shrinks a failing schedule until it is small enough to read.
 #pragma once
 
 #include "plan.hpp"
@@ -6,7 +6,7 @@
 
 namespace baton::sim {
 
-/// Leaves out steps as long as something still fails, maybe in another way; gives up after some seconds.
+/// Leaves out steps while the plan still fails, in whatever way; stops after some seconds.
 [[nodiscard]] failure shrink(plan& failing, failure found, const run_options& options);
 
 }  // namespace baton::sim

@@ -1,4 +1,4 @@
-// Making a failing plan small enough to read, whatever plays it.
+// Shrinks a failing plan until it is small enough to read, for every program that plays plans.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace baton::sim {
 
-/// The shortest failing prefix first; then half of it is left out, a quarter, …, single steps, until none can be
-/// spared, or the time is over. `play` gives what still fails, if something does, with the step at which it does.
+/// Finds the shortest failing prefix; then leaves out a half, a quarter, …, single steps, until every step is needed or
+/// the time is over. `play` returns the failure, if there is one, with its step.
 template <typename Failure, typename Play>
 [[nodiscard]] Failure shrink_plan(plan& failing, Failure found, std::chrono::seconds patience, Play play) {
     const auto give_up = std::chrono::steady_clock::now() + patience;

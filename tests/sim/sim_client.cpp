@@ -30,7 +30,7 @@ live_request presented(std::uint64_t number, const believed_request& request, in
 
 }  // namespace
 
-void sim_client::hear(const event& event) {
+void sim_client::receive(const event& event) {
     if (const auto* grant = std::get_if<granted>(&event.what)) {
         const auto found = requests_.find(grant->request.number);
         if (found == requests_.end()) return;
@@ -83,11 +83,11 @@ request_id sim_client::new_request(const claim_list& claims, std::optional<durat
 }
 
 open sim_client::connect(dice& dice, instant now, std::chrono::milliseconds max_ttl) {
-    // A lost session is replaced; but now and then its owner has not understood yet.
+    // A lost session is replaced; sometimes the client continues to use the lost one for a while.
     if (lost_ && dice.percent(80)) {
         session_.low += 1;
         link_ = highest_ = 0;
-        // What waited keeps its place, if its client knows it (rule 11).
+        // Waiters keep their queue positions if the client presents them (rule 11).
         const bool keeps_places = dice.percent(75);
         std::erase_if(requests_, [&](const auto& entry) {
             return !keeps_places || entry.second.fence != 0 || entry.second.ticket == 0;
@@ -123,7 +123,7 @@ std::vector<live_request> sim_client::live_list(dice& dice, instant now) const {
 
 namespace {
 
-// As if it had been granted when nobody else was there.
+// The slots of a grant on free names.
 std::vector<claim_slots> lowest_slots(std::span<const claim> claims) {
     std::vector<claim_slots> all;
     for (const claim& claim : claims) {

@@ -1,5 +1,5 @@
-// A client as the engine meets it: it knows what it was told, presents that when it connects again, and is wrong when
-// a notice was lost. The schedule decides what it does; this remembers what it believes.
+// A simulated client: it records the events that it received, presents them when it reconnects, and is wrong after a
+// lost notice. The schedule decides its actions.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +27,19 @@ class sim_client {
 public:
     explicit sim_client(std::uint64_t index) : session_{index + 1, 1} {}
 
-    void hear(const core::event& event);
+    void receive(const core::event& event);
 
     [[nodiscard]] const core::session_id& session() const { return session_; }
     [[nodiscard]] bool is_open() const { return open_; }
     [[nodiscard]] std::uint64_t highest() const { return highest_; }
     [[nodiscard]] const std::map<std::uint64_t, believed_request>& requests() const { return requests_; }
 
-    /// Its connection broke: it has to open again before anything else makes sense.
+    /// The connection broke: the client must send `open` before anything else.
     void disconnect() { open_ = false; }
     [[nodiscard]] core::open connect(dice& dice, core::instant now, std::chrono::milliseconds max_ttl);
     [[nodiscard]] core::request_id new_request(const claim_list& claims, std::optional<core::duration> hold);
     void forget(std::uint64_t number);
-    /// A number that a list showed and that it does not know: it leaves such a request (rule 11).
+    /// A listed number that the client does not know; the client leaves such a request (rule 11).
     [[nodiscard]] std::optional<std::uint64_t> take_stranger();
 
 private:
@@ -51,11 +51,11 @@ private:
     std::uint64_t link_ = 0;
     std::uint64_t highest_ = 0;
     std::map<std::uint64_t, believed_request> requests_;
-    std::deque<std::pair<std::uint64_t, believed_request>> past_;  // what it left or was told to be over
+    std::deque<std::pair<std::uint64_t, believed_request>> past_;  // requests that it left or that ended
     std::vector<std::uint64_t> strangers_;
 };
 
-/// Spoils a list in one way that a broken or hostile client might.
+/// Changes a list in one way, as a broken or hostile client might.
 void forge(dice& dice, std::vector<core::live_request>& list, const std::vector<core::serial>& others);
 
 }  // namespace baton::sim

@@ -1,6 +1,6 @@
-// simulate: random schedules against the engine, each step checked (see docs/rules.md and the files beside this one).
-// A failure prints one seed that replays it and the shortest list of steps found that still fails.
-// Exit codes: 0 all agree; 1 a difference, or coverage asked for and not reached; 64 usage.
+// simulate plays random schedules against the engine and checks each step (see docs/rules.md). A failure prints a seed
+// that replays it and the shortest list of steps found that still fails.
+// Exit codes: 0 all agree; 1 a difference, or required coverage not reached; 64 usage error.
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,7 +38,9 @@ constexpr std::string_view usage =
     "usage: simulate [--schedules N] [--steps N] [--seed S] [--jobs J] [--stats] [--require-coverage]\n"
     "       simulate --replay SEED [--steps N] [--trace]\n"
     "       simulate --self-test\n"
-    "Schedules S, S+1, … S+N-1 (default 1000 from seed 1) of 300 steps each, in J threads (default 2).\n";
+    "Plays random schedules against the engine and checks each step: N schedules (default 1000) with the seeds S, S+1, "
+    "…\n"
+    "(default 1), in J threads (default 2). --steps sets the number of steps of a schedule (default 300).\n";
 
 struct settings {
     std::uint64_t schedules = 1'000;
@@ -96,8 +98,8 @@ settings parse(int count, char** arguments) {
         else
             fail_usage("unknown option '" + std::string(option) + "'");
     }
-    if (chosen.jobs < 1 || chosen.jobs > 256) fail_usage("--jobs is from 1 to 256");
-    if (chosen.trace && !chosen.replay) fail_usage("--trace goes with --replay");
+    if (chosen.jobs < 1 || chosen.jobs > 256) fail_usage("--jobs takes a number from 1 to 256");
+    if (chosen.trace && !chosen.replay) fail_usage("--trace needs --replay");
     return chosen;
 }
 
@@ -105,17 +107,17 @@ void report(std::uint64_t seed, plan& failing, const failure& found, const setti
     std::cout << "\nseed " << seed << " fails after step " << found.step << " (" << describe(failing.options)
               << "): " << found.what << "\n\nshrinking …" << std::flush;
     const failure least = shrink(failing, found, chosen.run);
-    std::cout << " the smallest that fails has " << failing.steps.size() << " steps:\n";
+    std::cout << " the smallest failing schedule has " << failing.steps.size() << " steps:\n";
     for (const step& step : failing.steps) std::cout << "  " << describe(step) << '\n';
     std::cout << "  => " << least.what << std::endl;
-    // Once more aloud: an assertion says what it is about.
+    // Played once more with its output: an assertion prints its text.
     (void)replay_apart(failing, chosen.run, child_output::shown);
     std::cout << "\nreplay: simulate --replay " << seed;
     if (chosen.run.steps != run_options{}.steps) std::cout << " --steps " << chosen.run.steps;
     std::cout << std::endl;
 }
 
-/// All the seeds, dealt to the threads one by one. `seeds` is where each thread notes the seed that it works on.
+/// Distributes the seeds to the threads. `seeds` receives the seed that each thread works on.
 class campaign {
 public:
     campaign(const settings& chosen, std::span<std::uint64_t> seeds)
@@ -162,7 +164,7 @@ private:
         ++finished_;
     }
 
-    // On a terminal one line, redrawn; elsewhere a line every ten seconds.
+    // On a terminal one line that is redrawn; elsewhere a line every 10 s.
     void show_progress() {
         const bool terminal = ::isatty(STDERR_FILENO) == 1;
         const auto interval = terminal ? std::chrono::milliseconds{500} : std::chrono::milliseconds{10'000};
@@ -174,7 +176,7 @@ private:
             const auto now = clock_type::now();
             const std::uint64_t done = schedules_;
             if (std::exchange(before, done) != done) moved = now;
-            if (now - moved > patience) std::abort();  // whoever started this process finds out what hangs
+            if (now - moved > patience) std::abort();  // the parent process then finds out which seed hangs
             if (now - shown < interval || failed_) continue;
             shown = now;
             const double seconds = std::chrono::duration<double>(now - started_).count();
@@ -213,7 +215,7 @@ int replay_seed(const settings& chosen) {
     return exit_failed;
 }
 
-// A model that expires sessions one microsecond early must be found out, and shrunk to a few steps.
+// A model that expires sessions one microsecond early must be detected, and the schedule shrunk to a few steps.
 int self_test(settings chosen) {
     chosen.run.model_early = baton::core::duration{1};
     constexpr std::uint64_t tries = 100;
@@ -225,7 +227,7 @@ int self_test(settings chosen) {
         if (!found) continue;
         report(seed, ran, *found, chosen);
         if (ran.steps.size() <= few) return 0;
-        std::cout << "self-test: the failing schedule should have shrunk to " << few << " steps\n";
+        std::cout << "self-test: the failing schedule did not shrink to " << few << " steps\n";
         return exit_failed;
     }
     std::cout << "self-test: the planted fault was not found in " << tries << " schedules\n";
@@ -242,7 +244,7 @@ bool run_campaign(const settings& chosen, std::span<std::uint64_t> seeds) {
     return agreed && missing.empty();
 }
 
-/// False if engine and model differ on a plan that is written down.
+/// False if engine and model differ on a fixed plan.
 bool play_kept_plans(const settings& chosen) {
     for (const auto& [name, plan] : kept_plans()) {
         const auto found = replay(plan, chosen.run);
@@ -253,7 +255,7 @@ bool play_kept_plans(const settings& chosen) {
     return true;
 }
 
-// In a child: if an assertion or a sanitizer ends it, one of the seeds that it worked on is to blame.
+// Runs in a child: if an assertion or a sanitizer ends it, one of the seeds that it worked on is the cause.
 int simulate(const settings& chosen) {
     if (!play_kept_plans(chosen)) return exit_failed;
     const shared_numbers seeds(chosen.jobs);
@@ -266,7 +268,7 @@ int simulate(const settings& chosen) {
         report(seed, ran, *found, chosen);
         return exit_failed;
     }
-    std::cout << "the engine died, and none of these seeds kills it again:";
+    std::cout << "the engine died, and none of these seeds reproduces it:";
     for (const std::uint64_t seed : seeds.all()) std::cout << ' ' << seed;
     std::cout << std::endl;
     return exit_failed;

@@ -1,4 +1,4 @@
-// The events that befall a scene.
+// The events of a scene.
 #include <stdexcept>
 
 #include "../redis/replication.hpp"
@@ -29,10 +29,10 @@ void scene::restore_older_keys() {
         "0"};
     words.insert(words.end(), older_keys_.begin(), older_keys_.end());
     const resp::value answer = primary().ask(words);
-    if (answer.kind == resp::kind::error) throw std::runtime_error{"the older keys cannot be restored: " + answer.text};
+    if (answer.kind == resp::kind::error) throw std::runtime_error{"cannot restore the older keys: " + answer.text};
 }
 
-/// The space in database 1 is none, or the one of an earlier time.
+/// Database 1 has no space or an earlier state of the space.
 void scene::swap_databases() {
     cut_off_a_holder();
     static_cast<void>(primary().ask({"SWAPDB", "0", "1"}));
@@ -69,7 +69,7 @@ void scene::restart_with_older_data() {
     restart(false, true);
 }
 
-/// A client whose address has other terms comes to the server before all others do.
+/// A client with other settings in its address connects to the server before all other clients.
 void scene::meet_stranger(const std::string& url) {
     for (std::size_t site = 0; site < sites; ++site) cut_off(site);
     restart(false, dice_.percent(50));
@@ -112,7 +112,7 @@ void scene::full_resynchronisation() {
 
 void scene::partial_resynchronisation() {
     cut_off_a_holder();
-    // Without the last words of the primary, it would have more than its new primary.
+    // Otherwise the old primary could have commands that the new primary does not have.
     static_cast<void>(primary().ask({"CLIENT", "PAUSE", "1000", "WRITE"}));
     static_cast<void>(redis_tests::catches_up(primary(), other()));
     redis_tests::promote(other());
@@ -152,7 +152,7 @@ void scene::move_there_and_back() {
     lead_all_to(primary());
 }
 
-// Nothing is lost.
+// Events without loss.
 
 void scene::back_up() {
     if (!redis_tests::back_up(primary(), place_.path("backup.rdb"))) throw std::runtime_error{"no backup"};

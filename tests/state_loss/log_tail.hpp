@@ -1,4 +1,4 @@
-// Counts the grants in a history that is still being written, by its new lines only.
+// Counts the grants in a growing history; each call reads only the new lines.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ class log_tail {
 public:
     explicit log_tail(std::string path) : path_{std::move(path)} {}
 
-    /// Up to now.
+    /// The number of grants up to now.
     [[nodiscard]] std::size_t grants() {
         std::ifstream file{path_, std::ios::binary};
         file.seekg(static_cast<std::streamoff>(read_));

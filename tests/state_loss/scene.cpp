@@ -13,10 +13,10 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-/// Longer than the time of two looks at the server's role, so that looks are trusted for longer than that.
+/// Longer than twice the interval at which the library checks the server's role, so that the result is cached.
 constexpr milliseconds max_ttl{3'000};
 constexpr milliseconds lag{300};
-/// A client tries again after at most 1.5 s.
+/// Clients retry after at most 1.5 s.
 constexpr milliseconds longest_backoff{1'700};
 
 }  // namespace
@@ -43,13 +43,13 @@ scene::scene(dice& dice, scene_options options)
     }
     follow_again();
     start_processes();
-    say(layout_ == layout::replicas ? "a primary and its replica" : "two servers that do not know each other");
-    if (!goes_on(30)) throw std::runtime_error{"nothing is granted at the beginning"};
+    say(layout_ == layout::replicas ? "a primary and its replica" : "two independent servers");
+    if (!goes_on(30)) throw std::runtime_error{"no process was granted a name at the beginning"};
     remember_state();
 }
 
-/// At each site: a process that holds the contended name for long, so that somebody believes in it whatever happens;
-/// two that take turns with all kinds of claims; and one whose name nobody else wants, to see when anything is granted.
+/// At each site: a process that holds the contended name for 800 ms, so that it nearly always has a holder; two that
+/// take turns with all kinds of claims; and one with a name of its own, which shows when the server grants again.
 void scene::start_processes() {
     const bool two_versions = dice_.percent(30);
     for (std::size_t site = 0; site < sites; ++site) {
@@ -103,11 +103,11 @@ history::verdict scene::end() {
     return verdict;
 }
 
-// Parts of events.
+// Steps of events.
 
-/// A copy of the primary's keys and files, for events that bring old ones back.
+/// Copies the primary's keys and files, for events that restore them later.
 void scene::remember_state() {
-    // A script, because all keys must be of one moment.
+    // A script, so that all keys are of one moment.
     const resp::value found = primary().ask({"EVAL", R"(local found = {}
         for _, key in ipairs(redis.call('KEYS', 'baton:*')) do
             found[#found + 1] = key
@@ -121,14 +121,14 @@ void scene::remember_state() {
     older_server_ = primary_;
 }
 
-/// Where servers are replicas: the one that is not the primary follows it again, from wherever it was.
+/// With replicas: the other server follows the primary again.
 void scene::follow_again() {
     if (layout_ != layout::replicas) return;
     links_[primary_]->cut({});
     if (!redis_tests::follow(other(), links_[primary_]->at())) throw std::runtime_error{"the replica gets no data"};
 }
 
-/// From now on the primary is alone with what it writes.
+/// From now on, writes of the primary are not replicated.
 void scene::freeze_replication() {
     if (!redis_tests::catches_up(primary(), other())) throw std::runtime_error{"the replica does not catch up"};
     links_[primary_]->set({.drop_replies = true});

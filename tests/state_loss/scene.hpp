@@ -1,10 +1,10 @@
-// One sequence of random events: two servers, four sites with a way of their own to the space, and four processes at
-// each site that take and release names and log what they believe. Events befall the servers while the processes go on.
+// One sequence of random events: two servers, four sites with their own connections to the space, and four processes at
+// each site that acquire and release names and record their beliefs. Events happen to the servers meanwhile.
 //
-// What the scene keeps to, because no lock server can do without it (docs/redis.md): an old primary gets no commands
-// later than `lag` after its successor, the servers have one clock, and a server whose state is old meets clients that
-// have been elsewhere before it meets clients that have not. So sites move within `lag`, there are no newcomers, and a
-// site that was cut off is connected again, for longer than a client backs off, before the address moves back.
+// The scene keeps the assumptions of docs/redis.md: an old primary gets no commands later than `lag` after its
+// successor began; the servers have one clock; and a server with old state meets clients of the newer server before
+// other clients. So sites move within `lag`, no processes are added, and a site that was cut off is connected again,
+// for longer than the longest back-off, before the address moves back.
 #pragma once
 
 #include <array>
@@ -29,19 +29,19 @@ class scene;
 
 enum class layout : std::uint8_t {
     replicas,   // the second server follows the first
-    strangers,  // the second server is empty, or has a state of its own
+    strangers,  // the second server is empty or has its own state
     any,
 };
 
 struct event_kind {
     const char* name;
     layout where;
-    bool may_pause;  // something may have been lost; else a pause is too much
+    bool may_pause;  // state may be lost; without this a pause is a fault
     void (scene::*play)();
 };
 [[nodiscard]] const std::vector<event_kind>& event_kinds();
 
-/// When something happened, by the clock of the histories.
+/// An event with its time, by the clock of the histories.
 struct happened {
     const event_kind* kind;
     history::moment at;
@@ -60,12 +60,12 @@ public:
     scene(dice& dice, scene_options options);
 
     [[nodiscard]] layout servers_are() const { return layout_; }
-    /// Processes are granted something. False: not in time.
+    /// Waits until there are `more` grants. False: not in time.
     [[nodiscard]] bool goes_on(std::size_t more, std::chrono::milliseconds limit = long_enough);
-    /// Waits a while, for as long as the dice say.
+    /// Waits for a random time.
     void pass_time(std::size_t least_ms, std::size_t most_ms);
     void play(const event_kind& kind);
-    /// All sites are connected again; then all processes end, and what they logged is judged.
+    /// Reconnects all sites, ends all processes and judges their history.
     history::verdict end();
 
     [[nodiscard]] const std::vector<happened>& events() const { return events_; }
@@ -92,7 +92,7 @@ public:
     // Addresses.
     void move_to_the_other();
     void move_there_and_back();
-    // Nothing is lost.
+    // Events without loss.
     void back_up();
     void first_replica();
     void flush_functions();
@@ -108,9 +108,9 @@ private:
     void follow_again();
     void freeze_replication();
     void lead_all_to(const private_server& server);
-    /// Returns when the last site that was cut off has been connected for longer than a client backs off.
+    /// Returns when the last site that was cut off has been connected for longer than the longest back-off.
     void let_all_come_back() const;
-    /// Perhaps cuts off the site whose process holds the contended name: it believes, and cannot say so.
+    /// Sometimes cuts off the site whose process holds the contended name: the process believes and cannot renew.
     void cut_off_a_holder();
     void cut_off(std::size_t site);
     void reconnect_all();
@@ -122,14 +122,14 @@ private:
     layout layout_;
     bool keeps_data_;
     std::array<std::unique_ptr<private_server>, 2> servers_;
-    std::array<std::unique_ptr<proxy>, 2> links_;  // by which the other server follows this one
+    std::array<std::unique_ptr<proxy>, 2> links_;  // the other server replicates through this
     folder place_;
     std::vector<std::unique_ptr<proxy>> sites_;
     std::size_t primary_ = 0;
-    std::vector<std::string> older_keys_;  // key and dump in turn
-    std::size_t older_server_ = 2;         // whose keys and files these are; 2: there are none
+    std::vector<std::string> older_keys_;  // keys and dumps alternate
+    std::size_t older_server_ = 2;         // the server of these keys and files; 2: none
     history::hammers fleet_;
-    std::map<std::string, std::size_t> site_of_;  // by the name of a process
+    std::map<std::string, std::size_t> site_of_;  // by process
     log_tail tail_;
     std::vector<happened> events_;
     bool any_cut_off_ = false;

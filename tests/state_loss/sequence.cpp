@@ -14,18 +14,18 @@ const event_kind& draw_event(dice& dice, layout servers, const std::vector<std::
     for (const event_kind& kind : event_kinds()) {
         const bool fits = kind.where == layout::any || kind.where == servers;
         if (!fits || (!only.empty() && std::ranges::find(only, kind.name) == only.end())) continue;
-        // What one kind of servers can do is drawn more often: there is less of it.
+        // Events for one layout only are drawn three times as often, because there are few of them.
         possible.insert(possible.end(), kind.where == layout::any ? 1 : 3, &kind);
     }
-    if (possible.empty())  // none of the wanted ones goes with these servers
+    if (possible.empty())  // no wanted event fits this layout
         for (const event_kind& kind : event_kinds())
             if (kind.where == layout::any && !kind.may_pause) possible.push_back(&kind);
     return *dice.pick(possible);
 }
 
-/// For each event the longest time without a grant until the next event, or to the end. An event that comes while
-/// nothing is granted is left out: its predecessor is to blame.
-void measure_gaps(const scene& scene, const history::record& record, history::moment ended, outcome& outcome) {
+/// Measures, for each event, the longest time without a grant until the next event or the end. An event is left out if
+/// there was no grant in the 100 ms before it, because an earlier event is the cause.
+void measure_gaps(const scene& scene, const history::record& record, history::moment ended, sequence_result& result) {
     std::vector<history::moment> grants{ended};
     for (const history::request& request : record.requests)
         if (request.granted) grants.push_back(request.begin);
@@ -39,69 +39,69 @@ void measure_gaps(const scene& scene, const history::record& record, history::mo
         history::moment longest{0};
         for (history::moment last = from; last < until && next != grants.end(); last = *next++)
             longest = std::max(longest, std::min(*next, until) - last);
-        outcome.gaps_ms[events[i].kind->name].push_back(longest / 1ms);
+        result.gaps_ms[events[i].kind->name].push_back(longest / 1ms);
     }
 }
 
 }  // namespace
 
-void play_sequence(std::uint64_t seed, const sequence_options& options, outcome& outcome) {
+void play_sequence(std::uint64_t seed, const sequence_options& options, sequence_result& result) {
     dice dice{seed};
     scene scene{dice, options.scene};
     for (std::size_t left = dice.between(3, 5); left > 0; --left) {
-        // Sometimes in the pause after the last one.
+        // Sometimes the next event happens during the pause after the last one.
         if (dice.percent(65) && !scene.goes_on(20, 8s)) break;
         scene.pass_time(0, 700);
         const event_kind& kind = draw_event(dice, scene.servers_are(), options.only);
-        outcome.events.emplace_back(kind.name);
+        result.events.emplace_back(kind.name);
         scene.play(kind);
     }
     const history::moment ended = history::now();
     const history::verdict verdict = scene.end();
-    outcome.grants = verdict.seen.grants;
-    measure_gaps(scene, scene.record(), ended, outcome);
-    for (const history::contradiction& each : verdict.found) ++outcome.broken[std::string{to_string(each.rule)}];
-    if (outcome.sound()) return;
-    outcome.report = verdict.report();
+    result.grants = verdict.seen.grants;
+    measure_gaps(scene, scene.record(), ended, result);
+    for (const history::contradiction& each : verdict.found) ++result.broken[std::string{to_string(each.rule)}];
+    if (result.sound()) return;
+    result.report = verdict.report();
     if (!options.keep_log.empty())
         std::filesystem::copy_file(scene.log(), options.keep_log, std::filesystem::copy_options::overwrite_existing);
 }
 
-std::string to_text(const outcome& outcome) {
+std::string to_text(const sequence_result& result) {
     std::ostringstream text;
-    text << "grants " << outcome.grants << '\n';
-    for (const std::string& event : outcome.events) text << "event " << event << '\n';
-    for (const auto& [event, gaps] : outcome.gaps_ms)
+    text << "grants " << result.grants << '\n';
+    for (const std::string& event : result.events) text << "event " << event << '\n';
+    for (const auto& [event, gaps] : result.gaps_ms)
         for (const long gap : gaps) text << "gap " << event << ' ' << gap << '\n';
-    for (const auto& [rule, times] : outcome.broken) text << "broken " << rule << ' ' << times << '\n';
-    text << "report\n" << outcome.report;
+    for (const auto& [rule, times] : result.broken) text << "broken " << rule << ' ' << times << '\n';
+    text << "report\n" << result.report;
     return std::move(text).str();
 }
 
-outcome from_text(const std::string& text) {
-    outcome outcome;
+sequence_result from_text(const std::string& text) {
+    sequence_result result;
     std::istringstream words{text};
     for (std::string what; words >> what;) {
         std::string name;
         if (what == "grants") {
-            words >> outcome.grants;
+            words >> result.grants;
         } else if (what == "event") {
             words >> name;
-            outcome.events.push_back(name);
+            result.events.push_back(name);
         } else if (what == "gap") {
             long gap = 0;
             words >> name >> gap;
-            outcome.gaps_ms[name].push_back(gap);
+            result.gaps_ms[name].push_back(gap);
         } else if (what == "broken") {
             std::size_t times = 0;
             words >> name >> times;
-            outcome.broken[name] = times;
+            result.broken[name] = times;
         } else {
             std::getline(words, name);
-            outcome.report.assign(std::istreambuf_iterator<char>{words}, {});
+            result.report.assign(std::istreambuf_iterator<char>{words}, {});
         }
     }
-    return outcome;
+    return result;
 }
 
 }  // namespace baton::state_loss

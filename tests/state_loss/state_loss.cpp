@@ -1,6 +1,6 @@
-// state_loss: random sequences of events after which a server may have lost state, with 16 client processes; judges
-// what they believed, and measures for how long nothing was granted. Several sequences run at the same time, each in a
-// process of its own. Exit codes: 0 all sound; 1 not; 64 usage; 69 no server.
+// state_loss plays random sequences of events after which a server may have lost state, with 16 client processes. It
+// judges their histories and measures the times without grants. Several sequences run at the same time, each in its own
+// process. Exit codes: 0 all sound; 1 a sequence is not sound; 64 usage error; 69 no server.
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -35,10 +35,10 @@ constexpr int exit_unavailable = 69;
 constexpr std::string_view usage =
     "usage: state_loss [--runs N] [--seed S] [--jobs J] [--servers redis|valkey|both] [--only EVENT,EVENT…]\n"
     "                  [--logs FOLDER] [--trace] [--fail-fast]\n"
-    "Plays the sequences of the seeds S, S+1, … S+N-1 (300, from a random seed), J at a time (3). With both servers "
-    "they\n"
-    "take turns. The history of a sequence that is not sound is kept in FOLDER. --trace tells events as they happen.\n"
-    "--valkey PATH names the server that is not redis.\n";
+    "Plays the sequences of the seeds S, S+1, … S+N-1 (default 300 from a random seed), J at a time\n"
+    "(default 3). With both servers they alternate. --logs keeps the history of each sequence that is not\n"
+    "sound in FOLDER. --trace prints events as they happen. --valkey PATH is the Valkey server. --fail-fast\n"
+    "stops at the first sequence that is not sound.\n";
 
 struct settings {
     std::uint64_t runs = 300;
@@ -73,7 +73,7 @@ std::vector<std::string> kinds_in(std::string_view text) {
         if (std::ranges::none_of(event_kinds(), is_it)) {
             std::string known;
             for (const event_kind& kind : event_kinds()) known += std::string{" "} + kind.name;
-            fail(exit_usage, "no such event: '" + name + "'; there are" + known);
+            fail(exit_usage, "unknown event '" + name + "'; known events:" + known);
         }
         names.push_back(name);
     }
@@ -113,7 +113,7 @@ settings parse(int count, char** arguments) {
     }
     if (chosen.servers != "redis" && chosen.servers != "valkey" && chosen.servers != "both")
         fail(exit_usage, "--servers takes redis, valkey or both");
-    if (chosen.jobs < 1 || chosen.jobs > 64) fail(exit_usage, "--jobs is from 1 to 64");
+    if (chosen.jobs < 1 || chosen.jobs > 64) fail(exit_usage, "--jobs takes a number from 1 to 64");
     return chosen;
 }
 
@@ -132,7 +132,7 @@ public:
         begun_ = steady_clock::now();
         while (!stops() || !running_.empty()) {
             while (!stops() && running_.size() < chosen_.jobs) start(chosen_.seed + started_++);
-            hear();
+            receive();
             show_progress();
         }
         if (isatty(STDERR_FILENO) != 0) std::cerr << '\n';
@@ -150,11 +150,11 @@ private:
         std::string server;
         pid_t process;
         int pipe;
-        std::string heard = {};
+        std::string received = {};
     };
 
     void add_server(const std::string& name, const std::string& path) {
-        if (name == "valkey" && path.empty()) fail(exit_unavailable, "--valkey PATH is needed for valkey");
+        if (name == "valkey" && path.empty()) fail(exit_unavailable, "--servers valkey and both need --valkey PATH");
         const auto found = baton::redis_tests::find_server(path);
         if (!found) fail(exit_unavailable, baton::redis_tests::no_server);
         servers_.push_back({name, *found});
@@ -165,7 +165,7 @@ private:
 
     void start(std::uint64_t seed) {
         std::array<int, 2> ends{};
-        if (pipe2(ends.data(), O_CLOEXEC) != 0) fail(exit_failed, "no pipe");
+        if (pipe2(ends.data(), O_CLOEXEC) != 0) fail(exit_failed, "cannot create a pipe");
         const server& server = servers_[seed % servers_.size()];
         const pid_t child = fork();
         if (child == 0) {
@@ -182,18 +182,18 @@ private:
         options.scene.program = server.program;
         if (!chosen_.logs.empty())
             options.keep_log = chosen_.logs + "/" + std::to_string(seed) + "-" + server.name + ".log";
-        outcome outcome;
+        sequence_result result;
         try {
-            play_sequence(seed, options, outcome);
+            play_sequence(seed, options, result);
         } catch (const std::exception& error) {
-            outcome.broken["crashed"] = 1;
-            outcome.report = error.what();
+            result.broken["crashed"] = 1;
+            result.report = error.what();
         }
-        const std::string text = to_text(outcome);
+        const std::string text = to_text(result);
         return write(pipe, text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1;
     }
 
-    void hear() {
+    void receive() {
         std::vector<pollfd> ready;
         for (const job& job : running_) ready.push_back({job.pipe, POLLIN, 0});
         poll(ready.data(), ready.size(), 500);
@@ -203,7 +203,7 @@ private:
             std::array<char, 65'536> buffer{};
             const ssize_t size = read(job.pipe, buffer.data(), buffer.size());
             if (size > 0) {
-                job.heard.append(buffer.data(), static_cast<std::size_t>(size));
+                job.received.append(buffer.data(), static_cast<std::size_t>(size));
                 continue;
             }
             close(job.pipe);
@@ -217,22 +217,22 @@ private:
     }
 
     void take(const job& job) {
-        outcome outcome = from_text(job.heard);
-        if (job.heard.empty()) outcome.broken["crashed"] = 1;
+        sequence_result result = from_text(job.received);
+        if (job.received.empty()) result.broken["crashed"] = 1;
         ++played_;
-        grants_ += outcome.grants;
-        for (const auto& [event, gaps] : outcome.gaps_ms)
+        grants_ += result.grants;
+        for (const auto& [event, gaps] : result.gaps_ms)
             gaps_[event].insert(gaps_[event].end(), gaps.begin(), gaps.end());
-        for (const auto& [rule, times] : outcome.broken) ++sequences_breaking_[rule];
-        if (outcome.sound()) return;
+        for (const auto& [rule, times] : result.broken) ++sequences_breaking_[rule];
+        if (result.sound()) return;
         ++violations_;
         if (isatty(STDERR_FILENO) != 0) std::cerr << "\r\033[K";
         std::cout << "seed " << job.seed << " on " << job.server << ":";
-        for (const std::string& event : outcome.events) std::cout << ' ' << event;
+        for (const std::string& event : result.events) std::cout << ' ' << event;
         std::cout << '\n';
-        std::istringstream report{outcome.report};
+        std::istringstream report{result.report};
         for (std::string line; std::getline(report, line);) std::cout << "    " << line << '\n';
-        std::cout << "again: scripts/state-loss --runs 1 --trace --seed " << job.seed << " --servers " << job.server
+        std::cout << "replay: scripts/state-loss --runs 1 --trace --seed " << job.seed << " --servers " << job.server
                   << std::endl;
     }
 
@@ -261,8 +261,8 @@ private:
         if (played_ < chosen_.runs && interrupted != 0) {
             std::uint64_t next = chosen_.seed + started_;
             for (const std::uint64_t seed : unfinished_) next = std::min(next, seed);
-            std::cout << "interrupted; to go on: --seed " << next << " --runs " << chosen_.seed + chosen_.runs - next
-                      << '\n';
+            std::cout << "interrupted; continue with --seed " << next << " --runs "
+                      << chosen_.seed + chosen_.runs - next << '\n';
         }
         std::cout << std::flush;
     }

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """A storm of faults on one machine, judged by the kernel.
 
-Shell loops run commands under `baton run`, all with one agent. Meanwhile random processes (baton, its guardian, the
-command, the agent) are killed or stopped, alone and in pairs. Each command takes a flock(2) that all processes below it
-inherit: if the flock is taken, a process of an earlier holder is still alive, and the command ends with code 99.
+Shell loops run commands under `baton run` with one agent, while random processes (baton, its guardian, the command, the
+agent) are killed or stopped, alone and in pairs. Each command takes a flock(2) that its child processes inherit: if the
+flock is taken, a process of an earlier holder is still alive, and the command exits with 99.
 
-With --guardians, commands ignore SIGTERM and would go on for ever; each is ended at its --max-hold or by a revocation,
-mostly while its guardian is stopped.
+With --guardians, commands ignore SIGTERM and never end by themselves; each is ended at its --max-hold or by a
+revocation, mostly while its guardian is stopped.
 
-At the end every stopped process continues, each loop must be served once more, and no process may be left.
-Exit codes: 0 all well; 1 two holders, a loop that is not served, or a process that is left; 64 usage.
+At the end all stopped processes continue, each loop must be granted its lock once more, and no process may remain.
+Exit codes: 0 passed; 1 two holders, a loop without a grant, or a process that remains; 64 usage error.
 """
 import argparse
 import collections
@@ -28,7 +28,7 @@ OVERLAP = 99
 
 
 def children_of(process):
-    """The direct children of a process, of all its threads; none if it has ended."""
+    """The direct children of all threads of a process; none if the process has ended."""
     found = []
     try:
         for thread in os.listdir(f"/proc/{process}/task"):
@@ -49,7 +49,7 @@ def send(process, number):
 
 
 def marked(mark):
-    """All processes whose environment has the storm's mark."""
+    """All processes with the storm's mark in their environment."""
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) == os.getpid():
@@ -64,12 +64,12 @@ def marked(mark):
 
 
 class Loop(threading.Thread):
-    """One shell loop: runs the command under the lock again and again."""
+    """One shell loop: repeatedly runs the command under the lock."""
 
     def __init__(self, storm, number):
         super().__init__(daemon=True)
         self.storm, self.number = storm, number
-        self.current = None  # the baton of this loop, while it runs
+        self.current = None  # the process id of baton while it runs
         self.served_after_the_storm = False
 
     def run(self):
@@ -84,7 +84,7 @@ class Loop(threading.Thread):
     def run_once(self):
         name = f"name-{self.number % self.storm.options.names}"
         file = os.path.join(self.storm.folder, name + ".flock")
-        # Two children, one of them in a session of its own: each holds the flock for as long as it lives.
+        # Two children, one of them in its own session: each holds the flock while it lives.
         if self.storm.options.guardians:
             limits = ["--max-hold", f"{int(self.storm.ttl_s * 1000 * self.storm.dice.uniform(0.5, 2))}ms"]
             work = f"trap '' TERM; echo $BATON_FENCE >{file}.fence; setsid sleep 60 & sleep 60"
@@ -97,7 +97,7 @@ class Loop(threading.Thread):
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                    start_new_session=True)
         self.current = process.pid
-        # What is left of a killed tree may keep the pipe open: wait for baton, not for the end of the pipe.
+        # Waits for baton and not for the end of the pipe, which remaining processes of a killed tree may keep open.
         code = process.wait()
         self.current = None
         if code == OVERLAP:
@@ -114,8 +114,8 @@ class Storm:
         self.calm, self.over = threading.Event(), threading.Event()
         self.overlaps, self.codes, self.faults = [], collections.Counter(), collections.Counter()
         self.lock = threading.Lock()
-        self.stopped = {}  # process -> when it continues
-        self.undisturbed = 124 if options.guardians else 0  # how a run ends without a fault
+        self.stopped = {}  # process -> the time at which it continues
+        self.undisturbed = 124 if options.guardians else 0  # the exit code of a run without a fault
         self.tmp = tempfile.TemporaryDirectory(prefix="baton-storm-")
         self.folder = self.tmp.name
         self.address = f"local:{self.folder}/agent"
@@ -129,7 +129,7 @@ class Storm:
             self.codes[code] += 1
 
     def agent(self):
-        """The process that serves the socket file; None if there is none now."""
+        """The process that serves the socket file; None if there is none."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             client.settimeout(0.2)
             try:
@@ -152,7 +152,7 @@ class Storm:
                 del self.stopped[process]
 
     def revoke(self, name):
-        """Asks the present holder of a name to leave."""
+        """Revokes the name from its present holder."""
         try:
             with open(os.path.join(self.folder, f"{name}.flock.fence"), encoding="ascii") as file:
                 fence = file.read().strip()
@@ -163,7 +163,7 @@ class Storm:
         return done.returncode == 0
 
     def fault(self):
-        """One fault, if there is a process to do it to."""
+        """Makes one fault, if there is a process for it."""
         loop = self.dice.choice(self.loops)
         baton = loop.current
         if baton is None:
@@ -195,7 +195,7 @@ class Storm:
             "kill agent": lambda: send(self.agent() or 0, signal.SIGKILL) if self.agent() else None,
             "stop agent": lambda: self.stop_for_a_while(self.agent()),
         }
-        # The agent serves all loops: a fault of it costs every loop its time, so it is rarer.
+        # Faults of the agent are rarer, because they delay all loops.
         weights = [1 if "agent" in kind else 8 for kind in kinds]
         kind = self.dice.choices(list(kinds), weights)[0]
         if kinds[kind]():
@@ -210,7 +210,7 @@ class Storm:
         while sum(self.faults.values()) < wanted:
             self.continue_what_is_due()
             self.fault()
-            time.sleep(self.dice.expovariate(self.options.rate))  # the rate of the faults, not a wait for anything
+            time.sleep(self.dice.expovariate(self.options.rate))  # sets the rate of faults
             if time.monotonic() - shown > 1:
                 shown = time.monotonic()
                 self.progress(wanted)
@@ -226,7 +226,7 @@ class Storm:
                   end=end, file=sys.stderr, flush=True)
 
     def judge(self, took):
-        """After the storm: all is served, nothing is left, no two held one name."""
+        """After the storm: every loop was granted its lock, no process remains, and no two commands held one name."""
         self.continue_what_is_due(everything=True)
         self.calm.set()
         deadline = time.monotonic() + 60 + 10 * self.ttl_s
@@ -253,9 +253,9 @@ class Storm:
         for each in self.overlaps[:10]:
             print(f"    two holders: {each}")
         if unserved:
-            print(f"    loops that were not served after the storm: {unserved}")
+            print(f"    loops without a grant after the storm: {unserved}")
         for process, text in commands.items():
-            print(f"    left over: process {process}: {text}")
+            print(f"    remaining process {process}: {text}")
         self.tmp.cleanup()
         return not self.overlaps and not unserved and not left
 
@@ -265,21 +265,22 @@ class Storm:
             with open(f"/proc/{process}/cmdline", "rb") as file:
                 return file.read().replace(b"\0", b" ").decode(errors="replace").strip()
         except OSError:
-            return "has ended since"
+            return "has ended by now"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", help="the program baton")
-    parser.add_argument("--faults", type=int, default=2500, help="for each ttl (2500)")
-    parser.add_argument("--loops", type=int, default=20)
-    parser.add_argument("--names", type=int, default=4, help="how many names the loops share (4)")
-    parser.add_argument("--ttl", default="500ms,2s", help="one or several: 500ms,2s")
-    parser.add_argument("--rate", type=float, default=10, help="faults a second (10)")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randint(1, 1 << 30))
+    parser.add_argument("program", help="path of the program baton")
+    parser.add_argument("--faults", type=int, default=2500, help="number of faults for each ttl (default 2500)")
+    parser.add_argument("--loops", type=int, default=20, help="number of shell loops (default 20)")
+    parser.add_argument("--names", type=int, default=4, help="number of names that the loops share (default 4)")
+    parser.add_argument("--ttl", default="500ms,2s", help="one or several ttls (default 500ms,2s)")
+    parser.add_argument("--rate", type=float, default=10, help="faults per second (default 10)")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randint(1, 1 << 30),
+                        help="seed of the faults (default: random)")
     parser.add_argument("--guardians", action="store_true",
-                        help="only stop guardians, of commands that have to be killed at --max-hold or when revoked")
-    parser.add_argument("--fail-fast", action="store_true", help="end at the first overlap")
+                        help="stop guardians only; commands must be killed at --max-hold or by a revocation")
+    parser.add_argument("--fail-fast", action="store_true", help="stop at the first overlap")
     options = parser.parse_args()
     fine = True
     for ttl in options.ttl.split(","):

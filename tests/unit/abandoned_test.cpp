@@ -1,4 +1,4 @@
-// Rule 7: what a holder leaves behind that does not leave cleanly, who is told, and who may wipe it off.
+// Rule 7: unclean ends leave a mark, grants report it, and clean releases or `mend` remove it.
 #include <functional>
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace {
 
 class Abandoned : public world {
 protected:
-    // A session that has nothing but a held, exclusive x, ends badly in some way.
+    // An unclean end of a request.
     void die(const std::string& request) { leave(request, manner::unclean); }
 
     std::optional<mark> mark_of(const std::string& name) {
@@ -18,7 +18,7 @@ protected:
     }
 };
 
-TEST_F(Abandoned, EveryBadEndOfAnExclusiveHolderLeavesAMark) {  // rule 7
+TEST_F(Abandoned, EveryUncleanEndOfAnExclusiveHolderLeavesAMark) {  // rule 7
     const std::vector<std::pair<const char*, std::function<void()>>> ends{
         {"expiry", [&] { advance(10s); }},
         {"gone", [&] { close("A", closing::gone); }},
@@ -44,7 +44,7 @@ TEST_F(Abandoned, EveryBadEndOfAnExclusiveHolderLeavesAMark) {  // rule 7
     }
 }
 
-TEST_F(Abandoned, GoodEndsLeaveNone) {  // rule 7
+TEST_F(Abandoned, CleanEndsLeaveNoMark) {  // rule 7
     for (const manner manner : {manner::clean, manner::keep}) {
         begin_again();
         enter("A", {exclusive("x")});
@@ -57,16 +57,16 @@ TEST_F(Abandoned, GoodEndsLeaveNone) {  // rule 7
     EXPECT_TRUE(idle());
 }
 
-TEST_F(Abandoned, SharedAndPermitHoldersLeaveNone) {  // rule 7
+TEST_F(Abandoned, SharedAndPermitHoldersLeaveNoMark) {  // rule 7
     enter("A", {shared("x"), permits("y", 1, 2)});
     leave("A", manner::unclean);
-    EXPECT_TRUE(look().resources.empty());
+    EXPECT_TRUE(take_snapshot().resources.empty());
     enter("B", {shared("x"), permits("y", 1, 2)});
     advance(10s);
     EXPECT_TRUE(idle());
 }
 
-TEST_F(Abandoned, AWaiterLeavesNoneEvenWhereItWasAdmitted) {  // rule 7
+TEST_F(Abandoned, AWaiterLeavesNoMarkEvenOnNamesReservedForIt) {  // rule 7
     open("A", {}, 15s);
     enter("A", {exclusive("y")});
     enter("W", {exclusive("x"), exclusive("y")});
@@ -80,15 +80,15 @@ TEST_F(Abandoned, AWaiterLeavesNoneEvenWhereItWasAdmitted) {  // rule 7
     EXPECT_EQ(mark_of("y"), std::nullopt);
 }
 
-TEST_F(Abandoned, OnlyWhatWasClaimedExclusivelyIsMarked) {  // rule 7
+TEST_F(Abandoned, OnlyNamesThatWereHeldExclusivelyAreMarked) {  // rule 7
     enter("A", {exclusive("x"), shared("y"), permits("z", 1, 2), exclusive("w")});
     die("A");
     EXPECT_EQ(mark_of("x"), (mark{"A", fence("A"), now, 1}));
     EXPECT_EQ(mark_of("w"), (mark{"A", fence("A"), now, 1}));
-    EXPECT_EQ(look().resources.size(), 2U);
+    EXPECT_EQ(take_snapshot().resources.size(), 2U);
 }
 
-TEST_F(Abandoned, TheMarkBearsLabelFenceAndTime) {  // rule 7
+TEST_F(Abandoned, TheMarkContainsLabelFenceAndTime) {  // rule 7
     core::open command = open_command("A");
     command.label = "nightly backup on host 7";
     apply(command);
@@ -101,7 +101,7 @@ TEST_F(Abandoned, TheMarkBearsLabelFenceAndTime) {  // rule 7
     EXPECT_EQ(the<granted>().abandoned, expected);
 }
 
-TEST_F(Abandoned, EveryLaterGrantReportsItInWhateverMode) {  // rule 7
+TEST_F(Abandoned, LaterGrantsInEveryModeReportTheMark) {  // rule 7
     enter("A", {exclusive("x")});
     die("A");
     EXPECT_EQ(enter("B", {shared("x")}), "granted B (x abandoned by A)");
@@ -113,32 +113,32 @@ TEST_F(Abandoned, EveryLaterGrantReportsItInWhateverMode) {  // rule 7
     EXPECT_EQ(enter("E", {exclusive("x")}), "granted E (x abandoned by A)");
 }
 
-TEST_F(Abandoned, AGrantReportsItsOwnMarkedNamesInTheirOrder) {  // rule 7
+TEST_F(Abandoned, AGrantReportsItsOwnMarkedNamesInTheOrderOfItsClaims) {  // rule 7
     enter("A", {exclusive("b"), exclusive("a"), exclusive("other")});
     die("A");
     EXPECT_EQ(enter("B", {exclusive("a"), exclusive("clean"), exclusive("b")}),
               "granted B (a abandoned by A) (b abandoned by A)");
 }
 
-TEST_F(Abandoned, AnEnterThatArrivesTwiceReportsItTwice) {  // rule 7, rule 9
+TEST_F(Abandoned, ARepeatedEnterReportsTheMarkAgain) {  // rule 7, rule 9
     enter("A", {exclusive("x")});
     die("A");
     enter("B", {exclusive("x")});
     EXPECT_EQ(enter("B", {exclusive("x")}), "granted B (x abandoned by A)");
 }
 
-TEST_F(Abandoned, ACleanLeaveOfAnExclusiveHolderThatWasToldRemovesIt) {  // rule 7
+TEST_F(Abandoned, ACleanReleaseByAnExclusiveHolderThatLearnedOfTheMarkRemovesIt) {  // rule 7
     enter("A", {exclusive("x")});
     die("A");
     enter("B", {exclusive("x")});
-    EXPECT_TRUE(mark_of("x")) << "not yet";
+    EXPECT_TRUE(mark_of("x")) << "the mark stays while B holds x";
     enter("C", {exclusive("x")});
     EXPECT_EQ(leave("B"), "ended B: left; granted C");
     EXPECT_EQ(leave("C"), "ended C: left");
     EXPECT_EQ(resource("x"), std::nullopt);
 }
 
-TEST_F(Abandoned, ACleanCloseOfTheSessionRemovesItToo) {  // rule 7
+TEST_F(Abandoned, ACleanCloseOfTheSessionRemovesTheMark) {  // rule 7
     enter("A", {exclusive("x")});
     die("A");
     enter("B", {exclusive("x")});
@@ -146,7 +146,7 @@ TEST_F(Abandoned, ACleanCloseOfTheSessionRemovesItToo) {  // rule 7
     EXPECT_EQ(resource("x"), std::nullopt);
 }
 
-TEST_F(Abandoned, SharedAndPermitHoldersDoNotRemoveItThoughTheyWereTold) {  // rule 7
+TEST_F(Abandoned, SharedAndPermitHoldersDoNotRemoveTheMarkAlthoughTheyLearnedOfIt) {  // rule 7
     enter("A", {exclusive("x")});
     die("A");
     EXPECT_EQ(enter("B", {shared("x")}), "granted B (x abandoned by A)");
@@ -156,7 +156,7 @@ TEST_F(Abandoned, SharedAndPermitHoldersDoNotRemoveItThoughTheyWereTold) {  // r
     EXPECT_EQ(mark_of("x"), (mark{"A", fence("A"), now, 1}));
 }
 
-TEST_F(Abandoned, OfSeveralNamesOnlyThoseHeldExclusivelyAreMended) {  // rule 7
+TEST_F(Abandoned, ACleanReleaseMendsOnlyNamesThatWereHeldExclusively) {  // rule 7
     enter("A", {exclusive("x"), exclusive("y")});
     die("A");
     EXPECT_EQ(enter("B", {exclusive("x"), shared("y")}), "granted B (x abandoned by A) (y abandoned by A)");
@@ -165,7 +165,7 @@ TEST_F(Abandoned, OfSeveralNamesOnlyThoseHeldExclusivelyAreMended) {  // rule 7
     EXPECT_TRUE(mark_of("y"));
 }
 
-TEST_F(Abandoned, ALeaveThatKeepsLeavesItAsItIs) {  // rule 7
+TEST_F(Abandoned, AReleaseOfKindKeepLeavesTheMarkUnchanged) {  // rule 7
     enter("A", {exclusive("x")});
     die("A");
     now += 1s;
@@ -175,8 +175,8 @@ TEST_F(Abandoned, ALeaveThatKeepsLeavesItAsItIs) {  // rule 7
     EXPECT_EQ(mark_of("x"), (mark{"A", fence("A"), now - 1s, 1}));
 }
 
-// A dies, and B dies while it repairs. C learns of B, and that they were two.
-TEST_F(Abandoned, TheNewestOfTwoDeathsInARowWinsAndTheyAreCounted) {  // rule 7
+// A expires, then B expires during its repair. C's grant names B and the count 2.
+TEST_F(Abandoned, ASecondUncleanEndReplacesTheMarkAndCountsUp) {  // rule 7
     enter("A", {exclusive("x")});
     open("B", {}, 12s);
     open("C", {}, 15s);
@@ -186,13 +186,13 @@ TEST_F(Abandoned, TheNewestOfTwoDeathsInARowWinsAndTheyAreCounted) {  // rule 7
     EXPECT_EQ(advance(2s), "ended B: expired; lost B; granted C (x abandoned by B, 2 in all)");
     EXPECT_EQ(mark_of("x"), (mark{"B", fence("B"), now, 2}));
     EXPECT_EQ(leave("C"), "ended C: left");
-    EXPECT_EQ(resource("x"), std::nullopt) << "one clean leave mends for both";
+    EXPECT_EQ(resource("x"), std::nullopt) << "one clean release mends both";
     enter("D", {exclusive("x")});
     die("D");
-    EXPECT_EQ(mark_of("x")->count, 1U) << "the count starts anew";
+    EXPECT_EQ(mark_of("x")->count, 1U) << "the count starts again";
 }
 
-TEST_F(Abandoned, AReaderBetweenTwoDeathsChangesNothing) {  // rule 7
+TEST_F(Abandoned, ASharedHolderBetweenTwoUncleanEndsDoesNotResetTheCount) {  // rule 7
     enter("A", {exclusive("x")});
     die("A");
     enter("R", {shared("x")});
@@ -202,9 +202,9 @@ TEST_F(Abandoned, AReaderBetweenTwoDeathsChangesNothing) {  // rule 7
     EXPECT_EQ(enter("C", {exclusive("x")}), "granted C (x abandoned by B, 2 in all)");
 }
 
-// During a pause B takes x from A by its larger fence, and leaves it uncleanly. A, who was told of another mark, comes
-// back. What it leaves cleanly does not wipe off B's mark.
-TEST_F(Abandoned, AMarkThatCameAfterTheHolderWasToldStays) {  // rule 7
+// During a pause B supersedes A on x by its larger fence and releases it uncleanly. A comes back; it learned of another
+// mark, so its clean release does not remove B's.
+TEST_F(Abandoned, AHolderDoesNotRemoveAMarkThatIsNewerThanTheOneItLearnedOf) {  // rule 7
     enter("Z", {exclusive("x")});
     die("Z");
     enter("A", {exclusive("x")});
@@ -219,7 +219,7 @@ TEST_F(Abandoned, AMarkThatCameAfterTheHolderWasToldStays) {  // rule 7
     EXPECT_EQ(mark_of("x"), (mark{"B", rival.fence, now, 2}));
 }
 
-TEST_F(Abandoned, AHolderThatAsksAgainIsToldOfANewMarkAndMayRemoveIt) {  // rule 7, rule 9
+TEST_F(Abandoned, AHolderThatRepeatsItsEnterLearnsOfTheNewMarkAndMayRemoveIt) {  // rule 7, rule 9
     enter("A", {exclusive("x")});
     live_request rival = live("A");
     rival.ticket = fence("A") + 1;
@@ -233,7 +233,7 @@ TEST_F(Abandoned, AHolderThatAsksAgainIsToldOfANewMarkAndMayRemoveIt) {  // rule
     EXPECT_EQ(resource("x"), std::nullopt);
 }
 
-TEST_F(Abandoned, AHolderThatWasToldRemovesItAlsoAfterAReclaim) {  // rule 7, rule 11
+TEST_F(Abandoned, AHolderThatLearnedOfTheMarkRemovesItAlsoAfterAReclaim) {  // rule 7, rule 11
     enter("A", {exclusive("x")});
     die("A");
     enter("B", {exclusive("x")});
@@ -253,22 +253,22 @@ TEST_F(Abandoned, MendRemovesTheMark) {  // rule 7
     EXPECT_EQ(enter("B", {exclusive("x")}), "granted B");
 }
 
-TEST_F(Abandoned, MendWhileItIsHeldLeavesTheHolderAlone) {  // rule 7
+TEST_F(Abandoned, MendDoesNotAffectTheHolder) {  // rule 7
     enter("A", {exclusive("x")});
     die("A");
     enter("B", {exclusive("x")});
     EXPECT_EQ(mend("x"), "mended x");
     EXPECT_EQ(holders("x"), "B");
     die("B");
-    EXPECT_EQ(mark_of("x"), (mark{"B", fence("B"), now, 1})) << "counted from the mending";
+    EXPECT_EQ(mark_of("x"), (mark{"B", fence("B"), now, 1})) << "the count starts again after `mend`";
 }
 
-TEST_F(Abandoned, AMarkIsRememberedThoughNobodyLives) {  // rule 7
+TEST_F(Abandoned, AMarkRemainsWithoutAnySession) {  // rule 7
     enter("A", {exclusive("x")});
     advance(10s);
-    EXPECT_EQ(look().sessions, 0U);
+    EXPECT_EQ(take_snapshot().sessions, 0U);
     EXPECT_FALSE(idle());
-    EXPECT_EQ(next_due(), now + 15s) << "only the id is left to be forgotten";
+    EXPECT_EQ(next_due(), now + 15s) << "only the ended id remains";
     advance(24h);
     EXPECT_EQ(next_due(), std::nullopt);
     EXPECT_EQ(enter("B", {exclusive("x")}), "granted B (x abandoned by A)");
@@ -277,7 +277,7 @@ TEST_F(Abandoned, AMarkIsRememberedThoughNobodyLives) {  // rule 7
     EXPECT_TRUE(idle());
 }
 
-TEST_F(Abandoned, TheMarkBearsTheLabelThatTheSessionHadAtItsEnd) {  // rule 7
+TEST_F(Abandoned, TheMarkContainsTheLabelThatTheSessionHadAtItsEnd) {  // rule 7
     enter("A", {exclusive("x")});
     core::open command = open_command("A", {live("A")});
     command.label = "renamed";

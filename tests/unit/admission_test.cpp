@@ -1,5 +1,5 @@
-// Rules 2 and 3: what is admitted beside what, when a request is granted, and the two options that decide whether a
-// request waits at all.
+// Rules 2 and 3: which claims are admitted together, when a request is granted, and the two options that limit
+// waiting.
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -10,7 +10,7 @@ class Admission : public world {};
 TEST_F(Admission, ModesThatFitAreGrantedTogetherAndOthersWait) {  // rule 2
     struct {
         claim held, asked;
-        const char* told;
+        const char* expected;
     } const table[] = {
         {exclusive("x"), exclusive("x"), "queued B"},
         {exclusive("x"), shared("x"), "queued B"},
@@ -28,9 +28,9 @@ TEST_F(Admission, ModesThatFitAreGrantedTogetherAndOthersWait) {  // rule 2
     for (const auto& row : table) {
         const std::string n = "." + std::to_string(++number);
         enter("A" + n, {row.held});
-        std::string told = row.told;
-        told.insert(told.find('B') + 1, n);
-        EXPECT_EQ(enter("B" + n, {row.asked}), told);
+        std::string expected = row.expected;
+        expected.insert(expected.find('B') + 1, n);
+        EXPECT_EQ(enter("B" + n, {row.asked}), expected);
         leave("B" + n);
         leave("A" + n);
     }
@@ -48,8 +48,8 @@ TEST_F(Admission, OnePermitTooManyWaits) {  // rule 2
     EXPECT_EQ(enter("B", {permits("x", 4, 5)}), "queued B");
 }
 
-// A reads. W wants to write. R comes later and could read with A, but W was there first.
-TEST_F(Admission, AReaderDoesNotBargePastAWriterThatWaits) {  // rule 2
+// A has a shared claim, W waits for an exclusive one. R comes later; it fits beside A, but W is ahead of it.
+TEST_F(Admission, ASharedClaimDoesNotOvertakeAnExclusiveWaiter) {  // rule 2
     EXPECT_EQ(enter("A", {shared("x")}), "granted A");
     EXPECT_EQ(enter("W", {exclusive("x")}), "queued W");
     EXPECT_EQ(enter("R", {shared("x")}), "queued R");
@@ -59,14 +59,14 @@ TEST_F(Admission, AReaderDoesNotBargePastAWriterThatWaits) {  // rule 2
     EXPECT_EQ(leave("W"), "ended W: left; granted R");
 }
 
-TEST_F(Admission, ReadersBetweenWritersAreGrantedTogether) {  // rule 2
+TEST_F(Admission, AdjacentSharedWaitersAreGrantedTogether) {  // rule 2
     enter("A", {exclusive("x")});
     enter("R", {shared("x")});
     enter("S", {shared("x")});
     enter("W", {exclusive("x")});
     enter("T", {shared("x")});
     EXPECT_EQ(leave("A"), "ended A: left; granted R; granted S");
-    EXPECT_EQ(leave("R"), "ended R: left") << "S reads still, and T is behind W";
+    EXPECT_EQ(leave("R"), "ended R: left") << "S still holds x, and T is behind W";
     EXPECT_EQ(leave("S"), "ended S: left; granted W");
     EXPECT_EQ(leave("W"), "ended W: left; granted T");
 }
@@ -74,12 +74,12 @@ TEST_F(Admission, ReadersBetweenWritersAreGrantedTogether) {  // rule 2
 TEST_F(Admission, PermitsWaitBehindAnOlderClaimThatDoesNotFit) {  // rule 2
     enter("A", {permits("x", 3, 4)});
     EXPECT_EQ(enter("B", {permits("x", 2, 4)}), "queued B");
-    EXPECT_EQ(enter("C", {permits("x", 1, 4)}), "queued C") << "one permit is free, but B is before it";
+    EXPECT_EQ(enter("C", {permits("x", 1, 4)}), "queued C") << "one permit is free, but B is ahead of it";
     EXPECT_EQ(leave("A"), "ended A: left; granted B (x 0 1); granted C (x 2)");
 }
 
-// W holds x for the day when y is free. Others treat x as taken.
-TEST_F(Admission, WhatAWaitingRequestIsAdmittedToKeepsOthersOut) {  // rule 2, rule 3
+// x is reserved for W until y is free. To other requests, x is taken.
+TEST_F(Admission, AReservedClaimBlocksOtherRequests) {  // rule 2, rule 3
     enter("A", {exclusive("y")});
     EXPECT_EQ(enter("W", {shared("x"), exclusive("y")}), "queued W");
     EXPECT_EQ(enter("R", {shared("x")}), "granted R") << "shared fits with shared, reserved or held";
@@ -101,8 +101,8 @@ TEST_F(Admission, ARequestIsGrantedWhenTheLastOfItsClaimsIsAdmitted) {  // rule 
     EXPECT_EQ(queue("x") + queue("y") + queue("z"), "");
 }
 
-// Narrow requests come and go on x and y. W wants both, and they are never free at the same moment.
-TEST_F(Admission, AWideRequestIsNotStarvedByNarrowOnes) {  // rule 3
+// Requests for one name come and go on x and y. W requests both, which are never free at the same moment.
+TEST_F(Admission, ARequestForSeveralNamesIsNotStarvedByRequestsForOne) {  // rule 3
     enter("X", {exclusive("x")});
     enter("Y", {exclusive("y")});
     enter("W", {exclusive("x"), exclusive("y")});
@@ -115,8 +115,8 @@ TEST_F(Admission, AWideRequestIsNotStarvedByNarrowOnes) {  // rule 3
     EXPECT_EQ(leave("W"), "ended W: left; granted X.2; granted Y.2");
 }
 
-// The price of that: N waits for x behind W, although nobody uses x.
-TEST_F(Admission, ANarrowRequestWaitsBehindAWideOneEvenIfNobodyUsesTheName) {  // rule 3
+// The cost of reservations: N waits for x, which is reserved for W and not in use.
+TEST_F(Admission, ARequestForOneNameWaitsBehindAReservationOfIt) {  // rule 3
     enter("A", {exclusive("y")});
     enter("W", {exclusive("x"), exclusive("y")});
     EXPECT_EQ(enter("N", {exclusive("x")}), "queued N");
@@ -124,20 +124,20 @@ TEST_F(Admission, ANarrowRequestWaitsBehindAWideOneEvenIfNobodyUsesTheName) {  /
     EXPECT_EQ(queue("x"), "W(reserved) N");
 }
 
-TEST_F(Admission, NowaitIsGrantedWhereAllFits) {  // rule 2
+TEST_F(Admission, NowaitIsGrantedIfAllClaimsFit) {  // rule 2
     enter("A", {shared("x")});
     EXPECT_EQ(enter("B", {shared("x"), permits("y", 2, 2)}, nowait), "granted B (y 0 1)");
 }
 
-TEST_F(Admission, NowaitIsBusyWhereOneOfItsNamesIsTaken) {
+TEST_F(Admission, NowaitIsBusyIfOneOfItsNamesIsHeld) {
     enter("A", {exclusive("y")});
     open("B");
     const std::string before = state();
     EXPECT_EQ(enter("B", {exclusive("x"), exclusive("y")}, nowait), "refused B: busy");
-    EXPECT_EQ(state(), before) << "it has not even been admitted to x";
+    EXPECT_EQ(state(), before) << "it was not admitted to x either";
 }
 
-TEST_F(Admission, NowaitIsBusyWhereSomebodyWaitsAlthoughItWouldFit) {
+TEST_F(Admission, NowaitIsBusyBehindAWaiterEvenIfItWouldFit) {
     enter("A", {shared("x")});
     enter("W", {exclusive("x")});
     EXPECT_EQ(enter("R", {shared("x")}, nowait), "refused R: busy");
@@ -145,33 +145,33 @@ TEST_F(Admission, NowaitIsBusyWhereSomebodyWaitsAlthoughItWouldFit) {
     EXPECT_EQ(enter("R.2", {shared("x")}, nowait), "granted R.2");
 }
 
-TEST_F(Admission, NowaitIsBusyWherePermitsAreOneShort) {
+TEST_F(Admission, NowaitIsBusyIfOnePermitIsMissing) {
     enter("A", {permits("x", 2, 4)});
     EXPECT_EQ(enter("B", {permits("x", 3, 4)}, nowait), "refused B: busy");
     EXPECT_EQ(enter("B.2", {permits("x", 2, 4)}, nowait), "granted B.2 (x 2 3)");
 }
 
-TEST_F(Admission, NowaitIsBusyWhereAWaitingRequestIsAdmittedAlready) {
+TEST_F(Admission, NowaitIsBusyIfTheNameIsReserved) {
     enter("A", {exclusive("y")});
     enter("W", {exclusive("x"), exclusive("y")});
     EXPECT_EQ(enter("B", {exclusive("x")}, nowait), "refused B: busy");
 }
 
-TEST_F(Admission, AQueueBoundIsTheNumberOfThoseWhoMayWaitBeforeIt) {
+TEST_F(Admission, AQueueBoundIsTheLargestNumberOfWaitersAhead) {
     enter("A", {exclusive("x")});
     EXPECT_EQ(enter("B", {exclusive("x")}, queue_bound(0)), "refused B: queue full") << "it would have to wait";
-    EXPECT_EQ(enter("B.2", {exclusive("x")}, queue_bound(1)), "queued B.2") << "the first that waits";
+    EXPECT_EQ(enter("B.2", {exclusive("x")}, queue_bound(1)), "queued B.2") << "it is the first waiter";
     EXPECT_EQ(enter("B.3", {exclusive("x")}, queue_bound(1)), "refused B.3: queue full");
     EXPECT_EQ(enter("B.4", {exclusive("x")}, queue_bound(2)), "queued B.4");
 }
 
-TEST_F(Admission, AQueueBoundDoesNotMatterToWhatIsGrantedAtOnce) {
+TEST_F(Admission, AQueueBoundDoesNotAffectARequestThatIsGrantedAtOnce) {
     EXPECT_EQ(enter("A", {exclusive("x")}, queue_bound(0)), "granted A");
     EXPECT_EQ(enter("B", {shared("y")}, queue_bound(0)), "granted B");
     EXPECT_EQ(enter("C", {shared("y")}, queue_bound(0)), "granted C");
 }
 
-TEST_F(Admission, AQueueBoundCountsOnEachResourceByItself) {
+TEST_F(Admission, AQueueBoundAppliesToEachResourceSeparately) {
     enter("A", {exclusive("x"), exclusive("y")});
     enter("B", {exclusive("x")});
     enter("B.2", {exclusive("y")});

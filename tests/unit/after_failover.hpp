@@ -1,4 +1,4 @@
-// A world whose engine can fail over (rule 11): another starts that knows nobody, and waits for those who were there.
+// A fixture whose engine can fail over (rule 11): an empty engine takes over and waits for reclaims.
 #pragma once
 
 #include <utility>
@@ -9,14 +9,14 @@ namespace baton::core::test {
 
 class after_failover : public world {
 protected:
-    // The engine is another one now, which knows nobody and waits for 15 s.
+    // An empty engine takes over, with a pause of 15 s.
     void fail_over() {
         lose_memory();
         now += 1s;
         pause(15s);
     }
 
-    // What a client of an earlier history may present, with numbers of the test's choice.
+    // Requests that a client of an earlier epoch may present, with numbers that the test chooses.
     static live_request grant(std::vector<claim> claims, serial ticket, serial fence,
                               std::vector<claim_slots> slots = {}) {
         return {1, std::move(claims), ticket, fence, std::move(slots), {}};
@@ -28,7 +28,7 @@ protected:
         live.number = number;
         return live;
     }
-    // Lets the pause end, with all of these alive.
+    // Ends the pause; these sessions renew shortly before.
     std::string end_pause(const std::vector<std::string>& sessions) {
         now += 15s - 1us;
         for (const std::string& each : sessions) renew(each);

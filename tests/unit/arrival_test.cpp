@@ -1,4 +1,4 @@
-// Rule 1: how a request arrives.
+// Rule 1: a request gets one ticket and joins all its queues in one step.
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -25,7 +25,7 @@ TEST_F(Arrival, ARequestJoinsTheQueueOfEveryResourceInOneStep) {  // rule 1
     EXPECT_EQ(queue("z"), "B(reserved)");
 }
 
-TEST_F(Arrival, QueuesStandInOrderOfArrival) {  // rule 1
+TEST_F(Arrival, QueuesAreInOrderOfArrival) {  // rule 1
     enter("A", {exclusive("x")});
     enter("D", {exclusive("x")});
     enter("B", {exclusive("x")});
@@ -36,26 +36,26 @@ TEST_F(Arrival, QueuesStandInOrderOfArrival) {  // rule 1
     EXPECT_EQ(leave("B"), "ended B: left; granted C");
 }
 
-// A and B want the same two names, in opposite order, as programs do that deadlock.
-TEST_F(Arrival, RequestsThatNameTheSameThingsInOppositeOrderDoNotDeadlock) {  // rule 1
+// A and B request the same two names in opposite order, which is a deadlock with ordinary mutexes.
+TEST_F(Arrival, RequestsForTheSameNamesInOppositeOrderDoNotDeadlock) {  // rule 1
     EXPECT_EQ(enter("A", {exclusive("x"), exclusive("y")}), "granted A");
     EXPECT_EQ(enter("B", {exclusive("y"), exclusive("x")}), "queued B");
     EXPECT_EQ(enter("C", {exclusive("x"), exclusive("y")}), "queued C");
     EXPECT_EQ(leave("A"), "ended A: left; granted B");
     EXPECT_EQ(leave("B"), "ended B: left; granted C");
-    EXPECT_TRUE(look().circles.empty());
+    EXPECT_TRUE(take_snapshot().circles.empty());
 }
 
-// A holds x and asks for y; B holds y and asks for x.
-TEST_F(Arrival, ACircleOfSessionsThatAskWhileTheyHoldIsNotRefused) {  // rule 1
+// A holds x and requests y; B holds y and requests x.
+TEST_F(Arrival, ACircleOfWaitingHoldersIsNotRefused) {  // rule 1
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y")});
     EXPECT_EQ(enter("A.2", {exclusive("y")}), "queued A.2");
     EXPECT_EQ(enter("B.2", {exclusive("x")}), "queued B.2");
-    EXPECT_EQ(look().circles.size(), 1U);
+    EXPECT_EQ(take_snapshot().circles.size(), 1U);
 
     EXPECT_EQ(leave("A"), "ended A: left; granted B.2");
-    EXPECT_TRUE(look().circles.empty());
+    EXPECT_TRUE(take_snapshot().circles.empty());
 }
 
 TEST_F(Arrival, ARequestMayHaveAThousandClaims) {  // rule 1
@@ -64,17 +64,17 @@ TEST_F(Arrival, ARequestMayHaveAThousandClaims) {  // rule 1
     EXPECT_EQ(enter("A", claims), "granted A");
     EXPECT_EQ(enter("B", {exclusive("999")}), "queued B");
     EXPECT_EQ(leave("A"), "ended A: left; granted B");
-    EXPECT_EQ(look().resources.size(), 1U);
+    EXPECT_EQ(take_snapshot().resources.size(), 1U);
 }
 
-TEST_F(Arrival, NothingRemainsOfARequestThatIsOver) {  // rule 1
+TEST_F(Arrival, NothingRemainsOfARequestThatEnded) {  // rule 1
     enter("A", {exclusive("x"), permits("y", 2, 3)});
     enter("B", {shared("x")});
     leave("B");
     leave("A");
-    EXPECT_TRUE(look().resources.empty());
-    EXPECT_TRUE(look().requests.empty());
-    EXPECT_FALSE(idle()) << "the sessions live still";
+    EXPECT_TRUE(take_snapshot().resources.empty());
+    EXPECT_TRUE(take_snapshot().requests.empty());
+    EXPECT_FALSE(idle()) << "the sessions are still alive";
     close("A");
     close("B");
     EXPECT_TRUE(idle());

@@ -1,4 +1,4 @@
-// Rule 4, the budget of a step: what it costs, what is owed, and that owing changes nobody's turn.
+// Rule 4, the budget of a step: what work costs, what is owed, and that owed work keeps the order of the queue.
 #include <algorithm>
 
 #include "world.hpp"
@@ -18,7 +18,8 @@ protected:
     }
 };
 
-// W writes; a thousand readers wait. When W leaves they come in by 128, in order, and nobody gets between them.
+// W holds x exclusively and 1,000 shared requests wait. When W leaves, each step admits 128 of them, in order, and no
+// other request overtakes.
 TEST_F(Budget, AThousandReadersAreAdmittedOverSeveralStepsInOrder) {  // rule 4
     begin_with_budget(128);
     open("V");
@@ -26,12 +27,12 @@ TEST_F(Budget, AThousandReadersAreAdmittedOverSeveralStepsInOrder) {  // rule 4
     for (int i = 2; i <= 1'001; ++i) enter(reader(i), {shared("x")});
 
     EXPECT_EQ(leave("W"), "ended W: left" + grants(2, 129));
-    EXPECT_EQ(next_due(), now) << "something is owed";
-    EXPECT_EQ(enter("V", {exclusive("x")}), grants(130, 257).substr(2) + "; queued V") << "debts come first";
+    EXPECT_EQ(next_due(), now) << "admissions are owed";
+    EXPECT_EQ(enter("V", {exclusive("x")}), grants(130, 257).substr(2) + "; queued V") << "owed claims come first";
     for (int from = 258; from <= 1'001; from += 128)
         EXPECT_EQ(tick(), grants(from, std::min(from + 127, 1'001)).substr(2));
     EXPECT_EQ(tick(), "");
-    EXPECT_EQ(next_due(), now + 10s) << "only the sessions' deadlines are left";
+    EXPECT_EQ(next_due(), now + 10s) << "only the sessions' deadlines remain";
     EXPECT_EQ(queue("x"), "V");
     for (int i = 3; i <= 1'001; ++i) EXPECT_LT(fence(reader(i - 1)), fence(reader(i)));
 }
@@ -42,7 +43,7 @@ TEST_F(Budget, AnAdmissionOutOfAQueueCostsOne) {  // rule 4
     enter("B", {exclusive("x")});
     enter("C", {exclusive("y")});
     EXPECT_EQ(leave("A"), "ended A: left; granted B; granted C");
-    EXPECT_EQ(next_due(), now + 10s) << "it was just enough";
+    EXPECT_EQ(next_due(), now + 10s) << "the budget was just enough";
 
     enter("D", {shared("z")});
     enter("W", {exclusive("z")});
@@ -51,16 +52,16 @@ TEST_F(Budget, AnAdmissionOutOfAQueueCostsOne) {  // rule 4
     EXPECT_EQ(tick(), "granted R.4");
 }
 
-TEST_F(Budget, LookingAtAWaiterThatDoesNotFitCostsNothing) {  // rule 4
+TEST_F(Budget, CheckingAWaiterThatDoesNotFitCostsNothing) {  // rule 4
     begin_with_budget(1);
     enter("A", {shared("x"), exclusive("y")});
     enter("B", {shared("x")});
     enter("W", {exclusive("x")});
     enter("C", {exclusive("y")});
-    EXPECT_EQ(leave("A"), "ended A: left; granted C") << "W was looked at first, and B reads still";
+    EXPECT_EQ(leave("A"), "ended A: left; granted C") << "W was checked first, and B still holds its claim";
 }
 
-// Of one request, one claim is admitted in this step and the other in the next: only then is it granted.
+// One claim of the request is admitted in this step, the other in the next, which grants the request.
 TEST_F(Budget, ARequestWhoseAdmissionsAreOwedIsNotGrantedYet) {  // rule 4
     begin_with_budget(1);
     enter("A", {exclusive("x"), exclusive("y")});
@@ -70,8 +71,8 @@ TEST_F(Budget, ARequestWhoseAdmissionsAreOwedIsNotGrantedYet) {  // rule 4
     EXPECT_EQ(tick(), "granted W");
 }
 
-// Everything is owed oldest first, whichever name was freed first.
-TEST_F(Budget, DebtsAreSettledOldestFirst) {  // rule 4
+// Owed claims are admitted oldest first, whichever name was freed first.
+TEST_F(Budget, OwedClaimsAreAdmittedOldestFirst) {  // rule 4
     begin_with_budget(1);
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y"), exclusive("z")});
@@ -79,12 +80,12 @@ TEST_F(Budget, DebtsAreSettledOldestFirst) {  // rule 4
     enter("D", {exclusive("y")});
     enter("E", {exclusive("x")});
     EXPECT_EQ(leave("B"), "ended B: left; granted C");
-    EXPECT_EQ(leave("A"), "ended A: left; granted D") << "D was owed; then nothing was left for E";
+    EXPECT_EQ(leave("A"), "ended A: left; granted D") << "D was owed first; no budget remained for E";
     EXPECT_EQ(tick(), "granted E");
 }
 
-// The readers are owed their turn. Once they have it nobody waits any more, and one more reader fits.
-TEST_F(Budget, DebtsAreSettledBeforeTheNextCommandActs) {  // rule 4
+// The shared waiters are owed their admission. After it the queue is empty, and another shared request fits.
+TEST_F(Budget, OwedClaimsAreAdmittedBeforeTheNextCommandActs) {  // rule 4
     begin_with_budget(2);
     open("N");
     enter("W", {exclusive("x")});
@@ -93,8 +94,8 @@ TEST_F(Budget, DebtsAreSettledBeforeTheNextCommandActs) {  // rule 4
     EXPECT_EQ(enter("N", {shared("x")}, nowait), "granted R.4; granted N");
 }
 
-// C's turn is owed, and admitted before its leave acts. But grants are numbered last, so it was never granted.
-TEST_F(Budget, AWaiterThatLeavesWhenItsTurnIsOwedIsWithdrawn) {  // rule 4, rule 12
+// C is owed its admission and gets it before its `leave` acts. Grants are numbered last, so C was never granted.
+TEST_F(Budget, AWaiterThatLeavesWhileItsAdmissionIsOwedIsWithdrawn) {  // rule 4, rule 12
     begin_with_budget(1);
     enter("A", {exclusive("x"), exclusive("y")});
     enter("B", {exclusive("x")});
@@ -105,7 +106,7 @@ TEST_F(Budget, AWaiterThatLeavesWhenItsTurnIsOwedIsWithdrawn) {  // rule 4, rule
     EXPECT_EQ(tick(), "granted D");
 }
 
-TEST_F(Budget, ANewcomerWaitsBehindThoseWhoAreOwedTheirTurn) {  // rule 4
+TEST_F(Budget, ANewRequestWaitsBehindWaitersWhoseAdmissionIsOwed) {  // rule 4
     begin_with_budget(1);
     open("N");
     enter("W", {exclusive("x")});
@@ -118,29 +119,29 @@ TEST_F(Budget, ANewcomerWaitsBehindThoseWhoAreOwedTheirTurn) {  // rule 4
 }
 
 // Three claims end with A's request, and one with the session itself. B waits for one of them.
-TEST_F(Budget, AnEndingCostsItsClaimsAndTheSessionOne) {  // rule 4
+TEST_F(Budget, EndingARequestCostsItsClaimsAndEndingASessionCostsOne) {  // rule 4
     for (const std::uint32_t budget : {3U, 4U, 5U}) {
         begin_with_budget(budget);
         open("B", {}, 15s);
         enter("A", {exclusive("x"), exclusive("y"), exclusive("z")});
         enter("B", {exclusive("x")});
-        std::vector<std::string> told;
+        std::vector<std::string> replies;
         now += 10s;
-        do told.push_back(tick());
+        do replies.push_back(tick());
         while (next_due() == now);
 
         const std::string end = "ended A: expired";
         const std::string grant = "granted B (x abandoned by A)";
         switch (budget) {
-            case 3: EXPECT_EQ(told, (std::vector{end, "lost A; " + grant})); break;
-            case 4: EXPECT_EQ(told, (std::vector{end + "; lost A", grant})); break;
-            case 5: EXPECT_EQ(told, (std::vector{end + "; lost A; " + grant})); break;
+            case 3: EXPECT_EQ(replies, (std::vector{end, "lost A; " + grant})); break;
+            case 4: EXPECT_EQ(replies, (std::vector{end + "; lost A", grant})); break;
+            case 5: EXPECT_EQ(replies, (std::vector{end + "; lost A; " + grant})); break;
             default: FAIL();
         }
     }
 }
 
-TEST_F(Budget, WorkThatWasStartedIsFinishedThoughItCostsMoreThanIsLeft) {  // rule 4
+TEST_F(Budget, ARequestEndsWholeEvenIfItCostsMoreThanTheRestOfTheBudget) {  // rule 4
     begin_with_budget(1);
     enter("A", {exclusive("x"), exclusive("y")});
     enter("A.2", {exclusive("z")});
@@ -163,7 +164,7 @@ TEST_F(Budget, AHoldLimitThatPassesCostsTheClaimsOfItsRequest) {  // rule 4, rul
     EXPECT_EQ(tick(), "granted B (x abandoned by A)");
 }
 
-TEST_F(Budget, AHoldLimitThatLeavesSomethingOverLetsTheNextIn) {  // rule 4, rule 6
+TEST_F(Budget, TheBudgetLeftByAHoldLimitAdmitsTheNextWaiter) {  // rule 4, rule 6
     begin_with_budget(3);
     enter("A", {exclusive("x"), exclusive("y")}, hold_limit(5s));
     enter("B", {exclusive("x")});
@@ -178,11 +179,11 @@ TEST_F(Budget, AClosedSessionEndsOverSeveralStepsLowestNumberFirst) {  // rule 4
     EXPECT_EQ(close("A"), "ended A: left; ended A.2: left; closed A");
     EXPECT_EQ(next_due(), now);
     EXPECT_EQ(tick(), "ended A.3: left; ended A.4: left");
-    EXPECT_EQ(tick(), "ended A.5: left") << "and the session";
+    EXPECT_EQ(tick(), "ended A.5: left") << "this step ended the session too";
     EXPECT_EQ(tick(), "granted B");
 }
 
-TEST_F(Budget, SeveralSessionsThatDieAtOnceEndOneAfterTheOther) {  // rule 4
+TEST_F(Budget, SessionsThatExpireTogetherEndOneAfterTheOther) {  // rule 4
     begin_with_budget(2);
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y")});
@@ -195,8 +196,9 @@ TEST_F(Budget, SeveralSessionsThatDieAtOnceEndOneAfterTheOther) {  // rule 4
     EXPECT_EQ(tick(), "granted C (x abandoned by A) (y abandoned by B)");
 }
 
-// D dies with two wide requests. While that is owed, B leaves x: E has to wait for it until all are buried.
-TEST_F(Budget, NothingIsTakenOutOfAQueueWhileEndingsAreOwed) {  // rule 4
+// D expires with two requests of several claims each. While their end is owed, B leaves x; E is admitted after all
+// requests of D have ended.
+TEST_F(Budget, NoWaiterIsAdmittedWhileEndingsAreOwed) {  // rule 4
     begin_with_budget(2);
     enter("D", {shared("p"), shared("q")});
     enter("D.2", {shared("p"), shared("q")});
@@ -211,13 +213,13 @@ TEST_F(Budget, NothingIsTakenOutOfAQueueWhileEndingsAreOwed) {  // rule 4
     EXPECT_EQ(tick(), "lost D; granted E");
 }
 
-TEST_F(Budget, AClaimThatEntersWhereNobodyWaitsIsAdmittedFreeOfCharge) {  // rule 4
+TEST_F(Budget, AdmittingANewClaimWithoutWaitersAheadCostsNothing) {  // rule 4
     begin_with_budget(1);
     enter("D", {exclusive("x"), exclusive("y")});
     open("B", {}, 15s);
     now += 10s;
     EXPECT_EQ(enter("B", {exclusive("p"), exclusive("q")}, nowait), "ended D: expired; granted B")
-        << "although D's end is owed still";
+        << "although D's end is still owed";
     EXPECT_EQ(tick(), "lost D");
 }
 
@@ -238,11 +240,11 @@ TEST_F(Budget, ASessionWhoseEndIsOwedIsDeadToEveryCommand) {  // rule 4
         EXPECT_EQ(apply(late), "ended A: expired; " + answer) << "no command costs more than the budget";
         EXPECT_EQ(apply(late), "ended A.2: expired; " + answer);
         EXPECT_EQ(tick(), "ended A.3: expired");
-        EXPECT_EQ(tick(), "lost A") << "told when the end is complete";
+        EXPECT_EQ(tick(), "lost A") << "reported when the session has ended";
     }
 }
 
-TEST_F(Budget, ThatHoldsBeforeItsEndHasBegun) {  // rule 4
+TEST_F(Budget, ASessionWhoseEndIsDueIsDeadToEveryCommand) {  // rule 4
     begin_with_budget(1);
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("y")});
@@ -253,10 +255,10 @@ TEST_F(Budget, ThatHoldsBeforeItsEndHasBegun) {  // rule 4
     EXPECT_EQ(tick(), "lost A");
     EXPECT_EQ(tick(), "ended B: expired");
     EXPECT_EQ(tick(), "lost B");
-    EXPECT_EQ(next_due(), now + 15s) << "only the ids are left to be forgotten";
+    EXPECT_EQ(next_due(), now + 15s) << "only the ended ids remain";
 }
 
-TEST_F(Budget, ARequestWhoseHoldLimitHasPassedIsOverThoughItsEndIsOwed) {  // rule 4, rule 6
+TEST_F(Budget, ARequestWhoseHoldLimitHasPassedIsDeadWhileItsEndIsOwed) {  // rule 4, rule 6
     const std::vector<std::pair<command, std::string>> table{
         {core::leave{id("B")}, "ended B: gone"},
         {core::enter{id("B"), {exclusive("y")}, {}}, "ended B: gone"},
@@ -274,7 +276,7 @@ TEST_F(Budget, ARequestWhoseHoldLimitHasPassedIsOverThoughItsEndIsOwed) {  // ru
     }
 }
 
-TEST_F(Budget, ARevokedRequestWhoseTimeIsUpIsOverThoughItsEndIsOwed) {  // rule 4, rule 13
+TEST_F(Budget, ARevokedRequestWhoseDeadlineHasPassedIsDeadWhileItsEndIsOwed) {  // rule 4, rule 13
     begin_with_budget(1);
     enter("A", {exclusive("x")}, hold_limit(5s));
     open("B", {}, 5s);
@@ -286,18 +288,18 @@ TEST_F(Budget, ARevokedRequestWhoseTimeIsUpIsOverThoughItsEndIsOwed) {  // rule 
     EXPECT_EQ(leave("B"), "ended A: hold limit; ended B: revoked; ended B: gone");
 }
 
-TEST_F(Budget, ARequestOfAClosingSessionMayBeRevokedMeanwhile) {  // rule 4, rule 13
+TEST_F(Budget, ARequestOfAClosingSessionMayBeRevoked) {  // rule 4, rule 13
     begin_with_budget(1);
     for (const char* n : {"1", "2", "3", "4"}) enter(std::string{"A."} + n, {exclusive(n)});
     EXPECT_EQ(close("A"), "ended A: left; closed A");
     EXPECT_EQ(revoke("3", "A.3", "", true), "ended A.2: left; ended A.3: revoked");
     EXPECT_EQ(tick(), "ended A.4: left");
-    EXPECT_EQ(tick(), "") << "the session";
-    EXPECT_EQ(next_due(), now + 15s) << "only the id is left to be forgotten";
-    EXPECT_EQ(look().sessions, 0U);
+    EXPECT_EQ(tick(), "") << "this step ends the session";
+    EXPECT_EQ(next_due(), now + 15s) << "only the ended id remains";
+    EXPECT_EQ(take_snapshot().sessions, 0U);
 }
 
-TEST_F(Budget, EndingsThatACloseOwesGoOnDuringAPauseAndAdmissionsWait) {  // rule 4, rule 11
+TEST_F(Budget, EndingsOwedByACloseContinueInAPauseAndAdmissionsWait) {  // rule 4, rule 11
     begin_with_budget(1);
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("y")});
@@ -307,12 +309,12 @@ TEST_F(Budget, EndingsThatACloseOwesGoOnDuringAPauseAndAdmissionsWait) {  // rul
     EXPECT_EQ(pause(5s), "paused; ended A.2: left");
     EXPECT_EQ(next_due(), now);
     EXPECT_EQ(tick(), "");
-    EXPECT_EQ(look().sessions, 1U);
-    EXPECT_EQ(next_due(), now + 5s) << "then B is owed its turn";
+    EXPECT_EQ(take_snapshot().sessions, 1U);
+    EXPECT_EQ(next_due(), now + 5s) << "then B's admission is due";
     EXPECT_EQ(advance(5s), "granted B");
 }
 
-// W waits with 3, V with 5, U with 4 permits and two claims; the limit becomes 2. E, with one permit, fits.
+// W waits for 3 permits, V for 5, U for 4 and a second claim; the limit becomes 2. E, with one permit, fits.
 class NarrowedBudget : public Budget {
 protected:
     void wait_too_wide() {
@@ -328,7 +330,7 @@ protected:
 TEST_F(NarrowedBudget, AResizeEndsTheWidestFirstAndOwesTheRest) {  // rule 4, rule 10
     wait_too_wide();
     EXPECT_EQ(resize("s", 2), "resized s: 2; ended V: above limit; ended U: above limit")
-        << "1 for V, 2 for U, which was begun within the budget";
+        << "V costs 1, U costs 2 and was begun within the budget";
     EXPECT_EQ(queue("s"), "W E");
     EXPECT_EQ(next_due(), now);
     EXPECT_EQ(tick(), "ended W: above limit");
@@ -336,7 +338,7 @@ TEST_F(NarrowedBudget, AResizeEndsTheWidestFirstAndOwesTheRest) {  // rule 4, ru
     EXPECT_EQ(next_due(), now + 10s);
 }
 
-TEST_F(NarrowedBudget, NothingIsAdmittedWhileItIsOwed) {  // rule 4
+TEST_F(NarrowedBudget, NothingIsAdmittedWhileEndingsAreOwed) {  // rule 4
     wait_too_wide();
     resize("s", 2);
     EXPECT_EQ(leave("A"), "ended W: above limit; ended A: left; granted E (s 0)");
@@ -347,12 +349,13 @@ TEST_F(NarrowedBudget, NothingIsAdmittedWhileItIsOwed) {  // rule 4
     enter("C", {permits("s", 6, 6)});
     enter("W", {permits("s", 3, 6)});
     enter("V", {permits("s", 3, 6)});
-    EXPECT_EQ(resize("s", 2), "resized s: 2; ended V: above limit") << "of equal ones the youngest first";
+    EXPECT_EQ(resize("s", 2), "resized s: 2; ended V: above limit")
+        << "of equally wide waiters, the youngest ends first";
     EXPECT_EQ(leave("A"), "ended W: above limit; ended A: left");
     EXPECT_EQ(tick(), "granted B");
 }
 
-TEST_F(NarrowedBudget, WhatWasNarrowedFirstGoesFirstAndAfterDyingSessions) {  // rule 4
+TEST_F(NarrowedBudget, WaitersEndAfterDyingSessionsInTheOrderOfTheResizes) {  // rule 4
     begin_with_budget(1);
     enter("A", {permits("s", 6, 6)});
     enter("A.2", {permits("t", 6, 6)});
@@ -366,7 +369,7 @@ TEST_F(NarrowedBudget, WhatWasNarrowedFirstGoesFirstAndAfterDyingSessions) {  //
     EXPECT_EQ(tick(), "ended A.2: left");
 }
 
-TEST_F(NarrowedBudget, AWiderLimitOrALeaveCancelsWhatIsOwed) {  // rule 4, rule 10
+TEST_F(NarrowedBudget, AWiderLimitOrALeaveCancelsTheOwedEnd) {  // rule 4, rule 10
     begin_with_budget(1);
     enter("A", {permits("s", 6, 6)});
     enter("W", {permits("s", 3, 6)});
@@ -380,7 +383,7 @@ TEST_F(NarrowedBudget, AWiderLimitOrALeaveCancelsWhatIsOwed) {  // rule 4, rule 
     EXPECT_EQ(next_due(), now + 10s);
     EXPECT_EQ(queue("s"), "W V");
     EXPECT_EQ(resize("s", 2), "resized s: 2; ended V: above limit");
-    EXPECT_EQ(next_due(), now) << "W is owed its end";
+    EXPECT_EQ(next_due(), now) << "W's end is owed";
     EXPECT_EQ(resize("s", std::nullopt), "ended W: above limit; resized s: auto");
     enter("W.2", {permits("s", 3, 6)});
     enter("V.2", {permits("s", 4, 6)});
@@ -391,7 +394,7 @@ TEST_F(NarrowedBudget, AWiderLimitOrALeaveCancelsWhatIsOwed) {  // rule 4, rule 
     EXPECT_EQ(next_due(), now + 10s);
 }
 
-TEST_F(NarrowedBudget, GoesOnInAPause) {  // rule 4, rule 11
+TEST_F(NarrowedBudget, OwedEndsContinueInAPause) {  // rule 4, rule 11
     wait_too_wide();
     EXPECT_EQ(pause(5s), "paused");
     EXPECT_EQ(resize("s", 2), "resized s: 2; ended V: above limit; ended U: above limit");
@@ -400,7 +403,7 @@ TEST_F(NarrowedBudget, GoesOnInAPause) {  // rule 4, rule 11
     EXPECT_EQ(next_due(), now + 5s);
 }
 
-TEST_F(NarrowedBudget, AReclaimOwesItAsWell) {  // rule 4, rule 11
+TEST_F(NarrowedBudget, AReclaimEndsTooWideWaitersWithinTheBudget) {  // rule 4, rule 11
     begin_with_budget(1);
     resize("s", 2);
     pause(5s);

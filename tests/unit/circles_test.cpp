@@ -1,4 +1,5 @@
-// Rule 1: sessions that ask while they hold can wait for each other all around. That is not refused; it is named.
+// Rule 1: sessions that wait while they hold can wait for each other in a circle. Snapshots show circles; the engine
+// does not break them.
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -20,17 +21,17 @@ protected:
     }
     std::vector<std::string> circles(const inspect_filter& filter = {}) const {
         std::vector<std::string> all;
-        for (const circle& each : look(filter).circles) all.push_back(words(each));
+        for (const circle& each : take_snapshot(filter).circles) all.push_back(words(each));
         return all;
     }
     using found = std::vector<std::string>;
 };
 
-TEST_F(Circles, TwoSessionsMayWaitForWhatTheOtherHolds) {  // rule 1
+TEST_F(Circles, TwoSessionsMayWaitForEachOther) {  // rule 1
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y")});
     enter("A.2", {exclusive("y")});
-    EXPECT_TRUE(circles().empty()) << "not yet";
+    EXPECT_TRUE(circles().empty()) << "there is no circle yet";
     enter("B.2", {exclusive("x")});
     EXPECT_EQ(circles(), (found{"A.2 waits for y of B, B.2 waits for x of A"}));
     leave("B.2");
@@ -43,7 +44,7 @@ TEST_F(Circles, ASessionMayWaitForItself) {  // rule 1
     EXPECT_EQ(circles(), (found{"A.2 waits for x of A"}));
 }
 
-TEST_F(Circles, ThreeSessionsMayCloseOne) {  // rule 1
+TEST_F(Circles, ThreeSessionsMayFormACircle) {  // rule 1
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y")});
     enter("C", {exclusive("z")});
@@ -52,10 +53,10 @@ TEST_F(Circles, ThreeSessionsMayCloseOne) {  // rule 1
     EXPECT_TRUE(circles().empty());
     enter("A.2", {exclusive("y")});
     EXPECT_EQ(circles(), (found{"B.2 waits for z of C, C.2 waits for x of A, A.2 waits for y of B"}))
-        << "from the oldest waiter on";
+        << "the circle begins with the oldest waiter";
 }
 
-// A waits for y and is first on x meanwhile; B, who holds y, asks for x.
+// A waits for y and x is reserved for it; B holds y and requests x.
 TEST_F(Circles, MayGoThroughAReservedClaim) {  // rule 1
     enter("B", {exclusive("y")});
     enter("A", {exclusive("x"), exclusive("y")});
@@ -63,7 +64,7 @@ TEST_F(Circles, MayGoThroughAReservedClaim) {  // rule 1
     EXPECT_EQ(circles(), (found{"A waits for y of B, B.2 waits for x of A"}));
 }
 
-// C stands between A and B in the line for y, and holds nothing.
+// C is between A and B in the queue of y and holds nothing.
 TEST_F(Circles, MayGoThroughAQueue) {  // rule 1
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y")});
@@ -82,7 +83,7 @@ TEST_F(Circles, MayGoThroughOneOfSeveralReaders) {  // rule 1
     EXPECT_EQ(circles(), (found{"B.2 waits for x of A, A.2 waits for y of B"}));
 }
 
-TEST_F(Circles, EveryKnotHasOneAndTheOldestComesFirst) {  // rule 1
+TEST_F(Circles, EachComponentShowsOneCircleAndTheOldestComesFirst) {  // rule 1
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y")});
     enter("C", {exclusive("p")});
@@ -93,8 +94,8 @@ TEST_F(Circles, EveryKnotHasOneAndTheOldestComesFirst) {  // rule 1
     EXPECT_EQ(circles(), (found{"C.2 waits for p of C", "A.2 waits for y of B, B.2 waits for x of A"}));
 }
 
-// From A.2 there are two ways around: by y over B and C, and by z over C alone.
-TEST_F(Circles, TheShortestWayAroundIsShown) {  // rule 1
+// A.2 is in two circles: on y through B and C, and on z through C alone.
+TEST_F(Circles, TheShortestCircleIsShown) {  // rule 1
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y")});
     enter("C", {exclusive("z"), exclusive("w")});
@@ -104,7 +105,7 @@ TEST_F(Circles, TheShortestWayAroundIsShown) {  // rule 1
     EXPECT_EQ(circles(), (found{"A.2 waits for z of C, C.2 waits for x of A"}));
 }
 
-TEST_F(Circles, WhoWaitsBehindOneIsNotPartOfIt) {  // rule 1
+TEST_F(Circles, AWaiterBehindACircleIsNotPartOfIt) {  // rule 1
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("x")});
     enter("B", {exclusive("y")});
@@ -113,7 +114,7 @@ TEST_F(Circles, WhoWaitsBehindOneIsNotPartOfIt) {  // rule 1
     EXPECT_EQ(circles(), (found{"A.2 waits for x of A"}));
 }
 
-TEST_F(Circles, LongLinesAndChainsAreNone) {  // rule 1
+TEST_F(Circles, LongQueuesAndChainsAreNoCircles) {  // rule 1
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y")});
     enter("B.2", {exclusive("x")});
@@ -123,7 +124,7 @@ TEST_F(Circles, LongLinesAndChainsAreNone) {  // rule 1
     EXPECT_TRUE(circles().empty());
 }
 
-TEST_F(Circles, AreShownToWhoLooksAtOneOfTheirNames) {  // rule 1
+TEST_F(Circles, AreShownInASnapshotOfOneOfTheirNames) {  // rule 1
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y")});
     enter("A.2", {exclusive("y")});
@@ -134,7 +135,7 @@ TEST_F(Circles, AreShownToWhoLooksAtOneOfTheirNames) {  // rule 1
     EXPECT_EQ(circles(exactly("y", true)).size(), 1U);
 }
 
-// A looks at p, where it stands; its circle with B is over x and y.
+// The snapshot is of p, which A claims; A's circle with B is on x and y.
 TEST_F(Circles, OverOtherNamesAreShownOnlyIfRelatedAreWanted) {  // rule 1
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y")});

@@ -1,5 +1,5 @@
-// Rule 11, outside of a pause: a session was lost, because its client or the whole server stood still for longer than
-// its ttl. What waited comes back in another session, under its old ticket. What held is lost.
+// Rule 11, outside of a pause: a session expired because its client or the server was stopped for longer than its ttl.
+// Its waiters come back in another session under their old tickets; what it held is lost.
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -7,11 +7,11 @@ namespace {
 
 class ComeBack : public world {
 protected:
-    /// A request as its client presents it under another session: the same number, as a waiter.
+    /// Opens a new session that presents a request of an old one as a waiter, under the same number.
     std::string come_back(const std::string& session, const std::string& request) {
         return open(session, {as_waiter(request)});
     }
-    /// The sessions that are named expire, the others live on.
+    /// All sessions but the named ones expire.
     void lose_all_but(const std::vector<std::string>& sessions) {
         now += 5s;
         for (const std::string& each : sessions) renew(each);
@@ -19,7 +19,7 @@ protected:
     }
 };
 
-TEST_F(ComeBack, WaitersWhoseSessionsWereLostComeBackInTheirOldOrder) {  // rule 11
+TEST_F(ComeBack, WaitersOfLostSessionsComeBackInTheirOldOrder) {  // rule 11
     for (const char* each : {"H", "A", "B", "C", "D"}) enter(each, {exclusive("x")});
     lose_all_but({"H"});
     EXPECT_EQ(queue("x"), "");
@@ -32,20 +32,20 @@ TEST_F(ComeBack, WaitersWhoseSessionsWereLostComeBackInTheirOldOrder) {  // rule
     EXPECT_EQ(leave("A2"), "ended A2: left; granted B2");
     EXPECT_EQ(leave("B2"), "ended B2: left; granted C2");
     EXPECT_EQ(leave("C2"), "ended C2: left; granted D2");
-    EXPECT_EQ(leave("D2"), "ended D2: left; granted N") << "a newcomer comes after them";
+    EXPECT_EQ(leave("D2"), "ended D2: left; granted N") << "a new request comes after them";
 }
 
-TEST_F(ComeBack, WhereTheNameIsFreeTheFirstToComeIsGrantedAndOlderOnesWaitAtTheirPlaces) {  // rule 2, rule 11
+TEST_F(ComeBack, IfTheNameIsFreeTheFirstToComeBackIsGrantedAndOlderOnesWait) {  // rule 2, rule 11
     for (const char* each : {"H", "A", "B", "C"}) enter(each, {exclusive("x")});
     lose_all_but({});
     EXPECT_EQ(come_back("B2", "B"), "alive B2: B2 waits; granted B2 (x abandoned by H)");
     EXPECT_EQ(come_back("C2", "C"), "alive C2: C2 waits");
-    EXPECT_EQ(come_back("A2", "A"), "alive A2: A2 waits") << "what is granted stays granted";
+    EXPECT_EQ(come_back("A2", "A"), "alive A2: A2 waits") << "B2 keeps its grant";
     EXPECT_EQ(leave("B2"), "ended B2: left; granted A2");
     EXPECT_EQ(leave("A2"), "ended A2: left; granted C2");
 }
 
-TEST_F(ComeBack, ItMayComeBackInASessionThatIsKnown) {  // rule 11
+TEST_F(ComeBack, AWaiterMayComeBackInAKnownSession) {  // rule 11
     enter("H", {exclusive("x")});
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("x")});
@@ -56,8 +56,8 @@ TEST_F(ComeBack, ItMayComeBackInASessionThatIsKnown) {  // rule 11
     EXPECT_EQ(open("A2", {as_waiter("A.2")}), "alive A2: A2 waits, A2.2 waits");
 }
 
-// A was revoked, or granted and ended, and has not heard of it: its number was answered for good.
-TEST_F(ComeBack, UnderANumberThatWasUsedItIsGone) {  // rule 9, rule 11
+// A was revoked, or was granted and ended, and the notice was lost: its number is used up.
+TEST_F(ComeBack, AWaiterUnderAUsedNumberIsGone) {  // rule 9, rule 11
     enter("H", {exclusive("x")});
     enter("A", {exclusive("x")});
     revoke("x", "A");
@@ -71,7 +71,7 @@ TEST_F(ComeBack, UnderANumberThatWasUsedItIsGone) {  // rule 9, rule 11
     EXPECT_EQ(open("B", {{8, {exclusive("x")}, ticket("A"), 0, {}, {}}}), "alive B: B.8 waits");
 }
 
-TEST_F(ComeBack, WhatHeldDoesNot) {  // rule 11
+TEST_F(ComeBack, HoldersDoNotComeBack) {  // rule 11
     enter("A", {exclusive("x")});
     lose_all_but({});
     EXPECT_EQ(open("A2", {live("A")}), "refused: unknown session");
@@ -79,7 +79,7 @@ TEST_F(ComeBack, WhatHeldDoesNot) {  // rule 11
     EXPECT_EQ(open("A2", {live("A")}), "ended A2: gone; alive A2");
 }
 
-TEST_F(ComeBack, OneHolderInItsListRefusesAnUnknownSession) {  // rule 11
+TEST_F(ComeBack, AnUnknownSessionThatListsAHolderIsRefused) {  // rule 11
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("x")});
     lose_all_but({});
@@ -87,24 +87,24 @@ TEST_F(ComeBack, OneHolderInItsListRefusesAnUnknownSession) {  // rule 11
     EXPECT_EQ(queue("x"), "");
 }
 
-// The server has forgotten everything, and the pause is over. The client is refused once, and comes back in a session
-// with another id.
+// The server has lost its state and the pause is over. The client is refused once and comes back in a session with
+// another id.
 TEST_F(ComeBack, AForgottenSessionDoesNotLiveAgain) {  // rule 5, rule 11
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     lose_memory();
-    EXPECT_EQ(come_back("B", "B"), "refused: unknown session") << "its link is 2";
+    EXPECT_EQ(come_back("B", "B"), "refused: unknown session") << "its connection number is 2";
     EXPECT_EQ(come_back("B2", "B"), "alive B2: B2 waits; granted B2");
 }
 
-TEST_F(ComeBack, AnIdThatEndedDoesNot) {  // rule 5, rule 11
+TEST_F(ComeBack, AnEndedSessionIdDoesNotComeBack) {  // rule 5, rule 11
     enter("H", {exclusive("x")});
     enter("A", {exclusive("x")});
     lose_all_but({"H"});
     EXPECT_EQ(come_back("A", "A"), "refused: unknown session");
 }
 
-TEST_F(ComeBack, WithoutATicketItIsGone) {  // rule 11
+TEST_F(ComeBack, AWaiterWithoutATicketIsGone) {  // rule 11
     open("A");
     live_request never_told{1, {exclusive("x")}, 0, 0, {}, {}};
     EXPECT_EQ(open("A", {never_told}), "ended A: gone; alive A");
@@ -118,8 +118,8 @@ TEST_F(ComeBack, ATicketThatBelongsToALiveRequestIsSuperseded) {  // rule 11
     EXPECT_EQ(queue("x"), "A");
 }
 
-// A server has forgotten that A is over and that A2 was granted: A still waits there under the ticket.
-TEST_F(ComeBack, AGrantIsStrongerThanAWaiterWithItsTicket) {  // rule 11
+// The server lost the end of A and the grant of A2: A still waits there under the ticket.
+TEST_F(ComeBack, AGrantSupersedesAWaiterWithTheSameTicket) {  // rule 11
     enter("H", {exclusive("x")});
     enter("A", {exclusive("x")});
     pause(5s);
@@ -129,34 +129,34 @@ TEST_F(ComeBack, AGrantIsStrongerThanAWaiterWithItsTicket) {  // rule 11
     EXPECT_EQ(queue("x"), "");
 }
 
-// The server has more to end than one step may: the old request of A is still in the queue when A comes back.
-TEST_F(ComeBack, WhatADeadSessionStillHasUnderTheTicketEndsFirst) {  // rule 4, rule 11
+// More requests are due to end than one step may end: A's old request is still in the queue when A comes back.
+TEST_F(ComeBack, ARequestOfADeadSessionUnderTheTicketEndsFirst) {  // rule 4, rule 11
     begin_with_budget(1);
     open("H", {}, 15s);
     enter("H", {exclusive("x")});
     for (const char* each : {"A", "B", "C"}) enter(each, {exclusive("x"), exclusive("y")});
     now += 10s;
     EXPECT_EQ(come_back("C2", "C"), "ended A: expired; ended C: expired; alive C2");
-    EXPECT_EQ(queue("x"), "B C") << "by their tickets; B's end is owed, and stays owed";
+    EXPECT_EQ(queue("x"), "B C") << "sorted by ticket; B's end is still owed";
     EXPECT_EQ(queue("y"), "B C");
     EXPECT_EQ(enter("C", {exclusive("x"), exclusive("y")}), "lost A; refused C: unknown session");
 }
 
-TEST_F(ComeBack, AWaiterThatADeadSessionHeldWithoutItsKnowledgeEndsMarked) {  // rule 4, rule 7, rule 11
+TEST_F(ComeBack, AGrantUnknownToItsDeadSessionEndsWithAMark) {  // rule 4, rule 7, rule 11
     begin_with_budget(1);
     enter("0", {exclusive("z")});
     enter("H", {exclusive("x")});
     enter("A", {exclusive("x")});
-    EXPECT_EQ(leave("H"), "ended H: left; granted A") << "and A does not hear of it";
+    EXPECT_EQ(leave("H"), "ended H: left; granted A") << "A's client does not receive the notice";
     now += 10s;
     EXPECT_EQ(come_back("A2", "A"), "ended 0: expired; ended A: expired; alive A2");
     EXPECT_EQ(resource("x")->mark->label, "A");
-    EXPECT_EQ(queue("x"), "A") << "by its ticket";
+    EXPECT_EQ(queue("x"), "A") << "sorted by ticket";
 }
 
-// B was admitted to x and waits for y when A, which is older, comes back. If B kept x, A would have y and wait for x, B
-// would have x and wait for y.
-TEST_F(ComeBack, YoungerRequestsThatWaitThemselvesGiveWay) {  // rule 1, rule 11
+// x is reserved for B, which waits for y, when the older A comes back. If B kept x, A would have y and wait for x, and
+// B would have x and wait for y.
+TEST_F(ComeBack, YoungerWaitersGiveUpTheirReservedClaims) {  // rule 1, rule 11
     enter("H", {exclusive("y")});
     enter("G", {exclusive("x")});
     enter("A", {exclusive("x"), exclusive("y")});
@@ -164,13 +164,13 @@ TEST_F(ComeBack, YoungerRequestsThatWaitThemselvesGiveWay) {  // rule 1, rule 11
     enter("B", {exclusive("y"), exclusive("x")});
     EXPECT_EQ(queue("x"), "B(reserved)");
     EXPECT_EQ(come_back("A2", "A"), "alive A2: A2 waits");
-    EXPECT_EQ(queue("x"), "A(reserved) B") << "by their tickets";
+    EXPECT_EQ(queue("x"), "A(reserved) B") << "sorted by ticket";
     EXPECT_EQ(queue("y"), "A B");
     EXPECT_EQ(leave("H"), "ended H: left; granted A2 (x abandoned by G)");
     EXPECT_EQ(leave("A2"), "ended A2: left; granted B");
 }
 
-TEST_F(ComeBack, OlderRequestsThatWaitThemselvesKeepWhatTheyHave) {  // rule 3, rule 11
+TEST_F(ComeBack, OlderWaitersKeepTheirReservedClaims) {  // rule 3, rule 11
     open("H", {}, 15s);
     enter("H", {exclusive("y")});
     enter("O", {permits("s", 2, 4), exclusive("y")});
@@ -183,7 +183,7 @@ TEST_F(ComeBack, OlderRequestsThatWaitThemselvesKeepWhatTheyHave) {  // rule 3, 
 }
 
 // B's last claim is admitted in the step in which A comes back, before A does: B is granted.
-TEST_F(ComeBack, ARequestThatIsCompleteInThisStepIsGranted) {  // rule 4, rule 11
+TEST_F(ComeBack, ARequestThatIsCompletedInTheSameStepIsGranted) {  // rule 4, rule 11
     begin_with_budget(1);
     open("H", {}, 15s);
     enter("H", {exclusive("x"), exclusive("y")});
@@ -196,10 +196,10 @@ TEST_F(ComeBack, ARequestThatIsCompleteInThisStepIsGranted) {  // rule 4, rule 1
     EXPECT_EQ(leave("H"), "ended H: left");
     EXPECT_EQ(queue("x") + queue("y"), "B(reserved)B");
     EXPECT_EQ(come_back("A2", "A"), "alive A2; granted B");
-    EXPECT_EQ(queue("x"), "A") << "by its ticket";
+    EXPECT_EQ(queue("x"), "A") << "sorted by ticket";
 }
 
-TEST_F(ComeBack, ABoundOnTheQueueDoesNotApplyAndTheHoldLimitDoes) {  // rule 6, rule 11
+TEST_F(ComeBack, AQueueBoundDoesNotApplyButAHoldLimitDoes) {  // rule 6, rule 11
     enter("H", {exclusive("x")});
     enter("A", {exclusive("x")}, {false, 3s, 1});
     lose_all_but({"H"});
@@ -209,7 +209,7 @@ TEST_F(ComeBack, ABoundOnTheQueueDoesNotApplyAndTheHoldLimitDoes) {  // rule 6, 
     EXPECT_EQ(view("A2").hold_left, 3s);
 }
 
-TEST_F(ComeBack, OneThatIsWiderThanAPinnedLimitEnds) {  // rule 10, rule 11
+TEST_F(ComeBack, AWaiterWiderThanThePinnedLimitEnds) {  // rule 10, rule 11
     enter("H", {exclusive("s")});
     enter("A", {permits("s", 3, 4)});
     lose_all_but({"H"});
@@ -217,7 +217,7 @@ TEST_F(ComeBack, OneThatIsWiderThanAPinnedLimitEnds) {  // rule 10, rule 11
     EXPECT_EQ(come_back("A2", "A"), "ended A2: above limit; alive A2");
 }
 
-TEST_F(ComeBack, TheSameOpenAgainBringsNothingBack) {  // rule 9, rule 11
+TEST_F(ComeBack, ARepeatedOpenBringsNothingBack) {  // rule 9, rule 11
     enter("H", {exclusive("x")});
     enter("A", {exclusive("x")});
     lose_all_but({"H"});
@@ -227,12 +227,12 @@ TEST_F(ComeBack, TheSameOpenAgainBringsNothingBack) {  // rule 9, rule 11
     EXPECT_EQ(apply(again), "alive A2");
 }
 
-TEST_F(ComeBack, ItIsOneRequestUnderItsNumber) {  // rule 9, rule 11
+TEST_F(ComeBack, ARepeatedEnterFindsTheWaiterUnderItsNumber) {  // rule 9, rule 11
     enter("H", {exclusive("x")});
     enter("A", {exclusive("x")});
     lose_all_but({"H"});
     come_back("A2", "A");
-    EXPECT_EQ(come_back("A2", "A"), "alive A2: A2 waits") << "live: it stays as it is";
+    EXPECT_EQ(come_back("A2", "A"), "alive A2: A2 waits") << "the waiter is alive and stays unchanged";
     EXPECT_EQ(enter("A2", {exclusive("x")}), "queued A2");
     EXPECT_EQ(ticket("A2"), ticket("A"));
 }
@@ -243,7 +243,7 @@ TEST_F(ComeBack, TheCounterGrowsToItsTicket) {  // rule 8, rule 11
     EXPECT_EQ(fence("A"), ahead + 1);
 }
 
-TEST_F(ComeBack, InALaterPauseItsGrantIsHiddenAsAnyOther) {  // rule 11
+TEST_F(ComeBack, InALaterPauseItsGrantIsHidden) {  // rule 11
     enter("H", {exclusive("x")});
     enter("A", {exclusive("x")});
     lose_all_but({"H"});

@@ -1,4 +1,4 @@
-// Rule 8: the one counter behind tickets and fences.
+// Rule 8: tickets and fences come from one counter.
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -28,17 +28,17 @@ TEST_F(Fence, TicketsAndFencesComeFromOneCounter) {  // rule 8
     EXPECT_EQ(fence("B"), ticket("A") + 3);
 }
 
-TEST_F(Fence, NumbersGrowByOneWhereTheClockDoesNotMoveOn) {  // rule 8
+TEST_F(Fence, NumbersGrowByOneWhileTheClockStandsStill) {  // rule 8
     enter("A", {exclusive("x")});
     now += 1us;
     enter("B", {exclusive("y")});
-    EXPECT_EQ(ticket("B"), clock() + 1) << "A's fence has taken the number of this microsecond";
+    EXPECT_EQ(ticket("B"), clock() + 1) << "A's fence has the number of this microsecond";
     now += 3us;
     enter("C", {exclusive("z")});
     EXPECT_EQ(ticket("C"), clock()) << "the clock is ahead again";
 }
 
-// The clock goes back by an hour, and fences do not.
+// The clock goes back by one hour; fences keep growing.
 TEST_F(Fence, FencesGrowAlsoWhenTheClockGoesBackAnHour) {  // rule 8
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
@@ -55,7 +55,7 @@ TEST_F(Fence, FencesGrowAlsoWhenTheClockGoesBackAnHour) {  // rule 8
     EXPECT_EQ(ticket("D"), clock());
 }
 
-TEST_F(Fence, AnEngineThatRemembersNothingGivesLargerOnesAsLongAsItsClockIsAhead) {  // rule 8
+TEST_F(Fence, AnEngineThatLostItsMemoryGivesLargerNumbersIfItsClockIsAhead) {  // rule 8
     for (int i = 2; i < 100; ++i) {
         enter("A." + std::to_string(i), {exclusive("x")});
         leave("A." + std::to_string(i));
@@ -67,14 +67,14 @@ TEST_F(Fence, AnEngineThatRemembersNothingGivesLargerOnesAsLongAsItsClockIsAhead
     EXPECT_GT(ticket("B"), before);
 }
 
-TEST_F(Fence, NumbersBeginAtOneWhereTheClockBeginsAtNothing) {  // rule 8
+TEST_F(Fence, NumbersBeginAtOneIfTheClockBeginsAtZero) {  // rule 8
     now = instant{};
     enter("A", {exclusive("x")});
     EXPECT_EQ(ticket("A"), 1U);
     EXPECT_EQ(fence("A"), 2U);
 }
 
-TEST_F(Fence, AClockBeforeItsEpochIsNoHarm) {  // rule 8
+TEST_F(Fence, AClockBefore1970GivesValidNumbers) {  // rule 8
     now = instant{-1h};
     enter("A", {exclusive("x")});
     EXPECT_EQ(ticket("A"), 1U);
@@ -102,7 +102,7 @@ TEST_F(Fence, ARefusedRequestTakesNoNumber) {  // rule 8
     EXPECT_EQ(ticket("B.2"), fence("A") + 1);
 }
 
-TEST_F(Fence, AGrantIsToldWithTicketAndFence) {  // rule 8
+TEST_F(Fence, AGrantReportsTicketAndFence) {  // rule 8
     enter("A", {exclusive("x")});
     EXPECT_EQ(the<granted>(), (granted{id("A"), ticket("A"), ticket("A") + 1, {}, {}, {}}));
     enter("B", {exclusive("x")});

@@ -1,5 +1,5 @@
-// Rule 4: what a step frees it hands on in the same step; first all that ends, then admissions, then the numbers.
-// (The budget of a step has its own file.)
+// Rule 4: a step hands on in the same step what it frees: first requests end, then claims are admitted, then grants are
+// numbered. (budget_test.cpp tests the budget of a step.)
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -7,16 +7,16 @@ namespace {
 
 class Handoff : public world {};
 
-TEST_F(Handoff, TheStepThatFreesANameNamesItsNextOwner) {  // rule 4
+TEST_F(Handoff, TheStepThatFreesANameGrantsItToTheNextWaiter) {  // rule 4
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     EXPECT_EQ(leave("A"), "ended A: left; granted B");
     EXPECT_EQ(holders("x"), "B");
-    EXPECT_EQ(enter("C", {exclusive("x")}), "queued C") << "nobody races for it";
+    EXPECT_EQ(enter("C", {exclusive("x")}), "queued C") << "the name already belongs to B";
 }
 
-// One leave frees y and x, in that order. C waits for y, and B, who is older, for x.
-TEST_F(Handoff, GrantsOfOneStepAreNumberedAndToldInTicketOrder) {  // rule 4, rule 8
+// One `leave` frees y and x, in that order. C waits for y, and the older B for x.
+TEST_F(Handoff, GrantsOfOneStepAreNumberedAndReportedInTicketOrder) {  // rule 4, rule 8
     enter("A", {exclusive("y"), exclusive("x")});
     enter("B", {exclusive("x")});
     enter("C", {exclusive("y")});
@@ -24,7 +24,7 @@ TEST_F(Handoff, GrantsOfOneStepAreNumberedAndToldInTicketOrder) {  // rule 4, ru
     EXPECT_EQ(fence("C"), fence("B") + 1);
 }
 
-// A leaves x and y at once: W has all that it waits for, and C may share x with it.
+// A releases x and y together: W gets both, and C shares x with it.
 TEST_F(Handoff, OneEndMayCompleteARequestOverSeveralNames) {  // rule 4
     enter("A", {exclusive("x"), exclusive("y")});
     enter("W", {shared("x"), exclusive("y")});
@@ -40,7 +40,7 @@ TEST_F(Handoff, AWaiterThatWithdrawsLetsThoseBehindItPass) {  // rule 4
     EXPECT_EQ(leave("W"), "ended W: withdrawn; granted R; granted S");
 }
 
-TEST_F(Handoff, AWaiterInTheMiddleThatWithdrawsFreesNobody) {  // rule 4
+TEST_F(Handoff, AWaiterThatWithdrawsFromTheMiddleOfTheQueueGrantsNothing) {  // rule 4
     enter("A", {shared("x")});
     enter("W", {exclusive("x")});
     enter("V", {exclusive("x")});
@@ -50,7 +50,7 @@ TEST_F(Handoff, AWaiterInTheMiddleThatWithdrawsFreesNobody) {  // rule 4
     EXPECT_EQ(leave("W"), "ended W: withdrawn; granted R");
 }
 
-TEST_F(Handoff, AWaiterThatWithdrawsFreesWhatItWasAdmittedTo) {  // rule 4
+TEST_F(Handoff, AWaiterThatWithdrawsFreesItsReservedClaims) {  // rule 4
     enter("A", {exclusive("y")});
     enter("W", {exclusive("x"), exclusive("y")});
     enter("B", {exclusive("x")});
@@ -59,7 +59,7 @@ TEST_F(Handoff, AWaiterThatWithdrawsFreesWhatItWasAdmittedTo) {  // rule 4
     EXPECT_EQ(leave("A"), "ended A: left; granted C");
 }
 
-TEST_F(Handoff, AnEndThatFreesTooLittleGrantsNobody) {  // rule 4
+TEST_F(Handoff, AnEndThatFreesTooLittleGrantsNothing) {  // rule 4
     enter("A", {permits("x", 2, 4)});
     enter("B", {permits("x", 2, 4)});
     enter("C", {permits("x", 3, 4)});
@@ -67,19 +67,19 @@ TEST_F(Handoff, AnEndThatFreesTooLittleGrantsNobody) {  // rule 4
     EXPECT_EQ(leave("B"), "ended B: left; granted C (x 0 1 2)");
 }
 
-TEST_F(Handoff, PermitsThatAreFreedPassToAsManyAsFit) {  // rule 4
+TEST_F(Handoff, FreedPermitsGoToAllWaitersThatFit) {  // rule 4
     enter("A", {permits("x", 4, 4)});
     enter("B", {permits("x", 2, 4)});
     enter("C", {permits("x", 1, 4)});
     enter("D", {permits("x", 2, 4)});
     enter("E", {permits("x", 1, 4)});
-    EXPECT_EQ(leave("A"), "ended A: left; granted B (x 0 1); granted C (x 2)") << "D does not fit, E is behind it";
+    EXPECT_EQ(leave("A"), "ended A: left; granted B (x 0 1); granted C (x 2)") << "D does not fit, and E is behind it";
     EXPECT_EQ(leave("C"), "ended C: left; granted D (x 2 3)");
     EXPECT_EQ(leave("D"), "ended D: left; granted E (x 2)");
 }
 
-// A holds x and dies; B, the first in line, dies in the same instant; C lives.
-TEST_F(Handoff, NothingIsGrantedToWhatEndsInTheSameStep) {  // rule 4
+// A holds x and expires; B, at position 1, expires at the same moment; C is alive.
+TEST_F(Handoff, ARequestThatEndsInAStepIsNotGrantedInIt) {  // rule 4
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     open("C", {}, 15s);
@@ -87,8 +87,8 @@ TEST_F(Handoff, NothingIsGrantedToWhatEndsInTheSameStep) {  // rule 4
     EXPECT_EQ(advance(10s), "ended A: expired; lost A; ended B: expired; lost B; granted C (x abandoned by A)");
 }
 
-// A holds x and waits for it a second time: the death of the session ends both before anything is handed on.
-TEST_F(Handoff, ASessionThatHoldsANameAndWaitsForItDiesAsOne) {  // rule 4
+// A holds x and waits for it with a second request: the expiry ends both before the hand-off.
+TEST_F(Handoff, AnExpiredSessionThatHoldsANameAndWaitsForItGrantsNothingToItself) {  // rule 4
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("x")});
     open("B", {}, 15s);
@@ -103,7 +103,7 @@ TEST_F(Handoff, ASessionThatClosesGrantsNothingToItself) {  // rule 4
     EXPECT_EQ(close("A"), "ended A: left; ended A.2: withdrawn; closed A; granted B");
 }
 
-// The holder's time is up, and in that very step the first in line says that it leaves.
+// The holder's deadline passes, and the command of that step is the `leave` of the first waiter.
 TEST_F(Handoff, AWaiterThatLeavesInTheStepThatFreesItsNameIsWithdrawn) {  // rule 4
     enter("A", {exclusive("x")});
     open("B", {}, 15s);
@@ -114,8 +114,8 @@ TEST_F(Handoff, AWaiterThatLeavesInTheStepThatFreesItsNameIsWithdrawn) {  // rul
     EXPECT_EQ(leave("B"), "ended A: expired; lost A; ended B: withdrawn; granted C (x abandoned by A)");
 }
 
-// A's time is up, which frees y for C; the command of that step frees x for B, who came before C.
-TEST_F(Handoff, GrantsOfOneStepAreNumberedInTicketOrderWhateverFreedTheirNames) {  // rule 4, rule 8
+// A's deadline passes, which frees y for C; the command of that step frees x for B, which is older than C.
+TEST_F(Handoff, GrantsOfOneStepAreNumberedInTicketOrderWhateverTheCause) {  // rule 4, rule 8
     enter("A", {exclusive("y")});
     for (const char* each : {"D", "B", "C"}) open(each, {}, 15s);
     enter("D", {exclusive("x")});
@@ -126,8 +126,8 @@ TEST_F(Handoff, GrantsOfOneStepAreNumberedInTicketOrderWhateverFreedTheirNames) 
     EXPECT_EQ(fence("C"), fence("B") + 1);
 }
 
-// The holder's time is up, and in that very step the first in line renews: its grant is told after the answer.
-TEST_F(Handoff, GrantsAreToldWhenAllElseIsDone) {  // rule 4
+// The holder's deadline passes, and the command of that step renews the first waiter: its grant follows the reply.
+TEST_F(Handoff, GrantsAreTheLastEventsOfAStep) {  // rule 4
     enter("A", {exclusive("x")});
     open("B", {}, 15s);
     enter("B", {exclusive("x")});
@@ -135,8 +135,8 @@ TEST_F(Handoff, GrantsAreToldWhenAllElseIsDone) {  // rule 4
     EXPECT_EQ(renew("B"), "ended A: expired; lost A; alive B: B waits; granted B (x abandoned by A)");
 }
 
-// The same, and the first in line is revoked in that step: it was admitted, but not granted, and leaves no mark.
-TEST_F(Handoff, WhatACommandEndsIsNotGrantedInThatStep) {  // rule 4
+// The command of that step revokes the first waiter: it was admitted but not granted, and leaves no mark.
+TEST_F(Handoff, ARequestThatTheCommandEndsIsNotGrantedInThatStep) {  // rule 4
     enter("A", {exclusive("x")});
     open("B", {}, 15s);
     enter("B", {exclusive("x")});
@@ -146,8 +146,8 @@ TEST_F(Handoff, WhatACommandEndsIsNotGrantedInThatStep) {  // rule 4
     EXPECT_EQ(resource("x")->mark->count, 1U);
 }
 
-// The holder's time is up, and in that very step a newcomer asks for the same name.
-TEST_F(Handoff, ANewcomerInTheStepThatFreesANameComesAfterThoseWhoWait) {  // rule 4
+// The holder's deadline passes, and the command of that step requests the same name.
+TEST_F(Handoff, ANewRequestInTheStepThatFreesANameQueuesBehindTheWaiters) {  // rule 4
     enter("A", {exclusive("x")});
     open("B", {}, 15s);
     open("C", {}, 15s);
@@ -156,15 +156,15 @@ TEST_F(Handoff, ANewcomerInTheStepThatFreesANameComesAfterThoseWhoWait) {  // ru
     EXPECT_EQ(enter("C", {exclusive("x")}), "ended A: expired; lost A; granted B (x abandoned by A); queued C");
 }
 
-TEST_F(Handoff, ANewcomerInTheStepThatFreesANameMayHaveItIfNobodyWaits) {  // rule 4
+TEST_F(Handoff, ANewRequestInTheStepThatFreesANameIsGrantedWithoutWaitersAhead) {  // rule 4
     enter("A", {exclusive("x")});
     open("C", {}, 15s);
     now += 10s;
     EXPECT_EQ(enter("C", {exclusive("x")}, nowait), "ended A: expired; lost A; granted C (x abandoned by A)");
 }
 
-// Ten readers, then a writer, then ten readers: each change of hands names all that can go on together.
-TEST_F(Handoff, AChangeOfHandsNamesAllThatCanGoOnTogether) {  // rule 4
+// Ten shared waiters, an exclusive one, ten shared ones: each hand-off grants all that fit together.
+TEST_F(Handoff, AHandoffGrantsAllWaitersThatFitTogether) {  // rule 4
     enter("A", {exclusive("x")});
     std::string first;
     std::string second;
@@ -183,7 +183,7 @@ TEST_F(Handoff, AChangeOfHandsNamesAllThatCanGoOnTogether) {  // rule 4
     EXPECT_EQ(leave("W"), "ended W: left" + second);
 }
 
-TEST_F(Handoff, NothingIsDueWhereNobodyLives) {
+TEST_F(Handoff, NothingIsDueWithoutSessions) {
     EXPECT_EQ(next_due(), std::nullopt);
     EXPECT_TRUE(idle());
     EXPECT_EQ(tick(), "");

@@ -1,4 +1,4 @@
-// Rule 6: a request may be held for so long and no longer.
+// Rule 6: a hold limit ends a grant after a given time.
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -11,10 +11,10 @@ TEST_F(HoldLimit, EndsARequestExactlyAtGrantPlusLimit) {  // rule 6
     EXPECT_EQ(next_due(), now + 5s);
     EXPECT_EQ(advance(5s - 1us), "");
     EXPECT_EQ(advance(1us), "ended A: hold limit");
-    EXPECT_EQ(renew("A"), "ended A: hold limit; alive A") << "the session lives";
+    EXPECT_EQ(renew("A"), "ended A: hold limit; alive A") << "the session stays alive";
 }
 
-TEST_F(HoldLimit, IsToldWithTheGrantAsTheInstantThatEndsIt) {  // rule 6
+TEST_F(HoldLimit, IsReportedInTheGrantAsADeadline) {  // rule 6
     enter("A", {exclusive("x")}, hold_limit(5s));
     EXPECT_EQ(the<granted>().hold_deadline, start + 5s);
     now += 1s;
@@ -24,7 +24,7 @@ TEST_F(HoldLimit, IsToldWithTheGrantAsTheInstantThatEndsIt) {  // rule 6
     EXPECT_EQ(the<granted>().hold_deadline, std::nullopt);
 }
 
-TEST_F(HoldLimit, EndsARequestHoweverAliveItsSessionIs) {  // rule 6
+TEST_F(HoldLimit, EndsARequestAlthoughItsSessionIsRenewed) {  // rule 6
     enter("A", {exclusive("x")}, hold_limit(25s));
     enter("B", {exclusive("x")});
     for (int i = 0; i < 3; ++i) {
@@ -35,7 +35,7 @@ TEST_F(HoldLimit, EndsARequestHoweverAliveItsSessionIs) {  // rule 6
     EXPECT_EQ(advance(1s), "ended A: hold limit; granted B (x abandoned by A)");
 }
 
-// B waits for nine seconds and may hold for five: they count from its grant.
+// B waits for 9 s and has a hold limit of 5 s, which counts from its grant.
 TEST_F(HoldLimit, CountsFromTheGrantNotFromTheArrival) {  // rule 6
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")}, hold_limit(5s));
@@ -53,7 +53,7 @@ TEST_F(HoldLimit, DoesNotTouchAWaiter) {  // rule 6
     EXPECT_EQ(queue("x"), "B");
 }
 
-TEST_F(HoldLimit, IsNotStartedAnewByAnEnterThatArrivesTwice) {  // rule 6, rule 9
+TEST_F(HoldLimit, IsNotRestartedByARepeatedEnter) {  // rule 6, rule 9
     enter("A", {exclusive("x")}, hold_limit(5s));
     now += 4s;
     EXPECT_EQ(enter("A", {exclusive("x")}, hold_limit(5s)), "granted A");
@@ -76,20 +76,20 @@ TEST_F(HoldLimit, EndsOneRequestAndLeavesTheOthersOfItsSession) {  // rule 6
     EXPECT_EQ(advance(1s), "ended A.2: hold limit");
 }
 
-TEST_F(HoldLimit, EndsARequestForItsOwnReasonThoughItsSessionExpiresInTheSameInstant) {  // rule 5, rule 6
+TEST_F(HoldLimit, EndsARequestWithItsOwnReasonIfTheSessionExpiresAtTheSameMoment) {  // rule 5, rule 6
     enter("A", {exclusive("x")}, hold_limit(10s));
     enter("A.2", {exclusive("y")});
     enter("A.3", {exclusive("z")}, hold_limit(10s));
     EXPECT_EQ(advance(10s), "ended A: hold limit; ended A.3: hold limit; ended A.2: expired; lost A");
 }
 
-TEST_F(HoldLimit, IsToldWithTheFence) {  // rule 6
+TEST_F(HoldLimit, ReportsTheFenceOfTheEndedRequest) {  // rule 6
     enter("A", {exclusive("x")}, hold_limit(5s));
     advance(5s);
     EXPECT_EQ(the<ended>(), (ended{id("A"), end_reason::hold_limit, fence("A")}));
 }
 
-TEST_F(HoldLimit, FreesThePermitsOfASemaphoreWhoseHolderLivesOn) {  // rule 6, rule 10
+TEST_F(HoldLimit, FreesThePermitsOfAHolderThatIsStillAlive) {  // rule 6, rule 10
     enter("A", {permits("x", 1, 1)}, hold_limit(5s));
     enter("B", {permits("x", 1, 1)});
     EXPECT_EQ(advance(5s), "ended A: hold limit; granted B (x 0)");
@@ -97,8 +97,8 @@ TEST_F(HoldLimit, FreesThePermitsOfASemaphoreWhoseHolderLivesOn) {  // rule 6, r
     EXPECT_EQ(holders("x"), "B");
 }
 
-// The clock goes back by an hour: the engine's limit grows by as much (the client's own does not).
-TEST_F(HoldLimit, GrowsByAsMuchAsTheClockGoesBack) {  // rule 6
+// The clock goes back by one hour: the engine's deadline is one hour later in real time; the client has its own.
+TEST_F(HoldLimit, IsExtendedWhenTheClockGoesBack) {  // rule 6
     enter("A", {exclusive("x")}, hold_limit(5s));
     now -= 20s;
     renew("A");
@@ -110,13 +110,13 @@ TEST_F(HoldLimit, GrowsByAsMuchAsTheClockGoesBack) {  // rule 6
     EXPECT_EQ(advance(1us), "ended A: hold limit");
 }
 
-TEST_F(HoldLimit, IsShownAsWhatIsLeftOfIt) {  // rule 6
+TEST_F(HoldLimit, IsShownAsTheRemainingTime) {  // rule 6
     enter("A", {exclusive("x")}, hold_limit(5s));
     enter("B", {exclusive("x")}, hold_limit(5s));
     enter("C", {exclusive("y")});
     now += 2s;
     EXPECT_EQ(view("A").hold_left, 3s);
-    EXPECT_EQ(view("B").hold_left, std::nullopt) << "it has not begun";
+    EXPECT_EQ(view("B").hold_left, std::nullopt) << "the hold limit begins with the grant";
     EXPECT_EQ(view("C").hold_left, std::nullopt);
 }
 

@@ -1,4 +1,4 @@
-// Looking: what a snapshot says about resources and requests, and who blocks whom. (Circles have their own file.)
+// Snapshots: resources, requests and blockers. (circles_test.cpp tests circles.)
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -29,29 +29,29 @@ protected:
 };
 
 TEST_F(Inspect, AnEmptyEngineShowsNothing) {
-    const snapshot seen = look();
+    const snapshot seen = take_snapshot();
     EXPECT_EQ(seen.at, now);
     EXPECT_EQ(seen.sessions, 0U);
     EXPECT_TRUE(seen.resources.empty() && seen.requests.empty() && seen.circles.empty());
 }
 
-TEST_F(Inspect, ResourcesStandByNameAndRequestsByTicket) {
+TEST_F(Inspect, ResourcesAreSortedByNameAndRequestsByTicket) {
     enter("B", {exclusive("z"), exclusive("a")});
     enter("A", {exclusive("m"), exclusive("z")});
     enter("B.2", {shared("c")});
-    EXPECT_EQ(names(look()), "a c m z");
-    EXPECT_EQ(requests(look()), "B A B.2");
-    EXPECT_EQ(look().sessions, 2U);
+    EXPECT_EQ(names(take_snapshot()), "a c m z");
+    EXPECT_EQ(requests(take_snapshot()), "B A B.2");
+    EXPECT_EQ(take_snapshot().sessions, 2U);
 }
 
-TEST_F(Inspect, HoldersAndQueueStandInOrder) {
+TEST_F(Inspect, HoldersAndQueueAreSortedByTicket) {
     for (const char* each : {"C", "A", "B"}) enter(each, {shared("x")});
     for (const char* each : {"F", "D", "E"}) enter(each, {exclusive("x")});
     EXPECT_EQ(holders("x"), "C A B");
     EXPECT_EQ(queue("x"), "F D E");
 }
 
-TEST_F(Inspect, ReservedClaimsStandInTheQueueAndAreCountedAsUsed) {
+TEST_F(Inspect, ReservedClaimsAreInTheQueueAndCountAsUsed) {
     enter("Y", {exclusive("y")});
     enter("A", {permits("x", 1, 4)});
     enter("W", {permits("x", 2, 4), exclusive("y")});
@@ -63,7 +63,7 @@ TEST_F(Inspect, ReservedClaimsStandInTheQueueAndAreCountedAsUsed) {
     EXPECT_EQ(resource("x")->percent, 100U);
 }
 
-TEST_F(Inspect, AClaimIsShownAsItStands) {
+TEST_F(Inspect, AClaimIsShownWithModePermitsAndSlots) {
     enter("A", {permits("x", 2, 5)});
     enter("B", {permits("x", 4, 5)});
     const claim_view holder = resource("x")->holders.at(0);
@@ -85,7 +85,7 @@ TEST_F(Inspect, TwoOfTenPermitsAreTwentyPercent) {
     EXPECT_EQ(resource("x")->limit, 10U);
     EXPECT_EQ(resource("x")->percent, 20U);
     leave("A");
-    EXPECT_EQ(resource("x"), std::nullopt) << "empty after the release";
+    EXPECT_EQ(resource("x"), std::nullopt) << "the resource is gone after the release";
 }
 
 TEST_F(Inspect, ThePercentageIsRoundedDown) {
@@ -93,7 +93,7 @@ TEST_F(Inspect, ThePercentageIsRoundedDown) {
     EXPECT_EQ(resource("x")->percent, 66U);
 }
 
-TEST_F(Inspect, AnExclusiveHolderIsOneOfOne) {
+TEST_F(Inspect, AnExclusiveHolderUsesOneOfOne) {
     enter("A", {exclusive("x")});
     enter("B", {permits("x", 1, 7)});
     resize("x", 9);
@@ -110,11 +110,11 @@ TEST_F(Inspect, SharedHoldersAreCountedAndHaveNoLimit) {
     EXPECT_EQ(resource("x")->percent, std::nullopt);
 }
 
-TEST_F(Inspect, TheLimitIsThePinnedOneOrTheLargestThatAClaimBrought) {
+TEST_F(Inspect, TheLimitIsThePinnedOneOrTheLargestOfTheClaims) {
     enter("A", {permits("x", 1, 3)});
     EXPECT_EQ(resource("x")->limit, 3U);
     enter("B", {permits("x", 7, 7)});
-    EXPECT_EQ(resource("x")->limit, 7U) << "also of one that waits";
+    EXPECT_EQ(resource("x")->limit, 7U) << "a waiting claim counts too";
     resize("x", 10);
     EXPECT_EQ(resource("x")->limit, 10U);
     EXPECT_EQ(resource("x")->pinned, 10U);
@@ -124,7 +124,7 @@ TEST_F(Inspect, TheLimitIsThePinnedOneOrTheLargestThatAClaimBrought) {
     EXPECT_EQ(resource("x")->pinned, std::nullopt);
 }
 
-TEST_F(Inspect, AMarkIsShownWhereItStands) {
+TEST_F(Inspect, AMarkIsShownOnItsResource) {
     enter("A", {exclusive("x")});
     EXPECT_EQ(resource("x")->mark, std::nullopt);
     leave("A", manner::unclean);
@@ -169,18 +169,18 @@ TEST_F(Inspect, AgeAndSilenceAreNeverNegative) {
     EXPECT_EQ(view("A").silence, 0s);
 }
 
-TEST_F(Inspect, PlaceIsThatInTheLongestLine) {
+TEST_F(Inspect, TheQueuePositionIsTheLargestOfAllItsQueues) {
     enter("A", {exclusive("x"), exclusive("y")});
     enter("B", {exclusive("y")});
     enter("C", {exclusive("y")});
     enter("W", {exclusive("x"), exclusive("y")});
-    EXPECT_EQ(view("A").place, 0U) << "it is granted";
+    EXPECT_EQ(view("A").place, 0U) << "A is granted";
     EXPECT_EQ(view("B").place, 1U);
     EXPECT_EQ(view("C").place, 2U);
     EXPECT_EQ(view("W").place, 3U) << "first on x, third on y";
 }
 
-TEST_F(Inspect, AReservedClaimTakesNoPlaceInTheLine) {
+TEST_F(Inspect, AReservedClaimHasNoQueuePosition) {
     enter("Y", {exclusive("y")});
     enter("W", {exclusive("x"), exclusive("y")});
     enter("B", {exclusive("x")});
@@ -188,7 +188,7 @@ TEST_F(Inspect, AReservedClaimTakesNoPlaceInTheLine) {
     EXPECT_EQ(view("B").place, 1U);
 }
 
-TEST_F(Inspect, AHolderBlocksHardAndWhoIsAheadBlocksSoft) {
+TEST_F(Inspect, HoldersAreHardBlockersAndWaitersAheadAreSoft) {
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     enter("C", {exclusive("x")});
@@ -197,7 +197,7 @@ TEST_F(Inspect, AHolderBlocksHardAndWhoIsAheadBlocksSoft) {
     EXPECT_EQ(view("C").blockers, (blockers{hard("A", "x"), soft("B", "x")}));
 }
 
-TEST_F(Inspect, AReservedClaimBlocksSoft) {
+TEST_F(Inspect, AReservedClaimIsASoftBlocker) {
     enter("Y", {exclusive("y")});
     enter("W", {exclusive("x"), exclusive("y")});
     enter("B", {exclusive("x")});
@@ -205,7 +205,7 @@ TEST_F(Inspect, AReservedClaimBlocksSoft) {
     EXPECT_EQ(view("W").blockers, (blockers{hard("Y", "y")}));
 }
 
-TEST_F(Inspect, AReaderIsNotBlockedByReadersButByTheWriterAhead) {
+TEST_F(Inspect, ASharedWaiterIsBlockedByTheExclusiveWaiterAheadOnly) {
     enter("A", {shared("x")});
     enter("W", {exclusive("x")});
     enter("R", {shared("x")});
@@ -213,30 +213,30 @@ TEST_F(Inspect, AReaderIsNotBlockedByReadersButByTheWriterAhead) {
     EXPECT_EQ(view("R").blockers, (blockers{soft("W", "x")}));
 }
 
-TEST_F(Inspect, PermitHoldersBlockWhereTheSumWouldBeTooLarge) {
+TEST_F(Inspect, PermitHoldersBlockIfTheSumWouldExceedTheLimit) {
     enter("A", {permits("x", 2, 4)});
     enter("B", {permits("x", 1, 4)});
     enter("C", {permits("x", 2, 4)});
     enter("D", {permits("x", 1, 4)});
     EXPECT_EQ(view("C").blockers, (blockers{hard("A", "x"), hard("B", "x")}));
-    EXPECT_EQ(view("D").blockers, (blockers{soft("C", "x")})) << "one permit is free for it";
+    EXPECT_EQ(view("D").blockers, (blockers{soft("C", "x")})) << "one permit is free for D";
 }
 
-TEST_F(Inspect, APinnedLimitDecidesWhoBlocks) {
+TEST_F(Inspect, APinnedLimitDecidesWhichHoldersBlock) {
     enter("A", {permits("x", 2, 9)});
     resize("x", 2);
     enter("B", {permits("x", 1, 9)});
     EXPECT_EQ(view("B").blockers, (blockers{hard("A", "x")}));
 }
 
-TEST_F(Inspect, BlockersOnSeveralNamesAreAllThere) {
+TEST_F(Inspect, BlockersOnAllNamesAreShown) {
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y")});
     enter("W", {exclusive("y"), exclusive("x"), exclusive("z")});
     EXPECT_EQ(view("W").blockers, (blockers{hard("A", "x"), hard("B", "y")}));
 }
 
-TEST_F(Inspect, AtMostSixteenHoldersAreListedAndTheOthersCounted) {
+TEST_F(Inspect, AtMostSixteenHoldersAreListedAndTheRestIsCounted) {
     for (int i = 2; i < 18; ++i) enter("R." + std::to_string(i), {shared("x")});
     enter("W", {exclusive("x")});
     EXPECT_EQ(view("W").blockers.size(), 16U);
@@ -249,11 +249,11 @@ TEST_F(Inspect, AtMostSixteenHoldersAreListedAndTheOthersCounted) {
     EXPECT_EQ(view("V").blockers.front(), hard("R.2", "x")) << "the oldest are listed";
     EXPECT_EQ(view("V").blockers_left_out, 4U);
     EXPECT_EQ(view("U").blockers.size(), blockers_shown + 1);
-    EXPECT_EQ(view("U").blockers.back(), soft("V", "x")) << "who is ahead is listed besides";
+    EXPECT_EQ(view("U").blockers.back(), soft("V", "x")) << "the waiter ahead is listed as well";
     EXPECT_EQ(view("U").blockers_left_out, 4U);
 }
 
-TEST_F(Inspect, WhoWaitsForAPauseHasNoBlockerButWhoIsAhead) {
+TEST_F(Inspect, AWaiterInAPauseIsBlockedByTheWaitersAheadOnly) {
     open("A");
     pause(5s);
     enter("A", {exclusive("x")});
@@ -268,59 +268,59 @@ TEST_F(Inspect, AFilterByNameShowsThatResourceAndItsRequests) {
     enter("B", {exclusive("y")});
     enter("C", {exclusive("yy")});
     enter("B.2", {exclusive("z")});
-    const snapshot seen = look(exactly("y"));
+    const snapshot seen = take_snapshot(exactly("y"));
     EXPECT_EQ(names(seen), "y");
     EXPECT_EQ(requests(seen), "A B");
-    EXPECT_EQ(seen.sessions, 3U) << "in the whole engine";
-    EXPECT_EQ(requests(look(exactly("nothing"))), "");
+    EXPECT_EQ(seen.sessions, 3U) << "the number counts the whole engine";
+    EXPECT_EQ(requests(take_snapshot(exactly("nothing"))), "");
 }
 
-TEST_F(Inspect, AFilterByPrefixShowsAllThatBeginWithIt) {
+TEST_F(Inspect, AFilterByPrefixShowsAllNamesThatBeginWithIt) {
     enter("A", {exclusive("team/x")});
     enter("B", {exclusive("team/y"), exclusive("other")});
     enter("C", {exclusive("tea")});
-    EXPECT_EQ(names(look(beginning("team/"))), "team/x team/y");
-    EXPECT_EQ(requests(look(beginning("team/"))), "A B");
-    EXPECT_EQ(names(look(beginning("tea"))), "tea team/x team/y");
-    EXPECT_EQ(names(look(beginning(""))), "other tea team/x team/y");
+    EXPECT_EQ(names(take_snapshot(beginning("team/"))), "team/x team/y");
+    EXPECT_EQ(requests(take_snapshot(beginning("team/"))), "A B");
+    EXPECT_EQ(names(take_snapshot(beginning("tea"))), "tea team/x team/y");
+    EXPECT_EQ(names(take_snapshot(beginning(""))), "other tea team/x team/y");
 }
 
-TEST_F(Inspect, BlockersAreWholeThoughTheyAreFilteredOut) {
+TEST_F(Inspect, BlockersAreCompleteAlthoughTheyAreFilteredOut) {
     enter("A", {exclusive("x")});
     enter("W", {exclusive("x"), exclusive("y")});
-    const snapshot seen = look(exactly("y"));
+    const snapshot seen = take_snapshot(exactly("y"));
     ASSERT_EQ(requests(seen), "W");
     EXPECT_EQ(seen.requests[0].blockers, (blockers{hard("A", "x")}));
 }
 
-// x and y are connected by A, y and z by the session B; p has nothing to do with them.
-TEST_F(Inspect, RelatedShowsAllThatIsConnectedThroughRequestsAndSessions) {
+// A connects x and y, the session of B connects y and z; p is not connected.
+TEST_F(Inspect, RelatedShowsEverythingConnectedThroughRequestsAndSessions) {
     enter("A", {exclusive("x"), exclusive("y")});
     enter("B", {exclusive("y")});
     enter("B.2", {exclusive("z")});
     enter("C", {shared("z")});
     enter("D", {exclusive("p")});
-    EXPECT_EQ(names(look(exactly("x", true))), "x y z");
-    EXPECT_EQ(requests(look(exactly("x", true))), "A B B.2 C");
-    EXPECT_EQ(names(look(exactly("p", true))), "p");
-    EXPECT_EQ(names(look({inspect_filter::match::all, "", true})), "p x y z");
+    EXPECT_EQ(names(take_snapshot(exactly("x", true))), "x y z");
+    EXPECT_EQ(requests(take_snapshot(exactly("x", true))), "A B B.2 C");
+    EXPECT_EQ(names(take_snapshot(exactly("p", true))), "p");
+    EXPECT_EQ(names(take_snapshot({inspect_filter::match::all, "", true})), "p x y z");
 }
 
-TEST_F(Inspect, ALongLineIsNumberedToItsEnd) {
+TEST_F(Inspect, ALongQueueIsNumberedToItsEnd) {
     enter("A", {exclusive("x")});
     for (int i = 2; i < 400; ++i) enter("W." + std::to_string(i), {exclusive("x")});
     EXPECT_EQ(view("W.399").place, 398U);
     EXPECT_EQ(view("W.399").blockers, (blockers{hard("A", "x"), soft("W.398", "x")}));
 }
 
-TEST_F(Inspect, LookingChangesNothing) {
+TEST_F(Inspect, InspectingChangesNothing) {
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     const std::string before = state();
-    static_cast<void>(look({inspect_filter::match::all, "", true}));
+    static_cast<void>(take_snapshot({inspect_filter::match::all, "", true}));
     EXPECT_EQ(state(), before);
     now += 1h;
-    EXPECT_EQ(requests(look()), "A B") << "not even what is due";
+    EXPECT_EQ(requests(take_snapshot()), "A B") << "due requests are still shown";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rule 10: semaphores. Claims bring their own limits, an operator may pin one, and slots are the lowest free ones.
+// Rule 10: semaphores. Each claim brings its limit, an operator may pin another, and slots are the lowest free ones.
 #include <algorithm>
 
 #include "world.hpp"
@@ -8,8 +8,8 @@ namespace {
 
 class Limits : public world {};
 
-// B asks for 1 of 3, and three permits are in use. C would be content with ten, but B was before it.
-TEST_F(Limits, EveryClaimBringsItsOwnLimit) {  // rule 10
+// B requests 1 of 3 permits, and 3 are in use. C brings a limit of 10, but B is ahead of it.
+TEST_F(Limits, EveryClaimHasItsOwnLimit) {  // rule 10
     EXPECT_EQ(enter("A", {permits("x", 3, 5)}), "granted A (x 0 1 2)");
     EXPECT_EQ(enter("B", {permits("x", 1, 3)}), "queued B");
     EXPECT_EQ(enter("C", {permits("x", 1, 10)}), "queued C");
@@ -26,12 +26,12 @@ TEST_F(Limits, AClaimIsAdmittedUpToItsOwnLimitAndNotBeyond) {  // rule 10
     EXPECT_EQ(enter("C.2", {permits("x", 1, 6)}, nowait), "granted C.2 (x 5)");
 }
 
-// N1, N2, … take one permit each and come again; W wants four at once.
-TEST_F(Limits, AWideRequestAmongNarrowOnesIsNotStarved) {  // rule 3, rule 10
+// N1, N2, … take one permit each, again and again; W requests four at once.
+TEST_F(Limits, ARequestForManyPermitsIsNotStarvedByRequestsForOne) {  // rule 3, rule 10
     for (const char* each : {"N1", "N2", "N3", "N4"}) enter(each, {permits("x", 1, 4)});
     EXPECT_EQ(enter("W", {permits("x", 4, 4)}), "queued W");
     for (const char* each : {"N1", "N2", "N3"}) {
-        EXPECT_EQ(leave(each), std::string{"ended "} + each + ": left") << "what is freed is kept for W";
+        EXPECT_EQ(leave(each), std::string{"ended "} + each + ": left") << "the freed permits stay for W";
         EXPECT_EQ(enter(std::string{each} + ".2", {permits("x", 1, 4)}), std::string{"queued "} + each + ".2");
     }
     EXPECT_EQ(leave("N4"), "ended N4: left; granted W (x 0 1 2 3)");
@@ -47,20 +47,20 @@ TEST_F(Limits, SlotsAreTheLowestFreeOnes) {  // rule 10
     EXPECT_EQ(enter("F", {permits("x", 1, 8)}), "granted F (x 0)");
 }
 
-TEST_F(Limits, SlotsAreTheirHoldersUntilTheyEnd) {  // rule 10
+TEST_F(Limits, SlotsBelongToTheirHolderUntilItEnds) {  // rule 10
     enter("A", {permits("x", 1, 4)});
     enter("B", {permits("x", 2, 4)});
-    const granted told = the<granted>();
+    const granted grant = the<granted>();
     leave("A");
     enter("C", {permits("x", 1, 4)});
     enter("D", {permits("x", 1, 4)});
     enter("B", {permits("x", 2, 4)});
-    EXPECT_EQ(the<granted>(), told);
+    EXPECT_EQ(the<granted>(), grant);
     EXPECT_EQ(resource("x")->holders[0].slots, (std::vector<slot>{1, 2}));
 }
 
-// W has been admitted to x and waits for y: the slots on x are its own already.
-TEST_F(Limits, SlotsAreGivenAtAdmission) {  // rule 10
+// x is reserved for W, which waits for y: W already has its slots on x.
+TEST_F(Limits, SlotsAreAssignedAtAdmission) {  // rule 10
     enter("A", {exclusive("y")});
     enter("B", {permits("x", 1, 4)});
     enter("W", {permits("x", 2, 4), exclusive("y")});
@@ -75,28 +75,28 @@ TEST_F(Limits, AGrantListsTheSlotsOfItsPermitClaimsInTheirOrder) {  // rule 10
     EXPECT_EQ(the<granted>().slots, expected);
 }
 
-TEST_F(Limits, SlotsStayBelowTheLimitWhoeverComesAndGoes) {  // rule 10
+TEST_F(Limits, SlotsStayBelowTheLimitUnderRandomRequests) {  // rule 10
     std::vector<std::string> holding;
     for (int i = 2; i < 400; ++i) {
         const std::string name = "A." + std::to_string(i);
         enter(name, {permits("x", 1 + static_cast<std::uint32_t>(i) % 3, 7)});
         for (const event& event : events())
-            if (const auto* told = std::get_if<granted>(&event.what)) {
-                EXPECT_LT(told->slots[0].slots.back(), 7U);
-                holding.push_back("A." + std::to_string(told->request.number));
+            if (const auto* grant = std::get_if<granted>(&event.what)) {
+                EXPECT_LT(grant->slots[0].slots.back(), 7U);
+                holding.push_back("A." + std::to_string(grant->request.number));
             }
         if (i % 2 == 0 && !holding.empty()) {
             leave(holding[holding.size() / 2]);
             holding.erase(holding.begin() + static_cast<std::ptrdiff_t>(holding.size() / 2));
             for (const event& event : events())
-                if (const auto* told = std::get_if<granted>(&event.what))
-                    holding.push_back("A." + std::to_string(told->request.number));
+                if (const auto* grant = std::get_if<granted>(&event.what))
+                    holding.push_back("A." + std::to_string(grant->request.number));
         }
     }
     EXPECT_LE(resource("x")->used, 7U);
 }
 
-// The seed's own test: a thousand tasks over ten permits.
+// The test of the seed: 1,000 tasks, 10 permits.
 TEST_F(Limits, AThousandRequestsNeverHoldMoreThanTenPermits) {  // rule 10
     int holding = 0;
     const auto count = [&] {
@@ -140,16 +140,16 @@ TEST_F(Limits, APinnedLimitOverridesThoseOfTheClaimsUpwards) {  // rule 10
     EXPECT_EQ(enter("D", {permits("x", 1, 1)}), "queued D");
 }
 
-// Six work, four wait. The limit is raised, lowered below what is in use, and given back, while they do.
+// Six hold and four wait, while the limit is raised, lowered below the permits in use, and unpinned.
 TEST_F(Limits, ALimitMayBePinnedBothWaysUnderLoad) {  // rule 10
     for (int i = 1; i <= 10; ++i) enter("N" + std::to_string(i), {permits("x", 1, 6)});
     EXPECT_EQ(holders("x"), "N1 N2 N3 N4 N5 N6");
     EXPECT_EQ(resize("x", 8), "resized x: 8; granted N7 (x 6); granted N8 (x 7)");
-    EXPECT_EQ(resize("x", 3), "resized x: 3") << "holders keep what they have";
+    EXPECT_EQ(resize("x", 3), "resized x: 3") << "holders keep their permits";
     EXPECT_EQ(resource("x")->used, 8U);
     EXPECT_EQ(resource("x")->percent, 266U);
     for (const char* each : {"N1", "N2", "N3", "N4", "N5"})
-        EXPECT_EQ(leave(each), std::string{"ended "} + each + ": left") << "nobody enters above the limit";
+        EXPECT_EQ(leave(each), std::string{"ended "} + each + ": left") << "no waiter is granted above the limit";
     EXPECT_EQ(leave("N6"), "ended N6: left; granted N9 (x 0)");
     EXPECT_EQ(resize("x", {}), "resized x: auto; granted N10 (x 1)");
     EXPECT_EQ(the<resized>(), (resized{"x", std::nullopt}));
@@ -165,7 +165,7 @@ TEST_F(Limits, AClaimOfMoreThanThePinnedLimitIsRefused) {  // rule 10
     EXPECT_EQ(enter("A.3", {permits("x", 4, 10)}), "granted A.3 (x 3 4 5 6)");
 }
 
-TEST_F(Limits, AWaiterThatIsWiderThanTheNewLimitEnds) {  // rule 10
+TEST_F(Limits, AWaiterWiderThanTheNewLimitEnds) {  // rule 10
     enter("A", {permits("x", 5, 5)});
     enter("B", {permits("x", 4, 5)});
     enter("C", {permits("x", 3, 5)});
@@ -173,11 +173,11 @@ TEST_F(Limits, AWaiterThatIsWiderThanTheNewLimitEnds) {  // rule 10
     EXPECT_EQ(resize("x", 3), "resized x: 3; ended B: above limit");
     EXPECT_EQ(the<ended>(), (ended{id("B"), end_reason::above_limit, 0}));
     EXPECT_EQ(queue("x"), "C D");
-    EXPECT_EQ(holders("x"), "A") << "who holds keeps what it has";
+    EXPECT_EQ(holders("x"), "A") << "the holder keeps its permits";
     EXPECT_EQ(leave("A"), "ended A: left; granted C (x 0 1 2)");
 }
 
-TEST_F(Limits, AllWaitersThatAreTooWideEnd) {  // rule 10
+TEST_F(Limits, AllTooWideWaitersEnd) {  // rule 10
     enter("A", {permits("x", 8, 8)});
     enter("B", {permits("x", 2, 8)});
     enter("C", {permits("x", 5, 8)});
@@ -187,14 +187,14 @@ TEST_F(Limits, AllWaitersThatAreTooWideEnd) {  // rule 10
     EXPECT_EQ(queue("x"), "E");
     EXPECT_EQ(std::ranges::count_if(events(),
                                     [](const event& each) {
-                                        const auto* told = std::get_if<ended>(&each.what);
-                                        return told != nullptr && told->reason == end_reason::above_limit;
+                                        const auto* end = std::get_if<ended>(&each.what);
+                                        return end != nullptr && end->reason == end_reason::above_limit;
                                     }),
               3);
 }
 
-// W waits for x, where it is too wide now, and keeps y and z from others. They get them in the same step.
-TEST_F(Limits, WhatATooWideWaiterKeptFromOthersPassesOnAtOnce) {  // rule 4, rule 10
+// W waits for x, for which it is now too wide, and has y and z reserved. Their waiters get them in the same step.
+TEST_F(Limits, NamesReservedForATooWideWaiterAreHandedOnInTheSameStep) {  // rule 4, rule 10
     enter("A", {permits("x", 4, 4)});
     enter("W", {exclusive("y"), permits("x", 3, 4), exclusive("z")});
     enter("B", {permits("x", 1, 4)});
@@ -205,7 +205,7 @@ TEST_F(Limits, WhatATooWideWaiterKeptFromOthersPassesOnAtOnce) {  // rule 4, rul
     EXPECT_EQ(leave("A"), "ended A: left; granted B (x 0)");
 }
 
-TEST_F(Limits, AClaimThatIsAdmittedAlreadyKeepsWhatItHasThoughItsRequestWaits) {  // rule 10
+TEST_F(Limits, AReservedClaimKeepsItsPermitsAboveANewLimit) {  // rule 10
     enter("A", {exclusive("y")});
     enter("W", {permits("x", 3, 4), exclusive("y")});
     EXPECT_EQ(resize("x", 2), "resized x: 2");
@@ -222,7 +222,7 @@ TEST_F(Limits, WaitersThatLeftOrWereAdmittedAreNotEndedByALaterLimit) {  // rule
     EXPECT_EQ(holders("x"), "C");
 }
 
-TEST_F(Limits, ALargerLimitEndsNobody) {  // rule 10
+TEST_F(Limits, ALargerLimitEndsNoWaiter) {  // rule 10
     enter("A", {permits("x", 4, 4)});
     enter("B", {permits("x", 4, 4)});
     EXPECT_EQ(resize("x", 4), "resized x: 4");

@@ -1,4 +1,4 @@
-// Rule 5: being alive, proving it, and what ends when a session ends.
+// Rule 5: sessions stay alive by renewals, and their requests end with them.
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -59,7 +59,7 @@ TEST_F(Liveness, NothingElseMovesTheDeadline) {  // rule 5
     EXPECT_EQ(advance(1us), "ended A.2: expired; lost A");
 }
 
-TEST_F(Liveness, ARenewalAnswersWhichRequestsAreAlive) {  // rule 5
+TEST_F(Liveness, ARenewalReportsTheLiveRequests) {  // rule 5
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("y")});
     enter("A.3", {exclusive("x")});
@@ -71,16 +71,16 @@ TEST_F(Liveness, ARenewalAnswersWhichRequestsAreAlive) {  // rule 5
     EXPECT_EQ(requests("A"), expected);
 }
 
-TEST_F(Liveness, ARenewalOfAnUnknownSessionSaysThatItIsLost) {  // rule 5
+TEST_F(Liveness, ARenewalOfAnUnknownSessionReportsItAsLost) {  // rule 5
     EXPECT_EQ(renew("A"), "lost A");
     EXPECT_TRUE(idle());
 }
 
-TEST_F(Liveness, ARenewalAtTheDeadlineComesTooLate) {  // rule 5
+TEST_F(Liveness, ARenewalAtTheDeadlineIsTooLate) {  // rule 5
     enter("A", {exclusive("x")});
     now += 10s;
     EXPECT_EQ(renew("A"), "ended A: expired; lost A; lost A");
-    EXPECT_EQ(look().sessions, 0U);
+    EXPECT_EQ(take_snapshot().sessions, 0U);
 }
 
 TEST_F(Liveness, TheEarliestDeadlineEndsFirst) {  // rule 5
@@ -92,7 +92,7 @@ TEST_F(Liveness, TheEarliestDeadlineEndsFirst) {  // rule 5
     EXPECT_EQ(advance(9s), "ended B: expired; lost B; ended C: expired; lost C; ended A: expired; lost A");
 }
 
-TEST_F(Liveness, OnlyThoseWhoseTimeIsUpEnd) {  // rule 5
+TEST_F(Liveness, OnlySessionsWhoseDeadlineHasPassedEnd) {  // rule 5
     enter("A", {exclusive("x")});
     now += 1us;
     enter("B", {exclusive("x")});
@@ -100,8 +100,8 @@ TEST_F(Liveness, OnlyThoseWhoseTimeIsUpEnd) {  // rule 5
     EXPECT_EQ(next_due(), now + 1us);
 }
 
-// A holds; fifty waiters of fifty sessions die with it; Z, the last, renews. It waits for one ttl, not for fifty-one.
-TEST_F(Liveness, DeadWaitersHoweverManyCostTheirSuccessorsOneTtl) {  // rule 5
+// A holds; A and 50 waiting sessions expire together; Z, the last waiter, renews. Z waits for one ttl, not for 51.
+TEST_F(Liveness, FiftyDeadWaitersDelayTheNextByOneTtl) {  // rule 5
     enter("A", {exclusive("x")});
     for (int i = 0; i < 50; ++i) enter("W" + std::to_string(i), {exclusive("x")});
     enter("Z", {exclusive("x")});
@@ -109,7 +109,7 @@ TEST_F(Liveness, DeadWaitersHoweverManyCostTheirSuccessorsOneTtl) {  // rule 5
     renew("Z");
     advance(1s);
     EXPECT_EQ(the<granted>().request, id("Z"));
-    EXPECT_EQ(look().sessions, 1U);
+    EXPECT_EQ(take_snapshot().sessions, 1U);
 }
 
 TEST_F(Liveness, ASessionThatIsGoneEndsWithAllItsRequests) {  // rule 5
@@ -118,7 +118,7 @@ TEST_F(Liveness, ASessionThatIsGoneEndsWithAllItsRequests) {  // rule 5
     enter("B", {exclusive("y")});
     enter("A.3", {shared("y")});
     EXPECT_EQ(close("A", closing::gone), "ended A: gone; ended A.2: gone; ended A.3: gone; closed A; granted B");
-    EXPECT_EQ(look().sessions, 1U);
+    EXPECT_EQ(take_snapshot().sessions, 1U);
 }
 
 TEST_F(Liveness, ASessionThatIsClosedAsLeftEndsCleanly) {  // rule 5
@@ -129,7 +129,7 @@ TEST_F(Liveness, ASessionThatIsClosedAsLeftEndsCleanly) {  // rule 5
     EXPECT_EQ(renew("A"), "lost A");
 }
 
-TEST_F(Liveness, TheCloseOfAnUnknownSessionIsAnswered) {  // rule 5
+TEST_F(Liveness, TheCloseOfAnUnknownSessionGetsAReply) {  // rule 5
     EXPECT_EQ(close("A"), "closed A");
     EXPECT_EQ(close("A", closing::gone), "closed A");
     EXPECT_TRUE(idle());
@@ -138,12 +138,12 @@ TEST_F(Liveness, TheCloseOfAnUnknownSessionIsAnswered) {  // rule 5
 TEST_F(Liveness, AClosedSessionLeavesNoDeadlineBehind) {  // rule 5
     open("A");
     close("A");
-    EXPECT_EQ(next_due(), now + 15s) << "only the id is left to be forgotten";
+    EXPECT_EQ(next_due(), now + 15s) << "only the ended id remains";
     EXPECT_EQ(advance(1h), "");
     EXPECT_EQ(next_due(), std::nullopt);
 }
 
-TEST_F(Liveness, EndedRequestsAreToldWithTheFenceThatTheyHeld) {  // rule 5
+TEST_F(Liveness, EndedRequestsAreReportedWithTheirFence) {  // rule 5
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("x")});
     advance(10s);
@@ -153,7 +153,7 @@ TEST_F(Liveness, EndedRequestsAreToldWithTheFenceThatTheyHeld) {  // rule 5
     EXPECT_EQ(std::get<session_lost>(events()[2].what), session_lost{session("A")});
 }
 
-// The clock of the engine is set back by an hour. Nobody lives an hour longer for it.
+// The engine's clock is set back by one hour. No session lives longer because of it.
 TEST_F(Liveness, ADeadlineTooFarAheadIsCutToNowPlusTtl) {  // rule 5
     enter("A", {exclusive("x")});
     now -= 1h;
@@ -163,7 +163,7 @@ TEST_F(Liveness, ADeadlineTooFarAheadIsCutToNowPlusTtl) {  // rule 5
     EXPECT_EQ(advance(1us), "ended A: expired; lost A");
 }
 
-TEST_F(Liveness, EverySessionIsCutToItsOwnTtl) {  // rule 5
+TEST_F(Liveness, EveryDeadlineIsCutToItsSessionsOwnTtl) {  // rule 5
     open("A", {}, 15s);
     open("B", {}, 5s);
     open("C", {}, 10s);
@@ -178,10 +178,10 @@ TEST_F(Liveness, ADeadlineIsTooFarAheadBeyondTheLongestTtl) {  // rule 5
     open("A");
     now -= 5s;
     tick();
-    EXPECT_EQ(next_due(), now + 15s) << "just as far as the longest ttl: it stays";
+    EXPECT_EQ(next_due(), now + 15s) << "exactly the longest ttl ahead: not cut";
     now -= 1us;
     tick();
-    EXPECT_EQ(next_due(), now + 10s) << "a microsecond further: it is cut";
+    EXPECT_EQ(next_due(), now + 10s) << "one microsecond more: cut";
 }
 
 TEST_F(Liveness, TheLongestTtlBelongsToTheSpace) {  // rule 5
@@ -209,26 +209,26 @@ TEST_F(Liveness, NextDueIsTheEarliestOfAllDeadlines) {  // rule 5, rule 6
     enter("A", {exclusive("x")}, hold_limit(12s));
     EXPECT_EQ(next_due(), start + 10s) << "the session ends before the hold limit";
     enter("A.2", {exclusive("y")}, hold_limit(4s));
-    EXPECT_EQ(next_due(), start + 4s) << "a hold limit";
+    EXPECT_EQ(next_due(), start + 4s) << "the hold limit is earlier";
     now += 1s;
     open("B", {}, 2s);
     EXPECT_EQ(next_due(), start + 3s);
     enter("B", {exclusive("x")}, hold_limit(1s));
-    EXPECT_EQ(next_due(), start + 3s) << "what waits has no hold limit that runs";
+    EXPECT_EQ(next_due(), start + 3s) << "a waiter's hold limit has not begun";
     close("B");
     leave("A.2");
     EXPECT_EQ(next_due(), start + 10s);
 }
 
-TEST_F(Liveness, WhatIsOverdueIsDueAtItsOwnTime) {  // rule 5
+TEST_F(Liveness, AnOverdueDeadlineIsDueAtItsOwnTime) {  // rule 5
     open("A");
     now += 1h;
     EXPECT_EQ(next_due(), start + 10s);
     EXPECT_EQ(tick(), "lost A");
-    EXPECT_EQ(next_due(), now + 15s) << "only the id is left to be forgotten";
+    EXPECT_EQ(next_due(), now + 15s) << "only the ended id remains";
 }
 
-TEST_F(Liveness, SnapshotsShowSilenceSinceTheLastProofOfLife) {  // rule 5
+TEST_F(Liveness, SnapshotsShowTheTimeSinceTheLastRenewal) {  // rule 5
     enter("A", {exclusive("x")});
     now += 4s;
     EXPECT_EQ(view("A").silence, 4s);

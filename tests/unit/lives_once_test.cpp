@@ -1,5 +1,5 @@
-// Rule 5: a session id lives once. A copy of `open` that arrives after the session ended, on an old connection for
-// instance, begins nothing, and so the copies of `enter` behind it find no session.
+// Rule 5: a session id lives once. A copy of `open` that arrives after the session ended, for instance on an old
+// connection, begins nothing, and so the copies of `enter` behind it find no session.
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -9,7 +9,7 @@ class LivesOnce : public world {
 protected:
     LivesOnce() : world{engine_options{15s, {}, 65'536}} {}
 
-    // A opens, holds x and ends as `how` says; then copies of its messages arrive.
+    // A opens, holds x and ends; then copies of its messages arrive.
     core::open opened;
     void open_and_enter() {
         opened = open_command("A");
@@ -29,14 +29,14 @@ TEST_F(LivesOnce, CopiesThatArriveAfterACloseBeginNothing) {  // rule 5
     EXPECT_EQ(close("A"), "ended A: left; closed A");
     expect_copies_begin_nothing();
     EXPECT_EQ(resource("x"), std::nullopt);
-    EXPECT_TRUE(idle()) << "ids that are remembered are nothing to wait for";
+    EXPECT_TRUE(idle()) << "remembered ids do not count";
 }
 
-TEST_F(LivesOnce, CopiesThatArriveAfterAProcessWasGoneBeginNothing) {  // rule 5
+TEST_F(LivesOnce, CopiesThatArriveAfterAGoneProcessBeginNothing) {  // rule 5
     open_and_enter();
     EXPECT_EQ(close("A", closing::gone), "ended A: gone; closed A");
     expect_copies_begin_nothing();
-    EXPECT_EQ(resource("x")->mark->count, 1U) << "by the holder that ran, and by no copy";
+    EXPECT_EQ(resource("x")->mark->count, 1U) << "the holder left a mark, no copy did";
 }
 
 TEST_F(LivesOnce, CopiesThatArriveAfterAnExpiryBeginNothing) {  // rule 5
@@ -48,21 +48,21 @@ TEST_F(LivesOnce, CopiesThatArriveAfterAnExpiryBeginNothing) {  // rule 5
     EXPECT_EQ(resource("x")->mark->count, 1U);
 }
 
-// The expiry is found by the copy itself.
-TEST_F(LivesOnce, ACopyThatSettlesTheExpiryBeginsNothing) {  // rule 4, rule 5
+// The copy is the command of the step that ends the expired session.
+TEST_F(LivesOnce, ACopyThatTriggersTheExpiryBeginsNothing) {  // rule 4, rule 5
     open_and_enter();
     now += 10s;
     EXPECT_EQ(apply(opened), "ended A: expired; lost A; refused: unknown session");
 }
 
-// Only `close` reached the engine yet: `open` and `enter` are under way on an older connection.
+// Only `close` has reached the engine; `open` and `enter` are still on their way on an older connection.
 TEST_F(LivesOnce, ACloseThatOvertakesItsOpenUsesTheIdUp) {  // rule 5, rule 9
     EXPECT_EQ(close("A"), "closed A");
     opened = open_command("A");
     expect_copies_begin_nothing();
 }
 
-TEST_F(LivesOnce, ALaterLinkOrAListDoesNotHelp) {  // rule 5, rule 11
+TEST_F(LivesOnce, ALaterConnectionNumberOrAListBeginsNothing) {  // rule 5, rule 11
     open_and_enter();
     close("A");
     EXPECT_EQ(open("A"), "refused: unknown session");
@@ -75,11 +75,11 @@ TEST_F(LivesOnce, AnIdIsRememberedForTheLongestTtl) {  // rule 5
     now += 15s - 1us;
     EXPECT_EQ(apply(opened), "refused: unknown session");
     now += 1us;
-    EXPECT_EQ(apply(opened), "alive A") << "no message is that late";
+    EXPECT_EQ(apply(opened), "alive A") << "no message is expected to be that late";
 }
 
-// B ended later and is still remembered, so the ids are not dropped yet; the time of A's is over all the same.
-TEST_F(LivesOnce, AnIdCountsForNoLongerThoughOthersAreStillRemembered) {  // rule 5
+// B ended later and is still remembered, so no id has been dropped; the time of A's id has passed nevertheless.
+TEST_F(LivesOnce, AnIdExpiresOnTimeAlthoughOthersAreStillRemembered) {  // rule 5
     open_and_enter();
     close("A");
     now += 1s;
@@ -89,7 +89,7 @@ TEST_F(LivesOnce, AnIdCountsForNoLongerThoughOthersAreStillRemembered) {  // rul
     EXPECT_EQ(open("B"), "refused: unknown session");
 }
 
-TEST_F(LivesOnce, ARefusedCopyDoesNotProlongIt) {  // rule 5
+TEST_F(LivesOnce, ARefusedCopyDoesNotProlongTheMemoryOfAnId) {  // rule 5
     open_and_enter();
     close("A");
     now += 14s;
@@ -98,7 +98,7 @@ TEST_F(LivesOnce, ARefusedCopyDoesNotProlongIt) {  // rule 5
     EXPECT_EQ(apply(opened), "alive A");
 }
 
-TEST_F(LivesOnce, AnotherIdIsNew) {  // rule 5
+TEST_F(LivesOnce, AnotherIdIsAccepted) {  // rule 5
     open_and_enter();
     close("A");
     EXPECT_EQ(enter("B", {exclusive("x")}), "granted B");
@@ -112,10 +112,10 @@ TEST_F(LivesOnce, IdsAreForgottenTogetherWhenTheLastOneIsDue) {  // rule 5
     close("B");
     EXPECT_EQ(next_due(), now + 15s);
     EXPECT_EQ(advance(15s), "");
-    EXPECT_EQ(next_due(), std::nullopt) << "nothing remains";
+    EXPECT_EQ(next_due(), std::nullopt) << "no id remains";
 }
 
-// In a pause clients present what they have: a late copy must not present what its client has closed.
+// A late copy of `open` must not restore, in a pause, what its client has closed.
 TEST_F(LivesOnce, ACopyThatListsAGrantBeginsNothingInAPause) {  // rule 5, rule 11
     open_and_enter();
     const core::open listing = open_command("A", {live("A")});
@@ -125,10 +125,10 @@ TEST_F(LivesOnce, ACopyThatListsAGrantBeginsNothingInAPause) {  // rule 5, rule 
     EXPECT_EQ(apply(listing), "refused: unknown session");
     EXPECT_EQ(resource("x"), std::nullopt);
     now += 16s;
-    EXPECT_EQ(apply(listing), "alive A: A holds") << "a pause does not lengthen it";
+    EXPECT_EQ(apply(listing), "alive A: A holds") << "a pause does not prolong the memory of an id";
 }
 
-// The engine forgot the close with everything else; then the store has another lineage, and no copy of before gets in.
+// The engine lost its state with the `close`. The store then has a new epoch and refuses earlier copies itself.
 TEST_F(LivesOnce, AnEngineThatLostItsMemoryKnowsNoEndedIds) {  // rule 5, rule 11
     open_and_enter();
     close("A");
@@ -158,8 +158,8 @@ TEST_F(LivesOnce, TheBoundIsLarge) {  // rule 5
     EXPECT_EQ(open("A"), "alive A");
 }
 
-// What is closed in every step takes the place of what has been remembered for long enough.
-TEST_F(LivesOnce, IdsOfLongAgoMakeRoom) {  // rule 5
+// Each step that closes a session drops ids whose time has passed.
+TEST_F(LivesOnce, IdsWhoseTimeHasPassedMakeRoom) {  // rule 5
     begin_with({15s, {}, 2});
     close("A");
     now += 10s;

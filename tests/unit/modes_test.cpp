@@ -1,4 +1,4 @@
-// Rule 2, the table of modes: all of it, row by row.
+// Rule 2: every row of the table of modes.
 #include "protocol/modes.hpp"
 
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 namespace baton::core::test {
 namespace {
 
-// How many are admitted: exclusive, shared, permits.
+// The number of admitted claims: exclusive, shared, permits.
 using admitted = std::array<std::size_t, mode_count>;
 
-TEST(Modes, EveryModeFitsWhereNobodyIs) {  // rule 2
+TEST(Modes, EveryModeFitsOnAFreeName) {  // rule 2
     for (const claim_mode mode : {claim_mode::exclusive, claim_mode::shared, claim_mode::permits})
         EXPECT_TRUE(modes_fit(mode, admitted{}));
 }
@@ -45,7 +45,7 @@ TEST(Modes, OnlyPermitsAreCountedAndOnlyExclusiveLeavesAMark) {  // rule 7, rule
     EXPECT_FALSE(rule_of(claim_mode::permits).leaves_mark);
 }
 
-TEST(Modes, RowsStandInTheOrderOfTheModesAndBearTheirNames) {
+TEST(Modes, RowsAreInTheOrderOfTheModesWithTheirNames) {
     EXPECT_EQ(rule_of(claim_mode::exclusive).name, "exclusive");
     EXPECT_EQ(rule_of(claim_mode::shared).name, "shared");
     EXPECT_EQ(rule_of(claim_mode::permits).name, "permits");

@@ -1,5 +1,4 @@
-// Rules 9 and 12: every message may arrive twice, or late, and acts once. A request is withdrawn or granted, never
-// both.
+// Rules 9 and 12: every message may arrive twice or late and acts once. A request is either withdrawn or granted.
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -7,7 +6,7 @@ namespace {
 
 class OnceOnly : public world {};
 
-TEST_F(OnceOnly, AnEnterOfAWaiterThatArrivesTwiceKeepsItsPlace) {  // rule 9
+TEST_F(OnceOnly, ARepeatedEnterOfAWaiterKeepsItsQueuePosition) {  // rule 9
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     enter("C", {exclusive("x")});
@@ -18,7 +17,7 @@ TEST_F(OnceOnly, AnEnterOfAWaiterThatArrivesTwiceKeepsItsPlace) {  // rule 9
     EXPECT_EQ(queue("x"), "B C");
 }
 
-TEST_F(OnceOnly, AnEnterOfAHolderThatArrivesTwiceAnswersTheSameGrant) {  // rule 9
+TEST_F(OnceOnly, ARepeatedEnterOfAHolderReturnsTheSameGrant) {  // rule 9
     enter("A", {exclusive("x"), permits("y", 2, 4)});
     const granted before = the<granted>();
     now += 1s;
@@ -27,7 +26,7 @@ TEST_F(OnceOnly, AnEnterOfAHolderThatArrivesTwiceAnswersTheSameGrant) {  // rule
     EXPECT_EQ(resource("y")->used, 2U);
 }
 
-// B's first enter was answered "queued"; the grant's notice got lost; B asks again.
+// The reply to B's first `enter` was "queued"; the notice of the grant was lost; B sends `enter` again.
 TEST_F(OnceOnly, AnEnterAfterALostNoticeLearnsOfTheGrant) {  // rule 9
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
@@ -37,7 +36,7 @@ TEST_F(OnceOnly, AnEnterAfterALostNoticeLearnsOfTheGrant) {  // rule 9
     EXPECT_EQ(the<granted>(), notice);
 }
 
-TEST_F(OnceOnly, OptionsOfAnEnterThatArrivesTwiceDoNotMatter) {  // rule 9
+TEST_F(OnceOnly, OptionsOfARepeatedEnterAreIgnored) {  // rule 9
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     EXPECT_EQ(enter("B", {exclusive("x")}, nowait), "queued B");
@@ -61,7 +60,7 @@ TEST_F(OnceOnly, OtherClaimsUnderALiveIdAreRefused) {  // rule 9
     EXPECT_EQ(enter("A", {exclusive("x"), permits("y", 2, 4)}), "granted A (y 0 1)");
 }
 
-TEST_F(OnceOnly, AnEnterThatArrivesAfterItsLeaveIsOver) {  // rule 9
+TEST_F(OnceOnly, AnEnterThatArrivesAfterItsLeaveIsGone) {  // rule 9
     enter("A", {exclusive("x")});
     leave("A");
     EXPECT_EQ(enter("A", {exclusive("x")}), "ended A: gone");
@@ -69,21 +68,21 @@ TEST_F(OnceOnly, AnEnterThatArrivesAfterItsLeaveIsOver) {  // rule 9
     EXPECT_EQ(resource("x"), std::nullopt);
 }
 
-TEST_F(OnceOnly, NumbersAtOrBelowTheHighestThatAreNotLiveAreOver) {  // rule 9
+TEST_F(OnceOnly, NumbersUpToTheHighestThatAreNotLiveAreGone) {  // rule 9
     enter("A.5", {exclusive("x")});
     EXPECT_EQ(enter("A.4", {exclusive("y")}), "ended A.4: gone");
     EXPECT_EQ(enter("A.1", {exclusive("y")}), "ended A: gone");
     EXPECT_EQ(enter("A.6", {exclusive("y")}), "granted A.6");
-    EXPECT_EQ(enter("A.5", {exclusive("x")}), "granted A.5") << "this one lives";
+    EXPECT_EQ(enter("A.5", {exclusive("x")}), "granted A.5") << "A.5 is alive";
 }
 
-TEST_F(OnceOnly, TheHighestNumberIsTheSessionsOwn) {  // rule 9
+TEST_F(OnceOnly, EachSessionHasItsOwnHighestNumber) {  // rule 9
     enter("A.5", {exclusive("x")});
     EXPECT_EQ(enter("B", {exclusive("y")}), "granted B");
 }
 
-// A busy answer got lost and the message is sent again. By now x is free, but the first answer stands.
-TEST_F(OnceOnly, ANowaitThatWasBusyStaysSo) {  // rule 9
+// A busy reply was lost and the command is sent again. x is free by now, but the number is used up.
+TEST_F(OnceOnly, ARepeatedNowaitThatWasBusyIsGone) {  // rule 9
     enter("A", {exclusive("x")});
     EXPECT_EQ(enter("B", {exclusive("x")}, nowait), "refused B: busy");
     leave("A");
@@ -91,7 +90,7 @@ TEST_F(OnceOnly, ANowaitThatWasBusyStaysSo) {  // rule 9
     EXPECT_EQ(enter("B.2", {exclusive("x")}, nowait), "granted B.2");
 }
 
-TEST_F(OnceOnly, AQueueThatWasFullAndALimitThatWasTooLowStaySo) {  // rule 9
+TEST_F(OnceOnly, ARepeatedEnterThatWasRefusedIsGone) {  // rule 9
     enter("A", {exclusive("x")});
     EXPECT_EQ(enter("B", {exclusive("x")}, queue_bound(0)), "refused B: queue full");
     EXPECT_EQ(enter("B", {exclusive("x")}), "ended B: gone");
@@ -101,7 +100,7 @@ TEST_F(OnceOnly, AQueueThatWasFullAndALimitThatWasTooLowStaySo) {  // rule 9
     EXPECT_EQ(enter("B.2", {permits("s", 2, 2)}), "ended B.2: gone");
 }
 
-TEST_F(OnceOnly, OtherRefusalsUseNoNumberUp) {  // rule 9
+TEST_F(OnceOnly, OtherRefusalsDoNotUseUpTheNumber) {  // rule 9
     enter("A", {exclusive("x")});
     EXPECT_EQ(enter("A.2", {}), "refused A.2: no claims");
     EXPECT_EQ(enter("A.2", {exclusive("y"), exclusive("y")}), "refused A.2: duplicate resource");
@@ -110,7 +109,7 @@ TEST_F(OnceOnly, OtherRefusalsUseNoNumberUp) {  // rule 9
     EXPECT_EQ(enter("A.3", {exclusive("z")}), "granted A.3");
 }
 
-TEST_F(OnceOnly, ALeaveThatArrivesTwiceActsOnce) {  // rule 9
+TEST_F(OnceOnly, ARepeatedLeaveActsOnce) {  // rule 9
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     EXPECT_EQ(leave("A"), "ended A: left; granted B");
@@ -119,31 +118,31 @@ TEST_F(OnceOnly, ALeaveThatArrivesTwiceActsOnce) {  // rule 9
     EXPECT_EQ(holders("x"), "B");
 }
 
-TEST_F(OnceOnly, ALeaveOfAnUnknownSessionIsAnswered) {  // rule 9
+TEST_F(OnceOnly, ALeaveOfAnUnknownSessionGetsAReply) {  // rule 9
     EXPECT_EQ(leave("A"), "ended A: gone");
     EXPECT_TRUE(idle());
 }
 
-// The leave overtook its enter: the enter must not leave behind a request that nobody wants.
-TEST_F(OnceOnly, ALeaveThatOvertakesItsEnterUsesTheNumberUp) {  // rule 9
+// A `leave` overtook its `enter`, which must not create a request any more.
+TEST_F(OnceOnly, ALeaveThatOvertakesItsEnterUsesUpTheNumber) {  // rule 9
     open("A");
     EXPECT_EQ(leave("A"), "ended A: gone");
     EXPECT_EQ(enter("A", {exclusive("x")}), "ended A: gone");
     EXPECT_EQ(enter("A.2", {exclusive("x")}), "granted A.2");
     EXPECT_EQ(leave("A.9"), "ended A.9: gone");
     EXPECT_EQ(enter("A.9", {exclusive("y")}), "ended A.9: gone");
-    EXPECT_EQ(leave("A.3"), "ended A.3: gone") << "an older one changes nothing";
+    EXPECT_EQ(leave("A.3"), "ended A.3: gone") << "an older number changes nothing";
     EXPECT_EQ(enter("A.9", {exclusive("y")}), "ended A.9: gone");
     EXPECT_EQ(enter("A.10", {exclusive("y")}), "granted A.10");
 }
 
-TEST_F(OnceOnly, ALeaveWithAnImpossibleNumberUsesNothingUp) {  // rule 8, rule 9
+TEST_F(OnceOnly, ALeaveWithAnInvalidNumberUsesUpNothing) {  // rule 8, rule 9
     open("A");
     EXPECT_EQ(apply(core::leave{{session("A"), bounds::number}, manner::clean}),
               "ended A." + std::to_string(bounds::number) + ": gone");
     EXPECT_EQ(enter("A", {exclusive("x")}), "granted A");
     apply(core::leave{{session("A"), bounds::number - 1}, manner::clean});
-    EXPECT_EQ(enter("A.2", {exclusive("y")}), "ended A.2: gone") << "the largest number there is was used";
+    EXPECT_EQ(enter("A.2", {exclusive("y")}), "ended A.2: gone") << "the largest number was used";
 }
 
 TEST_F(OnceOnly, AnEnterOfASessionThatDiedIsRefused) {  // rule 9
@@ -152,7 +151,7 @@ TEST_F(OnceOnly, AnEnterOfASessionThatDiedIsRefused) {  // rule 9
     EXPECT_EQ(enter("A", {exclusive("x")}), "refused A: unknown session");
 }
 
-TEST_F(OnceOnly, ALeaveTellsWhetherItWasWithdrawnOrGranted) {  // rule 12
+TEST_F(OnceOnly, ALeaveReportsWhetherTheRequestWasWithdrawnOrGranted) {  // rule 12
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     EXPECT_EQ(leave("B"), "ended B: withdrawn");
@@ -161,7 +160,7 @@ TEST_F(OnceOnly, ALeaveTellsWhetherItWasWithdrawnOrGranted) {  // rule 12
     EXPECT_EQ(the<ended>(), (ended{id("A"), end_reason::left, fence("A")}));
 }
 
-// B gives up; its leave and the grant cross on the way.
+// B withdraws; its `leave` and the notice of its grant cross.
 TEST_F(OnceOnly, ALeaveOfAWaiterThatHasJustBeenGrantedReleasesTheGrant) {  // rule 12
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
@@ -173,21 +172,21 @@ TEST_F(OnceOnly, ALeaveOfAWaiterThatHasJustBeenGrantedReleasesTheGrant) {  // ru
     EXPECT_EQ(holders("x"), "C");
 }
 
-TEST_F(OnceOnly, ARequestThatIsAdmittedInPartIsWithdrawn) {  // rule 12
+TEST_F(OnceOnly, ALeaveOfARequestWithReservedClaimsWithdrawsIt) {  // rule 12
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x"), exclusive("y")});
     leave("B");
     EXPECT_EQ(the<ended>(), (ended{id("B"), end_reason::withdrawn, 0}));
 }
 
-TEST_F(OnceOnly, ACloseThatArrivesTwiceActsOnce) {  // rule 9
+TEST_F(OnceOnly, ARepeatedCloseActsOnce) {  // rule 9
     enter("A", {exclusive("x")});
     EXPECT_EQ(close("A"), "ended A: left; closed A");
     EXPECT_EQ(close("A"), "closed A");
 }
 
-// A opens, enters twice, and then its first `open` arrives again: it must not end what A has entered since.
-TEST_F(OnceOnly, AnOpenThatArrivesTwiceOnlyRenews) {  // rule 9, rule 11
+// A opens and enters twice, and then its first `open` arrives again: it must not end A's requests.
+TEST_F(OnceOnly, ARepeatedOpenOnlyRenews) {  // rule 9, rule 11
     core::open first = open_command("A");
     EXPECT_EQ(apply(first), "alive A");
     enter("A", {exclusive("x")});
@@ -197,12 +196,12 @@ TEST_F(OnceOnly, AnOpenThatArrivesTwiceOnlyRenews) {  // rule 9, rule 11
     first.ttl = 1s;
     first.highest = 9;
     EXPECT_EQ(apply(first), "alive A: A holds, A.2 waits");
-    EXPECT_EQ(the<alive>().deadline, now + 10s) << "with the ttl that it had";
+    EXPECT_EQ(the<alive>().deadline, now + 10s) << "the ttl has not changed";
     EXPECT_EQ(view("A").label, "A");
-    EXPECT_EQ(enter("A.3", {exclusive("y")}), "granted A.3") << "the highest number was not moved either";
+    EXPECT_EQ(enter("A.3", {exclusive("y")}), "granted A.3") << "the highest number has not changed";
 }
 
-TEST_F(OnceOnly, AnOpenOfAnEarlierLinkIsRefused) {  // rule 9, rule 11
+TEST_F(OnceOnly, AnOpenOfAnEarlierConnectionIsRefused) {  // rule 9, rule 11
     core::open first = open_command("A");
     apply(first);
     EXPECT_EQ(open("A"), "alive A");
@@ -215,7 +214,7 @@ TEST_F(OnceOnly, AnOpenOfAnEarlierLinkIsRefused) {  // rule 9, rule 11
     EXPECT_EQ(next_due(), start + 10s);
 }
 
-TEST_F(OnceOnly, LinksAreComparedExactly) {  // rule 11
+TEST_F(OnceOnly, ConnectionNumbersAreComparedExactly) {  // rule 11
     core::open command = open_command("A");
     command.link = 5;
     apply(command);
@@ -231,7 +230,7 @@ TEST_F(OnceOnly, LinksAreComparedExactly) {  // rule 11
     EXPECT_EQ(apply(command), "alive A: A holds");
     EXPECT_EQ(view("A").label, "renamed");
     command.link = 5;
-    EXPECT_EQ(apply(command), "refused: late link") << "the larger link is remembered";
+    EXPECT_EQ(apply(command), "refused: late link") << "the larger connection number is remembered";
 }
 
 TEST_F(OnceOnly, AnOpenEndsNothing) {  // rule 9, rule 11
@@ -239,7 +238,7 @@ TEST_F(OnceOnly, AnOpenEndsNothing) {  // rule 9, rule 11
     enter("A.2", {exclusive("x")});
     enter("A.3", {exclusive("y")});
     EXPECT_EQ(open("A", {live("A.3")}), "alive A: A holds, A.2 waits, A.3 holds");
-    EXPECT_EQ(the<alive>().count, 3U) << "so that the client finds what it has left";
+    EXPECT_EQ(the<alive>().count, 3U) << "the client notices the requests that it has left";
     EXPECT_EQ(enter("A.3", {exclusive("y")}), "granted A.3");
 }
 
@@ -248,7 +247,7 @@ TEST_F(OnceOnly, AnOpenMayListItsRequestsInAnyOrder) {  // rule 11
     EXPECT_EQ(open("A", {live("A.3"), live("A"), live("A.2")}), "alive A: A holds, A.2 holds, A.3 holds");
 }
 
-TEST_F(OnceOnly, AnOpenUsesNumbersUpToItsHighest) {  // rule 9, rule 11
+TEST_F(OnceOnly, AnOpenUsesUpAllNumbersToItsHighest) {  // rule 9, rule 11
     core::open command = open_command("A");
     command.highest = 5;
     apply(command);
@@ -257,10 +256,10 @@ TEST_F(OnceOnly, AnOpenUsesNumbersUpToItsHighest) {  // rule 9, rule 11
     command.link += 1;
     command.highest = 3;
     EXPECT_EQ(apply(command), "alive A: A.6 holds");
-    EXPECT_EQ(enter("A.4", {exclusive("y")}), "ended A.4: gone") << "the highest never sinks";
+    EXPECT_EQ(enter("A.4", {exclusive("y")}), "ended A.4: gone") << "the highest number never decreases";
 }
 
-TEST_F(OnceOnly, AnUnpausedOpenAnswersListedRequestsThatAreOver) {  // rule 11
+TEST_F(OnceOnly, OutsideOfAPauseAnOpenReportsListedRequestsThatEnded) {  // rule 11
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("y")});
     const live_request first = live("A");
@@ -270,7 +269,7 @@ TEST_F(OnceOnly, AnUnpausedOpenAnswersListedRequestsThatAreOver) {  // rule 11
     EXPECT_EQ(resource("x"), std::nullopt);
 }
 
-TEST_F(OnceOnly, AnUnpausedOpenUsesTheNumbersThatItListsUp) {  // rule 9, rule 11
+TEST_F(OnceOnly, OutsideOfAPauseAnOpenUsesUpTheListedNumbers) {  // rule 9, rule 11
     open("A");
     live_request listed{7, {exclusive("x")}, 0, 0, {}, {}};
     EXPECT_EQ(open("A", {listed}), "ended A.7: gone; alive A");
@@ -278,7 +277,7 @@ TEST_F(OnceOnly, AnUnpausedOpenUsesTheNumbersThatItListsUp) {  // rule 9, rule 1
     EXPECT_EQ(enter("A.8", {exclusive("x")}), "granted A.8");
 }
 
-TEST_F(OnceOnly, AnUnpausedOpenLeavesListedRequestsAsTheyAre) {  // rule 11
+TEST_F(OnceOnly, OutsideOfAPauseAnOpenDoesNotChangeListedRequests) {  // rule 11
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("x")}, hold_limit(3s));
     live_request other = live("A");
@@ -300,12 +299,12 @@ TEST_F(OnceOnly, AnUnknownSessionThatListsRequestsIsRefused) {  // rule 11
     const std::string before = state();
     EXPECT_EQ(open("A", {known}), "refused: unknown session");
     EXPECT_EQ(state(), before);
-    EXPECT_EQ(open("A"), "refused: unknown session") << "an id that ended lives once (rule 5)";
+    EXPECT_EQ(open("A"), "refused: unknown session") << "an id lives once (rule 5)";
     EXPECT_EQ(apply(core::open{session("B"), 10s, "B", 1, 0, {known}}), "refused: unknown session");
     EXPECT_EQ(open("B"), "alive B");
 }
 
-TEST_F(OnceOnly, ARenewalThatArrivesTwiceIsAnsweredTwice) {  // rule 5, rule 9
+TEST_F(OnceOnly, ARepeatedRenewalGetsTwoReplies) {  // rule 5, rule 9
     enter("A", {exclusive("x")});
     EXPECT_EQ(renew("A"), "alive A: A holds");
     EXPECT_EQ(renew("A"), "alive A: A holds");

@@ -1,4 +1,4 @@
-// Rule 11, the pause: for a while nothing is admitted and nothing expires, so that those who held before can say so.
+// Rule 11, the pause: nothing is admitted and nothing expires, so that earlier holders can reclaim.
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -18,7 +18,7 @@ TEST_F(Pause, NothingIsAdmittedUntilItEnds) {  // rule 11
     EXPECT_EQ(advance(1us), "granted B");
 }
 
-TEST_F(Pause, NewcomersWaitEvenWhereNobodyIs) {  // rule 11
+TEST_F(Pause, NewRequestsWaitEvenOnFreeNames) {  // rule 11
     open("A");
     pause(5s);
     EXPECT_EQ(enter("A", {exclusive("x")}), "queued A");
@@ -27,7 +27,7 @@ TEST_F(Pause, NewcomersWaitEvenWhereNobodyIs) {  // rule 11
     EXPECT_EQ(advance(5s), "granted A; granted A.2; granted A.3");
 }
 
-TEST_F(Pause, NowaitIsRefusedAsPausedAndToldUntilWhen) {  // rule 11
+TEST_F(Pause, NowaitIsRefusedAsPausedWithTheEndOfThePause) {  // rule 11
     open("A");
     pause(5s);
     const instant end = now + 5s;
@@ -47,14 +47,14 @@ TEST_F(Pause, NowaitIsPausedAlsoOnANameThatIsHeld) {  // rule 11
     EXPECT_EQ(the<refused>().until, std::nullopt);
 }
 
-TEST_F(Pause, ARequestAboveAPinnedLimitIsRefusedForThat) {  // rule 10, rule 11
+TEST_F(Pause, ARequestAboveAPinnedLimitIsRefusedAsAboveTheLimit) {  // rule 10, rule 11
     open("A");
     resize("x", 2);
     pause(5s);
-    EXPECT_EQ(enter("A", {permits("x", 3, 8)}, nowait), "refused A: above limit") << "no wait would help";
+    EXPECT_EQ(enter("A", {permits("x", 3, 8)}, nowait), "refused A: above limit") << "waiting would not help";
 }
 
-TEST_F(Pause, AQueueBoundCountsThoseWhoWaitForItsEnd) {  // rule 11
+TEST_F(Pause, AQueueBoundCountsWaitersForTheEndOfThePause) {  // rule 11
     open("A");
     pause(5s);
     EXPECT_EQ(enter("A", {exclusive("x")}, queue_bound(0)), "refused A: queue full");
@@ -67,11 +67,11 @@ TEST_F(Pause, NoSessionExpires) {  // rule 11
     pause(15s);
     EXPECT_EQ(advance(15s - 1us), "");
     EXPECT_EQ(renew("A"), "alive A: A waits");
-    EXPECT_EQ(advance(1us), "") << "it has renewed in time";
+    EXPECT_EQ(advance(1us), "") << "A renewed in time";
     EXPECT_EQ(holders("x"), "A");
 }
 
-TEST_F(Pause, WhoHasNotRenewedExpiresWhenItEnds) {  // rule 11
+TEST_F(Pause, SessionsThatDidNotRenewExpireWhenItEnds) {  // rule 11
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     enter("C", {exclusive("x")});
@@ -88,7 +88,7 @@ TEST_F(Pause, NoHoldLimitPasses) {  // rule 6, rule 11
     EXPECT_EQ(leave("A"), "ended A: left");
 }
 
-TEST_F(Pause, AHoldLimitThatPassedMeanwhileEndsWithIt) {  // rule 6, rule 11
+TEST_F(Pause, AHoldLimitThatPassedInThePauseEndsTheRequestWhenThePauseEnds) {  // rule 6, rule 11
     enter("A", {exclusive("x")}, hold_limit(2s));
     pause(5s);
     EXPECT_EQ(advance(5s), "ended A: hold limit");
@@ -100,7 +100,7 @@ TEST_F(Pause, NoRevocationPasses) {  // rule 11, rule 13
     revoke("x", "A");
     pause(5s);
     now += 5s - 1us;
-    EXPECT_EQ(renew("A"), "revoking A; alive A: A waits") << "what was told before the pause is repeated";
+    EXPECT_EQ(renew("A"), "revoking A; alive A: A waits") << "the notice from before the pause is repeated";
     EXPECT_EQ(advance(1us), "ended A: revoked");
 }
 
@@ -112,7 +112,7 @@ TEST_F(Pause, ActsBeforeAnythingThatIsDue) {  // rule 11
     EXPECT_EQ(renew("A"), "alive A: A waits");
 }
 
-TEST_F(Pause, ThatIsOverAlreadyStopsNothing) {  // rule 11
+TEST_F(Pause, WithAnEndInThePastStopsNothing) {  // rule 11
     enter("A", {exclusive("x")});
     now += 10s;
     EXPECT_EQ(pause(0s), "paused; ended A: expired; lost A");
@@ -120,7 +120,7 @@ TEST_F(Pause, ThatIsOverAlreadyStopsNothing) {  // rule 11
     EXPECT_EQ(enter("B", {exclusive("x")}), "granted B (x abandoned by A)");
 }
 
-TEST_F(Pause, ThatIsOverAlreadyDoesNotBeginWhenTheClockGoesBack) {  // rule 5, rule 11
+TEST_F(Pause, WithAnEndInThePastDoesNotBeginWhenTheClockGoesBack) {  // rule 5, rule 11
     open("A", {}, 15s);
     pause(-1s);
     now -= 10s;
@@ -148,13 +148,13 @@ TEST_F(Pause, MayBeProlonged) {  // rule 11
     EXPECT_EQ(advance(1us), "granted A");
 }
 
-TEST_F(Pause, ThatIsOverStaysOverWhenTheClockGoesBack) {  // rule 5, rule 11
+TEST_F(Pause, StaysOverWhenTheClockGoesBack) {  // rule 5, rule 11
     open("A", {}, 15s);
     pause(5s);
     advance(5s);
     now -= 3s;
     EXPECT_EQ(enter("A", {exclusive("x")}), "granted A");
-    EXPECT_EQ(look().paused_until, std::nullopt);
+    EXPECT_EQ(take_snapshot().paused_until, std::nullopt);
 }
 
 TEST_F(Pause, IsCutToItsOwnLengthWhenTheClockGoesBack) {  // rule 5, rule 11
@@ -168,45 +168,45 @@ TEST_F(Pause, IsCutToItsOwnLengthWhenTheClockGoesBack) {  // rule 5, rule 11
     EXPECT_EQ(advance(1us), "granted A");
 }
 
-TEST_F(Pause, IsCutThoughTheClockGoesBackALittle) {  // rule 5, rule 11
+TEST_F(Pause, IsCutWhenTheClockGoesBackALittle) {  // rule 5, rule 11
     pause(5s);
     now -= 1us;
     tick();
-    EXPECT_EQ(look().paused_until, now + 5s);
+    EXPECT_EQ(take_snapshot().paused_until, now + 5s);
     now += 3s;
     tick();
-    EXPECT_EQ(look().paused_until, now + 2s) << "it does not move when the clock goes on";
+    EXPECT_EQ(take_snapshot().paused_until, now + 2s) << "it stays when the clock goes on";
 }
 
-// A pause of ten seconds; then one that is over sooner, which changes nothing; then the clock goes back a little.
+// A pause of 10 s; then a shorter one, which changes nothing; then the clock goes back a little.
 TEST_F(Pause, IsNotShortenedByAShorterOneWhenTheClockGoesBack) {  // rule 5, rule 11
     pause(10s);
     now += 5s;
     pause(1s);
     now -= 4s;
     tick();
-    EXPECT_EQ(look().paused_until, start + 10s);
+    EXPECT_EQ(take_snapshot().paused_until, start + 10s);
 }
 
-TEST_F(Pause, ThatArrivesTwiceIsOnePause) {  // rule 5, rule 11
+TEST_F(Pause, RepeatedIsOnePause) {  // rule 5, rule 11
     const core::pause twice{now + 10s};
     apply(twice);
     now += 5s;
     apply(twice);
     now -= 4s;
     tick();
-    EXPECT_EQ(look().paused_until, start + 10s) << "of ten seconds, also when the clock goes back";
+    EXPECT_EQ(take_snapshot().paused_until, start + 10s) << "10 s, also when the clock goes back";
 }
 
-TEST_F(Pause, MayBeMeantForEver) {  // rule 11
+TEST_F(Pause, MayHaveNoEnd) {  // rule 11
     open("A");
     apply(core::pause{instant::max()});
     now += 9s;
     EXPECT_EQ(enter("A", {exclusive("x")}), "queued A");
-    EXPECT_EQ(look().paused_until, instant::max());
+    EXPECT_EQ(take_snapshot().paused_until, instant::max());
 }
 
-TEST_F(Pause, TellsNobodyOfAGrantThatHeDidNotPresent) {  // rule 11
+TEST_F(Pause, HidesAGrantFromASessionThatDidNotPresentIt) {  // rule 11
     enter("A", {exclusive("x")});
     const granted before = the<granted>();
     pause(5s);
@@ -214,15 +214,15 @@ TEST_F(Pause, TellsNobodyOfAGrantThatHeDidNotPresent) {  // rule 11
     EXPECT_EQ(the<queued>().ticket, before.ticket);
     EXPECT_EQ(renew("A"), "alive A: A waits");
     EXPECT_EQ(requests("A"), (std::vector<request_state>{{1, before.ticket, 0}}));
-    EXPECT_EQ(holders("x"), "A") << "it holds all the same";
+    EXPECT_EQ(holders("x"), "A") << "A holds x nevertheless";
     EXPECT_EQ(advance(5s), "");
     EXPECT_EQ(enter("A", {exclusive("x")}), "granted A");
     EXPECT_EQ(the<granted>(), before);
     EXPECT_EQ(renew("A"), "alive A: A holds");
 }
 
-// Its predecessor may still serve others for as long as the pause is longer than the longest ttl.
-TEST_F(Pause, SaysThatNothingIsSettledWhileMoreThanTheLongestTtlIsLeft) {  // rule 11
+// The previous server may still grant to others while more of the pause remains than the longest ttl.
+TEST_F(Pause, ReportsUnsettledWhileMoreThanTheLongestTtlRemains) {  // rule 11
     enter("A", {exclusive("x")});
     EXPECT_TRUE(the<granted>().fence != 0);
     pause(17s);
@@ -236,7 +236,7 @@ TEST_F(Pause, SaysThatNothingIsSettledWhileMoreThanTheLongestTtlIsLeft) {  // ru
     EXPECT_TRUE(the<alive>().settled);
 }
 
-TEST_F(Pause, AGrantThatWasPresentedIsToldAgain) {  // rule 11
+TEST_F(Pause, ReportsAPresentedGrantAgain) {  // rule 11
     enter("A", {exclusive("x"), permits("y", 2, 3)});
     const granted before = the<granted>();
     pause(5s);
@@ -247,7 +247,7 @@ TEST_F(Pause, AGrantThatWasPresentedIsToldAgain) {  // rule 11
     EXPECT_EQ(renew("A"), "alive A: A holds");
 }
 
-TEST_F(Pause, WhatWasPresentedInAnEarlierPauseIsNotToldInTheNext) {  // rule 11
+TEST_F(Pause, HidesAGrantThatWasPresentedInAnEarlierPauseOnly) {  // rule 11
     enter("A", {exclusive("x")});
     pause(5s);
     open("A", {live("A")});
@@ -267,7 +267,7 @@ TEST_F(Pause, AWaiterMayWithdraw) {  // rule 11
     EXPECT_EQ(advance(5s), "granted R");
 }
 
-TEST_F(Pause, AWaiterInTheMiddleMayWithdrawAndTheFirstIsServed) {  // rule 11
+TEST_F(Pause, AWaiterInTheMiddleMayWithdrawAndTheFirstIsGranted) {  // rule 11
     open("A");
     pause(5s);
     for (const char* each : {"A", "A.2", "A.3"}) enter(each, {exclusive("x")});
@@ -284,7 +284,7 @@ TEST_F(Pause, ASessionMayCloseOrBeGone) {  // rule 11
     EXPECT_EQ(advance(5s), "granted B (x abandoned by A)");
 }
 
-TEST_F(Pause, OperatorsActAndAdmissionsFollowWhenItEnds) {  // rule 11
+TEST_F(Pause, OperatorCommandsWorkAndAdmissionsFollowWhenItEnds) {  // rule 11
     enter("A", {permits("x", 1, 1)});
     enter("B", {permits("x", 1, 1)});
     enter("C", {exclusive("y")});
@@ -297,9 +297,9 @@ TEST_F(Pause, OperatorsActAndAdmissionsFollowWhenItEnds) {  // rule 11
     EXPECT_EQ(advance(5s), "granted B (x 1)");
 }
 
-// The pause ends and A, who has not renewed, with it. In that very step B, the first in line for x, leaves: it is not
-// granted what it leaves. N, who is owed z since the pause, is.
-TEST_F(Pause, WhoLeavesInTheStepThatEndsItIsNotGranted) {  // rule 4, rule 11
+// The pause ends, and with it A, which has not renewed. The command of that step is the `leave` of B, the first waiter
+// for x: B is not granted. N, which waited for z since the pause, is granted.
+TEST_F(Pause, AWaiterThatLeavesInTheStepThatEndsItIsNotGranted) {  // rule 4, rule 11
     enter("A", {exclusive("x")});
     open("B", {}, 15s);
     open("N", {}, 15s);
@@ -310,25 +310,25 @@ TEST_F(Pause, WhoLeavesInTheStepThatEndsItIsNotGranted) {  // rule 4, rule 11
     EXPECT_EQ(leave("B"), "ended A: expired; lost A; ended B: withdrawn; granted N");
 }
 
-TEST_F(Pause, IsShownToThoseWhoLook) {  // rule 11
-    EXPECT_EQ(look().paused_until, std::nullopt);
+TEST_F(Pause, IsShownInASnapshot) {  // rule 11
+    EXPECT_EQ(take_snapshot().paused_until, std::nullopt);
     pause(5s);
-    EXPECT_EQ(look().paused_until, now + 5s);
+    EXPECT_EQ(take_snapshot().paused_until, now + 5s);
     now += 5s - 1us;
-    EXPECT_EQ(look().paused_until, now + 1us);
+    EXPECT_EQ(take_snapshot().paused_until, now + 1us);
     now += 1us;
-    EXPECT_EQ(look().paused_until, std::nullopt);
+    EXPECT_EQ(take_snapshot().paused_until, std::nullopt);
 }
 
-TEST_F(Pause, NextDueIsItsEndIfAnythingIsToComeAndNothingElse) {  // rule 11
+TEST_F(Pause, NextDueIsItsEndIfAnythingIsDueLater) {  // rule 11
     pause(5s);
-    EXPECT_EQ(next_due(), std::nullopt) << "nobody is there";
+    EXPECT_EQ(next_due(), std::nullopt) << "there is no session";
     open("A", {}, 2s);
-    EXPECT_EQ(next_due(), now + 5s) << "though A's time is up before";
+    EXPECT_EQ(next_due(), now + 5s) << "although A's deadline is earlier";
     now += 5s;
     EXPECT_EQ(next_due(), start + 2s);
     EXPECT_EQ(tick(), "lost A");
-    EXPECT_EQ(next_due(), now + 15s) << "only the id is left to be forgotten";
+    EXPECT_EQ(next_due(), now + 15s) << "only the ended id remains";
 }
 
 TEST_F(Pause, WithoutWaitersItsEndChangesNothing) {  // rule 11

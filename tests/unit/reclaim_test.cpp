@@ -1,5 +1,5 @@
-// Rule 11, the reclaim: the engine has lost its memory, or a part of it, and its clients present what they had.
-// (What cannot stand together has its own file.)
+// Rule 11, the reclaim: the engine has lost its state or a part of it, and its clients present their requests.
+// (reclaim_conflict_test.cpp tests conflicts.)
 #include "after_failover.hpp"
 
 namespace baton::core::test {
@@ -7,14 +7,14 @@ namespace {
 
 class Reclaim : public after_failover {};
 
-TEST_F(Reclaim, AHolderGetsBackWhatItHadAsItWas) {  // rule 11
+TEST_F(Reclaim, AHolderIsRestoredUnchanged) {  // rule 11
     enter("B", {permits("s", 3, 8)});
     enter("A", {exclusive("x"), permits("s", 2, 8), shared("r")});
     const granted before = the<granted>();
     fail_over();
     EXPECT_EQ(open("A", {live("A")}), "alive A: A holds");
     EXPECT_EQ(enter("A", {exclusive("x"), permits("s", 2, 8), shared("r")}), "granted A (s 3 4)");
-    EXPECT_EQ(the<granted>(), before) << "ticket, fence and slots";
+    EXPECT_EQ(the<granted>(), before) << "ticket, fence and slots are restored";
     EXPECT_EQ(holders("x") + holders("s") + holders("r"), "AAA");
 
     end_pause({"A"});
@@ -24,7 +24,7 @@ TEST_F(Reclaim, AHolderGetsBackWhatItHadAsItWas) {  // rule 11
     EXPECT_EQ(resource("s")->used, 4U);
 }
 
-TEST_F(Reclaim, AHoldLimitRunsOnWithWhatIsLeftOfIt) {  // rule 6, rule 11
+TEST_F(Reclaim, AHoldLimitContinuesWithItsRemainingTime) {  // rule 6, rule 11
     enter("A", {exclusive("x")}, hold_limit(60s));
     live_request presented = live("A");
     fail_over();
@@ -65,7 +65,7 @@ TEST_F(Reclaim, AWaitersHoldLimitBeginsWithItsGrant) {  // rule 6, rule 11
     EXPECT_EQ(view("B").hold_left, 5s);
 }
 
-// B, C and D waited in this order; they come back in another, and N comes in between.
+// B, C and D waited in this order; they come back in another order, with N in between.
 TEST_F(Reclaim, WaitersKeepTheirOldOrderAndNewcomersComeAfterThem) {  // rule 11
     for (const char* each : {"A", "B", "C", "D"}) enter(each, {exclusive("x")});
     fail_over();
@@ -88,11 +88,11 @@ TEST_F(Reclaim, AHolderThatDoesNotComeBackIsForgotten) {  // rule 11
     fail_over();
     open("B", {live("B")});
     EXPECT_EQ(end_pause({"B"}), "granted B");
-    EXPECT_EQ(open("A", {live("A")}), "refused: unknown session") << "it comes too late";
+    EXPECT_EQ(open("A", {live("A")}), "refused: unknown session") << "the reclaim is too late";
     EXPECT_EQ(holders("x"), "B");
 }
 
-TEST_F(Reclaim, AReentryAfterThePauseTakesANewTicket) {  // rule 11
+TEST_F(Reclaim, ANewEnterAfterThePauseTakesANewTicket) {  // rule 11
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     const serial old = ticket("B");
@@ -106,13 +106,13 @@ TEST_F(Reclaim, AReentryAfterThePauseTakesANewTicket) {  // rule 11
     EXPECT_EQ(queue("x"), "C B.2");
 }
 
-TEST_F(Reclaim, AnUnknownSessionMayOpenDuringThePauseWithNothing) {  // rule 11
+TEST_F(Reclaim, AnUnknownSessionMayOpenInThePauseWithAnEmptyList) {  // rule 11
     fail_over();
     EXPECT_EQ(open("A"), "alive A");
 }
 
-// The engine has granted x to B, and B never heard of it: it presents itself as a waiter, and waits.
-TEST_F(Reclaim, ARequestThatIsPresentedWithoutAFenceWaitsThoughItIsRecordedAsGranted) {  // rule 11
+// The engine has granted x to B, but B did not receive the notice: B presents a waiter and waits.
+TEST_F(Reclaim, ARecordedGrantThatIsPresentedAsAWaiterWaits) {  // rule 11
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     enter("C", {exclusive("x")});
@@ -125,10 +125,10 @@ TEST_F(Reclaim, ARequestThatIsPresentedWithoutAFenceWaitsThoughItIsRecordedAsGra
     EXPECT_EQ(enter("B", {exclusive("x")}), "queued B");
     const serial stale = fence("B");
     EXPECT_EQ(advance(5s), "granted B");
-    EXPECT_GT(fence("B"), stale) << "under a new fence";
+    EXPECT_GT(fence("B"), stale) << "the new grant has a new fence";
 }
 
-TEST_F(Reclaim, AWaiterThatWasNeverToldItsTicketKeepsTheRecordedOne) {  // rule 11
+TEST_F(Reclaim, AWaiterPresentedWithoutATicketKeepsTheRecordedOne) {  // rule 11
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     enter("C", {exclusive("x")});
@@ -163,7 +163,7 @@ TEST_F(Reclaim, APresentedTicketReplacesTheRecordedOne) {  // rule 11
     EXPECT_EQ(queue("x"), "C B");
 }
 
-TEST_F(Reclaim, WhatIsPresentedReplacesWhatIsRecorded) {  // rule 11
+TEST_F(Reclaim, APresentedRequestReplacesTheRecordedOne) {  // rule 11
     enter("A", {exclusive("x")}, hold_limit(60s));
     pause(5s);
     live_request presented = live("A");
@@ -184,8 +184,8 @@ TEST_F(Reclaim, PresentingTheSameGrantTwiceIsNoConflictWithItself) {  // rule 9,
     EXPECT_EQ(resource("s")->used, 2U);
 }
 
-// The first `open` arrives a second time, after A has left what it presented there.
-TEST_F(Reclaim, AReclaimThatArrivesTwiceActsOnce) {  // rule 9, rule 11
+// The first `open` arrives a second time, after A has left the requests that it presented.
+TEST_F(Reclaim, ARepeatedReclaimActsOnce) {  // rule 9, rule 11
     enter("A", {exclusive("x")});
     fail_over();
     const core::open presented = open_command("A", {live("A")});
@@ -195,9 +195,9 @@ TEST_F(Reclaim, AReclaimThatArrivesTwiceActsOnce) {  // rule 9, rule 11
     EXPECT_EQ(resource("x"), std::nullopt);
 }
 
-// The engine has forgotten that A left its first and its third request. A lists what it has, finds the other two by
-// the count, and leaves them again.
-TEST_F(Reclaim, RequestsThatTheClientHadLeftStayUntilItLeavesThemAgain) {  // rule 11
+// The engine has lost that A left its first and its third request. A lists its second one, notices the other two by the
+// count, and leaves them again.
+TEST_F(Reclaim, ReleasedRequestsThatTheEngineRecordsStayUntilTheClientLeavesThemAgain) {  // rule 11
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("y")});
     enter("A.3", {exclusive("x")});
@@ -222,18 +222,18 @@ TEST_F(Reclaim, ARecordedRevocationStays) {  // rule 11, rule 13
     EXPECT_EQ(resource("x")->mark->label, "A");
 }
 
-TEST_F(Reclaim, ARecordedRevocationStaysAlsoForOneThatWaitsNow) {  // rule 11, rule 13
+TEST_F(Reclaim, ARecordedRevocationStaysAlsoForARequestThatNowWaits) {  // rule 11, rule 13
     open("A", {}, 3s);
     enter("A", {exclusive("x")});
     revoke("x", "A");
     pause(5s);
     EXPECT_EQ(open("A", {as_waiter("A")}), "alive A: A waits");
-    EXPECT_EQ(advance(5s), "ended A: revoked") << "it is not granted before";
+    EXPECT_EQ(advance(5s), "ended A: revoked") << "A is not granted before";
     EXPECT_EQ(the<ended>().fence, 0U);
     EXPECT_EQ(resource("x"), std::nullopt);
 }
 
-TEST_F(Reclaim, TheCounterGrowsToAllThatWasPresented) {  // rule 8, rule 11
+TEST_F(Reclaim, TheCounterGrowsToTheLargestPresentedNumber) {  // rule 8, rule 11
     fail_over();
     const auto ahead = static_cast<serial>((now + 1h).time_since_epoch().count());
     open("A", {grant({exclusive("x")}, ahead, ahead + 5)});
@@ -244,14 +244,14 @@ TEST_F(Reclaim, TheCounterGrowsToAllThatWasPresented) {  // rule 8, rule 11
     EXPECT_EQ(ticket("B.2"), ahead + 101);
 }
 
-TEST_F(Reclaim, ATicketThatIsDrawnForOneIsAboveAllOthersOfItsList) {  // rule 8, rule 11
+TEST_F(Reclaim, ANewTicketIsAboveAllNumbersOfTheList) {  // rule 8, rule 11
     fail_over();
     const auto ahead = static_cast<serial>((now + 1h).time_since_epoch().count());
     open("A", {numbered(1, waiter({exclusive("x")}, 0)), numbered(2, grant({exclusive("y")}, ahead, ahead + 5))});
     EXPECT_EQ(ticket("A"), ahead + 6);
 }
 
-TEST_F(Reclaim, ThePresentedNumbersCountAlsoWhereNothingIsRestored) {  // rule 8, rule 11
+TEST_F(Reclaim, PresentedNumbersRaiseTheCounterEvenIfNothingIsRestored) {  // rule 8, rule 11
     open("A");
     const auto ahead = static_cast<serial>((now + 1h).time_since_epoch().count());
     EXPECT_EQ(open("A", {grant({exclusive("x")}, ahead, ahead + 5)}), "ended A: gone; alive A");
@@ -259,7 +259,7 @@ TEST_F(Reclaim, ThePresentedNumbersCountAlsoWhereNothingIsRestored) {  // rule 8
     EXPECT_EQ(ticket("B"), ahead + 6);
 }
 
-TEST_F(Reclaim, ThePresentedNumbersOfARefusedOpenDoNotCount) {  // rule 8, rule 11
+TEST_F(Reclaim, PresentedNumbersOfARefusedOpenDoNotRaiseTheCounter) {  // rule 8, rule 11
     const auto ahead = static_cast<serial>((now + 1h).time_since_epoch().count());
     EXPECT_EQ(open("A", {grant({exclusive("x")}, ahead, ahead + 5)}), "refused: unknown session");
     enter("B", {exclusive("y")});
@@ -276,7 +276,7 @@ TEST_F(Reclaim, PresentedRequestNumbersAreUsedUp) {  // rule 9, rule 11
     EXPECT_EQ(enter("A.8", {exclusive("x")}), "queued A.8");
 }
 
-// A list that is too long for one message comes in several opens.
+// A list that is too long for one message comes in several `open`s.
 TEST_F(Reclaim, AListMayComeInParts) {  // rule 11
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("y")});
@@ -290,7 +290,7 @@ TEST_F(Reclaim, AListMayComeInParts) {  // rule 11
     EXPECT_EQ(open("B", {live("B")}), "alive B: B waits");
 }
 
-TEST_F(Reclaim, ALeaveBehindTheFirstPartUsesUpAllNumbers) {  // rule 9, rule 11
+TEST_F(Reclaim, ALeaveAfterTheFirstPartUsesUpAllNumbers) {  // rule 9, rule 11
     enter("A", {exclusive("x")});
     fail_over();
     core::open command = open_command("A", {live("A")});
@@ -300,7 +300,7 @@ TEST_F(Reclaim, ALeaveBehindTheFirstPartUsesUpAllNumbers) {  // rule 9, rule 11
     EXPECT_EQ(enter("A.5", {exclusive("x")}), "ended A.5: gone");
 }
 
-TEST_F(Reclaim, AWaiterThatIsWiderThanAPinnedLimitEnds) {  // rule 10, rule 11
+TEST_F(Reclaim, AWaiterWiderThanThePinnedLimitEnds) {  // rule 10, rule 11
     enter("A", {permits("x", 4, 8)});
     resize("x", 2);
     pause(5s);
@@ -310,7 +310,7 @@ TEST_F(Reclaim, AWaiterThatIsWiderThanAPinnedLimitEnds) {  // rule 10, rule 11
     EXPECT_EQ(resource("y"), std::nullopt);
 }
 
-TEST_F(Reclaim, AGrantThatIsWiderThanAPinnedLimitStays) {  // rule 10, rule 11
+TEST_F(Reclaim, AGrantWiderThanThePinnedLimitStays) {  // rule 10, rule 11
     enter("A", {permits("x", 4, 8)});
     resize("x", 2);
     pause(5s);
@@ -318,7 +318,7 @@ TEST_F(Reclaim, AGrantThatIsWiderThanAPinnedLimitStays) {  // rule 10, rule 11
     EXPECT_EQ(resource("x")->used, 4U);
 }
 
-TEST_F(Reclaim, AHolderWhoseSessionTheEngineStillKnowsIsAsWelcome) {  // rule 11
+TEST_F(Reclaim, AHolderOfAKnownSessionIsRestored) {  // rule 11
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     pause(15s);

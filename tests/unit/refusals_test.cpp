@@ -1,5 +1,5 @@
-// Every refusal, with the values just inside and just outside of what is allowed, the order in which they are checked,
-// and that a refused command changes nothing (but the highest number: rule 9).
+// Every refusal, with the values just inside and just outside of the allowed range, and the order of the checks. A
+// refused command changes nothing but the highest number (rule 9).
 #include <set>
 
 #include "world.hpp"
@@ -32,7 +32,7 @@ protected:
         return {{session("C"), number}, std::move(claims), {}};
     }
 
-    // A list that session C presents. Nothing is paused, so a list that is in order is answered, not restored.
+    // An `open` in which session C presents a list. There is no pause, so a valid list restores nothing.
     core::open presenting(std::vector<live_request> live) { return open_command("C", std::move(live)); }
     static live_request grant(std::vector<claim> claims, std::vector<claim_slots> slots) {
         return {1, std::move(claims), 10, 20, std::move(slots), {}};
@@ -223,7 +223,7 @@ TEST_F(Refusals, NumbersAndClaimsOfAList) {  // rule 11
               "ended C.9007199254740991: gone; ended C: gone; alive C");
 }
 
-TEST_F(Refusals, NumbersThatNoEngineGave) {  // rule 11
+TEST_F(Refusals, NumbersThatNoEngineCanHaveGiven) {  // rule 11
     const auto with = [](serial ticket, serial fence) {
         return live_request{1, {exclusive("z")}, ticket, fence, {}, {}};
     };
@@ -270,7 +270,7 @@ TEST_F(Refusals, RestOfAHoldLimitInAList) {  // rule 6, rule 11
 TEST_F(Refusals, HoldLimitOfAWaiterInAList) {  // rule 6, rule 11
     live_request waiter = grant({exclusive("z")}, {});
     waiter.fence = 0;
-    for (const duration bad : {0us, 999us}) {  // nothing of it is used up, and no enter may bring so little
+    for (const duration bad : {0us, 999us}) {  // a waiter has used up nothing, and no `enter` accepts so short a limit
         waiter.hold = bad;
         expect_refused(presenting({waiter}), ": bad reclaim");
     }
@@ -281,7 +281,7 @@ TEST_F(Refusals, HoldLimitOfAWaiterInAList) {  // rule 6, rule 11
 TEST_F(Refusals, SlotsOfAListThatAreNotExactlyThoseOfThePermitClaims) {  // rule 11
     const std::vector<claim> claims{permits("s", 2, 9), exclusive("x"), permits("t", 1, 9)};
     const std::vector<std::vector<claim_slots>> bad{
-        {},                                       // none
+        {},                                       // no slots
         {{"s", {0, 1}}},                          // one claim's missing
         {{"s", {0, 1}}, {"t", {}}},               // too few
         {{"s", {0, 1}}, {"t", {0, 1}}},           // too many
@@ -304,7 +304,7 @@ TEST_F(Refusals, SlotsOfAListThatAreNotExactlyThoseOfThePermitClaims) {  // rule
     EXPECT_EQ(apply(presenting({waiter})), "alive C: C.2 waits");
 }
 
-TEST_F(Refusals, LateLink) {  // rule 11
+TEST_F(Refusals, StaleConnection) {  // rule 11
     core::open command = open_command("C");
     command.link = 0;
     expect_refused(command, ": late link");
@@ -370,7 +370,7 @@ TEST_F(Refusals, OfAResize) {  // rule 10
     EXPECT_EQ(resize(longest_name, 1), "resized " + longest_name + ": 1");
 }
 
-TEST_F(Refusals, NameTheRequestWhereTheCommandWasAboutOne) {
+TEST_F(Refusals, NameTheRequestOfTheCommand) {
     apply(core::enter{id("Z"), {exclusive("z")}, {}});
     EXPECT_EQ(the<refused>(), (refused{id("Z"), refusal::unknown_session}));
     mend("x");

@@ -1,5 +1,5 @@
-// A renewal costs the same however many requests a session has: it tells their count and digest, repeats what was only
-// notified, and leaves the rest to `list` (rule 5).
+// A renewal costs the same for any number of requests: it reports their count and digest and repeats notices, and
+// `list` reports the requests (rule 5).
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -12,14 +12,14 @@ protected:
         for (const request_state& each : requests(session)) digest += request_digest(each);
         return digest;
     }
-    // Enters requests with the numbers from 1 on, each on a name of its own.
+    // Enters requests with the numbers 1 to `count`, each on a name of its own.
     void hold(const std::string& session, std::uint64_t count) {
         for (std::uint64_t i = 1; i <= count; ++i)
             enter(session + "." + std::to_string(i), {exclusive(session + std::to_string(i))});
     }
 };
 
-TEST(RequestDigest, IsComputedAsLuaDoes) {
+TEST(RequestDigest, EqualsTheDigestThatLuaComputes) {
     static_assert(request_digest(1, 0, std::uint64_t{0}) == 1);
     static_assert(request_digest(2, 0, std::uint64_t{0}) == 4);
     static_assert(request_digest(67'108'859, 0, std::uint64_t{0}) == 0);
@@ -30,7 +30,7 @@ TEST(RequestDigest, IsComputedAsLuaDoes) {
               request_digest({7, 1, 1'700'000'000'000'001, instant{duration{1'700'000'010'000'000}}}));
 }
 
-TEST_F(Renewal, TellsTheCountAndTheDigestOfTheLiveRequests) {  // rule 5
+TEST_F(Renewal, ReportsTheCountAndTheDigestOfTheLiveRequests) {  // rule 5
     enter("B", {exclusive("y")});
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("y")});
@@ -40,18 +40,18 @@ TEST_F(Renewal, TellsTheCountAndTheDigestOfTheLiveRequests) {  // rule 5
     EXPECT_EQ(the<alive>().digest, waiting);
     leave("B");
     renew("A");
-    EXPECT_EQ(the<alive>().digest, digest_of("A")) << "granted";
+    EXPECT_EQ(the<alive>().digest, digest_of("A")) << "after a grant";
     EXPECT_NE(the<alive>().digest, waiting);
     revoke("x", "A");
     renew("A");
-    EXPECT_EQ(the<alive>().digest, digest_of("A")) << "revoked";
+    EXPECT_EQ(the<alive>().digest, digest_of("A")) << "after a revocation";
     leave("A");
     leave("A.2");
     renew("A");
     EXPECT_EQ(the<alive>(), (alive{session("A"), now + 10s, 0, 0}));
 }
 
-TEST_F(Renewal, TheDigestHidesNothingInAPause) {  // rule 11
+TEST_F(Renewal, TheDigestIsCompleteInAPause) {  // rule 11
     enter("A", {exclusive("x")});
     renew("A");
     const std::uint64_t before = the<alive>().digest;
@@ -72,10 +72,10 @@ TEST_F(Renewal, RepeatsEndsAndRevocationsThatWereOnlyNotified) {  // rule 5
     EXPECT_EQ(revoke("z", "A.3"), "ended A.3: revoked");
     EXPECT_EQ(renew("A"), "revoking A: deploy; ended A.2: hold limit; ended A.3: revoked; alive A: A holds");
     EXPECT_EQ(the<revoking>(), (revoking{id("A"), "deploy", start + 10s}));
-    EXPECT_EQ(renew("A"), "alive A: A holds") << "once";
+    EXPECT_EQ(renew("A"), "alive A: A holds") << "events are repeated once";
 }
 
-TEST_F(Renewal, DoesNotRepeatWhatTheSessionsOwnRepliesTold) {  // rule 5
+TEST_F(Renewal, DoesNotRepeatEventsOfTheSessionsOwnReplies) {  // rule 5
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("y")}, hold_limit(1s));
     leave("A");
@@ -85,7 +85,7 @@ TEST_F(Renewal, DoesNotRepeatWhatTheSessionsOwnRepliesTold) {  // rule 5
     now += 1s;
     enter("A.4", {exclusive("v")}, hold_limit(1s));
     now += 1s;
-    EXPECT_EQ(renew("A"), "ended A.4: hold limit; alive A: A.3 holds") << "of its own step";
+    EXPECT_EQ(renew("A"), "ended A.4: hold limit; alive A: A.3 holds") << "the event of this step only";
     EXPECT_EQ(renew("A"), "alive A: A.3 holds");
 }
 
@@ -97,13 +97,13 @@ TEST_F(Renewal, RepeatsNothingAfterAnOpen) {  // rule 5
     EXPECT_EQ(renew("A"), "alive A: A holds");
     enter("A.2", {exclusive("y")});
     revoke("y", "A.2");
-    EXPECT_EQ(apply(opened), "alive A: A holds, A.2 holds") << "the same message again";
+    EXPECT_EQ(apply(opened), "alive A: A holds, A.2 holds") << "the same message arrives again";
     EXPECT_EQ(renew("A"), "alive A: A holds, A.2 holds");
     revoke("y", "A.2");
     core::open late = opened;
     late.link = 0;
     EXPECT_EQ(apply(late), "refused: late link");
-    EXPECT_EQ(renew("A"), "revoking A.2; alive A: A holds, A.2 holds") << "what is refused changes nothing";
+    EXPECT_EQ(renew("A"), "revoking A.2; alive A: A holds, A.2 holds") << "a refused command changes nothing";
 }
 
 TEST_F(Renewal, RepeatsTheFirstSixteen) {  // rule 5
@@ -135,7 +135,7 @@ TEST_F(Renewal, AListGoesInPagesByNumber) {  // rule 5
     EXPECT_EQ(list("A", UINT64_MAX), "listed A");
 }
 
-TEST_F(Renewal, AFullPageThatIsTheLastSaysSo) {  // rule 5
+TEST_F(Renewal, AFullLastPageReportsThatNoMoreFollow) {  // rule 5
     hold("A", bounds::page);
     list("A");
     EXPECT_EQ(the<listed>().requests.size(), bounds::page);
@@ -163,10 +163,10 @@ TEST_F(Renewal, AListProlongsNothing) {  // rule 5
     EXPECT_EQ(list("A"), "listed A: A holds");
     now += 1us;
     EXPECT_EQ(list("A"), "ended A: expired; lost A; lost A");
-    EXPECT_EQ(list("B"), "lost B") << "never known";
+    EXPECT_EQ(list("B"), "lost B") << "B was never opened";
 }
 
-TEST_F(Renewal, AListHidesInAPauseWhatWasNotPresented) {  // rule 11
+TEST_F(Renewal, AListHidesGrantsThatWereNotPresentedInAPause) {  // rule 11
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("y")});
     pause(5s);

@@ -1,4 +1,4 @@
-// Rule 13: an operator takes away what another holds or waits for.
+// Rule 13: an operator revokes a grant or ends a waiter.
 #include "world.hpp"
 
 namespace baton::core::test {
@@ -6,17 +6,17 @@ namespace {
 
 class Revoke : public world {};
 
-TEST_F(Revoke, TellsTheHolderAndWaitsForItsPresentDeadline) {  // rule 13
+TEST_F(Revoke, NotifiesTheHolderAndWaitsForItsCurrentDeadline) {  // rule 13
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     now += 4s;
     EXPECT_EQ(revoke("x", "A", "maintenance"), "revoking A: maintenance");
     EXPECT_EQ(the<revoking>(), (revoking{id("A"), "maintenance", start + 10s}));
-    EXPECT_EQ(holders("x"), "A") << "it holds still";
+    EXPECT_EQ(holders("x"), "A") << "A still holds x";
 }
 
-// A renews all the time. That keeps its session, and not what was revoked.
-TEST_F(Revoke, IsNotPutOffByRenewals) {  // rule 13
+// A renews regularly. That prolongs its session, but not the revoked grant.
+TEST_F(Revoke, IsNotDelayedByRenewals) {  // rule 13
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("y")});
     enter("B", {exclusive("x")});
@@ -33,7 +33,7 @@ TEST_F(Revoke, IsNotPutOffByRenewals) {  // rule 13
     EXPECT_EQ(renew("A"), "ended A: revoked; alive A: A.2 holds");
 }
 
-TEST_F(Revoke, IsToldWithTheFence) {  // rule 13
+TEST_F(Revoke, ReportsTheFenceOfTheEndedRequest) {  // rule 13
     enter("A", {exclusive("x")});
     revoke("x", "A");
     now += 9s;
@@ -42,7 +42,7 @@ TEST_F(Revoke, IsToldWithTheFence) {  // rule 13
     EXPECT_EQ(the<ended>(), (ended{id("A"), end_reason::revoked, fence("A")}));
 }
 
-TEST_F(Revoke, AHolderThatLeavesBeforeLeavesInItsOwnManner) {  // rule 13
+TEST_F(Revoke, AHolderThatLeavesEarlierChoosesItsReleaseKind) {  // rule 13
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     revoke("x", "A");
@@ -52,10 +52,10 @@ TEST_F(Revoke, AHolderThatLeavesBeforeLeavesInItsOwnManner) {  // rule 13
     now += 9s;
     renew("A");
     renew("B");
-    EXPECT_EQ(advance(1s), "") << "nothing of the revocation remains";
+    EXPECT_EQ(advance(1s), "") << "no deadline of the revocation remains";
 }
 
-TEST_F(Revoke, ASecondOneChangesNeitherNoteNorDeadline) {  // rule 13
+TEST_F(Revoke, ASecondRevokeChangesNeitherNoteNorDeadline) {  // rule 13
     enter("A", {exclusive("x")});
     revoke("x", "A", "first");
     now += 5s;
@@ -75,8 +75,8 @@ TEST_F(Revoke, EndsAWaiterAtOnce) {  // rule 13
     EXPECT_EQ(std::get<ended>(events()[0].what), (ended{id("W"), end_reason::revoked, 0}));
 }
 
-// W is named by y, where it is admitted already; it waits for x all the same.
-TEST_F(Revoke, ARequestThatIsAdmittedInPartIsAWaiter) {  // rule 13
+// W is named by y, which is reserved for it; it still waits for x.
+TEST_F(Revoke, ARequestWithReservedClaimsIsAWaiter) {  // rule 13
     enter("A", {exclusive("x")});
     enter("W", {exclusive("x"), exclusive("y")});
     enter("B", {exclusive("y")});
@@ -91,11 +91,11 @@ TEST_F(Revoke, AtOnceEndsAHolderNow) {  // rule 13
     EXPECT_EQ(renew("A"), "ended A: revoked; alive A");
 }
 
-TEST_F(Revoke, AtOnceMayFollowAGentleOne) {  // rule 13
+TEST_F(Revoke, AtOnceMayFollowARevokeWithADeadline) {  // rule 13
     enter("A", {exclusive("x")});
     revoke("x", "A", "please");
     EXPECT_EQ(revoke("x", "A", "now", true), "ended A: revoked");
-    EXPECT_EQ(next_due(), now + 10s) << "only the session's deadline is left";
+    EXPECT_EQ(next_due(), now + 10s) << "only the session's deadline remains";
     now += 9s;
     renew("A");
     EXPECT_EQ(advance(1s), "");
@@ -117,7 +117,7 @@ TEST_F(Revoke, NamesARequestByOneOfItsResourcesAndItsTicket) {  // rule 13
     EXPECT_EQ(revoke("y", "A"), "revoking A");
 }
 
-TEST_F(Revoke, OfWhatIsOverFindsNothing) {  // rule 13
+TEST_F(Revoke, OfAnEndedRequestFindsNothing) {  // rule 13
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     leave("A");
@@ -125,13 +125,13 @@ TEST_F(Revoke, OfWhatIsOverFindsNothing) {  // rule 13
     EXPECT_EQ(holders("x"), "B");
 }
 
-TEST_F(Revoke, OnlyTheRequestThatIsNamedIsTouched) {  // rule 13
+TEST_F(Revoke, OnlyTheNamedRequestIsAffected) {  // rule 13
     for (const char* each : {"A", "B", "C"}) enter(each, {shared("x")});
     EXPECT_EQ(revoke("x", "B", "", true), "ended B: revoked");
     EXPECT_EQ(holders("x"), "A C");
 }
 
-// The clock goes back by an hour: whoever is to leave has one ttl for it, and not an hour more.
+// The clock goes back by one hour: the holder has one ttl to leave, and not one hour more.
 TEST_F(Revoke, ADeadlineTooFarAheadIsCut) {  // rule 5, rule 13
     enter("A", {exclusive("x")});
     revoke("x", "A");
@@ -145,7 +145,7 @@ TEST_F(Revoke, ADeadlineTooFarAheadIsCut) {  // rule 5, rule 13
     EXPECT_EQ(advance(1us), "ended A: revoked");
 }
 
-TEST_F(Revoke, EndsARequestForItsOwnReasonThoughItsSessionExpiresInTheSameInstant) {  // rule 13
+TEST_F(Revoke, EndsARequestWithItsOwnReasonIfTheSessionExpiresAtTheSameMoment) {  // rule 13
     enter("A", {exclusive("x")});
     open("B", {}, 15s);
     enter("B", {exclusive("x")});
@@ -153,7 +153,7 @@ TEST_F(Revoke, EndsARequestForItsOwnReasonThoughItsSessionExpiresInTheSameInstan
     EXPECT_EQ(advance(10s), "ended A: revoked; lost A; granted B (x abandoned by A)");
 }
 
-TEST_F(Revoke, IsShownToThoseWhoLook) {  // rule 13
+TEST_F(Revoke, IsShownInASnapshot) {  // rule 13
     enter("A", {exclusive("x")});
     enter("B", {exclusive("y")});
     revoke("x", "A", "please leave");
@@ -164,7 +164,7 @@ TEST_F(Revoke, IsShownToThoseWhoLook) {  // rule 13
     EXPECT_EQ(view("B").revoke_note, "");
 }
 
-TEST_F(Revoke, SeveralOfOneSessionEachHaveTheirDeadline) {  // rule 13
+TEST_F(Revoke, SeveralInOneSessionHaveTheirOwnDeadlines) {  // rule 13
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("y")});
     revoke("x", "A");
@@ -178,18 +178,18 @@ TEST_F(Revoke, SeveralOfOneSessionEachHaveTheirDeadline) {  // rule 13
     EXPECT_EQ(advance(1us), "ended A.2: revoked");
 }
 
-// A does not present its grant since the pause began: to A it must look as if it waited. The operator is answered.
-TEST_F(Revoke, InAPauseDoesNotTellTheOwnerOfAGrantThatItDidNotPresent) {  // rule 11, rule 13
+// A has not presented its grant in this pause, so A must not learn of it. The operator gets a reply.
+TEST_F(Revoke, InAPauseDoesNotNotifyTheOwnerOfAGrantThatItDidNotPresent) {  // rule 11, rule 13
     enter("A", {exclusive("x")});
     pause(12s);
-    EXPECT_EQ(revoke("x", "A", "please leave"), "revoking (owner not told): please leave");
+    EXPECT_EQ(revoke("x", "A", "please leave"), "revoking (owner not notified): please leave");
     EXPECT_EQ(the<revoking>(), (revoking{{}, "please leave", start + 10s}));
     EXPECT_EQ(renew("A"), "alive A: A waits");
     EXPECT_EQ(requests("A"), (std::vector<request_state>{{1, ticket("A"), 0, std::nullopt}}));
-    EXPECT_EQ(revoke("x", "A", "again"), "revoking (owner not told): please leave");
+    EXPECT_EQ(revoke("x", "A", "again"), "revoking (owner not notified): please leave");
 }
 
-TEST_F(Revoke, InAPauseIsToldOnceTheOwnerHasPresentedItsGrant) {  // rule 11, rule 13
+TEST_F(Revoke, InAPauseNotifiesTheOwnerOnceItHasPresentedItsGrant) {  // rule 11, rule 13
     enter("A", {exclusive("x")});
     pause(5s);
     revoke("x", "A");
@@ -197,13 +197,14 @@ TEST_F(Revoke, InAPauseIsToldOnceTheOwnerHasPresentedItsGrant) {  // rule 11, ru
     EXPECT_EQ(requests("A"), (std::vector<request_state>{{1, ticket("A"), fence("A"), start + 10s}}));
     EXPECT_EQ(revoke("x", "A"), "revoking A");
     EXPECT_EQ(pause(1s), "paused");
-    EXPECT_EQ(revoke("x", "A"), "revoking (owner not told)") << "each pause asks for it anew";
+    EXPECT_EQ(revoke("x", "A"), "revoking (owner not notified)")
+        << "each pause requires that the grant is presented again";
     now += 5s;
     EXPECT_EQ(renew("A"), "revoking A; alive A: A holds");
-    EXPECT_EQ(requests("A").at(0).revoked, start + 10s) << "after the pause the list tells";
+    EXPECT_EQ(requests("A").at(0).revoked, start + 10s) << "after the pause `list` reports it";
 }
 
-TEST_F(Revoke, AndAHoldLimitThatAreBothDueEndARequestByTheEarlier) {  // rule 6, rule 13
+TEST_F(Revoke, AndAHoldLimitThatAreBothDueEndTheRequestByTheEarlier) {  // rule 6, rule 13
     enter("A", {exclusive("x")}, hold_limit(10s - 1us));
     revoke("x", "A");
     EXPECT_EQ(advance(11s), "ended A: hold limit; lost A");
@@ -213,14 +214,14 @@ TEST_F(Revoke, AndAHoldLimitThatAreBothDueEndARequestByTheEarlier) {  // rule 6,
     EXPECT_EQ(advance(11s), "ended A: revoked; lost A");
 }
 
-TEST_F(Revoke, AndAHoldLimitOfTheSameInstantEndARequestAsRevoked) {  // rule 6, rule 13
+TEST_F(Revoke, AndAHoldLimitAtTheSameMomentEndTheRequestAsRevoked) {  // rule 6, rule 13
     enter("A", {exclusive("x")}, hold_limit(10s));
     revoke("x", "A");
     EXPECT_EQ(advance(10s), "ended A: revoked; lost A");
 }
 
-// The budget goes to what is due before; the own end of A is settled by the command that asks for it.
-TEST_F(Revoke, AndAHoldLimitEndARequestByTheEarlierAlsoWhereItsEndIsOwed) {  // rule 4, rule 6, rule 13
+// The budget is spent on earlier deadlines; the command that refers to A ends it.
+TEST_F(Revoke, AndAHoldLimitEndTheRequestByTheEarlierAlsoIfItsEndIsOwed) {  // rule 4, rule 6, rule 13
     for (const duration limit : std::vector<duration>{10s - 1us, 10s, 10s + 1us}) {
         begin_with_budget(1);
         enter("Z", {exclusive("z")}, hold_limit(9500ms));
@@ -234,7 +235,7 @@ TEST_F(Revoke, AndAHoldLimitEndARequestByTheEarlierAlsoWhereItsEndIsOwed) {  // 
     }
 }
 
-TEST_F(Revoke, WhatIsRevokedAnswersAsUsualUntilThen) {  // rule 9, rule 13
+TEST_F(Revoke, ARevokedRequestRepliesAsUsualUntilItsDeadline) {  // rule 9, rule 13
     enter("A", {exclusive("x")});
     revoke("x", "A");
     EXPECT_EQ(enter("A", {exclusive("x")}), "granted A");

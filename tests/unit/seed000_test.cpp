@@ -1,4 +1,4 @@
-// The multi-key graph lock of seed 000 failed in seventeen ways. Each is a case here, named after it: ours does not.
+// The multi-key graph lock of seed 000 failed in 17 ways. Each is a case here that shows that Baton does not fail so.
 #include <utility>
 
 #include "world.hpp"
@@ -8,8 +8,8 @@ namespace {
 
 class Seed000 : public world {};
 
-// X has A; W waits for A and B; Y comes for B. In the seed, Y and W could hold B together.
-TEST_F(Seed000, Case01_ALateComerWaitsBehindAWiderWaiter) {  // rule 2, rule 3
+// X holds A; W waits for A and B; Y requests B. In the seed, Y and W could hold B together.
+TEST_F(Seed000, Case01_ANewRequestWaitsBehindAWiderWaiter) {  // rule 2, rule 3
     EXPECT_EQ(enter("X", {exclusive("a")}), "granted X");
     EXPECT_EQ(enter("W", {exclusive("a"), exclusive("b")}), "queued W");
     EXPECT_EQ(enter("Y", {exclusive("b")}), "queued Y");
@@ -18,8 +18,8 @@ TEST_F(Seed000, Case01_ALateComerWaitsBehindAWiderWaiter) {  // rule 2, rule 3
     EXPECT_EQ(leave("W"), "ended W: left; granted Y");
 }
 
-// X has A, Z has B; W waits for both; X leaves; Y comes for A, which W is waiting to use with B.
-TEST_F(Seed000, Case02_ALateComerWaitsBehindAWaiterThatIsFirstOnItsKey) {  // rule 3
+// X holds A, Z holds B; W waits for both; X leaves; Y requests A, which is reserved for W.
+TEST_F(Seed000, Case02_ANewRequestWaitsBehindTheFirstWaiterOfItsKey) {  // rule 3
     enter("X", {exclusive("a")});
     enter("Z", {exclusive("b")});
     enter("W", {exclusive("a"), exclusive("b")});
@@ -29,28 +29,28 @@ TEST_F(Seed000, Case02_ALateComerWaitsBehindAWaiterThatIsFirstOnItsKey) {  // ru
     EXPECT_EQ(leave("W"), "ended W: left; granted Y");
 }
 
-TEST_F(Seed000, Case03_TheNextRequestFollowsThePredecessorOfOneThatAborts) {  // rule 4
+TEST_F(Seed000, Case03_AfterAnAbortTheNextRequestWaitsForThePredecessor) {  // rule 4
     enter("X", {exclusive("a")});
     enter("W", {exclusive("a")});
     enter("Y", {exclusive("a")});
-    EXPECT_EQ(leave("W"), "ended W: withdrawn") << "Y waits for X now";
+    EXPECT_EQ(leave("W"), "ended W: withdrawn") << "now Y waits for X";
     EXPECT_EQ(view("Y").place, 1U);
     EXPECT_EQ(view("Y").blockers, (std::vector<blocker>{{ticket("X"), "a", true}}));
-    EXPECT_EQ(leave("X"), "ended X: left; granted Y") << "nobody waits for one that vanished";
+    EXPECT_EQ(leave("X"), "ended X: left; granted Y") << "Y does not wait for the ended W";
 }
 
-// M shares A with X and B with S; S shares C with Z. When M aborts, S has nothing to do with X.
-TEST_F(Seed000, Case04_AfterAnAbortTheSuccessorDependsOnlyOnThoseItSharesKeysWith) {  // rule 4
+// M shares A with X and B with S; S shares C with Z. After M aborts, S does not wait for X.
+TEST_F(Seed000, Case04_AfterAnAbortTheSuccessorWaitsOnlyForRequestsThatShareItsKeys) {  // rule 4
     enter("X", {exclusive("a")});
     enter("Z", {exclusive("c")});
     enter("M", {exclusive("a"), exclusive("b")});
     enter("S", {exclusive("b"), exclusive("c")});
     EXPECT_EQ(leave("M"), "ended M: withdrawn");
     EXPECT_EQ(view("S").blockers, (std::vector<blocker>{{ticket("Z"), "c", true}}));
-    EXPECT_EQ(leave("Z"), "ended Z: left; granted S") << "although X holds still";
+    EXPECT_EQ(leave("Z"), "ended Z: left; granted S") << "although X still holds A";
 }
 
-TEST_F(Seed000, Case05_AKeyOnWhichTheAborterWasFirstPassesOnAtOnce) {  // rule 4
+TEST_F(Seed000, Case05_AnAbortHandsOnTheReservedKeysAtOnce) {  // rule 4
     enter("X", {exclusive("a")});
     enter("W", {exclusive("a"), exclusive("b")});
     enter("Y", {exclusive("b")});
@@ -64,61 +64,61 @@ TEST_F(Seed000, Case06_NothingOfAnAbortedOrFreedRequestRemains) {  // rule 1
     leave("W");
     leave("Y");
     leave("X");
-    EXPECT_TRUE(look().resources.empty());
-    EXPECT_TRUE(look().requests.empty());
+    EXPECT_TRUE(take_snapshot().resources.empty());
+    EXPECT_TRUE(take_snapshot().requests.empty());
     for (const char* each : {"X", "W", "Y"}) close(each);
     EXPECT_TRUE(idle());
     advance(15s);
     EXPECT_EQ(next_due(), std::nullopt);
 }
 
-TEST_F(Seed000, Case07_AnAbortThatRacesWithTheGrantHasAClearAnswer) {  // rule 12
+TEST_F(Seed000, Case07_AnAbortThatRacesWithTheGrantHasADefiniteResult) {  // rule 12
     enter("X", {exclusive("a")});
     enter("W", {exclusive("a")});
     enter("Y", {exclusive("a")});
     leave("X");
-    EXPECT_EQ(leave("W", manner::keep), "ended W: left; granted Y") << "the grant came first, and is released";
+    EXPECT_EQ(leave("W", manner::keep), "ended W: left; granted Y") << "the grant comes first and is released";
     EXPECT_EQ(std::get<ended>(events()[0].what).fence, fence("W"));
 
     EXPECT_EQ(enter("V", {exclusive("a")}), "queued V");
-    EXPECT_EQ(leave("V"), "ended V: withdrawn") << "the abort came first";
+    EXPECT_EQ(leave("V"), "ended V: withdrawn") << "the abort comes first";
     EXPECT_EQ(leave("Y"), "ended Y: left") << "and V is not granted after that";
 }
 
-TEST_F(Seed000, Case08_FreeByAWaiterOrByAReplacedHolderWakesNobody) {  // rule 9, rule 12
+TEST_F(Seed000, Case08_FreeByAWaiterOrByAReplacedHolderGrantsNothing) {  // rule 9, rule 12
     enter("X", {exclusive("a")});
     enter("W", {exclusive("a")});
     enter("Y", {exclusive("a")});
-    EXPECT_EQ(leave("W"), "ended W: withdrawn") << "X holds still, so Y is not woken";
+    EXPECT_EQ(leave("W"), "ended W: withdrawn") << "X still holds, so Y is not granted";
 
     now += 9s;
     renew("Y");
     EXPECT_EQ(advance(1s), "lost W; ended X: expired; lost X; granted Y (a abandoned by X)");
     EXPECT_EQ(enter("Z", {exclusive("a")}), "queued Z");
-    EXPECT_EQ(leave("X"), "ended X: gone") << "X was replaced: it frees nothing";
+    EXPECT_EQ(leave("X"), "ended X: gone") << "the replaced X frees nothing";
     EXPECT_EQ(holders("a"), "Y");
     EXPECT_EQ(queue("a"), "Z");
 }
 
-TEST_F(Seed000, Case09_TheSameIdThatAsksAgainKeepsItsPlaceAndClosesNoCircle) {  // rule 9
+TEST_F(Seed000, Case09_ARepeatedIdKeepsItsQueuePositionAndFormsNoCircle) {  // rule 9
     enter("X", {exclusive("a")});
     enter("W", {exclusive("a"), exclusive("b")});
     enter("Y", {exclusive("a")});
     EXPECT_EQ(enter("W", {exclusive("a"), exclusive("b")}), "queued W");
     EXPECT_EQ(queue("a"), "W Y");
-    EXPECT_TRUE(look().circles.empty());
+    EXPECT_TRUE(take_snapshot().circles.empty());
     EXPECT_EQ(leave("X"), "ended X: left; granted W");
     EXPECT_EQ(leave("W"), "ended W: left; granted Y");
 }
 
 TEST_F(Seed000, Case10_AKeyTwiceInOneRequestIsRefused) {
     EXPECT_EQ(enter("X", {exclusive("a"), exclusive("b"), exclusive("a")}), "refused X: duplicate resource");
-    EXPECT_TRUE(look().resources.empty());
-    EXPECT_EQ(enter("X.2", {exclusive("a"), exclusive("b")}), "granted X.2") << "nothing waits for itself";
+    EXPECT_TRUE(take_snapshot().resources.empty());
+    EXPECT_EQ(enter("X.2", {exclusive("a"), exclusive("b")}), "granted X.2") << "no request waits for itself";
 }
 
-// X has A. Of the waiters U to Z some die; the others renew. Whoever is dead is passed over, wherever it stands.
-TEST_F(Seed000, Case11_ADeadWaiterIsPassedOverWhereverItStands) {  // rule 5
+// X holds A. Of the waiters U to Z some expire and the others renew; hand-offs skip the expired ones.
+TEST_F(Seed000, Case11_ADeadWaiterIsSkippedAtEveryQueuePosition) {  // rule 5
     const struct {
         const char* dead;
         const char* queue;
@@ -138,7 +138,7 @@ TEST_F(Seed000, Case11_ADeadWaiterIsPassedOverWhereverItStands) {  // rule 5
     }
 }
 
-TEST_F(Seed000, Case12_ADeadHoldersOtherKeysAreFreedTooAndAllTheirWaitersServed) {  // rule 4, rule 5
+TEST_F(Seed000, Case12_AllKeysOfADeadHolderAreHandedOn) {  // rule 4, rule 5
     enter("X", {exclusive("a"), exclusive("b"), shared("c")});
     enter("X.2", {exclusive("d")});
     now += 1s;
@@ -168,28 +168,28 @@ TEST_F(Seed000, Case13_TheAbandonedReportNamesExactlyTheKeysWhoseHolderDied) {  
 
 TEST_F(Seed000, Case14_ALossOfKeepAliveIsReportedToTheHolder) {  // rule 5
     enter("X", {exclusive("a")});
-    EXPECT_EQ(advance(10s), "ended X: expired; lost X") << "told in the moment of the loss";
-    EXPECT_EQ(renew("X"), "lost X") << "and to whoever comes late";
+    EXPECT_EQ(advance(10s), "ended X: expired; lost X") << "reported in the step that ends the session";
+    EXPECT_EQ(renew("X"), "lost X") << "a late renewal gets the same reply";
 }
 
-// The notice of a grant is a hint. W never gets it, and learns of its grant at its next renewal or question.
+// The notice of a grant is a hint. W does not receive it and learns of its grant by its next renewal or `enter`.
 TEST_F(Seed000, Case15_ALostSignalDelaysAndNeverHangs) {  // rule 5, rule 9
     enter("X", {exclusive("a")});
     enter("W", {exclusive("a")});
-    leave("X");  // and what this tells W gets lost
+    leave("X");  // the notice of W's grant is lost
     now += 3s;
     EXPECT_EQ(renew("W"), "alive W: W holds");
     EXPECT_EQ(enter("W", {exclusive("a")}), "granted W");
 }
 
-TEST_F(Seed000, Case16_AStartingProcessErasesNobodysLocks) {  // rule 11
+TEST_F(Seed000, Case16_AStartingProcessErasesNoLocks) {  // rule 11
     enter("X", {exclusive("a")});
     enter("W", {exclusive("a")});
-    EXPECT_EQ(open("Y"), "alive Y") << "another client starts";
+    EXPECT_EQ(open("Y"), "alive Y") << "another client connects";
     EXPECT_EQ(holders("a"), "X");
     EXPECT_EQ(queue("a"), "W");
 
-    lose_memory();  // another engine starts, and waits for those who were there
+    lose_memory();  // an empty engine starts and waits for reclaims
     now += 1ms;
     pause(15s);
     EXPECT_EQ(enter("N", {exclusive("a")}), "queued N");
@@ -208,14 +208,14 @@ TEST_F(Seed000, Case17_AThousandDisjointKeysAndNothingRemainsAfterTheLastIsFree)
         EXPECT_EQ(enter(name, {all.begin() + i, all.begin() + i + 50}), i == 0 ? "granted X" : "granted " + name);
         holding.push_back(name);
     }
-    EXPECT_EQ(look().resources.size(), 1'000U);
+    EXPECT_EQ(take_snapshot().resources.size(), 1'000U);
     EXPECT_EQ(enter("W", all), "queued W");
     const std::string last = holding.back();
     holding.pop_back();
     for (const std::string& each : holding) leave(each);
     EXPECT_EQ(leave(last), "ended " + last + ": left; granted W");
     leave("W");
-    EXPECT_TRUE(look().resources.empty());
+    EXPECT_TRUE(take_snapshot().resources.empty());
     close("X");
     close("W");
     EXPECT_TRUE(idle());

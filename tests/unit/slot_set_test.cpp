@@ -1,4 +1,4 @@
-// The bitmap behind rule 10: the lowest free slots, over the edges of its words.
+// The bitmap of rule 10 finds the lowest free slots, also across its 64-bit words.
 #include "engine/slot_set.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(SlotSet, CrossesTheEdgeOfAWord) {
     EXPECT_EQ(set.count(), 67U);
 }
 
-TEST(SlotSet, FindsTheLowestHoleAlsoFarBehindFullWords) {
+TEST(SlotSet, FindsTheLowestHoleBehindFullWords) {
     slot_set set;
     EXPECT_EQ(set.take_lowest(200), range(0, 200));
     set.give_back(slots{150});
@@ -58,7 +58,7 @@ TEST(SlotSet, FindsTheLowestHoleAlsoFarBehindFullWords) {
     EXPECT_EQ(set.take_lowest(3), (slots{3, 150, 200}));
 }
 
-TEST(SlotSet, AHoleThatIsFreedHigherUpDoesNotHideALowerOne) {
+TEST(SlotSet, AHigherHoleDoesNotHideALowerOne) {
     slot_set set;
     EXPECT_EQ(set.take_lowest(130), range(0, 130));
     set.give_back(slots{3});
@@ -79,7 +79,7 @@ TEST(SlotSet, TakesTheSlotsThatAReclaimNames) {  // rule 11
     EXPECT_EQ(set.take_lowest(2), (slots{0, 2}));
 }
 
-TEST(SlotSet, SaysWhetherAnyOfSeveralIsTaken) {
+TEST(SlotSet, ReportsWhetherAnyOfSeveralSlotsIsTaken) {
     slot_set set;
     set.take(5);
     EXPECT_TRUE(set.any_taken(slots{4, 5}));
@@ -89,7 +89,7 @@ TEST(SlotSet, SaysWhetherAnyOfSeveralIsTaken) {
     EXPECT_FALSE(set.any_taken(slots{69}));
 }
 
-TEST(SlotSet, KeepsTheTopmostSlotThatALimitAllows) {
+TEST(SlotSet, KeepsTheHighestSlotThatALimitAllows) {
     slot_set set;
     EXPECT_EQ(set.take_lowest(65'536), range(0, 65'536));
     EXPECT_TRUE(set.taken(65'535));

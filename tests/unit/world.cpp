@@ -104,19 +104,19 @@ std::string world::pause(duration length) { return apply(core::pause{now + lengt
 
 std::string world::apply(const command& command) {
     events_ = engine_->apply(command, now);
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     for (const event& event : events_) {
-        EXPECT_EQ(event.at, now) << "every event carries the engine's now";
+        EXPECT_EQ(event.at, now) << "every event has the time of its step";
         remember(event);
-        told.push_back(words(event));
+        reported.push_back(words(event));
     }
     const auto violation = check(*engine_);
     EXPECT_FALSE(violation) << *violation;
-    return joined(told, "; ");
+    return joined(reported, "; ");
 }
 
 session_id world::session(const std::string& name) {
-    EXPECT_LE(name.size(), 16U) << "ids are made of the first 16 letters";
+    EXPECT_LE(name.size(), 16U) << "a session id consists of the first 16 letters";
     const std::string_view letters = name;
     const session_id id{packed(letters), packed(letters.substr(std::min<std::size_t>(8, letters.size())))};
     names_[id] = name;
@@ -143,11 +143,11 @@ std::string world::name_of(serial ticket) const {
 }
 
 void world::remember(const event& event) {
-    if (const auto* told = std::get_if<granted>(&event.what)) {
-        live_request& known = known_[name_of(told->request)];
-        known.ticket = told->ticket;
-        known.fence = told->fence;
-        known.slots = told->slots;
+    if (const auto* reported = std::get_if<granted>(&event.what)) {
+        live_request& known = known_[name_of(reported->request)];
+        known.ticket = reported->ticket;
+        known.fence = reported->fence;
+        known.slots = reported->slots;
     } else if (const auto* waits = std::get_if<queued>(&event.what)) {
         known_[name_of(waits->request)].ticket = waits->ticket;
     } else if (const auto* lives = std::get_if<alive>(&event.what)) {
@@ -162,7 +162,7 @@ std::vector<request_state> world::requests_of(const session_id& session) const {
         const auto events = engine_->apply(core::list{session, all.empty() ? 0 : all.back().number}, now);
         const auto* page = events.size() == 1 ? std::get_if<listed>(&events.front().what) : nullptr;
         if (page == nullptr) {
-            ADD_FAILURE() << "`list` was not answered by one page";
+            ADD_FAILURE() << "the reply to `list` is not one page";
             return all;
         }
         all.insert(all.end(), page->requests.begin(), page->requests.end());
@@ -171,16 +171,16 @@ std::vector<request_state> world::requests_of(const session_id& session) const {
     return all;
 }
 
-// Grants of a step are told after `alive`.
-std::vector<request_state> world::requests_then(const alive& told) const {
+// Grants of a step are reported after `alive`.
+std::vector<request_state> world::requests_then(const alive& reported) const {
     if (options_.budget) return {};
-    std::vector<request_state> all = requests_of(told.session);
+    std::vector<request_state> all = requests_of(reported.session);
     for (request_state& each : all)
         for (const event& event : events_)
             if (const auto* grant = std::get_if<granted>(&event.what);
-                grant != nullptr && grant->request == request_id{told.session, each.number})
+                grant != nullptr && grant->request == request_id{reported.session, each.number})
                 each.fence = 0;
-    EXPECT_EQ(all.size(), told.count);
+    EXPECT_EQ(all.size(), reported.count);
     return all;
 }
 
@@ -188,45 +188,46 @@ std::string world::words(const event& event) const {
     struct {
         const world& in;
 
-        std::string operator()(const granted& told) const {
-            std::string text = "granted " + in.name_of(told.request);
-            for (const claim_slots& each : told.slots) text += " (" + each.resource + numbers(each.slots) + ")";
-            for (const abandoned_resource& each : told.abandoned)
+        std::string operator()(const granted& reported) const {
+            std::string text = "granted " + in.name_of(reported.request);
+            for (const claim_slots& each : reported.slots) text += " (" + each.resource + numbers(each.slots) + ")";
+            for (const abandoned_resource& each : reported.abandoned)
                 text += " (" + each.resource + " " + words_of(each.mark) + ")";
             return text;
         }
-        std::string operator()(const queued& told) const { return "queued " + in.name_of(told.request); }
-        std::string operator()(const refused& told) const {
-            const std::string whose = told.request ? " " + in.name_of(*told.request) : "";
-            return "refused" + whose + ": " + std::string{to_string(told.reason)};
+        std::string operator()(const queued& reported) const { return "queued " + in.name_of(reported.request); }
+        std::string operator()(const refused& reported) const {
+            const std::string whose = reported.request ? " " + in.name_of(*reported.request) : "";
+            return "refused" + whose + ": " + std::string{to_string(reported.reason)};
         }
-        std::string operator()(const ended& told) const {
-            return "ended " + in.name_of(told.request) + ": " + std::string{to_string(told.reason)};
+        std::string operator()(const ended& reported) const {
+            return "ended " + in.name_of(reported.request) + ": " + std::string{to_string(reported.reason)};
         }
-        std::string operator()(const session_lost& told) const { return "lost " + in.name_of(told.session); }
-        std::string operator()(const alive& told) const {
+        std::string operator()(const session_lost& reported) const { return "lost " + in.name_of(reported.session); }
+        std::string operator()(const alive& reported) const {
             std::vector<std::string> requests;
-            for (const request_state& each : in.requests_then(told))
-                requests.push_back(in.name_of(request_id{told.session, each.number}) +
+            for (const request_state& each : in.requests_then(reported))
+                requests.push_back(in.name_of(request_id{reported.session, each.number}) +
                                    (each.fence != 0 ? " holds" : " waits"));
-            return "alive " + in.name_of(told.session) + (requests.empty() ? "" : ": " + joined(requests, ", "));
+            return "alive " + in.name_of(reported.session) + (requests.empty() ? "" : ": " + joined(requests, ", "));
         }
-        std::string operator()(const listed& told) const {
+        std::string operator()(const listed& reported) const {
             std::vector<std::string> requests;
-            for (const request_state& each : told.requests)
-                requests.push_back(in.name_of(request_id{told.session, each.number}) +
+            for (const request_state& each : reported.requests)
+                requests.push_back(in.name_of(request_id{reported.session, each.number}) +
                                    (each.fence != 0 ? " holds" : " waits"));
-            return "listed " + in.name_of(told.session) + (requests.empty() ? "" : ": " + joined(requests, ", ")) +
-                   (told.more ? ", more" : "");
+            return "listed " + in.name_of(reported.session) + (requests.empty() ? "" : ": " + joined(requests, ", ")) +
+                   (reported.more ? ", more" : "");
         }
-        std::string operator()(const closed& told) const { return "closed " + in.name_of(told.session); }
-        std::string operator()(const revoking& told) const {
-            const std::string owner = told.request == request_id{} ? "(owner not told)" : in.name_of(told.request);
-            return "revoking " + owner + (told.note.empty() ? "" : ": " + told.note);
+        std::string operator()(const closed& reported) const { return "closed " + in.name_of(reported.session); }
+        std::string operator()(const revoking& reported) const {
+            const std::string owner =
+                reported.request == request_id{} ? "(owner not notified)" : in.name_of(reported.request);
+            return "revoking " + owner + (reported.note.empty() ? "" : ": " + reported.note);
         }
-        std::string operator()(const mended& told) const { return "mended " + told.resource; }
-        std::string operator()(const resized& told) const {
-            return "resized " + told.resource + ": " + (told.limit ? std::to_string(*told.limit) : "auto");
+        std::string operator()(const mended& reported) const { return "mended " + reported.resource; }
+        std::string operator()(const resized& reported) const {
+            return "resized " + reported.resource + ": " + (reported.limit ? std::to_string(*reported.limit) : "auto");
         }
         std::string operator()(const paused&) const { return "paused"; }
     } const speak{*this};
@@ -234,15 +235,15 @@ std::string world::words(const event& event) const {
 }
 
 std::optional<resource_view> world::resource(const std::string& name) const {
-    const snapshot seen = look({inspect_filter::match::exact, name, false});
+    const snapshot seen = take_snapshot({inspect_filter::match::exact, name, false});
     if (seen.resources.empty()) return {};
     return seen.resources.front();
 }
 
 request_view world::view(const std::string& request) const {
-    for (const request_view& each : look().requests)
+    for (const request_view& each : take_snapshot().requests)
         if (each.ticket == ticket(request)) return each;
-    ADD_FAILURE() << request << " is not to be seen";
+    ADD_FAILURE() << request << " is not in the snapshot";
     return {};
 }
 
@@ -269,7 +270,7 @@ std::string world::state() const {
     const auto number = [&](const char* what, const auto& value) {
         if (value) out << what << *value;
     };
-    const snapshot seen = look();
+    const snapshot seen = take_snapshot();
     out << seen.sessions << " sessions\n";
     time("paused until ", seen.paused_until);
     time("due ", next_due());

@@ -1,16 +1,15 @@
-// A small world to tell stories in: a clock that the test moves, sessions with names, and an engine whose every step is
-// held against the invariants. Each command answers with what the engine told, in words and in order:
+// The fixture of the engine's tests: a clock that the test moves, sessions with names, and an engine whose invariants
+// are checked after every step. Each command returns the engine's events as text, in order:
 //
 //     EXPECT_EQ(enter("A", {exclusive("x")}), "granted A");
 //     EXPECT_EQ(enter("B", {shared("x")}), "queued B");
 //     EXPECT_EQ(leave("A"), "ended A: left; granted B");
 //
-// After `alive` the world lists the session's requests, unless the engine has a budget, and says what they do:
-// "alive A: A holds, A.2 waits".
+// The text of `alive` lists the session's requests, unless the engine has a budget: "alive A: A holds, A.2 waits".
 //
-// "A" is the first request of session A, "A.2" its second. A session opens by itself when it first enters, with a ttl
-// of 10 s and its name as its label. The world remembers what it was told, as clients do, so that a session can
-// present its requests again: `open("A", {live("A")})`.
+// "A" is the first request of session A, "A.2" its second. A session is opened by its first `enter`, with a ttl of 10 s
+// and its name as its label. The fixture remembers events as clients do, so that a session can present its requests
+// again: `open("A", {live("A")})`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +31,7 @@ namespace baton::core::test {
 
 using namespace std::chrono_literals;
 
-/// Where the clock stands when a story begins.
+/// The time of the clock when a test begins.
 inline constexpr instant start{std::chrono::seconds{1'700'000'000}};
 
 inline const enter_options nowait{true, {}, {}};
@@ -43,15 +42,15 @@ class world : public testing::Test {
 protected:
     explicit world(engine_options options = {});
 
-    // Another story. The clock goes on.
+    // Begin with a new engine and new sessions. The clock goes on.
     void begin_with(engine_options options);
     void begin_with_budget(std::uint32_t budget) { begin_with({15s, budget}); }
     void begin_again() { begin_with(options_); }
 
-    // The engine forgets everything; its clients remember.
+    // Replaces the engine by an empty one; the clients keep their records.
     void lose_memory();
 
-    // Time. `now` may be set freely; `advance` also lets the engine look at what is due.
+    // Time. `now` may be set freely; `advance` also applies a tick.
     instant now = start;
     std::string advance(duration by);
 
@@ -71,10 +70,10 @@ protected:
     std::string pause(duration length);
     std::string apply(const command& command);
 
-    // What `open` would send: the next link, the highest number used.
+    // The command of `open`, with the next connection number and the highest number used.
     core::open open_command(const std::string& session, std::vector<live_request> live = {});
 
-    // What clients know.
+    // The records of the clients.
     session_id session(const std::string& name);
     request_id id(const std::string& request);
     serial ticket(const std::string& request) const { return known_.at(request).ticket; }
@@ -82,20 +81,20 @@ protected:
     live_request live(const std::string& request) const { return known_.at(request); }
     live_request as_waiter(const std::string& request) const;
 
-    // What `list` shows of a session now, all pages. Without a budget, asking changes nothing.
+    // All pages of `list` for a session. Without a budget, `list` changes nothing.
     std::vector<request_state> requests(const std::string& session) { return requests_of(this->session(session)); }
 
-    // The last step's events; `the<granted>()` is its only one of that kind.
+    // The events of the last step; `the<granted>()` is the only event of that type.
     const std::vector<event>& events() const { return events_; }
     template <typename What> What the() const;
 
-    // Looking.
-    snapshot look(const inspect_filter& filter = {}) const { return inspect(*engine_, filter, now); }
+    // The state of the engine.
+    snapshot take_snapshot(const inspect_filter& filter = {}) const { return inspect(*engine_, filter, now); }
     std::string holders(const std::string& resource) const;  // "A B", by ticket
     std::string queue(const std::string& resource) const;    // "A(reserved) B", by ticket
     std::optional<resource_view> resource(const std::string& name) const;
     request_view view(const std::string& request) const;
-    std::string state() const;  // all that can be seen of the engine, for "nothing has changed"
+    std::string state() const;  // everything visible, to compare before and after
     std::optional<instant> next_due() const { return engine_->next_due(now); }
     bool idle() const { return engine_->idle(); }
     core::engine& engine() { return *engine_; }
@@ -106,16 +105,16 @@ private:
     std::string name_of(const request_id& request) const;
     std::string words(const event& event) const;
     std::vector<request_state> requests_of(const session_id& session) const;
-    std::vector<request_state> requests_then(const alive& told) const;
+    std::vector<request_state> requests_then(const alive& reported) const;
     void remember(const event& event);
 
     engine_options options_;
     std::unique_ptr<core::engine> engine_;
     std::vector<event> events_;
     std::map<session_id, std::string> names_;
-    std::map<std::string, std::uint64_t> links_;    // by session; those that have opened
+    std::map<std::string, std::uint64_t> links_;    // connection numbers, by session that was opened
     std::map<std::string, std::uint64_t> highest_;  // by session
-    std::map<std::string, live_request> known_;     // by request, as its client knows it
+    std::map<std::string, live_request> known_;     // by request
 };
 
 template <typename What> What world::the() const {
@@ -123,10 +122,10 @@ template <typename What> What world::the() const {
     for (const event& event : events_) {
         const What* what = std::get_if<What>(&event.what);
         if (what == nullptr) continue;
-        EXPECT_EQ(found, nullptr) << "more than one";
+        EXPECT_EQ(found, nullptr) << "more than one event of this type";
         found = what;
     }
-    EXPECT_NE(found, nullptr) << "none";
+    EXPECT_NE(found, nullptr) << "no event of this type";
     return found != nullptr ? *found : What{};
 }
 

@@ -1,4 +1,4 @@
-// What `inspect` must show of the naive model's state, by plain loops.
+// The snapshot of the naive model's state, by plain loops.
 #include <algorithm>
 #include <map>
 
@@ -15,7 +15,7 @@ claim_view view_of(const naive_request& request, const naive_claim& claim) {
     return {request.ticket, claim.wanted.mode, claim.wanted.permits, claim.wanted.limit, claim.admitted, claim.slots};
 }
 
-// 1 where somebody has it alone, else pinned, else the largest that anybody asked for.
+// 1 for an exclusive holder, else the pinned limit, else the largest of all claims.
 std::optional<std::uint32_t> limit_shown(const resource_view& resource) {
     std::uint32_t largest = 0;
     for (const auto* claims : {&resource.holders, &resource.queue})
@@ -31,7 +31,7 @@ duration since(instant then, instant now) { return std::max(duration{0}, now - t
 
 }  // namespace
 
-snapshot naive_model::look(instant now) const {
+snapshot naive_model::take_snapshot(instant now) const {
     snapshot seen;
     seen.at = now;
     if (now < paused_until_) seen.paused_until = paused_until_;
