@@ -17,7 +17,7 @@
 namespace baton::cli {
 namespace {
 
-/// Those without a group are for the program itself, and not in --help either.
+/// The verbs or options that --help shows. Those without a group are for internal use.
 std::string allowed(const CLI::App& app) {
     std::string names;
     for (const CLI::App* verb : app.get_subcommands({}))
@@ -27,7 +27,7 @@ std::string allowed(const CLI::App& app) {
     return names;
 }
 
-/// The verb that was being read, or the program itself.
+/// The verb whose arguments were parsed, or the program itself.
 const CLI::App& innermost(const CLI::App& app) {
     const auto chosen = app.get_subcommands();
     return chosen.empty() ? app : *chosen.back();
@@ -43,13 +43,13 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
         if (verb.get_name() == "run" && !option) what += "; the command comes after --, as in baton run -l NAME -- CMD";
     }
     const std::string help = &verb == &app ? "baton --help" : "baton " + verb.get_name() + " --help";
-    complain(what + "\nallowed:" + allowed(verb) + "\n`" + help + "` says more");
+    complain(what + "\nallowed:" + allowed(verb) + "\nsee `" + help + "`");
     return number(exit_code::usage);
 }
 
-/// What comes after -- is the command's own, and none of the parser's business.
+/// The arguments before and after `--`. Those after it belong to the command and are not parsed.
 struct split_line {
-    std::vector<std::string> own;  // last one first, as the parser wants it
+    std::vector<std::string> own;  // in reverse order, as the parser expects them
     std::vector<std::string> command;
     bool has_command = false;
 };
@@ -70,8 +70,8 @@ split_line split(int argc, char** argv) {
 
 int perform(int argc, char** argv) {
     CLI::App app{
-        "Baton hands ownership of named things from one program to the next: fair locks, locks over\n"
-        "several names at once, read/write locks and semaphores.",
+        "Baton is a lock manager: fair locks, locks over several names at once, read/write locks and\n"
+        "semaphores.",
         "baton"};
     app.set_help_flag("-h,--help", "Print this help and exit");
     app.set_version_flag("--version", "baton " + std::string{version} + "\n", "Print the version and exit");
@@ -87,11 +87,11 @@ int perform(int argc, char** argv) {
     add_agent(app, chosen);
     add_bench(app, chosen);
     add_functions(app, chosen);
-    app.require_subcommand(0, 1);  // or the word of another verb, after the first, would be that verb
+    app.require_subcommand(0, 1);  // otherwise an argument that is the name of a verb would be parsed as that verb
     app.footer(
-        "Programs of one user on one machine meet at local:, the user's agent. Other users, `sudo baton` and other\n"
-        "network namespaces have agents of their own; `baton agent --help` shows how to share one.\n\n"
-        "`baton VERB --help` says more of a verb, with examples.");
+        "Names at local: (the default) are shared by all programs of one user on one machine. Other users, `sudo baton`\n"
+        "and other network namespaces have agents of their own; `baton agent --help` shows how to share one.\n\n"
+        "`baton VERB --help` describes a verb, with examples.");
     try {
         app.parse(line.own);
     } catch (const CLI::CallForHelp&) {

@@ -1,5 +1,5 @@
-// The verbs of the program: one file each. A verb describes itself to the parser; what it does runs after the whole
-// command line was understood.
+// The verbs of the program, one file each. A verb adds its options to the parser and sets an action, which runs after
+// the whole command line has been parsed.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace baton::cli {
 /// Performs the verb; the exit code. May throw `failure` and the library's `error`.
 using action = std::function<int()>;
 
-/// `command` is what came after `--`, for the verb that takes one.
+/// `command` contains the arguments after `--`.
 void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& command, bool has_command);
 void add_agent(CLI::App& app, action& chosen);
 void add_bench(CLI::App& app, action& chosen);
@@ -28,29 +28,27 @@ void add_revoke(CLI::App& app, action& chosen);
 void add_mend(CLI::App& app, action& chosen);
 void add_resize(CLI::App& app, action& chosen);
 
-/// --url and --space, as every verb has them.
+/// The options --url and --space, which every verb has.
 struct place_options {
     std::string url;
     std::string space;
 
     void add_to(CLI::App& verb);
     [[nodiscard]] place made() const { return make_place(url, space); }
-    /// The same action, but if the engine does not answer it says which one.
+    /// Wraps the action: if the engine cannot be reached, the error names its address.
     [[nodiscard]] action named_in(action asks) const;
 };
 
-/// What `client` sees there. Where no agent runs, nothing is held, waited for or marked: that is said on stderr, and
-/// the snapshot is empty. Throws `failure` (unreachable) where an agent has died and its clients may still hold
-/// something.
+/// Inspects the engine. If no agent runs, nothing is held, waited for or marked: prints that on stderr and returns an
+/// empty snapshot. Throws `failure` (unreachable) if an agent has died and its clients may still hold names.
 [[nodiscard]] snapshot look(client& client, const place& place, const inspect_filter& filter);
-/// The same sentence, for an action that failed with errc::no_agent.
+/// Prints that no agent runs, or throws `failure` as above, after an action failed with errc::no_agent.
 void tell_no_agent(const place& place);
 
-/// Writes to stdout, and makes sure that it arrived: a full disk, or a reader that has gone away, may show only then.
-/// The exit code.
+/// Writes to stdout and flushes, so that a full disk or a closed pipe is noticed. Returns the exit code.
 int print(const std::string& text);
 
-/// Nothing is left to be done if stderr fails too.
+/// Prints an error on stderr. A failure to write there is ignored.
 void complain(const std::string& message);
 
 }  // namespace baton::cli
