@@ -22,7 +22,7 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds between_kills{5};
 
-/// Nothing but KILL and STOP reaches the guardian: what is meant for the job is baton's to pass on.
+/// Blocks all signals except KILL and STOP: baton passes on the signals for the job. Returns a signalfd for SIGCHLD.
 int block_signals() {
     sigset_t all;
     sigfillset(&all);
@@ -33,7 +33,7 @@ int block_signals() {
     return ::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/// Whoever reads what the command writes is not to wait for the guardian.
+/// Replaces stdin and stdout, so that a reader of the command's output does not wait for the guardian to end.
 void let_go_of_input_and_output() {
     const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nothing < 0) return;
@@ -48,7 +48,8 @@ guardian_loop::guardian_loop(int link, pid_t baton, shared_page& page, const gua
                              process_tree& tree)
     : link_{link}, baton_{baton}, page_{page}, setting_{setting}, children_{block_signals()}, tree_{tree} {
     ::prctl(PR_SET_NAME, "baton-guardian");
-    // What is sent to the job's group must not reach the guardian; what it leaves behind must not escape it.
+    // An own process group, because signals to the job's group must not reach the guardian. A subreaper, so that
+    // processes that the command leaves behind stay below the guardian.
     ::setpgid(0, 0);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
@@ -57,7 +58,7 @@ int guardian_loop::run() {
     for (;;) {
         settle();
         if (over()) {
-            control_group_.remove();  // baton is gone, and nothing is in it
+            control_group_.remove();  // it is empty, and baton is not there to remove it
             return 0;
         }
         std::array<pollfd, 2> wanted{{{children_, POLLIN, 0}, {baton_there_ ? link_.descriptor() : -1, POLLIN, 0}}};
@@ -69,12 +70,12 @@ int guardian_loop::run() {
     }
 }
 
-/// Everything that does not wait for anybody.
+/// Performs everything that is due now.
 void guardian_loop::settle() {
     const steady_time now = steady_clock::now();
     heed_baton();
     heed_lease(now);
-    // The command is over, but not what it started: without the lock, nothing of it may go on.
+    // The command has ended, but processes that it started run: they must not continue without the lock.
     if (status_ && any_children_ && !stop_.begun()) {
         left_behind_ = static_cast<std::uint32_t>(tree_.below(::getpid()).processes.size());
         stop_.begin(started_.times.kill_after_term(now, valid_until()));
@@ -86,15 +87,15 @@ void guardian_loop::settle() {
 void guardian_loop::listen() {
     std::vector<order> orders;
     baton_there_ = link_.receive(orders);
-    if (!baton_there_ && command_ <= 0) return;  // it died before the command was started: then it is not
+    if (!baton_there_ && command_ <= 0) return;  // baton died before the command was started: do not start it
     for (order& order : orders) std::visit([this](auto& what) { obey(std::move(what)); }, order);
     if (baton_there_ || !command_runs()) return;
     const auto now = steady_clock::now();
     stop(stopped_by::guardian, started_.times.kill_after_term(now, valid_until()));
 }
 
-/// Baton or this process may have been stopped since the order was sent. Baton goes on writing the end of the lease
-/// into the page as long as it runs.
+/// Starts the command only if the lease is still valid: baton or the guardian may have been stopped since the order was
+/// sent. While baton runs, it writes the end of the lease into the page.
 void guardian_loop::obey(const start_command& order) {
     const bool renewed = page_.valid_until != shared_page::never && steady_clock::now() < valid_until();
     if (steady_clock::now() >= order.start_by && !renewed) {
@@ -134,7 +135,7 @@ void guardian_loop::reap() {
         int status = 0;
         const pid_t id = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
         if (id < 0 && errno == EINTR) continue;
-        // An agent that the command was the first to need serves others too, and may outlive it for long.
+        // An agent that the command started serves other clients too and may outlive it, so it is not waited for.
         any_children_ = id > 0 || (id == 0 && !(status_ && tree_.only_agents_below(::getpid())));
         if (id <= 0) return;
         if (id != command_) continue;
@@ -145,9 +146,9 @@ void guardian_loop::reap() {
     }
 }
 
-/// A baton that is stopped, by ^Z for instance, cannot renew: then the guardian does, once the command has begun. A
-/// baton that is stopped before that loses its place after one ttl, so that it does not keep the others waiting. How
-/// often it is looked at: see timeout().
+/// Renews while baton is stopped, for instance by ^Z, once the command has begun. If baton is stopped before that,
+/// nothing renews: it loses its queue position after one ttl, so that other clients do not wait for it. timeout() says
+/// how often baton's state is polled.
 void guardian_loop::heed_baton() {
     if (!baton_there_ || command_ <= 0) return;
     process_stat found;
@@ -158,8 +159,8 @@ void guardian_loop::heed_baton() {
     renewer_->renew();
 }
 
-/// Baton watches the lease. We do where it cannot: TERM in time if it is stopped, and KILL in time whatever it does,
-/// for what it wrote into the page is older than that only if it does not run.
+/// Stops the command where baton cannot: sends TERM in time if baton is stopped, and KILL in time in any case, because
+/// the page shows an end of the lease that is near only if baton does not run.
 void guardian_loop::heed_lease(steady_time now) {
     if (!command_runs()) return;
     if (started_.max_hold && now >= *started_.max_hold && !stop_.begun())
@@ -183,14 +184,15 @@ void guardian_loop::pursue(steady_time now) {
         case stop_step::none: return;
         case stop_step::terminate:
             signal_everything(SIGTERM);
-            signal_everything(SIGCONT);  // what is stopped hears nothing
+            signal_everything(SIGCONT);  // a stopped process would not handle TERM
             return;
         case stop_step::kill: signal_everything(SIGKILL);
     }
 }
 
-/// The group at one stroke, so that nothing in it escapes by forking; then, one by one, what has left it. KILL reaches
-/// everything in the control group as well, and the children first: see kill_children.
+/// Signals the process group in one system call, so that none of its processes escapes by forking, and then, one by
+/// one, the processes that have left the group. KILL also goes to the control group, and to children first: see
+/// kill_children.
 void guardian_loop::signal_everything(int signal) {
     if (signal == SIGKILL) return kill_everything();
     if (!status_) ::kill(-command_, signal);
@@ -228,7 +230,7 @@ int guardian_loop::timeout() const {
         if (started_.max_hold) sooner(*started_.max_hold);
         if (page_.valid_until != shared_page::never) {
             const steady_time term = started_.times.terminate_at(valid_until());
-            // Then baton may be running: look again, a little later each time, until KILL is due.
+            // After `term`, baton may be running and stop the command: check every 50 ms until KILL is due.
             sooner(term > now ? term : std::min(started_.times.kill_at(valid_until()), now + milliseconds{50}));
         }
     }

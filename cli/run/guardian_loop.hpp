@@ -1,4 +1,4 @@
-// What the guardian does, in its own process. One thread, which waits for three things: baton, its children, the clock.
+// The event loop of the guardian process. One thread waits for baton's orders, for children and for deadlines.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,8 @@ class guardian_loop {
 public:
     guardian_loop(int link, pid_t baton, shared_page& page, const guardian_setting& setting, process_tree& tree);
 
-    /// Until baton lets it go, or dies and nothing of the command is left. The exit code.
+    /// Runs until baton dismisses the guardian, or baton is dead and no process of the command is left. Returns the
+    /// exit code.
     int run();
 
 private:

@@ -16,7 +16,7 @@
 namespace baton::cli {
 namespace {
 
-// Both ends are the same program in the same machine: numbers go as they lie in memory.
+// Both ends are the same program on the same machine, so numbers are sent in their memory representation.
 class writer {
 public:
     void put(std::int64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
@@ -131,7 +131,7 @@ public:
 
 private:
     std::string_view take(std::size_t size) {
-        if (size > left_.size()) throw std::logic_error{"a message of the guardian's link is cut short"};
+        if (size > left_.size()) throw std::logic_error{"a message between baton and its guardian is truncated"};
         const std::string_view taken = left_.substr(0, size);
         left_.remove_prefix(size);
         return taken;
@@ -149,10 +149,10 @@ template <typename Message> std::string encode(const Message& message) {
 
 template <typename Message, std::size_t... Index>
 void decode_as(reader& in, std::size_t wanted, Message& message, std::index_sequence<Index...> /*all*/) {
-    const auto one = [&]<std::size_t Candidate>(std::integral_constant<std::size_t, Candidate> /*which*/) {
+    const auto decode = [&]<std::size_t Candidate>(std::integral_constant<std::size_t, Candidate> /*index*/) {
         if (Candidate == wanted) in.body(message.template emplace<Candidate>());
     };
-    (one(std::integral_constant<std::size_t, Index>{}), ...);
+    (decode(std::integral_constant<std::size_t, Index>{}), ...);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ void serve(client client, const inspect_filter& filter, const std::shared_ptr<lo
         std::optional<snapshot> seen;
         try {
             seen = client.inspect(filter);
-        } catch (const error&) {  // there is nothing to show this time
+        } catch (const error&) {  // nothing is shown this time
         }
         lock.lock();
         state->wanted = state->looking = false;
@@ -51,8 +51,8 @@ void serve(client client, const inspect_filter& filter, const std::shared_ptr<lo
 }  // namespace
 
 looker::looker(const client& client, std::span<const claim> claims) : state_{std::make_shared<state>()} {
-    // Of several names all may be in the way, and those of other requests with them. A store on which a look at all of
-    // that is expensive shows only what holds up this client.
+    // With several names, any of them may block the request, and requests of other names may be behind that. A store on
+    // which such an inspection is expensive shows only the blockers of this client.
     const inspect_filter filter{inspect_filter::match::exact, claims.front().resource, true, true};
     thread_ = std::thread{[client, filter, state = state_] { serve(client, filter, state); }};
 }

@@ -32,14 +32,14 @@ signals::signals() : ignored_children_{ignored(SIGCHLD)} {
         if (!ignored(signal)) sigaddset(&wanted_, signal);
     for (const int signal : {SIGCHLD, SIGCONT, SIGWINCH}) sigaddset(&wanted_, signal);
     sigset_t blocked = wanted_;
-    sigaddset(&blocked, SIGPIPE);  // our messages may have no reader
-    sigaddset(&blocked, SIGTTOU);  // we may write to the terminal, and give it away, from the background
+    sigaddset(&blocked, SIGPIPE);  // stderr may have no reader
+    sigaddset(&blocked, SIGTTOU);  // baton writes to the terminal, and gives it away, also from the background
     ::pthread_sigmask(SIG_BLOCK, &blocked, &original_);
     descriptor_ = ::signalfd(-1, &wanted_, SFD_CLOEXEC | SFD_NONBLOCK);
     if (descriptor_ < 0) throw std::system_error{errno, std::generic_category(), "signalfd"};
 }
 
-// They stay blocked: a SIGPIPE of a message that nobody read may still be pending.
+// The signals stay blocked: a SIGPIPE of a message without a reader may be pending.
 signals::~signals() { ::close(descriptor_); }
 
 void signals::pass_on_stops(bool pass_on) {
@@ -60,7 +60,7 @@ std::vector<int> signals::take() {
 }
 
 bool stop(whom whom, int signal) {
-    // A SIGCONT that waits to be read tells whether we were stopped; an old one must not.
+    // A pending SIGCONT shows afterwards that this process was stopped and continued, so remove an old one first.
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGCONT);

@@ -29,15 +29,15 @@ using detail::printable;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// An engine that has not answered by then counts as out of reach. An agent that starts takes a fraction of a second.
+// An engine that has not replied within this time counts as unreachable. An agent starts in a fraction of a second.
 constexpr milliseconds reach_within{10'000};
 constexpr milliseconds reach_without_waiting{2'000};
-// An outage that is shorter is not worth a line.
+// Shorter outages are not reported.
 constexpr milliseconds outage_told_after{1'000};
-// How long the end of the wait is put off for one more look at the engine, which takes one round trip.
+// How long the end of the wait may be delayed by a last inspection, which normally takes one round trip.
 constexpr milliseconds look_within{1'000};
 
-/// Where the request's answer arrives, on some other thread.
+/// Receives the result of the request on a thread of the library.
 struct answer {
     std::mutex mutex;
     bool done = false;
@@ -67,7 +67,7 @@ void ask(client& client, const run_options& options, const std::stop_token& stop
          const std::shared_ptr<answer>& answer) {
     acquire_options how{.wait = options.wait};
     if (options.max_hold) {
-        // The command gets TERM at --max-hold; the engine's own limit is for the case that nobody is there to send it.
+        // The guardian sends TERM at --max-hold; the engine's limit is later and acts only if the guardian is dead.
         const stop_times times = stop_times_for(options);
         const milliseconds late = 2 * times.reserve + std::max(options.ttl / 10, milliseconds{100});
         how.max_hold = std::min(*options.max_hold + times.kill_after + late,
@@ -94,7 +94,7 @@ public:
                    std::string_view{kind} != "dumb" && voice.tone() != tone::quiet;
     }
 
-    /// When there is something to show or to ask next.
+    /// The time of the next message or inspection.
     [[nodiscard]] steady_clock::time_point next(const std::optional<outage>& outage) const {
         const auto due = started_ + due_;
         return outage && outage->why != told_outage_ ? std::min(due, outage->since + outage_told_after) : due;
@@ -107,10 +107,10 @@ public:
         if (lasts && (due || outage->why != told_outage_)) show(*outage, waited);
         if (!outage && !std::exchange(told_outage_, {}).empty() && !redraws_)
             voice_.say(weight::news, "reached",
-                       "the engine answers again; " + waiting_text({}, options_.claims, waited),
+                       "reached the engine again; " + waiting_text({}, options_.claims, waited),
                        {{"names", names()}, {"waited_ms", std::int64_t{waited.count()}}});
         if (!due) return;
-        // A look takes a moment: it is asked for now, and shown when it is there.
+        // An inspection takes a round trip: it starts now, and its result is shown when it arrives.
         if (!lasts) looker_.look();
         due_ = redraws_ ? std::chrono::floor<std::chrono::seconds>(waited) + milliseconds{1'000} : next_line(waited);
     }
@@ -122,7 +122,7 @@ public:
         if (redraws_) return redraw(view, waited);
         std::vector<field> fields{{"names", names()},
                                   {"waited_ms", std::int64_t{waited.count()}},
-                                  {"place", std::uint64_t{view.place}},
+                                  {"position", std::uint64_t{view.place}},
                                   {"blocked_on", view.resource},
                                   {"by", view.holder},
                                   {"holds", view.holds}};
@@ -135,7 +135,7 @@ public:
         voice_.say(weight::news, "waiting", waiting_text(view, options_.claims, waited), fields);
     }
 
-    /// Runs that give one name different limits are each held to their own (rule 10). It is said once.
+    /// Reports once if other requests give a name another limit; each request is held to its own limit (rule 10).
     void check_limits(const snapshot& snapshot) {
         if (std::exchange(limits_checked_, true)) return;
         const auto found = find_other_limit(snapshot, options_.claims);
@@ -144,14 +144,14 @@ public:
         voice_.say(weight::problem, "limits_differ",
                    name + ": this run gives it a limit of " + std::to_string(found->ours) + ", but " +
                        printable(found->by) + " gives it a limit of " + std::to_string(found->other) +
-                       "; each is held to its own. `baton resize` sets one for all",
+                       "; each is held to its own limit. `baton resize` pins one limit for all",
                    {{"name", found->name},
                     {"limit", std::uint64_t{found->ours}},
                     {"other_limit", std::uint64_t{found->other}},
                     {"by", found->by}});
     }
 
-    /// Whether a look at the engine would tell something of limits that is not known yet.
+    /// Whether limits matter for the claims and have not been checked yet.
     [[nodiscard]] bool limits_unknown() const {
         const auto counted = [](const claim& claim) { return claim.mode == claim_mode::permits; };
         return !limits_checked_ && std::ranges::any_of(options_.claims, counted);
@@ -189,7 +189,7 @@ private:
     looker& looker_;
     bool redraws_ = false;
     bool limits_checked_ = false;
-    std::string told_outage_;  // why the engine cannot be reached; empty: it was not told, or is over
+    std::string told_outage_;  // the reason of the outage that was reported; empty: none, or it has ended
     steady_clock::time_point started_;
     milliseconds due_ = milliseconds{1'000};
 };
@@ -206,7 +206,7 @@ std::optional<snapshot> look_once(looker& looker) {
     return looker.take();
 }
 
-/// How long the engine still pauses.
+/// The rest of the engine's pause.
 std::optional<protocol::duration> pause_left(looker& looker) {
     const auto seen = look_once(looker);
     if (!seen || !seen->paused_until || *seen->paused_until <= seen->at) return {};
@@ -254,7 +254,7 @@ std::optional<outage> wait_observer::outage() const {
     return outage_;
 }
 
-/// A request that was not queued had no place to lose: the client asks again, and the answer says it all.
+/// A request that was not queued had no position to lose: the client sends it again.
 void wait_observer::session_replaced() {
     const std::lock_guard lock{mutex_};
     if (!std::exchange(queued_, false)) return;
@@ -277,16 +277,16 @@ bool wait_observer::take_lost_place() {
 void tell_lost_place(voice& voice, const run_options& options, const char* what_follows) {
     std::vector<std::string> names;
     for (const claim& claim : options.claims) names.push_back(claim.resource);
-    voice.say(weight::news, "place_lost",
-              "lost its place in the queue for " + names_of(options.claims) +
-                  ": it was stopped, or could not reach the engine, for longer than the ttl of " +
+    voice.say(weight::news, "position_lost",
+              "lost the queue position for " + names_of(options.claims) +
+                  ": baton was stopped, or could not reach the engine, for longer than the ttl of " +
                   show_exactly(options.ttl) + "; " + what_follows,
               {{"names", names}, {"ttl_ms", std::int64_t{options.ttl.count()}}});
 }
 
 turn await_turn(client& client, const run_options& options, steady_clock::time_point since, const std::string& label,
                 signals& signals, guardian& guardian, wait_observer& observer, voice& voice) {
-    // A terminal or a pipe that takes no output must not keep us from the command once it is its turn.
+    // A terminal or pipe that takes no output must not delay the start of the command after the grant.
     voice.wait_for_reader(options.ttl / 16);
     const auto arrived = std::make_shared<answer>();
     std::stop_source withdraw;
@@ -298,7 +298,7 @@ turn await_turn(client& client, const run_options& options, steady_clock::time_p
     steady_clock::time_point leave_by = steady_clock::time_point::max();
     turn result;
     for (;;) {
-        // Who may not wait hears of an outage by the exit code.
+        // With --nonblock, an outage is reported by the exit code only.
         const auto outage = options.nonblock ? std::nullopt : observer.outage();
         auto until = std::min(display.next(outage), leave_by);
         if (!observer.reached()) until = std::min(until, give_up);
@@ -329,7 +329,7 @@ turn await_turn(client& client, const run_options& options, steady_clock::time_p
     voice.redraw("");
     if (result.error == errc::paused || result.error == errc::timed_out) result.paused = pause_left(looker);
     if (result.error || result.unreached) result.text = observer.why_not();
-    // What was granted in the moment of leaving is given back unused.
+    // If the request was granted while it was withdrawn, release the lease unused.
     if (result.signal != 0 || result.guardian_lost) result.granted.release_unfinished();
     return result;
 }
