@@ -89,7 +89,8 @@ int perform(int argc, char** argv) {
     add_functions(app, chosen);
     app.require_subcommand(0, 1);  // otherwise an argument that is the name of a verb would be parsed as that verb
     app.footer(
-        "Names at local: (the default) are shared by all programs of one user on one machine. Other users, `sudo baton`\n"
+        "Names at local: (the default) are shared by all programs of one user on one machine. Other users, `sudo "
+        "baton`\n"
         "and other network namespaces have agents of their own; `baton agent --help` shows how to share one.\n\n"
         "`baton VERB --help` describes a verb, with examples.");
     try {

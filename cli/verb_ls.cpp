@@ -37,7 +37,7 @@ int list(const texts& in) {
     }
     const place place = in.place.made();
     client client = open_looking_client(place);
-    const snapshot seen = look(client, place, filter);
+    const snapshot seen = inspect_at(client, place, filter);
     std::string text = in.json ? list_json(seen) : in.dot ? list_dot(seen) : list_text(seen);
     // Show the agent: another user's agent may be the one that has the name.
     if (const std::string agent = agent_meant(place); !in.json && !in.dot && !agent.empty())

@@ -27,7 +27,7 @@ int mend(const texts& in) {
         client.mend(in.name);
     } catch (const error& refused) {
         if (refused.code() == errc::no_agent)
-            tell_no_agent(place);
+            report_no_agent(place);
         else if (refused.code() != errc::not_abandoned)
             throw;
         throw failure{exit_code::no, "cannot mend " + detail::printable(in.name) + ": it is not marked as abandoned"};

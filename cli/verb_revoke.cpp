@@ -56,7 +56,8 @@ std::string what_happens(const texts& in, const request_view& before, const snap
     const std::string name = detail::printable(in.name);
     if (in.now)
         return "Revoked " + name + " from " + holder +
-               " at once. Its process is not killed and may still be at work; only a check of fences stops its writes.\n";
+               " at once. Its process is not killed and may still be at work; only a check of fences stops its "
+               "writes.\n";
     const request_view* const request = find_request(after, before.ticket);
     if (request == nullptr) return holder + " has released " + name + " already.\n";
     return "Asked " + holder + " to release " + name + ". Its grant ends when it releases, in " +
@@ -72,7 +73,7 @@ int revoke(const texts& in) {
     const place place = in.place.made();
     client client = open_looking_client(place);
     const inspect_filter filter{inspect_filter::match::exact, in.name, false};
-    const snapshot seen = look(client, place, filter);
+    const snapshot seen = inspect_at(client, place, filter);
     if (seen.foreign)
         throw failure{exit_code::configuration,
                       "cannot revoke " + detail::printable(in.name) +

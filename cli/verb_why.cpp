@@ -21,7 +21,7 @@ int explain(const texts& in) {
     check_name(in.name);
     const place place = in.place.made();
     client client = open_looking_client(place);
-    const snapshot seen = look(client, place, {inspect_filter::match::exact, in.name, true});
+    const snapshot seen = inspect_at(client, place, {inspect_filter::match::exact, in.name, true});
     const int code = print(why_text(seen, in.name));
     if (code != number(exit_code::ok)) return code;
     return number(is_free(seen, in.name) ? exit_code::no : exit_code::ok);

@@ -29,7 +29,7 @@ action place_options::named_in(action asks) const {
     };
 }
 
-void tell_no_agent(const place& place) {
+void report_no_agent(const place& place) {
     // An agent that ends normally removes its socket file.
     constexpr std::string_view scheme = "local:";
     const std::string path = place.url.substr(scheme.size(), place.url.find('?') - scheme.size());
@@ -41,13 +41,13 @@ void tell_no_agent(const place& place) {
     complain("no agent runs at " + shown(place) + "; nothing is held there");
 }
 
-snapshot look(client& client, const place& place, const inspect_filter& filter) {
+snapshot inspect_at(client& client, const place& place, const inspect_filter& filter) {
     try {
         return client.inspect(filter);
     } catch (const error& failed) {
         if (failed.code() != errc::no_agent) throw;
     }
-    tell_no_agent(place);
+    report_no_agent(place);
     snapshot nothing;
     nothing.at = std::chrono::time_point_cast<protocol::duration>(std::chrono::system_clock::now());
     return nothing;

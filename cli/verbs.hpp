@@ -41,9 +41,9 @@ struct place_options {
 
 /// Inspects the engine. If no agent runs, nothing is held, waited for or marked: prints that on stderr and returns an
 /// empty snapshot. Throws `failure` (unreachable) if an agent has died and its clients may still hold names.
-[[nodiscard]] snapshot look(client& client, const place& place, const inspect_filter& filter);
+[[nodiscard]] snapshot inspect_at(client& client, const place& place, const inspect_filter& filter);
 /// Prints that no agent runs, or throws `failure` as above, after an action failed with errc::no_agent.
-void tell_no_agent(const place& place);
+void report_no_agent(const place& place);
 
 /// Writes to stdout and flushes, so that a full disk or a closed pipe is noticed. Returns the exit code.
 int print(const std::string& text);

@@ -43,7 +43,7 @@ guardian::guardian(const guardian_setting& setting) : page_{share_page()} {
         ::_exit(loop.run());  // without baton's destructors and exit handlers
     }
     ::close(ends[1]);
-    link_.adopt(ends[0]);
+    channel_.adopt(ends[0]);
     // No thread has waited for this child yet, so its process id has not been reused.
     pidfd_ = std::make_shared<resp::descriptor>(detail::pidfd_of(id_));
 }
@@ -54,7 +54,7 @@ bool guardian::gone() {
 }
 
 void guardian::dismiss() {
-    link_.close();
+    channel_.close();
     while (!gone_ && (::waitpid(id_, nullptr, 0) == id_ || errno != EINTR)) gone_ = true;
 }
 

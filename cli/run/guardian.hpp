@@ -38,7 +38,7 @@ public:
     [[nodiscard]] pid_t id() const { return id_; }
     /// Not open if the kernel gives no pidfd.
     [[nodiscard]] const std::shared_ptr<const resp::descriptor>& pidfd() const { return pidfd_; }
-    [[nodiscard]] link_end& link() { return link_; }
+    [[nodiscard]] channel_end& channel() { return channel_; }
     [[nodiscard]] shared_page& page() { return *page_; }
     /// True once the guardian has ended and has been reaped.
     [[nodiscard]] bool gone();
@@ -47,7 +47,7 @@ public:
 
 private:
     shared_page* page_;
-    link_end link_{-1};
+    channel_end channel_{-1};
     pid_t id_ = 0;
     std::shared_ptr<const resp::descriptor> pidfd_;
     bool gone_ = false;

@@ -88,13 +88,13 @@ job_end job::run(const std::vector<std::string>& environment) {
     if (!lease_.valid()) return job_end{.kind = job_end::kind::not_started};
     if (options_.on_lost == on_lost::stop) guardian_.page().valid_until = count_of(lease_.valid_until());
     signals_.pass_on_stops(true);
-    guardian_.link().send(cli::order{order});
+    guardian_.channel().send(cli::order{order});
     while (!end_) {
         std::array<pollfd, 3> wanted{{{signals_.descriptor(), POLLIN, 0},
-                                      {guardian_.link().descriptor(), POLLIN, 0},
+                                      {guardian_.channel().descriptor(), POLLIN, 0},
                                       {lost.descriptor(!begun_ || kill_at_ || warned_), POLLIN, 0}}};
         ::poll(wanted.data(), wanted.size(), timeout());
-        hear();
+        receive();
         if (end_) break;
         pass_on(signals_.take());
         watch_lease();
@@ -119,10 +119,10 @@ void job::watch_lease() {
     const bool at_max_hold = max_hold_ && !wanted_back && (now >= *max_hold_ || reason() == loss::hold_limit);
     if (options_.on_lost == on_lost::ignore) {
         if (begun_ && ending && !std::exchange(warned_, true) && !at_max_hold)
-            voice_.say(weight::problem, "lost",
-                       "lost " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) +
-                           "; the command runs on without it",
-                       loss_fields(reason(), lease_, false));
+            voice_.report(weight::problem, "lost",
+                          "lost " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) +
+                              "; the command runs on without it",
+                          loss_fields(reason(), lease_, false));
         return;
     }
     guardian_.page().valid_until = count_of(known);
@@ -132,11 +132,11 @@ void job::watch_lease() {
         kill_at_ = times_.kill_after_term(now, end);
         over_at_max_hold_ = at_max_hold;
         if (!at_max_hold) {
-            voice_.say(
+            voice_.report(
                 weight::problem, "lost",
                 "losing " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) + "; stopping the command",
                 loss_fields(reason(), lease_, true));
-            guardian_.link().send(order{stop_command{*kill_at_}});
+            guardian_.channel().send(order{stop_command{*kill_at_}});
         }
     }
     // If the guardian is stopped or gets no CPU time, baton kills the command itself: the guardian's tree is below
@@ -163,41 +163,41 @@ void job::pass_on(const std::vector<int>& signals) {
         if (signal == SIGCHLD) continue;
         if (signal == SIGCONT) {
             terminal_.after_continue();
-            guardian_.link().send(order{resume_command{}});
+            guardian_.channel().send(order{resume_command{}});
         } else
-            guardian_.link().send(order{signal_command{signal}});
+            guardian_.channel().send(order{signal_command{signal}});
     }
 }
 
-void job::hear() {
+void job::receive() {
     std::vector<report> reports;
-    guardian_.link().receive(reports);
-    for (const report& report : reports) std::visit([this](const auto& what) { hear(what); }, report);
+    guardian_.channel().receive(reports);
+    for (const report& report : reports) std::visit([this](const auto& what) { receive(what); }, report);
 }
 
-void job::hear(const command_started& report) {
+void job::receive(const command_started& report) {
     begun_ = true;
     terminal_.started(report.id);
     const std::string group = report.in_control_group ? control_group_path_ : "";
-    voice_.say(weight::detail, "started",
-               "started as process " + std::to_string(report.id) +
-                   (group.empty() ? ", without a control group: its processes are found in /proc"
-                                  : ", in the control group " + group),
-               {{"process", std::int64_t{report.id}}, {"fence", lease_.fence()}, {"control_group", group}});
+    voice_.report(weight::detail, "started",
+                  "started as process " + std::to_string(report.id) +
+                      (group.empty() ? ", without a control group: its processes are found in /proc"
+                                     : ", in the control group " + group),
+                  {{"process", std::int64_t{report.id}}, {"fence", lease_.fence()}, {"control_group", group}});
 }
 
-void job::hear(const command_overdue& /*report*/) { end_ = job_end{.kind = job_end::kind::not_started}; }
+void job::receive(const command_overdue& /*report*/) { end_ = job_end{.kind = job_end::kind::not_started}; }
 
-void job::hear(const command_failed& report) {
+void job::receive(const command_failed& report) {
     end_ = job_end{.kind = job_end::kind::not_executed, .error = report.error};
 }
 
 /// The command stopped: by ^Z, or because it used a terminal that it does not have.
-void job::hear(const command_paused& report) {
+void job::receive(const command_paused& report) {
     const bool wants_terminal = report.signal == SIGTTIN || report.signal == SIGTTOU;
     if (wants_terminal && terminal_.ours()) {
         terminal_.give();
-        guardian_.link().send(order{resume_command{}});
+        guardian_.channel().send(order{resume_command{}});
         return;
     }
     // SIGSTOP stops the command alone, unless the command has the terminal, which would then have no foreground process
@@ -205,16 +205,16 @@ void job::hear(const command_paused& report) {
     if (report.signal == SIGSTOP && !terminal_.given()) return;
     // If the command has the terminal, or wants it, only its group was stopped. In a script, the shell that waits for
     // baton must stop too, so that the interactive shell notices.
-    const whom whom = terminal_.given() || wants_terminal ? whom::job : whom::baton;
+    const signal_target target = terminal_.given() || wants_terminal ? signal_target::job : signal_target::baton;
     terminal_.take_back();
     // The interactive shell takes over, and `fg` sends SIGCONT: see pass_on.
-    if (stop(whom, report.signal == SIGSTOP ? SIGTSTP : report.signal) || wants_terminal) return;
+    if (stop(target, report.signal == SIGSTOP ? SIGTSTP : report.signal) || wants_terminal) return;
     // There is no shell that could continue the job: ^Z has no effect.
     terminal_.give();
-    guardian_.link().send(order{resume_command{}});
+    guardian_.channel().send(order{resume_command{}});
 }
 
-void job::hear(const command_ended& report) {
+void job::receive(const command_ended& report) {
     auto kind = job_end::kind::by_itself;
     if (report.stopped == stopped_by::baton || report.stopped == stopped_by::guardian || pursued_)
         kind = job_end::kind::lost;
@@ -225,7 +225,7 @@ void job::hear(const command_ended& report) {
 /// The guardian's children are below baton now. Kills them until none is found; only processes that the kernel does not
 /// permit baton to kill may be left.
 void job::without_guardian() {
-    voice_.say(weight::problem, "guardian_lost", "the guardian was killed; killing the command");
+    voice_.report(weight::problem, "guardian_lost", "the guardian was killed; killing the command");
     refusals refusals{milliseconds{1'000}};
     // Two scans, because a scan may miss a process whose parent ends while the scan reads other processes.
     while (refusals.survivors() == 0 && !(tree_.below(::getpid()).nothing() && tree_.below(::getpid()).nothing())) {

@@ -50,12 +50,12 @@ private:
     void watch_lease();
     [[nodiscard]] loss reason() const;
     void pass_on(const std::vector<int>& signals);
-    void hear();
-    void hear(const command_started& report);
-    void hear(const command_overdue& report);
-    void hear(const command_failed& report);
-    void hear(const command_paused& report);
-    void hear(const command_ended& report);
+    void receive();
+    void receive(const command_started& report);
+    void receive(const command_overdue& report);
+    void receive(const command_failed& report);
+    void receive(const command_paused& report);
+    void receive(const command_ended& report);
     void without_guardian();
     [[nodiscard]] int timeout() const;
 

@@ -30,14 +30,14 @@ public:
     [[nodiscard]] const std::optional<kept_session>& session() const { return session_; }
 
     /// Notes that baton runs and renews by itself.
-    void saw_running() { standing_in_ = false; }
+    void saw_running() { renewing_ = false; }
 
     /// Call while baton is stopped: returns whether a renewal is due. The first is due at once, because baton's last
     /// renewal may be a third of the ttl old; the following ones after a third of the ttl each.
     [[nodiscard]] bool due(steady_time now) {
-        if (!session_ || (standing_in_ && now < tried_ + session_->ttl / 3)) return false;
+        if (!session_ || (renewing_ && now < tried_ + session_->ttl / 3)) return false;
         tried_ = now;
-        standing_in_ = true;
+        renewing_ = true;
         return true;
     }
 
@@ -50,7 +50,7 @@ public:
 private:
     std::optional<kept_session> session_;
     steady_time tried_;
-    bool standing_in_ = false;
+    bool renewing_ = false;
 };
 
 }  // namespace baton::cli

@@ -157,16 +157,16 @@ void decode_as(reader& in, std::size_t wanted, Message& message, std::index_sequ
 
 }  // namespace
 
-bool link_end::send(const order& message) { return send_bytes(encode(message)); }
-bool link_end::send(const report& message) { return send_bytes(encode(message)); }
-bool link_end::receive(std::vector<order>& messages) { return receive_any(messages); }
-bool link_end::receive(std::vector<report>& messages) { return receive_any(messages); }
+bool channel_end::send(const order& message) { return send_bytes(encode(message)); }
+bool channel_end::send(const report& message) { return send_bytes(encode(message)); }
+bool channel_end::receive(std::vector<order>& messages) { return receive_any(messages); }
+bool channel_end::receive(std::vector<report>& messages) { return receive_any(messages); }
 
-void link_end::close() {
+void channel_end::close() {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }
 
-bool link_end::send_bytes(const std::string& bytes) {
+bool channel_end::send_bytes(const std::string& bytes) {
     const std::lock_guard lock{sending_};
     for (std::size_t done = 0; done < bytes.size();) {
         const ssize_t sent = ::send(descriptor_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
@@ -181,7 +181,7 @@ bool link_end::send_bytes(const std::string& bytes) {
     return true;
 }
 
-template <typename Message> bool link_end::receive_any(std::vector<Message>& messages) {
+template <typename Message> bool channel_end::receive_any(std::vector<Message>& messages) {
     bool open = true;
     for (std::array<char, 4096> bytes;;) {
         const ssize_t length = ::recv(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT);

@@ -49,22 +49,22 @@ struct command_failed {     // could not be executed
 struct command_paused {  // stopped by a signal, for instance by ^Z
     int signal = 0;
 };
-enum class stopped_by : std::uint8_t { nobody, baton, max_hold, guardian };
+enum class stopped_by : std::uint8_t { none, baton, max_hold, guardian };
 struct command_ended {  // with all processes that it started
     int status = 0;     // as from waitpid
-    stopped_by stopped = stopped_by::nobody;
+    stopped_by stopped = stopped_by::none;
     std::uint32_t left_behind = 0;  // processes that outlived it and had to be stopped
     std::uint32_t survivors = 0;    // processes that cannot be killed by this user
 };
 using report = std::variant<command_started, command_overdue, command_failed, command_paused, command_ended>;
 
 /// One end of the channel. Sends whole messages, from any thread; blocks while the peer does not read.
-class link_end {
+class channel_end {
 public:
-    explicit link_end(int descriptor) : descriptor_{descriptor} {}
-    link_end(const link_end&) = delete;
-    link_end& operator=(const link_end&) = delete;
-    ~link_end() { close(); }
+    explicit channel_end(int descriptor) : descriptor_{descriptor} {}
+    channel_end(const channel_end&) = delete;
+    channel_end& operator=(const channel_end&) = delete;
+    ~channel_end() { close(); }
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
     /// False if the peer's end is closed.

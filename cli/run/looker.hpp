@@ -17,16 +17,16 @@ public:
     looker(const client& client, std::span<const claim> claims);
     looker(const looker&) = delete;
     looker& operator=(const looker&) = delete;
-    /// Detaches the thread if an inspection is under way: see `left_one`.
+    /// Detaches the thread if an inspection is under way: see `left_thread`.
     ~looker();
 
     /// Starts an inspection unless one is under way.
-    void look();
+    void inspect();
     /// Readable when an inspection has ended, whether or not it succeeded.
     [[nodiscard]] int descriptor() const;
     [[nodiscard]] std::optional<snapshot> take();
     /// Whether a thread was detached: then the process must exit without destructors, because that thread may run.
-    [[nodiscard]] static bool left_one();
+    [[nodiscard]] static bool left_thread();
 
     struct state;
 

@@ -75,13 +75,13 @@ seen process_tree::is_agent(const process_stat& process) {
     return no_descriptors ? seen::failed : seen::gone;
 }
 
-tree_look process_tree::below(pid_t root) {
+process_scan process_tree::below(pid_t root) {
     bool agents = false;
-    return look_below(root, agents);
+    return scan_below(root, agents);
 }
 
-tree_look process_tree::look_below(pid_t root, bool& agents) {
-    tree_look tree;
+process_scan process_tree::scan_below(pid_t root, bool& agents) {
+    process_scan tree;
     try {
         std::vector<process_stat> all;
         bool complete = true;
@@ -118,10 +118,10 @@ tree_look process_tree::look_below(pid_t root, bool& agents) {
 bool process_tree::only_agents_below(pid_t root) {
     bool agents = false;
     // Two scans, because a scan may miss a process whose parent ends while the scan reads other processes.
-    return look_below(root, agents).nothing() && agents && look_below(root, agents).nothing();
+    return scan_below(root, agents).nothing() && agents && scan_below(root, agents).nothing();
 }
 
-signalled process_tree::signal(const tree_look& tree, int signal) {
+signalled process_tree::signal(const process_scan& tree, int signal) {
     signalled result;
     for (const process_stat& process : tree.processes) {
         bool unknown = false;

@@ -17,7 +17,7 @@ namespace baton::cli {
 /// Whether /proc is mounted and belongs to the PID namespace of this process.
 [[nodiscard]] bool sees_processes();
 
-struct tree_look {
+struct process_scan {
     bool complete = false;  // false: there may be more
     std::vector<process_stat> processes;
 
@@ -30,11 +30,11 @@ public:
     process_tree() = default;
 
     /// All live processes below `root`, without `root` itself and without Baton's agents.
-    [[nodiscard]] tree_look below(pid_t root);
+    [[nodiscard]] process_scan below(pid_t root);
     /// Whether agents run below `root`, and no other process.
     [[nodiscard]] bool only_agents_below(pid_t root);
     /// Sends a signal to these processes, and not to later processes with the same ids.
-    signalled signal(const tree_look& tree, int signal);
+    signalled signal(const process_scan& tree, int signal);
     /// Kills the children of this process without a scan of all processes, because a chain of processes that fork and
     /// exit is faster than a scan. Only for the thread that waits for children.
     signalled kill_children();
@@ -44,7 +44,7 @@ public:
 private:
     /// found: it is an agent; gone: it is not.
     [[nodiscard]] seen is_agent(const process_stat& process);
-    [[nodiscard]] tree_look look_below(pid_t root, bool& agents);
+    [[nodiscard]] process_scan scan_below(pid_t root, bool& agents);
     [[nodiscard]] std::vector<pid_t> children();
 
     process_table table_;

@@ -31,11 +31,11 @@ public:
         wanted_ = false;
         sent_ = detail::read_clock(clock);
         sent_steady_ = std::chrono::steady_clock::now();
-        asked_ = ++tag_;
-        std::vector<tagged_command> questions{{asked_, protocol::renew{session_.session}}};
+        renewal_ = ++tag_;
+        std::vector<tagged_command> commands{{renewal_, protocol::renew{session_.session}}};
         // The first renewal needs the list, and there may be no time for another round trip.
-        if (!unrevoked_) questions.push_back({++tag_, protocol::list{session_.session, 0}});
-        return questions;
+        if (!unrevoked_) commands.push_back({++tag_, protocol::list{session_.session, 0}});
+        return commands;
     }
 
     void up(lineage /*lineage*/) noexcept override { want(); }
@@ -49,7 +49,7 @@ public:
         const std::lock_guard lock{mutex_};
         if (lineage != session_.lineage) return;
         for (const protocol::event& event : events) {
-            if (const auto* alive = std::get_if<protocol::alive>(&event.what); alive && tag == asked_) on(*alive);
+            if (const auto* alive = std::get_if<protocol::alive>(&event.what); alive && tag == renewal_) on(*alive);
             if (const auto* page = std::get_if<protocol::listed>(&event.what); page && listing_ && tag == listing_->tag)
                 on(*page);
         }
@@ -80,19 +80,19 @@ private:
         if (unrevoked_ == std::pair{alive.count, alive.digest}) return prolong(renewed);
         if (listing_) return;
         listing_ = renewed;
-        if (unrevoked_) return ask(0);
-        listing_->tag = asked_ + 1;  // the `list` that was sent with the renewal
+        if (unrevoked_) return list_after(0);
+        listing_->tag = renewal_ + 1;  // the `list` that was sent with the renewal
     }
     void on(const protocol::listed& page) {
         const bool revoked = std::ranges::any_of(
             page.requests, [](const protocol::request_state& request) { return request.revoked.has_value(); });
         if (revoked || page.requests.empty()) return listing_.reset();
-        if (page.more) return ask(page.requests.back().number);
+        if (page.more) return list_after(page.requests.back().number);
         const listing done = *std::exchange(listing_, std::nullopt);
         unrevoked_ = {done.count, done.digest};
         prolong(done);
     }
-    void ask(std::uint64_t after) {
+    void list_after(std::uint64_t after) {
         list_after_ = after;
         changed_.notify_one();
     }
@@ -108,7 +108,7 @@ private:
     std::condition_variable_any changed_;
     bool wanted_ = false;
     command_tag tag_ = 0;
-    command_tag asked_ = 0;  // of the last renewal
+    command_tag renewal_ = 0;  // of the last renewal
     std::optional<listing> listing_;
     std::optional<std::uint64_t> list_after_;                           // where the next page to be listed begins
     std::optional<std::pair<std::uint64_t, std::uint64_t>> unrevoked_;  // count and digest
@@ -125,9 +125,9 @@ void renewer::renew() { listener_->want(); }
 void renewer::serve(const std::stop_token& stop) {
     try {
         const auto store = store_maker_used()(listener_->address(), {});
-        const auto line = store->connect(listener_);
+        const auto connection = store->connect(listener_);
         while (!stop.stop_requested())
-            if (auto question = listener_->next(stop, store->clock()); !question.empty()) line->send(question);
+            if (auto commands = listener_->next(stop, store->clock()); !commands.empty()) connection->send(commands);
     } catch (const error&) {
         // Baton reached the store at the same address. If it cannot be reached from here, nothing is prolonged.
     }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array ending{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-void send(whom whom, int signal) { ::kill(whom == whom::job ? 0 : ::getpid(), signal); }
+void send(signal_target target, int signal) { ::kill(target == signal_target::job ? 0 : ::getpid(), signal); }
 
 bool ignored(int signal) {
     struct sigaction action {};
@@ -59,7 +59,7 @@ std::vector<int> signals::take() {
     return taken;
 }
 
-bool stop(whom whom, int signal) {
+bool stop(signal_target target, int signal) {
     // A pending SIGCONT shows afterwards that this process was stopped and continued, so remove an old one first.
     sigset_t set;
     sigemptyset(&set);
@@ -71,13 +71,13 @@ bool stop(whom whom, int signal) {
     sigaddset(&stop, signal);
     sigset_t before;
     ::pthread_sigmask(SIG_UNBLOCK, &stop, &before);
-    send(whom, signal);
+    send(target, signal);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     sigset_t waiting;
     return ::sigpending(&waiting) == 0 && sigismember(&waiting, SIGCONT) == 1;
 }
 
-void die_of(whom whom, int signal) {
+void die_of(signal_target target, int signal) {
     ::prctl(PR_SET_DUMPABLE, 0);
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
@@ -86,7 +86,7 @@ void die_of(whom whom, int signal) {
     sigemptyset(&set);
     sigaddset(&set, signal);
     ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-    send(whom, signal);
+    send(target, signal);
     ::_exit(128 + signal);
 }
 

@@ -40,13 +40,13 @@ private:
 [[nodiscard]] bool ends_programs(int signal);
 
 /// The target of a signal: this process alone, or the whole job, as from a terminal.
-enum class whom : std::uint8_t { baton, job };
+enum class signal_target : std::uint8_t { baton, job };
 
 /// Stops the target with `signal` (SIGTSTP, SIGTTIN, SIGTTOU). False if the kernel refuses, because no shell could
 /// continue the process.
-bool stop(whom whom, int signal);
+bool stop(signal_target target, int signal);
 
 /// Ends this process by that signal, without a core.
-[[noreturn]] void die_of(whom whom, int signal);
+[[noreturn]] void die_of(signal_target target, int signal);
 
 }  // namespace baton::cli

@@ -25,7 +25,7 @@ public:
             kept = kept_;
         }
         // Without the lock: if the guardian is stopped, this call may block, and `renewed` must not wait for it.
-        guardian_.link().send(order{kept});
+        guardian_.channel().send(order{kept});
     }
     [[nodiscard]] std::optional<detail::client_time> renewed(const protocol::session_id& session,
                                                              lineage lineage) noexcept override {

@@ -33,19 +33,19 @@ using std::chrono::steady_clock;
 constexpr milliseconds reach_within{10'000};
 constexpr milliseconds reach_without_waiting{2'000};
 // Shorter outages are not reported.
-constexpr milliseconds outage_told_after{1'000};
+constexpr milliseconds outage_reported_after{1'000};
 // How long the end of the wait may be delayed by a last inspection, which normally takes one round trip.
-constexpr milliseconds look_within{1'000};
+constexpr milliseconds inspect_within{1'000};
 
 /// Receives the result of the request on a thread of the library.
-struct answer {
+struct pending_result {
     std::mutex mutex;
     bool done = false;
     std::error_code error;
     lease granted;
     int wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
-    ~answer() { ::close(wake); }
+    ~pending_result() { ::close(wake); }
     void arrive(std::error_code why, lease with) {
         const std::lock_guard lock{mutex};
         done = true;
@@ -53,7 +53,7 @@ struct answer {
         granted = std::move(with);
         ::eventfd_write(wake, 1);
     }
-    bool take(turn& result) {
+    bool take(wait_result& result) {
         const std::lock_guard lock{mutex};
         if (!done) return false;
         result.error = error;
@@ -63,8 +63,8 @@ struct answer {
     }
 };
 
-void ask(client& client, const run_options& options, const std::stop_token& stop,
-         const std::shared_ptr<answer>& answer) {
+void send_request(client& client, const run_options& options, const std::stop_token& stop,
+                  const std::shared_ptr<pending_result>& pending) {
     acquire_options how{.wait = options.wait};
     if (options.max_hold) {
         // The guardian sends TERM at --max-hold; the engine's limit is later and acts only if the guardian is dead.
@@ -76,11 +76,11 @@ void ask(client& client, const run_options& options, const std::stop_token& stop
     const claims wanted{options.claims};
     if (!options.nonblock) {
         client.async_acquire(wanted, how, stop,
-                             [answer](std::error_code why, lease with) { answer->arrive(why, std::move(with)); });
+                             [pending](std::error_code why, lease with) { pending->arrive(why, std::move(with)); });
         return;
     }
-    client.async_try_acquire(wanted, how, [answer](std::error_code why, std::optional<lease> with) {
-        answer->arrive(why, with ? std::move(*with) : lease{});
+    client.async_try_acquire(wanted, how, [pending](std::error_code why, std::optional<lease> with) {
+        pending->arrive(why, with ? std::move(*with) : lease{});
     });
 }
 
@@ -97,21 +97,21 @@ public:
     /// The time of the next message or inspection.
     [[nodiscard]] steady_clock::time_point next(const std::optional<outage>& outage) const {
         const auto due = started_ + due_;
-        return outage && outage->why != told_outage_ ? std::min(due, outage->since + outage_told_after) : due;
+        return outage && outage->why != reported_outage_ ? std::min(due, outage->since + outage_reported_after) : due;
     }
 
     void pass(steady_clock::time_point now, const std::optional<outage>& outage) {
         const bool due = now >= started_ + due_;
-        const bool lasts = outage && now >= outage->since + outage_told_after;
+        const bool lasts = outage && now >= outage->since + outage_reported_after;
         const auto waited = std::chrono::duration_cast<milliseconds>(now - started_);
-        if (lasts && (due || outage->why != told_outage_)) show(*outage, waited);
-        if (!outage && !std::exchange(told_outage_, {}).empty() && !redraws_)
-            voice_.say(weight::news, "reached",
-                       "reached the engine again; " + waiting_text({}, options_.claims, waited),
-                       {{"names", names()}, {"waited_ms", std::int64_t{waited.count()}}});
+        if (lasts && (due || outage->why != reported_outage_)) show(*outage, waited);
+        if (!outage && !std::exchange(reported_outage_, {}).empty() && !redraws_)
+            voice_.report(weight::news, "reached",
+                          "reached the engine again; " + waiting_text({}, options_.claims, waited),
+                          {{"names", names()}, {"waited_ms", std::int64_t{waited.count()}}});
         if (!due) return;
         // An inspection takes a round trip: it starts now, and its result is shown when it arrives.
-        if (!lasts) looker_.look();
+        if (!lasts) looker_.inspect();
         due_ = redraws_ ? std::chrono::floor<std::chrono::seconds>(waited) + milliseconds{1'000} : next_line(waited);
     }
 
@@ -122,7 +122,7 @@ public:
         if (redraws_) return redraw(view, waited);
         std::vector<field> fields{{"names", names()},
                                   {"waited_ms", std::int64_t{waited.count()}},
-                                  {"position", std::uint64_t{view.place}},
+                                  {"position", std::uint64_t{view.position}},
                                   {"blocked_on", view.resource},
                                   {"by", view.holder},
                                   {"holds", view.holds}};
@@ -132,7 +132,7 @@ public:
             fields.emplace_back("alive_ms_ago", std::int64_t{view.silence.count() / 1'000});
         }
         if (view.paused) fields.emplace_back("paused_ms", std::int64_t{view.paused->count() / 1'000});
-        voice_.say(weight::news, "waiting", waiting_text(view, options_.claims, waited), fields);
+        voice_.report(weight::news, "waiting", waiting_text(view, options_.claims, waited), fields);
     }
 
     /// Reports once if other requests give a name another limit; each request is held to its own limit (rule 10).
@@ -141,14 +141,14 @@ public:
         const auto found = find_other_limit(snapshot, options_.claims);
         if (!found) return;
         const std::string name = printable(found->name);
-        voice_.say(weight::problem, "limits_differ",
-                   name + ": this run gives it a limit of " + std::to_string(found->ours) + ", but " +
-                       printable(found->by) + " gives it a limit of " + std::to_string(found->other) +
-                       "; each is held to its own limit. `baton resize` pins one limit for all",
-                   {{"name", found->name},
-                    {"limit", std::uint64_t{found->ours}},
-                    {"other_limit", std::uint64_t{found->other}},
-                    {"by", found->by}});
+        voice_.report(weight::problem, "limits_differ",
+                      name + ": this run gives it a limit of " + std::to_string(found->ours) + ", but " +
+                          printable(found->by) + " gives it a limit of " + std::to_string(found->other) +
+                          "; each is held to its own limit. `baton resize` pins one limit for all",
+                      {{"name", found->name},
+                       {"limit", std::uint64_t{found->ours}},
+                       {"other_limit", std::uint64_t{found->other}},
+                       {"by", found->by}});
     }
 
     /// Whether limits matter for the claims and have not been checked yet.
@@ -159,12 +159,12 @@ public:
 
 private:
     void show(const outage& outage, milliseconds waited) {
-        told_outage_ = outage.why;
+        reported_outage_ = outage.why;
         waiting_view view;
         view.unreachable = outage.why;
         if (redraws_) return redraw(view, waited);
-        voice_.say(weight::news, "unreachable", waiting_text(view, options_.claims, waited),
-                   {{"names", names()}, {"waited_ms", std::int64_t{waited.count()}}, {"why", outage.why}});
+        voice_.report(weight::news, "unreachable", waiting_text(view, options_.claims, waited),
+                      {{"names", names()}, {"waited_ms", std::int64_t{waited.count()}}, {"why", outage.why}});
     }
 
     void redraw(const waiting_view& view, milliseconds waited) {
@@ -189,7 +189,7 @@ private:
     looker& looker_;
     bool redraws_ = false;
     bool limits_checked_ = false;
-    std::string told_outage_;  // the reason of the outage that was reported; empty: none, or it has ended
+    std::string reported_outage_;  // the reason of the outage that was reported; empty: none, or it has ended
     steady_clock::time_point started_;
     milliseconds due_ = milliseconds{1'000};
 };
@@ -199,16 +199,16 @@ int poll_timeout(steady_clock::time_point until) {
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
-std::optional<snapshot> look_once(looker& looker) {
-    looker.look();
-    pollfd looked{looker.descriptor(), POLLIN, 0};
-    ::poll(&looked, 1, static_cast<int>(look_within.count()));
+std::optional<snapshot> inspect_once(looker& looker) {
+    looker.inspect();
+    pollfd readable{looker.descriptor(), POLLIN, 0};
+    ::poll(&readable, 1, static_cast<int>(inspect_within.count()));
     return looker.take();
 }
 
 /// The rest of the engine's pause.
 std::optional<protocol::duration> pause_left(looker& looker) {
-    const auto seen = look_once(looker);
+    const auto seen = inspect_once(looker);
     if (!seen || !seen->paused_until || *seen->paused_until <= seen->at) return {};
     return *seen->paused_until - seen->at;
 }
@@ -258,7 +258,7 @@ std::optional<outage> wait_observer::outage() const {
 void wait_observer::session_replaced() {
     const std::lock_guard lock{mutex_};
     if (!std::exchange(queued_, false)) return;
-    lost_place_ = true;
+    lost_position_ = true;
     ::eventfd_write(wake_, 1);
 }
 
@@ -267,36 +267,37 @@ void wait_observer::queued(const claim_list& /*claims*/) {
     queued_ = true;
 }
 
-bool wait_observer::take_lost_place() {
+bool wait_observer::take_lost_position() {
     const std::lock_guard lock{mutex_};
     eventfd_t count = 0;
     ::eventfd_read(wake_, &count);
-    return std::exchange(lost_place_, false);
+    return std::exchange(lost_position_, false);
 }
 
-void tell_lost_place(voice& voice, const run_options& options, const char* what_follows) {
+void report_lost_position(voice& voice, const run_options& options, const char* what_follows) {
     std::vector<std::string> names;
     for (const claim& claim : options.claims) names.push_back(claim.resource);
-    voice.say(weight::news, "position_lost",
-              "lost the queue position for " + names_of(options.claims) +
-                  ": baton was stopped, or could not reach the engine, for longer than the ttl of " +
-                  show_exactly(options.ttl) + "; " + what_follows,
-              {{"names", names}, {"ttl_ms", std::int64_t{options.ttl.count()}}});
+    voice.report(weight::news, "position_lost",
+                 "lost the queue position for " + names_of(options.claims) +
+                     ": baton was stopped, or could not reach the engine, for longer than the ttl of " +
+                     show_exactly(options.ttl) + "; " + what_follows,
+                 {{"names", names}, {"ttl_ms", std::int64_t{options.ttl.count()}}});
 }
 
-turn await_turn(client& client, const run_options& options, steady_clock::time_point since, const std::string& label,
-                signals& signals, guardian& guardian, wait_observer& observer, voice& voice) {
+wait_result await_grant(client& client, const run_options& options, steady_clock::time_point since,
+                        const std::string& label, signals& signals, guardian& guardian, wait_observer& observer,
+                        voice& voice) {
     // A terminal or pipe that takes no output must not delay the start of the command after the grant.
     voice.wait_for_reader(options.ttl / 16);
-    const auto arrived = std::make_shared<answer>();
+    const auto arrived = std::make_shared<pending_result>();
     std::stop_source withdraw;
-    ask(client, options, withdraw.get_token(), arrived);
+    send_request(client, options, withdraw.get_token(), arrived);
 
     looker looker{client, options.claims};
     wait_display display{options, since, label, voice, looker};
     const auto give_up = steady_clock::now() + (options.nonblock ? reach_without_waiting : reach_within);
     steady_clock::time_point leave_by = steady_clock::time_point::max();
-    turn result;
+    wait_result result;
     for (;;) {
         // With --nonblock, an outage is reported by the exit code only.
         const auto outage = options.nonblock ? std::nullopt : observer.outage();
@@ -306,12 +307,12 @@ turn await_turn(client& client, const run_options& options, steady_clock::time_p
                                       {observer.descriptor(), POLLIN, 0},
                                       {signals.descriptor(), POLLIN, 0},
                                       {looker.descriptor(), POLLIN, 0},
-                                      {guardian.link().descriptor(), POLLIN, 0}}};
+                                      {guardian.channel().descriptor(), POLLIN, 0}}};
         ::poll(wanted.data(), wanted.size(), poll_timeout(until));
         for (const int signal : signals.take())
             if (ends_programs(signal) && result.signal == 0) result.signal = signal;
         result.guardian_lost = result.guardian_lost || guardian.gone();
-        if (observer.take_lost_place()) tell_lost_place(voice, options, "queueing again");
+        if (observer.take_lost_position()) report_lost_position(voice, options, "queueing again");
         if (arrived->take(result)) break;
         const auto now = steady_clock::now();
         result.unreached = !observer.reached() && now >= give_up;
@@ -324,7 +325,7 @@ turn await_turn(client& client, const run_options& options, steady_clock::time_p
         if (result.signal == 0) display.pass(now, options.nonblock ? std::nullopt : observer.outage());
     }
     if (result.granted.fence() != 0 && result.signal == 0 && display.limits_unknown()) {
-        if (const auto seen = look_once(looker)) display.check_limits(*seen);
+        if (const auto seen = inspect_once(looker)) display.check_limits(*seen);
     }
     voice.redraw("");
     if (result.error == errc::paused || result.error == errc::timed_out) result.paused = pause_left(looker);

@@ -17,7 +17,7 @@
 
 namespace baton::cli {
 
-struct turn {
+struct wait_result {
     lease granted;
     std::error_code error;                     // why there is no lease
     std::string text;                          // the store's message for the error
@@ -44,10 +44,10 @@ public:
     ~wait_observer() override;
 
     [[nodiscard]] bool reached() const { return reached_; }
-    /// Becomes readable at a new event; `take_lost_place` resets it.
+    /// Becomes readable at a new event; `take_lost_position` resets it.
     [[nodiscard]] int descriptor() const { return wake_; }
     /// Whether the queue position was lost since the last call.
-    [[nodiscard]] bool take_lost_place();
+    [[nodiscard]] bool take_lost_position();
     [[nodiscard]] std::optional<cli::outage> outage() const;
 
     /// The store's message when it did not grant the request, or why it cannot be reached.
@@ -66,18 +66,18 @@ private:
     std::string why_not_;
     std::optional<cli::outage> outage_;
     bool queued_ = false;
-    bool lost_place_ = false;
+    bool lost_position_ = false;
     int wake_;
 };
 
 /// Sends the request and waits for its result. If it returns without a lease, the request has left the queue or the
 /// client is closed. `since` is the start of the whole wait, perhaps of an earlier request; `options.wait` is the rest
 /// of it.
-[[nodiscard]] turn await_turn(client& client, const run_options& options, std::chrono::steady_clock::time_point since,
-                              const std::string& label, signals& signals, guardian& guardian, wait_observer& observer,
-                              voice& voice);
+[[nodiscard]] wait_result await_grant(client& client, const run_options& options,
+                                      std::chrono::steady_clock::time_point since, const std::string& label,
+                                      signals& signals, guardian& guardian, wait_observer& observer, voice& voice);
 
 /// Reports that the queue position was lost, and what baton does next.
-void tell_lost_place(voice& voice, const run_options& options, const char* what_follows);
+void report_lost_position(voice& voice, const run_options& options, const char* what_follows);
 
 }  // namespace baton::cli

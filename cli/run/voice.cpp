@@ -67,7 +67,7 @@ void voice::finish() {
     flush();
 }
 
-void voice::say(weight weight, const char* event, const std::string& sentence, const std::vector<field>& fields) {
+void voice::report(weight weight, const char* event, const std::string& sentence, const std::vector<field>& fields) {
     if (json_) {
         json_text line{{"event", event}, {"at", time_text(std::chrono::system_clock::now())}};
         for (const auto& [name, value] : fields)

@@ -34,7 +34,7 @@ public:
     ~voice();
 
     /// `sentence` is for people; `event` and `fields` are for programs, which receive every event.
-    void say(weight weight, const char* event, const std::string& sentence, const std::vector<field>& fields = {});
+    void report(weight weight, const char* event, const std::string& sentence, const std::vector<field>& fields = {});
 
     /// Redraws the status line on a terminal. An empty line removes it.
     void redraw(const std::string& line);

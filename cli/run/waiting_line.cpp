@@ -59,7 +59,7 @@ label_parts parts_of(const std::string& label) {
 }
 
 // Levels of shortening: each level leaves out its part and the parts of all levels before it.
-enum : std::uint8_t { no_sign_of_life = 1, no_host, no_place, no_since, no_process, short_names };
+enum : std::uint8_t { no_sign_of_life = 1, no_host, no_position, no_since, no_process, short_names };
 constexpr std::uint8_t most_left_out = short_names;
 
 std::string position_text(std::size_t position) {
@@ -71,7 +71,7 @@ std::string text_without(std::uint8_t left_out, const waiting_view& view, std::s
     const auto fitted = [&](const std::string& name) { return left_out < short_names ? name : cut(name, short_name); };
     std::string text = "waiting for " + fitted(names_of(claims)) + ", " + show_duration(waited);
     if (!view.unreachable.empty()) return text + "; " + printable(view.unreachable);
-    if (view.place != 0 && left_out < no_place) text += ", " + position_text(view.place);
+    if (view.position != 0 && left_out < no_position) text += ", " + position_text(view.position);
     if (view.paused)
         text += "; paused for another " + show_duration(*view.paused) + ", as the engine may have lost state";
     if (view.circle) text += "; in a circle of sessions that wait for each other";
@@ -99,7 +99,7 @@ waiting_view view_of(const snapshot& snapshot, const std::string& label, std::sp
         view.paused = *snapshot.paused_until - snapshot.at;
     const request_view* const ours = find_ours(snapshot, label, claims);
     if (ours == nullptr) return view;
-    view.place = ours->place;
+    view.position = ours->place;
     for (const circle& circle : snapshot.circles)
         view.circle |= std::ranges::find(circle, ours->ticket, &circle_step::ticket) != circle.end();
     const blocker* const chosen = choose(ours->blockers);

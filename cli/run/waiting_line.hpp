@@ -14,7 +14,7 @@
 namespace baton::cli {
 
 struct waiting_view {
-    std::size_t place = 0;                            // the queue position: 1 is next; 0: unknown
+    std::size_t position = 0;                         // the queue position: 1 is next; 0: unknown
     std::string resource;                             // the name that blocks the request
     std::string holder;                               // the label of the holder or of the waiter ahead; empty: unknown
     bool holds = false;                               // false: `holder` waits too, ahead of this request
