@@ -131,7 +131,7 @@ TEST_F(Exit, Is70WhereProcIsOfAnotherNamespace) {
 TEST_F(Exit, Is75ForWhatARunAroundItHolds) {
     const std::string inner = std::string{BATON_PROGRAM} + " run -l a -- echo inside";
     EXPECT_EQ(code_of(run_shell({}, inner)), 75);
-    EXPECT_NE(last_->err().find("holds a already"), std::string::npos) << last_->err();
+    EXPECT_NE(last_->err().find("a run around this one already holds it"), std::string::npos) << last_->err();
     const std::string between = std::string{BATON_PROGRAM} + " run -l b -- ";
     EXPECT_EQ(code_of(run_shell({}, between + inner)), 75) << "two levels up";
     EXPECT_EQ(
@@ -167,7 +167,7 @@ TEST_F(Exit, InputAndOutputAreTheCommands) {
     options.input = "through\n";
     EXPECT_EQ(code_of(options), 0);
     EXPECT_EQ(last_->out(), "through\n");
-    EXPECT_NE(last_->err().find("baton: got a"), std::string::npos) << last_->err();
+    EXPECT_NE(last_->err().find("baton: acquired a"), std::string::npos) << last_->err();
 }
 
 TEST_F(Exit, ArgumentsArriveAsTheyAre) {

@@ -96,7 +96,7 @@ TEST_F(Look, JsonHasEverything) {
     EXPECT_EQ(all["resources"][1]["name_hex"], "ff");
     EXPECT_EQ(all["requests"][0]["fence"], held.fence());
     EXPECT_EQ(all["requests"][0]["label"], "job 1 on here · nightly");
-    EXPECT_EQ(all["requests"][1]["place"], 1);
+    EXPECT_EQ(all["requests"][1]["position"], 1);
     EXPECT_EQ(all["requests"][1]["blockers"][0]["hard"], true);
 }
 
@@ -125,11 +125,11 @@ TEST_F(Look, WhyStartsAtWhoeverHoldsEverythingUp) {
     const result why = baton({"why", "a"});
     EXPECT_EQ(why.code, 0);
     EXPECT_NE(why.out.find("a is held by job 1 on here · nightly (exclusive, fence "), std::string::npos) << why.out;
-    EXPECT_NE(why.out.find("One waits for it; next is job 2 on here, after "), std::string::npos) << why.out;
+    EXPECT_NE(why.out.find("1 request waits for it; next is job 2 on here, after "), std::string::npos) << why.out;
     const std::size_t one = why.out.find("\n\nroot: holds b for ");
     const std::size_t two = why.out.find("\n  job 1 on here · nightly waits for b: has waited for b ");
     const std::size_t three =
-        why.out.find("\n    job 1 on here · nightly is of the same session, and goes on after it: holds a for ");
+        why.out.find("\n    job 1 on here · nightly belongs to the same session, and continues after it: holds a for ");
     const std::size_t four = why.out.find("\n      job 2 on here waits for a: has waited for a ");
     EXPECT_TRUE(one < two && two < three && three < four && four != std::string::npos) << why.out;
     EXPECT_EQ(baton({"why", "nobody"}).code, 1);
@@ -155,7 +155,7 @@ TEST_F(Look, RevokeWantsTheFenceAsProof) {
     EXPECT_FALSE(held.lost().stop_requested());
     const result asked = baton({"revoke", "a", "--fence", std::to_string(held.fence()), "--note", "please"});
     EXPECT_EQ(asked.code, 0) << asked.err;
-    EXPECT_NE(asked.out.find("Asked job 1 on here · nightly to leave a."), std::string::npos) << asked.out;
+    EXPECT_NE(asked.out.find("Asked job 1 on here · nightly to release a."), std::string::npos) << asked.out;
     EXPECT_NE(asked.out.find("not killed"), std::string::npos) << asked.out;
     EXPECT_NE(baton({"ls"}).out.find("revoked in "), std::string::npos);
     EXPECT_EQ(baton({"revoke", "a"}).code, 64);
@@ -172,7 +172,7 @@ TEST_F(Look, RevokeNowSaysWhatItCosts) {
 
 TEST_F(Look, MendTakesTheMarkAway) {
     first_.acquire(exclusive("a")).abandon();
-    EXPECT_NE(baton({"why", "a"}).out.find("left it behind"), std::string::npos);
+    EXPECT_NE(baton({"why", "a"}).out.find("a is free. It is marked as abandoned: its holder job 1 on here"), std::string::npos);
     EXPECT_EQ(baton({"mend", "a"}).code, 0);
     const result again = baton({"mend", "a"});
     EXPECT_EQ(again.code, 1);

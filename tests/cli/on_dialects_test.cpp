@@ -31,7 +31,7 @@ TEST_P(OnEachDialect, ASecondShellWaitsSeesItsPlaceAndGetsIt) {
     child first{shell({}, until("go"))};
     ASSERT_TRUE(first.says("up")) << first.err();
     child second{shell({}, "echo mine $BATON_FENCE")};
-    EXPECT_TRUE(second.complains("waiting for a, 1 s, next in line; held by ")) << second.err();
+    EXPECT_TRUE(second.complains("waiting for a, 1 s, next in the queue; held by ")) << second.err();
     const std::string listed = said_by({"ls"});
     EXPECT_TRUE(listed.starts_with("a: held, 1 waiting\n  holds  exclusive: ")) << listed;
     EXPECT_EQ(listed.find("fence"), std::string::npos) << "there is none to be seen: " << listed;
@@ -41,7 +41,7 @@ TEST_P(OnEachDialect, ASecondShellWaitsSeesItsPlaceAndGetsIt) {
     EXPECT_FALSE(seen()["requests"][0].contains("age_ms"));
     const std::string why = said_by({"why", "a"});
     EXPECT_TRUE(why.starts_with("a is held by ")) << why;
-    EXPECT_NE(why.find(" (exclusive). One waits for it; next is "), std::string::npos) << why;
+    EXPECT_NE(why.find(" (exclusive). 1 request waits for it; next is "), std::string::npos) << why;
     make("go");
     EXPECT_EQ(first.wait(), 0) << first.err();
     EXPECT_EQ(second.wait(), 0) << second.err();
@@ -68,12 +68,12 @@ TEST_P(OnEachDialect, WhatCannotBeHadIsSaidAndNothingRuns) {
         return run.err();
     };
     EXPECT_NE(refused({"-l", "b"}).find("at a time; several at once need the native protocol"), std::string::npos);
-    EXPECT_NE(refused({"--ttl", "7s"}).find("--ttl: here it is an option of the address, "), std::string::npos);
+    EXPECT_NE(refused({"--ttl", "7s"}).find("--ttl: the address prescribes the ttl, "), std::string::npos);
     EXPECT_NE(refused({"--space", "x"}).find(" has no option space; there are "), std::string::npos);
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     EXPECT_EQ(said_by({"revoke", "a", "--fence", "1"}),
-              "baton: revoke: the protocol of this dialect has no operators; see docs/dialects.md\n");
+              "baton: cannot revoke a: the protocol of this dialect does not support it; see docs/dialects.md\n");
     EXPECT_NE(said_by({"mend", "a"}).find("does not support this"), std::string::npos);
 }
 
@@ -119,7 +119,7 @@ TEST_P(OnEachDialect, ANameWhoseKeyHoldsOtherDataIsRefusedAsConfiguration) {
 TEST_P(OnEachDialect, ANoteThatCannotBeShownIsWarnedOf) {
     child run{shell({"--note", "web 4.2"}, "echo ran")};
     EXPECT_EQ(run.wait(), 0) << run.err();
-    EXPECT_EQ(run.err(), "baton: --note is not shown to others: the protocol of this dialect has no place for it\n");
+    EXPECT_EQ(run.err(), "baton: --note is not shown to other clients: the protocol of this dialect has no field for it\n");
     EXPECT_EQ(run.out(), "ran\n");
     child quiet{shell({"--note", "web 4.2", "-q"}, "echo ran")};
     EXPECT_EQ(quiet.wait(), 0) << quiet.err();
@@ -172,7 +172,7 @@ TEST_F(OnAdvSem, ACommandIsStoppedBeforeTheTtlIsOver) {
     ASSERT_TRUE(run.says("up")) << run.err();
     child next{shell({}, "echo mine; pgrep -f '^sleep " + word_ + "' || echo alone")};
     EXPECT_EQ(run.wait(), 124) << run.err();
-    EXPECT_EQ(run.err(), "baton: stopped the command: the address lets a be held for 2 s\n");
+    EXPECT_EQ(run.err(), "baton: stopped the command: the hold limit of the address for a is 2 s\n");
     EXPECT_EQ(next.wait(), 0) << next.err();
     EXPECT_EQ(next.out(), "mine\nalone\n");
 }
@@ -181,7 +181,7 @@ TEST_F(OnAdvSem, ACommandIsStoppedBeforeTheTtlIsOver) {
 TEST_F(OnAdvSem, ACommandThatMayRunOnHearsWhyItsHoldEnded) {
     ttl_ = "2s";
     child run{shell({"--on-lost", "ignore"}, until("go"))};
-    EXPECT_TRUE(run.complains("lost a: it was held for as long as is allowed; the command runs on without it"))
+    EXPECT_TRUE(run.complains("lost a: its hold limit has passed; the command runs on without it"))
         << run.err();
     make("go");
     EXPECT_EQ(run.wait(), 0) << run.err();
@@ -191,7 +191,7 @@ TEST_F(OnAdvSem, TheTimeToStopFitsIntoTheTtl) {
     ttl_ = "4s";
     child run{shell({"--kill-after", "3s"}, "echo ran")};
     EXPECT_EQ(run.wait(), 64) << run.err();
-    EXPECT_NE(run.err().find("--kill-after 3 s: at most half of the 4 s for which the address lets a name be held"),
+    EXPECT_NE(run.err().find("--kill-after 3 s: at most half of the hold limit of the address, which is 4 s"),
               std::string::npos)
         << run.err();
     EXPECT_EQ(run.out(), "");

@@ -36,7 +36,7 @@ TEST_F(OnRedis, ASecondShellWaitsSeesWhoHoldsItAndGetsIt) {
     child first{shell({"--note", "web 4.2"}, until("go"))};
     ASSERT_TRUE(first.says("up")) << first.err();
     child second{shell({}, "echo mine")};
-    EXPECT_TRUE(second.complains("waiting for a, 1 s, next in line; held for ")) << second.err();
+    EXPECT_TRUE(second.complains("waiting for a, 1 s, next in the queue; held for ")) << second.err();
     EXPECT_TRUE(second.complains(" by sh ")) << second.err();
     EXPECT_TRUE(second.complains(" · web 4.2, alive ")) << second.err();
     EXPECT_EQ(second.out(), "");
@@ -67,10 +67,10 @@ TEST_F(OnRedis, WhoMayNotWaitGets75) {
     ASSERT_TRUE(holder.says("up")) << holder.err();
     child impatient{shell({"-n"}, "echo no")};
     EXPECT_EQ(impatient.wait(), 75);
-    EXPECT_EQ(impatient.err(), "baton: a is taken\n");
+    EXPECT_EQ(impatient.err(), "baton: cannot acquire a: busy (held or waited for)\n");
     child patient{shell({"-w", "100ms", "-E", "3"}, "echo no")};
     EXPECT_EQ(patient.wait(), 3);
-    EXPECT_EQ(patient.err(), "baton: did not get a within 100 ms\n");
+    EXPECT_EQ(patient.err(), "baton: timed out after 100 ms waiting for a\n");
     EXPECT_EQ(impatient.out() + patient.out(), "");
     EXPECT_EQ(places(), 0U) << "nobody is left in the line";
 }
@@ -109,10 +109,10 @@ TEST_F(OnRedis, AnOperatorRevokesItAndTheHolderIsStopped) {
     EXPECT_FALSE(first.wait(milliseconds{50})) << "another fence is another grant";
     const std::string said = said_by({"revoke", "a", "--fence", std::to_string(fence()), "--note", "maintenance"});
     // The holder may be faster than the look that follows the revocation.
-    EXPECT_TRUE(said.starts_with("Asked sh ") || said.find(" has left a already.") != std::string::npos) << said;
+    EXPECT_TRUE(said.starts_with("Asked sh ") || said.find(" has released a already.") != std::string::npos) << said;
     EXPECT_EQ(first.wait(), 76) << first.err();
     EXPECT_EQ(first.out(), "up\nasked\n");
-    EXPECT_TRUE(first.complains("an operator wants it back: maintenance; stopping")) << first.err();
+    EXPECT_TRUE(first.complains("an operator revoked it: maintenance; stopping")) << first.err();
     EXPECT_NE(said_by({"ls", "a"}).find("abandoned"), std::string::npos);
 }
 
@@ -132,7 +132,7 @@ TEST_F(OnRedis, AfterKillOfEverythingTheClaimPassesOnMarkedAndIsMended) {
     EXPECT_NE(said_by({"ls", "a"}).find("abandoned"), std::string::npos) << "it failed, so nothing was repaired";
     child refused{shell({"--if-abandoned", "fail"}, "echo no")};
     EXPECT_EQ(refused.wait(), 65);
-    EXPECT_EQ(said_by({"mend", "a"}), "a is not marked as abandoned any more.\n");
+    EXPECT_EQ(said_by({"mend", "a"}), "a is no longer marked as abandoned.\n");
     child again{there(baton({"mend", "a"}))};
     EXPECT_EQ(again.wait(), 1);
     EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
@@ -207,16 +207,16 @@ TEST_F(OnRedis, InAPauseEverybodyIsToldWhyAndForHowLong) {
     };
     child hasty{paused({"run", "-n", "-l", "a", "--", "echo", "no"})};
     EXPECT_EQ(hasty.wait(), 75) << hasty.out();
-    EXPECT_TRUE(hasty.err().starts_with("baton: did not get a: " + because)) << hasty.err();
+    EXPECT_TRUE(hasty.err().starts_with("baton: cannot acquire a: " + because)) << hasty.err();
     child in_json{paused({"run", "-n", "--json", "-l", "a", "--", "echo", "no"})};
     EXPECT_EQ(in_json.wait(), 75) << in_json.out();
     EXPECT_NE(in_json.err().find(R"("reason":"paused")"), std::string::npos) << in_json.err();
     EXPECT_NE(in_json.err().find(R"("paused_ms":1)"), std::string::npos) << in_json.err();
 
     child waiter{paused({"run", "-w", "1500ms", "-l", "a", "--", "echo", "no"})};
-    EXPECT_TRUE(waiter.complains("waiting for a, 1 s, next in line; paused for another 1")) << waiter.err();
+    EXPECT_TRUE(waiter.complains("waiting for a, 1 s, next in the queue; paused for another 1")) << waiter.err();
     EXPECT_EQ(waiter.wait(), 75) << waiter.out();
-    EXPECT_TRUE(waiter.complains("did not get a within 1.5 s: " + because)) << waiter.err();
+    EXPECT_TRUE(waiter.complains("timed out after 1.5 s waiting for a: " + because)) << waiter.err();
 
     child list{paused({"ls", "a"})};
     EXPECT_EQ(list.wait(), 0) << "nobody knows that it is free: " << list.err();
@@ -231,13 +231,13 @@ TEST_F(OnRedis, AWaiterSaysWhyTheServerDoesNotServeIt) {
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     child waiter{shell({"-t", "1s"}, "echo mine")};
-    ASSERT_TRUE(waiter.complains("next in line")) << waiter.err();
+    ASSERT_TRUE(waiter.complains("next in the queue")) << waiter.err();
     ASSERT_EQ(server_->ask({"CONFIG", "SET", "min-replicas-to-write", "1"}).text, "OK");
     const auto begun = steady_clock::now();
     EXPECT_TRUE(waiter.complains("; the store cannot be reached: NOREPLICAS")) << waiter.err();
     EXPECT_LT(steady_clock::now() - begun, milliseconds{2'500}) << "a renewal comes after 333 ms, the line 1 s later";
     ASSERT_EQ(server_->ask({"CONFIG", "SET", "min-replicas-to-write", "0"}).text, "OK");
-    EXPECT_TRUE(waiter.complains("the engine answers again; waiting for a")) << waiter.err();
+    EXPECT_TRUE(waiter.complains("reached the engine again; waiting for a")) << waiter.err();
     make("go");
     EXPECT_EQ(holder.wait(), 0) << holder.err();
     EXPECT_EQ(waiter.wait(), 0) << waiter.err();
@@ -262,7 +262,7 @@ TEST_F(OnRedis, AServerThatComesBackSoonDisturbsNobody) {
     child first{patient("echo $BATON_FENCE; " + until("go") + "; echo $BATON_FENCE")};
     ASSERT_TRUE(first.says("up")) << "after the pause: " << first.err();
     child second{patient("echo mine")};
-    EXPECT_TRUE(second.complains("next in line")) << second.err();
+    EXPECT_TRUE(second.complains("next in the queue")) << second.err();
     server_->kill();
     server_->start();  // without its data
     EXPECT_TRUE(eventually([&] { return server_->ask({"EXISTS", "baton:{default}:m"}).number == 1; }));
@@ -344,7 +344,7 @@ TEST_F(OnRedis, AReleaseThatCannotBeConfirmedIsReportedAndTheExitCodeIsTheComman
     EXPECT_EQ(holder.wait(), 3);
     EXPECT_EQ(holder.err(), "baton: cannot confirm the release of a: the engine at redis://127.0.0.1:" +
                                 std::to_string(server_->tcp().port) +
-                                "/0 did not answer within 1 s; others may have to wait for up to 10 s\n");
+                                "/0 did not reply within 1 s; other clients may have to wait for up to 10 s\n");
 }
 
 TEST_F(OnRedis, WhatTheSpaceOrTheServerRefusesIs78) {
@@ -364,7 +364,7 @@ TEST_F(OnRedis, SpacesNeverMeetAndWhatIsHeldAroundIsRefused) {
         shell({"--space", "other", "-n"}, std::string{BATON_PROGRAM} + " run -l a -- echo no; echo $? $BATON_SPACE")};
     EXPECT_EQ(other.wait(), 0) << other.err();
     EXPECT_EQ(other.out(), "75 other\n");
-    EXPECT_NE(other.err().find("a run around this one holds a"), std::string::npos) << other.err();
+    EXPECT_NE(other.err().find("a run around this one already holds it"), std::string::npos) << other.err();
     make("go");
     EXPECT_EQ(first.wait(), 0);
 }

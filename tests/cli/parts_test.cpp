@@ -172,10 +172,10 @@ TEST(WaitingLine, SaysWhoIsInTheWay) {
     const claim_list claims = exclusive("a", "b").list();
     const snapshot seen = us.inspect();
     const waiting_view view = view_of(seen, "job 3 on here", claims);
-    EXPECT_EQ(view.place, 2U);
+    EXPECT_EQ(view.position, 2U);
     EXPECT_TRUE(view.holds);
     const std::string text = waiting_text(view, claims, 65s);
-    EXPECT_TRUE(text.starts_with("waiting for a, b, 1 min 5 s, place 2; a held for ")) << text;
+    EXPECT_TRUE(text.starts_with("waiting for a, b, 1 min 5 s, position 2; a held for ")) << text;
     EXPECT_NE(text.find(" by job 1 on here · nightly\\x1b[31m, alive "), std::string::npos) << text;
     stop.request_stop();
 }
@@ -190,7 +190,7 @@ TEST(WaitingLine, KnowsLessIfItSeesLess) {
 /// 79 columns, as on a terminal of 80: what the holder says of itself is not what is left out first.
 TEST(WaitingLine, KeepsTheNoteWhereThereIsLittleRoom) {
     waiting_view view;
-    view.place = 1;
+    view.position = 1;
     view.resource = "nightly";
     view.holder = "job.sh 4711 on web1.example.org · web 4.2";
     view.holds = true;
@@ -198,7 +198,7 @@ TEST(WaitingLine, KeepsTheNoteWhereThereIsLittleRoom) {
     view.silence = 2s;
     const claim_list claims = exclusive("nightly").list();
     EXPECT_EQ(waiting_text(view, claims, 12s, 200),
-              "waiting for nightly, 12 s, next in line; held for 3 min 20 s by job.sh 4711 on web1.example.org · "
+              "waiting for nightly, 12 s, next in the queue; held for 3 min 20 s by job.sh 4711 on web1.example.org · "
               "web 4.2, alive 2 s ago");
     EXPECT_EQ(waiting_text(view, claims, 12s, 72),
               "waiting for nightly, 12 s; held for 3 min 20 s by job.sh 4711 · web 4.2");

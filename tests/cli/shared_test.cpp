@@ -32,7 +32,7 @@ TEST_F(Shared, ASecondShellWaitsSeesWhoHoldsItAndGetsIt) {
     child first{shell({"--note", "web 4.2"}, until("go"))};
     ASSERT_TRUE(first.says("up"));
     child second{shell({}, "echo mine")};
-    EXPECT_TRUE(second.complains("waiting for a, 1 s, next in line; held for ")) << second.err();
+    EXPECT_TRUE(second.complains("waiting for a, 1 s, next in the queue; held for ")) << second.err();
     EXPECT_TRUE(second.complains(" by sh ")) << second.err();
     EXPECT_TRUE(second.complains(" · web 4.2, alive ")) << second.err();
     EXPECT_EQ(second.out(), "");
@@ -227,7 +227,7 @@ TEST_F(Shared, AnOperatorSeesItRevokesItAndTheHolderIsStopped) {
     EXPECT_EQ(first.wait(), 76) << first.err();
     EXPECT_EQ(first.out(), "up\nasked\n");
     EXPECT_NE(said_by({"ls", "a"}).find("abandoned"), std::string::npos);
-    EXPECT_EQ(said_by({"mend", "a"}), "a is not marked as abandoned any more.\n");
+    EXPECT_EQ(said_by({"mend", "a"}), "a is no longer marked as abandoned.\n");
     EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
 }
 
@@ -303,7 +303,7 @@ TEST_F(Shared, WhatARunAroundItHoldsIsKnownByAnyNameOfTheAgent) {
         child outer{shell(
             {}, "cd " + folder_.path("") + " && " + BATON_PROGRAM + " run -w 500ms -l a -u '" + name + "' -- echo no")};
         EXPECT_EQ(outer.wait(), 75);
-        EXPECT_TRUE(outer.complains("a run around this one holds a already")) << name << ": " << outer.err();
+        EXPECT_TRUE(outer.complains("cannot acquire a: a run around this one already holds it")) << name << ": " << outer.err();
     }
     EXPECT_EQ(agents().size(), 1U);
 }
@@ -333,7 +333,7 @@ TEST_F(Shared, WhereAnAgentHasDiedLookingIs69) {
     for (const std::vector<std::string>& words : {std::vector<std::string>{"ls"}, {"mend", "a"}}) {
         child verb{there(baton(words))};
         EXPECT_EQ(verb.wait(), 69);
-        EXPECT_TRUE(verb.complains("one has died, and its clients may still hold something")) << verb.err();
+        EXPECT_TRUE(verb.complains("the agent has died, and its clients may still hold names")) << verb.err();
     }
     EXPECT_TRUE(agents().empty());
 }
@@ -343,7 +343,7 @@ TEST_F(Shared, AnOperatorsNoteArrivesAlsoWhenTheNameIsTakenAtOnce) {
     ASSERT_TRUE(first.says("up"));
     EXPECT_NE(said_by({"revoke", "a", "--now", "--fence", std::to_string(fence()), "--note", "fire drill"}), "");
     EXPECT_EQ(first.wait(), 76) << first.err();
-    EXPECT_TRUE(first.complains("an operator wants it back: fire drill; stopping")) << first.err();
+    EXPECT_TRUE(first.complains("an operator revoked it: fire drill; stopping")) << first.err();
 }
 
 /// Those by which people and supervisors end a program.

@@ -32,7 +32,7 @@ TEST_F(StoppedWaiter, DoesNotBlockTheOthersAndQueuesAgain) {
     EXPECT_TRUE(third.says("mine")) << "the stopped waiter is passed over: " << said_by({"ls"});
     EXPECT_EQ(state_of(stopped.id()), 'T');
     stopped.signal(SIGCONT);
-    EXPECT_TRUE(stopped.complains("lost its place in the queue for a")) << stopped.err();
+    EXPECT_TRUE(stopped.complains("lost the queue position for a")) << stopped.err();
     ASSERT_TRUE(waiting(1)) << "it is queued again";
     make("later");
     EXPECT_EQ(third.wait(), 0) << third.err();
@@ -62,7 +62,7 @@ TEST_F(StoppedWaiter, ThatIsGrantedTheNameLosesItAfterItsTtl) {
     for (std::string line; std::getline(lines, line);)
         if (const std::string event = nlohmann::json::parse(line)["event"]; event != "waiting" && event != "using")
             events.push_back(event);
-    EXPECT_EQ(events, (std::vector<std::string>{"place_lost", "granted", "started", "ended"}));
+    EXPECT_EQ(events, (std::vector<std::string>{"position_lost", "granted", "started", "ended"}));
 }
 
 TEST_F(StoppedWaiter, AShortStopKeepsThePlace) {
@@ -78,7 +78,7 @@ TEST_F(StoppedWaiter, AShortStopKeepsThePlace) {
     EXPECT_EQ(stopped.wait(), 0);
     EXPECT_EQ(third.wait(), 0);
     EXPECT_EQ(contents(folder_.path("order")), "second\nthird\n");
-    EXPECT_EQ(stopped.err().find("lost its place"), std::string::npos) << stopped.err();
+    EXPECT_EQ(stopped.err().find("lost the queue position"), std::string::npos) << stopped.err();
 }
 
 TEST_F(StoppedWaiter, TheWaitCountsFromTheBeginning) {
@@ -108,7 +108,7 @@ TEST_F(StoppedWaiter, StoppedAtTheTerminalItLosesItsPlaceAndFgQueuesAgain) {
     make("go");
     EXPECT_TRUE(third.says("mine")) << said_by({"ls"});
     send(bash, "fg");
-    EXPECT_TRUE(bash.says("lost its place in the queue for a")) << bash.out();
+    EXPECT_TRUE(bash.says("lost the queue position for a")) << bash.out();
     make("later");
     EXPECT_EQ(third.wait(), 0);
     EXPECT_TRUE(bash.says("late")) << bash.out();
@@ -170,7 +170,7 @@ TEST_F(StoppedWaiter, WithNonblockItEndsWith75) {
     ::kill(guardian, SIGCONT);
     stopped.signal(SIGCONT);
     EXPECT_EQ(stopped.wait(), 75) << stopped.err();
-    EXPECT_TRUE(stopped.complains("lost its place in the queue for a")) << stopped.err();
+    EXPECT_TRUE(stopped.complains("lost the queue position for a")) << stopped.err();
     EXPECT_EQ(stopped.out(), "");
     make("go");
     EXPECT_EQ(third.wait(), 0);
