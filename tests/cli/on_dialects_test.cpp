@@ -27,7 +27,7 @@ protected:
     [[nodiscard]] std::string dialect() const override { return GetParam(); }
 };
 
-TEST_P(OnEachDialect, ASecondShellWaitsSeesItsPlaceAndGetsIt) {
+TEST_P(OnEachDialect, SecondShellSeesItsPositionAndIsGranted) {
     child first{shell({}, until("go"))};
     ASSERT_TRUE(first.says("up")) << first.err();
     child second{shell({}, "echo mine $BATON_FENCE")};
@@ -49,7 +49,7 @@ TEST_P(OnEachDialect, ASecondShellWaitsSeesItsPlaceAndGetsIt) {
     EXPECT_EQ(said_by({"ls"}), "");
 }
 
-TEST_P(OnEachDialect, WhoMayNotWaitGets75) {
+TEST_P(OnEachDialect, NonblockAndTimeoutEndWith75) {
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     child impatient{shell({"-n"}, "echo no")};
@@ -60,7 +60,7 @@ TEST_P(OnEachDialect, WhoMayNotWaitGets75) {
     EXPECT_EQ(places(), 0U) << "nobody is left in the line";
 }
 
-TEST_P(OnEachDialect, WhatCannotBeHadIsSaidAndNothingRuns) {
+TEST_P(OnEachDialect, UnsupportedRequestsAreRefusedAndNothingRuns) {
     const auto refused = [this](std::vector<std::string> options) {
         child run{shell(std::move(options), "echo ran")};
         EXPECT_EQ(run.wait(), 78) << run.err();
@@ -78,7 +78,7 @@ TEST_P(OnEachDialect, WhatCannotBeHadIsSaidAndNothingRuns) {
 }
 
 /// Somebody deletes the lock's key on the server. Renewals are answered, so that they are not what failed.
-TEST_P(OnEachDialect, ADeletedKeyIsNamedAsTheReasonOfTheLoss) {
+TEST_P(OnEachDialect, LossNamesADeletedKeyAsItsReason) {
     struct deletion {
         const char* fast_renewals;
         const char* key;
@@ -101,7 +101,7 @@ TEST_P(OnEachDialect, ADeletedKeyIsNamedAsTheReasonOfTheLoss) {
 }
 
 /// The name is taken by data of another program: nothing is wrong inside of Baton, and no wait would help.
-TEST_P(OnEachDialect, ANameWhoseKeyHoldsOtherDataIsRefusedAsConfiguration) {
+TEST_P(OnEachDialect, CodeIs78IfTheKeyOfANameHoldsOtherData) {
     const std::map<std::string, std::vector<std::string>> others{
         {"amphp", {"RPUSH", "lock:a", "job"}},
         {"redturn", {"SET", "a", "text"}},
@@ -116,7 +116,7 @@ TEST_P(OnEachDialect, ANameWhoseKeyHoldsOtherDataIsRefusedAsConfiguration) {
 }
 
 /// Others are shown the protocol's own ids, which have no room for a note.
-TEST_P(OnEachDialect, ANoteThatCannotBeShownIsWarnedOf) {
+TEST_P(OnEachDialect, RunWarnsThatANoteIsNotShown) {
     child run{shell({"--note", "web 4.2"}, "echo ran")};
     EXPECT_EQ(run.wait(), 0) << run.err();
     EXPECT_EQ(run.err(), "baton: --note is not shown to other clients: the protocol of this dialect has no field for it\n");
@@ -135,7 +135,7 @@ protected:
     [[nodiscard]] std::string dialect() const override { return "amphp&lock_expiration=1s"; }
 };
 
-TEST_F(OnAmphp, TheCommandOfABatonThatIsStoppedOrKilledIsGoneBeforeTheLockPassesOn) {
+TEST_F(OnAmphp, CommandOfAStoppedOrKilledBatonEndsBeforeTheHandOff) {
     for (const int how : {SIGSTOP, SIGKILL}) {
         child first{shell({}, "echo up; exec sleep " + word_)};
         ASSERT_TRUE(first.says("up")) << first.err();
@@ -157,7 +157,7 @@ protected:
     std::string ttl_ = "20s";
 };
 
-TEST_F(OnAdvSem, ACommandThatEndsWithinTheTtlIsLeftAlone) {
+TEST_F(OnAdvSem, CommandThatEndsWithinTheTtlIsNotStopped) {
     child run{shell({}, until("go"))};
     ASSERT_TRUE(run.says("up")) << run.err();
     make("go");
@@ -166,7 +166,7 @@ TEST_F(OnAdvSem, ACommandThatEndsWithinTheTtlIsLeftAlone) {
     EXPECT_EQ(run.err(), "");
 }
 
-TEST_F(OnAdvSem, ACommandIsStoppedBeforeTheTtlIsOver) {
+TEST_F(OnAdvSem, CommandIsStoppedBeforeTheTtlPasses) {
     ttl_ = "2s";
     child run{shell({}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(run.says("up")) << run.err();
@@ -178,7 +178,7 @@ TEST_F(OnAdvSem, ACommandIsStoppedBeforeTheTtlIsOver) {
 }
 
 /// Without the option the command would be stopped while it still holds the slot.
-TEST_F(OnAdvSem, ACommandThatMayRunOnHearsWhyItsHoldEnded) {
+TEST_F(OnAdvSem, IgnoredLossIsReportedWithTheHoldLimitAsReason) {
     ttl_ = "2s";
     child run{shell({"--on-lost", "ignore"}, until("go"))};
     EXPECT_TRUE(run.complains("lost a: its hold limit has passed; the command runs on without it"))
@@ -187,7 +187,7 @@ TEST_F(OnAdvSem, ACommandThatMayRunOnHearsWhyItsHoldEnded) {
     EXPECT_EQ(run.wait(), 0) << run.err();
 }
 
-TEST_F(OnAdvSem, TheTimeToStopFitsIntoTheTtl) {
+TEST_F(OnAdvSem, KillAfterMustFitIntoTheTtl) {
     ttl_ = "4s";
     child run{shell({"--kill-after", "3s"}, "echo ran")};
     EXPECT_EQ(run.wait(), 64) << run.err();

@@ -32,7 +32,7 @@ protected:
     std::optional<redis_tests::private_server> server_;
 };
 
-TEST_F(OnRedis, ASecondShellWaitsSeesWhoHoldsItAndGetsIt) {
+TEST_F(OnRedis, SecondShellSeesTheHolderAndIsGranted) {
     child first{shell({"--note", "web 4.2"}, until("go"))};
     ASSERT_TRUE(first.says("up")) << first.err();
     child second{shell({}, "echo mine")};
@@ -47,7 +47,7 @@ TEST_F(OnRedis, ASecondShellWaitsSeesWhoHoldsItAndGetsIt) {
     EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
 }
 
-TEST_F(OnRedis, ShellsInOrder) {
+TEST_F(OnRedis, ShellsAreGrantedInArrivalOrder) {
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     std::deque<child> shells;
@@ -62,7 +62,7 @@ TEST_F(OnRedis, ShellsInOrder) {
     EXPECT_EQ(contents(folder_.path("order")), expected);
 }
 
-TEST_F(OnRedis, WhoMayNotWaitGets75) {
+TEST_F(OnRedis, NonblockAndTimeoutEndWith75) {
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     child impatient{shell({"-n"}, "echo no")};
@@ -75,7 +75,7 @@ TEST_F(OnRedis, WhoMayNotWaitGets75) {
     EXPECT_EQ(places(), 0U) << "nobody is left in the line";
 }
 
-TEST_F(OnRedis, LsAndWhyShowHoldersAndTheLine) {
+TEST_F(OnRedis, LsAndWhyShowHoldersAndTheQueue) {
     EXPECT_EQ(said_by({"ls"}), "");
     child holder{shell({"--note", "web 4.2", "-s", "team/b"}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
@@ -102,7 +102,7 @@ TEST_F(OnRedis, LsAndWhyShowHoldersAndTheLine) {
     EXPECT_NE(why.find("next"), std::string::npos) << why;
 }
 
-TEST_F(OnRedis, AnOperatorRevokesItAndTheHolderIsStopped) {
+TEST_F(OnRedis, RevokeStopsTheHoldersCommand) {
     child first{shell({}, "trap 'echo asked; exit 1' TERM; echo up; sleep 1000 & wait")};
     ASSERT_TRUE(first.says("up")) << first.err();
     EXPECT_NE(said_by({"revoke", "a", "--fence", "1"}).find("fence 1"), std::string::npos);
@@ -117,7 +117,7 @@ TEST_F(OnRedis, AnOperatorRevokesItAndTheHolderIsStopped) {
 }
 
 /// Nobody is left who could tell: the claim passes on when the ttl is over, to the one who looks then.
-TEST_F(OnRedis, AfterKillOfEverythingTheClaimPassesOnMarkedAndIsMended) {
+TEST_F(OnRedis, NextRunGetsTheMarkAfterAllProcessesAreKilled) {
     child first{shell({"-t", "1s"}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(first.says("up")) << first.err();
     child second{shell({"-t", "1s"}, "echo told-$BATON_ABANDONED-; exit 1")};
@@ -138,7 +138,7 @@ TEST_F(OnRedis, AfterKillOfEverythingTheClaimPassesOnMarkedAndIsMended) {
     EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
 }
 
-TEST_F(OnRedis, AfterKillOfBatonTheTreeDiesFirstThenTheClaimPassesOnMarked) {
+TEST_F(OnRedis, KilledBatonsTreeDiesBeforeTheNextRunGetsTheMark) {
     child first{shell({"-t", "1s", "-k", "100ms"}, "trap '' TERM; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up")) << first.err();
     child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo told-$BATON_ABANDONED-")};
@@ -148,7 +148,7 @@ TEST_F(OnRedis, AfterKillOfBatonTheTreeDiesFirstThenTheClaimPassesOnMarked) {
     EXPECT_EQ(second.out(), "0\ntold-a-\n") << "none of the first one's processes is left";
 }
 
-TEST_F(OnRedis, AStoppedBatonKeepsItsLockBeyondTheTtl) {
+TEST_F(OnRedis, StoppedBatonKeepsItsLockBeyondTheTtl) {
     child first{shell({"-t", "400ms"}, until("go"))};
     ASSERT_TRUE(first.says("up")) << first.err();
     const auto before = fence();
@@ -184,7 +184,7 @@ TEST_F(OnRedis, PermitsAreCountedAndResized) {
 }
 
 /// The server would let the next one in when the ttl is over: by then the command, which does not listen, is dead.
-TEST_F(OnRedis, WhenTheServerIsSilentBeyondTheTtlTheCommandIsStoppedBeforeAndItIs76) {
+TEST_F(OnRedis, CommandIsStoppedBeforeTheTtlPassesIfTheServerIsSilent) {
     child first{shell({"-t", "1s"}, "trap '' TERM; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up")) << first.err();
     ASSERT_TRUE(sleeping(1));
@@ -198,7 +198,7 @@ TEST_F(OnRedis, WhenTheServerIsSilentBeyondTheTtlTheCommandIsStoppedBeforeAndItI
 
 // A server that has just started may have forgotten what was held before: for 17 s nothing is granted. Whoever asks is
 // told that, and not that the name is taken or free.
-TEST_F(OnRedis, InAPauseEverybodyIsToldWhyAndForHowLong) {
+TEST_F(OnRedis, VerbsReportThePauseAndHowLongItLasts) {
     const std::string because = "the engine has restarted or may have lost state, and grants nothing for another 1";
     const auto paused = [&](std::vector<std::string> words) {
         start_options options = baton(std::move(words));
@@ -227,7 +227,7 @@ TEST_F(OnRedis, InAPauseEverybodyIsToldWhyAndForHowLong) {
     EXPECT_TRUE(explained.out().starts_with("a is not granted yet: " + because)) << explained.out();
 }
 
-TEST_F(OnRedis, AWaiterSaysWhyTheServerDoesNotServeIt) {
+TEST_F(OnRedis, WaiterReportsWhyTheServerRefusesIt) {
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     child waiter{shell({"-t", "1s"}, "echo mine")};
@@ -243,7 +243,7 @@ TEST_F(OnRedis, AWaiterSaysWhyTheServerDoesNotServeIt) {
     EXPECT_EQ(waiter.wait(), 0) << waiter.err();
 }
 
-TEST_F(OnRedis, AServerThatIsNotThereIsToldOfWhileItIsWaitedFor) {
+TEST_F(OnRedis, WaiterReportsAnUnreachableServer) {
     server_->kill();
     child waiter{shell({"--json"}, "echo mine")};
     EXPECT_TRUE(waiter.complains(R"("event":"unreachable")")) << waiter.err();
@@ -252,7 +252,7 @@ TEST_F(OnRedis, AServerThatIsNotThereIsToldOfWhileItIsWaitedFor) {
     EXPECT_EQ(waiter.wait(), 0) << waiter.err();
 }
 
-TEST_F(OnRedis, AServerThatComesBackSoonDisturbsNobody) {
+TEST_F(OnRedis, ShortServerOutageKeepsHolderAndWaiter) {
     const std::string url = at("", "max_ttl=1s&lag=0");
     const auto patient = [&](const std::string& script) {
         start_options options = shell({"-t", "1s"}, script);
@@ -273,7 +273,7 @@ TEST_F(OnRedis, AServerThatComesBackSoonDisturbsNobody) {
     EXPECT_EQ(second.out(), "mine\n");
 }
 
-TEST_F(OnRedis, NobodyReadsThePassword) {
+TEST_F(OnRedis, PasswordIsNeverShown) {
     const auto made = server_->ask({"ACL", "SETUSER", "bob", "on", ">s3cret", "~baton:*", "&baton:*", "+@all"});
     ASSERT_EQ(made.text, "OK");
     const auto with = [&](const std::string& user, std::vector<std::string> arguments) {
@@ -301,7 +301,7 @@ TEST_F(OnRedis, NobodyReadsThePassword) {
     for (child* one : {&holder, &waiter, &wrong, &broken, &lister}) EXPECT_FALSE(shows_secret(*one)) << one->err();
 }
 
-TEST_F(OnRedis, WithoutAServerEveryVerbSaysSoAndIs69) {
+TEST_F(OnRedis, EveryVerbEndsWith69WithoutAServer) {
     const std::string url = at("bob:s3cret@", "pause=off");
     server_->kill();
     const std::string port = std::to_string(server_->tcp().port);
@@ -326,7 +326,7 @@ TEST_F(OnRedis, WithoutAServerEveryVerbSaysSoAndIs69) {
     }
 }
 
-TEST_F(OnRedis, ReleasesAlthoughTheServerForgotTheFunctions) {
+TEST_F(OnRedis, ReleaseSucceedsAfterTheServerLostTheFunctions) {
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     ASSERT_EQ(server_->ask({"FUNCTION", "FLUSH"}).text, "OK");
@@ -336,7 +336,7 @@ TEST_F(OnRedis, ReleasesAlthoughTheServerForgotTheFunctions) {
     EXPECT_EQ(said_by({"ls", "a"}), "a: free\n") << "neither held nor abandoned";
 }
 
-TEST_F(OnRedis, AReleaseThatCannotBeConfirmedIsReportedAndTheExitCodeIsTheCommands) {
+TEST_F(OnRedis, UnconfirmedReleaseIsReportedAndKeepsTheExitCode) {
     child holder{shell({}, until("go") + "; exit 3")};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     server_->kill();
@@ -347,7 +347,7 @@ TEST_F(OnRedis, AReleaseThatCannotBeConfirmedIsReportedAndTheExitCodeIsTheComman
                                 "/0 did not reply within 1 s; other clients may have to wait for up to 10 s\n");
 }
 
-TEST_F(OnRedis, WhatTheSpaceOrTheServerRefusesIs78) {
+TEST_F(OnRedis, RefusalBySpaceOrServerEndsWith78) {
     EXPECT_EQ(said_by({"ls"}), "");
     child other{baton({"ls", "--url", at("", "pause=off&max_ttl=5s")})};
     EXPECT_EQ(other.wait(), 78);
@@ -357,7 +357,7 @@ TEST_F(OnRedis, WhatTheSpaceOrTheServerRefusesIs78) {
     EXPECT_EQ(run.out(), "");
 }
 
-TEST_F(OnRedis, SpacesNeverMeetAndWhatIsHeldAroundIsRefused) {
+TEST_F(OnRedis, SpacesAreSeparateAndNestedRunsAreRefused) {
     child first{shell({}, until("go"))};
     ASSERT_TRUE(first.says("up")) << first.err();
     child other{

@@ -12,7 +12,7 @@ namespace {
 
 using Shared = OwnAgent;
 
-TEST_F(Shared, TheVeryFirstUseReturnsAtOnce) {
+TEST_F(Shared, FirstCommandReturnsAtOnce) {
     start_options options = shell({}, "x=1");
     options.arguments = {"/bin/sh", "-c", "x=$(\"$0\" run -l a -- echo hi); echo \"<$x>\"", BATON_PROGRAM};
     child first{options};
@@ -22,13 +22,13 @@ TEST_F(Shared, TheVeryFirstUseReturnsAtOnce) {
 }
 
 // It becomes a child of the guardian, but is not the command's: it may stay for as long as it is needed.
-TEST_F(Shared, AnAgentThatTheCommandStartedIsNotWaitedFor) {
+TEST_F(Shared, RunDoesNotWaitForAnAgentThatTheCommandStarted) {
     child outer{run_shell({}, "BATON_URL=" + address() + " " + BATON_PROGRAM + " run -l b -- sh -c 'kill -9 $PPID'")};
     EXPECT_TRUE(outer.wait(milliseconds{5'000}));
     EXPECT_EQ(agents().size(), 1U);  // there is a mark to remember
 }
 
-TEST_F(Shared, ASecondShellWaitsSeesWhoHoldsItAndGetsIt) {
+TEST_F(Shared, SecondShellSeesTheHolderAndIsGranted) {
     child first{shell({"--note", "web 4.2"}, until("go"))};
     ASSERT_TRUE(first.says("up"));
     child second{shell({}, "echo mine")};
@@ -42,7 +42,7 @@ TEST_F(Shared, ASecondShellWaitsSeesWhoHoldsItAndGetsIt) {
     EXPECT_EQ(second.out(), "mine\n");
 }
 
-TEST_F(Shared, FiftyShellsInOrder) {
+TEST_F(Shared, FiftyShellsAreGrantedInArrivalOrder) {
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up"));
     std::deque<child> shells;
@@ -61,7 +61,7 @@ TEST_F(Shared, FiftyShellsInOrder) {
     EXPECT_EQ(agents().size(), 1U);
 }
 
-TEST_F(Shared, TwentyFirstShellsStartOneAgentAndExclude) {
+TEST_F(Shared, TwentyShellsStartOneAgentAndExcludeEachOther) {
     std::deque<child> shells;
     const std::string inside = folder_.path("inside");
     for (int i = 0; i < 20; ++i) shells.emplace_back(shell({}, "mkdir " + inside + " && rmdir " + inside));
@@ -69,14 +69,14 @@ TEST_F(Shared, TwentyFirstShellsStartOneAgentAndExclude) {
     EXPECT_EQ(agents().size(), 1U);
 }
 
-TEST_F(Shared, ANameFreedByExitIsFree) {
+TEST_F(Shared, NameIsFreeAfterTheCommandExits) {
     child first{shell({}, "exit 7")};
     EXPECT_EQ(first.wait(), 7);
     EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
 }
 
 /// What the next one finds: the tree is gone before he is let in, and he is told.
-TEST_F(Shared, AfterKillOfBatonTheTreeDiesFirstThenTheClaimPassesOnMarked) {
+TEST_F(Shared, KilledBatonsTreeDiesBeforeTheNextRunGetsTheMark) {
     child first{shell({"-k", "300ms"},
                       "trap '' TERM; setsid -f sleep " + word_ + "; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up"));
@@ -88,7 +88,7 @@ TEST_F(Shared, AfterKillOfBatonTheTreeDiesFirstThenTheClaimPassesOnMarked) {
     EXPECT_EQ(second.out(), "0\ntold-a-\n") << "none of the first one's processes is left";
 }
 
-TEST_F(Shared, AfterKillOfTheGuardianTheTreeDiesFirstThenTheClaimPassesOnMarked) {
+TEST_F(Shared, KilledGuardiansTreeDiesBeforeTheNextRunGetsTheMark) {
     child first{
         shell({}, "trap '' TERM; setsid -f sleep " + word_ + "; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up"));
@@ -103,7 +103,7 @@ TEST_F(Shared, AfterKillOfTheGuardianTheTreeDiesFirstThenTheClaimPassesOnMarked)
     EXPECT_EQ(agents(), agent) << "the agent that baton started lies below it, but is not of the tree";
 }
 
-TEST_F(Shared, AfterKillOfBatonAndGuardianTheClaimPassesOnAtOnce) {
+TEST_F(Shared, NextRunIsGrantedAtOnceAfterBatonAndGuardianAreKilled) {
     child first{shell({}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(first.says("up"));
     child second{shell({}, "echo told-$BATON_ABANDONED-")};
@@ -117,7 +117,7 @@ TEST_F(Shared, AfterKillOfBatonAndGuardianTheClaimPassesOnAtOnce) {
     EXPECT_TRUE(sleeping(0));
 }
 
-TEST_F(Shared, KillOfTheAgentDisturbsNobody) {
+TEST_F(Shared, HolderAndWaitersSurviveAKillOfTheAgent) {
     start_agent();
     child first{shell({"-t", "1s"}, until("go"))};
     ASSERT_TRUE(first.says("up"));
@@ -141,7 +141,7 @@ TEST_F(Shared, KillOfTheAgentDisturbsNobody) {
     EXPECT_EQ(contents(folder_.path("order")), "second\nthird\nnewcomer\n");
 }
 
-TEST_F(Shared, KillOfBatonAndAgentFreesTheNameAfterThePause) {
+TEST_F(Shared, NameIsGrantedAfterThePauseIfBatonAndAgentAreKilled) {
     start_agent();
     child first{shell({"-t", "1s", "-k", "100ms"}, "trap '' TERM; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up"));
@@ -153,7 +153,7 @@ TEST_F(Shared, KillOfBatonAndAgentFreesTheNameAfterThePause) {
     EXPECT_EQ(second.out(), "0\n");
 }
 
-TEST_F(Shared, KillOfGuardianAndAgentFreesTheName) {
+TEST_F(Shared, NameIsGrantedIfGuardianAndAgentAreKilled) {
     start_agent();
     child first{shell({"-t", "1s"}, "trap '' TERM; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up"));
@@ -167,7 +167,7 @@ TEST_F(Shared, KillOfGuardianAndAgentFreesTheName) {
 }
 
 /// As with flock: who is stopped keeps what he has.
-TEST_F(Shared, AStoppedBatonKeepsItsLockBeyondTheTtl) {
+TEST_F(Shared, StoppedBatonKeepsItsLockBeyondTheTtl) {
     child first{shell({"-t", "1s"}, until("go"))};
     ASSERT_TRUE(first.says("up"));
     const auto before = fence();
@@ -183,7 +183,7 @@ TEST_F(Shared, AStoppedBatonKeepsItsLockBeyondTheTtl) {
     EXPECT_EQ(first.out(), "up\ndone\n");
 }
 
-TEST_F(Shared, AJobStoppedAtTheTerminalKeepsItsLockBeyondTheTtl) {
+TEST_F(Shared, JobStoppedAtTheTerminalKeepsItsLockBeyondTheTtl) {
     child bash{there(interactive_shell())};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -t 1s -l a -- sh -c 'echo be''gun; read line; echo got-$line-'");
@@ -201,7 +201,7 @@ TEST_F(Shared, AJobStoppedAtTheTerminalKeepsItsLockBeyondTheTtl) {
 }
 
 /// Nobody is left to renew, or to kill: the lease ends, the next one is let in, and what wakes up later is stopped.
-TEST_F(Shared, WhenEverythingIsStoppedBeyondTheTtlTheLockIsLost) {
+TEST_F(Shared, LockIsLostIfAllProcessesAreStoppedBeyondTheTtl) {
     child first{shell({"-t", "400ms"}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(first.says("up"));
     const pid_t guardian = guardian_of(first.id());
@@ -216,7 +216,7 @@ TEST_F(Shared, WhenEverythingIsStoppedBeyondTheTtlTheLockIsLost) {
     EXPECT_TRUE(sleeping(0));
 }
 
-TEST_F(Shared, AnOperatorSeesItRevokesItAndTheHolderIsStopped) {
+TEST_F(Shared, RevokeStopsTheHoldersCommand) {
     child first{shell({"--note", "too long"}, "trap 'echo asked; exit 1' TERM; echo up; sleep 1000 & wait")};
     ASSERT_TRUE(first.says("up"));
     EXPECT_NE(said_by({"why", "a"}).find("too long"), std::string::npos);
@@ -231,7 +231,7 @@ TEST_F(Shared, AnOperatorSeesItRevokesItAndTheHolderIsStopped) {
     EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
 }
 
-TEST_F(Shared, PermitsAreCountedOverShells) {
+TEST_F(Shared, PermitsAreCountedAcrossShells) {
     const auto gpu = [this](const std::string& script) {
         return there(baton({"run", "-p", "gpu/2", "--", "/bin/sh", "-c", script}));
     };
@@ -250,7 +250,7 @@ TEST_F(Shared, PermitsAreCountedOverShells) {
 }
 
 /// Each claim is held to its own limit (rule 10): that is rarely what was meant.
-TEST_F(Shared, ARunIsToldOfOtherLimitsOfItsName) {
+TEST_F(Shared, RunReportsOtherLimitsOfItsName) {
     const auto gpu = [this](const std::string& limit, std::vector<std::string> options, const std::string& script) {
         std::vector<std::string> words{"run", "-l", "b" + limit, "-p", "gpu/" + limit};
         words.insert(words.end(), options.begin(), options.end());
@@ -280,7 +280,7 @@ TEST_F(Shared, ARunIsToldOfOtherLimitsOfItsName) {
     EXPECT_NE(said_by({"resize", "gpu", "auto"}), "");
 }
 
-TEST_F(Shared, ARelativeAddressStaysThatOfTheSameAgentInAnotherFolder) {
+TEST_F(Shared, RelativeAddressMeansTheSameAgentInAnotherFolder) {
     start_options options = shell({}, "");
     options.environment["BATON_URL"] = "local:agent";
     options.arguments = {
@@ -294,7 +294,7 @@ TEST_F(Shared, ARelativeAddressStaysThatOfTheSameAgentInAnotherFolder) {
 }
 
 /// Otherwise it would wait for itself for ever.
-TEST_F(Shared, WhatARunAroundItHoldsIsKnownByAnyNameOfTheAgent) {
+TEST_F(Shared, NestedRunIsRefusedUnderAnyAddressOfTheAgent) {
     std::filesystem::create_directory_symlink(folder_.path(), folder_.path("link"));
     std::filesystem::create_directory(folder_.path("sub"));
     for (const std::string& name : {"local:" + folder_.path("") + "//agent", "local:" + folder_.path("./sub/../agent"),
@@ -309,7 +309,7 @@ TEST_F(Shared, WhatARunAroundItHoldsIsKnownByAnyNameOfTheAgent) {
 }
 
 /// An address that is mistyped must not leave a process behind.
-TEST_F(Shared, LookingStartsNoAgent) {
+TEST_F(Shared, InspectingVerbsStartNoAgent) {
     const std::vector<std::pair<std::vector<std::string>, int>> looks{
         {{"ls"}, 0},       {{"ls", "--json"}, 0}, {{"ls", "a"}, 1},
         {{"why", "a"}, 1}, {{"mend", "a"}, 1},    {{"revoke", "a", "--fence", "1"}, 1}};
@@ -326,7 +326,7 @@ TEST_F(Shared, LookingStartsNoAgent) {
 }
 
 /// Its clients start another one as soon as they notice, and hold their names until then.
-TEST_F(Shared, WhereAnAgentHasDiedLookingIs69) {
+TEST_F(Shared, InspectingVerbsEndWith69IfTheAgentDied) {
     start_agent();
     kill_agents();
     EXPECT_TRUE(agent_->wait());
@@ -338,7 +338,7 @@ TEST_F(Shared, WhereAnAgentHasDiedLookingIs69) {
     EXPECT_TRUE(agents().empty());
 }
 
-TEST_F(Shared, AnOperatorsNoteArrivesAlsoWhenTheNameIsTakenAtOnce) {
+TEST_F(Shared, HolderReceivesTheNoteOfARevokeNow) {
     child first{shell({"-k", "50ms"}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(first.says("up"));
     EXPECT_NE(said_by({"revoke", "a", "--now", "--fence", std::to_string(fence()), "--note", "fire drill"}), "");
@@ -347,7 +347,7 @@ TEST_F(Shared, AnOperatorsNoteArrivesAlsoWhenTheNameIsTakenAtOnce) {
 }
 
 /// Those by which people and supervisors end a program.
-TEST_F(Shared, ACommandThatIsEndedBySignalOfAPersonLeavesNoMark) {
+TEST_F(Shared, CommandEndedByAUsersSignalLeavesNoMark) {
     for (const char* signal : {"TERM", "INT", "HUP"}) {
         child first{shell({}, std::string{"kill -"} + signal + " $$")};
         EXPECT_GT(first.wait().value_or(0), 128);
@@ -355,7 +355,7 @@ TEST_F(Shared, ACommandThatIsEndedBySignalOfAPersonLeavesNoMark) {
     }
 }
 
-TEST_F(Shared, SpacesNeverMeet) {
+TEST_F(Shared, SpacesAreSeparate) {
     child first{shell({}, until("go"))};
     ASSERT_TRUE(first.says("up"));
     child other{shell({"--space", "other", "-n"}, "echo $BATON_SPACE")};
@@ -367,7 +367,7 @@ TEST_F(Shared, SpacesNeverMeet) {
     EXPECT_EQ(first.wait(), 0);
 }
 
-TEST_F(Shared, WithoutAnAgentAndWithoutAPlaceForOneItIs69Or77) {
+TEST_F(Shared, CodeIs69IfNoAgentCanBeStarted) {
     start_options options = shell({}, "echo no");
     options.environment["BATON_URL"] = "local:" + folder_.path("no/such/folder/agent");
     child nowhere{options};

@@ -20,7 +20,7 @@ protected:
     }
 };
 
-TEST_F(StoppedWaiter, DoesNotBlockTheOthersAndQueuesAgain) {
+TEST_F(StoppedWaiter, DoesNotBlockOtherWaitersAndQueuesAgain) {
     child first{holder()};
     ASSERT_TRUE(first.says("up"));
     child stopped{shell({"-t", "500ms"}, "echo late-$BATON_ABANDONED-")};
@@ -41,7 +41,7 @@ TEST_F(StoppedWaiter, DoesNotBlockTheOthersAndQueuesAgain) {
 }
 
 /// The engine grants it the name in the time between the stop and the end of the ttl.
-TEST_F(StoppedWaiter, ThatIsGrantedTheNameLosesItAfterItsTtl) {
+TEST_F(StoppedWaiter, LosesAGrantedNameAfterItsTtl) {
     child first{holder()};
     ASSERT_TRUE(first.says("up"));
     child stopped{shell({"-t", "3s", "--json"}, "echo late")};
@@ -65,7 +65,7 @@ TEST_F(StoppedWaiter, ThatIsGrantedTheNameLosesItAfterItsTtl) {
     EXPECT_EQ(events, (std::vector<std::string>{"position_lost", "granted", "started", "ended"}));
 }
 
-TEST_F(StoppedWaiter, AShortStopKeepsThePlace) {
+TEST_F(StoppedWaiter, KeepsItsPositionAfterAShortStop) {
     child first{holder()};
     ASSERT_TRUE(first.says("up"));
     child stopped{shell({}, "echo second >>" + folder_.path("order"))};
@@ -81,7 +81,7 @@ TEST_F(StoppedWaiter, AShortStopKeepsThePlace) {
     EXPECT_EQ(stopped.err().find("lost the queue position"), std::string::npos) << stopped.err();
 }
 
-TEST_F(StoppedWaiter, TheWaitCountsFromTheBeginning) {
+TEST_F(StoppedWaiter, CountsTheWaitFromTheBeginning) {
     child first{holder()};
     ASSERT_TRUE(first.says("up"));
     child stopped{shell({"-t", "300ms", "-w", "800ms"}, "echo no")};
@@ -94,7 +94,7 @@ TEST_F(StoppedWaiter, TheWaitCountsFromTheBeginning) {
     make("go");
 }
 
-TEST_F(StoppedWaiter, StoppedAtTheTerminalItLosesItsPlaceAndFgQueuesAgain) {
+TEST_F(StoppedWaiter, LosesItsPositionAtTheTerminalAndFgQueuesAgain) {
     child first{holder()};
     ASSERT_TRUE(first.says("up"));
     child bash{there(interactive_shell())};
@@ -116,7 +116,7 @@ TEST_F(StoppedWaiter, StoppedAtTheTerminalItLosesItsPlaceAndFgQueuesAgain) {
 }
 
 /// ^S stops no process: baton itself would stop when it writes, as long as it waits for the terminal.
-TEST_F(StoppedWaiter, ATerminalThatTakesNoOutputDoesNotKeepTheCommandFromItsTurn) {
+TEST_F(StoppedWaiter, BlockedTerminalDoesNotDelayTheCommand) {
     child first{holder()};
     ASSERT_TRUE(first.says("up"));
     start_options options = shell({}, "echo ran >" + folder_.path("ran"));
@@ -132,7 +132,7 @@ TEST_F(StoppedWaiter, ATerminalThatTakesNoOutputDoesNotKeepTheCommandFromItsTurn
 }
 
 /// The guardian has the order to start when everything stops; the lease is over when it is carried out.
-TEST_F(StoppedWaiter, AnOrderToStartThatIsReadTooLateStartsNothing) {
+TEST_F(StoppedWaiter, DoesNotStartTheCommandAfterTheLeaseEnded) {
     child first{holder()};
     ASSERT_TRUE(first.says("up"));
     child stopped{shell({"-t", "500ms"}, "echo began >>" + folder_.path("began"))};
@@ -156,7 +156,7 @@ TEST_F(StoppedWaiter, AnOrderToStartThatIsReadTooLateStartsNothing) {
 }
 
 /// The agent answers only when the guardian is stopped, so that the order to start is not read.
-TEST_F(StoppedWaiter, WithNonblockItEndsWith75) {
+TEST_F(StoppedWaiter, EndsWith75WithNonblock) {
     start_agent();
     stop(agent_->id());
     child stopped{shell({"-t", "500ms", "-n"}, "echo no")};

@@ -26,7 +26,7 @@ protected:
     }
 };
 
-TEST_P(Sweep, AfterKillOfBothNothingIsLeftWhenTheNextBegins) {
+TEST_P(Sweep, NoProcessIsLeftAfterKillOfBatonAndGuardian) {
     child holder{first()};
     ASSERT_TRUE(holder.says("up"));
     ASSERT_TRUE(sleeping(3));
@@ -40,7 +40,7 @@ TEST_P(Sweep, AfterKillOfBothNothingIsLeftWhenTheNextBegins) {
     EXPECT_EQ(next.out(), "0\ntold-a-\n");
 }
 
-TEST_P(Sweep, AfterStopOfBatonAndKillOfTheGuardian) {
+TEST_P(Sweep, NoProcessIsLeftAfterStopOfBatonAndKillOfTheGuardian) {
     child holder{first()};
     ASSERT_TRUE(holder.says("up"));
     ASSERT_TRUE(sleeping(3));
@@ -57,7 +57,7 @@ TEST_P(Sweep, AfterStopOfBatonAndKillOfTheGuardian) {
 }
 
 /// The kernel continues the guardian then, because its process group is an orphan.
-TEST_P(Sweep, AfterStopOfTheGuardianAndKillOfBaton) {
+TEST_P(Sweep, NoProcessIsLeftAfterStopOfTheGuardianAndKillOfBaton) {
     child holder{first()};
     ASSERT_TRUE(holder.says("up"));
     ASSERT_TRUE(sleeping(3));
@@ -73,7 +73,7 @@ TEST_P(Sweep, AfterStopOfTheGuardianAndKillOfBaton) {
 }
 
 /// The guardian runs when baton dies, and is stopped before it has killed what ignores TERM.
-TEST_P(Sweep, AfterKillOfBatonAndThenStopOfTheGuardian) {
+TEST_P(Sweep, NoProcessIsLeftAfterKillOfBatonAndThenStopOfTheGuardian) {
     child holder{first()};
     ASSERT_TRUE(holder.says("up"));
     ASSERT_TRUE(sleeping(3));
@@ -90,7 +90,7 @@ TEST_P(Sweep, AfterKillOfBatonAndThenStopOfTheGuardian) {
     EXPECT_TRUE(eventually([&] { return !alive(guardian); }));
 }
 
-TEST_P(Sweep, KillsNothingOfOtherRuns) {
+TEST_P(Sweep, KillsNoProcessOfOtherRuns) {
     start_options beside = there(baton({"run", "-l", "b", "--", "/bin/sh", "-c", until("go")}));
     child other{beside};
     ASSERT_TRUE(other.says("up"));

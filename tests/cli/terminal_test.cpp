@@ -8,7 +8,7 @@ namespace {
 
 using Terminal = Cli;
 
-TEST_F(Terminal, InterruptReachesTheCommandAndTheShellGoesOn) {
+TEST_F(Terminal, InterruptEndsTheCommandAndTheShellContinues) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- sh -c 'echo be''gun; exec sleep 1000'");
@@ -33,7 +33,7 @@ TEST_F(Terminal, InterruptEndsALoopOfTheShell) {
     leave(bash);
 }
 
-TEST_F(Terminal, StopGivesThePromptAndFgContinuesBoth) {
+TEST_F(Terminal, StopShowsThePromptAndFgContinuesBoth) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- sh -c 'echo be''gun; read line; echo got-$line-'");
@@ -53,7 +53,7 @@ TEST_F(Terminal, StopGivesThePromptAndFgContinuesBoth) {
     leave(bash);
 }
 
-TEST_F(Terminal, AnInteractiveShellWorksInside) {
+TEST_F(Terminal, InteractiveShellRunsAsTheCommand) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "PS1='inner> ' $BATON run -l a -- bash --norc --noprofile -i");
@@ -77,7 +77,7 @@ TEST_F(Terminal, AnInteractiveShellWorksInside) {
     leave(bash);
 }
 
-TEST_F(Terminal, ViWorksInside) {
+TEST_F(Terminal, ViRunsAsTheCommand) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- vi " + folder_.path("text"));
@@ -89,7 +89,7 @@ TEST_F(Terminal, ViWorksInside) {
 }
 
 /// The pager is of the same job: the terminal must stay with it.
-TEST_F(Terminal, APipelineKeepsTheTerminalForItsOtherPart) {
+TEST_F(Terminal, PipelineKeepsTheTerminalForItsOtherProcess) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- echo piped | (cat; read -r line </dev/tty; echo pager-$line-)");
@@ -100,7 +100,7 @@ TEST_F(Terminal, APipelineKeepsTheTerminalForItsOtherPart) {
 }
 
 /// And the command gets it when it asks: its input is not the terminal, but it reads from there.
-TEST_F(Terminal, TheEndOfAPipelineGetsTheTerminalWhenItAsks) {
+TEST_F(Terminal, CommandInAPipelineGetsTheTerminalWhenItUsesIt) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "echo x | $BATON run -l a -- bash -c 'read -r line </dev/tty; echo asked-$line-'");
@@ -110,7 +110,7 @@ TEST_F(Terminal, TheEndOfAPipelineGetsTheTerminalWhenItAsks) {
     leave(bash);
 }
 
-TEST_F(Terminal, InBackgroundItStopsForInputAndFgServesIt) {
+TEST_F(Terminal, BackgroundJobStopsForInputAndFgContinuesIt) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- bash -c 'read -r line; echo late-$line-' &");
@@ -156,7 +156,7 @@ TEST_F(Terminal, InterruptEndsAScriptWhoseCommandHasTheTerminal) {
 }
 
 /// ^Z at a command of a script that has the terminal stops its group only: the script is to stop with it.
-TEST_F(Terminal, StopStopsAScriptToo) {
+TEST_F(Terminal, StopAlsoStopsAScript) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash,
@@ -176,7 +176,7 @@ TEST_F(Terminal, StopStopsAScriptToo) {
 }
 
 /// The shell has the terminal. Taken from it, it would read the end of its input, and go.
-TEST_F(Terminal, ACommandThatIsNotThereTakesNothingFromTheShell) {
+TEST_F(Terminal, MissingCommandDoesNotTakeTheTerminal) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- no-such-command &");
@@ -190,7 +190,7 @@ TEST_F(Terminal, ACommandThatIsNotThereTakesNothingFromTheShell) {
 }
 
 /// Without a shell around it nobody could continue it: ^Z does nothing.
-TEST_F(Terminal, WithoutAShellThereIsNoStop) {
+TEST_F(Terminal, StopHasNoEffectWithoutAShell) {
     start_options options = run_shell({}, "echo begun; read line; echo got-$line-");
     options.on_terminal = true;
     child baton{options};

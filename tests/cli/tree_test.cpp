@@ -47,7 +47,7 @@ protected:
     }
 };
 
-TEST_P(Tree, AChainOfForksIsKilledAndNotReportedAsASurvivor) {
+TEST_P(Tree, ChainOfForksIsKilledAndNotReportedAsASurvivor) {
     child baton{tree({"-k", "50ms"}, escapee("chain") + "; echo up")};
     ASSERT_TRUE(baton.says("up"));
     EXPECT_EQ(baton.wait(milliseconds{30'000}), 0) << baton.err();
@@ -55,33 +55,33 @@ TEST_P(Tree, AChainOfForksIsKilledAndNotReportedAsASurvivor) {
     EXPECT_EQ(baton.err().find("cannot be killed"), std::string::npos) << baton.err();
 }
 
-TEST_P(Tree, ABombOfForksIsKilled) {
+TEST_P(Tree, ForkBombIsKilled) {
     child baton{tree({"-k", "50ms"}, escapee("bomb 64") + " & echo up; exit 3")};
     ASSERT_TRUE(baton.says("up"));
     EXPECT_EQ(baton.wait(milliseconds{30'000}), 3) << baton.err();
     EXPECT_TRUE(left().empty());
 }
 
-TEST_P(Tree, ADaemonWithoutAnEnvironmentIsKilled) {
+TEST_P(Tree, DaemonWithoutAnEnvironmentIsKilled) {
     child baton{tree({}, escapee("daemon") + "; echo up")};
     EXPECT_EQ(baton.wait(), 0) << baton.err();
     EXPECT_TRUE(left().empty());
 }
 
 /// The agent is exempt, and it is known by what it does and not by its name.
-TEST_P(Tree, AProgramThatIsCalledAsTheAgentIsKilled) {
+TEST_P(Tree, ProgramWithTheCommandLineOfAnAgentIsKilled) {
     child baton{tree({"-k", "50ms"}, escapee("agent") + "; echo up")};
     EXPECT_EQ(baton.wait(), 0) << baton.err();
     EXPECT_TRUE(left().empty());
 }
 
-TEST_P(Tree, AnAgentThatTheCommandWasTheFirstToNeedIsNotKilled) {
+TEST_P(Tree, AgentThatTheCommandStartedIsNotKilled) {
     child baton{tree({}, "BATON_URL=" + address() + " " + BATON_PROGRAM + " run -l b -- true")};
     EXPECT_EQ(baton.wait(), 0) << baton.err();
     EXPECT_EQ(agents().size(), 1U);
 }
 
-TEST_P(Tree, AGuardianWithoutADescriptorToSpareFindsWhatWasLeft) {
+TEST_P(Tree, GuardianWithoutFreeDescriptorsFindsTheProcesses) {
     ASSERT_EQ(::mkfifo(folder_.path("go").c_str(), 0600), 0);
     child baton{tree({"-k", "50ms"}, "echo up; read line <" + folder_.path("go") + "; setsid -f sleep " + word_)};
     ASSERT_TRUE(baton.says("up"));
@@ -93,7 +93,7 @@ TEST_P(Tree, AGuardianWithoutADescriptorToSpareFindsWhatWasLeft) {
     EXPECT_EQ(baton.err().find("cannot be killed"), std::string::npos) << baton.err();
 }
 
-TEST_P(Tree, ABatonWithoutADescriptorToSpareFindsWhatTheGuardianLeft) {
+TEST_P(Tree, BatonWithoutFreeDescriptorsFindsTheProcesses) {
     child baton{tree({}, "setsid -f sleep " + word_ + "; echo up; exec sleep " + word_)};
     ASSERT_TRUE(baton.says("up"));
     ASSERT_TRUE(sleeping(2));
@@ -104,7 +104,7 @@ TEST_P(Tree, ABatonWithoutADescriptorToSpareFindsWhatTheGuardianLeft) {
 }
 
 /// Not even what is reserved may be opened: that is no reason to think that nothing is left.
-TEST_P(Tree, ABatonThatCannotLookReleasesNothing) {
+TEST_P(Tree, BatonThatCannotInspectProcessesReleasesNothing) {
     child baton{tree({}, "trap '' TERM; setsid -f sleep " + word_ + "; echo up; exec sleep " + word_)};
     ASSERT_TRUE(baton.says("up"));
     ASSERT_TRUE(sleeping(2));
@@ -133,7 +133,7 @@ TEST_P(Tree, LeavesNoControlGroupBehind) {
 }
 
 /// What the kernel kills at one stroke: a chain that is never found by looking.
-TEST_P(Tree, SaysInWhichWayItWillFindWhatTheCommandStarts) {
+TEST_P(Tree, ReportsWhetherThereIsAControlGroup) {
     child baton{tree({}, "true")};
     EXPECT_EQ(baton.wait(), 0);
     if (GetParam() && !as_wanted(baton)) GTEST_SKIP() << "no control group can be made here: " << baton.err();
