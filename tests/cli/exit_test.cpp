@@ -1,4 +1,4 @@
-// How `baton run` ends, what the command finds, and the odd surroundings that it is started in.
+// The exit codes of `baton run`, the environment of the command, and starts in unusual environments.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ TEST_F(Exit, ExitCodeIsThatOfTheCommand) {
 
 TEST_F(Exit, CodeIs128PlusTheSignalThatEndedTheCommand) {
     EXPECT_EQ(code_of(run_shell({}, "kill -SEGV $$")), 139);
-    EXPECT_FALSE(last_->ended_by()) << "a crash is the command's, and not ours";
+    EXPECT_FALSE(last_->ended_by()) << "baton does not die of the command's crash";
     EXPECT_EQ(code_of(run_shell({}, "kill -INT $$")), 130);
     EXPECT_EQ(last_->ended_by(), SIGINT) << "so that a shell ends its loop";
 }
@@ -81,7 +81,7 @@ TEST_F(Exit, CodeIs64ForWrongUsageAndTheErrorSaysWhatIsAllowed) {
     }
 }
 
-/// Verbs and options that are not in --help are for the program itself.
+/// Verbs and options that --help does not show are for internal use.
 TEST_F(Exit, UsageErrorsDoNotListHiddenVerbsAndOptions) {
     EXPECT_EQ(code_of(baton({"frobnicate"})), 64);
     EXPECT_NE(last_->err().find("allowed: run ls why revoke mend resize agent bench functions --help"),
@@ -118,7 +118,7 @@ TEST_F(Exit, MaxHoldIsNotReportedAsALoss) {
     EXPECT_EQ(last_->err().find("losing"), std::string::npos) << last_->err();
 }
 
-// There, numbers of processes would be taken for those of others.
+// With such a /proc, process ids would name processes of another namespace.
 TEST_F(Exit, CodeIs70IfProcBelongsToAnotherPidNamespace) {
     start_options options = run({}, {"true"});
     options.arguments.insert(options.arguments.begin(), {"/usr/bin/unshare", "-Urpf"});
@@ -137,9 +137,9 @@ TEST_F(Exit, CodeIs75IfAnEnclosingRunHoldsTheName) {
     EXPECT_EQ(
         code_of(run_shell({}, between + "env BATON_URL=memory:other " + between + "env BATON_URL=memory: " + inner)),
         75)
-        << "and something else in between";
+        << "with a run at another address in between";
     EXPECT_EQ(code_of(run_shell({}, std::string{BATON_PROGRAM} + " run -s a -E 9 -- true")), 9) << "in any mode";
-    EXPECT_EQ(code_of(run_shell({}, "BATON_URL=memory:other " + inner)), 0) << "elsewhere it is another name";
+    EXPECT_EQ(code_of(run_shell({}, "BATON_URL=memory:other " + inner)), 0) << "another address has other names";
     EXPECT_EQ(last_->out(), "inside\n");
     EXPECT_EQ(code_of(run_shell({}, std::string{BATON_PROGRAM} + " run --space other -l a -- true")), 0);
 }
@@ -155,7 +155,7 @@ TEST_F(Exit, CommandFindsItsNamesInTheEnvironment) {
     EXPECT_NE(out.find("BATON_ABANDONED=\n"), std::string::npos) << out;
     const std::size_t waited = out.find("BATON_WAITED_MS=");
     ASSERT_NE(waited, std::string::npos) << out;
-    EXPECT_LT(std::stoi(out.substr(waited + 16)), 5'000) << out;  // nobody was before it, but the machine may be busy
+    EXPECT_LT(std::stoi(out.substr(waited + 16)), 5'000) << out;  // the queue was empty, but the machine may be busy
     EXPECT_NE(out.find("BATON_URL=memory:\n"), std::string::npos) << out;
     EXPECT_NE(out.find("BATON_SPACE=\n"), std::string::npos) << out;
     EXPECT_EQ(out.find("outer"), std::string::npos) << out;
@@ -220,7 +220,7 @@ TEST_F(Exit, CommandRunsIfMessagesCannotBeWritten) {
     EXPECT_EQ(code_of(piped), 7);
 }
 
-// A pipe with room for the first message and not for the second, which comes while the command runs.
+// The pipe has room for the first message and not for the second, which baton writes while the command runs.
 TEST_F(Exit, CommandRunsIfTheReaderOfMessagesBlocks) {
     start_options options = run_shell({"-v", "-t", "300ms"}, "sleep 1; echo x > " + folder_.path("done") + "; exit 7");
     options.err = folder_.path("pipe");
@@ -231,8 +231,8 @@ TEST_F(Exit, CommandRunsIfTheReaderOfMessagesBlocks) {
     ASSERT_EQ(::write(reader, filling.data(), filling.size()), room - 60);
     child baton{options};
     EXPECT_TRUE(eventually([&] { return contents(folder_.path("done")) == "x\n"; }));
-    std::string said(static_cast<std::size_t>(room), '\0');
-    EXPECT_GT(::read(reader, said.data(), said.size()), room - 60);
+    std::string message(static_cast<std::size_t>(room), '\0');
+    EXPECT_GT(::read(reader, message.data(), message.size()), room - 60);
     EXPECT_EQ(baton.wait(), 7);
     ::close(reader);
 }
@@ -283,7 +283,7 @@ TEST_F(Exit, IgnoredSignalsStayIgnored) {
     EXPECT_EQ(last_->out(), "alive\n");
 }
 
-// The kernel keeps no ended children for a process that ignores SIGCHLD: baton would wait for the command for ever.
+// The kernel keeps no zombies for a process that ignores SIGCHLD, so baton would never learn the end of the command.
 TEST_F(Exit, ExitCodeIsThatOfTheCommandIfSigchldIsIgnored) {
     start_options options = run({}, {"grep", "-q", "SigIgn:.*[13579bdf]....$", "/proc/self/status"});
     options.arguments.insert(options.arguments.begin(), {"/usr/bin/env", "--ignore-signal=CHLD"});

@@ -1,4 +1,4 @@
-// Looking and acting: the verbs, called in a process whose engine has something to see.
+// The verbs ls, why, revoke, mend and resize, called in a process that also holds and waits for names.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,7 +34,7 @@ protected:
         return {code, ::testing::internal::GetCapturedStdout(), ::testing::internal::GetCapturedStderr()};
     }
     client other(const std::string& label) const { return client{address_, {.label = label}}; }
-    /// Stands in the queue when this returns.
+    /// Returns when the request is in the queue.
     void queue(client& client, const claims& claims) {
         client.async_acquire(claims, {}, stop_.get_token(), [](std::error_code, lease) {});
         static_cast<void>(client.inspect());
@@ -100,7 +100,7 @@ TEST_F(Verbs, LsJsonShowsHoldersWaitersAndBlockers) {
     EXPECT_EQ(all["requests"][1]["blockers"][0]["hard"], true);
 }
 
-/// Seed 000's graph: ownership moves from vertex to vertex.
+/// As in the graph of seed 000, a name is handed off along the arrows.
 TEST_F(Verbs, LsDotDrawsAnArrowFromEachHolderToTheNextWaiter) {
     client third = other("job \"3\"");
     const lease held = first_.acquire(exclusive("a", "b"));
@@ -115,7 +115,7 @@ TEST_F(Verbs, LsDotDrawsAnArrowFromEachHolderToTheNextWaiter) {
     EXPECT_NE(dot.find("job \\\"3\\\""), std::string::npos) << dot;
 }
 
-/// One holds a and waits for b, which another one holds: that one is at the root of it.
+/// first_ holds a and waits for b, which `root` holds: the tree starts at `root`.
 TEST_F(Verbs, WhyStartsAtTheRequestThatBlocksTheOthers) {
     client root = other("root");
     const lease bottom = root.acquire(exclusive("b"));
@@ -172,7 +172,8 @@ TEST_F(Verbs, RevokeNowWarnsThatTheHolderMayStillWork) {
 
 TEST_F(Verbs, MendRemovesTheMark) {
     first_.acquire(exclusive("a")).abandon();
-    EXPECT_NE(baton({"why", "a"}).out.find("a is free. It is marked as abandoned: its holder job 1 on here"), std::string::npos);
+    EXPECT_NE(baton({"why", "a"}).out.find("a is free. It is marked as abandoned: its holder job 1 on here"),
+              std::string::npos);
     EXPECT_EQ(baton({"mend", "a"}).code, 0);
     const result again = baton({"mend", "a"});
     EXPECT_EQ(again.code, 1);
@@ -198,7 +199,7 @@ TEST_F(Verbs, LsShowsAPinnedLimitOfAFreeName) {
     EXPECT_EQ(one.code, 1);
 }
 
-/// A reader would take two different names for one, or the text for another.
+/// With invisible characters, two different names would look the same.
 TEST_F(Verbs, LsEscapesInvisibleCharacters) {
     const std::vector<std::string> invisible{
         "\u00ad", "\u061c", "\u115f", "\u180e", "\u200b", "\u200c",     "\u200d",     "\u200e",    "\u200f",

@@ -1,5 +1,5 @@
-// The program on a Redis server: every verb as on one machine. Each test has a server of its own, on which nothing has
-// ever been held: so there is nothing to wait for after its start, and the address says pause=off.
+// The program on a Redis server, with every verb. Each test has a server of its own on which nothing was held before,
+// so no pause after its start is needed: the address says pause=off.
 #include <signal.h>
 
 #include <chrono>
@@ -44,7 +44,7 @@ TEST_F(OnRedis, SecondShellSeesTheHolderAndIsGranted) {
     EXPECT_EQ(first.wait(), 0) << first.err();
     EXPECT_EQ(second.wait(), 0) << second.err();
     EXPECT_EQ(second.out(), "mine\n");
-    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
+    EXPECT_EQ(output_of({"ls", "a"}), "a: free\n");
 }
 
 TEST_F(OnRedis, ShellsAreGrantedInArrivalOrder) {
@@ -58,7 +58,7 @@ TEST_F(OnRedis, ShellsAreGrantedInArrivalOrder) {
         expected += std::to_string(i) + "\n";
     }
     make("go");
-    for (child& one : shells) EXPECT_EQ(one.wait(), 0) << one.err();
+    for (child& shell : shells) EXPECT_EQ(shell.wait(), 0) << shell.err();
     EXPECT_EQ(contents(folder_.path("order")), expected);
 }
 
@@ -72,32 +72,32 @@ TEST_F(OnRedis, NonblockAndTimeoutEndWith75) {
     EXPECT_EQ(patient.wait(), 3);
     EXPECT_EQ(patient.err(), "baton: timed out after 100 ms waiting for a\n");
     EXPECT_EQ(impatient.out() + patient.out(), "");
-    EXPECT_EQ(places(), 0U) << "nobody is left in the line";
+    EXPECT_EQ(waiters(), 0U) << "the queue is empty";
 }
 
 TEST_F(OnRedis, LsAndWhyShowHoldersAndTheQueue) {
-    EXPECT_EQ(said_by({"ls"}), "");
+    EXPECT_EQ(output_of({"ls"}), "");
     child holder{shell({"--note", "web 4.2", "-s", "team/b"}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     child waiter{shell({"--note", "next"}, "true")};
     ASSERT_TRUE(waiting(1));
 
-    child one{there(baton({"ls", "a"}))};
-    EXPECT_EQ(one.wait(), 0);
-    EXPECT_NE(one.out().find("web 4.2"), std::string::npos) << one.out();
-    EXPECT_EQ(one.out().find("team/b"), std::string::npos) << one.out();
-    child other{there(baton({"ls", "other"}))};
+    child held{at_engine(baton({"ls", "a"}))};
+    EXPECT_EQ(held.wait(), 0);
+    EXPECT_NE(held.out().find("web 4.2"), std::string::npos) << held.out();
+    EXPECT_EQ(held.out().find("team/b"), std::string::npos) << held.out();
+    child other{at_engine(baton({"ls", "other"}))};
     EXPECT_EQ(other.wait(), 1);
     EXPECT_EQ(other.out(), "other: free\n");
-    EXPECT_NE(said_by({"ls", "--prefix", "team/"}).find("team/b"), std::string::npos);
-    EXPECT_NE(said_by({"ls", "--dot"}).find("digraph"), std::string::npos);
+    EXPECT_NE(output_of({"ls", "--prefix", "team/"}).find("team/b"), std::string::npos);
+    EXPECT_NE(output_of({"ls", "--dot"}).find("digraph"), std::string::npos);
 
     const auto all = seen();
     ASSERT_EQ(all["requests"].size(), 2U) << all;
     EXPECT_GT(fence(), 0U);
     EXPECT_EQ(all["resources"].size(), 2U) << all;
 
-    const std::string why = said_by({"why", "a"});
+    const std::string why = output_of({"why", "a"});
     EXPECT_NE(why.find("web 4.2"), std::string::npos) << why;
     EXPECT_NE(why.find("next"), std::string::npos) << why;
 }
@@ -105,18 +105,18 @@ TEST_F(OnRedis, LsAndWhyShowHoldersAndTheQueue) {
 TEST_F(OnRedis, RevokeStopsTheHoldersCommand) {
     child first{shell({}, "trap 'echo asked; exit 1' TERM; echo up; sleep 1000 & wait")};
     ASSERT_TRUE(first.says("up")) << first.err();
-    EXPECT_NE(said_by({"revoke", "a", "--fence", "1"}).find("fence 1"), std::string::npos);
+    EXPECT_NE(output_of({"revoke", "a", "--fence", "1"}).find("fence 1"), std::string::npos);
     EXPECT_FALSE(first.wait(milliseconds{50})) << "another fence is another grant";
-    const std::string said = said_by({"revoke", "a", "--fence", std::to_string(fence()), "--note", "maintenance"});
-    // The holder may be faster than the look that follows the revocation.
+    const std::string said = output_of({"revoke", "a", "--fence", std::to_string(fence()), "--note", "maintenance"});
+    // The holder may release before the inspection that follows the revocation.
     EXPECT_TRUE(said.starts_with("Asked sh ") || said.find(" has released a already.") != std::string::npos) << said;
     EXPECT_EQ(first.wait(), 76) << first.err();
     EXPECT_EQ(first.out(), "up\nasked\n");
     EXPECT_TRUE(first.complains("an operator revoked it: maintenance; stopping")) << first.err();
-    EXPECT_NE(said_by({"ls", "a"}).find("abandoned"), std::string::npos);
+    EXPECT_NE(output_of({"ls", "a"}).find("abandoned"), std::string::npos);
 }
 
-/// Nobody is left who could tell: the claim passes on when the ttl is over, to the one who looks then.
+/// No process is left to release: the name is granted to the waiter after the ttl.
 TEST_F(OnRedis, NextRunGetsTheMarkAfterAllProcessesAreKilled) {
     child first{shell({"-t", "1s"}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(first.says("up")) << first.err();
@@ -127,15 +127,15 @@ TEST_F(OnRedis, NextRunGetsTheMarkAfterAllProcessesAreKilled) {
     first.signal(SIGKILL);
     ::kill(guardian, SIGKILL);
     for (const pid_t id : sleepers()) ::kill(id, SIGKILL);
-    EXPECT_EQ(second.wait(milliseconds{2'000}), 1) << "a ttl, and not another one: " << second.err();
+    EXPECT_EQ(second.wait(milliseconds{2'000}), 1) << "after one ttl, not two: " << second.err();
     EXPECT_EQ(second.out(), "told-a-\n");
-    EXPECT_NE(said_by({"ls", "a"}).find("abandoned"), std::string::npos) << "it failed, so nothing was repaired";
+    EXPECT_NE(output_of({"ls", "a"}).find("abandoned"), std::string::npos) << "it failed, so nothing was repaired";
     child refused{shell({"--if-abandoned", "fail"}, "echo no")};
     EXPECT_EQ(refused.wait(), 65);
-    EXPECT_EQ(said_by({"mend", "a"}), "a is no longer marked as abandoned.\n");
-    child again{there(baton({"mend", "a"}))};
+    EXPECT_EQ(output_of({"mend", "a"}), "a is no longer marked as abandoned.\n");
+    child again{at_engine(baton({"mend", "a"}))};
     EXPECT_EQ(again.wait(), 1);
-    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
+    EXPECT_EQ(output_of({"ls", "a"}), "a: free\n");
 }
 
 TEST_F(OnRedis, KilledBatonsTreeDiesBeforeTheNextRunGetsTheMark) {
@@ -165,7 +165,7 @@ TEST_F(OnRedis, StoppedBatonKeepsItsLockBeyondTheTtl) {
 
 TEST_F(OnRedis, PermitsAreCountedAndResized) {
     const auto gpu = [this](const std::string& script) {
-        return there(baton({"run", "-p", "gpu/2", "--", "/bin/sh", "-c", script}));
+        return at_engine(baton({"run", "-p", "gpu/2", "--", "/bin/sh", "-c", script}));
     };
     child first{gpu(until("go"))};
     ASSERT_TRUE(first.says("up")) << first.err();
@@ -173,17 +173,17 @@ TEST_F(OnRedis, PermitsAreCountedAndResized) {
     ASSERT_TRUE(second.says("gpu=1\nup")) << second.out();
     child third{gpu("echo $BATON_SLOTS")};
     ASSERT_TRUE(waiting(1, "gpu"));
-    EXPECT_NE(said_by({"resize", "gpu", "3"}).find("3"), std::string::npos);
-    EXPECT_EQ(third.wait(), 0) << "there is a third one now";
+    EXPECT_NE(output_of({"resize", "gpu", "3"}).find("3"), std::string::npos);
+    EXPECT_EQ(third.wait(), 0) << "there is a third permit now";
     EXPECT_EQ(third.out(), "gpu=2\n");
     make("go");
     EXPECT_EQ(first.wait(), 0);
     EXPECT_EQ(second.wait(), 0);
-    EXPECT_NE(said_by({"resize", "gpu", "auto"}), "");
-    EXPECT_EQ(said_by({"ls"}), "");
+    EXPECT_NE(output_of({"resize", "gpu", "auto"}), "");
+    EXPECT_EQ(output_of({"ls"}), "");
 }
 
-/// The server would let the next one in when the ttl is over: by then the command, which does not listen, is dead.
+/// The server hands the name off when the ttl has passed: by then the command, which ignores TERM, is dead.
 TEST_F(OnRedis, CommandIsStoppedBeforeTheTtlPassesIfTheServerIsSilent) {
     child first{shell({"-t", "1s"}, "trap '' TERM; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up")) << first.err();
@@ -191,13 +191,13 @@ TEST_F(OnRedis, CommandIsStoppedBeforeTheTtlPassesIfTheServerIsSilent) {
     const auto silent_since = steady_clock::now();
     server_->stop();
     ASSERT_TRUE(sleeping(0));
-    EXPECT_LT(steady_clock::now() - silent_since, milliseconds{1'000}) << "the server's deadline is not before this";
+    EXPECT_LT(steady_clock::now() - silent_since, milliseconds{1'000}) << "before the server's deadline";
     EXPECT_EQ(first.wait(), 76) << first.err();
     server_->go_on();
 }
 
-// A server that has just started may have forgotten what was held before: for 17 s nothing is granted. Whoever asks is
-// told that, and not that the name is taken or free.
+// A server that has just started may have lost what was held before: it is paused for 17 s. The verbs report the pause,
+// and not that the name is held or free.
 TEST_F(OnRedis, VerbsReportThePauseAndHowLongItLasts) {
     const std::string because = "the engine has restarted or may have lost state, and grants nothing for another 1";
     const auto paused = [&](std::vector<std::string> words) {
@@ -219,7 +219,7 @@ TEST_F(OnRedis, VerbsReportThePauseAndHowLongItLasts) {
     EXPECT_TRUE(waiter.complains("timed out after 1.5 s waiting for a: " + because)) << waiter.err();
 
     child list{paused({"ls", "a"})};
-    EXPECT_EQ(list.wait(), 0) << "nobody knows that it is free: " << list.err();
+    EXPECT_EQ(list.wait(), 0) << "it is not known to be free: " << list.err();
     EXPECT_TRUE(list.out().starts_with("paused: " + because)) << list.out();
     EXPECT_TRUE(list.out().ends_with("\na: not granted yet\n")) << list.out();
     child explained{paused({"why", "a"})};
@@ -298,7 +298,7 @@ TEST_F(OnRedis, PasswordIsNeverShown) {
     EXPECT_EQ(lister.wait(), 0) << lister.err();
     make("go");
     EXPECT_EQ(holder.wait(), 0) << holder.err();
-    for (child* one : {&holder, &waiter, &wrong, &broken, &lister}) EXPECT_FALSE(shows_secret(*one)) << one->err();
+    for (child* each : {&holder, &waiter, &wrong, &broken, &lister}) EXPECT_FALSE(shows_secret(*each)) << each->err();
 }
 
 TEST_F(OnRedis, EveryVerbEndsWith69WithoutAServer) {
@@ -319,10 +319,10 @@ TEST_F(OnRedis, EveryVerbEndsWith69WithoutAServer) {
         arguments.insert(arguments.begin() + 1, {"--url", url});
         all.emplace_back(baton(arguments));
     }
-    for (child& one : all) {
-        EXPECT_EQ(one.wait(milliseconds{5'000}), 69);
-        EXPECT_EQ(one.err(), sentence);
-        EXPECT_EQ(one.out(), "");
+    for (child& verb : all) {
+        EXPECT_EQ(verb.wait(milliseconds{5'000}), 69);
+        EXPECT_EQ(verb.err(), sentence);
+        EXPECT_EQ(verb.out(), "");
     }
 }
 
@@ -333,7 +333,7 @@ TEST_F(OnRedis, ReleaseSucceedsAfterTheServerLostTheFunctions) {
     make("go");
     EXPECT_EQ(holder.wait(), 0) << holder.err();
     EXPECT_EQ(holder.err(), "");
-    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n") << "neither held nor abandoned";
+    EXPECT_EQ(output_of({"ls", "a"}), "a: free\n") << "neither held nor abandoned";
 }
 
 TEST_F(OnRedis, UnconfirmedReleaseIsReportedAndKeepsTheExitCode) {
@@ -348,7 +348,7 @@ TEST_F(OnRedis, UnconfirmedReleaseIsReportedAndKeepsTheExitCode) {
 }
 
 TEST_F(OnRedis, RefusalBySpaceOrServerEndsWith78) {
-    EXPECT_EQ(said_by({"ls"}), "");
+    EXPECT_EQ(output_of({"ls"}), "");
     child other{baton({"ls", "--url", at("", "pause=off&max_ttl=5s")})};
     EXPECT_EQ(other.wait(), 78);
     EXPECT_NE(other.err().find("max_ttl"), std::string::npos) << other.err();

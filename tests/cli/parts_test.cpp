@@ -1,4 +1,4 @@
-// The parts of the program that need no process: durations, claims, the stop sequence, the keeper, the waiting line.
+// The parts of the program that need no process: durations, claims, the stop sequence, the keeper, the status line.
 #include <gtest/gtest.h>
 
 #include "agent/control_group.hpp"
@@ -71,7 +71,7 @@ TEST(Permits, AreReadFromTheRight) {
         EXPECT_THROW(static_cast<void>(parse_permits(wrong)), failure) << wrong;
 }
 
-/// A count that is mistyped must not become part of the name.
+/// A mistyped count must not become a part of the name.
 TEST(Permits, RefusesANameThatMayContainAMistypedCount) {
     for (const char* wrong : {"gpu:two/8", "gpu:-1/8", "gpu:+1/8", "gpu: 2/8", "gpu:2 /8", "gpu:2.0/8", "gpu:0x2/8",
                               "gpu=2/8", "gpu 2/8", "gpu\t2/8", "a:b/8", "a:/8", "gpu:99999999999/8"})
@@ -107,7 +107,7 @@ TEST(StopSequence, LeavesTimeForKillBeforeTheLeaseEnds) {
     EXPECT_EQ(stop_times_for({.ttl = 10s}, 9s).kill_after, 5s) << "half of the ttl at most";
 }
 
-/// A lease is renewed every third of the ttl: then TERM must be further away than what is left at the worst.
+/// A lease is renewed every third of the ttl. TERM must not be due in the time that is left just before a renewal.
 TEST(StopSequence, DoesNotBeginBetweenTwoRenewals) {
     for (const milliseconds ttl : {100ms, 1'000ms, 10'000ms, 15'000ms}) {
         const stop_times times = stop_times_for({.ttl = ttl}, ttl / 2);
@@ -117,7 +117,7 @@ TEST(StopSequence, DoesNotBeginBetweenTwoRenewals) {
     }
 }
 
-/// A store may prescribe renewals that are further apart than a third of the ttl.
+/// A store may prescribe a renewal interval that is longer than a third of the ttl.
 TEST(StopSequence, DoesNotBeginBetweenTwoRenewalsThatTheStorePrescribes) {
     const stop_times times = stop_times_for({.ttl = 3s, .renew_every = 1500ms}, 1500ms);
     EXPECT_LT(times.kill_after + times.reserve, 3s - 90ms - 1500ms);
@@ -138,14 +138,14 @@ TEST(Keeper, RenewsForAStoppedBaton) {
     EXPECT_FALSE(keeper.due(start)) << "there is no session yet";
     EXPECT_FALSE(keeper.interval());
     keeper.keep({.address = "local:", .session = {1, 2}, .ttl = 900ms});
-    EXPECT_TRUE(keeper.due(start)) << "it may be a third of the ttl since baton did";
+    EXPECT_TRUE(keeper.due(start)) << "baton's last renewal may be a third of the ttl old";
     EXPECT_FALSE(keeper.due(start + 299ms));
     EXPECT_TRUE(keeper.due(start + 300ms));
     keeper.saw_running();
     EXPECT_TRUE(keeper.due(start + 310ms)) << "stopped again";
 }
 
-/// Baton renews every third of the ttl; then it may be stopped for `interval` before that is seen.
+/// Baton renews every third of the ttl, and may then be stopped for `interval` before the guardian notices.
 TEST(Keeper, NoticesAStoppedBatonInTime) {
     keeper keeper;
     keeper.keep({.address = "local:", .session = {1, 2}, .ttl = 900ms});
@@ -187,7 +187,7 @@ TEST(WaitingLine, LeavesOutUnknownParts) {
     EXPECT_NE(waiting_text(paused, exclusive("a").list(), 1s).find("paused for another 9 s"), std::string::npos);
 }
 
-/// 79 columns, as on a terminal of 80: what the holder says of itself is not what is left out first.
+/// The holder's note is left out last.
 TEST(WaitingLine, KeepsTheNoteOnANarrowTerminal) {
     waiting_view view;
     view.position = 1;
@@ -230,7 +230,7 @@ TEST(Environment, FindsEnclosingRunsAtTheSameAddressOnly) {
     EXPECT_FALSE(held_around(around, options)) << "a line break in a name is not one between names";
 }
 
-/// A chain of processes that fork and exit may be missed for a second: that is not a refusal.
+/// Scans may miss a chain of processes that fork and exit for a second: that is not a refusal.
 TEST(Refusals, ProcessesThatAreNotFoundAreNotSurvivors) {
     refusals refusals{milliseconds{1'000}};
     steady_time now;

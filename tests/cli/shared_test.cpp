@@ -1,5 +1,4 @@
-// Several shells, one agent: the program as it is used on one machine. Each test has an agent of its own, which dies
-// with it.
+// Several shells with one agent, as on one machine. Each test has an agent of its own, which ends with the test.
 #include <signal.h>
 
 #include <algorithm>
@@ -21,11 +20,11 @@ TEST_F(Shared, FirstCommandReturnsAtOnce) {
     EXPECT_EQ(agents().size(), 1U);
 }
 
-// It becomes a child of the guardian, but is not the command's: it may stay for as long as it is needed.
+// The agent becomes a child of the guardian, but does not belong to the command: it may outlive the run.
 TEST_F(Shared, RunDoesNotWaitForAnAgentThatTheCommandStarted) {
     child outer{run_shell({}, "BATON_URL=" + address() + " " + BATON_PROGRAM + " run -l b -- sh -c 'kill -9 $PPID'")};
     EXPECT_TRUE(outer.wait(milliseconds{5'000}));
-    EXPECT_EQ(agents().size(), 1U);  // there is a mark to remember
+    EXPECT_EQ(agents().size(), 1U);  // it stays, because it has a mark
 }
 
 TEST_F(Shared, SecondShellSeesTheHolderAndIsGranted) {
@@ -48,7 +47,7 @@ TEST_F(Shared, FiftyShellsAreGrantedInArrivalOrder) {
     std::deque<child> shells;
     for (int i = 0; i < 50; ++i) {
         shells.emplace_back(shell({}, "echo " + std::to_string(i) + " >>" + folder_.path("order")));
-        // The order of arrival is the engine's: one is there before the next is started.
+        // Wait until the shell is in the queue, so that the order of arrival is the order of the loop.
         ASSERT_TRUE(waiting(static_cast<std::size_t>(i) + 1));
     }
     make("go");
@@ -65,17 +64,17 @@ TEST_F(Shared, TwentyShellsStartOneAgentAndExcludeEachOther) {
     std::deque<child> shells;
     const std::string inside = folder_.path("inside");
     for (int i = 0; i < 20; ++i) shells.emplace_back(shell({}, "mkdir " + inside + " && rmdir " + inside));
-    for (child& one : shells) EXPECT_EQ(one.wait(), 0) << one.err();
+    for (child& shell : shells) EXPECT_EQ(shell.wait(), 0) << shell.err();
     EXPECT_EQ(agents().size(), 1U);
 }
 
 TEST_F(Shared, NameIsFreeAfterTheCommandExits) {
     child first{shell({}, "exit 7")};
     EXPECT_EQ(first.wait(), 7);
-    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
+    EXPECT_EQ(output_of({"ls", "a"}), "a: free\n");
 }
 
-/// What the next one finds: the tree is gone before he is let in, and he is told.
+/// The next run starts after the tree is gone, and receives the mark.
 TEST_F(Shared, KilledBatonsTreeDiesBeforeTheNextRunGetsTheMark) {
     child first{shell({"-k", "300ms"},
                       "trap '' TERM; setsid -f sleep " + word_ + "; echo up; while :; do sleep " + word_ + "; done")};
@@ -100,7 +99,7 @@ TEST_F(Shared, KilledGuardiansTreeDiesBeforeTheNextRunGetsTheMark) {
     EXPECT_EQ(first.wait(), 70);
     EXPECT_EQ(second.wait(), 0);
     EXPECT_EQ(second.out(), "0\ntold-a-\n");
-    EXPECT_EQ(agents(), agent) << "the agent that baton started lies below it, but is not of the tree";
+    EXPECT_EQ(agents(), agent) << "the agent that baton started is below it, but does not belong to the tree";
 }
 
 TEST_F(Shared, NextRunIsGrantedAtOnceAfterBatonAndGuardianAreKilled) {
@@ -112,7 +111,7 @@ TEST_F(Shared, NextRunIsGrantedAtOnceAfterBatonAndGuardianAreKilled) {
     ::kill(guardian, SIGSTOP);
     first.signal(SIGKILL);
     ::kill(guardian, SIGKILL);
-    EXPECT_EQ(second.wait(), 0) << "its ttl is 10 s, and nobody waits for that";
+    EXPECT_EQ(second.wait(), 0) << "before the ttl of 10 s has passed";
     EXPECT_EQ(second.out(), "told-a-\n");
     EXPECT_TRUE(sleeping(0));
 }
@@ -129,7 +128,7 @@ TEST_F(Shared, HolderAndWaitersSurviveAKillOfTheAgent) {
     const auto before = fence();
     kill_agents();
     child newcomer{shell({"-t", "1s"}, "echo newcomer" + order)};
-    ASSERT_TRUE(waiting(3)) << said_by({"ls"});
+    ASSERT_TRUE(waiting(3)) << output_of({"ls"});
     EXPECT_EQ(fence(), before) << "held under the same fence";
     EXPECT_EQ(contents(folder_.path("order")), "");
     make("go");
@@ -166,7 +165,7 @@ TEST_F(Shared, NameIsGrantedIfGuardianAndAgentAreKilled) {
     EXPECT_EQ(second.out(), "0\n");
 }
 
-/// As with flock: who is stopped keeps what he has.
+/// A stopped process keeps its locks, as with flock.
 TEST_F(Shared, StoppedBatonKeepsItsLockBeyondTheTtl) {
     child first{shell({"-t", "1s"}, until("go"))};
     ASSERT_TRUE(first.says("up"));
@@ -177,14 +176,14 @@ TEST_F(Shared, StoppedBatonKeepsItsLockBeyondTheTtl) {
     EXPECT_EQ(second.wait(), 75) << "several ttls later: " << second.err();
     EXPECT_EQ(fence(), before);
     first.signal(SIGCONT);
-    EXPECT_FALSE(first.wait(milliseconds{1'500})) << "and goes on renewing: " << first.err();
+    EXPECT_FALSE(first.wait(milliseconds{1'500})) << "it continues to renew: " << first.err();
     make("go");
     EXPECT_EQ(first.wait(), 0) << first.err();
     EXPECT_EQ(first.out(), "up\ndone\n");
 }
 
 TEST_F(Shared, JobStoppedAtTheTerminalKeepsItsLockBeyondTheTtl) {
-    child bash{there(interactive_shell())};
+    child bash{at_engine(interactive_shell())};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -t 1s -l a -- sh -c 'echo be''gun; read line; echo got-$line-'");
     ASSERT_TRUE(bash.says("begun")) << bash.out();
@@ -200,12 +199,13 @@ TEST_F(Shared, JobStoppedAtTheTerminalKeepsItsLockBeyondTheTtl) {
     leave(bash);
 }
 
-/// Nobody is left to renew, or to kill: the lease ends, the next one is let in, and what wakes up later is stopped.
+/// No process can renew or kill: the lease ends and the next run is granted. When the stopped processes continue, the
+/// command is stopped.
 TEST_F(Shared, LockIsLostIfAllProcessesAreStoppedBeyondTheTtl) {
     child first{shell({"-t", "400ms"}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(first.says("up"));
     const pid_t guardian = guardian_of(first.id());
-    ASSERT_TRUE(sleeping(1)) << "it says so before it becomes another program";
+    ASSERT_TRUE(sleeping(1)) << "the shell prints `up` before it executes sleep";
     const auto command = sleepers();
     for (const pid_t id : {guardian, first.id(), command.front()}) ::kill(id, SIGSTOP);
     child second{shell({}, "echo told-$BATON_ABANDONED-")};
@@ -219,21 +219,21 @@ TEST_F(Shared, LockIsLostIfAllProcessesAreStoppedBeyondTheTtl) {
 TEST_F(Shared, RevokeStopsTheHoldersCommand) {
     child first{shell({"--note", "too long"}, "trap 'echo asked; exit 1' TERM; echo up; sleep 1000 & wait")};
     ASSERT_TRUE(first.says("up"));
-    EXPECT_NE(said_by({"why", "a"}).find("too long"), std::string::npos);
-    EXPECT_NE(said_by({"ls", "--dot"}).find("digraph"), std::string::npos);
-    EXPECT_NE(said_by({"revoke", "a", "--fence", "1", "--note", "x"}).find("fence 1"), std::string::npos);
+    EXPECT_NE(output_of({"why", "a"}).find("too long"), std::string::npos);
+    EXPECT_NE(output_of({"ls", "--dot"}).find("digraph"), std::string::npos);
+    EXPECT_NE(output_of({"revoke", "a", "--fence", "1", "--note", "x"}).find("fence 1"), std::string::npos);
     EXPECT_FALSE(first.wait(milliseconds{50})) << "another fence is another grant";
-    EXPECT_NE(said_by({"revoke", "a", "--fence", std::to_string(fence()), "--note", "maintenance"}), "");
+    EXPECT_NE(output_of({"revoke", "a", "--fence", std::to_string(fence()), "--note", "maintenance"}), "");
     EXPECT_EQ(first.wait(), 76) << first.err();
     EXPECT_EQ(first.out(), "up\nasked\n");
-    EXPECT_NE(said_by({"ls", "a"}).find("abandoned"), std::string::npos);
-    EXPECT_EQ(said_by({"mend", "a"}), "a is no longer marked as abandoned.\n");
-    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
+    EXPECT_NE(output_of({"ls", "a"}).find("abandoned"), std::string::npos);
+    EXPECT_EQ(output_of({"mend", "a"}), "a is no longer marked as abandoned.\n");
+    EXPECT_EQ(output_of({"ls", "a"}), "a: free\n");
 }
 
 TEST_F(Shared, PermitsAreCountedAcrossShells) {
     const auto gpu = [this](const std::string& script) {
-        return there(baton({"run", "-p", "gpu/2", "--", "/bin/sh", "-c", script}));
+        return at_engine(baton({"run", "-p", "gpu/2", "--", "/bin/sh", "-c", script}));
     };
     child first{gpu(until("go"))};
     child second{gpu("echo $BATON_SLOTS; " + until("go"))};
@@ -241,21 +241,21 @@ TEST_F(Shared, PermitsAreCountedAcrossShells) {
     ASSERT_TRUE(second.says("up"));
     child third{gpu("echo third")};
     EXPECT_TRUE(third.complains("waiting for gpu")) << third.err();
-    EXPECT_NE(said_by({"resize", "gpu", "3"}).find("3"), std::string::npos);
-    EXPECT_EQ(third.wait(), 0) << "there is a third one now";
+    EXPECT_NE(output_of({"resize", "gpu", "3"}).find("3"), std::string::npos);
+    EXPECT_EQ(third.wait(), 0) << "there is a third permit now";
     make("go");
     EXPECT_EQ(first.wait(), 0);
     EXPECT_EQ(second.wait(), 0);
-    EXPECT_NE(said_by({"resize", "gpu", "auto"}), "");
+    EXPECT_NE(output_of({"resize", "gpu", "auto"}), "");
 }
 
-/// Each claim is held to its own limit (rule 10): that is rarely what was meant.
+/// Each claim is held to its own limit (rule 10). Different limits for one name are usually a mistake.
 TEST_F(Shared, RunReportsOtherLimitsOfItsName) {
     const auto gpu = [this](const std::string& limit, std::vector<std::string> options, const std::string& script) {
         std::vector<std::string> words{"run", "-l", "b" + limit, "-p", "gpu/" + limit};
         words.insert(words.end(), options.begin(), options.end());
         words.insert(words.end(), {"--", "/bin/sh", "-c", script});
-        return there(baton(words));
+        return at_engine(baton(words));
     };
     child first{gpu("8", {}, until("go"))};
     ASSERT_TRUE(first.says("up"));
@@ -270,14 +270,14 @@ TEST_F(Shared, RunReportsOtherLimitsOfItsName) {
     EXPECT_NE(json.err().find(R"("name":"gpu","limit":5,"other_limit":8,"by":"sh )"), std::string::npos) << json.err();
     child waiting{gpu("1", {}, "echo mine")};
     EXPECT_TRUE(waiting.complains("limit of 1, but")) << "while it waits: " << waiting.err();
-    EXPECT_NE(said_by({"resize", "gpu", "8"}), "");
+    EXPECT_NE(output_of({"resize", "gpu", "8"}), "");
     EXPECT_EQ(waiting.wait(), 0);
     child pinned{gpu("4", {}, "echo mine")};
     EXPECT_EQ(pinned.wait(), 0);
     EXPECT_EQ(pinned.err(), "") << "a pinned limit holds for all";
     make("go");
     EXPECT_EQ(first.wait(), 0);
-    EXPECT_NE(said_by({"resize", "gpu", "auto"}), "");
+    EXPECT_NE(output_of({"resize", "gpu", "auto"}), "");
 }
 
 TEST_F(Shared, RelativeAddressMeansTheSameAgentInAnotherFolder) {
@@ -293,7 +293,7 @@ TEST_F(Shared, RelativeAddressMeansTheSameAgentInAnotherFolder) {
     EXPECT_EQ(agents().size(), 1U);
 }
 
-/// Otherwise it would wait for itself for ever.
+/// Otherwise the run would wait for itself without end.
 TEST_F(Shared, NestedRunIsRefusedUnderAnyAddressOfTheAgent) {
     std::filesystem::create_directory_symlink(folder_.path(), folder_.path("link"));
     std::filesystem::create_directory(folder_.path("sub"));
@@ -303,35 +303,36 @@ TEST_F(Shared, NestedRunIsRefusedUnderAnyAddressOfTheAgent) {
         child outer{shell(
             {}, "cd " + folder_.path("") + " && " + BATON_PROGRAM + " run -w 500ms -l a -u '" + name + "' -- echo no")};
         EXPECT_EQ(outer.wait(), 75);
-        EXPECT_TRUE(outer.complains("cannot acquire a: a run around this one already holds it")) << name << ": " << outer.err();
+        EXPECT_TRUE(outer.complains("cannot acquire a: a run around this one already holds it"))
+            << name << ": " << outer.err();
     }
     EXPECT_EQ(agents().size(), 1U);
 }
 
-/// An address that is mistyped must not leave a process behind.
+/// A mistyped address must not leave a process behind.
 TEST_F(Shared, InspectingVerbsStartNoAgent) {
-    const std::vector<std::pair<std::vector<std::string>, int>> looks{
+    const std::vector<std::pair<std::vector<std::string>, int>> verbs{
         {{"ls"}, 0},       {{"ls", "--json"}, 0}, {{"ls", "a"}, 1},
         {{"why", "a"}, 1}, {{"mend", "a"}, 1},    {{"revoke", "a", "--fence", "1"}, 1}};
-    for (const auto& [words, code] : looks) {
-        child verb{there(baton(words))};
+    for (const auto& [words, code] : verbs) {
+        child verb{at_engine(baton(words))};
         EXPECT_EQ(verb.wait(), code) << words.front();
         EXPECT_TRUE(verb.complains("no agent runs at " + address() + "; nothing is held there")) << verb.err();
     }
     EXPECT_TRUE(agents().empty());
     EXPECT_FALSE(std::filesystem::exists(folder_.path("agent")));
     EXPECT_FALSE(std::filesystem::exists(folder_.path("agent.state")));
-    make("agent");  // a file that is no socket
-    EXPECT_NE(said_by({"ls"}).find("nothing is held there"), std::string::npos);
+    make("agent");  // a file that is not a socket
+    EXPECT_NE(output_of({"ls"}).find("nothing is held there"), std::string::npos);
 }
 
-/// Its clients start another one as soon as they notice, and hold their names until then.
+/// The clients of a dead agent hold their names, and start another agent as soon as they notice.
 TEST_F(Shared, InspectingVerbsEndWith69IfTheAgentDied) {
     start_agent();
     kill_agents();
     EXPECT_TRUE(agent_->wait());
     for (const std::vector<std::string>& words : {std::vector<std::string>{"ls"}, {"mend", "a"}}) {
-        child verb{there(baton(words))};
+        child verb{at_engine(baton(words))};
         EXPECT_EQ(verb.wait(), 69);
         EXPECT_TRUE(verb.complains("the agent has died, and its clients may still hold names")) << verb.err();
     }
@@ -341,17 +342,17 @@ TEST_F(Shared, InspectingVerbsEndWith69IfTheAgentDied) {
 TEST_F(Shared, HolderReceivesTheNoteOfARevokeNow) {
     child first{shell({"-k", "50ms"}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(first.says("up"));
-    EXPECT_NE(said_by({"revoke", "a", "--now", "--fence", std::to_string(fence()), "--note", "fire drill"}), "");
+    EXPECT_NE(output_of({"revoke", "a", "--now", "--fence", std::to_string(fence()), "--note", "fire drill"}), "");
     EXPECT_EQ(first.wait(), 76) << first.err();
     EXPECT_TRUE(first.complains("an operator revoked it: fire drill; stopping")) << first.err();
 }
 
-/// Those by which people and supervisors end a program.
+/// Users and supervisors end programs with these signals.
 TEST_F(Shared, CommandEndedByAUsersSignalLeavesNoMark) {
     for (const char* signal : {"TERM", "INT", "HUP"}) {
         child first{shell({}, std::string{"kill -"} + signal + " $$")};
         EXPECT_GT(first.wait().value_or(0), 128);
-        EXPECT_EQ(said_by({"ls", "a"}), "a: free\n") << signal;
+        EXPECT_EQ(output_of({"ls", "a"}), "a: free\n") << signal;
     }
 }
 

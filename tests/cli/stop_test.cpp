@@ -1,4 +1,5 @@
-// How a command is stopped: everything that it started is gone before the lock is passed on, whoever is killed.
+// How a command is stopped: all processes that it started have ended before the hand-off, even if baton or the guardian
+// is killed.
 #include <signal.h>
 
 #include <algorithm>
@@ -10,12 +11,12 @@ namespace {
 
 class Stop : public Cli {
 protected:
-    /// A sleep that can be found again.
+    /// A `sleep` command with this test's word, by which the test finds the process.
     [[nodiscard]] std::string sleep() const { return "sleep " + word_; }
     [[nodiscard]] bool none_left() const {
         return eventually([this] { return processes_with(word_).empty(); });
     }
-    /// How many sleeps there are, beside the shells that have the word in their script.
+    /// The number of sleep processes, without the shells that have the word in their script.
     [[nodiscard]] std::size_t sleeps() const {
         const auto all = processes_with(std::string{"sleep\0", 6} + word_);
         return all.size();
@@ -35,7 +36,7 @@ TEST_F(Stop, BatonPassesSignalsOnToTheWholeGroup) {
         baton.signal(signal);
         EXPECT_EQ(baton.wait(), 128 + signal);
         EXPECT_EQ(baton.ended_by(), signal);
-        EXPECT_TRUE(processes_with(word_).empty()) << "when baton has ended, all of it has";
+        EXPECT_TRUE(processes_with(word_).empty()) << "all processes end before baton";
     }
 }
 
@@ -87,7 +88,7 @@ TEST_F(Stop, GuardianStopsTheTreeOfAKilledBaton) {
     EXPECT_TRUE(eventually([&] { return !alive(guardian); }));
 }
 
-/// The guardian is what the engine waits for: while it lives, the claim is not passed on.
+/// The engine hands the name off only when baton and the guardian have ended.
 TEST_F(Stop, GuardianOfAKilledBatonEndsAfterTheTree) {
     child baton{run_shell({"-k", "200ms"}, "trap '' TERM; while :; do " + sleep() + "; done")};
     ASSERT_TRUE(running(1));
@@ -111,20 +112,20 @@ TEST_F(Stop, CommandDiesIfBatonAndGuardianAreKilled) {
     child baton{run_shell({}, "exec " + sleep())};
     ASSERT_TRUE(running(1));
     const pid_t guardian = guardian_of(baton.id());
-    ::kill(guardian, SIGSTOP);  // it is to have no chance to act before it dies
+    ::kill(guardian, SIGSTOP);  // so that it cannot act before it dies
     baton.signal(SIGKILL);
     ::kill(guardian, SIGKILL);
     EXPECT_EQ(baton.wait(), 137);
     EXPECT_TRUE(none_left());
 }
 
-/// Baton is stopped and cannot renew, and nobody can in its place: the memory of one process. The command must be gone
-/// before the lease ends.
+/// Baton is stopped and cannot renew, and the guardian cannot renew at `memory:`. The command must have ended before
+/// the lease ends.
 TEST_F(Stop, GuardianOfAStoppedBatonStopsTheCommandInTime) {
     child baton{run_shell({"-t", "400ms"}, "exec " + sleep())};
     ASSERT_TRUE(running(1));
     baton.signal(SIGSTOP);
-    EXPECT_TRUE(running(0)) << "though baton is still stopped";
+    EXPECT_TRUE(running(0)) << "while baton is still stopped";
     EXPECT_EQ(state_of(baton.id()), 'T');
     baton.signal(SIGCONT);
     EXPECT_EQ(baton.wait(), 76) << baton.err();

@@ -1,5 +1,5 @@
-// A baton that is stopped before its command has begun: nothing renews for it, the others go on, and when it continues
-// it says that it lost its place, and queues again.
+// A baton that is stopped before its command has begun: no process renews for it and other waiters are granted. When it
+// continues, it reports that it lost its queue position, and queues again.
 #include <signal.h>
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ class StoppedWaiter : public OwnAgent {
 protected:
     /// A holder of `a` that ends when the file `go` is made.
     [[nodiscard]] start_options holder() const { return shell({}, until("go")); }
-    /// Ends 75 after that time: a clock for tests that need time to pass.
+    /// Waits for that time, with a run that times out.
     void let_pass(const std::string& duration) const {
         child clock{shell({"-w", duration}, "echo no")};
         ASSERT_EQ(clock.wait(), 75) << clock.err();
@@ -29,7 +29,7 @@ TEST_F(StoppedWaiter, DoesNotBlockOtherWaitersAndQueuesAgain) {
     child third{shell({}, "echo mine; " + until("later"))};
     ASSERT_TRUE(waiting(2));
     make("go");
-    EXPECT_TRUE(third.says("mine")) << "the stopped waiter is passed over: " << said_by({"ls"});
+    EXPECT_TRUE(third.says("mine")) << "the stopped waiter is passed over: " << output_of({"ls"});
     EXPECT_EQ(state_of(stopped.id()), 'T');
     stopped.signal(SIGCONT);
     EXPECT_TRUE(stopped.complains("lost the queue position for a")) << stopped.err();
@@ -51,8 +51,8 @@ TEST_F(StoppedWaiter, LosesAGrantedNameAfterItsTtl) {
     EXPECT_EQ(first.wait(), 0);
     ASSERT_TRUE(eventually([&] { return seen()["requests"][0]["fence"].get<std::uint64_t>() != 0; }));
     child third{shell({}, "echo mine-$BATON_ABANDONED-")};
-    EXPECT_EQ(third.wait(), 0) << said_by({"ls"});
-    EXPECT_EQ(third.out(), "mine-a-\n") << "the engine knows only that a holder fell silent";
+    EXPECT_EQ(third.wait(), 0) << output_of({"ls"});
+    EXPECT_EQ(third.out(), "mine-a-\n") << "the engine cannot know that the expired holder ran no command";
     EXPECT_EQ(state_of(stopped.id()), 'T');
     stopped.signal(SIGCONT);
     EXPECT_EQ(stopped.wait(), 0) << stopped.err();
@@ -97,7 +97,7 @@ TEST_F(StoppedWaiter, CountsTheWaitFromTheBeginning) {
 TEST_F(StoppedWaiter, LosesItsPositionAtTheTerminalAndFgQueuesAgain) {
     child first{holder()};
     ASSERT_TRUE(first.says("up"));
-    child bash{there(interactive_shell())};
+    child bash{at_engine(interactive_shell())};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -t 500ms -l a -- sh -c 'echo la''te'");
     ASSERT_TRUE(waiting(1));
@@ -106,7 +106,7 @@ TEST_F(StoppedWaiter, LosesItsPositionAtTheTerminalAndFgQueuesAgain) {
     child third{shell({}, "echo mine; " + until("later"))};
     ASSERT_TRUE(waiting(2));
     make("go");
-    EXPECT_TRUE(third.says("mine")) << said_by({"ls"});
+    EXPECT_TRUE(third.says("mine")) << output_of({"ls"});
     send(bash, "fg");
     EXPECT_TRUE(bash.says("lost the queue position for a")) << bash.out();
     make("later");
@@ -115,7 +115,7 @@ TEST_F(StoppedWaiter, LosesItsPositionAtTheTerminalAndFgQueuesAgain) {
     leave(bash);
 }
 
-/// ^S stops no process: baton itself would stop when it writes, as long as it waits for the terminal.
+/// ^S stops no process, but a blocking write to the terminal would block baton.
 TEST_F(StoppedWaiter, BlockedTerminalDoesNotDelayTheCommand) {
     child first{holder()};
     ASSERT_TRUE(first.says("up"));
@@ -124,14 +124,15 @@ TEST_F(StoppedWaiter, BlockedTerminalDoesNotDelayTheCommand) {
     child second{options};
     ASSERT_TRUE(second.says("waiting for a")) << second.out();
     second.type("\x13");
-    let_pass("2500ms");  // it redraws its line every second
+    let_pass("2500ms");  // baton redraws the status line every second
     make("go");
-    EXPECT_TRUE(eventually([&] { return contents(folder_.path("ran")) == "ran\n"; })) << said_by({"ls"});
+    EXPECT_TRUE(eventually([&] { return contents(folder_.path("ran")) == "ran\n"; })) << output_of({"ls"});
     second.type("\x11");
     EXPECT_EQ(second.wait(), 0);
 }
 
-/// The guardian has the order to start when everything stops; the lease is over when it is carried out.
+/// Baton and the guardian are stopped after the order to start was sent; the lease has ended when the guardian reads
+/// it.
 TEST_F(StoppedWaiter, DoesNotStartTheCommandAfterTheLeaseEnded) {
     child first{holder()};
     ASSERT_TRUE(first.says("up"));
@@ -141,21 +142,21 @@ TEST_F(StoppedWaiter, DoesNotStartTheCommandAfterTheLeaseEnded) {
     stop(guardian);
     make("go");
     EXPECT_EQ(first.wait(), 0);
-    ASSERT_TRUE(eventually([&] { return said_by({"ls", "a"}).find("holds") != std::string::npos; }));
+    ASSERT_TRUE(eventually([&] { return output_of({"ls", "a"}).find("holds") != std::string::npos; }));
     stop(stopped.id());
     child third{shell({}, "echo mine; " + until("later"))};
-    EXPECT_TRUE(third.says("mine")) << said_by({"ls"});
+    EXPECT_TRUE(third.says("mine")) << output_of({"ls"});
     ::kill(guardian, SIGCONT);
     stopped.signal(SIGCONT);
     ASSERT_TRUE(waiting(1)) << stopped.err();
-    EXPECT_EQ(contents(folder_.path("began")), "") << "the lock is another's";
+    EXPECT_EQ(contents(folder_.path("began")), "") << "another run holds the lock";
     make("later");
     EXPECT_EQ(third.wait(), 0);
     EXPECT_EQ(stopped.wait(), 0) << stopped.err();
     EXPECT_EQ(contents(folder_.path("began")), "began\n");
 }
 
-/// The agent answers only when the guardian is stopped, so that the order to start is not read.
+/// The agent replies only after the guardian is stopped, so that the guardian does not read the order to start.
 TEST_F(StoppedWaiter, EndsWith75WithNonblock) {
     start_agent();
     stop(agent_->id());
@@ -163,7 +164,7 @@ TEST_F(StoppedWaiter, EndsWith75WithNonblock) {
     const pid_t guardian = guardian_of(stopped.id());
     stop(guardian);
     agent_->signal(SIGCONT);
-    ASSERT_TRUE(eventually([&] { return said_by({"ls", "a"}).find("holds") != std::string::npos; }));
+    ASSERT_TRUE(eventually([&] { return output_of({"ls", "a"}).find("holds") != std::string::npos; }));
     stop(stopped.id());
     child third{shell({"-t", "1s"}, "echo mine; " + until("go"))};
     EXPECT_TRUE(third.says("mine"));

@@ -1,4 +1,4 @@
-// Job control on a pseudo-terminal, as a person at a shell meets it.
+// Job control on a pseudo-terminal, as in a user's shell.
 #include <signal.h>
 
 #include "baton.hpp"
@@ -88,7 +88,7 @@ TEST_F(Terminal, ViRunsAsTheCommand) {
     leave(bash);
 }
 
-/// The pager is of the same job: the terminal must stay with it.
+/// The pager belongs to the same job and must keep the terminal.
 TEST_F(Terminal, PipelineKeepsTheTerminalForItsOtherProcess) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
@@ -99,7 +99,7 @@ TEST_F(Terminal, PipelineKeepsTheTerminalForItsOtherProcess) {
     leave(bash);
 }
 
-/// And the command gets it when it asks: its input is not the terminal, but it reads from there.
+/// The command's stdin is not the terminal, but the command reads from the terminal and gets it then.
 TEST_F(Terminal, CommandInAPipelineGetsTheTerminalWhenItUsesIt) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
@@ -126,7 +126,7 @@ TEST_F(Terminal, BackgroundJobStopsForInputAndFgContinuesIt) {
     leave(bash);
 }
 
-/// ^C at a script: both the script and the command are to end.
+/// ^C ends both the script and the command.
 TEST_F(Terminal, InterruptEndsAScript) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
@@ -139,7 +139,7 @@ TEST_F(Terminal, InterruptEndsAScript) {
     leave(bash);
 }
 
-/// The same where the command has the terminal, and is the only one to hear of ^C.
+/// The same if the command has the terminal, so that only the command receives ^C.
 TEST_F(Terminal, InterruptEndsAScriptWhoseCommandHasTheTerminal) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
@@ -155,7 +155,7 @@ TEST_F(Terminal, InterruptEndsAScriptWhoseCommandHasTheTerminal) {
     leave(bash);
 }
 
-/// ^Z at a command of a script that has the terminal stops its group only: the script is to stop with it.
+/// If a script's command has the terminal, ^Z stops the command's group only; baton then stops the script too.
 TEST_F(Terminal, StopAlsoStopsAScript) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
@@ -175,7 +175,7 @@ TEST_F(Terminal, StopAlsoStopsAScript) {
     leave(bash);
 }
 
-/// The shell has the terminal. Taken from it, it would read the end of its input, and go.
+/// The shell has the terminal. If baton took it away, the shell would read the end of its input and exit.
 TEST_F(Terminal, MissingCommandDoesNotTakeTheTerminal) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
@@ -189,7 +189,7 @@ TEST_F(Terminal, MissingCommandDoesNotTakeTheTerminal) {
     leave(bash);
 }
 
-/// Without a shell around it nobody could continue it: ^Z does nothing.
+/// Without a shell that could continue the job, ^Z has no effect.
 TEST_F(Terminal, StopHasNoEffectWithoutAShell) {
     start_options options = run_shell({}, "echo begun; read line; echo got-$line-");
     options.on_terminal = true;

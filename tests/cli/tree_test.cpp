@@ -1,5 +1,5 @@
-// Everything that a command started is gone before its lock is passed on: with programs that are hard to kill, without
-// descriptors to look for them, with a control group and without one.
+// All processes that a command started have ended before the hand-off: with programs that are hard to kill, without
+// free descriptors, with a control group and without one.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,20 +14,20 @@ namespace {
 /// The parameter: whether there is a control group.
 class Tree : public OwnAgent, public ::testing::WithParamInterface<bool> {
 protected:
-    /// `baton run -v -l a OPTIONS -- sh -c SCRIPT`, on the memory of its own process.
+    /// `baton run -v -l a OPTIONS -- sh -c SCRIPT` at `memory:`.
     [[nodiscard]] start_options tree(std::vector<std::string> options, const std::string& script) const {
         options.insert(options.begin(), "-v");
         start_options started = run_shell(std::move(options), script);
         if (!GetParam()) started.environment["BATON_CGROUP"] = "off";
         return started;
     }
-    /// Skips where the machine has no control groups to give.
+    /// Whether the run has a control group, or none, as the parameter says.
     [[nodiscard]] bool as_wanted(child& baton) const {
         if (!GetParam()) return baton.complains("without a control group");
         return baton.complains("in the control group");
     }
     [[nodiscard]] std::string escapee(const std::string& what) const { return BATON_ESCAPEE " " + what + " " + word_; }
-    /// The processes that have the word in their command line, beside the shell with the script.
+    /// Waits until a process other than the shell has the word in its command line.
     [[nodiscard]] bool some() const {
         return eventually([this] { return processes_with(std::string{"\0", 1} + word_).size() > 1; });
     }
@@ -38,7 +38,7 @@ protected:
         const rlimit now{limit, before.rlim_max};
         ASSERT_EQ(::prlimit(id, RLIMIT_NOFILE, &now, nullptr), 0);
     }
-    /// So that it can open nothing but in place of what it has open.
+    /// The smallest descriptor limit that includes all open descriptors of the process.
     static rlim_t descriptors_of(pid_t id) {
         rlim_t highest = 0;
         for (const auto& entry : std::filesystem::directory_iterator{"/proc/" + std::to_string(id) + "/fd"})
@@ -68,7 +68,7 @@ TEST_P(Tree, DaemonWithoutAnEnvironmentIsKilled) {
     EXPECT_TRUE(left().empty());
 }
 
-/// The agent is exempt, and it is known by what it does and not by its name.
+/// Agents are not killed; they are recognised by what they do and not by their command line.
 TEST_P(Tree, ProgramWithTheCommandLineOfAnAgentIsKilled) {
     child baton{tree({"-k", "50ms"}, escapee("agent") + "; echo up")};
     EXPECT_EQ(baton.wait(), 0) << baton.err();
@@ -103,7 +103,7 @@ TEST_P(Tree, BatonWithoutFreeDescriptorsFindsTheProcesses) {
     EXPECT_EQ(sleepers().size(), 0U);
 }
 
-/// Not even what is reserved may be opened: that is no reason to think that nothing is left.
+/// Even the reserved descriptors cannot be used: baton must not conclude that no process is left.
 TEST_P(Tree, BatonThatCannotInspectProcessesReleasesNothing) {
     child baton{tree({}, "trap '' TERM; setsid -f sleep " + word_ + "; echo up; exec sleep " + word_)};
     ASSERT_TRUE(baton.says("up"));
@@ -132,7 +132,7 @@ TEST_P(Tree, LeavesNoControlGroupBehind) {
     EXPECT_FALSE(std::filesystem::exists(path)) << path;
 }
 
-/// What the kernel kills at one stroke: a chain that is never found by looking.
+/// With -v, the message `started` says whether the kernel kills a control group or baton searches /proc.
 TEST_P(Tree, ReportsWhetherThereIsAControlGroup) {
     child baton{tree({}, "true")};
     EXPECT_EQ(baton.wait(), 0);

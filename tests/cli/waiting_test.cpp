@@ -1,4 +1,4 @@
-// Waiting, losing, and being told: with others in the same engine.
+// Waits, losses and messages of `baton run`, with other clients in the same engine.
 #include <signal.h>
 
 #include <fstream>
@@ -12,7 +12,7 @@ namespace {
 
 class Waiting : public Cli {
 protected:
-    /// `baton run -l a …` with company.
+    /// `baton run -l a …` with the given plays of other clients.
     [[nodiscard]] start_options with(std::vector<std::string> plays, std::vector<std::string> options,
                                      const std::string& script) const {
         start_options started = run_shell(std::move(options), script);
@@ -48,7 +48,7 @@ TEST_F(Waiting, StatusLineIsRedrawnOnATerminal) {
     EXPECT_EQ(baton.out().find('\n'), std::string::npos) << "one line";
     make("go");
     EXPECT_EQ(baton.wait(), 0);
-    EXPECT_NE(baton.out().find("\r\x1b[Kmine\r\n"), std::string::npos) << "and nothing of it stays: " << baton.out();
+    EXPECT_NE(baton.out().find("\r\x1b[Kmine\r\n"), std::string::npos) << "the status line is gone: " << baton.out();
 }
 
 TEST_F(Waiting, StatusLineIsNotRedrawnOnADumbTerminal) {
@@ -112,7 +112,7 @@ TEST_F(Waiting, SignalEndsTheWaitAtOnce) {
         ASSERT_TRUE(baton.complains("waiting for a")) << baton.err();
         baton.signal(signal);
         EXPECT_EQ(baton.wait(), 128 + signal);
-        EXPECT_EQ(baton.ended_by(), signal) << "a shell sees that a signal did it";
+        EXPECT_EQ(baton.ended_by(), signal) << "so that a shell sees the signal";
         EXPECT_EQ(baton.out(), "");
     }
 }
@@ -130,7 +130,7 @@ TEST_F(Waiting, CommandThatExitsWith0RemovesTheMark) {
     EXPECT_EQ(baton.wait(), 0);
     EXPECT_EQ(baton.out(), "told-a-\n");
     EXPECT_TRUE(baton.complains("a is marked as abandoned: its last holder, other 2 on here, did not")) << baton.err();
-    EXPECT_EQ(report(), "") << "no mark, no holder: nothing is known of it";
+    EXPECT_EQ(report(), "") << "no mark and no holder";
 }
 
 TEST_F(Waiting, CommandThatFailsKeepsTheMark) {
@@ -153,7 +153,7 @@ TEST_F(Waiting, RevokeStopsTheCommandAndMarksTheName) {
     EXPECT_EQ(baton.wait(), 76) << baton.err();
     EXPECT_EQ(baton.out(), "up\nasked\n");
     EXPECT_TRUE(baton.complains("an operator revoked it")) << baton.err();
-    EXPECT_EQ(report(), "a holders 0 queue 0 marks 1\n") << "it was broken off";
+    EXPECT_EQ(report(), "a holders 0 queue 0 marks 1\n") << "the command did not finish";
 }
 
 TEST_F(Waiting, RunShowsTheOperatorsNote) {
@@ -174,7 +174,7 @@ TEST_F(Waiting, RunShowsTheOperatorsNote) {
     EXPECT_EQ(lost["note"], "please\x1b[31m");
 }
 
-/// Its work was cut off, by a crash or by force; whoever is next should know.
+/// The command could not finish its work, so the next run must be warned.
 TEST_F(Waiting, CommandThatIsKilledOrCrashesLeavesAMark) {
     for (const char* signal : {"KILL", "SEGV", "ABRT", "XCPU"}) {
         child baton{with({}, {}, std::string{"kill -"} + signal + " $$")};
@@ -215,7 +215,7 @@ TEST_F(Waiting, ShortOutageHasNoEffect) {
                      "echo up; while ! [ -e " + file("end") + " ]; do sleep 0.02; done; exit 5")};
     ASSERT_TRUE(baton.says("up"));
     make("now");
-    // Longer than a lease lasts without renewal.
+    // Longer than the lease lasts without a renewal.
     EXPECT_FALSE(baton.wait(milliseconds{1'500})) << baton.err();
     make("end");
     EXPECT_EQ(baton.wait(), 5);
@@ -232,7 +232,7 @@ TEST_F(Waiting, OnLostIgnoreLetsTheCommandRun) {
     EXPECT_EQ(baton.wait(), 5);
 }
 
-/// The guardian cannot do it: baton does, for what is below the guardian is below baton too.
+/// The guardian is stopped: baton kills the command, because the guardian's tree is below baton too.
 TEST_F(Waiting, BatonKillsTheCommandOfAStoppedGuardian) {
     const std::string word = unique_word();
     child baton{with({"--silence-when", file("now")}, {"-t", "600ms"}, "echo up; exec sleep " + word)};
