@@ -97,8 +97,8 @@ int perform(int argc, char** argv) {
         app.parse(line.own);
     } catch (const CLI::CallForHelp&) {
         return print(app.help());
-    } catch (const CLI::CallForVersion& asked) {
-        return print(asked.what());
+    } catch (const CLI::CallForVersion& call) {
+        return print(call.what());
     } catch (const CLI::ParseError& error) {
         return wrong_usage(app, error);
     }

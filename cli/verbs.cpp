@@ -18,10 +18,10 @@ void place_options::add_to(CLI::App& verb) {
     verb.add_option("--space", space, "The space there; default: BATON_SPACE")->type_name("SPACE");
 }
 
-action place_options::named_in(action asks) const {
-    return [place = *this, asks = std::move(asks)] {
+action place_options::named_in(action perform) const {
+    return [place = *this, perform = std::move(perform)] {
         try {
-            return asks();
+            return perform();
         } catch (const error& failed) {
             if (failed.code() != errc::store_unavailable) throw;
             fail_unreachable(place.made(), failed.reason());

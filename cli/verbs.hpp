@@ -36,7 +36,7 @@ struct place_options {
     void add_to(CLI::App& verb);
     [[nodiscard]] place made() const { return make_place(url, space); }
     /// Wraps the action: if the engine cannot be reached, the error names its address.
-    [[nodiscard]] action named_in(action asks) const;
+    [[nodiscard]] action named_in(action perform) const;
 };
 
 /// Inspects the engine. If no agent runs, nothing is held, waited for or marked: prints that on stderr and returns an

@@ -385,12 +385,12 @@ int run_command(const run_options& given) {
         try {
             // Repeat if the lease ends before the command could begin.
             for (std::optional<command_run::result> end; !end; result = end.value_or(result)) {
-                run_options asked = options;
-                if (asked.wait) asked.wait = left_of(*options.wait, since);
+                run_options attempt = options;
+                if (attempt.wait) attempt.wait = left_of(*options.wait, since);
                 wait_result waited =
-                    asked.wait && *asked.wait <= milliseconds{0}
+                    attempt.wait && *attempt.wait <= milliseconds{0}
                         ? timed_out_result()
-                        : await_grant(client, asked, since, label, signals, guardian, *observer, voice);
+                        : await_grant(client, attempt, since, label, signals, guardian, *observer, voice);
                 granted = waited.granted.fence() != 0 && waited.signal == 0 && !waited.guardian_lost;
                 job job{options, waited.granted, guardian, signals, terminal, voice, processes, tree.control_group};
                 end = granted ? run.with_lease(waited.granted, job) : run.without_lease(waited);

@@ -99,7 +99,7 @@ struct snapshot {
     std::vector<resource_view> resources;  // by name
     std::vector<request_view> requests;    // by ticket
     std::vector<circle> circles;           // one circle for each group of sessions that wait for each other
-    /// The snapshot comes from another program's protocol, which tells holders and the order of waiters only. Ages,
+    /// The snapshot comes from another program's protocol, which shows only holders and the order of waiters. Ages,
     /// renewal times and fences are unknown, tickets number the requests of this snapshot, and labels are the names
     /// that the protocol uses.
     bool foreign = false;

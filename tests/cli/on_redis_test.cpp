@@ -120,7 +120,7 @@ TEST_F(OnRedis, RevokeStopsTheHoldersCommand) {
 TEST_F(OnRedis, NextRunGetsTheMarkAfterAllProcessesAreKilled) {
     child first{shell({"-t", "1s"}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(first.says("up")) << first.err();
-    child second{shell({"-t", "1s"}, "echo told-$BATON_ABANDONED-; exit 1")};
+    child second{shell({"-t", "1s"}, "echo marked-$BATON_ABANDONED-; exit 1")};
     ASSERT_TRUE(waiting(1));
     const pid_t guardian = guardian_of(first.id());
     ::kill(guardian, SIGSTOP);
@@ -128,7 +128,7 @@ TEST_F(OnRedis, NextRunGetsTheMarkAfterAllProcessesAreKilled) {
     ::kill(guardian, SIGKILL);
     for (const pid_t id : sleepers()) ::kill(id, SIGKILL);
     EXPECT_EQ(second.wait(milliseconds{2'000}), 1) << "after one ttl, not two: " << second.err();
-    EXPECT_EQ(second.out(), "told-a-\n");
+    EXPECT_EQ(second.out(), "marked-a-\n");
     EXPECT_NE(output_of({"ls", "a"}).find("abandoned"), std::string::npos) << "it failed, so nothing was repaired";
     child refused{shell({"--if-abandoned", "fail"}, "echo no")};
     EXPECT_EQ(refused.wait(), 65);
@@ -141,11 +141,11 @@ TEST_F(OnRedis, NextRunGetsTheMarkAfterAllProcessesAreKilled) {
 TEST_F(OnRedis, KilledBatonsTreeDiesBeforeTheNextRunGetsTheMark) {
     child first{shell({"-t", "1s", "-k", "100ms"}, "trap '' TERM; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up")) << first.err();
-    child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo told-$BATON_ABANDONED-")};
+    child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo marked-$BATON_ABANDONED-")};
     ASSERT_TRUE(waiting(1));
     first.signal(SIGKILL);
     EXPECT_EQ(second.wait(), 0) << second.err();
-    EXPECT_EQ(second.out(), "0\ntold-a-\n") << "none of the first one's processes is left";
+    EXPECT_EQ(second.out(), "0\nmarked-a-\n") << "none of the first one's processes is left";
 }
 
 TEST_F(OnRedis, StoppedBatonKeepsItsLockBeyondTheTtl) {

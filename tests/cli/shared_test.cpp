@@ -80,11 +80,11 @@ TEST_F(Shared, KilledBatonsTreeDiesBeforeTheNextRunGetsTheMark) {
                       "trap '' TERM; setsid -f sleep " + word_ + "; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up"));
     ASSERT_TRUE(sleeping(2));
-    child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo told-$BATON_ABANDONED-")};
+    child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo marked-$BATON_ABANDONED-")};
     ASSERT_TRUE(waiting(1));
     first.signal(SIGKILL);
     EXPECT_EQ(second.wait(), 0);
-    EXPECT_EQ(second.out(), "0\ntold-a-\n") << "none of the first one's processes is left";
+    EXPECT_EQ(second.out(), "0\nmarked-a-\n") << "none of the first one's processes is left";
 }
 
 TEST_F(Shared, KilledGuardiansTreeDiesBeforeTheNextRunGetsTheMark) {
@@ -92,27 +92,27 @@ TEST_F(Shared, KilledGuardiansTreeDiesBeforeTheNextRunGetsTheMark) {
         shell({}, "trap '' TERM; setsid -f sleep " + word_ + "; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up"));
     ASSERT_TRUE(sleeping(2));
-    child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo told-$BATON_ABANDONED-")};
+    child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo marked-$BATON_ABANDONED-")};
     ASSERT_TRUE(waiting(1));
     const auto agent = agents();
     ::kill(guardian_of(first.id()), SIGKILL);
     EXPECT_EQ(first.wait(), 70);
     EXPECT_EQ(second.wait(), 0);
-    EXPECT_EQ(second.out(), "0\ntold-a-\n");
+    EXPECT_EQ(second.out(), "0\nmarked-a-\n");
     EXPECT_EQ(agents(), agent) << "the agent that baton started is below it, but does not belong to the tree";
 }
 
 TEST_F(Shared, NextRunIsGrantedAtOnceAfterBatonAndGuardianAreKilled) {
     child first{shell({}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(first.says("up"));
-    child second{shell({}, "echo told-$BATON_ABANDONED-")};
+    child second{shell({}, "echo marked-$BATON_ABANDONED-")};
     ASSERT_TRUE(waiting(1));
     const pid_t guardian = guardian_of(first.id());
     ::kill(guardian, SIGSTOP);
     first.signal(SIGKILL);
     ::kill(guardian, SIGKILL);
     EXPECT_EQ(second.wait(), 0) << "before the ttl of 10 s has passed";
-    EXPECT_EQ(second.out(), "told-a-\n");
+    EXPECT_EQ(second.out(), "marked-a-\n");
     EXPECT_TRUE(sleeping(0));
 }
 
@@ -208,9 +208,9 @@ TEST_F(Shared, LockIsLostIfAllProcessesAreStoppedBeyondTheTtl) {
     ASSERT_TRUE(sleeping(1)) << "the shell prints `up` before it executes sleep";
     const auto command = sleepers();
     for (const pid_t id : {guardian, first.id(), command.front()}) ::kill(id, SIGSTOP);
-    child second{shell({}, "echo told-$BATON_ABANDONED-")};
+    child second{shell({}, "echo marked-$BATON_ABANDONED-")};
     EXPECT_EQ(second.wait(), 0);
-    EXPECT_EQ(second.out(), "told-a-\n");
+    EXPECT_EQ(second.out(), "marked-a-\n");
     for (const pid_t id : {command.front(), guardian, first.id()}) ::kill(id, SIGCONT);
     EXPECT_EQ(first.wait(), 76) << first.err();
     EXPECT_TRUE(sleeping(0));

@@ -22,7 +22,7 @@ protected:
     }
     /// Prints how many of these processes are left when it is granted.
     [[nodiscard]] start_options second() const {
-        return run_with({}, "pgrep -fc '^sleep " + word_ + "'; echo told-$BATON_ABANDONED-");
+        return run_with({}, "pgrep -fc '^sleep " + word_ + "'; echo marked-$BATON_ABANDONED-");
     }
 };
 
@@ -37,7 +37,7 @@ TEST_P(Sweep, NoProcessIsLeftAfterKillOfBatonAndGuardian) {
     holder.signal(SIGKILL);
     ::kill(guardian, SIGKILL);
     EXPECT_EQ(next.wait(), 0) << next.err();
-    EXPECT_EQ(next.out(), "0\ntold-a-\n");
+    EXPECT_EQ(next.out(), "0\nmarked-a-\n");
 }
 
 TEST_P(Sweep, NoProcessIsLeftAfterStopOfBatonAndKillOfTheGuardian) {
@@ -50,7 +50,7 @@ TEST_P(Sweep, NoProcessIsLeftAfterStopOfBatonAndKillOfTheGuardian) {
     stop(holder.id());
     ::kill(guardian, SIGKILL);
     EXPECT_EQ(next.wait(), 0) << next.err();
-    EXPECT_EQ(next.out(), "0\ntold-a-\n");
+    EXPECT_EQ(next.out(), "0\nmarked-a-\n");
     EXPECT_EQ(state_of(holder.id()), 'T');
     holder.signal(SIGCONT);
     EXPECT_EQ(holder.wait(), 70) << holder.err();
@@ -67,7 +67,7 @@ TEST_P(Sweep, NoProcessIsLeftAfterStopOfTheGuardianAndKillOfBaton) {
     stop(guardian);
     holder.signal(SIGKILL);
     EXPECT_EQ(next.wait(), 0) << next.err();
-    EXPECT_EQ(next.out(), "0\ntold-a-\n");
+    EXPECT_EQ(next.out(), "0\nmarked-a-\n");
     ::kill(guardian, SIGCONT);
     EXPECT_TRUE(eventually([&] { return !alive(guardian); }));
 }
@@ -84,7 +84,7 @@ TEST_P(Sweep, NoProcessIsLeftAfterKillOfBatonAndThenStopOfTheGuardian) {
     ASSERT_EQ(holder.wait(), 137);
     stop(guardian);
     EXPECT_EQ(next.wait(), 0) << next.err();
-    EXPECT_EQ(next.out(), "0\ntold-a-\n");
+    EXPECT_EQ(next.out(), "0\nmarked-a-\n");
     EXPECT_EQ(state_of(guardian), 'T');
     ::kill(guardian, SIGCONT);
     EXPECT_TRUE(eventually([&] { return !alive(guardian); }));

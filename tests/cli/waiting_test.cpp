@@ -126,9 +126,9 @@ TEST_F(Waiting, KilledGuardianEndsTheWaitWith70) {
 }
 
 TEST_F(Waiting, CommandThatExitsWith0RemovesTheMark) {
-    child baton{with({"--abandoned"}, {}, "echo told-$BATON_ABANDONED-")};
+    child baton{with({"--abandoned"}, {}, "echo marked-$BATON_ABANDONED-")};
     EXPECT_EQ(baton.wait(), 0);
-    EXPECT_EQ(baton.out(), "told-a-\n");
+    EXPECT_EQ(baton.out(), "marked-a-\n");
     EXPECT_TRUE(baton.complains("a is marked as abandoned: its last holder, other 2 on here, did not")) << baton.err();
     EXPECT_EQ(report(), "") << "no mark and no holder";
 }
