@@ -14,7 +14,7 @@ namespace {
 
 using protocol::bounds::limit;
 
-/// What could be a mistyped count, or lead to one: gpu:two, gpu=2, gpu 2.
+/// Characters with which a mistyped count may begin: gpu:two, gpu=2, gpu 2.
 constexpr std::string_view not_without_count = ":= \t\n\v\f\r";
 
 [[noreturn]] void refuse_missing_count(std::string_view text, std::string_view name) {

@@ -1,4 +1,4 @@
-// Names and claims as they stand on the command line.
+// Names and claims on the command line.
 #pragma once
 
 #include <string_view>
@@ -7,12 +7,11 @@
 
 namespace baton::cli {
 
-/// Throws `failure` (usage) unless a resource may be called so: 1 to 512 bytes.
+/// Throws `failure` (usage) unless `name` has 1 to 512 bytes.
 void check_name(std::string_view name);
 
-/// `NAME[:n]/LIMIT`, read from the right, so that names may contain `/` and `:`. A name that contains a colon, `=` or
-/// white space needs the count, so that a mistyped count is never taken for a part of the name. Throws `failure`
-/// (usage).
+/// Parses `NAME[:n]/LIMIT` from the right, so that names may contain `/` and `:`. A name with a colon, `=` or white
+/// space needs the count; otherwise a mistyped count would become a part of the name. Throws `failure` (usage).
 [[nodiscard]] claim parse_permits(std::string_view text);
 
 }  // namespace baton::cli

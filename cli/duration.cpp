@@ -25,7 +25,7 @@ constexpr std::array<unit, 4> units{{{86'400, " d"}, {3'600, " h"}, {60, " min"}
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Takes the digits off the front of `text`. Stops adding far above what is allowed.
+/// Removes the digits at the front of `text` and returns their value, which stops growing above `longest_duration`.
 std::int64_t take_number(std::string_view& text) {
     std::int64_t value = 0;
     for (; !text.empty() && digit(text.front()); text.remove_prefix(1))

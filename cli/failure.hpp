@@ -1,4 +1,4 @@
-// How the verbs end when they cannot go on: an exit code and a sentence for people.
+// The exception of the verbs: an exit code and an error message.
 #pragma once
 
 #include <stdexcept>
@@ -9,7 +9,7 @@
 
 namespace baton::cli {
 
-/// Thrown by verbs; main prints it and ends with the code.
+/// Verbs throw it; the program prints the message and exits with the code.
 class failure : public std::runtime_error {
 public:
     failure(exit_code code, const std::string& what) : std::runtime_error{what}, code_{code} {}
@@ -19,7 +19,7 @@ private:
     exit_code code_;
 };
 
-/// The exit code that fits an error of the library.
+/// The exit code for an error of the library.
 [[nodiscard]] exit_code code_of(std::error_code error);
 
 }  // namespace baton::cli

@@ -6,7 +6,7 @@
 namespace baton::cli {
 namespace {
 
-/// Up to the last @, also where an address is wrong because its password holds one.
+/// Hides everything up to the last @, so that a password with an unescaped @ is hidden too.
 void hide_password(char* argument) {
     const std::string_view text{argument};
     const std::size_t scheme = text.find("://");

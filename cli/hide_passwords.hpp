@@ -1,10 +1,9 @@
-// A command line is seen by everyone on the machine: what is secret in ours does not stay there.
+// All users of a machine can read a process's command line, so baton removes passwords from its own.
 #pragma once
 
 namespace baton::cli {
 
-/// Puts stars over the passwords of addresses, once all that is needed was copied. What comes after -- is the
-/// command's.
+/// Overwrites the passwords of addresses with stars, up to `--`. Call it after copying the arguments.
 void hide_passwords(int argc, char** argv);
 
 }  // namespace baton::cli

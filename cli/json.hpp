@@ -1,5 +1,5 @@
-// JSON as this program writes it: ASCII only, so that no terminal interprets it, one object a line. Names may be any
-// bytes: one that is not UTF-8 is written with replacement characters and, exactly, as NAME_hex beside it.
+// JSON output: one object a line, in ASCII only, so that no terminal interprets it. A text that is not UTF-8 is written
+// with replacement characters, and its exact bytes in a second field FIELD_hex.
 #pragma once
 
 #include <chrono>
@@ -17,10 +17,10 @@ void add(json_text& object, const char* key, const std::string& text);
 void add(json_text& object, const char* key, const std::vector<std::string>& texts);
 template <typename Value> void add(json_text& object, const char* key, const Value& value) { object[key] = value; }
 
-/// With the newline.
+/// The value as a line, with the newline.
 [[nodiscard]] std::string line_of(const json_text& value);
 
-/// As in `2026-11-16T00:20:41.123Z`.
+/// The time as in `2026-11-16T00:20:41.123Z`.
 [[nodiscard]] std::string time_text(std::chrono::system_clock::time_point time);
 
 }  // namespace baton::cli

@@ -1,4 +1,4 @@
-// Whole numbers in words of the command line.
+// Whole numbers on the command line.
 #pragma once
 
 #include <charconv>
@@ -8,7 +8,7 @@
 
 namespace baton::cli {
 
-/// None if it is anything but digits, or too large.
+/// Returns none if `text` is not a whole number or is out of range.
 template <typename Number> [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
     Number number{};
     const char* const end = text.data() + text.size();

@@ -33,7 +33,7 @@ place make_place(std::string url, std::string space) {
     return or_fail([&] { return place{detail::canonical_url(url), std::move(space)}; });
 }
 
-// `memory:` has no spaces of its own, but `memory:NAME` is a space by another word.
+// A space at `memory:` is a part of the name: `memory:NAME/SPACE`.
 std::string address_of(const place& place) {
     if (place.space.empty()) return place.url;
     if (place.url.starts_with("memory:")) return place.url + "/" + place.space;
@@ -55,7 +55,7 @@ std::string agent_meant(const place& place) {
 
 void fail_unreachable(const place& place, const std::string& reason) {
     throw failure{exit_code::unreachable,
-                  "cannot reach the engine at " + shown(place) + ": " + (reason.empty() ? "no answer" : reason)};
+                  "cannot reach the engine at " + shown(place) + ": " + (reason.empty() ? "no reply" : reason)};
 }
 
 store_maker& store_maker_used() {

@@ -1,4 +1,4 @@
-// Where the engine is: the address and the space in it, from the options, else the environment.
+// The address of the engine and the space there, from the options or the environment, and the clients for them.
 #pragma once
 
 #include <functional>
@@ -14,37 +14,37 @@ namespace baton::cli {
 
 struct place {
     std::string url;    // in canonical form
-    std::string space;  // empty: the address's own
+    std::string space;  // empty: the space that the address names
 
     friend bool operator==(const place&, const place&) = default;
 };
 
-/// What was not given on the command line comes from BATON_URL and BATON_SPACE. Throws `failure` (usage, or
-/// configuration for an address that is not understood).
+/// Empty arguments are replaced by BATON_URL and BATON_SPACE. Throws `failure` (usage; configuration for an invalid
+/// address).
 [[nodiscard]] place make_place(std::string url, std::string space);
 
-/// The address that names the space as well.
+/// The address including the space.
 [[nodiscard]] std::string address_of(const place& place);
-/// The same for people and for comparisons: one text for one place, without credentials.
+/// The same without credentials, for messages and comparisons: each address and space has one text.
 [[nodiscard]] std::string shown(const place& place);
 
-/// Which agent `local:` means here, for people: each user and each network namespace has one of its own. Empty for
-/// addresses that name their place.
+/// Describes the agent that `local:` means here: each user and each network namespace has an agent of its own. Empty
+/// for all other addresses.
 [[nodiscard]] std::string agent_meant(const place& place);
 
-/// The engine there is silent. Throws `failure` (unreachable).
+/// Throws `failure` (unreachable) with the address and the reason.
 [[noreturn]] void fail_unreachable(const place& place, const std::string& reason);
 
-/// Every verb gets its client here. The options are those of `local:`; other stores have no use for them. These throw
-/// `failure`.
+/// These make the store and the client of a verb. Only `local:` uses the options. They throw `failure`.
 [[nodiscard]] std::shared_ptr<store> open_store(const place& place, detail::local_options options = {});
 [[nodiscard]] client open_client(std::shared_ptr<store> store, const client_options& options = {},
                                  std::shared_ptr<detail::stand_in> stand_in = nullptr);
 [[nodiscard]] client open_client(const place& place);
-/// For verbs that only look: it starts no agent. Where none runs, its calls fail with errc::no_agent.
+/// Makes the client of a verb that only inspects: it starts no agent. Without an agent its calls fail with
+/// errc::no_agent.
 [[nodiscard]] client open_looking_client(const place& place);
 
-/// What makes the stores; tests put something in between.
+/// The function that makes stores; tests replace it.
 using store_maker = std::function<std::shared_ptr<store>(std::string_view address, detail::local_options options)>;
 [[nodiscard]] store_maker& store_maker_used();
 

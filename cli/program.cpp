@@ -12,9 +12,9 @@
 namespace baton::cli {
 namespace {
 
-/// What comes after --, or after `bench`, is for another program, and not parsed here.
+/// The arguments before and after `--`, or after `bench`. Those after it belong to another program and are not parsed.
 struct split_line {
-    std::vector<std::string> own;  // last one first, as the parser wants it
+    std::vector<std::string> own;  // in reverse order, as the parser expects them
     std::vector<std::string> command;
     bool has_command = false;
 };
@@ -36,8 +36,8 @@ split_line split(int argc, char** argv) {
 
 int read(int argc, char** argv) {
     CLI::App app{
-        "Baton hands ownership of named things from one program to the next: fair locks, locks over\n"
-        "several names at once, read/write locks and semaphores.",
+        "Baton is a lock manager: fair locks, locks over several names at once, read/write locks and\n"
+        "semaphores.",
         "baton"};
     app.set_help_flag("-h,--help", "Print this help and exit");
     app.set_version_flag("--version", "baton " + std::string{version} + "\n", "Print the version and exit");
@@ -53,11 +53,12 @@ int read(int argc, char** argv) {
     add_agent(app, chosen);
     add_bench(app, chosen, line.command);
     add_functions(app, chosen);
-    app.require_subcommand(0, 1);  // or the word of another verb, after the first, would be that verb
+    app.require_subcommand(0, 1);  // otherwise an argument that is the name of a verb would be parsed as that verb
     app.footer(
-        "Programs of one user on one machine meet at local:, the user's agent. Other users, `sudo baton` and other\n"
-        "network namespaces have agents of their own; `baton agent --help` shows how to share one.\n\n"
-        "`baton VERB --help` says more of a verb, with examples.");
+        "Names at local: (the default) are shared by all programs of one user on one machine. Other users, `sudo "
+        "baton`\n"
+        "and other network namespaces have agents of their own; `baton agent --help` shows how to share one.\n\n"
+        "`baton VERB --help` describes a verb, with examples.");
     return perform(app, std::move(line.own), chosen);
 }
 

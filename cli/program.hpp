@@ -1,9 +1,9 @@
-// The whole program as a function: tests call it in a process that they have prepared.
+// The whole program as a function, which tests call in a prepared process.
 #pragma once
 
 namespace baton::cli {
 
-/// Every way out is an exit_code, and what goes to stdout has arrived there before we say ok.
+/// Returns an exit_code. It returns ok only after all output has been written to stdout.
 [[nodiscard]] int program(int argc, char** argv);
 
 }  // namespace baton::cli

@@ -29,13 +29,13 @@ namespace baton::cli {
 namespace {
 
 constexpr const char* examples = R"(Examples:
-  baton agent                                                   what the first client does by itself
+  baton agent                                                   start it in the background, as clients do
   baton agent --foreground                                      under a supervisor
   baton agent --foreground --address local:/run/team --mode 0660    for a group of users
 
-One for all users of a machine, and for `sudo baton`:
+One agent for all users of a machine, including `sudo baton`:
   sudo baton agent --foreground --address local:/run/baton.sock --mode 0666
-Its clients set BATON_URL=local:/run/baton.sock. packaging/baton-agent.service does this under systemd.
+Clients set BATON_URL=local:/run/baton.sock. packaging/baton-agent.service does this under systemd.
 )";
 
 struct arguments {
@@ -47,7 +47,7 @@ struct arguments {
     std::optional<std::uint64_t> max_ttl_ms;
 };
 
-/// What a supervisor of the kind of systemd waits for: one datagram to the socket that it names.
+/// Notifies a supervisor (systemd) with one datagram to the socket in NOTIFY_SOCKET.
 void notify_supervisor(const std::string& message) {
     const char* name = std::getenv("NOTIFY_SOCKET");
     sockaddr_un address{};
@@ -61,14 +61,14 @@ void notify_supervisor(const std::string& message) {
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
     if (sendto(socket, message.data(), message.size(), MSG_NOSIGNAL,
                static_cast<sockaddr*>(static_cast<void*>(&address)), size) < 0)
-        std::perror("baton: cannot tell the supervisor that the agent is ready");
+        std::perror("baton: cannot notify the supervisor that the agent is ready");
     close(socket);
 }
 
-/// Whoever has started it waits for this word, and for the end of what it hears.
+/// The process that started the agent reads this word and then waits for the end of the output.
 void say_ready() {
     constexpr std::string_view word = "ready\n";
-    if (write(STDOUT_FILENO, word.data(), word.size()) < 0) return;  // he has gone away
+    if (write(STDOUT_FILENO, word.data(), word.size()) < 0) return;  // the starter has ended
 }
 
 void leave_standard_output() {
@@ -84,11 +84,11 @@ void leave_standard_output() {
 
 detail::local_address address_of(const arguments& arguments) {
     constexpr std::string_view scheme = "local:";
-    if (!arguments.address.starts_with(scheme)) throw failure{exit_code::usage, "--address begins with local:"};
+    if (!arguments.address.starts_with(scheme)) throw failure{exit_code::usage, "--address must begin with local:"};
     return detail::parse_local_address(std::string_view{arguments.address}.substr(scheme.size()));
 }
 
-/// Names the other process if it is one that no client of this user would talk to.
+/// The error if another process serves the address. It names the process if clients of this user would refuse it.
 failure served_already(const detail::local_address& address) {
     std::string why;
     if (detail::reach_agent(address, why) == errc::not_permitted) return {exit_code::not_permitted, why};
@@ -109,14 +109,15 @@ int serve(const arguments& arguments) {
         options.ready = leave_standard_output;
         umask(0077);
     }
-    // A client inside of a run may have started it: it serves others too, and is not to be killed with that run.
+    // A client below a `baton run` may have started this agent. The agent serves other clients too, so it must not be
+    // killed with the control group of that run.
     if (arguments.detached_start) leave_control_groups_of_runs();
-    prctl(PR_SET_NAME, "baton-agent");  // started through /proc/self/exe it would be called exe
+    prctl(PR_SET_NAME, "baton-agent");  // without this, a start through /proc/self/exe is named exe
     std::string why;
     switch (agent::serve(options, why)) {
         case agent::outcome::done: return number(exit_code::ok);
         case agent::outcome::taken:
-            // Of many that were started at once, all but one come here, and their starters find that one.
+            // If several clients start agents at once, one agent serves and the others end here; all clients find it.
             if (!arguments.detached_start) throw served_already(options.address);
             say_ready();
             return number(exit_code::ok);
@@ -126,19 +127,20 @@ int serve(const arguments& arguments) {
     throw failure{exit_code::unreachable, why};
 }
 
-/// The user's own words, `baton agent`: the same as what a client does that finds none.
+/// `baton agent` by the user: starts an agent in the background, as a client does that finds none.
 int start(const arguments& arguments) {
     const detail::local_address address = address_of(arguments);
-    std::string said;
-    std::error_code error = detail::reach_agent(address, said);
+    std::string why;
+    std::error_code error = detail::reach_agent(address, why);
     if (!error) {
         complain("an agent serves " + address.url() + " already");
         return number(exit_code::ok);
     }
-    if (error == errc::not_permitted) throw failure{exit_code::not_permitted, said};
-    error = detail::start_agent(address, said);
+    if (error == errc::not_permitted) throw failure{exit_code::not_permitted, why};
+    error = detail::start_agent(address, why);
     if (error)
-        throw failure{exit_code::unreachable, "no agent could be started: " + (said.empty() ? error.message() : said)};
+        throw failure{exit_code::unreachable,
+                      "cannot start an agent at " + address.url() + ": " + (why.empty() ? error.message() : why)};
     return number(exit_code::ok);
 }
 
@@ -146,13 +148,13 @@ int start(const arguments& arguments) {
 
 void add_agent(CLI::App& app, action& chosen) {
     const auto arguments = std::make_shared<cli::arguments>();
-    CLI::App* verb = app.add_subcommand("agent", "Serve local:, in the background; clients do this by themselves");
+    CLI::App* verb = app.add_subcommand("agent", "Start the agent that serves local:; clients start one when needed");
     verb->footer(examples);
     verb->add_flag("--foreground", arguments->foreground,
-                   "Stay, never end for idleness, and tell a supervisor (systemd) "
-                   "when ready; TERM ends it");
+                   "Stay in the foreground, do not end when idle, and notify a supervisor "
+                   "(systemd) when ready; TERM ends it");
     verb->add_option("--address", arguments->address, "local: or local:PATH, a socket file")->capture_default_str();
-    verb->add_option("--mode", arguments->mode, "Of the socket file, octal: who may use this agent")
+    verb->add_option("--mode", arguments->mode, "Mode of the socket file, in octal: which users may connect")
         ->capture_default_str()
         ->check(CLI::Validator(
             [](const std::string& text) -> std::string {
@@ -161,7 +163,7 @@ void add_agent(CLI::App& app, action& chosen) {
                 return octal ? "" : "a mode is octal, as in 0660";
             },
             "OCTAL"));
-    // For tests: clients that start an agent take it as it is.
+    // Only tests use these: clients start an agent with the defaults.
     verb->add_option("--idle-ms", arguments->idle_ms)->group("");
     verb->add_option("--max-ttl-ms", arguments->max_ttl_ms)->check(CLI::Range(100, 86'400'000))->group("");
     verb->add_flag("--detached-start", arguments->detached_start)->group("");

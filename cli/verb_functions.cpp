@@ -1,5 +1,5 @@
-// `baton functions`: the library that Baton runs inside of a Redis or Valkey server, for administrators whose clients
-// may not load it themselves.
+// `baton functions`: prints the function library for Redis and Valkey servers, for administrators whose clients may not
+// load it themselves.
 #include "program/function_library.hpp"
 #include "verbs.hpp"
 
@@ -7,12 +7,12 @@ namespace baton::cli {
 namespace {
 
 constexpr const char* examples = R"(Examples:
-  baton functions print | redis-cli -x FUNCTION LOAD     load them, as an administrator
-  redis-cli FUNCTION LIST LIBRARYNAME 'baton_*'          all versions that a server has
-  redis-cli FUNCTION DELETE NAME                         remove one that no client uses any more
+  baton functions print | redis-cli -x FUNCTION LOAD     load the library, as an administrator
+  redis-cli FUNCTION LIST LIBRARYNAME 'baton_*'          list all versions on a server
+  redis-cli FUNCTION DELETE NAME                         remove a version that no client uses any more
 
-Clients load the library themselves where their user may. Each version of Baton has a library of its own name, so that
-old and new clients share a server. Never load with REPLACE: it clears a library's memory while clients use it.)";
+Clients load the library themselves if their user has the right. Each version of Baton has a library with a name of its
+own, so old and new clients can share a server. Never load with REPLACE: it clears the memory of a library in use.)";
 
 }  // namespace
 

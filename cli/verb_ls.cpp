@@ -1,4 +1,4 @@
-// `baton ls`: who holds what, and who waits.
+// `baton ls`: lists holders, waiters and abandoned names.
 #include "baton/printable.hpp"
 #include "claim_spec.hpp"
 #include "exit_codes.hpp"
@@ -10,13 +10,13 @@ namespace baton::cli {
 namespace {
 
 constexpr const char* examples = R"(Examples:
-  baton ls                    everything that is held, waited for or abandoned
+  baton ls                    all names that are held, waited for or abandoned
   baton ls nightly            one name; the exit code is 1 if it is free
-  baton ls --prefix team/     names that begin so
-  baton ls --json             for programs, one object on one line
-  baton ls --dot | dot -Tsvg  who gives what to whom
+  baton ls --prefix team/     names that begin with team/
+  baton ls --json             for programs: one JSON object on one line
+  baton ls --dot | dot -Tsvg  a graph of holders and the next waiters
 
-It starts no agent. Where none runs, nothing is held: it says so on stderr and lists nothing.)";
+ls starts no agent. If none runs, nothing is held: ls prints that on stderr and an empty list.)";
 
 struct texts {
     std::string name;
@@ -37,9 +37,9 @@ int list(const texts& in) {
     }
     const place place = in.place.made();
     client client = open_looking_client(place);
-    const snapshot seen = look(client, place, filter);
+    const snapshot seen = inspect_at(client, place, filter);
     std::string text = in.json ? list_json(seen) : in.dot ? list_dot(seen) : list_text(seen);
-    // A user may look at another agent than the one that holds the name.
+    // Show the agent: another user's agent may be the one that has the name.
     if (const std::string agent = agent_meant(place); !in.json && !in.dot && !agent.empty())
         text = "at " + agent + "\n" + text;
     if (!in.json && !in.dot && !in.name.empty() && find_resource(seen, in.name) == nullptr)
@@ -52,13 +52,13 @@ int list(const texts& in) {
 }  // namespace
 
 void add_ls(CLI::App& app, action& chosen) {
-    CLI::App* const verb = app.add_subcommand("ls", "List who holds what, and who waits");
+    CLI::App* const verb = app.add_subcommand("ls", "List holders, waiters and abandoned names");
     const auto in = std::make_shared<texts>();
     verb->footer(examples);
-    verb->add_option("NAME", in->name, "Only this name; the exit code is 1 if it is free");
-    verb->add_option("--prefix", in->prefix, "Only names that begin so")->type_name("TEXT");
-    verb->add_flag("--json", in->json, "As JSON");
-    verb->add_flag("--dot", in->dot, "As a graph for Graphviz");
+    verb->add_option("NAME", in->name, "List only this name; the exit code is 1 if it is free");
+    verb->add_option("--prefix", in->prefix, "List only names that begin with TEXT")->type_name("TEXT");
+    verb->add_flag("--json", in->json, "Print JSON");
+    verb->add_flag("--dot", in->dot, "Print a graph for Graphviz");
     in->place.add_to(*verb);
     verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return list(*in); }); });
 }

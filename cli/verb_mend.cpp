@@ -1,4 +1,4 @@
-// `baton mend`: a name that was left behind is in order again.
+// `baton mend`: removes the mark of an abandoned name.
 #include "baton/error.hpp"
 #include "baton/printable.hpp"
 #include "claim_spec.hpp"
@@ -9,10 +9,10 @@ namespace baton::cli {
 namespace {
 
 constexpr const char* examples = R"(Examples:
-  baton mend nightly    you have repaired what its last holder left behind
+  baton mend nightly    after you have repaired the damage of its last holder
 
-A mark stays until a holder that was told of it leaves cleanly, or until it is mended.
-The exit code is 1 if there is none.)";
+A mark stays until it is mended, or until a later holder ends cleanly (a `baton run` whose command exits with 0).
+The exit code is 1 if the name has no mark.)";
 
 struct texts {
     std::string name;
@@ -27,18 +27,18 @@ int mend(const texts& in) {
         client.mend(in.name);
     } catch (const error& refused) {
         if (refused.code() == errc::no_agent)
-            tell_no_agent(place);
+            report_no_agent(place);
         else if (refused.code() != errc::not_abandoned)
             throw;
-        throw failure{exit_code::no, printable(in.name) + " is not marked as abandoned"};
+        throw failure{exit_code::no, "cannot mend " + printable(in.name) + ": it is not marked as abandoned"};
     }
-    return print(printable(in.name) + " is not marked as abandoned any more.\n");
+    return print(printable(in.name) + " is no longer marked as abandoned.\n");
 }
 
 }  // namespace
 
 void add_mend(CLI::App& app, action& chosen) {
-    CLI::App* const verb = app.add_subcommand("mend", "Take the mark of an abandoned name away");
+    CLI::App* const verb = app.add_subcommand("mend", "Remove the mark of an abandoned name");
     const auto in = std::make_shared<texts>();
     verb->footer(examples);
     verb->add_option("NAME", in->name, "The name")->required();

@@ -1,4 +1,4 @@
-// `baton resize`: how many permits a name has, whatever its claims say.
+// `baton resize`: pins the number of permits of a name.
 #include <optional>
 
 #include "baton/printable.hpp"
@@ -12,10 +12,10 @@ namespace baton::cli {
 namespace {
 
 constexpr const char* examples = R"(Examples:
-  baton resize team/gpu 4       from now on 4, whatever the claims bring
-  baton resize team/gpu auto    claims bring their own limit again
+  baton resize team/gpu 4       4 permits from now on, whatever limit the claims have
+  baton resize team/gpu auto    the limits of the claims apply again
 
-Who holds more than the new limit keeps it; who waits for more than that stops waiting.)";
+Holders keep their permits, even above the new limit. Waiters that want more permits than the new limit are refused.)";
 
 struct texts {
     std::string name;
@@ -36,18 +36,18 @@ int resize(const texts& in) {
     const auto limit = limit_of(in.limit);
     open_client(in.place.made()).resize(in.name, limit);
     const std::string name = printable(in.name);
-    return print(limit ? name + " has " + std::to_string(*limit) + " permits now, whatever its claims say.\n"
-                       : name + " has as many permits as its claims say.\n");
+    return print(limit ? "The limit of " + name + " is pinned to " + std::to_string(*limit) + " permits.\n"
+                       : "The limit of " + name + " is not pinned; the limits of the claims apply.\n");
 }
 
 }  // namespace
 
 void add_resize(CLI::App& app, action& chosen) {
-    CLI::App* const verb = app.add_subcommand("resize", "Pin the limit of a name, or let claims bring theirs again");
+    CLI::App* const verb = app.add_subcommand("resize", "Pin the number of permits of a name, or unpin it");
     const auto in = std::make_shared<texts>();
     verb->footer(examples);
     verb->add_option("NAME", in->name, "The name")->required();
-    verb->add_option("LIMIT", in->limit, "A number, or auto")->required()->type_name("N|auto");
+    verb->add_option("LIMIT", in->limit, "The number of permits; auto unpins it")->required()->type_name("N|auto");
     in->place.add_to(*verb);
     verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return resize(*in); }); });
 }

@@ -1,4 +1,4 @@
-// `baton revoke`: an operator wants a name back.
+// `baton revoke`: asks the holder of a name to release it.
 #include "baton/printable.hpp"
 #include "claim_spec.hpp"
 #include "duration.hpp"
@@ -16,10 +16,10 @@ constexpr const char* examples = R"(Examples:
   baton revoke nightly --fence 1794789647442064 --note "maintenance"
   baton revoke nightly --fence 1794789647442064 --now     without asking; see below
 
-The fence is the proof that you looked: a later holder is not hit. The holder is asked to leave, and its claims pass on
-when it does, at the latest when its session's present deadline ends; `baton run` stops its command in that time.
-No process is killed. `baton run` shows the note. With --now the claims pass on at once, while the old holder may still be at work: that is outside of
-what Baton promises, and only a resource that checks fences is safe.)";
+The fence makes sure that no later holder is revoked. The holder is asked to release: its grant ends when it releases,
+or at the present deadline of its session at the latest. No process is killed, but `baton run` shows the note and stops
+its command in that time. With --now the grant ends at once, while the holder may still be at work: Baton does not
+guarantee exclusion then, and only a system that checks fences is protected.)";
 
 struct texts {
     std::string name;
@@ -31,10 +31,11 @@ struct texts {
 
 std::uint64_t fence_of(const texts& in) {
     if (const auto fence = parse_number<std::uint64_t>(in.fence)) return *fence;
-    throw failure{exit_code::usage, "--fence " + printable(in.fence) + ": a number; `baton ls` shows it"};
+    throw failure{exit_code::usage,
+                  "--fence " + printable(in.fence) + ": a number is expected; `baton ls` shows it"};
 }
 
-/// The holder of the name under that fence.
+/// The holder of the name with that fence.
 const request_view& find_holder(const snapshot& seen, const std::string& name, std::uint64_t fence) {
     std::string fences;
     if (const resource_view* const resource = find_resource(seen, name)) {
@@ -45,21 +46,23 @@ const request_view& find_holder(const snapshot& seen, const std::string& name, s
             fences += (fences.empty() ? "" : ", ") + std::to_string(request->fence);
         }
     }
-    throw failure{exit_code::no, "nobody holds " + printable(name) + " under the fence " + std::to_string(fence) +
+    throw failure{exit_code::no, "cannot revoke " + printable(name) + ": no holder has the fence " +
+                                     std::to_string(fence) +
                                      (fences.empty() ? "; it is not held" : "; it is held under " + fences)};
 }
 
 std::string what_happens(const texts& in, const request_view& before, const snapshot& after) {
-    const std::string who = printable(before.label);
+    const std::string holder = printable(before.label);
     const std::string name = printable(in.name);
     if (in.now)
-        return "Took " + name + " from " + who +
-               " at once. Its process is not killed and may still be at work; only a check of fences keeps it out.\n";
+        return "Revoked " + name + " from " + holder +
+               " at once. Its process is not killed and may still be at work; only a check of fences stops its "
+               "writes.\n";
     const request_view* const request = find_request(after, before.ticket);
-    if (request == nullptr) return who + " has left " + name + " already.\n";
-    return "Asked " + who + " to leave " + name + ". What it holds passes on when it leaves, in " +
+    if (request == nullptr) return holder + " has released " + name + " already.\n";
+    return "Asked " + holder + " to release " + name + ". Its grant ends when it releases, in " +
            show_duration(request->revoked_in.value_or(protocol::duration{0})) +
-           " at the latest. Its process is not killed; if it is a `baton run`, that one stops its command.\n";
+           " at the latest. Its process is not killed, but a `baton run` stops its command.\n";
 }
 
 int revoke(const texts& in) {
@@ -70,10 +73,11 @@ int revoke(const texts& in) {
     const place place = in.place.made();
     client client = open_looking_client(place);
     const inspect_filter filter{inspect_filter::match::exact, in.name, false};
-    const snapshot seen = look(client, place, filter);
+    const snapshot seen = inspect_at(client, place, filter);
     if (seen.foreign)
         throw failure{exit_code::configuration,
-                      "revoke: the protocol of this dialect has no operators; see docs/dialects.md"};
+                      "cannot revoke " + printable(in.name) +
+                          ": the protocol of this dialect does not support it; see docs/dialects.md"};
     const request_view holder = find_holder(seen, in.name, fence);
     client.revoke(in.name, holder.ticket, in.note, in.now);
     return print(what_happens(in, holder, client.inspect(filter)));
@@ -82,13 +86,13 @@ int revoke(const texts& in) {
 }  // namespace
 
 void add_revoke(CLI::App& app, action& chosen) {
-    CLI::App* const verb = app.add_subcommand("revoke", "Ask a holder to leave");
+    CLI::App* const verb = app.add_subcommand("revoke", "Ask the holder of a name to release it");
     const auto in = std::make_shared<texts>();
     verb->footer(examples);
-    verb->add_option("NAME", in->name, "A name that it holds")->required();
-    verb->add_option("--fence", in->fence, "Its fence, as `baton ls` shows it")->required()->type_name("N");
-    verb->add_option("--note", in->note, "Why; shown to the holder and to those who look")->type_name("TEXT");
-    verb->add_flag("--now", in->now, "Do not ask: pass its claims on at once");
+    verb->add_option("NAME", in->name, "The name")->required();
+    verb->add_option("--fence", in->fence, "The holder's fence, as `baton ls` shows it")->required()->type_name("N");
+    verb->add_option("--note", in->note, "The reason, shown to the holder and in `ls`")->type_name("TEXT");
+    verb->add_flag("--now", in->now, "Do not ask: end the grant at once");
     in->place.add_to(*verb);
     verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return revoke(*in); }); });
 }

@@ -1,4 +1,4 @@
-// `baton run`: its options, and what they may be.
+// `baton run`: its options and their checks.
 #include <cstdlib>
 
 #include "baton/printable.hpp"
@@ -15,28 +15,30 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* examples = R"(Examples:
-  baton run -l nightly -- ./job              one at a time; others wait their turn
-  baton run -n -l nightly -- ./job           not at all if somebody has it, or in a pause (75)
-  baton run -w 10m -l db -l cache -- ./move  both or none, for at most ten minutes (75)
-  baton run -s config -- ./read              with other readers, but no writer
-  baton run -p team/gpu:2/8 -- ./train       two of eight; BATON_SLOTS says which
-  baton run -m 1h -l report -- ./report      TERM after an hour (124)
+  baton run -l nightly -- ./job              one at a time; other runs wait in the queue
+  baton run -n -l nightly -- ./job           do not wait if it is busy or the engine is paused (75)
+  baton run -w 10m -l db -l cache -- ./move  both names or none, within ten minutes (75)
+  baton run -s config -- ./read              together with other readers, but no writer
+  baton run -p team/gpu:2/8 -- ./train       two of eight permits; BATON_SLOTS has their numbers
+  baton run -m 1h -l report -- ./report      TERM after one hour (124)
   baton run -l deploy --note "web 4.2" -c 'make && make deploy'
 
-Exit codes: the command's own, 128+N if a signal ended it; 64 wrong usage, 65 abandoned and --if-abandoned fail,
-69 engine unreachable, 70 internal, 75 not acquired, 76 lost while running, 77 not permitted, 78 bad configuration,
-124 --max-hold, 126 cannot execute, 127 not found.
+Exit codes: the command's own, or 128+N if signal N ended it; 64 wrong usage, 65 abandoned with --if-abandoned fail,
+69 engine unreachable, 70 internal error, 75 not acquired, 76 lost while running, 77 not permitted, 78 wrong
+configuration, 124 --max-hold, 126 cannot execute, 127 not found.
 
 Names held with -l are marked as abandoned if the command is killed or crashes (a signal other than HUP, INT, QUIT, TERM,
-USR1, USR2 and PIPE ends it), if it is stopped because of a loss or --max-hold and does not end with 0, and if baton is
-killed. An exit code that is not 0 leaves no mark. The next run is told; `baton mend NAME` removes the mark.
+USR1, USR2 and PIPE ends it), if it is stopped because of a loss or --max-hold and does not exit with 0, and if baton is
+killed. Other exit codes leave no mark. The next run prints the mark; `baton mend NAME` removes it.
 
-Names mean the same to all programs at one address. local:, the default, is the agent of one user: `sudo baton run`, other
-users and other network namespaces have others. `baton run -v` says which one it is, `baton agent --help` how to share one.
+All programs at one address share its names. local:, the default, is the agent of one user: `sudo baton run`, other
+users and other network namespaces have agents of their own. `baton run -v` prints which agent it uses; `baton agent
+--help` shows how to share one.
 
-The command finds BATON_FENCE, BATON_LOCKS, BATON_SLOTS, BATON_ABANDONED, BATON_WAITED_MS, BATON_URL, BATON_SPACE.)";
+Environment of the command: BATON_FENCE, BATON_LOCKS, BATON_SLOTS, BATON_ABANDONED, BATON_WAITED_MS, BATON_URL,
+BATON_SPACE.)";
 
-/// What the parser fills in, as text where we say better than it what is allowed.
+/// The values from the parser. Many are texts, so that our own error messages say what is allowed.
 struct texts {
     std::vector<std::string> locks, shared, permits;
     std::string wait, ttl, max_hold, kill_after, on_lost = "stop", if_abandoned = "run", conflict_exit_code,
@@ -64,7 +66,7 @@ void read_claims(const texts& texts, run_options& options) {
     for (const std::string& name : texts.locks) options.claims.push_back({name, claim_mode::exclusive, 0, 0});
     for (const std::string& name : texts.shared) options.claims.push_back({name, claim_mode::shared, 0, 0});
     for (const std::string& text : texts.permits) options.claims.push_back(parse_permits(text));
-    if (options.claims.empty()) refuse("nothing to hold: -l NAME, -s NAME or -p NAME/LIMIT says what");
+    if (options.claims.empty()) refuse("no name to hold: use -l NAME, -s NAME or -p NAME/LIMIT");
     for (const claim& claim : options.claims) check_name(claim.resource);
 }
 
@@ -78,7 +80,7 @@ void read_times(const texts& texts, run_options& options) {
         refuse("--max-hold " + texts.max_hold + ": at least 1ms");
     check_kill_after(options);
     if (options.nonblock && options.wait) refuse("--nonblock and --wait: one or the other");
-    // As with flock. A wait of no time would be over before the engine can answer that the name is free.
+    // `-w 0` is `-n`, as with flock: a wait of zero would time out before the engine can reply that the name is free.
     if (options.wait == milliseconds{0}) {
         options.nonblock = true;
         options.wait.reset();
@@ -112,7 +114,7 @@ void read_command(const texts& texts, const std::vector<std::string>& command, b
     options.command = command;
 }
 
-/// The parser does not know of the command after --.
+/// Adds the command after `--` to the usage line, which the parser does not know.
 class usage_of_run final : public CLI::Formatter {
 public:
     std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
@@ -123,39 +125,38 @@ public:
 }  // namespace
 
 void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& command, bool has_command) {
-    CLI::App* const verb = app.add_subcommand("run", "Run a command while holding names");
+    CLI::App* const verb = app.add_subcommand("run", "Run a command while it holds names");
     const auto in = std::make_shared<texts>();
     verb->formatter(std::make_shared<usage_of_run>());
     verb->footer(examples);
     const auto names = [verb](const char* flags, std::vector<std::string>& list, const char* what, const char* type) {
-        // Each takes one value: a list would swallow what comes after it.
+        // Each option takes one value; otherwise it would consume the arguments that follow.
         verb->add_option(flags, list, what)->allow_extra_args(false)->type_name(type);
     };
-    names("-l,--lock", in->locks, "Hold this name alone; repeatable", "NAME");
-    names("-s,--shared", in->shared, "Hold it together with others who share it; repeatable", "NAME");
+    names("-l,--lock", in->locks, "Hold this name exclusively; repeatable", "NAME");
+    names("-s,--shared", in->shared, "Hold this name together with other sharers; repeatable", "NAME");
     names("-p,--permit", in->permits,
-          "Hold n (1) of LIMIT permits; repeatable. A NAME with :, = or white space needs the n", "NAME[:n]/LIMIT");
-    verb->add_flag("-n,--nonblock", in->options.nonblock,
-                   "Do not wait: 75 if it is taken, or if the engine pauses after a loss of state");
-    verb->add_option("-w,--wait", in->wait, "Wait no longer than this: 75")->type_name("DUR");
-    verb->add_option("-E,--conflict-exit-code", in->conflict_exit_code, "Instead of 75")->type_name("N");
+          "Hold n (default 1) of LIMIT permits; repeatable. A NAME with :, = or white space needs n", "NAME[:n]/LIMIT");
+    verb->add_flag("-n,--nonblock", in->options.nonblock, "Do not wait: exit with 75 if busy or the engine is paused");
+    verb->add_option("-w,--wait", in->wait, "Wait at most this long, then exit with 75")->type_name("DUR");
+    verb->add_option("-E,--conflict-exit-code", in->conflict_exit_code, "Exit with N instead of 75")->type_name("N");
     verb->add_option("-t,--ttl", in->ttl,
-                     "How long the engine waits for a sign of life (10s; at most what the space allows, 15s; on Redis "
-                     "at least 4s, or "
-                     "a restart of the server may end the lock)")
+                     "How long the session lives after its last renewal (default 10s; at most the space's maximum, "
+                     "15s; on Redis at least 4s, or a restart of the server may end the lock)")
         ->type_name("DUR");
-    verb->add_option("-m,--max-hold", in->max_hold, "Stop the command after this: 124")->type_name("DUR");
-    verb->add_option("-k,--kill-after", in->kill_after, "From TERM to KILL (a quarter of the ttl, at most half)")
+    verb->add_option("-m,--max-hold", in->max_hold, "Stop the command after this time: 124")->type_name("DUR");
+    verb->add_option("-k,--kill-after", in->kill_after,
+                     "Time from TERM to KILL (default a quarter of the ttl, at most half)")
         ->type_name("DUR");
-    verb->add_option("--on-lost", in->on_lost, "What if the lock is lost: stop the command (76), or ignore it")
+    verb->add_option("--on-lost", in->on_lost, "If the lock is lost: stop the command (76), or ignore the loss")
         ->type_name("stop|ignore");
-    verb->add_option("--if-abandoned", in->if_abandoned, "What if a name is marked as abandoned: run, or fail (65)")
+    verb->add_option("--if-abandoned", in->if_abandoned, "If a name is marked as abandoned: run, or fail (65)")
         ->type_name("run|fail");
-    verb->add_option("--note", in->options.note, "Shown to everyone who waits")->type_name("TEXT");
-    verb->add_option("-c", in->shell_command, "Run this through $SHELL -c")->type_name("STR");
-    verb->add_flag("-q,--quiet", in->quiet, "Say only what went wrong");
-    verb->add_flag("-v,--verbose", in->verbose, "Say more");
-    verb->add_flag("--json", in->options.json, "Say everything as JSON, one object a line");
+    verb->add_option("--note", in->options.note, "A text that waiters and `ls` show")->type_name("TEXT");
+    verb->add_option("-c", in->shell_command, "Run STR through $SHELL -c")->type_name("STR");
+    verb->add_flag("-q,--quiet", in->quiet, "Print errors only");
+    verb->add_flag("-v,--verbose", in->verbose, "Print more");
+    verb->add_flag("--json", in->options.json, "Print all events as JSON, one object a line");
     in->place.add_to(*verb);
     verb->callback([in, &chosen, command, has_command] {
         chosen = [in, command, has_command] {

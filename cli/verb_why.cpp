@@ -1,4 +1,4 @@
-// `baton why`: what a name is held up by.
+// `baton why`: shows what a name is blocked by.
 #include "claim_spec.hpp"
 #include "exit_codes.hpp"
 #include "look/show.hpp"
@@ -8,7 +8,7 @@ namespace baton::cli {
 namespace {
 
 constexpr const char* examples = R"(Examples:
-  baton why nightly    who holds it, since when, who is ahead, and what all of them wait for
+  baton why nightly    its holders, its waiters, and the names that they wait for in turn
 
 The exit code is 1 if the name is free.)";
 
@@ -21,7 +21,7 @@ int explain(const texts& in) {
     check_name(in.name);
     const place place = in.place.made();
     client client = open_looking_client(place);
-    const snapshot seen = look(client, place, {inspect_filter::match::exact, in.name, true});
+    const snapshot seen = inspect_at(client, place, {inspect_filter::match::exact, in.name, true});
     const int code = print(why_text(seen, in.name));
     if (code != number(exit_code::ok)) return code;
     return number(is_free(seen, in.name) ? exit_code::no : exit_code::ok);
@@ -30,7 +30,8 @@ int explain(const texts& in) {
 }  // namespace
 
 void add_why(CLI::App& app, action& chosen) {
-    CLI::App* const verb = app.add_subcommand("why", "Explain what a name is held up by");
+    CLI::App* const verb =
+        app.add_subcommand("why", "Show who holds a name, who waits for it, and what they wait for in turn");
     const auto in = std::make_shared<texts>();
     verb->footer(examples);
     verb->add_option("NAME", in->name, "The name")->required();

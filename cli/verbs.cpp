@@ -11,15 +11,15 @@
 namespace baton::cli {
 
 void place_options::add_to(CLI::App& verb) {
-    verb.add_option("-u,--url", url, "Where the engine is; else BATON_URL, else local:, this user's agent")
+    verb.add_option("-u,--url", url, "The address of the engine; default: BATON_URL, else local: (this user's agent)")
         ->type_name("URL");
-    verb.add_option("--space", space, "Which space of it; else BATON_SPACE")->type_name("SPACE");
+    verb.add_option("--space", space, "The space there; default: BATON_SPACE")->type_name("SPACE");
 }
 
-action place_options::named_in(action asks) const {
-    return [place = *this, asks = std::move(asks)] {
+action place_options::named_in(action perform) const {
+    return [place = *this, perform = std::move(perform)] {
         try {
-            return asks();
+            return perform();
         } catch (const error& failed) {
             if (failed.code() != errc::store_unavailable) throw;
             fail_unreachable(place.made(), failed.reason());
@@ -27,25 +27,25 @@ action place_options::named_in(action asks) const {
     };
 }
 
-void tell_no_agent(const place& place) {
-    // An agent that ends in order removes its socket file.
+void report_no_agent(const place& place) {
+    // An agent that ends normally removes its socket file.
     constexpr std::string_view scheme = "local:";
     const std::string path = place.url.substr(scheme.size(), place.url.find('?') - scheme.size());
     if (std::error_code none; !path.empty() && std::filesystem::is_socket(path, none))
         throw failure{exit_code::unreachable,
                       "no agent runs at " + shown(place) +
-                          ", but its socket file is there: one has died, and its clients may still hold something; "
-                          "`baton agent --address` starts another, to which they return"};
+                          ", but its socket file exists: the agent has died, and its clients may still hold names; "
+                          "start another with `baton agent --address`, and they reconnect to it"};
     complain("no agent runs at " + shown(place) + "; nothing is held there");
 }
 
-snapshot look(client& client, const place& place, const inspect_filter& filter) {
+snapshot inspect_at(client& client, const place& place, const inspect_filter& filter) {
     try {
         return client.inspect(filter);
     } catch (const error& failed) {
         if (failed.code() != errc::no_agent) throw;
     }
-    tell_no_agent(place);
+    report_no_agent(place);
     snapshot nothing;
     nothing.at = std::chrono::time_point_cast<protocol::duration>(std::chrono::system_clock::now());
     return nothing;

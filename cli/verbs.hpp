@@ -1,5 +1,5 @@
-// The verbs of the program: one file each. A verb describes itself to the parser; what it does runs after the whole
-// command line was understood.
+// The verbs of the program, one file each. A verb adds its options to the parser and sets an action, which runs after
+// the whole command line has been parsed.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace baton::cli {
 
-/// `command` is what came after `--`, for the verb that takes one.
+/// `command` contains the arguments after `--`.
 void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& command, bool has_command);
 void add_agent(CLI::App& app, action& chosen);
 /// `words` came after it, and are for the program that it runs.
@@ -23,22 +23,21 @@ void add_revoke(CLI::App& app, action& chosen);
 void add_mend(CLI::App& app, action& chosen);
 void add_resize(CLI::App& app, action& chosen);
 
-/// --url and --space, as every verb has them.
+/// The options --url and --space, which every verb has.
 struct place_options {
     std::string url;
     std::string space;
 
     void add_to(CLI::App& verb);
     [[nodiscard]] place made() const { return make_place(url, space); }
-    /// The same action, but if the engine does not answer it says which one.
-    [[nodiscard]] action named_in(action asks) const;
+    /// Wraps the action: if the engine cannot be reached, the error names its address.
+    [[nodiscard]] action named_in(action perform) const;
 };
 
-/// What `client` sees there. Where no agent runs, nothing is held, waited for or marked: that is said on stderr, and
-/// the snapshot is empty. Throws `failure` (unreachable) where an agent has died and its clients may still hold
-/// something.
-[[nodiscard]] snapshot look(client& client, const place& place, const inspect_filter& filter);
-/// The same sentence, for an action that failed with errc::no_agent.
-void tell_no_agent(const place& place);
+/// Inspects the engine. If no agent runs, nothing is held, waited for or marked: prints that on stderr and returns an
+/// empty snapshot. Throws `failure` (unreachable) if an agent has died and its clients may still hold names.
+[[nodiscard]] snapshot inspect_at(client& client, const place& place, const inspect_filter& filter);
+/// Prints that no agent runs, or throws `failure` as above, after an action failed with errc::no_agent.
+void report_no_agent(const place& place);
 
 }  // namespace baton::cli

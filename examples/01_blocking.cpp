@@ -29,4 +29,4 @@ int main() {
 
 // Output:
 // 3 threads wrote, one after the other
-// the fourth: the wait is over
+// the fourth: timed out

@@ -36,5 +36,5 @@ int main() {
 
 // Output:
 // 200 moves
-// the wait is over
+// timed out
 // db is free

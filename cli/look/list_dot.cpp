@@ -5,7 +5,7 @@
 namespace baton::cli {
 namespace {
 
-/// What is printable has its control characters escaped already; Graphviz wants the same of quotes and backslashes.
+/// Escapes quotes and backslashes for Graphviz. The text is printable: its control characters are escaped already.
 std::string quoted(const std::string& text) {
     std::string result = "\"";
     for (const char c : text) {

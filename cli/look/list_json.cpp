@@ -59,7 +59,7 @@ json_text shown(const circle_step& step) {
     return object;
 }
 
-// Declared before `all` uses them: what is in namespace baton is not looked for here.
+// Declared before `all`, because argument-dependent lookup searches namespace baton only and would not find them.
 json_text shown(const resource_view& resource);
 json_text shown(const request_view& request);
 json_text shown(const circle& circle);
@@ -93,7 +93,7 @@ json_text shown(const request_view& request) {
     object["claims"] = all(request.claims);
     object["age_ms"] = ms(request.age);
     object["silence_ms"] = ms(request.silence);
-    if (request.place != 0) object["place"] = request.place;
+    if (request.place != 0) object["position"] = request.place;
     if (!request.blockers.empty()) object["blockers"] = all(request.blockers);
     if (request.blockers_left_out != 0) object["blockers_left_out"] = request.blockers_left_out;
     if (request.hold_left) object["hold_left_ms"] = ms(*request.hold_left);

@@ -85,7 +85,7 @@ const request_view* find_request(const snapshot& snapshot, protocol::serial tick
 
 std::string pause_text(protocol::duration left) {
     return "the engine has restarted or may have lost state, and grants nothing for another " + show_duration(left) +
-           ", so that holders can present what they hold";
+           ", so that holders can reclaim what they hold";
 }
 
 bool is_free(const snapshot& snapshot, const std::string& name) {
@@ -106,9 +106,9 @@ std::string list_text(const snapshot& snapshot) {
     for (const resource_view& resource : snapshot.resources) {
         text += head(snapshot, resource);
         for (const claim_view& claim : resource.holders) text += line(snapshot, claim, "holds  ");
-        std::size_t place = 0;
+        std::size_t position = 0;
         for (const claim_view& claim : resource.queue)
-            text += line(snapshot, claim, (claim.admitted ? "next   " : "waits " + std::to_string(++place) + "  "));
+            text += line(snapshot, claim, (claim.admitted ? "next   " : "waits " + std::to_string(++position) + "  "));
         if (resource.mark) text += mark_text(snapshot, *resource.mark);
     }
     for (const circle& circle : snapshot.circles) text += circle_text(snapshot, circle);

@@ -1,5 +1,5 @@
-// What `ls`, `why` and `revoke` print. Pure: a snapshot comes in, text goes out, in which no name or label can do
-// anything to a terminal.
+// The output of `ls`, `why` and `revoke`. Pure functions from a snapshot to a text in which names and labels are
+// escaped, so that a terminal does not interpret them.
 #pragma once
 
 #include <string>
@@ -13,22 +13,22 @@ namespace baton::cli {
 [[nodiscard]] std::string list_text(const snapshot& snapshot);
 /// Everything in the snapshot, as one JSON object on one line.
 [[nodiscard]] std::string list_json(const snapshot& snapshot);
-/// The graph of who gives what to whom, for Graphviz: requests are vertices, and for each resource an arrow leads from
-/// who has it, or gets it, to who gets it next.
+/// A graph for Graphviz: vertices are requests; for each resource, an arrow leads from each holder to the first waiter,
+/// and from each waiter to the next.
 [[nodiscard]] std::string list_dot(const snapshot& snapshot);
-/// A paragraph on one resource, and the tree of who waits for whom, from the ones that hold everything up.
+/// A paragraph on one resource, and the tree of requests that block each other; the roots are not blocked themselves.
 [[nodiscard]] std::string why_text(const snapshot& snapshot, const std::string& name);
 
-/// After a restart or a loss of state of the engine: nothing is granted, so that holders can come back.
+/// The engine is paused after a restart or a loss of state: it grants nothing, so that holders can reclaim.
 [[nodiscard]] inline bool is_paused(const snapshot& snapshot) {
     return snapshot.paused_until && *snapshot.paused_until > snapshot.at;
 }
-/// Why nothing is granted, and for how long still.
+/// Explains the pause and says how long it lasts.
 [[nodiscard]] std::string pause_text(protocol::duration left);
-/// It has no holder and no waiter. That is not known while the engine is paused.
+/// True if the name has no holder and no waiter. False while the engine is paused, because it is not known then.
 [[nodiscard]] bool is_free(const snapshot& snapshot, const std::string& name);
 
-/// `, alive 2 s ago`, where that is known.
+/// `, alive 2 s ago`; empty if the time of the last renewal is unknown.
 [[nodiscard]] std::string alive_text(const snapshot& snapshot, const request_view& request);
 
 [[nodiscard]] const resource_view* find_resource(const snapshot& snapshot, const std::string& name);

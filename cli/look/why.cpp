@@ -11,13 +11,13 @@ namespace {
 
 using protocol::serial;
 
-/// Why one request is held up by another.
+/// A blocked request and why it is blocked.
 struct reason {
     serial blocked = 0;
     std::string text;
 };
 
-/// Who holds up whom, among the requests that bear on one resource.
+/// The tree of blockers and blocked requests around one resource.
 class blocking {
 public:
     blocking(const snapshot& snapshot, const resource_view& resource) : snapshot_{snapshot} {
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] std::string tree() const {
         std::string text;
         std::set<serial> shown;
-        // Those that nobody holds up come first; what is left after that goes around in circles.
+        // Requests that are not blocked come first; the rest is in circles.
         for (const serial ticket : known_)
             if (!held_up_.contains(ticket)) show(ticket, "", "", shown, text);
         for (const serial ticket : known_)
@@ -42,14 +42,14 @@ private:
         if (request == nullptr || !known_.insert(ticket).second) return;
         for (const blocker& blocker : request->blockers) {
             add(blocker.ticket, ticket,
-                (blocker.hard ? "waits for " : "comes after it for ") + printable(blocker.resource));
+                (blocker.hard ? "waits for " : "is behind it in the queue for ") + printable(blocker.resource));
             climb(blocker.ticket);
         }
-        // One that holds may be held up itself: by what its session waits for elsewhere.
+        // A holder may be blocked too: its session may wait for another name.
         if (request->fence == 0) return;
         for (const request_view& other : snapshot_.requests) {
             if (other.session != request->session || other.fence != 0) continue;
-            add(other.ticket, ticket, "is of the same session, and goes on after it");
+            add(other.ticket, ticket, "belongs to the same session, and continues after it");
             climb(other.ticket);
         }
     }
@@ -64,7 +64,7 @@ private:
         const request_view* const request = find_request(snapshot_, ticket);
         if (request == nullptr) return;
         text += indent + printable(request->label) + (why.empty() ? "" : " " + why);
-        if (snapshot_.foreign && !why.empty()) {  // there is no more to tell
+        if (snapshot_.foreign && !why.empty()) {  // nothing else is known
             shown.insert(ticket);
             text += "\n";
             return show_below(ticket, indent, shown, text);
@@ -111,10 +111,10 @@ std::string holders_text(const snapshot& snapshot, const resource_view& resource
 }
 
 std::string queue_text(const snapshot& snapshot, const resource_view& resource) {
-    if (resource.queue.empty()) return "Nobody waits for it.";
+    if (resource.queue.empty()) return "No request waits for it.";
     const request_view* const next = find_request(snapshot, resource.queue.front().ticket);
-    std::string text =
-        resource.queue.size() == 1 ? "One waits for it" : std::to_string(resource.queue.size()) + " wait for it";
+    std::string text = resource.queue.size() == 1 ? "1 request waits for it"
+                                                  : std::to_string(resource.queue.size()) + " requests wait for it";
     if (next != nullptr) text += "; next is " + printable(next->label);
     if (next != nullptr && !snapshot.foreign) text += ", after " + show_duration(next->age);
     return text + ".";
@@ -129,8 +129,8 @@ std::string why_text(const snapshot& snapshot, const std::string& name) {
         if (resource != nullptr && resource->pinned)
             text += " Its limit is pinned to " + std::to_string(*resource->pinned) + ".";
         if (resource != nullptr && resource->mark)
-            text += " Its last holder, " + printable(resource->mark->label) + ", left it behind " +
-                    show_duration(snapshot.at - resource->mark->at) + " ago.";
+            text += " It is marked as abandoned: its holder " + printable(resource->mark->label) +
+                    " did not release it cleanly, " + show_duration(snapshot.at - resource->mark->at) + " ago.";
         return text + "\n";
     }
     std::string text = printable(name);
@@ -138,11 +138,11 @@ std::string why_text(const snapshot& snapshot, const std::string& name) {
         return text + " is not granted yet: " + pause_text(*snapshot.paused_until - snapshot.at) + ".\n";
     if (resource->holders.empty())
         text += is_paused(snapshot) ? " is not granted yet. "
-                                    : " is held by nobody, but reserved for a request that waits for other names too. ";
+                                    : " is not held, but reserved for a request that also waits for other names. ";
     else
         text += " is held by " + holders_text(snapshot, *resource) + ". ";
     text += queue_text(snapshot, *resource);
-    if (is_paused(snapshot)) text += " Here " + pause_text(*snapshot.paused_until - snapshot.at) + ".";
+    if (is_paused(snapshot)) text += " Paused: " + pause_text(*snapshot.paused_until - snapshot.at) + ".";
     for (const circle& circle : snapshot.circles) {
         text += " A circle of sessions that wait for each other:";
         for (const circle_step& step : circle)

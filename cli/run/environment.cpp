@@ -40,7 +40,8 @@ std::vector<std::string> lines_of(std::string_view text) {
     return lines;
 }
 
-/// In another place the same name is another thing. Neither part contains a tab or a line break.
+/// A line of BATON_AROUND: address and name, because a name has a meaning only at its address. Neither part contains a
+/// tab or a line break.
 std::string line_of(const place& place, const std::string& name) { return shown(place) + "\t" + printable(name); }
 
 std::vector<std::string> lines_around(const std::vector<std::string>& inherited) {

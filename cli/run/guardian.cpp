@@ -29,10 +29,10 @@ shared_page* share_page() {
 }  // namespace
 
 guardian::guardian(const guardian_setting& setting) : page_{share_page()} {
-    process_tree tree;  // the guardian's: what it needs to find processes is reserved before there are any
+    process_tree tree;  // for the guardian; reserves its descriptors before there are processes to find
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail("socketpair");
-    // What the guardian leaves behind when it is killed comes to us.
+    // If the guardian is killed, its children become children of baton.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     const pid_t baton = ::getpid();
     id_ = ::fork();
@@ -40,11 +40,11 @@ guardian::guardian(const guardian_setting& setting) : page_{share_page()} {
     if (id_ == 0) {
         ::close(ends[0]);
         guardian_loop loop{ends[1], baton, *page_, setting, tree};
-        ::_exit(loop.run());  // nothing of baton's is to be cleaned up here
+        ::_exit(loop.run());  // without baton's destructors and exit handlers
     }
     ::close(ends[1]);
-    link_.adopt(ends[0]);
-    // It is a child that nobody has waited for: the number is its own.
+    channel_.adopt(ends[0]);
+    // No thread has waited for this child yet, so its process id has not been reused.
     pidfd_ = std::make_shared<descriptor>(detail::pidfd_of(id_));
 }
 
@@ -54,7 +54,7 @@ bool guardian::gone() {
 }
 
 void guardian::dismiss() {
-    link_.close();
+    channel_.close();
     while (!gone_ && (::waitpid(id_, nullptr, 0) == id_ || errno != EINTR)) gone_ = true;
 }
 

@@ -1,10 +1,10 @@
-// The guardian: a small process between baton and the command. It starts the command, is the parent of everything that
-// the command leaves behind, and stops all of it: when baton says so, when baton dies, at --max-hold, and in time
-// before a lease ends that baton, being stopped, does not renew.
+// The guardian: a small process between baton and the command. It starts the command, is the parent of all processes
+// that the command leaves behind, and stops all of them: on baton's order, when baton dies, at --max-hold, and before
+// the lease ends while baton is stopped and cannot renew.
 //
 //     shell ── baton ── guardian ── command ── …      each of the first two is a subreaper for what is below it
 //
-// So whoever of baton and the guardian is killed, the other one still has the whole tree below it.
+// If either baton or the guardian is killed, the other one still has the whole tree below it.
 #pragma once
 
 #include <signal.h>
@@ -18,36 +18,36 @@
 
 namespace baton::cli {
 
-/// What baton passes on to the guardian by forking it.
+/// What the guardian inherits from baton by the fork.
 struct guardian_setting {
     int terminal = -1;             // the controlling terminal, if there is one
-    sigset_t original_mask{};      // the command's, as baton was given it
-    bool ignore_children = false;  // the command's SIGCHLD, likewise
+    sigset_t original_mask{};      // the signal mask that baton inherited, for the command
+    bool ignore_children = false;  // baton inherited an ignored SIGCHLD, which the command inherits too
 };
 
 /// Baton's side.
 class guardian {
 public:
-    /// Forks it. Only while there is one thread. Throws std::system_error.
+    /// Forks the guardian. Call it while there is one thread. Throws std::system_error.
     explicit guardian(const guardian_setting& setting);
     guardian(const guardian&) = delete;
     guardian& operator=(const guardian&) = delete;
-    /// Lets it go, and waits until it is gone.
+    /// Dismisses the guardian and waits for its end.
     ~guardian() { dismiss(); }
 
     [[nodiscard]] pid_t id() const { return id_; }
-    /// Not open where there is none to be had.
+    /// Not open if the kernel gives no pidfd.
     [[nodiscard]] const std::shared_ptr<const descriptor>& pidfd() const { return pidfd_; }
-    [[nodiscard]] link_end& link() { return link_; }
+    [[nodiscard]] channel_end& channel() { return channel_; }
     [[nodiscard]] shared_page& page() { return *page_; }
-    /// True once it has ended; then it has been waited for.
+    /// True once the guardian has ended and has been reaped.
     [[nodiscard]] bool gone();
-    /// Closes the link, after which it ends, and waits for that.
+    /// Closes the channel, at which the guardian ends, and waits for its end.
     void dismiss();
 
 private:
     shared_page* page_;
-    link_end link_{-1};
+    channel_end channel_{-1};
     pid_t id_ = 0;
     std::shared_ptr<const descriptor> pidfd_;
     bool gone_ = false;

@@ -22,7 +22,7 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds between_kills{5};
 
-/// Nothing but KILL and STOP reaches the guardian: what is meant for the job is baton's to pass on.
+/// Blocks all signals except KILL and STOP: baton passes on the signals for the job. Returns a signalfd for SIGCHLD.
 int block_signals() {
     sigset_t all;
     sigfillset(&all);
@@ -33,8 +33,8 @@ int block_signals() {
     return ::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/// Whoever reads what the command writes is not to wait for the guardian.
-void let_go_of_input_and_output() {
+/// Replaces stdin and stdout, so that a reader of the command's output does not wait for the guardian to end.
+void replace_input_and_output() {
     const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nothing < 0) return;
     ::dup2(nothing, STDIN_FILENO);
@@ -44,11 +44,12 @@ void let_go_of_input_and_output() {
 
 }  // namespace
 
-guardian_loop::guardian_loop(int link, pid_t baton, shared_page& page, const guardian_setting& setting,
+guardian_loop::guardian_loop(int channel, pid_t baton, shared_page& page, const guardian_setting& setting,
                              process_tree& tree)
-    : link_{link}, baton_{baton}, page_{page}, setting_{setting}, children_{block_signals()}, tree_{tree} {
+    : channel_{channel}, baton_{baton}, page_{page}, setting_{setting}, children_{block_signals()}, tree_{tree} {
     ::prctl(PR_SET_NAME, "baton-guardian");
-    // What is sent to the job's group must not reach the guardian; what it leaves behind must not escape it.
+    // An own process group, because signals to the job's group must not reach the guardian. A subreaper, so that
+    // processes that the command leaves behind stay below the guardian.
     ::setpgid(0, 0);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
@@ -57,24 +58,24 @@ int guardian_loop::run() {
     for (;;) {
         settle();
         if (over()) {
-            control_group_.remove();  // baton is gone, and nothing is in it
+            control_group_.remove();  // it is empty, and baton is not there to remove it
             return 0;
         }
-        std::array<pollfd, 2> wanted{{{children_, POLLIN, 0}, {baton_there_ ? link_.descriptor() : -1, POLLIN, 0}}};
+        std::array<pollfd, 2> wanted{{{children_, POLLIN, 0}, {baton_there_ ? channel_.descriptor() : -1, POLLIN, 0}}};
         ::poll(wanted.data(), wanted.size(), timeout());
         signalfd_siginfo drained{};
         while (::read(children_, &drained, sizeof drained) > 0) continue;
         reap();
-        if (wanted[1].revents != 0) listen();
+        if (wanted[1].revents != 0) receive_orders();
     }
 }
 
-/// Everything that does not wait for anybody.
+/// Performs everything that is due now.
 void guardian_loop::settle() {
     const steady_time now = steady_clock::now();
-    heed_baton();
-    heed_lease(now);
-    // The command is over, but not what it started: without the lock, nothing of it may go on.
+    watch_baton();
+    watch_lease(now);
+    // The command has ended, but processes that it started run: they must not continue without the lock.
     if (status_ && any_children_ && !stop_.begun()) {
         left_behind_ = static_cast<std::uint32_t>(tree_.below(::getpid()).processes.size());
         stop_.begin(started_.times.kill_after_term(now, valid_until()));
@@ -83,48 +84,48 @@ void guardian_loop::settle() {
     finish();
 }
 
-void guardian_loop::listen() {
+void guardian_loop::receive_orders() {
     std::vector<order> orders;
-    baton_there_ = link_.receive(orders);
-    if (!baton_there_ && command_ <= 0) return;  // it died before the command was started: then it is not
-    for (order& order : orders) std::visit([this](auto& what) { obey(std::move(what)); }, order);
+    baton_there_ = channel_.receive(orders);
+    if (!baton_there_ && command_ <= 0) return;  // baton died before the command was started: do not start it
+    for (order& order : orders) std::visit([this](auto& what) { perform(std::move(what)); }, order);
     if (baton_there_ || !command_runs()) return;
     const auto now = steady_clock::now();
     stop(stopped_by::guardian, started_.times.kill_after_term(now, valid_until()));
 }
 
-/// Baton or this process may have been stopped since the order was sent. Baton goes on writing the end of the lease
-/// into the page as long as it runs.
-void guardian_loop::obey(const start_command& order) {
+/// Starts the command only if the lease is still valid: baton or the guardian may have been stopped since the order was
+/// sent. While baton runs, it writes the end of the lease into the page.
+void guardian_loop::perform(const start_command& order) {
     const bool renewed = page_.valid_until != shared_page::never && steady_clock::now() < valid_until();
     if (steady_clock::now() >= order.start_by && !renewed) {
-        link_.send(report{command_overdue{}});
+        channel_.send(report{command_overdue{}});
         return;
     }
     started_ = order;
     control_group_.open(order.control_group, false);
     const launched result = launch(order, setting_, control_group_.folder());
-    let_go_of_input_and_output();
+    replace_input_and_output();
     if (result.error != 0) {
-        link_.send(report{command_failed{result.error}});
+        channel_.send(report{command_failed{result.error}});
         return;
     }
     command_ = result.id;
     any_children_ = true;
-    link_.send(report{command_started{command_, result.in_control_group}});
+    channel_.send(report{command_started{command_, result.in_control_group}});
 }
 
-void guardian_loop::obey(const signal_command& order) {
+void guardian_loop::perform(const signal_command& order) {
     if (command_runs()) ::kill(-command_, order.signal);
 }
 
-void guardian_loop::obey(const stop_command& order) { stop(stopped_by::baton, order.kill_at); }
+void guardian_loop::perform(const stop_command& order) { stop(stopped_by::baton, order.kill_at); }
 
-void guardian_loop::obey(const resume_command& /*order*/) {
+void guardian_loop::perform(const resume_command& /*order*/) {
     if (command_runs()) ::kill(-command_, SIGCONT);
 }
 
-void guardian_loop::obey(kept_session order) {
+void guardian_loop::perform(kept_session order) {
     renewer_.reset();
     keeper_.keep(std::move(order));
 }
@@ -134,21 +135,21 @@ void guardian_loop::reap() {
         int status = 0;
         const pid_t id = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
         if (id < 0 && errno == EINTR) continue;
-        // An agent that the command was the first to need serves others too, and may outlive it for long.
+        // An agent that the command started serves other clients too and may outlive it, so it is not waited for.
         any_children_ = id > 0 || (id == 0 && !(status_ && tree_.only_agents_below(::getpid())));
         if (id <= 0) return;
         if (id != command_) continue;
         if (WIFSTOPPED(status))
-            link_.send(report{command_paused{WSTOPSIG(status)}});
+            channel_.send(report{command_paused{WSTOPSIG(status)}});
         else
             status_ = status;
     }
 }
 
-/// A baton that is stopped, by ^Z for instance, cannot renew: then the guardian does, once the command has begun. A
-/// baton that is stopped before that loses its place after one ttl, so that it does not keep the others waiting. How
-/// often it is looked at: see timeout().
-void guardian_loop::heed_baton() {
+/// Renews while baton is stopped, for instance by ^Z, once the command has begun. If baton is stopped before that,
+/// nothing renews: it loses its queue position after one ttl, so that other clients do not wait for it. timeout() says
+/// how often baton's state is polled.
+void guardian_loop::watch_baton() {
     if (!baton_there_ || command_ <= 0) return;
     process_stat found;
     if (tree_.look(baton_, found) == seen::found) baton_stopped_ = found.stopped();
@@ -158,9 +159,9 @@ void guardian_loop::heed_baton() {
     renewer_->renew();
 }
 
-/// Baton watches the lease. We do where it cannot: TERM in time if it is stopped, and KILL in time whatever it does,
-/// for what it wrote into the page is older than that only if it does not run.
-void guardian_loop::heed_lease(steady_time now) {
+/// Stops the command where baton cannot: sends TERM in time if baton is stopped, and KILL in time in any case, because
+/// the page shows an end of the lease that is near only if baton does not run.
+void guardian_loop::watch_lease(steady_time now) {
     if (!command_runs()) return;
     if (started_.max_hold && now >= *started_.max_hold && !stop_.begun())
         stop(stopped_by::max_hold, started_.times.kill_after_term(now, valid_until()));
@@ -171,9 +172,9 @@ void guardian_loop::heed_lease(steady_time now) {
         stop(stopped_by::guardian, started_.times.kill_at(end));
 }
 
-void guardian_loop::stop(stopped_by who, steady_time kill_at) {
+void guardian_loop::stop(stopped_by by, steady_time kill_at) {
     if (command_ <= 0) return;
-    if (!stop_.begun() && !status_) stopped_ = who;
+    if (!stop_.begun() && !status_) stopped_ = by;
     stop_.begin(kill_at);
 }
 
@@ -183,18 +184,19 @@ void guardian_loop::pursue(steady_time now) {
         case stop_step::none: return;
         case stop_step::terminate:
             signal_everything(SIGTERM);
-            signal_everything(SIGCONT);  // what is stopped hears nothing
+            signal_everything(SIGCONT);  // a stopped process would not handle TERM
             return;
         case stop_step::kill: signal_everything(SIGKILL);
     }
 }
 
-/// The group at one stroke, so that nothing in it escapes by forking; then, one by one, what has left it. KILL reaches
-/// everything in the control group as well, and the children first: see kill_children.
+/// Signals the process group in one system call, so that none of its processes escapes by forking, and then, one by
+/// one, the processes that have left the group. KILL also goes to the control group, and to children first: see
+/// kill_children.
 void guardian_loop::signal_everything(int signal) {
     if (signal == SIGKILL) return kill_everything();
     if (!status_) ::kill(-command_, signal);
-    tree_look others = tree_.below(::getpid());
+    process_scan others = tree_.below(::getpid());
     if (!status_) std::erase_if(others.processes, [this](const process_stat& p) { return p.group == command_; });
     tree_.signal(others, signal);
 }
@@ -210,7 +212,7 @@ void guardian_loop::finish() {
     const bool all_gone = status_ && !any_children_;
     if (reported_ || command_ <= 0 || (!all_gone && refusals_.survivors() == 0)) return;
     reported_ = true;
-    link_.send(report{command_ended{status_.value_or(0), stopped_, left_behind_, refusals_.survivors()}});
+    channel_.send(report{command_ended{status_.value_or(0), stopped_, left_behind_, refusals_.survivors()}});
 }
 
 bool guardian_loop::over() const { return !baton_there_ && (command_ <= 0 || reported_); }
@@ -228,7 +230,7 @@ int guardian_loop::timeout() const {
         if (started_.max_hold) sooner(*started_.max_hold);
         if (page_.valid_until != shared_page::never) {
             const steady_time term = started_.times.terminate_at(valid_until());
-            // Then baton may be running: look again, a little later each time, until KILL is due.
+            // After `term`, baton may be running and stop the command: check every 50 ms until KILL is due.
             sooner(term > now ? term : std::min(started_.times.kill_at(valid_until()), now + milliseconds{50}));
         }
     }

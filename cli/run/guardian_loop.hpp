@@ -1,4 +1,4 @@
-// What the guardian does, in its own process. One thread, which waits for three things: baton, its children, the clock.
+// The event loop of the guardian process. One thread waits for baton's orders, for children and for deadlines.
 #pragma once
 
 #include <sys/types.h>
@@ -18,23 +18,24 @@ namespace baton::cli {
 
 class guardian_loop {
 public:
-    guardian_loop(int link, pid_t baton, shared_page& page, const guardian_setting& setting, process_tree& tree);
+    guardian_loop(int channel, pid_t baton, shared_page& page, const guardian_setting& setting, process_tree& tree);
 
-    /// Until baton lets it go, or dies and nothing of the command is left. The exit code.
+    /// Runs until baton dismisses the guardian, or baton is dead and no process of the command is left. Returns the
+    /// exit code.
     int run();
 
 private:
     void settle();
-    void listen();
-    void obey(const start_command& order);
-    void obey(const signal_command& order);
-    void obey(const stop_command& order);
-    void obey(const resume_command& order);
-    void obey(kept_session order);
+    void receive_orders();
+    void perform(const start_command& order);
+    void perform(const signal_command& order);
+    void perform(const stop_command& order);
+    void perform(const resume_command& order);
+    void perform(kept_session order);
     void reap();
-    void heed_baton();
-    void heed_lease(steady_time now);
-    void stop(stopped_by who, steady_time kill_at);
+    void watch_baton();
+    void watch_lease(steady_time now);
+    void stop(stopped_by by, steady_time kill_at);
     void pursue(steady_time now);
     void signal_everything(int signal);
     void kill_everything();
@@ -44,7 +45,7 @@ private:
     [[nodiscard]] int timeout() const;
     [[nodiscard]] steady_time valid_until() const;
 
-    link_end link_;
+    channel_end channel_;
     pid_t baton_;
     shared_page& page_;
     guardian_setting setting_;
@@ -58,7 +59,7 @@ private:
     bool any_children_ = false;
     bool reported_ = false;
     stop_sequence stop_;
-    stopped_by stopped_ = stopped_by::nobody;
+    stopped_by stopped_ = stopped_by::none;
     std::uint32_t left_behind_ = 0;
     refusals refusals_{milliseconds{1'000}};
 

@@ -21,14 +21,14 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Readable once the lease is lost, or wanted back.
+/// A descriptor that becomes readable once the lease is lost or revoked.
 class loss_signal {
 public:
     explicit loss_signal(const lease& lease) : callback_{lease.lost(), [this] { ::eventfd_write(wake_.get(), 1); }} {}
     loss_signal(const loss_signal&) = delete;
     loss_signal& operator=(const loss_signal&) = delete;
 
-    /// Only the first time it is news; after that it would keep us awake.
+    /// -1 if the loss is known already: the descriptor stays readable, and poll would return at once again and again.
     [[nodiscard]] int descriptor(bool known) const { return known ? -1 : wake_.get(); }
 
 private:
@@ -38,14 +38,14 @@ private:
 
 std::string loss_text(loss reason, const lease& lease) {
     switch (reason) {
-        case loss::hold_limit: return "it was held for as long as is allowed";
+        case loss::hold_limit: return "its hold limit has passed";
         case loss::revoked: {
             const std::string note = lease.lost_note();
-            return "an operator wants it back" + (note.empty() ? "" : ": " + printable(note));
+            return "an operator revoked it" + (note.empty() ? "" : ": " + printable(note));
         }
         case loss::state_lost:
             return "the store no longer has it: its data was deleted or lost there, or another client holds it";
-        case loss::process_paused: return "baton was paused for too long";
+        case loss::process_paused: return "baton was stopped for too long to renew it";
         case loss::closed:
         case loss::expired:
         case loss::none: break;
@@ -77,20 +77,20 @@ job_end job::run(const std::vector<std::string>& environment) {
     start_command order{options_.command, environment, terminal_.give_at_once(), lease_.valid_until(), {}, times_, {}};
     if (control_group_.open(control_group_path_, true)) order.control_group = control_group_path_;
     if (options_.max_hold) order.max_hold = max_hold_ = steady_clock::now() + *options_.max_hold;
-    // The store ends the hold at its limit, not after it: the command has to be gone by then.
+    // The store ends the grant at its hold limit, so the command must have ended before.
     if (const auto left = detail::capped_for(lease_); left && options_.hold_limit && options_.on_lost == on_lost::stop)
         order.max_hold = max_hold_ = times_.terminate_at(steady_clock::now() + *left);
     const loss_signal lost{lease_};
     if (!lease_.valid()) return job_end{.kind = job_end::kind::not_started};
     if (options_.on_lost == on_lost::stop) guardian_.page().valid_until = count_of(lease_.valid_until());
     signals_.pass_on_stops(true);
-    guardian_.link().send(cli::order{order});
+    guardian_.channel().send(cli::order{order});
     while (!end_) {
         std::array<pollfd, 3> wanted{{{signals_.descriptor(), POLLIN, 0},
-                                      {guardian_.link().descriptor(), POLLIN, 0},
+                                      {guardian_.channel().descriptor(), POLLIN, 0},
                                       {lost.descriptor(!begun_ || kill_at_ || warned_), POLLIN, 0}}};
         ::poll(wanted.data(), wanted.size(), timeout());
-        hear();
+        receive();
         if (end_) break;
         pass_on(signals_.take());
         watch_lease();
@@ -103,50 +103,49 @@ job_end job::run(const std::vector<std::string>& environment) {
     return *end_;
 }
 
-/// Tells the guardian how long the lease lasts, and stops the command while there is time for it to end in order.
+/// Writes the end of the lease for the guardian, and stops the command early enough that it can end in order.
 void job::watch_lease() {
     const auto now = steady_clock::now();
     const bool wanted_back = lease_.lost().stop_requested();
-    // Where baton itself was stopped, the guardian may have renewed, and the client may not have heard of it yet.
+    // If baton was stopped, the guardian may have renewed, and the client may not know the new end yet.
     const steady_time known = lease_.valid_until();
     const steady_time end = wanted_back ? known : std::max(known, time_of(guardian_.page().kept_until));
     const bool ending = wanted_back || now >= times_.terminate_at(end);
-    // The guardian stops the command by itself then, and that its hold ends is no news.
+    // At --max-hold the guardian stops the command itself, and the end of the lease is expected: no message.
     const bool at_max_hold = max_hold_ && !wanted_back && (now >= *max_hold_ || reason() == loss::hold_limit);
     if (options_.on_lost == on_lost::ignore) {
         if (begun_ && ending && !std::exchange(warned_, true) && !at_max_hold)
-            voice_.say(weight::problem, "lost",
-                       "lost " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) +
-                           "; the command runs on without it",
-                       loss_fields(reason(), lease_, false));
+            voice_.report(weight::problem, "lost",
+                          "lost " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) +
+                              "; the command runs on without it",
+                          loss_fields(reason(), lease_, false));
         return;
     }
-    // A lease that was wanted back and given an end, or that is lost, is not written again: it would only get shorter.
     guardian_.page().valid_until = count_of(known);
     if (!ending && !at_max_hold) return;
-    // Before the command has begun there is nothing to stop: the guardian will not start it, and says so.
+    // Before the command has begun there is nothing to stop: the guardian does not start it and reports that.
     if (begun_ && !kill_at_) {
         kill_at_ = times_.kill_after_term(now, end);
         over_at_max_hold_ = at_max_hold;
         if (!at_max_hold) {
-            voice_.say(
+            voice_.report(
                 weight::problem, "lost",
                 "losing " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) + "; stopping the command",
                 loss_fields(reason(), lease_, true));
-            guardian_.link().send(order{stop_command{*kill_at_}});
+            guardian_.channel().send(order{stop_command{*kill_at_}});
         }
     }
-    // A guardian that is itself stopped, or starved, has not done it: what is below it is below us as well. We do not
-    // wait for the end of the lease, because we may be late ourselves.
+    // If the guardian is stopped or gets no CPU time, baton kills the command itself: the guardian's tree is below
+    // baton too. It does so before the end of the lease, because baton may be late itself.
     const steady_time kill_at = std::min(kill_at_.value_or(times_.kill_at(end)), times_.kill_at(end));
     if (now < kill_at + times_.reserve / 2) return;
     pursued_ = true;
     control_group_.kill();
     tree_.signal(tree_.below(guardian_.id()), SIGKILL);
-    ::kill(guardian_.id(), SIGCONT);  // it is needed to tell how the command ended
+    ::kill(guardian_.id(), SIGCONT);  // only the guardian can report how the command ended
 }
 
-/// Why the lease ends. Before it has ended, that is told by what its end depends on.
+/// Why the lease ends. Before it has ended, the reason is derived from the limit that ends it.
 loss job::reason() const {
     if (const loss known = lease_.lost_reason(); known != loss::none) return known;
     const auto left = lease_.valid_for();
@@ -160,57 +159,58 @@ void job::pass_on(const std::vector<int>& signals) {
         if (signal == SIGCHLD) continue;
         if (signal == SIGCONT) {
             terminal_.after_continue();
-            guardian_.link().send(order{resume_command{}});
+            guardian_.channel().send(order{resume_command{}});
         } else
-            guardian_.link().send(order{signal_command{signal}});
+            guardian_.channel().send(order{signal_command{signal}});
     }
 }
 
-void job::hear() {
+void job::receive() {
     std::vector<report> reports;
-    guardian_.link().receive(reports);
-    for (const report& report : reports) std::visit([this](const auto& what) { hear(what); }, report);
+    guardian_.channel().receive(reports);
+    for (const report& report : reports) std::visit([this](const auto& what) { receive(what); }, report);
 }
 
-void job::hear(const command_started& report) {
+void job::receive(const command_started& report) {
     begun_ = true;
     terminal_.started(report.id);
     const std::string group = report.in_control_group ? control_group_path_ : "";
-    voice_.say(weight::detail, "started",
-               "started as process " + std::to_string(report.id) +
-                   (group.empty() ? ", without a control group: what it starts is found in /proc"
-                                  : ", in the control group " + group),
-               {{"process", std::int64_t{report.id}}, {"fence", lease_.fence()}, {"control_group", group}});
+    voice_.report(weight::detail, "started",
+                  "started as process " + std::to_string(report.id) +
+                      (group.empty() ? ", without a control group: its processes are found in /proc"
+                                     : ", in the control group " + group),
+                  {{"process", std::int64_t{report.id}}, {"fence", lease_.fence()}, {"control_group", group}});
 }
 
-void job::hear(const command_overdue& /*report*/) { end_ = job_end{.kind = job_end::kind::not_started}; }
+void job::receive(const command_overdue& /*report*/) { end_ = job_end{.kind = job_end::kind::not_started}; }
 
-void job::hear(const command_failed& report) {
+void job::receive(const command_failed& report) {
     end_ = job_end{.kind = job_end::kind::not_executed, .error = report.error};
 }
 
-/// ^Z, or the use of a terminal that it does not have.
-void job::hear(const command_paused& report) {
+/// The command stopped: by ^Z, or because it used a terminal that it does not have.
+void job::receive(const command_paused& report) {
     const bool wants_terminal = report.signal == SIGTTIN || report.signal == SIGTTOU;
     if (wants_terminal && terminal_.ours()) {
         terminal_.give();
-        guardian_.link().send(order{resume_command{}});
+        guardian_.channel().send(order{resume_command{}});
         return;
     }
-    // SIGSTOP is somebody's wish for the command alone, unless a terminal would be left with nobody to serve it.
+    // SIGSTOP stops the command alone, unless the command has the terminal, which would then have no foreground process
+    // that runs.
     if (report.signal == SIGSTOP && !terminal_.given()) return;
-    // Where the command had the terminal, or wants it, only its group was stopped. In a script the shell that waits
-    // for us must stop too, or nobody hears of it.
-    const whom whom = terminal_.given() || wants_terminal ? whom::job : whom::baton;
+    // If the command has the terminal, or wants it, only its group was stopped. In a script, the shell that waits for
+    // baton must stop too, so that the interactive shell notices.
+    const signal_target target = terminal_.given() || wants_terminal ? signal_target::job : signal_target::baton;
     terminal_.take_back();
-    // The shell that started us takes over, and `fg` sends SIGCONT: see pass_on.
-    if (stop(whom, report.signal == SIGSTOP ? SIGTSTP : report.signal) || wants_terminal) return;
-    // No shell to take over: then there is no ^Z.
+    // The interactive shell takes over, and `fg` sends SIGCONT: see pass_on.
+    if (stop(target, report.signal == SIGSTOP ? SIGTSTP : report.signal) || wants_terminal) return;
+    // There is no shell that could continue the job: ^Z has no effect.
     terminal_.give();
-    guardian_.link().send(order{resume_command{}});
+    guardian_.channel().send(order{resume_command{}});
 }
 
-void job::hear(const command_ended& report) {
+void job::receive(const command_ended& report) {
     auto kind = job_end::kind::by_itself;
     if (report.stopped == stopped_by::baton || report.stopped == stopped_by::guardian || pursued_)
         kind = job_end::kind::lost;
@@ -218,12 +218,12 @@ void job::hear(const command_ended& report) {
     end_ = job_end{kind, report.status, 0, report.left_behind, report.survivors};
 }
 
-/// What the guardian was the parent of is below baton now. It is killed until nothing is found any more; only what the
-/// kernel does not permit baton to kill is left.
+/// The guardian's children are below baton now. Kills them until none is found; only processes that the kernel does not
+/// permit baton to kill may be left.
 void job::without_guardian() {
-    voice_.say(weight::problem, "guardian_lost", "the guardian was killed; killing the command");
+    voice_.report(weight::problem, "guardian_lost", "the guardian was killed; killing the command");
     refusals refusals{milliseconds{1'000}};
-    // Two looks, because one may miss a process whose parent ends while it goes through the others.
+    // Two scans, because a scan may miss a process whose parent ends while the scan reads other processes.
     while (refusals.survivors() == 0 && !(tree_.below(::getpid()).nothing() && tree_.below(::getpid()).nothing())) {
         control_group_.kill();
         refusals.note(tree_.kill_children() | tree_.signal(tree_.below(::getpid()), SIGKILL), steady_clock::now());
@@ -233,7 +233,7 @@ void job::without_guardian() {
     end_ = job_end{job_end::kind::guardian_lost, 0, 0, 0, refusals.survivors()};
 }
 
-/// Often enough that what the guardian knows of the lease is never old: see stop_times_for.
+/// Wakes up often enough that the end of the lease in the guardian's page is up to date: see stop_times_for.
 int job::timeout() const {
     const auto now = steady_clock::now();
     if (kill_at_) return 5;

@@ -1,4 +1,4 @@
-// The time between the grant and the release: baton's side of a command that runs.
+// A running command, from the grant to the release: baton's side.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@
 
 namespace baton::cli {
 
-/// How it ended, with everything that it started.
+/// How the command and all processes that it started ended.
 struct job_end {
     enum class kind : std::uint8_t {
-        by_itself,     // status says how
-        not_started,   // the lease ended before the command could begin: nothing was started
-        not_executed,  // error says why
-        lost,          // stopped because of the lease
+        by_itself,     // with `status`
+        not_started,   // the lease ended before the command could be started
+        not_executed,  // with `error`
+        lost,          // stopped because the lease ended
         max_hold,
-        guardian_lost,  // killed after the guardian was
+        guardian_lost,  // killed because the guardian was killed
     };
     job_end::kind kind = kind::by_itself;
-    int status = 0;  // as waitpid gives it
+    int status = 0;  // as from waitpid
     int error = 0;   // errno
     std::uint32_t left_behind = 0;
     std::uint32_t survivors = 0;
@@ -37,7 +37,7 @@ struct job_end {
 
 class job {
 public:
-    /// `control_group` is the path of one that can be made for the command; empty: none.
+    /// `control_group` is a path at which a control group can be made for the command; empty: none.
     job(const run_options& options, lease& lease, guardian& guardian, signals& signals, terminal& terminal,
         voice& voice, process_tree& tree, std::string control_group);
     ~job() { control_group_.remove(); }
@@ -50,12 +50,12 @@ private:
     void watch_lease();
     [[nodiscard]] loss reason() const;
     void pass_on(const std::vector<int>& signals);
-    void hear();
-    void hear(const command_started& report);
-    void hear(const command_overdue& report);
-    void hear(const command_failed& report);
-    void hear(const command_paused& report);
-    void hear(const command_ended& report);
+    void receive();
+    void receive(const command_started& report);
+    void receive(const command_overdue& report);
+    void receive(const command_failed& report);
+    void receive(const command_paused& report);
+    void receive(const command_ended& report);
     void without_guardian();
     [[nodiscard]] int timeout() const;
 
@@ -69,12 +69,12 @@ private:
     const std::string control_group_path_;
     control_group control_group_;
     process_tree& tree_;
-    std::optional<steady_time> max_hold_;  // when it ends
+    std::optional<steady_time> max_hold_;  // the time of --max-hold, or of the store's hold limit
     bool begun_ = false;                   // the guardian has started the command
-    std::optional<steady_time> kill_at_;   // once the command is being stopped: the guardian is to kill it then
-    bool over_at_max_hold_ = false;        // and it is being stopped for that reason
-    bool pursued_ = false;                 // the guardian did not do it in time
-    bool warned_ = false;                  // of a loss that is ignored
+    std::optional<steady_time> kill_at_;   // set once the command is being stopped: the guardian kills it then
+    bool over_at_max_hold_ = false;        // the command is being stopped because of max_hold_
+    bool pursued_ = false;                 // baton killed the command because the guardian was late
+    bool warned_ = false;                  // a loss that --on-lost ignores was reported
     std::optional<job_end> end_;
 };
 

@@ -1,5 +1,5 @@
-// Keeping a session alive for a baton that is stopped while its command runs: whether the guardian renews, and when.
-// Pure: the guardian looks at the clock and at baton, and does the renewing through a `renewer`.
+// Decides when the guardian renews the session of a baton that is stopped while its command runs. Pure: the guardian
+// reads the clock and baton's state, and renews through a `renewer`.
 #pragma once
 
 #include <chrono>
@@ -12,35 +12,36 @@
 
 namespace baton::cli {
 
-/// What is needed to renew: it comes over the link, never through arguments or the environment, where others see it.
+/// The data for a renewal. It is sent over the channel, not in arguments or the environment, which other users can
+/// read.
 struct kept_session {
     std::string address;
     protocol::session_id session;
     baton::lineage lineage = 0;
     milliseconds ttl{0};
-    std::uint64_t number = 0;  // counts them: 1, 2, …
+    std::uint64_t number = 0;  // of the kept session: 1, 2, …
 };
 
 class keeper {
 public:
-    /// From now on there is a session to keep; baton renews it as long as it runs.
+    /// Sets the session to keep; baton renews it as long as baton runs.
     void keep(kept_session session) { session_ = std::move(session); }
 
     [[nodiscard]] const std::optional<kept_session>& session() const { return session_; }
 
-    /// Baton runs: it renews by itself.
-    void saw_running() { standing_in_ = false; }
+    /// Notes that baton runs and renews by itself.
+    void saw_running() { renewing_ = false; }
 
-    /// Baton is stopped: whether it is time to renew in its place. After a yes the next is due a third of the ttl
-    /// later. Baton last renewed up to a third before we last saw it run, so that the first is due at once.
+    /// Call while baton is stopped: returns whether a renewal is due. The first is due at once, because baton's last
+    /// renewal may be a third of the ttl old; the following ones after a third of the ttl each.
     [[nodiscard]] bool due(steady_time now) {
-        if (!session_ || (standing_in_ && now < tried_ + session_->ttl / 3)) return false;
+        if (!session_ || (renewing_ && now < tried_ + session_->ttl / 3)) return false;
         tried_ = now;
-        standing_in_ = true;
+        renewing_ = true;
         return true;
     }
 
-    /// How often baton is to be looked at: often enough that a stopped one is noticed well within what is left.
+    /// The interval for polling baton's state: short enough to notice a stopped baton long before the session expires.
     [[nodiscard]] std::optional<milliseconds> interval() const {
         if (!session_) return {};
         return std::max(session_->ttl / 8, milliseconds{10});
@@ -49,7 +50,7 @@ public:
 private:
     std::optional<kept_session> session_;
     steady_time tried_;
-    bool standing_in_ = false;
+    bool renewing_ = false;
 };
 
 }  // namespace baton::cli

@@ -22,23 +22,24 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
     return pointers;
 }
 
-/// Returns only if it failed. Between fork and exec nothing may be allocated: the guardian may have a second thread.
+/// Executes the command; returns errno if that fails. It allocates no memory between fork and exec, because the
+/// guardian may have a second thread.
 int become(char** arguments, char** environment, bool take_terminal, const guardian_setting& setting, pid_t guardian) {
     ::setpgid(0, 0);
-    // All signals are blocked still, so that asking for the terminal from the background does not stop us.
+    // All signals are still blocked, so taking the terminal from the background does not stop this process.
     if (take_terminal && setting.terminal >= 0) ::tcsetpgrp(setting.terminal, ::getpid());
-    // Where both baton and the guardian are killed at once, at least the command itself goes with them.
+    // If baton and the guardian are killed at once, the kernel kills at least the command itself.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != guardian) ::_exit(0);
     if (setting.ignore_children) ::signal(SIGCHLD, SIG_IGN);
     ::sigprocmask(SIG_SETMASK, &setting.original_mask, nullptr);
-    // execvpe would look for the program in our PATH; it is the same as the command's.
+    // execvpe searches the PATH of this process, which is the same as the command's.
     ::execvpe(arguments[0], arguments, environment);
     return errno;
 }
 
-/// fork, with the child in the control group from its first moment on; `inside` is cleared where that is not permitted.
-/// The child makes system calls only, until it is another program.
+/// Forks a child that is in the control group from its start; clears `inside` if that is not permitted. The child makes
+/// only system calls until it executes the command.
 pid_t fork_into(int control_group, bool& inside) {
     clone_args how{};
     how.flags = CLONE_INTO_CGROUP;
@@ -70,7 +71,7 @@ launched launch(const start_command& order, const guardian_setting& setting, int
         static_cast<void>(!::write(news[1], &error, sizeof error));
         ::_exit(127);
     }
-    ::setpgid(id, id);  // here too, so that it is done when we return
+    ::setpgid(id, id);  // also here, so that the group exists when this function returns
     ::close(news[1]);
     int error = 0;
     ssize_t length = 0;

@@ -1,4 +1,4 @@
-// From a guardian to a command that runs.
+// Starts the command from the guardian.
 #pragma once
 
 #include <sys/types.h>
@@ -10,12 +10,12 @@ namespace baton::cli {
 
 struct launched {
     pid_t id = 0;
-    int error = 0;  // errno of why it could not be executed
+    int error = 0;  // errno if it could not be executed
     bool in_control_group = false;
 };
 
-/// Executes it directly in a process group of its own, with the signal mask that baton was given, and in the control
-/// group whose folder that is (-1: in ours). Returns when it is known whether that worked.
+/// Executes the command directly, in a process group of its own, with the signal mask that baton inherited, in the
+/// control group with this folder descriptor (-1: the guardian's). Returns when it is known whether exec succeeded.
 [[nodiscard]] launched launch(const start_command& order, const guardian_setting& setting, int control_group);
 
 }  // namespace baton::cli

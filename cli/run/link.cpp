@@ -16,7 +16,7 @@
 namespace baton::cli {
 namespace {
 
-// Both ends are the same program in the same machine: numbers go as they lie in memory.
+// Both ends are the same program on the same machine, so numbers are sent in their memory representation.
 class writer {
 public:
     void put(std::int64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
@@ -131,7 +131,7 @@ public:
 
 private:
     std::string_view take(std::size_t size) {
-        if (size > left_.size()) throw std::logic_error{"a message of the guardian's link is cut short"};
+        if (size > left_.size()) throw std::logic_error{"a message between baton and its guardian is truncated"};
         const std::string_view taken = left_.substr(0, size);
         left_.remove_prefix(size);
         return taken;
@@ -149,24 +149,24 @@ template <typename Message> std::string encode(const Message& message) {
 
 template <typename Message, std::size_t... Index>
 void decode_as(reader& in, std::size_t wanted, Message& message, std::index_sequence<Index...> /*all*/) {
-    const auto one = [&]<std::size_t Candidate>(std::integral_constant<std::size_t, Candidate> /*which*/) {
+    const auto decode = [&]<std::size_t Candidate>(std::integral_constant<std::size_t, Candidate> /*index*/) {
         if (Candidate == wanted) in.body(message.template emplace<Candidate>());
     };
-    (one(std::integral_constant<std::size_t, Index>{}), ...);
+    (decode(std::integral_constant<std::size_t, Index>{}), ...);
 }
 
 }  // namespace
 
-bool link_end::send(const order& message) { return send_bytes(encode(message)); }
-bool link_end::send(const report& message) { return send_bytes(encode(message)); }
-bool link_end::receive(std::vector<order>& messages) { return receive_any(messages); }
-bool link_end::receive(std::vector<report>& messages) { return receive_any(messages); }
+bool channel_end::send(const order& message) { return send_bytes(encode(message)); }
+bool channel_end::send(const report& message) { return send_bytes(encode(message)); }
+bool channel_end::receive(std::vector<order>& messages) { return receive_any(messages); }
+bool channel_end::receive(std::vector<report>& messages) { return receive_any(messages); }
 
-void link_end::close() {
+void channel_end::close() {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }
 
-bool link_end::send_bytes(const std::string& bytes) {
+bool channel_end::send_bytes(const std::string& bytes) {
     const std::lock_guard lock{sending_};
     for (std::size_t done = 0; done < bytes.size();) {
         const ssize_t sent = ::send(descriptor_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
@@ -181,7 +181,7 @@ bool link_end::send_bytes(const std::string& bytes) {
     return true;
 }
 
-template <typename Message> bool link_end::receive_any(std::vector<Message>& messages) {
+template <typename Message> bool channel_end::receive_any(std::vector<Message>& messages) {
     bool open = true;
     for (std::array<char, 4096> bytes;;) {
         const ssize_t length = ::recv(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT);

@@ -17,7 +17,7 @@ struct looker::state {
     std::mutex mutex;
     std::condition_variable changed;
     bool wanted = false;
-    bool looking = false;
+    bool inspecting = false;
     bool ended = false;
     std::optional<snapshot> seen;
     int wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -27,22 +27,22 @@ struct looker::state {
 
 namespace {
 
-std::atomic<bool> one_left{false};
+std::atomic<bool> thread_left{false};
 
 void serve(client client, const inspect_filter& filter, const std::shared_ptr<looker::state>& state) {
     std::unique_lock lock{state->mutex};
     for (;;) {
         state->changed.wait(lock, [&] { return state->wanted || state->ended; });
         if (state->ended) return;
-        state->looking = true;
+        state->inspecting = true;
         lock.unlock();
         std::optional<snapshot> seen;
         try {
             seen = client.inspect(filter);
-        } catch (const error&) {  // there is nothing to show this time
+        } catch (const error&) {  // nothing is shown this time
         }
         lock.lock();
-        state->wanted = state->looking = false;
+        state->wanted = state->inspecting = false;
         if (seen) state->seen = std::move(seen);
         ::eventfd_write(state->wake, 1);
     }
@@ -51,8 +51,8 @@ void serve(client client, const inspect_filter& filter, const std::shared_ptr<lo
 }  // namespace
 
 looker::looker(const client& client, std::span<const claim> claims) : state_{std::make_shared<state>()} {
-    // Of several names all may be in the way, and those of other requests with them. A store on which a look at all of
-    // that is expensive shows only what holds up this client.
+    // With several names, any of them may block the request, and requests of other names may be behind that. A store on
+    // which such an inspection is expensive shows only the blockers of this client.
     const inspect_filter filter{inspect_filter::match::exact, claims.front().resource, true, true};
     thread_ = std::thread{[client, filter, state = state_] { serve(client, filter, state); }};
 }
@@ -62,20 +62,20 @@ looker::~looker() {
     {
         const std::lock_guard lock{state_->mutex};
         state_->ended = true;
-        idle = !state_->looking;
+        idle = !state_->inspecting;
         state_->changed.notify_one();
     }
     if (idle) {
         thread_.join();
     } else {
-        one_left = true;
+        thread_left = true;
         thread_.detach();
     }
 }
 
-bool looker::left_one() { return one_left; }
+bool looker::left_thread() { return thread_left; }
 
-void looker::look() {
+void looker::inspect() {
     const std::lock_guard lock{state_->mutex};
     state_->wanted = true;
     state_->changed.notify_one();

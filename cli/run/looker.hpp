@@ -1,4 +1,5 @@
-// Looks at the engine on a thread of its own: an engine that does not answer must not hold up the signals.
+// Inspects the engine on a thread of its own, because an engine that does not reply must not delay the handling of
+// signals.
 #pragma once
 
 #include <memory>
@@ -16,16 +17,16 @@ public:
     looker(const client& client, std::span<const claim> claims);
     looker(const looker&) = delete;
     looker& operator=(const looker&) = delete;
-    /// Leaves a look that has no answer yet to itself: see `left_one`.
+    /// Detaches the thread if an inspection is under way: see `left_thread`.
     ~looker();
 
-    /// Asks for a look, unless one is under way.
-    void look();
-    /// Readable when a look is over, whether or not it saw anything.
+    /// Starts an inspection unless one is under way.
+    void inspect();
+    /// Readable when an inspection has ended, whether or not it succeeded.
     [[nodiscard]] int descriptor() const;
     [[nodiscard]] std::optional<snapshot> take();
-    /// Whether a look was left to itself: then the process must end without tidying up around that thread.
-    [[nodiscard]] static bool left_one();
+    /// Whether a thread was detached: then the process must exit without destructors, because that thread may run.
+    [[nodiscard]] static bool left_thread();
 
     struct state;
 

@@ -1,4 +1,4 @@
-// What `baton run` was asked for.
+// The parsed options of `baton run`.
 #pragma once
 
 #include <chrono>
@@ -25,9 +25,9 @@ struct run_options {
     std::chrono::milliseconds ttl{10'000};
     std::optional<std::chrono::milliseconds> max_hold;
     std::optional<std::chrono::milliseconds> kill_after;
-    // What the store prescribes, if it does.
+    // Prescribed by the store, if set.
     std::optional<std::chrono::milliseconds> renew_every;
-    std::optional<std::chrono::milliseconds> hold_limit;  // where there is no max_hold
+    std::optional<std::chrono::milliseconds> hold_limit;  // set only without max_hold
     cli::on_lost on_lost = on_lost::stop;
     cli::if_abandoned if_abandoned = if_abandoned::run;
     std::string note;
@@ -41,7 +41,7 @@ struct run_options {
     return stop_times_for({options.ttl, options.renew_every, options.hold_limit}, options.kill_after);
 }
 
-/// There must be time to stop the command before the lock is lost. Throws `failure` (usage).
+/// Throws `failure` (usage) if --kill-after leaves too little time to stop the command before the lock is lost.
 void check_kill_after(const run_options& options);
 
 }  // namespace baton::cli

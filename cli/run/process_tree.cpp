@@ -40,9 +40,9 @@ bool sees_processes() {
     return ::readlink("/proc/self", text.data(), text.size() - 1) > 0 && text.data() == std::to_string(::getpid());
 }
 
-/// An agent is started by the first client that needs it, perhaps inside of a tree, but serves everyone. It is known by
-/// what it does: the kernel names it as the process that listens at the address on its command line. A program that is
-/// merely called so is of the tree.
+/// The first client that needs an agent starts it, perhaps inside a command's tree, but the agent serves all clients.
+/// It is recognised by what it does: the kernel names it as the process that listens at the address on its command
+/// line. A process that only has the command line of an agent belongs to the tree.
 seen process_tree::is_agent(const process_stat& process) {
     if (process.session != process.id) return seen::gone;
     std::string text;
@@ -61,13 +61,13 @@ seen process_tree::is_agent(const process_stat& process) {
     return no_descriptors ? seen::failed : seen::gone;
 }
 
-tree_look process_tree::below(pid_t root) {
+process_scan process_tree::below(pid_t root) {
     bool agents = false;
-    return look_below(root, agents);
+    return scan_below(root, agents);
 }
 
-tree_look process_tree::look_below(pid_t root, bool& agents) {
-    tree_look tree;
+process_scan process_tree::scan_below(pid_t root, bool& agents) {
+    process_scan tree;
     try {
         std::vector<process_stat> all;
         bool complete = true;
@@ -80,7 +80,7 @@ tree_look process_tree::look_below(pid_t root, bool& agents) {
         }
         complete = complete && !table_.failed();
         std::unordered_set<pid_t> inside{root};
-        // Children may have smaller numbers than their parents: go round until nothing is added.
+        // Children may have smaller process ids than their parents: repeat until no process is added.
         for (bool grown = true; grown;) {
             grown = false;
             for (const process_stat& candidate : all) {
@@ -103,11 +103,11 @@ tree_look process_tree::look_below(pid_t root, bool& agents) {
 
 bool process_tree::only_agents_below(pid_t root) {
     bool agents = false;
-    // Two looks, because one may miss a process whose parent ends while it goes through the others.
-    return look_below(root, agents).nothing() && agents && look_below(root, agents).nothing();
+    // Two scans, because a scan may miss a process whose parent ends while the scan reads other processes.
+    return scan_below(root, agents).nothing() && agents && scan_below(root, agents).nothing();
 }
 
-signalled process_tree::signal(const tree_look& tree, int signal) {
+signalled process_tree::signal(const process_scan& tree, int signal) {
     signalled result;
     for (const process_stat& process : tree.processes) {
         bool unknown = false;
@@ -128,13 +128,13 @@ signalled process_tree::signal(const tree_look& tree, int signal) {
     return result;
 }
 
-/// The children by their numbers, those that ended and were not waited for among them.
+/// The process ids of the children, including zombies.
 std::vector<pid_t> process_tree::children() {
     const pid_t self = ::getpid();
     const std::string file = "task/" + std::to_string(self) + "/children";
     std::string text;
     std::vector<pid_t> ids;
-    if (table_.contents(self, file.c_str(), text) != seen::found) return ids;  // a kernel without it: see below()
+    if (table_.contents(self, file.c_str(), text) != seen::found) return ids;  // the kernel lacks it: below() remains
     for (const char* at = text.c_str();;) {
         char* end = nullptr;
         const auto id = static_cast<pid_t>(std::strtol(at, &end, 10));
@@ -144,7 +144,7 @@ std::vector<pid_t> process_tree::children() {
     }
 }
 
-/// A number of a child is its own until this thread waits for it, so that it can be killed by it.
+/// Kills children by their process ids: these are not reused before this thread waits for the children.
 signalled process_tree::kill_children() {
     signalled result;
     known_children_.clear();
@@ -153,7 +153,7 @@ signalled process_tree::kill_children() {
         process_stat child;
         const seen read = table_.look(id, child);
         if (read == seen::gone || (read == seen::found && child.ended())) continue;
-        // One that /proc hides is another user's: an agent of that user is not reached either.
+        // A process that /proc hides belongs to another user; kill fails for an agent of that user anyway.
         const seen agent = read == seen::found ? is_agent(child) : seen::gone;
         if (read == seen::failed || agent == seen::failed) ++result.unknown;
         if (read == seen::failed || agent != seen::gone) continue;
@@ -162,8 +162,8 @@ signalled process_tree::kill_children() {
         else if (errno == EPERM)
             ++result.refused;
     }
-    // What forks and exits all the time is gone before it has been looked at. So what has become a child since then is
-    // killed without a look, until nothing new comes.
+    // A process that forks and exits again and again ends before it can be inspected. So new children are killed
+    // without inspection until no new one appears.
     for (int round = 0; round < most_rounds; ++round) {
         bool newcomers = false;
         for (const pid_t id : children()) {

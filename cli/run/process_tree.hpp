@@ -1,6 +1,6 @@
-// The processes below one of ours, found in /proc by their parents. A subreaper keeps its whole tree below it: a
-// process that leaves its group and its session, and whose parents end, is still found. What could not be looked at is
-// never taken for gone.
+// The processes below a process of baton, found in /proc by their parents. A subreaper keeps its whole tree below it,
+// so a process is found even if it has left its group and session and its parents have ended. A process that could not
+// be inspected counts as alive.
 #pragma once
 
 #include <sys/types.h>
@@ -14,10 +14,10 @@
 
 namespace baton::cli {
 
-/// Whether /proc is there, and tells of processes by the numbers that we use: one of another PID namespace does not.
+/// Whether /proc is mounted and belongs to the PID namespace of this process.
 [[nodiscard]] bool sees_processes();
 
-struct tree_look {
+struct process_scan {
     bool complete = false;  // false: there may be more
     std::vector<process_stat> processes;
 
@@ -26,18 +26,17 @@ struct tree_look {
 
 class process_tree {
 public:
-    /// Reserves what the looks will need. Throws std::system_error.
+    /// Reserves the descriptors that scans need. Throws std::system_error.
     process_tree() = default;
 
-    /// Everything that runs below `root`, without `root` and without what has ended. Baton's agent is not of the tree,
-    /// wherever it was started first.
-    [[nodiscard]] tree_look below(pid_t root);
-    /// Whether everything below `root` has ended but for agents that were started inside of the tree.
+    /// All live processes below `root`, without `root` itself and without Baton's agents.
+    [[nodiscard]] process_scan below(pid_t root);
+    /// Whether agents run below `root`, and no other process.
     [[nodiscard]] bool only_agents_below(pid_t root);
-    /// Sends a signal to these processes, and to no others that got their numbers meanwhile.
-    signalled signal(const tree_look& tree, int signal);
-    /// Kills the children of this process, without a look at all other processes: a chain of processes that fork and
-    /// exit is faster than such a look. Only for the thread that waits for children.
+    /// Sends a signal to these processes, and not to later processes with the same ids.
+    signalled signal(const process_scan& tree, int signal);
+    /// Kills the children of this process without a scan of all processes, because a chain of processes that fork and
+    /// exit is faster than a scan. Only for the thread that waits for children.
     signalled kill_children();
 
     [[nodiscard]] seen look(pid_t process, process_stat& into) { return table_.look(process, into); }
@@ -45,7 +44,7 @@ public:
 private:
     /// found: it is an agent; gone: it is not.
     [[nodiscard]] seen is_agent(const process_stat& process);
-    [[nodiscard]] tree_look look_below(pid_t root, bool& agents);
+    [[nodiscard]] process_scan scan_below(pid_t root, bool& agents);
     [[nodiscard]] std::vector<pid_t> children();
 
     process_table table_;

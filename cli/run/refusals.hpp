@@ -1,4 +1,4 @@
-// What came of a KILL to many processes, and when to stop trying. Pure: counts and times come in.
+// The result of a KILL to many processes, and the decision when to give up. Pure: counts and times are arguments.
 #pragma once
 
 #include <algorithm>
@@ -10,22 +10,23 @@
 
 namespace baton::cli {
 
-/// Processes that had ended meanwhile are in none of the counts.
+/// Counts of processes; those that had ended before the signal are not counted.
 struct signalled {
     std::size_t reached = 0;
-    std::size_t refused = 0;  // not permitted: another user's
-    std::size_t unknown = 0;  // could not be looked at
+    std::size_t refused = 0;  // not permitted: the process belongs to another user
+    std::size_t unknown = 0;  // could not be inspected
 
-    /// There are processes, and none of them may be signalled by this user.
+    /// There are processes, and this user may signal none of them.
     [[nodiscard]] bool only_refused() const { return refused > 0 && reached == 0 && unknown == 0; }
-    /// Of two looks at the same processes.
+    /// Combines the results of two passes over the same processes.
     friend signalled operator|(const signalled& a, const signalled& b) {
         return {a.reached + b.reached, std::max(a.refused, b.refused), a.unknown + b.unknown};
     }
 };
 
-/// Killing goes on until nothing is left. It is given up only where the kernel has refused, for so long and every time,
-/// to kill any of what is left. What was not found, or could not be looked at, may be killed the next time.
+/// Decides when to stop killing: only after the kernel has refused, for the given time and in every pass, to kill any
+/// of the processes that are left. Processes that were not found or could not be inspected may be killed in the next
+/// pass.
 class refusals {
 public:
     explicit refusals(milliseconds patience) : patience_{patience} {}
@@ -35,7 +36,7 @@ public:
         if (!since_) since_ = now;
         if (now - *since_ > patience_) survivors_ = static_cast<std::uint32_t>(result.refused);
     }
-    /// How many processes cannot be killed by this user; 0: go on.
+    /// The number of processes that this user cannot kill; 0: continue.
     [[nodiscard]] std::uint32_t survivors() const { return survivors_; }
 
 private:

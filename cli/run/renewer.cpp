@@ -20,7 +20,7 @@ public:
         wanted_ = true;
         changed_.notify_one();
     }
-    /// The next questions, once there is one to ask.
+    /// Waits until commands are due and returns them.
     std::vector<tagged_command> next(const std::stop_token& stop, lease_clock clock) {
         std::unique_lock lock{mutex_};
         if (!changed_.wait(lock, stop, [this] { return wanted_ || list_after_; })) return {};
@@ -31,11 +31,11 @@ public:
         wanted_ = false;
         sent_ = detail::read_clock(clock);
         sent_steady_ = std::chrono::steady_clock::now();
-        asked_ = ++tag_;
-        std::vector<tagged_command> questions{{asked_, protocol::renew{session_.session}}};
-        // The first renewal will need the list: there may be no time for another round trip.
-        if (!unrevoked_) questions.push_back({++tag_, protocol::list{session_.session, 0}});
-        return questions;
+        renewal_ = ++tag_;
+        std::vector<tagged_command> commands{{renewal_, protocol::renew{session_.session}}};
+        // The first renewal needs the list, and there may be no time for another round trip.
+        if (!unrevoked_) commands.push_back({++tag_, protocol::list{session_.session, 0}});
+        return commands;
     }
 
     void up(lineage /*lineage*/) noexcept override { want(); }
@@ -45,12 +45,12 @@ public:
         list_after_.reset();
     }
     void unusable(const store_error& /*why*/) noexcept override {}
-    /// The answer to an older question counts for nothing.
+    /// Ignores replies to older commands.
     void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept override {
         const std::lock_guard lock{mutex_};
         if (lineage != session_.lineage) return;
         for (const protocol::event& event : events) {
-            if (const auto* alive = std::get_if<protocol::alive>(&event.what); alive && tag == asked_) on(*alive);
+            if (const auto* alive = std::get_if<protocol::alive>(&event.what); alive && tag == renewal_) on(*alive);
             if (const auto* page = std::get_if<protocol::listed>(&event.what); page && listing_ && tag == listing_->tag)
                 on(*page);
         }
@@ -64,7 +64,7 @@ public:
     void noticed(lineage /*lineage*/, protocol::event /*event*/) noexcept override {}
 
 private:
-    /// The requests are being looked at, for a renewal that was sent then.
+    /// The session's requests are being listed, for a renewal that was sent at `sent`.
     struct listing {
         command_tag tag = 0;
         std::uint64_t count = 0;
@@ -73,27 +73,27 @@ private:
         steady_time sent_steady;
     };
 
-    /// What has ended, what an operator wants back, and what a new primary has not settled is not prolonged. Whether
-    /// something is revoked only a list tells; once it was not, it is not while the digest stays the same.
+    /// Prolongs the lease unless its request has ended, is revoked or is not settled on a new primary. Only a list
+    /// shows revocations; if it shows none, there is none while the digest stays the same.
     void on(const protocol::alive& alive) {
         if (alive.session != session_.session || !alive.settled || alive.count == 0) return;
         const listing renewed{0, alive.count, alive.digest, sent_, sent_steady_};
         if (unrevoked_ == std::pair{alive.count, alive.digest}) return prolong(renewed);
         if (listing_) return;
         listing_ = renewed;
-        if (unrevoked_) return ask(0);
-        listing_->tag = asked_ + 1;  // it was asked for with the renewal
+        if (unrevoked_) return list_after(0);
+        listing_->tag = renewal_ + 1;  // the `list` that was sent with the renewal
     }
     void on(const protocol::listed& page) {
         const bool revoked = std::ranges::any_of(
             page.requests, [](const protocol::request_state& request) { return request.revoked.has_value(); });
         if (revoked || page.requests.empty()) return listing_.reset();
-        if (page.more) return ask(page.requests.back().number);
+        if (page.more) return list_after(page.requests.back().number);
         const listing done = *std::exchange(listing_, std::nullopt);
         unrevoked_ = {done.count, done.digest};
         prolong(done);
     }
-    void ask(std::uint64_t after) {
+    void list_after(std::uint64_t after) {
         list_after_ = after;
         changed_.notify_one();
     }
@@ -108,9 +108,9 @@ private:
     std::condition_variable_any changed_;
     bool wanted_ = false;
     command_tag tag_ = 0;
-    command_tag asked_ = 0;  // the last renewal
+    command_tag renewal_ = 0;  // of the last renewal
     std::optional<listing> listing_;
-    std::optional<std::uint64_t> list_after_;                           // the next page to be asked for
+    std::optional<std::uint64_t> list_after_;                           // where the next page to be listed begins
     std::optional<std::pair<std::uint64_t, std::uint64_t>> unrevoked_;  // count and digest
     detail::client_time sent_;
     steady_time sent_steady_;
@@ -125,11 +125,11 @@ void renewer::renew() { listener_->want(); }
 void renewer::serve(const std::stop_token& stop) {
     try {
         const auto store = store_maker_used()(listener_->address(), {});
-        const auto line = store->connect(listener_);
+        const auto connection = store->connect(listener_);
         while (!stop.stop_requested())
-            if (auto question = listener_->next(stop, store->clock()); !question.empty()) line->send(question);
+            if (auto commands = listener_->next(stop, store->clock()); !commands.empty()) connection->send(commands);
     } catch (const error&) {
-        // Baton reached the store by the same address. If it cannot be reached from here, nothing is prolonged.
+        // Baton reached the store at the same address. If it cannot be reached from here, nothing is prolonged.
     }
 }
 

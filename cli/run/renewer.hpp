@@ -1,5 +1,5 @@
-// Renews a session from outside of its client, on a line and on a thread of its own: whoever asks for it has deadlines
-// to keep, and a store may take its time.
+// Renews a session without its client, on a connection and a thread of its own: the guardian has deadlines and must not
+// wait for a slow store.
 #pragma once
 
 #include <condition_variable>
@@ -17,13 +17,13 @@ namespace baton::cli {
 
 class renewer {
 public:
-    /// What comes of it is written into the page.
+    /// Writes the results into the page.
     renewer(kept_session session, shared_page& page);
     renewer(const renewer&) = delete;
     renewer& operator=(const renewer&) = delete;
     ~renewer() = default;
 
-    /// Does not wait for the answer.
+    /// Sends a renewal; does not wait for the reply.
     void renew();
 
 private:

@@ -41,8 +41,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds close_within{1'000};
 
-/// Descriptors of ours must not become the command's stdin, stdout or stderr. Where one of those is closed, it is
-/// closed for the command too.
+/// Occupies closed standard descriptors, so that a descriptor of baton does not become the command's stdin, stdout or
+/// stderr. They are closed for the command, as they were for baton.
 void fill_standard_descriptors() {
     for (int lowest = 0; lowest <= STDERR_FILENO;) {
         lowest = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -51,10 +51,13 @@ void fill_standard_descriptors() {
     }
 }
 
-std::string and_others(const std::vector<baton::abandoned>& marks) {
-    std::string text = printable(marks.front().resource) + " was left behind by " + printable(marks.front().label);
-    if (marks.size() > 1) text += ", and " + std::to_string(marks.size() - 1) + " more";
-    return text;
+std::string marks_text(const std::vector<baton::abandoned>& marks) {
+    const std::string first = printable(marks.front().resource);
+    const std::string label = printable(marks.front().label);
+    if (marks.size() == 1)
+        return first + " is marked as abandoned: its last holder, " + label + ", did not release cleanly";
+    return first + " and " + std::to_string(marks.size() - 1) + " more are marked as abandoned: the last holder of " +
+           first + ", " + label + ", did not release cleanly";
 }
 
 std::vector<std::string> names(std::span<const claim> claims) {
@@ -63,8 +66,8 @@ std::vector<std::string> names(std::span<const claim> claims) {
     return result;
 }
 
-/// The command ended by a signal that nobody sends to end a program in order: KILL, SEGV, ABRT, … What it did under the
-/// lock was cut off, so the next holder is told, as after the death of any other holder.
+/// The command was ended by a signal that does not let a program clean up: KILL, SEGV, ABRT, … Its work under the lock
+/// may be half done, so the name is marked as abandoned, as after the death of any holder.
 bool cut_off(int status) {
     return WIFSIGNALED(status) && !ends_programs(WTERMSIG(status)) && WTERMSIG(status) != SIGPIPE;
 }
@@ -74,30 +77,30 @@ std::string signal_name(int signal) {
     return name == nullptr ? "signal " + std::to_string(signal) : std::string{"SIG"} + name;
 }
 
-/// From a lease to its release, with the client still there.
+/// The part of a run that needs the client: from the lease to its release.
 class command_run {
 public:
     command_run(const run_options& options, const run_tree& tree, voice& voice)
         : options_{options}, tree_{tree}, voice_{voice} {}
 
-    /// The exit code, or the signal to end by.
+    /// The exit code, or the signal by which baton ends.
     struct result {
         int code = 0;
         int signal = 0;
-        cli::whom whom = whom::baton;  // who is to end by it
+        cli::signal_target target = signal_target::baton;  // which processes end by it
     };
 
-    result without_lease(const turn& turn);
-    /// None: the lease ended before the command could begin, and is to be had again.
+    result without_lease(const wait_result& waited);
+    /// None: the lease ended before the command could begin; acquire again.
     std::optional<result> with_lease(lease& lease, job& job);
-    /// The engine did not confirm in time that what this run had is given back.
-    void tell_unconfirmed(bool held);
+    /// Reports that the engine did not confirm the release in time.
+    void report_unconfirmed(bool held);
 
 private:
     result finish(lease& lease, const job_end& end);
-    std::optional<result> lost_place(lease& lease);
+    std::optional<result> lost_before_start(lease& lease);
     result not_acquired(const char* reason, const std::string& sentence, std::vector<field> more = {});
-    void tell_end(const job_end& end);
+    void report_end(const job_end& end);
 
     const run_options& options_;
     const run_tree& tree_;
@@ -107,133 +110,138 @@ private:
 command_run::result command_run::not_acquired(const char* reason, const std::string& sentence,
                                               std::vector<field> more) {
     more.insert(more.begin(), {{"names", names(options_.claims)}, {"reason", std::string{reason}}});
-    voice_.say(weight::news, "not_acquired", sentence, more);
+    voice_.report(weight::news, "not_acquired", sentence, more);
     return {options_.conflict_exit_code, 0};
 }
 
-command_run::result command_run::without_lease(const turn& turn) {
+command_run::result command_run::without_lease(const wait_result& waited) {
     const std::string wanted = names_of(options_.claims);
-    if (turn.signal != 0) return {number(exit_code::by_signal) + turn.signal, turn.signal};
-    if (turn.guardian_lost) throw failure{exit_code::internal, "the guardian was killed; nothing was started"};
-    if (turn.unreached || turn.error == errc::store_unavailable) fail_unreachable(options_.place, printable(turn.text));
+    if (waited.signal != 0) return {number(exit_code::by_signal) + waited.signal, waited.signal};
+    if (waited.guardian_lost)
+        throw failure{exit_code::internal,
+                      "cannot acquire " + wanted + ": the guardian was killed; the command was not started"};
+    if (waited.unreached || waited.error == errc::store_unavailable)
+        fail_unreachable(options_.place, printable(waited.text));
     std::vector<field> pause;
-    if (turn.paused) pause.emplace_back("paused_ms", std::int64_t{turn.paused->count() / 1'000});
-    if (turn.error == errc::paused)
+    if (waited.paused) pause.emplace_back("paused_ms", std::int64_t{waited.paused->count() / 1'000});
+    if (waited.error == errc::paused)
         return not_acquired(
             "paused",
-            "did not get " + wanted + ": " +
-                (turn.paused ? pause_text(*turn.paused) : turn.error.message() + "; " + printable(turn.text)),
+            "cannot acquire " + wanted + ": " +
+                (waited.paused ? pause_text(*waited.paused) : waited.error.message() + "; " + printable(waited.text)),
             pause);
-    if (turn.busy) return not_acquired("busy", wanted + " is taken");
-    if (turn.error == errc::timed_out)
+    if (waited.busy) return not_acquired("busy", "cannot acquire " + wanted + ": busy (held or waited for)");
+    if (waited.error == errc::timed_out)
         return not_acquired("timed_out",
-                            "did not get " + wanted + " within " + show_exactly(*options_.wait) +
-                                (turn.paused ? ": " + pause_text(*turn.paused) : ""),
+                            "timed out after " + show_exactly(*options_.wait) + " waiting for " + wanted +
+                                (waited.paused ? ": " + pause_text(*waited.paused) : ""),
                             pause);
-    if (turn.error == errc::revoked) return not_acquired("revoked", "an operator ended the wait for " + wanted);
-    if (turn.error == errc::queue_full || turn.error == errc::above_limit)
-        return not_acquired("refused", "did not get " + wanted + ": " + turn.error.message());
-    const std::string why = printable(turn.text);
-    throw failure{code_of(turn.error),
-                  "cannot acquire " + wanted + ": " + turn.error.message() + (why.empty() ? "" : ": " + why)};
+    if (waited.error == errc::revoked) return not_acquired("revoked", "an operator revoked the request for " + wanted);
+    if (waited.error == errc::queue_full || waited.error == errc::above_limit)
+        return not_acquired("refused", "cannot acquire " + wanted + ": " + waited.error.message());
+    const std::string why = printable(waited.text);
+    throw failure{code_of(waited.error),
+                  "cannot acquire " + wanted + ": " + waited.error.message() + (why.empty() ? "" : ": " + why)};
 }
 
 std::optional<command_run::result> command_run::with_lease(lease& lease, job& job) {
     const auto& marks = lease.abandoned();
-    voice_.say(weight::detail, "granted",
-               "got " + names_of(options_.claims) + " after " + show_duration(lease.waited()) + ", fence " +
-                   std::to_string(lease.fence()),
-               {{"names", names(options_.claims)},
-                {"fence", lease.fence()},
-                {"waited_ms", std::int64_t{lease.waited().count() / 1'000}}});
+    voice_.report(weight::detail, "granted",
+                  "acquired " + names_of(options_.claims) + " after " + show_duration(lease.waited()) + ", fence " +
+                      std::to_string(lease.fence()),
+                  {{"names", names(options_.claims)},
+                   {"fence", lease.fence()},
+                   {"waited_ms", std::int64_t{lease.waited().count() / 1'000}}});
     if (!marks.empty()) {
         const bool fails = options_.if_abandoned == if_abandoned::fail;
         std::vector<std::string> left;
         for (const baton::abandoned& mark : marks) left.push_back(mark.resource);
-        voice_.say(fails ? weight::problem : weight::news, "abandoned",
-                   and_others(marks) + ", which did not finish" + (fails ? "; not running the command" : ""),
-                   {{"names", left}, {"by", marks.front().label}, {"running", !fails}});
+        voice_.report(fails ? weight::problem : weight::news, "abandoned",
+                      marks_text(marks) + (fails ? "; not running the command" : ""),
+                      {{"names", left}, {"by", marks.front().label}, {"running", !fails}});
         if (fails) {
             lease.release_unfinished();
             return result{number(exit_code::abandoned), 0};
         }
     }
     const job_end end = job.run(environment_for(inherited_environment(), options_, lease, tree_.cookie));
-    if (end.kind == job_end::kind::not_started) return lost_place(lease);
+    if (end.kind == job_end::kind::not_started) return lost_before_start(lease);
     return finish(lease, end);
 }
 
-/// The lease ended between the grant and the start of the command: most likely baton was stopped.
-std::optional<command_run::result> command_run::lost_place(lease& lease) {
+/// The lease ended between the grant and the start of the command, most likely because baton was stopped.
+std::optional<command_run::result> command_run::lost_before_start(lease& lease) {
     if (lease.lost_reason() == loss::revoked)
-        return not_acquired("revoked", "an operator ended the wait for " + names_of(options_.claims));
+        return not_acquired("revoked", "an operator revoked the request for " + names_of(options_.claims));
     lease.release_unfinished();
     if (!options_.nonblock) {
-        tell_lost_place(voice_, options_, "queueing again");
+        report_lost_position(voice_, options_, "queueing again");
         return {};
     }
-    tell_lost_place(voice_, options_, "--nonblock does not queue");
-    return not_acquired("place_lost", "did not get " + names_of(options_.claims));
+    report_lost_position(voice_, options_, "--nonblock does not queue");
+    return not_acquired("position_lost", "cannot acquire " + names_of(options_.claims) + ": lost the queue position");
 }
 
-void command_run::tell_end(const job_end& end) {
+void command_run::report_end(const job_end& end) {
     if (end.left_behind != 0)
-        voice_.say(weight::news, "left_behind",
-                   "stopped " + std::to_string(end.left_behind) + " that the command left running",
-                   {{"count", std::uint64_t{end.left_behind}}});
+        voice_.report(weight::news, "left_behind",
+                      "stopped " + std::to_string(end.left_behind) +
+                          (end.left_behind == 1 ? " process" : " processes") + " that the command left running",
+                      {{"count", std::uint64_t{end.left_behind}}});
     if (end.survivors != 0)
-        voice_.say(
+        voice_.report(
             weight::problem, "survivors",
-            std::to_string(end.survivors) + " of the command's processes cannot be killed by this user, and run on",
+            std::to_string(end.survivors) + " of the command's processes cannot be killed by this user and still run",
             {{"count", std::uint64_t{end.survivors}}});
     if (end.kind == job_end::kind::by_itself && cut_off(end.status)) {
         std::vector<claim> marked = options_.claims;
         std::erase_if(marked, [](const claim& claim) { return claim.mode != claim_mode::exclusive; });
-        voice_.say(weight::problem, "killed",
-                   signal_name(WTERMSIG(end.status)) + " ended the command" +
-                       (marked.empty() ? "" : "; marked as abandoned: " + names_of(marked)),
-                   {{"signal", std::int64_t{WTERMSIG(end.status)}}, {"abandoned", names(marked)}});
+        voice_.report(weight::problem, "killed",
+                      signal_name(WTERMSIG(end.status)) + " ended the command" +
+                          (marked.empty() ? "" : "; marked as abandoned: " + names_of(marked)),
+                      {{"signal", std::int64_t{WTERMSIG(end.status)}}, {"abandoned", names(marked)}});
     }
     if (end.kind == job_end::kind::not_executed)
-        voice_.say(
+        voice_.report(
             weight::problem, "not_executed",
             "cannot run " + printable(options_.command.front()) + ": " + std::generic_category().message(end.error),
             {{"command", options_.command.front()}, {"errno", std::int64_t{end.error}}});
     if (end.kind == job_end::kind::max_hold) {
         const milliseconds limit = options_.max_hold ? *options_.max_hold : options_.hold_limit.value_or(options_.ttl);
         const std::string held = names_of(options_.claims);
-        voice_.say(
-            weight::problem, "max_hold",
-            "stopped the command: " +
-                (options_.max_hold ? "it held " + held + " for " : "the address lets " + held + " be held for ") +
-                show_exactly(limit),
-            {{"max_hold_ms", std::int64_t{limit.count()}}});
+        voice_.report(weight::problem, "max_hold",
+                      "stopped the command: " +
+                          (options_.max_hold ? "it held " + held + " for "
+                                             : "the hold limit of the address for " + held + " is ") +
+                          show_exactly(limit) + (options_.max_hold ? " (--max-hold)" : ""),
+                      {{"max_hold_ms", std::int64_t{limit.count()}}});
     }
 }
 
-void command_run::tell_unconfirmed(bool held) {
+void command_run::report_unconfirmed(bool held) {
     const std::string wanted = names_of(options_.claims);
     const std::string what = held ? "the release of " + wanted : "that the request for " + wanted + " was withdrawn";
-    voice_.say(weight::problem, "release_unconfirmed",
-               "cannot confirm " + what + ": the engine at " + shown(options_.place) + " did not answer within " +
-                   show_duration(close_within) + "; others may have to wait for up to " + show_duration(options_.ttl),
-               {{"names", names(options_.claims)}, {"ttl_ms", std::int64_t{options_.ttl.count()}}});
+    voice_.report(weight::problem, "release_unconfirmed",
+                  "cannot confirm " + what + ": the engine at " + shown(options_.place) + " did not reply within " +
+                      show_duration(close_within) + "; other clients may have to wait for up to " +
+                      show_duration(options_.ttl),
+                  {{"names", names(options_.claims)}, {"ttl_ms", std::int64_t{options_.ttl.count()}}});
 }
 
-/// What is released, how, depends on whether the command did what it had to do.
+/// Releases the lease; the release kind depends on how the command ended.
 command_run::result command_run::finish(lease& lease, const job_end& end) {
     voice_.wait_for_reader({});
     const bool done = WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0 && end.survivors == 0;
     result result;
     switch (end.kind) {
-        case job_end::kind::not_started:  // has nothing to finish: see lost_place
+        case job_end::kind::not_started:  // does not get here: see lost_before_start
         case job_end::kind::not_executed:
             lease.release_unfinished();
             result.code = number(end.error == ENOENT ? exit_code::not_found : exit_code::cannot_execute);
             break;
         case job_end::kind::lost:
         case job_end::kind::max_hold:
-            // It was broken off, but it may have ended in order all the same.
+            // The command was stopped, but an exit code of 0 says that it ended in order.
             done ? lease.release() : lease.abandon();
             result.code = number(end.kind == job_end::kind::lost ? exit_code::lost : exit_code::max_hold);
             break;
@@ -249,14 +257,14 @@ command_run::result command_run::finish(lease& lease, const job_end& end) {
             if (WIFEXITED(end.status)) result.code = WEXITSTATUS(end.status);
             if (WIFSIGNALED(end.status)) {
                 result.code = number(exit_code::by_signal) + WTERMSIG(end.status);
-                // Those that come from people and supervisors end us too, so that a shell stops its loop as well.
+                // Baton dies of the signals that users and supervisors send, so that a shell ends its loop.
                 if (ends_programs(WTERMSIG(end.status))) result.signal = WTERMSIG(end.status);
-                // ^C reached the command's group only. A script whose shell does not hear of it goes on.
+                // ^C reached the command's group only. Send it to the whole job, or the shell of a script continues.
                 const bool typed = result.signal == SIGINT || result.signal == SIGQUIT;
-                if (typed && end.had_terminal) result.whom = whom::job;
+                if (typed && end.had_terminal) result.target = signal_target::job;
             }
     }
-    tell_end(end);  // now: the next in line is not to wait for whoever reads our messages
+    report_end(end);  // after the release: the next waiter must not wait for a slow reader of our messages
     return result;
 }
 
@@ -271,13 +279,13 @@ void check_kill_after(const run_options& options) {
     };
     if (*options.kill_after > options.ttl / 2) refuse("the ttl, which is " + show_exactly(options.ttl));
     if (options.hold_limit && *options.kill_after > *options.hold_limit / 2)
-        refuse("the " + show_exactly(*options.hold_limit) + " for which the address lets a name be held");
+        refuse("the hold limit of the address, which is " + show_exactly(*options.hold_limit));
 }
 
 std::string label_of(const run_options& options) {
     std::array<char, 256> host{};
     if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-    // Only the program's name: arguments may be secrets.
+    // The label contains only the program's name, because arguments may be secrets.
     const std::string& path = options.command.front();
     std::string label =
         path.substr(path.rfind('/') + 1).substr(0, 64) + " " + std::to_string(::getpid()) + " on " + host.data();
@@ -290,15 +298,16 @@ std::string label_of(const run_options& options) {
     return label;
 }
 
-/// What a store prescribes is not for the command line to choose, and what it cannot have is said before anybody waits.
+/// Applies the times that the store prescribes. Throws `failure` for options that the store does not support, before
+/// the request waits.
 run_options fit_to(const store& store, run_options options) {
     const std::string objection = store.objection(options.claims, {options.nonblock, options.max_hold, {}});
     if (!objection.empty()) throw failure{exit_code::configuration, objection};
     if (const auto pace = store.pace()) {
         if (options.ttl != run_options{}.ttl && options.ttl != pace->ttl)
-            throw failure{exit_code::configuration, "--ttl: here it is an option of the address, " +
-                                                        show_exactly(pace->ttl) +
-                                                        ", as it has to suit the other programs there"};
+            throw failure{exit_code::configuration,
+                          "--ttl: the address prescribes the ttl, " + show_exactly(pace->ttl) +
+                              ", because it must suit the other programs there; change it in the address"};
         options.ttl = pace->ttl;
         options.renew_every = pace->renew_every;
         if (!options.max_hold) options.hold_limit = pace->hold_limit;
@@ -325,10 +334,10 @@ run_tree mark_tree() {
     return tree;
 }
 
-turn timed_out_turn() {
-    turn over;
-    over.error = errc::timed_out;
-    return over;
+wait_result timed_out_result() {
+    wait_result result;
+    result.error = errc::timed_out;
+    return result;
 }
 
 int run_command(const run_options& given) {
@@ -336,23 +345,23 @@ int run_command(const run_options& given) {
     fill_standard_descriptors();
     voice voice{options.tone, options.json};
     if (const auto name = held_around(inherited_environment(), options)) {
-        voice.say(weight::problem, "not_acquired",
-                  "a run around this one holds " + *name + " already: waiting for it would never end",
-                  {{"reason", std::string{"held_around"}}, {"name", *name}});
+        voice.report(
+            weight::problem, "not_acquired",
+            "cannot acquire " + *name + ": a run around this one already holds it, so the wait would never end",
+            {{"reason", std::string{"held_around"}}, {"name", *name}});
         return options.conflict_exit_code;
     }
     if (!sees_processes())
         throw failure{exit_code::internal,
-                      "run finds what the command starts in /proc, and that of this PID namespace is not mounted; "
-                      "unshare does that with --mount-proc"};
+                      "cannot find the processes of the command: the /proc of this PID namespace is not mounted; mount "
+                      "it, for instance with `unshare --mount-proc`"};
     signals signals;
     terminal terminal;
     if (const std::string agent = agent_meant(options.place); !agent.empty())
-        voice.say(weight::detail, "using", "using " + agent, {{"agent", agent}});
-    // What is needed to find the command's processes is reserved before the wait: where there is too little of it,
-    // nothing is asked for.
+        voice.report(weight::detail, "using", "using " + agent, {{"agent", agent}});
+    // Reserve the descriptors for finding the command's processes before the wait: if they are missing, fail early.
     process_tree processes;
-    // Before the client, because that starts threads.
+    // Forked before the client is made, because the client starts threads.
     guardian guardian{{terminal.descriptor(), signals.original_mask(), signals.ignored_children()}};
     const run_tree tree = mark_tree();
     const std::string label = label_of(options);
@@ -362,9 +371,9 @@ int run_command(const run_options& given) {
         const std::shared_ptr<store> store = open_store(options.place, {.companion = guardian.pidfd(), .tree = tree});
         options = fit_to(*store, options);
         if (!options.note.empty() && !store->shows_labels())
-            voice.say(weight::news, "note_not_shown",
-                      "--note is not shown to others: the protocol of this dialect has no place for it");
-        // Where leases are the store's own business, nobody else can keep them alive.
+            voice.report(weight::news, "note_not_shown",
+                         "--note is not shown to other clients: the protocol of this dialect has no field for it");
+        // If the store prescribes the times of leases, another process cannot renew them.
         const auto stand_in =
             store->pace() ? nullptr
                           : std::make_shared<guardian_stand_in>(guardian, address_of(options.place), options.ttl);
@@ -373,29 +382,30 @@ int run_command(const run_options& given) {
         const auto since = std::chrono::steady_clock::now();
         bool granted = false;
         try {
-            // Again if the lease ends before the command could begin.
+            // Repeat if the lease ends before the command could begin.
             for (std::optional<command_run::result> end; !end; result = end.value_or(result)) {
-                run_options asked = options;
-                if (asked.wait) asked.wait = left_of(*options.wait, since);
-                turn turn = asked.wait && *asked.wait <= milliseconds{0}
-                                ? timed_out_turn()
-                                : await_turn(client, asked, since, label, signals, guardian, *observer, voice);
-                granted = turn.granted.fence() != 0 && turn.signal == 0 && !turn.guardian_lost;
-                job job{options, turn.granted, guardian, signals, terminal, voice, processes, tree.control_group};
-                end = granted ? run.with_lease(turn.granted, job) : run.without_lease(turn);
+                run_options attempt = options;
+                if (attempt.wait) attempt.wait = left_of(*options.wait, since);
+                wait_result waited =
+                    attempt.wait && *attempt.wait <= milliseconds{0}
+                        ? timed_out_result()
+                        : await_grant(client, attempt, since, label, signals, guardian, *observer, voice);
+                granted = waited.granted.fence() != 0 && waited.signal == 0 && !waited.guardian_lost;
+                job job{options, waited.granted, guardian, signals, terminal, voice, processes, tree.control_group};
+                end = granted ? run.with_lease(waited.granted, job) : run.without_lease(waited);
             }
         } catch (...) {
-            if (looker::left_one()) client.close(milliseconds{0});
+            if (looker::left_thread()) client.close(milliseconds{0});
             throw;
         }
-        if (!client.close(close_within)) run.tell_unconfirmed(granted);
+        if (!client.close(close_within)) run.report_unconfirmed(granted);
     }
     guardian.dismiss();
-    voice.say(weight::detail, "ended", "ending with " + std::to_string(result.code),
-              {{"code", std::int64_t{result.code}}});
+    voice.report(weight::detail, "ended", "exiting with code " + std::to_string(result.code),
+                 {{"code", std::int64_t{result.code}}});
     voice.finish();
-    if (result.signal != 0) die_of(result.whom, result.signal);
-    if (looker::left_one()) ::_exit(result.code);
+    if (result.signal != 0) die_of(result.target, result.signal);
+    if (looker::left_thread()) ::_exit(result.code);
     return result.code;
 }
 

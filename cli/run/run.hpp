@@ -7,12 +7,12 @@
 
 namespace baton::cli {
 
-/// Acquires, runs the command, releases. The exit code; it does not return where baton is to end by a signal.
-/// Call it while there is one thread. Throws `failure`.
+/// Acquires, runs the command, releases. Returns the exit code; does not return if baton ends by a signal. Call it
+/// while there is one thread. Throws `failure`.
 [[nodiscard]] int run_command(const run_options& options);
 
-/// What others see of it: `PROGRAM PID on HOST`, and ` · NOTE` if there is one. Throws `failure` (usage) where it is
-/// too long.
+/// The label that other clients see: `PROGRAM PID on HOST`, and ` · NOTE` if there is a note. Throws `failure` (usage)
+/// if it is too long.
 [[nodiscard]] std::string label_of(const run_options& options);
 
 }  // namespace baton::cli

@@ -1,4 +1,4 @@
-// The one page that baton and its guardian both see, for what changes too often to be said.
+// A memory page that baton and its guardian share, for values that change too often for messages.
 #pragma once
 
 #include <atomic>
@@ -16,15 +16,15 @@ namespace baton::cli {
 struct shared_page {
     static constexpr std::int64_t never = INT64_MAX;
 
-    // Baton writes: the end of the lease, as a count of the steady clock.
+    // Written by baton: the end of the lease, as a count of the steady clock.
     std::atomic<std::int64_t> valid_until{never};
 
-    // The guardian writes, when it has renewed in baton's place.
+    // Written by the guardian when it has renewed for baton.
     std::atomic<std::int64_t> kept_until{0};    // as a count of the steady clock
-    std::atomic<std::uint64_t> renewed_for{0};  // the number of the kept session; 0 while the next is written
+    std::atomic<std::uint64_t> renewed_for{0};  // the number of the kept session; 0 during an update
     std::atomic<std::int64_t> renewed_at{0};    // as a count of the client's clock
 
-    /// Until when the command may run, as far as either of them knows.
+    /// The later end of the lease of the two, until which the command may run.
     [[nodiscard]] steady_time end() const { return time_of(std::max(valid_until.load(), kept_until.load())); }
 
     void renewed(std::uint64_t number, detail::client_time at, steady_time until) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array ending{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-void send(whom whom, int signal) { ::kill(whom == whom::job ? 0 : ::getpid(), signal); }
+void send(signal_target target, int signal) { ::kill(target == signal_target::job ? 0 : ::getpid(), signal); }
 
 bool ignored(int signal) {
     struct sigaction action {};
@@ -32,14 +32,14 @@ signals::signals() : ignored_children_{ignored(SIGCHLD)} {
         if (!ignored(signal)) sigaddset(&wanted_, signal);
     for (const int signal : {SIGCHLD, SIGCONT, SIGWINCH}) sigaddset(&wanted_, signal);
     sigset_t blocked = wanted_;
-    sigaddset(&blocked, SIGPIPE);  // our messages may have no reader
-    sigaddset(&blocked, SIGTTOU);  // we may write to the terminal, and give it away, from the background
+    sigaddset(&blocked, SIGPIPE);  // stderr may have no reader
+    sigaddset(&blocked, SIGTTOU);  // baton writes to the terminal, and gives it away, also from the background
     ::pthread_sigmask(SIG_BLOCK, &blocked, &original_);
     descriptor_ = ::signalfd(-1, &wanted_, SFD_CLOEXEC | SFD_NONBLOCK);
     if (descriptor_ < 0) throw std::system_error{errno, std::generic_category(), "signalfd"};
 }
 
-// They stay blocked: a SIGPIPE of a message that nobody read may still be pending.
+// The signals stay blocked: a SIGPIPE of a message without a reader may be pending.
 signals::~signals() { ::close(descriptor_); }
 
 void signals::pass_on_stops(bool pass_on) {
@@ -59,8 +59,8 @@ std::vector<int> signals::take() {
     return taken;
 }
 
-bool stop(whom whom, int signal) {
-    // A SIGCONT that waits to be read tells whether we were stopped; an old one must not.
+bool stop(signal_target target, int signal) {
+    // A pending SIGCONT shows afterwards that this process was stopped and continued, so remove an old one first.
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGCONT);
@@ -71,13 +71,13 @@ bool stop(whom whom, int signal) {
     sigaddset(&stop, signal);
     sigset_t before;
     ::pthread_sigmask(SIG_UNBLOCK, &stop, &before);
-    send(whom, signal);
+    send(target, signal);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     sigset_t waiting;
     return ::sigpending(&waiting) == 0 && sigismember(&waiting, SIGCONT) == 1;
 }
 
-void die_of(whom whom, int signal) {
+void die_of(signal_target target, int signal) {
     ::prctl(PR_SET_DUMPABLE, 0);
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
@@ -86,7 +86,7 @@ void die_of(whom whom, int signal) {
     sigemptyset(&set);
     sigaddset(&set, signal);
     ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-    send(whom, signal);
+    send(target, signal);
     ::_exit(128 + signal);
 }
 

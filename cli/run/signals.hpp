@@ -1,5 +1,5 @@
-// The signals of `run`: blocked from the start and read from a descriptor, so that nothing is interrupted and their
-// dispositions, which the command inherits, stay as they were.
+// The signals of `run`: blocked from the start and read from a descriptor, so that they interrupt nothing and keep
+// their dispositions, which the command inherits.
 #pragma once
 
 #include <signal.h>
@@ -11,21 +11,22 @@ namespace baton::cli {
 
 class signals {
 public:
-    /// Blocks them in this thread, and so in those that it starts. What is ignored stays ignored, as after nohup.
+    /// Blocks the signals in this thread and in threads that it starts. Ignored signals stay ignored, as after nohup.
     signals();
     signals(const signals&) = delete;
     signals& operator=(const signals&) = delete;
     ~signals();
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
-    /// Those that have come since.
+    /// Takes the signals that have arrived since the last call.
     [[nodiscard]] std::vector<int> take();
-    /// As baton was given it: the command's.
+    /// The signal mask that baton inherited, for the command.
     [[nodiscard]] const sigset_t& original_mask() const { return original_; }
-    /// Whether SIGCHLD was ignored, as it stays for the command. Here it cannot be: then nobody could be waited for.
+    /// Whether baton inherited an ignored SIGCHLD, which the command inherits too. Baton itself must not ignore it,
+    /// because it could not wait for children.
     [[nodiscard]] bool ignored_children() const { return ignored_children_; }
 
-    /// While baton waits, ^Z stops it as any program. While the command runs, ^Z is taken and passed on to the command.
+    /// While baton waits, ^Z stops it like any program. While the command runs, baton passes ^Z on to the command.
     void pass_on_stops(bool pass_on);
 
 private:
@@ -35,17 +36,17 @@ private:
     int descriptor_ = -1;
 };
 
-/// Those by which people and supervisors end a program: passed on to the command, and baton ends by them too.
+/// Whether users and supervisors end programs with this signal. Baton passes such signals on and dies of them too.
 [[nodiscard]] bool ends_programs(int signal);
 
-/// Whom a signal is for: this process alone, or the whole job that it is part of, as from a terminal.
-enum class whom : std::uint8_t { baton, job };
+/// The target of a signal: this process alone, or the whole job, as from a terminal.
+enum class signal_target : std::uint8_t { baton, job };
 
-/// Stops as `signal` (SIGTSTP, SIGTTIN, SIGTTOU) does by itself. False where the kernel refuses: where no shell could
-/// continue us.
-bool stop(whom whom, int signal);
+/// Stops the target with `signal` (SIGTSTP, SIGTTIN, SIGTTOU). False if the kernel refuses, because no shell could
+/// continue the process.
+bool stop(signal_target target, int signal);
 
 /// Ends this process by that signal, without a core.
-[[noreturn]] void die_of(whom whom, int signal);
+[[noreturn]] void die_of(signal_target target, int signal);
 
 }  // namespace baton::cli

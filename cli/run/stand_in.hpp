@@ -1,4 +1,5 @@
-// Tells the guardian which session to keep alive while baton is stopped, and the client what came of it.
+// The backup renewer of `baton run`: sends the session to the guardian, which renews it while baton is stopped, and
+// gives the result to the client.
 #pragma once
 
 #include <mutex>
@@ -23,8 +24,8 @@ public:
             ++kept_.number;
             kept = kept_;
         }
-        // Without the lock: a guardian that is stopped may keep this waiting, and the client must not wait with it.
-        guardian_.link().send(order{kept});
+        // Without the lock: if the guardian is stopped, this call may block, and `renewed` must not wait for it.
+        guardian_.channel().send(order{kept});
     }
     [[nodiscard]] std::optional<detail::client_time> renewed(const protocol::session_id& session,
                                                              lineage lineage) noexcept override {

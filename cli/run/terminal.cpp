@@ -5,7 +5,7 @@
 
 namespace baton::cli {
 
-// Everything here is done with SIGTTOU blocked, as run does from its start: from the background it would stop us.
+// SIGTTOU is blocked from the start of `run`; otherwise these calls would stop a baton in the background.
 
 terminal::terminal() : descriptor_{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)} {
     if (descriptor_ < 0) return;

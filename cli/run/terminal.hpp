@@ -1,9 +1,9 @@
-// The controlling terminal: who is in the foreground of it, baton's job or the command.
+// The controlling terminal, and whether baton's job or the command is in its foreground.
 //
-// Started by an interactive shell, as a job of its own whose input and output are the terminal, baton gives the
-// terminal to the command at once: ^C and ^Z are the command's then, and `vi` works. In a pipeline or a script others
-// of the same job may need the terminal, or wait for ^C: there the command gets it when it asks for it, by being
-// stopped for using it from the background.
+// If baton is a job of its own in an interactive shell, with stdin and stdout on the terminal, it gives the terminal to
+// the command at once: the command receives ^C and ^Z, and `vi` works. In a pipeline or a script, other processes of
+// the job may need the terminal or wait for ^C: there the command gets the terminal when the kernel stops it for using
+// the terminal from the background.
 #pragma once
 
 #include <sys/types.h>
@@ -22,19 +22,19 @@ public:
 
     /// -1 if there is none.
     [[nodiscard]] int descriptor() const { return descriptor_; }
-    /// Whether the command is to have it from its first moment on. Then it counts as given, whatever comes of it.
+    /// Whether the command gets the terminal from its start. If so, the terminal counts as given from now on.
     [[nodiscard]] bool give_at_once();
-    /// Our job is in the foreground, and the command is not.
+    /// Whether baton's job is in the foreground.
     [[nodiscard]] bool ours() const;
     [[nodiscard]] bool given() const { return given_; }
 
-    /// The group of the command.
+    /// Sets the process group of the command.
     void started(pid_t group);
     void give();
-    /// After a stop the shell may have put us into the foreground again, or not.
+    /// Call after SIGCONT: gives the terminal back to the command if the shell put the job into the foreground.
     void after_continue();
     void take_back();
-    /// The command may have died with the terminal in a state that suits nobody.
+    /// Restores the modes from before the command, which may have died while it had changed them.
     void restore_modes();
 
 private:

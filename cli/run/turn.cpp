@@ -28,23 +28,23 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// An engine that has not answered by then counts as out of reach. An agent that starts takes a fraction of a second.
+// An engine that has not replied within this time counts as unreachable. An agent starts in a fraction of a second.
 constexpr milliseconds reach_within{10'000};
 constexpr milliseconds reach_without_waiting{2'000};
-// An outage that is shorter is not worth a line.
-constexpr milliseconds outage_told_after{1'000};
-// How long the end of the wait is put off for one more look at the engine, which takes one round trip.
-constexpr milliseconds look_within{1'000};
+// Shorter outages are not reported.
+constexpr milliseconds outage_reported_after{1'000};
+// How long the end of the wait may be delayed by a last inspection, which normally takes one round trip.
+constexpr milliseconds inspect_within{1'000};
 
-/// Where the request's answer arrives, on some other thread.
-struct answer {
+/// Receives the result of the request on a thread of the library.
+struct pending_result {
     std::mutex mutex;
     bool done = false;
     std::error_code error;
     lease granted;
     int wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
-    ~answer() { ::close(wake); }
+    ~pending_result() { ::close(wake); }
     void arrive(std::error_code why, lease with) {
         const std::lock_guard lock{mutex};
         done = true;
@@ -52,7 +52,7 @@ struct answer {
         granted = std::move(with);
         ::eventfd_write(wake, 1);
     }
-    bool take(turn& result) {
+    bool take(wait_result& result) {
         const std::lock_guard lock{mutex};
         if (!done) return false;
         result.error = error;
@@ -62,11 +62,11 @@ struct answer {
     }
 };
 
-void ask(client& client, const run_options& options, const std::stop_token& stop,
-         const std::shared_ptr<answer>& answer) {
+void send_request(client& client, const run_options& options, const std::stop_token& stop,
+                  const std::shared_ptr<pending_result>& pending) {
     acquire_options how{.wait = options.wait};
     if (options.max_hold) {
-        // The command gets TERM at --max-hold; the engine's own limit is for the case that nobody is there to send it.
+        // The guardian sends TERM at --max-hold; the engine's limit is later and acts only if the guardian is dead.
         const stop_times times = stop_times_for(options);
         const milliseconds late = 2 * times.reserve + std::max(options.ttl / 10, milliseconds{100});
         how.max_hold = std::min(*options.max_hold + times.kill_after + late,
@@ -75,11 +75,11 @@ void ask(client& client, const run_options& options, const std::stop_token& stop
     const claims wanted{options.claims};
     if (!options.nonblock) {
         client.async_acquire(wanted, how, stop,
-                             [answer](std::error_code why, lease with) { answer->arrive(why, std::move(with)); });
+                             [pending](std::error_code why, lease with) { pending->arrive(why, std::move(with)); });
         return;
     }
-    client.async_try_acquire(wanted, how, [answer](std::error_code why, std::optional<lease> with) {
-        answer->arrive(why, with ? std::move(*with) : lease{});
+    client.async_try_acquire(wanted, how, [pending](std::error_code why, std::optional<lease> with) {
+        pending->arrive(why, with ? std::move(*with) : lease{});
     });
 }
 
@@ -93,24 +93,24 @@ public:
                    std::string_view{kind} != "dumb" && voice.tone() != tone::quiet;
     }
 
-    /// When there is something to show or to ask next.
+    /// The time of the next message or inspection.
     [[nodiscard]] steady_clock::time_point next(const std::optional<outage>& outage) const {
         const auto due = started_ + due_;
-        return outage && outage->why != told_outage_ ? std::min(due, outage->since + outage_told_after) : due;
+        return outage && outage->why != reported_outage_ ? std::min(due, outage->since + outage_reported_after) : due;
     }
 
     void pass(steady_clock::time_point now, const std::optional<outage>& outage) {
         const bool due = now >= started_ + due_;
-        const bool lasts = outage && now >= outage->since + outage_told_after;
+        const bool lasts = outage && now >= outage->since + outage_reported_after;
         const auto waited = std::chrono::duration_cast<milliseconds>(now - started_);
-        if (lasts && (due || outage->why != told_outage_)) show(*outage, waited);
-        if (!outage && !std::exchange(told_outage_, {}).empty() && !redraws_)
-            voice_.say(weight::news, "reached",
-                       "the engine answers again; " + waiting_text({}, options_.claims, waited),
-                       {{"names", names()}, {"waited_ms", std::int64_t{waited.count()}}});
+        if (lasts && (due || outage->why != reported_outage_)) show(*outage, waited);
+        if (!outage && !std::exchange(reported_outage_, {}).empty() && !redraws_)
+            voice_.report(weight::news, "reached",
+                          "reached the engine again; " + waiting_text({}, options_.claims, waited),
+                          {{"names", names()}, {"waited_ms", std::int64_t{waited.count()}}});
         if (!due) return;
-        // A look takes a moment: it is asked for now, and shown when it is there.
-        if (!lasts) looker_.look();
+        // An inspection takes a round trip: it starts now, and its result is shown when it arrives.
+        if (!lasts) looker_.inspect();
         due_ = redraws_ ? std::chrono::floor<std::chrono::seconds>(waited) + milliseconds{1'000} : next_line(waited);
     }
 
@@ -121,7 +121,7 @@ public:
         if (redraws_) return redraw(view, waited);
         std::vector<field> fields{{"names", names()},
                                   {"waited_ms", std::int64_t{waited.count()}},
-                                  {"place", std::uint64_t{view.place}},
+                                  {"position", std::uint64_t{view.position}},
                                   {"blocked_on", view.resource},
                                   {"by", view.holder},
                                   {"holds", view.holds}};
@@ -131,26 +131,26 @@ public:
             fields.emplace_back("alive_ms_ago", std::int64_t{view.silence.count() / 1'000});
         }
         if (view.paused) fields.emplace_back("paused_ms", std::int64_t{view.paused->count() / 1'000});
-        voice_.say(weight::news, "waiting", waiting_text(view, options_.claims, waited), fields);
+        voice_.report(weight::news, "waiting", waiting_text(view, options_.claims, waited), fields);
     }
 
-    /// Runs that give one name different limits are each held to their own (rule 10). It is said once.
+    /// Reports once if other requests give a name another limit; each request is held to its own limit (rule 10).
     void check_limits(const snapshot& snapshot) {
         if (std::exchange(limits_checked_, true)) return;
         const auto found = find_other_limit(snapshot, options_.claims);
         if (!found) return;
         const std::string name = printable(found->name);
-        voice_.say(weight::problem, "limits_differ",
-                   name + ": this run gives it a limit of " + std::to_string(found->ours) + ", but " +
-                       printable(found->by) + " gives it a limit of " + std::to_string(found->other) +
-                       "; each is held to its own. `baton resize` sets one for all",
-                   {{"name", found->name},
-                    {"limit", std::uint64_t{found->ours}},
-                    {"other_limit", std::uint64_t{found->other}},
-                    {"by", found->by}});
+        voice_.report(weight::problem, "limits_differ",
+                      name + ": this run gives it a limit of " + std::to_string(found->ours) + ", but " +
+                          printable(found->by) + " gives it a limit of " + std::to_string(found->other) +
+                          "; each is held to its own limit. `baton resize` pins one limit for all",
+                      {{"name", found->name},
+                       {"limit", std::uint64_t{found->ours}},
+                       {"other_limit", std::uint64_t{found->other}},
+                       {"by", found->by}});
     }
 
-    /// Whether a look at the engine would tell something of limits that is not known yet.
+    /// Whether limits matter for the claims and have not been checked yet.
     [[nodiscard]] bool limits_unknown() const {
         const auto counted = [](const claim& claim) { return claim.mode == claim_mode::permits; };
         return !limits_checked_ && std::ranges::any_of(options_.claims, counted);
@@ -158,12 +158,12 @@ public:
 
 private:
     void show(const outage& outage, milliseconds waited) {
-        told_outage_ = outage.why;
+        reported_outage_ = outage.why;
         waiting_view view;
         view.unreachable = outage.why;
         if (redraws_) return redraw(view, waited);
-        voice_.say(weight::news, "unreachable", waiting_text(view, options_.claims, waited),
-                   {{"names", names()}, {"waited_ms", std::int64_t{waited.count()}}, {"why", outage.why}});
+        voice_.report(weight::news, "unreachable", waiting_text(view, options_.claims, waited),
+                      {{"names", names()}, {"waited_ms", std::int64_t{waited.count()}}, {"why", outage.why}});
     }
 
     void redraw(const waiting_view& view, milliseconds waited) {
@@ -188,7 +188,7 @@ private:
     looker& looker_;
     bool redraws_ = false;
     bool limits_checked_ = false;
-    std::string told_outage_;  // why the engine cannot be reached; empty: it was not told, or is over
+    std::string reported_outage_;  // the reason of the outage that was reported; empty: none, or it has ended
     steady_clock::time_point started_;
     milliseconds due_ = milliseconds{1'000};
 };
@@ -198,16 +198,16 @@ int poll_timeout(steady_clock::time_point until) {
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
-std::optional<snapshot> look_once(looker& looker) {
-    looker.look();
-    pollfd looked{looker.descriptor(), POLLIN, 0};
-    ::poll(&looked, 1, static_cast<int>(look_within.count()));
+std::optional<snapshot> inspect_once(looker& looker) {
+    looker.inspect();
+    pollfd readable{looker.descriptor(), POLLIN, 0};
+    ::poll(&readable, 1, static_cast<int>(inspect_within.count()));
     return looker.take();
 }
 
-/// How long the engine still pauses.
+/// The rest of the engine's pause.
 std::optional<protocol::duration> pause_left(looker& looker) {
-    const auto seen = look_once(looker);
+    const auto seen = inspect_once(looker);
     if (!seen || !seen->paused_until || *seen->paused_until <= seen->at) return {};
     return *seen->paused_until - seen->at;
 }
@@ -253,11 +253,11 @@ std::optional<outage> wait_observer::outage() const {
     return outage_;
 }
 
-/// A request that was not queued had no place to lose: the client asks again, and the answer says it all.
+/// A request that was not queued had no position to lose: the client sends it again.
 void wait_observer::session_replaced() {
     const std::lock_guard lock{mutex_};
     if (!std::exchange(queued_, false)) return;
-    lost_place_ = true;
+    lost_position_ = true;
     ::eventfd_write(wake_, 1);
 }
 
@@ -266,38 +266,39 @@ void wait_observer::queued(const claim_list& /*claims*/) {
     queued_ = true;
 }
 
-bool wait_observer::take_lost_place() {
+bool wait_observer::take_lost_position() {
     const std::lock_guard lock{mutex_};
     eventfd_t count = 0;
     ::eventfd_read(wake_, &count);
-    return std::exchange(lost_place_, false);
+    return std::exchange(lost_position_, false);
 }
 
-void tell_lost_place(voice& voice, const run_options& options, const char* what_follows) {
+void report_lost_position(voice& voice, const run_options& options, const char* what_follows) {
     std::vector<std::string> names;
     for (const claim& claim : options.claims) names.push_back(claim.resource);
-    voice.say(weight::news, "place_lost",
-              "lost its place in the queue for " + names_of(options.claims) +
-                  ": it was stopped, or could not reach the engine, for longer than the ttl of " +
-                  show_exactly(options.ttl) + "; " + what_follows,
-              {{"names", names}, {"ttl_ms", std::int64_t{options.ttl.count()}}});
+    voice.report(weight::news, "position_lost",
+                 "lost the queue position for " + names_of(options.claims) +
+                     ": baton was stopped, or could not reach the engine, for longer than the ttl of " +
+                     show_exactly(options.ttl) + "; " + what_follows,
+                 {{"names", names}, {"ttl_ms", std::int64_t{options.ttl.count()}}});
 }
 
-turn await_turn(client& client, const run_options& options, steady_clock::time_point since, const std::string& label,
-                signals& signals, guardian& guardian, wait_observer& observer, voice& voice) {
-    // A terminal or a pipe that takes no output must not keep us from the command once it is its turn.
+wait_result await_grant(client& client, const run_options& options, steady_clock::time_point since,
+                        const std::string& label, signals& signals, guardian& guardian, wait_observer& observer,
+                        voice& voice) {
+    // A terminal or pipe that takes no output must not delay the start of the command after the grant.
     voice.wait_for_reader(options.ttl / 16);
-    const auto arrived = std::make_shared<answer>();
+    const auto arrived = std::make_shared<pending_result>();
     std::stop_source withdraw;
-    ask(client, options, withdraw.get_token(), arrived);
+    send_request(client, options, withdraw.get_token(), arrived);
 
     looker looker{client, options.claims};
     wait_display display{options, since, label, voice, looker};
     const auto give_up = steady_clock::now() + (options.nonblock ? reach_without_waiting : reach_within);
     steady_clock::time_point leave_by = steady_clock::time_point::max();
-    turn result;
+    wait_result result;
     for (;;) {
-        // Who may not wait hears of an outage by the exit code.
+        // With --nonblock, an outage is reported by the exit code only.
         const auto outage = options.nonblock ? std::nullopt : observer.outage();
         auto until = std::min(display.next(outage), leave_by);
         if (!observer.reached()) until = std::min(until, give_up);
@@ -305,12 +306,12 @@ turn await_turn(client& client, const run_options& options, steady_clock::time_p
                                       {observer.descriptor(), POLLIN, 0},
                                       {signals.descriptor(), POLLIN, 0},
                                       {looker.descriptor(), POLLIN, 0},
-                                      {guardian.link().descriptor(), POLLIN, 0}}};
+                                      {guardian.channel().descriptor(), POLLIN, 0}}};
         ::poll(wanted.data(), wanted.size(), poll_timeout(until));
         for (const int signal : signals.take())
             if (ends_programs(signal) && result.signal == 0) result.signal = signal;
         result.guardian_lost = result.guardian_lost || guardian.gone();
-        if (observer.take_lost_place()) tell_lost_place(voice, options, "queueing again");
+        if (observer.take_lost_position()) report_lost_position(voice, options, "queueing again");
         if (arrived->take(result)) break;
         const auto now = steady_clock::now();
         result.unreached = !observer.reached() && now >= give_up;
@@ -323,12 +324,12 @@ turn await_turn(client& client, const run_options& options, steady_clock::time_p
         if (result.signal == 0) display.pass(now, options.nonblock ? std::nullopt : observer.outage());
     }
     if (result.granted.fence() != 0 && result.signal == 0 && display.limits_unknown()) {
-        if (const auto seen = look_once(looker)) display.check_limits(*seen);
+        if (const auto seen = inspect_once(looker)) display.check_limits(*seen);
     }
     voice.redraw("");
     if (result.error == errc::paused || result.error == errc::timed_out) result.paused = pause_left(looker);
     if (result.error || result.unreached) result.text = observer.why_not();
-    // What was granted in the moment of leaving is given back unused.
+    // If the request was granted while it was withdrawn, release the lease unused.
     if (result.signal != 0 || result.guardian_lost) result.granted.release_unfinished();
     return result;
 }

@@ -1,4 +1,4 @@
-// Waiting for one's turn: the request, the line that says how it goes, and the signals that end it.
+// The wait of `baton run` for its grant: the request, the status line, and the signals that end the wait.
 #pragma once
 
 #include <atomic>
@@ -17,25 +17,25 @@
 
 namespace baton::cli {
 
-struct turn {
+struct wait_result {
     lease granted;
-    std::error_code error;                     // with no lease: why
-    std::string text;                          // what the store said about that
+    std::error_code error;                     // why there is no lease
+    std::string text;                          // the store's message for the error
     bool busy = false;                         // with --nonblock
-    std::optional<protocol::duration> paused;  // not granted because nothing is, for this long still
-    bool unreached = false;                    // the engine never answered
-    int signal = 0;                            // that ended the wait
+    std::optional<protocol::duration> paused;  // the rest of a pause, if the request was not granted because of it
+    bool unreached = false;                    // the engine never replied
+    int signal = 0;                            // the signal that ended the wait
     bool guardian_lost = false;
 };
 
-/// The engine cannot be reached, or does not let us in.
+/// The engine cannot be reached or refuses this client.
 struct outage {
     std::string why;
     std::chrono::steady_clock::time_point since;
 };
 
-/// What a waiter hears from its client: whether the engine has ever answered, whether it can be reached, and that the
-/// place in the queue was lost.
+/// Receives the client's events during the wait: whether the engine has ever replied, whether it can be reached now,
+/// and the loss of the queue position.
 class wait_observer final : public observer {
 public:
     wait_observer();
@@ -44,13 +44,13 @@ public:
     ~wait_observer() override;
 
     [[nodiscard]] bool reached() const { return reached_; }
-    /// Readable when there is something new; until `take_lost_place` is called.
+    /// Becomes readable at a new event; `take_lost_position` resets it.
     [[nodiscard]] int descriptor() const { return wake_; }
-    /// Whether a place was lost since the last call.
-    [[nodiscard]] bool take_lost_place();
+    /// Whether the queue position was lost since the last call.
+    [[nodiscard]] bool take_lost_position();
     [[nodiscard]] std::optional<cli::outage> outage() const;
 
-    /// What the store said when it did not grant the request, or why it cannot be reached.
+    /// The store's message when it did not grant the request, or why it cannot be reached.
     [[nodiscard]] std::string why_not() const;
 
     void connected() override;
@@ -66,17 +66,18 @@ private:
     std::string why_not_;
     std::optional<cli::outage> outage_;
     bool queued_ = false;
-    bool lost_place_ = false;
+    bool lost_position_ = false;
     int wake_;
 };
 
-/// When it returns without a lease, the request has left the queue, or the client is closed. `since` is when the wait
-/// began, perhaps with an earlier request; `options.wait` is what is left of it.
-[[nodiscard]] turn await_turn(client& client, const run_options& options, std::chrono::steady_clock::time_point since,
-                              const std::string& label, signals& signals, guardian& guardian, wait_observer& observer,
-                              voice& voice);
+/// Sends the request and waits for its result. If it returns without a lease, the request has left the queue or the
+/// client is closed. `since` is the start of the whole wait, perhaps of an earlier request; `options.wait` is the rest
+/// of it.
+[[nodiscard]] wait_result await_grant(client& client, const run_options& options,
+                                      std::chrono::steady_clock::time_point since, const std::string& label,
+                                      signals& signals, guardian& guardian, wait_observer& observer, voice& voice);
 
-/// Says that the place in the queue was lost, and what follows: the same words wherever it was noticed.
-void tell_lost_place(voice& voice, const run_options& options, const char* what_follows);
+/// Reports that the queue position was lost, and what baton does next.
+void report_lost_position(voice& voice, const run_options& options, const char* what_follows);
 
 }  // namespace baton::cli

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t most_pending = 64U << 10U;
 
-/// stderr once more, as a description of our own that does not block: to change the shared one would change it for all
-/// who have it. A regular file is used as it is, because a second description has a position of its own.
+/// Opens stderr again, as a non-blocking file description of baton's own: changing the shared description would change
+/// it for other processes. A regular file is used as it is, because a second description has a position of its own.
 int open_without_blocking() {
     struct stat found {};
     if (::fstat(STDERR_FILENO, &found) != 0 || !(S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode)))
@@ -49,7 +49,7 @@ long voice::write_some() {
 void voice::flush() {
     pollfd writable{descriptor_, POLLOUT, 0};
     const int longest = longest_wait_ ? static_cast<int>(longest_wait_->count()) : -1;
-    // Where stderr could not be opened once more, only a poll before each write keeps it from blocking.
+    // If stderr could not be opened again, a poll before each write keeps the write from blocking.
     bool poll_first = descriptor_ == STDERR_FILENO;
     while (!pending_.empty()) {
         if (poll_first && ::poll(&writable, 1, longest) == 0) return;
@@ -58,7 +58,7 @@ void voice::flush() {
         if (length > 0)
             pending_.erase(0, static_cast<std::size_t>(length));
         else if (length == 0 || (errno != EINTR && errno != EAGAIN))
-            pending_.clear();  // nobody reads: a command must not fail for that
+            pending_.clear();  // there is no reader; the command must not fail because of that
     }
 }
 
@@ -67,7 +67,7 @@ void voice::finish() {
     flush();
 }
 
-void voice::say(weight weight, const char* event, const std::string& sentence, const std::vector<field>& fields) {
+void voice::report(weight weight, const char* event, const std::string& sentence, const std::vector<field>& fields) {
     if (json_) {
         json_text line{{"event", event}, {"at", time_text(std::chrono::system_clock::now())}};
         for (const auto& [name, value] : fields)
@@ -82,7 +82,7 @@ void voice::say(weight weight, const char* event, const std::string& sentence, c
 
 void voice::redraw(const std::string& line) {
     if (json_ || (line.empty() && !drawn_)) return;
-    if (!line.empty() && !pending_.empty()) {  // only the newest line counts, and there will be another
+    if (!line.empty() && !pending_.empty()) {  // skip this line if the terminal is slow: a newer one follows
         flush();
         if (!pending_.empty()) return;
     }

@@ -1,6 +1,6 @@
-// What `run` says, always on stderr: sentences for people, or one JSON object a line for programs. stdout is the
-// command's. A reader that does not read, or a terminal after ^S, never blocks a write: what cannot be written yet is
-// kept, and written later.
+// The reporter: writes the messages of `run` to stderr, as sentences for people or as one JSON object a line for
+// programs. stdout belongs to the command. Writes never block on a full pipe or on a terminal after ^S: the reporter
+// keeps what it cannot write yet and writes it later.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace baton::cli {
 
-/// A field of an event: text that people or names brought is made harmless on its way out.
+/// A field of an event. Texts are escaped when they are written.
 using field =
     std::pair<const char*, std::variant<std::int64_t, std::uint64_t, bool, std::string, std::vector<std::string>>>;
 
@@ -33,16 +33,16 @@ public:
     voice& operator=(const voice&) = delete;
     ~voice();
 
-    /// `sentence` is for people, `event` and `fields` for programs, which hear of everything.
-    void say(weight weight, const char* event, const std::string& sentence, const std::vector<field>& fields = {});
+    /// `sentence` is for people; `event` and `fields` are for programs, which receive every event.
+    void report(weight weight, const char* event, const std::string& sentence, const std::vector<field>& fields = {});
 
-    /// The one line that is written again and again while it waits on a terminal. An empty one removes it.
+    /// Redraws the status line on a terminal. An empty line removes it.
     void redraw(const std::string& line);
 
-    /// For how long each message waits from now on for a reader that does not read; none: for ever. What cannot be
-    /// written by then is written with a later message; beyond 64 KiB, messages are dropped.
+    /// Sets how long each message waits for a slow reader; none: without limit. A message that cannot be written in
+    /// time is written with a later one; beyond 64 KiB, messages are dropped.
     void wait_for_reader(std::optional<std::chrono::milliseconds> longest) { longest_wait_ = longest; }
-    /// Writes what is left, however long that takes.
+    /// Writes all pending messages; waits for the reader without limit.
     void finish();
 
     [[nodiscard]] bool json() const { return json_; }

@@ -23,7 +23,7 @@ const request_view* find_ours(const snapshot& snapshot, const std::string& label
     return found == snapshot.requests.end() ? nullptr : &*found;
 }
 
-/// Who holds matters more than who is ahead.
+/// Prefers a holder to a waiter that is ahead.
 const blocker* choose(const std::vector<blocker>& blockers) {
     const auto hard = std::ranges::find(blockers, true, &blocker::hard);
     if (hard != blockers.end()) return &*hard;
@@ -35,9 +35,9 @@ std::size_t characters_in(std::string_view text) {
         std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
 }
 
-/// A label as `run` and the library make them: PROGRAM PID on HOST, and perhaps a note.
+/// The parts of a label as `run` and the library make it: PROGRAM PID on HOST, and perhaps a note.
 struct label_parts {
-    std::string program;  // or all of a label that looks different
+    std::string program;  // or the whole label if it has another form
     std::string process;
     std::string host;
     std::string note;
@@ -46,29 +46,31 @@ struct label_parts {
 label_parts parts_of(const std::string& label) {
     label_parts parts;
     const std::size_t dot = label.find(" · ");
-    const std::string who = label.substr(0, dot);
+    const std::string client = label.substr(0, dot);
     if (dot != std::string::npos) parts.note = label.substr(dot);
-    parts.program = who;
-    const std::size_t on = who.rfind(" on ");
-    const std::size_t space = on == std::string::npos || on == 0 ? std::string::npos : who.rfind(' ', on - 1);
+    parts.program = client;
+    const std::size_t on = client.rfind(" on ");
+    const std::size_t space = on == std::string::npos || on == 0 ? std::string::npos : client.rfind(' ', on - 1);
     if (space == std::string::npos) return parts;
-    const std::string process = who.substr(space, on - space);
+    const std::string process = client.substr(space, on - space);
     if (process.size() < 2 || process.find_first_not_of("0123456789", 1) != std::string::npos) return parts;
-    return {who.substr(0, space), process, who.substr(on), parts.note};
+    return {client.substr(0, space), process, client.substr(on), parts.note};
 }
 
-// How much of the line is left out, each with those before it.
-enum : std::uint8_t { no_sign_of_life = 1, no_host, no_place, no_since, no_process, short_names };
+// Levels of shortening: each level leaves out its part and the parts of all levels before it.
+enum : std::uint8_t { no_sign_of_life = 1, no_host, no_position, no_since, no_process, short_names };
 constexpr std::uint8_t most_left_out = short_names;
 
-std::string place_text(std::size_t place) { return place == 1 ? "next in line" : "place " + std::to_string(place); }
+std::string position_text(std::size_t position) {
+    return position == 1 ? "next in the queue" : "position " + std::to_string(position);
+}
 
 std::string text_without(std::uint8_t left_out, const waiting_view& view, std::span<const claim> claims,
                          milliseconds waited, std::size_t short_name) {
     const auto fitted = [&](const std::string& name) { return left_out < short_names ? name : cut(name, short_name); };
     std::string text = "waiting for " + fitted(names_of(claims)) + ", " + show_duration(waited);
     if (!view.unreachable.empty()) return text + "; " + printable(view.unreachable);
-    if (view.place != 0 && left_out < no_place) text += ", " + place_text(view.place);
+    if (view.position != 0 && left_out < no_position) text += ", " + position_text(view.position);
     if (view.paused)
         text += "; paused for another " + show_duration(*view.paused) + ", as the engine may have lost state";
     if (view.circle) text += "; in a circle of sessions that wait for each other";
@@ -96,7 +98,7 @@ waiting_view view_of(const snapshot& snapshot, const std::string& label, std::sp
         view.paused = *snapshot.paused_until - snapshot.at;
     const request_view* const ours = find_ours(snapshot, label, claims);
     if (ours == nullptr) return view;
-    view.place = ours->place;
+    view.position = ours->place;
     for (const circle& circle : snapshot.circles)
         view.circle |= std::ranges::find(circle, ours->ticket, &circle_step::ticket) != circle.end();
     const blocker* const chosen = choose(ours->blockers);
@@ -150,9 +152,9 @@ std::string waiting_text(const waiting_view& view, std::span<const claim> claims
 
 std::string cut(const std::string& line, std::size_t width) {
     std::size_t shown = 0;
-    std::size_t last = 0;  // where the last character that leaves room for the ellipsis ends
+    std::size_t last = 0;  // the end of the last character that leaves room for the ellipsis
     for (std::size_t i = 0; i < line.size(); ++i) {
-        if ((static_cast<unsigned char>(line[i]) & 0xc0U) == 0x80U) continue;  // inside of a character
+        if ((static_cast<unsigned char>(line[i]) & 0xc0U) == 0x80U) continue;  // inside a character
         if (shown + 1 == width) last = i;
         if (shown == width) return line.substr(0, last) + "…";
         ++shown;

@@ -1,4 +1,4 @@
-// What a waiting `run` knows of its wait, and how it says it. Pure: a snapshot comes in, text goes out.
+// The status line of a waiting `run`. Pure functions from a snapshot to a text.
 #pragma once
 
 #include <chrono>
@@ -14,35 +14,35 @@
 namespace baton::cli {
 
 struct waiting_view {
-    std::size_t place = 0;                            // 1 is next; 0: not known
-    std::string resource;                             // on which it is blocked
-    std::string holder;                               // the label of who holds that, or is ahead; empty: not known
-    bool holds = false;                               // false: that one waits too, ahead of us
-    bool timed = true;                                // the two below are known
-    std::chrono::microseconds since{0};               // it has held, or waited, for so long
-    std::chrono::microseconds silence{0};             // since it was last known to be alive
-    std::size_t others = 0;                           // that hold as well
-    std::optional<std::chrono::microseconds> paused;  // nothing is granted for so long
-    bool circle = false;                              // we wait for each other, all around
-    std::string unreachable = {};                     // why the engine cannot be asked; then the others are not known
+    std::size_t position = 0;                         // the queue position: 1 is next; 0: unknown
+    std::string resource;                             // the name that blocks the request
+    std::string holder;                               // the label of the holder or of the waiter ahead; empty: unknown
+    bool holds = false;                               // false: `holder` waits too, ahead of this request
+    bool timed = true;                                // the two times below are known
+    std::chrono::microseconds since{0};               // how long `holder` has held or waited
+    std::chrono::microseconds silence{0};             // since the last renewal of `holder`
+    std::size_t others = 0;                           // further holders or waiters ahead
+    std::optional<std::chrono::microseconds> paused;  // the rest of a pause
+    bool circle = false;                              // the request is in a circle
+    std::string unreachable = {};                     // why the engine cannot be reached; the other fields are unknown
 };
 
-/// Finds our request, by label and claims, and who is in its way.
+/// Finds this run's request by label and claims, and its most important blocker.
 [[nodiscard]] waiting_view view_of(const snapshot& snapshot, const std::string& label, std::span<const claim> claims);
 
-/// One line without control characters, whatever the names and labels are. Where it is wider than `width` characters,
-/// what matters least is left out first, and the holder's note last.
+/// The status line, without control characters. If it is wider than `width` characters, the least important parts are
+/// left out first, and the holder's note last.
 [[nodiscard]] std::string waiting_text(const waiting_view& view, std::span<const claim> claims,
                                        std::chrono::milliseconds waited,
                                        std::size_t width = std::numeric_limits<std::size_t>::max());
 
-/// Cut to so many characters.
+/// The line, cut to `width` characters.
 [[nodiscard]] std::string cut(const std::string& line, std::size_t width);
 
-/// When the next of the sparse lines is due, after having waited for so long: 1 s, 10 s, 1 min, then every 5 min.
+/// Without a terminal: the waiting time at which the next line is due: 1 s, 10 s, 1 min, then every 5 min.
 [[nodiscard]] std::chrono::milliseconds next_line(std::chrono::milliseconds waited);
 
-/// Another claim on one of our names that brings another limit for it.
+/// A claim of another request on the same name with another limit.
 struct other_limit {
     std::string name;
     std::uint32_t ours = 0;
@@ -52,10 +52,10 @@ struct other_limit {
     friend bool operator==(const other_limit&, const other_limit&) = default;
 };
 
-/// The first such claim. None where the limit is pinned: then no claim's limit counts.
+/// The first such claim. None if the limit is pinned, because the limits of claims do not count then.
 [[nodiscard]] std::optional<other_limit> find_other_limit(const snapshot& snapshot, std::span<const claim> claims);
 
-/// The names, for messages: not more than fit.
+/// The names of the claims for messages, shortened after about 100 bytes.
 [[nodiscard]] std::string names_of(std::span<const claim> claims);
 
 }  // namespace baton::cli

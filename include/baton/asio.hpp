@@ -8,16 +8,17 @@
 ///     client.async_close(wait, token)                       void(bool)
 ///     lease.async_release(token)                            void(bool)
 ///
-/// - The handler runs on its associated executor, never within the call. Work is outstanding there until then. A plain
-///   function, to which no executor is bound, is no token but a callback: it runs on a thread of the library.
-/// - Any type of cancellation withdraws a request that waits, and the handler hears asio::error::operation_aborted; if
-///   the grant came first, it hears of that. Other operations are not cancelled. As everywhere in Asio, a signal is
-///   emitted on the handler's executor, not beside it.
-/// - Other errors are those of <baton/error.hpp>. What tokens throw for them is a std::system_error.
-/// - When the handler's context is destroyed, requests that still wait are withdrawn, and their handlers are destroyed.
-/// - An operation does not keep the client alive: the end of the last client ends it with errc::closed.
+/// - The handler runs on its associated executor, never within the call; until then, the operation counts as work of
+///   that executor. A plain function without an executor is not a token but a callback: it runs on a thread of the
+///   library.
+/// - Cancellation of any type withdraws a waiting request, and the handler receives asio::error::operation_aborted; if
+///   the request was granted first, the handler receives the lease. Other operations cannot be cancelled. As everywhere
+///   in Asio, emit a signal on the handler's executor.
+/// - Other errors are those of <baton/error.hpp>; tokens that throw throw them as std::system_error.
+/// - When the handler's context is destroyed, its waiting requests are withdrawn and their handlers are destroyed.
+/// - An operation does not keep the client alive: when the last client ends, the operation ends with errc::closed.
 ///
-/// Needs standalone Asio 1.22 or newer, whichever the program has: the library itself knows nothing of it.
+/// Needs standalone Asio 1.22 or newer. The library itself does not depend on the program's Asio.
 #pragma once
 
 #include <asio/associated_allocator.hpp>
@@ -47,7 +48,7 @@
 
 namespace baton::detail {
 
-/// An operation whose handler waits in some context.
+/// An operation whose handler has not been called yet.
 class asio_wait {
 public:
     virtual ~asio_wait() = default;
@@ -55,9 +56,9 @@ public:
     virtual void drop() noexcept = 0;
 };
 
-/// All of them in one context. Who takes one off the list, under the mutex, has its handler: the client's thread, to
-/// post it, or the end of the context, to destroy it. The client's thread touches the context under the mutex only, so
-/// the context cannot go meanwhile; afterwards only this is left of it, and says so.
+/// The pending operations of one context. The thread that takes an operation off the list, under the mutex, owns its
+/// handler: the client's thread posts it, the context's shutdown destroys it. The client's thread uses the context only
+/// under the mutex and while `closed` is false, so the context still exists then. This object outlives the context.
 struct asio_waits {
     using list = std::list<std::shared_ptr<asio_wait>>;
 
@@ -66,7 +67,7 @@ struct asio_waits {
     bool closed = false;
 };
 
-/// Lives in the context, and is told when that ends.
+/// Lives in the context; Asio calls `shutdown` when the context is destroyed.
 class asio_waits_service final : public asio::execution_context::service {
 public:
     static inline asio::execution_context::id id;
@@ -83,7 +84,7 @@ private:
             waits_->closed = true;
             left.swap(waits_->waiting);
         }
-        // Not under the mutex: the end of a handler may be that of a client, which waits for its thread.
+        // Not under the mutex: a handler may own the last client, whose destructor waits for the client's thread.
         for (const auto& wait : left) wait->drop();
     }
 
@@ -99,10 +100,10 @@ template <typename Executor> std::shared_ptr<asio_waits> asio_waits_of(const Exe
     else if constexpr (requires { of_context(executor.context()); })
         return of_context(executor.context());
     else
-        return std::make_shared<asio_waits>();  // not a context of Asio's: it has to outlive the wait
+        return std::make_shared<asio_waits>();  // not an Asio context: it must outlive the operation
 }
 
-/// What is posted to the handler's executor.
+/// The function object that is posted to the handler's executor.
 template <typename Handler, typename... Results> struct asio_completion {
     using allocator_type = asio::associated_allocator_t<Handler>;
 
@@ -112,7 +113,7 @@ template <typename Handler, typename... Results> struct asio_completion {
     [[nodiscard]] allocator_type get_allocator() const noexcept { return asio::get_associated_allocator(handler); }
 
     void operator()() {
-        // Here and not earlier: slots are not thread-safe, and this is where their signals are emitted.
+        // Slots are not thread-safe; their signals are emitted on this executor, so the slot is cleared here.
         if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) slot.clear();
         std::apply(std::move(handler), std::move(results));
     }
@@ -136,8 +137,8 @@ public:
         const auto self = this->shared_from_this();
         {
             const std::lock_guard lock{waits_->mutex};
-            if (waits_->closed) return;  // begun by a handler that is being destroyed: nobody would hear of it
-            place_ = waits_->waiting.insert(waits_->waiting.end(), self);
+            if (waits_->closed) return;  // begun while the context is destroyed: the handler can never run
+            entry_ = waits_->waiting.insert(waits_->waiting.end(), self);
         }
         if (auto slot = asio::get_associated_cancellation_slot(*handler_); slot.is_connected())
             slot.assign([stop = stop_](asio::cancellation_type type) mutable {
@@ -153,27 +154,28 @@ public:
     }
 
 private:
-    /// On a callback thread of the client.
+    /// Runs on a callback thread of the client.
     void complete(Results... results) {
         const std::lock_guard lock{waits_->mutex};
-        if (waits_->closed) return;  // the context has gone, and `drop` has the rest; a lease releases itself
-        waits_->waiting.erase(place_);
+        if (waits_->closed) return;  // the context is gone and `drop` cleans up; a lease in `results` releases itself
+        waits_->waiting.erase(entry_);
         asio::post(work_->get_executor(),
                    asio_completion<Handler, Results...>{std::move(*handler_), {asio_error(std::move(results))...}});
         handler_.reset();
         work_.reset();
     }
 
-    // Destroyed under the mutex, while the context is there: the last owner of this operation may be a callback thread
-    // that ends later than the context, and an executor may not.
+    // Reset under the mutex, while the context exists: the last owner of this operation may be a callback thread that
+    // outlives the context, and an executor must not outlive it.
     std::optional<asio::executor_work_guard<asio::associated_executor_t<Handler>>> work_;
     std::shared_ptr<asio_waits> waits_;
     std::optional<Handler> handler_;
     std::stop_source stop_;
-    asio_waits::list::iterator place_;
+    asio_waits::list::iterator entry_;
 };
 
-/// Owns what it needs: some tokens keep it and begin later. Then it gives that away, so as not to keep a client alive.
+/// Owns `begin`, because some tokens store the initiation and start it later. It moves `begin` out when it starts, so
+/// that a stored initiation does not keep a client alive.
 template <typename Begin, typename... Results> struct asio_initiation {
     Begin begin;
 

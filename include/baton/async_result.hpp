@@ -1,11 +1,11 @@
-/// What the asynchronous calls of a client give to `co_await`.
+/// The awaitable that the asynchronous calls of a client return.
 ///
 ///     baton::lease lease = co_await client.async_acquire(baton::exclusive("ledger"));
 ///
-/// Works in any coroutine. The operation begins with `co_await`. The coroutine goes on at once if the result is there
-/// at once, else on a thread of the library that calls back. Failures are thrown as `error`. If the coroutine is
-/// destroyed while it is suspended here, the operation is cancelled; a lease that is granted meanwhile is released. It
-/// must not be destroyed while it is being resumed, as no coroutine may be.
+/// Works in any coroutine. `co_await` starts the operation. If the result is available at once, the coroutine continues
+/// at once; otherwise it resumes on a callback thread of the library. Failures are thrown as `error`. Destroying the
+/// suspended coroutine cancels the operation; a lease that is granted meanwhile is released. As any coroutine, it must
+/// not be destroyed while it is being resumed.
 #pragma once
 
 #include <coroutine>

@@ -1,4 +1,4 @@
-/// Everything but the adapter for Asio, which is <baton/asio.hpp>.
+/// All public headers except the Asio adapter, <baton/asio.hpp>.
 #pragma once
 
 #include "baton/claim.hpp"

@@ -1,4 +1,4 @@
-/// What is wanted: one or several resources, each exclusively, shared, or some permits of a limit.
+/// Claims: the resources that a request wants, each exclusively, shared, or as a number of permits.
 ///
 ///     baton::exclusive("db", "cache") & baton::permits("gpu", {.count = 2, .limit = 8})
 #pragma once
@@ -20,7 +20,7 @@ inline namespace v1 {
 
 enum class claim_mode : std::uint8_t { exclusive, shared, permits };
 
-/// One resource and how it is wanted. `permits` and `limit` are 0 unless the mode counts permits.
+/// One resource and its mode. `permits` and `limit` are 0 unless the mode is `permits`.
 struct claim {
     std::string resource;  ///< 1 to 512 bytes, any bytes
     claim_mode mode = claim_mode::exclusive;
@@ -30,12 +30,12 @@ struct claim {
     friend bool operator==(const claim&, const claim&) = default;
 };
 
-/// Claims that do not change any more. Copies share them, so that a request carries its claims from the caller to the
-/// store without copying a name.
+/// An immutable list of claims. Copies share the elements, so a request carries its claims from the caller to the store
+/// without copying a name.
 class claim_list {
 public:
     claim_list() noexcept = default;
-    claim_list(std::vector<claim> list)  // NOLINT(google-explicit-constructor): it is the same, and does not change
+    claim_list(std::vector<claim> list)  // NOLINT(google-explicit-constructor): the same list, made immutable
         : list_{list.empty() ? nullptr : std::make_shared<const std::vector<claim>>(std::move(list))} {}
     claim_list(std::initializer_list<claim> list) : claim_list{std::vector<claim>{list}} {}
 
@@ -51,10 +51,10 @@ public:
     }
 
 private:
-    std::shared_ptr<const std::vector<claim>> list_;  // never an empty one
+    std::shared_ptr<const std::vector<claim>> list_;  // null if there are no claims
 };
 
-/// Claims on distinct resources, all wanted at once: 1 to 1,000. A name twice is refused when it is acquired. Cheap to
+/// Claims on 1 to 1,000 distinct resources, all wanted at once. An acquire with a duplicate name is refused. Cheap to
 /// copy.
 class claims {
 public:
@@ -75,7 +75,7 @@ private:
     claim_list list_;
 };
 
-/// How many of how many: `{.count = 2, .limit = 8}`.
+/// `count` permits out of `limit`: `{.count = 2, .limit = 8}`.
 struct permit_count {
     std::uint32_t count = 1;
     std::uint32_t limit = 0;
@@ -85,7 +85,7 @@ struct permit_count {
 
 namespace detail {
 
-/// A list of names, and not itself a name.
+/// A range of names that is not itself a name.
 template <typename Range>
 concept names =
     std::ranges::input_range<Range> && std::convertible_to<std::ranges::range_reference_t<Range>, std::string_view> &&
@@ -101,7 +101,7 @@ template <names Range> [[nodiscard]] claims claims_of(claim_mode mode, Range&& r
 
 inline namespace v1 {
 
-/// Nobody else has these resources meanwhile.
+/// No other client holds these resources at the same time.
 template <std::convertible_to<std::string_view>... Names>
     requires(sizeof...(Names) > 0)
 [[nodiscard]] claims exclusive(const Names&... names) {
@@ -115,7 +115,7 @@ template <detail::names Range> [[nodiscard]] claims exclusive(Range&& names) {
     return detail::claims_of(claim_mode::exclusive, names);
 }
 
-/// Others may share these resources meanwhile, nobody has them exclusively.
+/// Other clients may share these resources at the same time; none holds them exclusively.
 template <std::convertible_to<std::string_view>... Names>
     requires(sizeof...(Names) > 0)
 [[nodiscard]] claims shared(const Names&... names) {
@@ -128,7 +128,7 @@ template <detail::names Range> [[nodiscard]] claims shared(Range&& names) {
     return detail::claims_of(claim_mode::shared, names);
 }
 
-/// `count` of `limit` permits of a resource, with as many slot numbers below the limit.
+/// `count` of the resource's `limit` permits. The lease has `count` slot numbers from 0 to limit - 1.
 [[nodiscard]] inline claims permits(std::string_view name, permit_count wanted) {
     return claims{{claim{std::string{name}, claim_mode::permits, wanted.count, wanted.limit}}};
 }

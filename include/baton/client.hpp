@@ -1,5 +1,6 @@
-/// A client: one session with a store. Thread-safe, and cheap to copy: copies are the same client, and the last one
-/// that goes closes it. It may be a global, static or thread_local object. A child after fork makes its own.
+/// A client: one session with a store. Thread-safe and cheap to copy: copies refer to the same client, and the
+/// destructor of the last copy closes it. It may be a global, static or thread_local object. After fork, a child
+/// process must make a client of its own.
 #pragma once
 
 #include <chrono>
@@ -37,72 +38,72 @@ inline namespace v1 {
 class store;
 
 struct client_options {
-    /// How long the store waits for a sign of life before it passes our claims on: 100 ms up to the store's longest. A
-    /// lease outlives a restart or failover of a Redis server only if its ttl is at least twice the time that the
-    /// server is away and the space's `lag` together, so 4 s and more with the default lag of 2 s: see docs/redis.md.
+    /// How long the session lives after its last renewal: 100 ms up to the store's maximum. A lease outlives a restart
+    /// or failover of a Redis server only if the ttl is at least twice the sum of the outage and the space's `lag`;
+    /// with the default lag of 2 s that is 4 s or more. See docs/redis.md.
     std::chrono::milliseconds ttl{10'000};
-    /// What others see of this client. Empty: the program's name, process id and host.
+    /// The name of this client that other clients see. Empty: the program's name, process id and host.
     std::string label = {};
-    /// How long a call that does not wait for others waits for the store: try_acquire, an acquire with a wait of zero,
-    /// inspect, revoke, mend, resize. Then it reports errc::store_unavailable.
+    /// How long a call that does not queue waits for the store's reply before it fails with errc::store_unavailable:
+    /// try_acquire, an acquire with a wait of zero, inspect, revoke, mend, resize.
     time_span patience = std::chrono::seconds{2};
-    /// How long the end of the last copy waits until the store confirms that everything is released, reconnecting if
-    /// it must. Not at all after `close`, which has waited.
+    /// How long the destructor of the last copy waits for the store to confirm the releases; it reconnects if
+    /// necessary. After `close` it does not wait.
     time_span close_wait = std::chrono::seconds{1};
     std::shared_ptr<baton::observer> observer = nullptr;
 };
 
 struct acquire_options {
-    /// Bounds the whole request: a duration, or a time_point of any clock. None: as long as it takes, or for a try no
-    /// time at all.
+    /// The longest that the request may take: a duration, or a time_point of any clock. None: an acquire waits without
+    /// limit, a try does not wait.
     std::optional<time_limit> wait = std::nullopt;
-    /// The grant ends after this, however alive its holder is.
+    /// The grant ends after this time, even if the session is renewed.
     std::optional<time_span> max_hold = std::nullopt;
-    /// Refused as queue_full where more than this many would be waiting.
+    /// The request is refused with queue_full if more than this many requests would be waiting.
     std::optional<std::size_t> queue_bound = std::nullopt;
 };
 // g++ 12 destroys some temporaries of a co_await expression twice.
 static_assert(std::is_trivially_destructible_v<acquire_options>);
 
-/// Callbacks run on threads of the library, those of one client in order and one at a time. A callback that blocks
-/// delays the others of its client, and nothing else. What it throws ends the program, as what a std::thread's function
-/// throws does.
-using acquire_callback = completion_callback<std::error_code, lease>;                     ///< a lease, or why not
-using try_acquire_callback = completion_callback<std::error_code, std::optional<lease>>;  ///< neither: busy
+/// Callbacks run on threads of the library; those of one client run in order, one at a time. A callback that blocks
+/// delays only the other callbacks of its client. An exception that leaves a callback terminates the program, as in a
+/// std::thread.
+using acquire_callback = completion_callback<std::error_code, lease>;                     ///< a lease or an error
+using try_acquire_callback = completion_callback<std::error_code, std::optional<lease>>;  ///< neither means busy
 using inspect_callback = completion_callback<std::error_code, snapshot>;
-using close_callback = completion_callback<bool>;  ///< whether the store confirmed it
+using close_callback = completion_callback<bool>;  ///< whether the store confirmed the close
 
 class client {
 public:
-    /// The store that BATON_URL names, else `local:`. No constructor waits for the store: see `connect`.
+    /// Uses the store at BATON_URL; if that is not set, `local:`. No constructor waits for the store: see `connect`.
     client();
     explicit client(std::string_view url, const client_options& options = {});
     explicit client(std::shared_ptr<store> store, const client_options& options = {});
 
-    /// Returns when the store has answered. Throws `error` where it cannot be used, or does not answer in time.
+    /// Returns when the store has replied. Throws `error` if the store cannot be used or does not reply in time.
     void connect(time_limit wait = std::chrono::seconds{5});
     void connect(time_limit wait, std::error_code& error);
 
-    /// Waits its turn. Throws `error`: errc::timed_out when others held it for too long, errc::store_unavailable when
-    /// the wait was over before the store had an answer. Gives up when `stop` is asked to, as
-    /// std::errc::operation_canceled.
+    /// Waits in the queue until the request is granted. Throws `error`: errc::timed_out if it was not granted within
+    /// `options.wait`, errc::store_unavailable if the store did not reply within that time. A stop request of `stop`
+    /// withdraws the request; the call fails with std::errc::operation_canceled.
     [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options = {},
                                 const std::stop_token& stop = {});
-    /// The same; a lease that holds nothing, and why, instead of an exception.
+    /// The same, without exceptions: on failure it sets `error` and returns a lease that holds nothing.
     [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options, std::error_code& error);
     [[nodiscard]] lease acquire(const claims& claims, const acquire_options& options, const std::stop_token& stop,
                                 std::error_code& error);
 
-    /// Now or not at all: empty if anybody holds or waits. With `options.wait`, empty if it was not granted within
-    /// that. Throws `error` for anything else: errc::store_unavailable after `client_options::patience` without an
-    /// answer; in a pause, and without a wait, errc::paused: whether the name is free is not known before the pause
-    /// ends, and `error::retry_after` says when that is.
+    /// Does not queue: empty if a name is held or waited for. With `options.wait`, it queues for that time and is empty
+    /// if the request was not granted. Throws `error` otherwise: errc::store_unavailable without a reply within
+    /// `client_options::patience`; errc::paused without a wait while the store is paused, because the store does not
+    /// know whether the name is free before the pause ends, after `error::retry_after`.
     [[nodiscard]] std::optional<lease> try_acquire(const claims& claims, const acquire_options& options = {});
     [[nodiscard]] std::optional<lease> try_acquire(const claims& claims, const acquire_options& options,
                                                    std::error_code& error);
 
-    /// `done` is called once, never within this call. A stop withdraws the request, and `done` hears
-    /// std::errc::operation_canceled; if the grant came first, it hears of that.
+    /// `done` is called once, never within this call. A stop request withdraws the request, and `done` receives
+    /// std::errc::operation_canceled; if the request was granted first, `done` receives the lease.
     void async_acquire(const claims& claims, const acquire_options& options, acquire_callback done);
     void async_acquire(const claims& claims, const acquire_options& options, std::stop_token stop,
                        acquire_callback done);
@@ -120,7 +121,7 @@ public:
     async_result<snapshot> async_inspect(const inspect_filter& filter = {});
     async_result<bool> async_close(time_limit wait);
 
-    /// Any completion token of Asio; these need <baton/asio.hpp>. What Asio cancels withdraws a request that waits.
+    /// For any completion token of Asio; needs <baton/asio.hpp>. Cancellation withdraws a waiting request.
     template <detail::completion_token<std::error_code, lease> Token>
     auto async_acquire(const claims& claims, const acquire_options& options, Token&& token) {
         return detail::start_with_token<std::error_code, lease>(
@@ -165,20 +166,21 @@ public:
     }
 
     [[nodiscard]] snapshot inspect(const inspect_filter& filter = {});
-    /// Asks the holder to leave by its session's present deadline; a waiter goes at once. `at_once` does not ask, and
-    /// is outside of what Baton promises. `ticket` is the request's, as `inspect` shows it.
+    /// Revokes the request with this `ticket` (see `inspect`). A holder has until its session's present deadline to
+    /// release; a waiter is removed from the queue at once. With `at_once` the grant ends immediately, while the holder
+    /// may still be working: Baton promises no exclusion then.
     void revoke(std::string_view resource, std::uint64_t ticket, std::string_view note = {}, bool at_once = false);
-    /// Takes the mark of an abandoned resource away.
+    /// Removes the mark of an abandoned resource.
     void mend(std::string_view resource);
-    /// Pins the limit of a resource, over all that claims say; none: claims bring their own again.
+    /// Pins the limit of a resource, whatever limit claims name. None: the limits of the claims apply again.
     void resize(std::string_view resource, std::optional<std::uint32_t> limit);
 
-    /// Ends every lease and every wait with `closed`, in this order: valid() is false, lost() has fired and its
-    /// callbacks have run, the store is told. Waits at most this long for the store to confirm it; if the connection
-    /// breaks meanwhile, the client reconnects and tells the store again. False: not confirmed in time, so what was
-    /// held may stay held until the ttl is over, and then counts as abandoned. Waits for callbacks that are running:
-    /// when it has returned, no callback of this client runs any more, nor will; unless it was called within one. What
-    /// is asked of the client afterwards is still answered, as errc::closed.
+    /// Ends every lease and every wait with `closed`, in this order: valid() becomes false; lost() fires and its
+    /// callbacks run; the client releases at the store. Waits up to `wait` for the store to confirm the releases; if
+    /// the connection breaks, the client reconnects and repeats them. Returns false if they were not confirmed in time:
+    /// the names may then stay held until the ttl has passed, and count as abandoned afterwards. Also waits for running
+    /// callbacks: after the return no callback of this client runs, unless `close` was called within one. Later calls
+    /// fail with errc::closed.
     bool close(time_limit wait);
 
 private:

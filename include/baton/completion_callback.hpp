@@ -1,5 +1,5 @@
-/// A function of the user's that is called once, with what came of an operation. Unlike std::function it may hold what
-/// cannot be copied.
+/// A user's function that is called once, with the result of an operation. Unlike std::function it may hold a move-only
+/// function.
 #pragma once
 
 #include <concepts>
@@ -15,10 +15,10 @@ public:
     template <typename Function>
         requires(!std::same_as<std::decay_t<Function>, completion_callback> &&
                  std::invocable<std::decay_t<Function>, Results...>)
-    completion_callback(Function&& function)  // NOLINT(google-explicit-constructor): it is that function
+    completion_callback(Function&& function)  // NOLINT(google-explicit-constructor): it stands for the function
         : call_{std::make_unique<holder<std::decay_t<Function>>>(std::forward<Function>(function))} {}
 
-    /// Once.
+    /// May be called once.
     void operator()(Results... results) { std::exchange(call_, nullptr)->call(std::forward<Results>(results)...); }
 
 private:

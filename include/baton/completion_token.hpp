@@ -1,5 +1,5 @@
-/// Which last arguments of an asynchronous call are callbacks, and which are completion tokens of Asio. The same call
-/// means the same with and without <baton/asio.hpp>: a token without that header is an error of the compiler.
+/// Tells whether the last argument of an asynchronous call is a callback or a completion token of Asio. A call means
+/// the same with and without <baton/asio.hpp>: a token without that header does not compile.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@ template <typename Token> struct completion;  // <baton/asio.hpp> defines it
 template <typename Token>
 concept has_completion = requires { sizeof(completion<std::decay_t<Token>>); };
 
-/// A function that nothing of Asio's is bound to.
+/// A function without an associated executor, cancellation slot or allocator.
 template <typename Function, typename... Results>
 concept plain_callback = std::invocable<std::decay_t<Function>, Results...> &&
                          !requires { typename std::decay_t<Function>::executor_type; } &&
@@ -23,8 +23,8 @@ concept plain_callback = std::invocable<std::decay_t<Function>, Results...> &&
 template <typename Token, typename... Results>
 concept completion_token = !plain_callback<Token, Results...> && !std::convertible_to<Token, std::stop_token>;
 
-/// `begin(stop, done)` begins the operation, which calls `done` with the results, once. A stop cancels it where it can
-/// be cancelled.
+/// `begin(stop, done)` starts the operation, which calls `done` once with the results. A stop request cancels it if the
+/// operation supports cancellation.
 template <typename... Results, typename Begin, typename Token> auto start_with_token(Begin begin, Token&& token) {
     static_assert(has_completion<Token>, "for completion tokens, #include <baton/asio.hpp>");
     if constexpr (has_completion<Token>)

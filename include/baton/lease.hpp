@@ -1,4 +1,4 @@
-/// The handle on what was granted. Move-only, not tied to a thread.
+/// A lease: the user's handle on a granted request. Move-only, not tied to a thread.
 #pragma once
 
 #include <chrono>
@@ -24,15 +24,15 @@ struct lease_state;
 
 inline namespace v1 {
 
-/// What the last exclusive holder of a resource left behind when it died, was revoked or broke off.
+/// The mark of an abandoned resource: its exclusive holder died, was revoked or stopped its work.
 struct abandoned {
     std::string resource;
-    std::string label;        ///< of that holder's session
-    std::uint64_t fence = 0;  ///< of that holder
-    std::uint64_t count = 0;  ///< how many such holders since the last that left cleanly
+    std::string label;        ///< of the last such holder's session
+    std::uint64_t fence = 0;  ///< of the last such holder
+    std::uint64_t count = 0;  ///< the number of such holders since the last clean release
 };
 
-/// Whether the store confirmed the release.
+/// Receives whether the store confirmed the release.
 using release_callback = completion_callback<bool>;
 
 class lease {
@@ -40,37 +40,38 @@ public:
     lease() noexcept = default;  ///< holds nothing
     lease(lease&&) noexcept = default;
     lease& operator=(lease&& other) noexcept;
-    /// Releases in the background; never throws, never waits for the store.
+    /// Releases in the background. Does not throw and does not wait for the store.
     ~lease();
 
-    /// Grows with every grant in the space: the resource that is to be protected refuses smaller ones.
+    /// Grows with every grant in the space. The protected system rejects writes with a smaller fence than it has seen.
     [[nodiscard]] std::uint64_t fence() const noexcept;
-    /// The slots of the permits that were acquired of this resource, lowest first; empty for other resources.
+    /// The slots of the permits that this lease holds of `resource`, lowest first; empty for other resources.
     [[nodiscard]] const std::vector<std::uint32_t>& slots(std::string_view resource) const noexcept;
     [[nodiscard]] const std::vector<baton::abandoned>& abandoned() const noexcept;
     /// How long the acquire took.
     [[nodiscard]] std::chrono::microseconds waited() const noexcept;
 
-    /// Nobody else can hold the resources at this moment. False from the moment of `valid_until` at the latest.
+    /// True while no other client can hold the resources. False from `valid_until` on at the latest.
     [[nodiscard]] bool valid() const noexcept;
     [[nodiscard]] explicit operator bool() const noexcept { return valid(); }
-    /// How long it is valid without another renewal: none left if it is not valid.
+    /// How long the lease stays valid without another renewal; zero if it is not valid.
     [[nodiscard]] std::chrono::microseconds valid_for() const noexcept;
-    /// The same as a time. A machine that sleeps loses leases of stores elsewhere, though this clock sleeps too.
+    /// The end of `valid_for` as a time. While the machine sleeps, this clock stops, but leases of remote stores
+    /// expire.
     [[nodiscard]] std::chrono::steady_clock::time_point valid_until() const noexcept;
 
-    /// Stops when the lease is lost, or when an operator wants it back: then `valid_for` says how long there is to end
-    /// the work and release. A loss is told before the store passes the resources on, as long as its callbacks are
-    /// through by the store's own deadline: 20 ms after the end of `valid_for` at least, or a quarter of a hold limit
-    /// that is shorter than that. Its callbacks run on a thread of the library.
+    /// Stop is requested when the lease is lost, or when an operator revokes it: `valid_for` is then the time left to
+    /// end the work and release. The callbacks run on a thread of the library. They run before the store grants the
+    /// resources to another client if they return by the store's deadline: at least 20 ms after the end of `valid_for`,
+    /// or a quarter of the hold limit if that is shorter.
     [[nodiscard]] std::stop_token lost() const noexcept;
     [[nodiscard]] loss lost_reason() const noexcept;
-    /// What the operator who revoked it wrote, where the store's notice of that arrived; empty before the loss.
+    /// The note of the operator who revoked the lease, if the store's notification arrived; empty before the loss.
     [[nodiscard]] std::string lost_note() const;
 
-    /// Gives the resources to the next in line. Does nothing if they are released or lost already.
+    /// Releases the resources; the next waiters get them. Does nothing if they are already released or lost.
     void release() noexcept;
-    /// The same, and `done` hears whether the store confirmed it: not if it was lost before, or the client was closed.
+    /// The same; `done` receives whether the store confirmed it. False if the lease was lost or the client closed.
     void async_release(release_callback done);
     /// The same for `co_await`.
     async_result<bool> async_release();
@@ -80,9 +81,9 @@ public:
             [state = state_](const std::stop_token&, auto done) { async_release(state, std::move(done)); },
             std::forward<Token>(token));
     }
-    /// The same as `release`, but the work is not done: marks of abandoned resources stay as they are.
+    /// Releases although the work is not done: the marks of abandoned resources stay as they are.
     void release_unfinished() noexcept;
-    /// The same, and the resources held exclusively are marked as abandoned.
+    /// Releases and marks the exclusively held resources as abandoned.
     void abandon() noexcept;
 
 private:

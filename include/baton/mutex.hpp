@@ -1,13 +1,14 @@
-/// A named mutex for code that wants the standard's guards: Lockable and TimedLockable.
+/// A named mutex for the guards of the standard library: Lockable and TimedLockable.
 ///
 ///     baton::mutex mutex{client, "ledger"};
 ///     std::scoped_lock guard{mutex};
 ///
-/// Threads may share one object, as they share a std::mutex: a lock belongs to the thread that took it. Other objects
-/// of the same name, here or in other processes, exclude it as well. It is neither copied nor moved.
+/// Threads may share one object like a std::mutex: a lock belongs to the thread that locked it. Objects of the same
+/// name, in this or other processes, exclude each other. A mutex can be neither copied nor moved.
 ///
-/// `std::scoped_lock(a, b)` takes two of them one by one and backs off when the second is busy: others may overtake it
-/// for ever. One request for both names waits once and is never overtaken: `client.acquire(exclusive("a", "b"))`.
+/// `std::scoped_lock(a, b)` locks two mutexes one by one and backs off if the second is busy, so other clients can
+/// overtake it without limit. One request for both names waits once and is never overtaken:
+/// `client.acquire(exclusive("a", "b"))`.
 #pragma once
 
 #include <chrono>
@@ -26,7 +27,7 @@ public:
 
     /// Throws `error`: errc::would_deadlock if this thread holds it already.
     void lock() { leases_.lock(claims_); }
-    /// False if anybody holds it. An outage is no reason to say so: then it throws errc::store_unavailable.
+    /// False if the name is held. In an outage of the store it throws errc::store_unavailable instead.
     bool try_lock() { return leases_.try_lock(claims_); }
     template <typename Rep, typename Period> bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
         return leases_.try_lock(claims_, wait);
@@ -35,10 +36,10 @@ public:
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& until) {
         return leases_.try_lock(claims_, until);
     }
-    /// Releases. After a loss there is nothing to free, and nothing is freed.
+    /// Releases. Does nothing after a loss.
     void unlock() noexcept { leases_.unlock(); }
 
-    /// What the calling thread holds; a lease that holds nothing if it does not. Valid until it unlocks.
+    /// The calling thread's lease; holds nothing if the thread has no lock. The reference is valid until `unlock`.
     [[nodiscard]] const baton::lease& lease() const { return leases_.get(); }
 
 private:

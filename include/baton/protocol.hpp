@@ -1,6 +1,6 @@
-/// What a client and a store say to each other: ids, commands, and the events that answer them or tell of others'
-/// doings. Only whoever writes a store needs this. The rules behind it are in docs/rules.md; a store that follows them
-/// passes the contract suite.
+/// The protocol between a client and a store: ids, commands, and the events with which the store replies and notifies.
+/// Only authors of stores need this header. The rules are in docs/rules.md; a store that follows them passes the
+/// contract suite.
 #pragma once
 
 #include <chrono>
@@ -30,11 +30,11 @@ inline constexpr std::chrono::milliseconds shortest_ttl{100};
 inline constexpr duration shortest_hold{1'000};
 inline constexpr duration longest_hold = std::chrono::days{366};
 inline constexpr serial number = serial{1} << 53;
-// A client may present numbers at `open`; half of the range stays free above whatever it presents.
+// A client may present numbers up to this at `open`, so that half of the range always stays free above them.
 inline constexpr serial presented = serial{1} << 52;
-/// Requests that one `listed` shows.
+/// The largest number of requests in one `listed`.
 inline constexpr std::size_t page = 256;
-/// Events that `renew` repeats (rule 5).
+/// The largest number of events that `renew` repeats (rule 5).
 inline constexpr std::size_t repeated = 16;
 }  // namespace bounds
 
@@ -53,7 +53,7 @@ struct request_id {
     friend auto operator<=>(const request_id&, const request_id&) = default;
 };
 
-/// The slots that a permit claim was given, lowest first.
+/// The slots of a granted permit claim, lowest first.
 struct claim_slots {
     std::string resource;
     std::vector<slot> slots;
@@ -70,20 +70,20 @@ struct abandoned_resource {
 
 // Commands.
 
-/// A request that its client still counts as alive, as it presents it at `open` (rule 11).
+/// A live request, as the client presents it at `open` (rule 11).
 struct live_request {
     std::uint64_t number = 0;
     claim_list claims;
-    serial ticket = 0;               // 0: the client was never told
-    serial fence = 0;                // 0: the client waits
-    std::vector<claim_slots> slots;  // as they were granted
-    std::optional<duration> hold;    // its hold limit; once granted, what is left of that
+    serial ticket = 0;               // 0: the client does not know it
+    serial fence = 0;                // 0: the request waits
+    std::vector<claim_slots> slots;  // of the grant
+    std::optional<duration> hold;    // the hold limit; once granted, the rest of it
 };
 
-/// Opens a session or renews it, and restores the listed requests (rules 5, 11). It ends none: what the engine has
-/// beyond the list shows in the count and the digest of `alive`. So a list that is too long for one message comes in
-/// several `open`s. `link` is 1 in the first `open` of a session and grows with every one; `highest` is the highest
-/// number that the client has used, or the last before those that another `open` will list.
+/// Opens a session or renews it, and reclaims the listed requests (rules 5, 11). It ends no request: the count and the
+/// digest of `alive` show if the engine has more than the list. A list that is too long for one message is sent in
+/// several `open`s. `link` is 1 in the first `open` of a session and grows with each; `highest` is the highest request
+/// number that the client has used, or the last number before the part of the list that the next `open` contains.
 struct open {
     session_id session;
     std::chrono::milliseconds ttl{0};
@@ -96,7 +96,7 @@ struct open {
 struct enter_options {
     bool nowait = false;
     std::optional<duration> hold_limit = std::nullopt;
-    std::optional<std::size_t> queue_bound = std::nullopt;  // refused where it would be later in a queue than this
+    std::optional<std::size_t> queue_bound = std::nullopt;  // refused if its queue position would be larger than this
 };
 
 struct enter {
@@ -105,11 +105,11 @@ struct enter {
     enter_options options;
 };
 
-/// How a holder leaves, as far as marks go (rule 7). Waiters leave no trace, whatever the manner.
+/// The release kind: what happens to marks when a holder releases (rule 7). A waiter leaves no mark with any kind.
 enum class manner : std::uint8_t {
-    clean,    // mends a mark that it was told of
-    keep,     // leaves marks as they are: it never used the grant, or did not finish the repair
-    unclean,  // abandons what it held exclusively
+    clean,    // removes the marks that the holder received with the grant
+    keep,     // keeps marks as they are: the holder did not use the grant, or did not finish the repair
+    unclean,  // marks the exclusively held names as abandoned
 };
 
 struct leave {
@@ -117,14 +117,14 @@ struct leave {
     protocol::manner manner = protocol::manner::clean;
 };
 
-/// Prolongs the session. Before `alive`, the answer repeats what befell its requests since the last `open` or `renew`
-/// and was only notified (rule 5).
+/// Renews the session. Before `alive`, the reply repeats the notifications about the session's requests since the last
+/// `open` or `renew` (rule 5).
 struct renew {
     session_id session;
 };
 
-/// Asks for the session's live requests with numbers above `after`. A client sends it when the count or the digest of
-/// `alive` is not its own. It prolongs nothing.
+/// Reads the session's live requests with numbers above `after`. A client sends it when the count or the digest of
+/// `alive` differs from its own. It does not renew the session.
 struct list {
     session_id session;
     std::uint64_t after = 0;
@@ -137,10 +137,10 @@ struct close {
     closing how = closing::left;
 };
 
-/// Settles what is due and does nothing else.
+/// Performs what is due and nothing else.
 struct tick {};
 
-/// To others than its owner a request is named by a resource that it claims and its ticket (rule 13).
+/// Names the request by a resource that it claims and its ticket: only the owner knows its id (rule 13).
 struct revoke {
     std::string resource;
     serial ticket = 0;
@@ -152,7 +152,7 @@ struct mend {
     std::string resource;
 };
 
-/// Pins the limit of a resource; without one, claims bring their own again (rule 10).
+/// Pins the limit of a resource; without a limit, those of the claims apply again (rule 10).
 struct resize {
     std::string resource;
     std::optional<std::uint32_t> limit;
@@ -179,12 +179,12 @@ enum class refusal : std::uint8_t {
     unknown_session,
     claims_differ,
     busy,
-    paused,  // a request that may not wait, while nothing is granted (rule 11)
+    paused,  // a request that may not wait, during a pause (rule 11)
     queue_full,
     ttl_out_of_range,
     label_too_long,
-    late_link,    // an `open` of an earlier connection
-    bad_reclaim,  // a listed request that no engine can have granted
+    late_link,    // an `open` with a smaller connection number than the session's
+    bad_reclaim,  // a reclaimed request that no engine can have granted
     not_found,    // no such request to revoke
     not_abandoned,
     note_too_long,
@@ -204,14 +204,14 @@ enum class end_reason : std::uint8_t {
 std::string_view to_string(refusal reason);
 std::string_view to_string(end_reason reason);
 
-/// The request owns all its claims.
+/// The request has all its claims.
 struct granted {
     request_id request;
     serial ticket = 0;
     serial fence = 0;
-    std::vector<claim_slots> slots;             // of its permit claims, in their order
-    std::vector<abandoned_resource> abandoned;  // those of its resources that carry a mark, in their order
-    std::optional<instant> hold_deadline;       // when its hold limit will end it
+    std::vector<claim_slots> slots;             // of the permit claims, in order of the claims
+    std::vector<abandoned_resource> abandoned;  // the resources with a mark, in order of the claims
+    std::optional<instant> hold_deadline;       // when the hold limit ends the grant
 
     friend bool operator==(const granted&, const granted&) = default;
 };
@@ -223,7 +223,7 @@ struct queued {
     friend bool operator==(const queued&, const queued&) = default;
 };
 
-/// The command changed nothing. `request` is set where the command was about one.
+/// The command changed nothing. `request` is set if the command named a request.
 struct refused {
     std::optional<request_id> request;
     refusal reason{};
@@ -232,7 +232,7 @@ struct refused {
     friend bool operator==(const refused&, const refused&) = default;
 };
 
-/// The request is over. `fence` is 0 if it never held anything.
+/// The request has ended. `fence` is 0 if it was never granted.
 struct ended {
     request_id request;
     end_reason reason{};
@@ -250,14 +250,14 @@ struct session_lost {
 struct request_state {
     std::uint64_t number = 0;
     serial ticket = 0;
-    serial fence = 0;                               // 0: it waits
-    std::optional<instant> revoked = std::nullopt;  // when an operator's revocation will end it
+    serial fence = 0;                               // 0: the request waits
+    std::optional<instant> revoked = std::nullopt;  // when a revocation ends the grant
 
     friend bool operator==(const request_state&, const request_state&) = default;
 };
 
-/// What one live request adds to the digest of its session. `fence` is 0 while the request waits; `revoked` is the time
-/// of its revocation in microseconds, or 0. All values stay below 2^53, so Lua's numbers compute the same.
+/// The part of one live request in the digest of its session. `fence` is 0 while the request waits; `revoked` is the
+/// time of its revocation in microseconds, or 0. All values stay below 2^53, so Lua computes the same digest.
 [[nodiscard]] constexpr std::uint64_t request_digest(std::uint64_t number, serial fence, std::uint64_t revoked) {
     constexpr std::uint64_t p = 67'108'859;
     constexpr std::uint64_t q = 4'294'967'291;
@@ -275,40 +275,40 @@ struct request_state {
     return request_digest(state.number, state.fence, state.revoked);
 }
 
-/// The positive answer to `open` and `renew`: the session lives until its deadline. A client whose own records have the
-/// same count and digest has missed nothing; another one asks for the requests with `list`.
+/// The positive reply to `open` and `renew`: the session lives until its deadline. If the client's own records have the
+/// same count and digest, it has missed nothing; otherwise it reads the requests with `list`.
 struct alive {
     session_id session;
     instant deadline;
     std::uint64_t count = 0;   // of the session's live requests
-    std::uint64_t digest = 0;  // the sum of their `request_digest`, modulo 2^64; as they are, also in a pause
-    /// False early in a pause: a server of an earlier lineage may still be giving away what was reclaimed here, so what
-    /// that one granted is not prolonged yet (rule 11).
+    std::uint64_t digest = 0;  // the sum of their `request_digest`, modulo 2^64, also in a pause
+    /// False early in a pause: a server of an earlier epoch may still grant the reclaimed names to other clients, so
+    /// leases that it granted are not prolonged yet (rule 11).
     bool settled = true;
 
     friend bool operator==(const alive&, const alive&) = default;
 };
 
-/// The answer to `list`: the requests with the lowest numbers above `after`, up to `bounds::page` of them.
+/// The reply to `list`: the requests with the lowest numbers above `after`, up to `bounds::page` of them.
 struct listed {
     session_id session;
     std::uint64_t after = 0;
     std::vector<request_state> requests;  // by number
-    bool more = false;                    // there are others with higher numbers
+    bool more = false;                    // there are requests with higher numbers
 
     friend bool operator==(const listed&, const listed&) = default;
 };
 
-/// The answer to `close`, also for a session that is not known.
+/// The reply to `close`, also for an unknown session.
 struct closed {
     session_id session;
 
     friend bool operator==(const closed&, const closed&) = default;
 };
 
-/// An operator wants the holder to leave; its claims pass on at `deadline` at the latest (rule 13).
+/// An operator revokes the grant, which ends at `deadline` at the latest (rule 13).
 struct revoking {
-    request_id request;  // empty in the answer to the operator
+    request_id request;  // empty in the reply to the operator
     std::string note;
     instant deadline;
 

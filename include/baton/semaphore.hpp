@@ -1,11 +1,11 @@
-/// A named semaphore, as std::counting_semaphore is one: what one thread acquires another may release.
+/// A named semaphore like std::counting_semaphore: a thread may release permits that another thread acquired.
 ///
 ///     baton::semaphore gpus{client, "gpu", {.limit = 8}};
 ///     gpus.acquire();
 ///
-/// Each `acquire` takes `count` of the `limit` permits, and each `release` gives back those that this object has taken
-/// last. Where slot numbers matter, `client.acquire(permits(…))` gives a lease for each. Threads may share one object.
-/// It is neither copied nor moved; its end releases what it has.
+/// Each `acquire` takes `count` of the `limit` permits; each `release` returns the newest acquisition of this object.
+/// If slot numbers matter, use `client.acquire(permits(…))`, which returns a lease. Threads may share one object. A
+/// semaphore can be neither copied nor moved; its destructor releases its permits.
 #pragma once
 
 #include <chrono>
@@ -27,10 +27,10 @@ public:
     semaphore(const semaphore&) = delete;
     semaphore& operator=(const semaphore&) = delete;
 
-    /// Waits its turn. Throws `error`.
+    /// Waits in the queue until the permits are granted. Throws `error`.
     void acquire() { keep(client_.acquire(claims_, options_)); }
-    /// False if there are not enough, or others wait. An outage is no reason to say so: then it throws
-    /// errc::store_unavailable.
+    /// False if too few permits are free or other requests wait. In an outage of the store it throws
+    /// errc::store_unavailable instead.
     bool try_acquire() { return try_acquire(std::chrono::seconds{0}); }
     template <typename Rep, typename Period> bool try_acquire_for(const std::chrono::duration<Rep, Period>& wait) {
         return try_acquire(wait);
@@ -40,16 +40,16 @@ public:
         return try_acquire(until);
     }
 
-    /// Throws `error`: errc::not_held if this object has taken none.
+    /// Throws `error`: errc::not_held if this object holds no permits.
     void release() {
         std::unique_lock lock{mutex_};
         if (leases_.empty()) throw error{errc::not_held, "release"};
         const lease last = std::move(leases_.back());
         leases_.pop_back();
-        lock.unlock();  // the end of the lease sends its release
+        lock.unlock();  // before the lease is destroyed, which sends the release
     }
 
-    /// How many times it was acquired and not released. Some of them may be lost meanwhile.
+    /// The number of acquisitions that were not released. Some of their leases may be lost.
     [[nodiscard]] std::size_t held() const {
         const std::lock_guard lock{mutex_};
         return leases_.size();

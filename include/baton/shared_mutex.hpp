@@ -1,6 +1,6 @@
-/// A named read/write lock for the standard's guards: SharedTimedLockable. Readers and writers come in order of
-/// arrival. As with mutex.hpp, threads may share one object, and one request for several names is better than several
-/// of these at once.
+/// A named read/write lock for the guards of the standard library: SharedTimedLockable. Readers and writers are granted
+/// in order of arrival. As with mutex.hpp, threads may share one object, and one request for several names is better
+/// than several mutexes.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ public:
 
     /// Throws `error`: errc::would_deadlock if this thread holds the lock already, shared or not.
     void lock() { leases_.lock(alone_); }
-    /// False if anybody holds it. An outage is no reason to say so: then it throws errc::store_unavailable.
+    /// False if the name is held. In an outage of the store it throws errc::store_unavailable instead.
     bool try_lock() { return leases_.try_lock(alone_); }
     template <typename Rep, typename Period> bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
         return leases_.try_lock(alone_, wait);
@@ -28,7 +28,7 @@ public:
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& until) {
         return leases_.try_lock(alone_, until);
     }
-    /// Releases. After a loss there is nothing to free, and nothing is freed.
+    /// Releases. Does nothing after a loss.
     void unlock() noexcept { leases_.unlock(); }
 
     void lock_shared() { leases_.lock(together_); }
@@ -42,7 +42,7 @@ public:
     }
     void unlock_shared() noexcept { leases_.unlock(); }
 
-    /// What the calling thread holds; a lease that holds nothing if it does not. Valid until it unlocks.
+    /// The calling thread's lease; holds nothing if the thread has no lock. The reference is valid until `unlock`.
     [[nodiscard]] const baton::lease& lease() const { return leases_.get(); }
 
 private:

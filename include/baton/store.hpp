@@ -1,15 +1,17 @@
-/// How a client and a place that keeps requests talk: what a store of your own has to implement.
+/// The interface between a client and a store: implement it to write a store of your own.
 ///
-/// A store keeps the state of a space: sessions, requests, who holds what. A client opens one **line** to it and sends
-/// commands (`baton/protocol.hpp`); the store answers each command once, in any order, and may send notices in between.
-/// The client does the rest: waiting, renewing, asking again, giving late grants back, presenting what it holds.
+/// A store keeps the state of a space: sessions, requests and holders. A client makes one **connection** to it and
+/// sends commands (`baton/protocol.hpp`); the store replies to each command once, in any order, and may send
+/// notifications in between. The client does the rest: it waits, renews, retries, releases late grants and reclaims
+/// what it holds.
 ///
-/// What a store must keep to:
-/// - commands of one line are performed in the order in which they were sent, each as a whole;
-/// - each is answered once by `replied` or `failed`, unless the line goes down: then the client counts what is not
-///   answered as unknown, and repeats it under the same id when the line is up again;
-/// - the rules of docs/rules.md, for the kinds of claims that it supports; others are `failed` with `unsupported`;
-/// - a grant is state, a notice is a hint: one that is lost delays the waiter until its next renewal, no longer.
+/// A store must keep these rules:
+/// - It performs the commands of one connection in the order in which they were sent, each as a whole.
+/// - It answers each command once, by `replied` or `failed`, unless the connection breaks. The client then counts
+/// pending
+///   commands as unknown, and repeats them under the same ids on the next connection.
+/// - It follows docs/rules.md for the kinds of claims that it supports; others are `failed` with `unsupported`.
+/// - A grant is state, a notification is a hint: a lost notification delays a waiter at most until its next renewal.
 #pragma once
 
 #include <chrono>
@@ -30,10 +32,10 @@
 namespace baton {
 inline namespace v1 {
 
-/// Joins a command and its answer.
+/// Matches a reply to its command.
 using command_tag = std::uint64_t;
 
-/// The number of a store's present memory, 1 or more: it grows whenever the store may have lost some of it.
+/// The number of a store's memory, 1 or more: it grows whenever the store may have lost state.
 using lineage = std::uint64_t;
 
 struct tagged_command {
@@ -41,24 +43,23 @@ struct tagged_command {
     protocol::command command;
 };
 
-/// What went wrong, and what the server or the system said about it, for people to read; empty: nothing more than the
-/// code says.
+/// An error, with the message of the server or the system; `text` is empty if there is none.
 struct store_error {
     std::error_code code;
     std::string text = {};
-    std::chrono::milliseconds retry_after{0};  ///< of errc::paused: how long the pause still lasts
+    std::chrono::milliseconds retry_after{0};  ///< for errc::paused: the rest of the pause
 };
 
 enum class command_failure : std::uint8_t {
-    not_executed,  ///< surely not: the client may send it again
-    rejected,      ///< for good, for the reason given
+    not_executed,  ///< the store certainly did not execute it: the client may send it again
+    rejected,      ///< permanently, for the given reason
 };
 
-/// Gets what came of `inspect`, once.
+/// Receives the result of `inspect`, once.
 using inspect_answer = std::function<void(store_error, snapshot)>;
 
-/// The client's end of a line. Its functions may be called on any thread, also from within `send`, one at a time or
-/// several at once; they return soon, and never throw.
+/// The client's end of a connection. The store may call its functions on any thread, concurrently, and also from within
+/// `send`. They do not block and do not throw.
 class store_listener {
 public:
     /// The line can be used. A lineage is 1 or more.
@@ -76,56 +77,58 @@ protected:
     ~store_listener() = default;
 };
 
-/// The store's end of a line. Used by one thread at a time. Its destructor ends the line; the session behind it is the
-/// store's to keep until its ttl is over.
+/// The store's end of a connection. Used by one thread at a time. The destructor ends the connection; the store keeps
+/// the session until its ttl has passed.
 class store_line {
 public:
     virtual ~store_line() = default;
 
-    /// Passes commands on, in order, in one go where that is possible. Does not wait for answers. Nothing is sent while
-    /// the line is down. The commands are the store's to move from.
+    /// Sends the commands in order, together if possible. Does not wait for replies. While the connection is down, the
+    /// client sends nothing. The store may move from the commands.
     virtual void send(std::span<tagged_command> commands) = 0;
 
-    /// The line is silent: drop it and make another. The listener hears `down`, and `up` when there is one. If the line
-    /// is down already and the store waits before it tries again, it tries now.
+    /// Drops a silent connection and makes a new one: the listener receives `down`, and `up` when the new connection is
+    /// ready. If the connection is already down and the store is backing off, the store retries now.
     virtual void reset() = 0;
 
-    /// Answers on any thread, perhaps before it returns.
+    /// Calls `answer` on any thread, perhaps before it returns.
     virtual void inspect(const inspect_filter& filter, inspect_answer answer) = 0;
 };
 
-/// Which clock a client of the store measures its leases with.
+/// The clock with which a client measures its leases.
 enum class lease_clock : std::uint8_t {
-    boottime,   ///< runs while the machine sleeps: for stores elsewhere
-    monotonic,  ///< sleeps with the machine: for stores on the same one
+    boottime,   ///< runs while the machine sleeps: for remote stores
+    monotonic,  ///< stops while the machine sleeps: for stores on the same machine
 };
 
-/// How often a client of a store says that it lives, and how long that counts.
+/// How often a client of a store renews its leases, and how long a renewal lasts.
 struct lease_pace {
     std::chrono::milliseconds ttl{0};
     std::chrono::milliseconds renew_every{0};
-    /// How long an acquire without a `max_hold` of its own may hold. None: as long as it is renewed.
+    /// The hold limit of an acquire without `max_hold`. None: the lease lasts as long as it is renewed.
     std::optional<std::chrono::milliseconds> hold_limit = std::nullopt;
 };
 
-/// Thread-safe: clients on several threads share one.
+/// Thread-safe: clients on several threads may share one store.
 class store {
 public:
     virtual ~store() = default;
 
-    /// Makes a line. The listener hears `up` once it can be used, perhaps before this returns, and nothing after it is
-    /// gone. A store that cannot be reached is no exception: it tries until the line is gone, or is `unusable`.
+    /// Makes a connection. The listener receives `up` when the connection is ready, perhaps before this returns, and
+    /// nothing after the connection is destroyed. If the store cannot be reached, this does not throw: the store
+    /// retries until the connection is destroyed, or is `unusable`.
     virtual std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) = 0;
 
     [[nodiscard]] virtual lease_clock clock() const { return lease_clock::boottime; }
 
-    /// Where that is the store's to say and not the client's: a client that asks for another ttl is refused.
+    /// The pace that the store prescribes; a client that asks for another ttl is refused. None: the client decides.
     [[nodiscard]] virtual std::optional<lease_pace> pace() const { return {}; }
 
-    /// False where others cannot be shown the label of a client.
+    /// False if other clients cannot see the label of a client.
     [[nodiscard]] virtual bool shows_labels() const { return true; }
 
-    /// Why this can never be had here, and what can, for people to read; empty: it can.
+    /// Why this store can never grant such a request, and what it supports instead, as a text for people. Empty: it
+    /// can.
     [[nodiscard]] virtual std::string objection(std::span<const claim> claims,
                                                 const protocol::enter_options& options) const {
         static_cast<void>(claims);
@@ -134,8 +137,8 @@ public:
     }
 };
 
-/// The store that an address names, for instance `memory:NAME`: to put something between it and a client. Throws
-/// `error` with bad_url or unsupported.
+/// Makes the store of an address, for instance `memory:NAME`, so that a program can wrap it. Throws `error` with
+/// bad_url or unsupported.
 [[nodiscard]] std::shared_ptr<store> make_store(std::string_view url);
 
 }  // namespace v1

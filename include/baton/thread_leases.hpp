@@ -1,4 +1,4 @@
-/// What mutex and shared_mutex are made of: an object that several threads share, with at most one lease for each.
+/// The common part of mutex and shared_mutex: an object that threads share, with at most one lease for each thread.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ public:
         keep(client_.acquire(claims, options_));
     }
 
-    /// False if others hold it for that long, or this thread holds it.
+    /// False if it was not granted within `wait`, or this thread holds a lease already.
     bool try_lock(const claims& claims, time_limit wait = std::chrono::seconds{0}) {
         if (held_here()) return false;
         acquire_options options = options_;
@@ -32,14 +32,14 @@ public:
         return lease.has_value();
     }
 
-    /// What this thread holds.
+    /// Releases this thread's lease.
     void unlock() noexcept {
         std::unique_lock lock{mutex_};
         const auto mine = leases_.extract(std::this_thread::get_id());
-        lock.unlock();  // the end of the lease sends its release
+        lock.unlock();  // before the lease is destroyed, which sends the release
     }
 
-    /// One that holds nothing, if this thread holds none.
+    /// This thread's lease; a lease that holds nothing if there is none.
     [[nodiscard]] const lease& get() const {
         const std::lock_guard lock{mutex_};
         const auto found = leases_.find(std::this_thread::get_id());

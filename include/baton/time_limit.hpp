@@ -1,5 +1,5 @@
-/// Spans of time and deadlines as users have them: of any duration type, of any clock. What is too long to be counted
-/// counts as the longest that can be, what is negative as zero; nothing overflows.
+/// Durations and deadlines that users pass, of any duration type and any clock. Values are clamped: a duration that is
+/// too long becomes the longest, a negative one becomes zero. Nothing overflows.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 namespace baton {
 inline namespace v1 {
 
-/// A span of time. Made of any std::chrono::duration.
+/// A duration in microseconds, made of any std::chrono::duration.
 class time_span {
 public:
     static constexpr std::chrono::microseconds longest = std::chrono::hours{24 * 366 * 100};
@@ -22,17 +22,17 @@ public:
 private:
     static constexpr std::chrono::microseconds from_seconds(long double seconds) {
         const long double wanted = seconds * 1'000'000;
-        if (!(wanted > 0)) return std::chrono::microseconds{0};  // nor is what is not a number
+        if (!(wanted > 0)) return std::chrono::microseconds{0};  // also for NaN
         if (wanted >= static_cast<long double>(longest.count())) return longest;
         const auto whole = static_cast<std::int64_t>(wanted);
-        // Half a nanosecond is what rounding may have added.
+        // Round up to a whole microsecond, but ignore half a nanosecond that floating-point rounding may have added.
         return std::chrono::microseconds{whole + (wanted - static_cast<long double>(whole) > 0.0005L ? 1 : 0)};
     }
 
     std::chrono::microseconds time_;
 };
 
-/// How long something may take: a span from the moment at which it begins, or a point in time of any clock.
+/// The longest that an operation may take: a duration from its start, or a point in time of any clock.
 class time_limit {
 public:
     template <typename Rep, typename Period>
@@ -43,7 +43,7 @@ public:
     time_limit(const std::chrono::time_point<Clock, Duration>& until)  // NOLINT(google-explicit-constructor)
         : span_{left_until(until)}, counted_from_{std::chrono::steady_clock::now()}, is_deadline_{true} {}
 
-    /// What is left if it begins now; zero when the deadline has passed.
+    /// The time left if the operation starts now; zero if the deadline has passed.
     [[nodiscard]] time_span left() const {
         if (!is_deadline_) return span_;
         const std::chrono::microseconds left = std::chrono::ceil<std::chrono::microseconds>(

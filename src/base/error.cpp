@@ -12,7 +12,7 @@ public:
     [[nodiscard]] std::string message(int value) const override {
         if (value == static_cast<int>(error_kind::refused)) return "refused";
         switch (static_cast<errc>(value)) {
-            case errc::timed_out: return "the wait is over";
+            case errc::timed_out: return "timed out";
             case errc::lost: return "the lease is lost";
             case errc::revoked: return "an operator revoked the request";
             case errc::store_unavailable: return "the store cannot be reached";

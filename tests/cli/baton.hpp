@@ -1,4 +1,4 @@
-// The real binary, with an address, a HOME and an environment of its own.
+// Starts the real program with an address, a HOME and an environment of its own.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace baton::testing {
 
 class Cli : public ::testing::Test {
 protected:
-    /// Where the engine is. The memory of one process will do for what is not about contention.
+    /// The engine is `memory:`, in baton's own process, which is enough for tests without contention.
     [[nodiscard]] std::map<std::string, std::string> environment() const {
         return {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
                 {"HOME", folder_.path()},
@@ -37,7 +37,7 @@ protected:
     [[nodiscard]] start_options run_shell(std::vector<std::string> options, const std::string& script) const {
         return run(std::move(options), {"/bin/sh", "-c", script});
     }
-    /// An interactive bash with job control on a terminal, and `baton` as a word in it.
+    /// An interactive bash with job control on a terminal; the variable BATON is the path of the program.
     [[nodiscard]] start_options interactive_shell() const {
         start_options options{.arguments = {"/bin/bash", "--norc", "--noprofile", "-i"},
                               .environment = environment(),
@@ -55,7 +55,7 @@ protected:
         shell.type("exit\n");
         EXPECT_TRUE(shell.wait());
     }
-    /// The guardian of a baton that has a command.
+    /// The guardian of a baton process; waits until there is one.
     static pid_t guardian_of(pid_t baton) {
         pid_t found = 0;
         eventually([&] {

@@ -1,13 +1,13 @@
-// The program with company: `baton_contended [PLAY]… -- run …` does what `baton run …` does, in a process in which
-// others use the same engine (memory:NAME), because in this version no engine is shared by processes. Each play waits
-// for a file to appear, so that a test decides when it happens.
+// The program with other clients: `baton_contended [PLAY]… -- run …` does what `baton run …` does, in a process in
+// which other clients use the same engine (memory:NAME). Most plays wait until a file exists, so that the test decides
+// when they happen.
 //
-//   --abandoned            before it starts, somebody left `a` behind
-//   --hold-until FILE      somebody holds `a`, with a note, until then
-//   --revoke-when FILE     then an operator wants `a` back from whoever holds it
-//   --silence-when FILE    then no message of the program's gets through any more
-//   --outage-when FILE     then its line breaks, and is there again a moment later
-//   --report FILE          at the end, what the engine knows of `a` is written there
+//   --abandoned            `a` is marked as abandoned before the program starts
+//   --hold-until FILE      another client holds `a`, with a note, until FILE exists
+//   --revoke-when FILE     an operator revokes all grants
+//   --silence-when FILE    the program's connection becomes silent
+//   --outage-when FILE     the program's connection breaks for 50 ms
+//   --report FILE          at the end, writes the engine's state of `a` to FILE
 #include <signal.h>
 #include <unistd.h>
 
@@ -33,12 +33,12 @@ using std::chrono::milliseconds;
 constexpr const char* address = "memory:contended";
 
 /// The store of the program.
-const std::shared_ptr<baton::contract::faulty_store>& line() {
+const std::shared_ptr<baton::contract::faulty_store>& program_store() {
     static const auto made = std::make_shared<baton::contract::faulty_store>(baton::make_store(address));
     return made;
 }
 
-/// Others must not take the signals that are meant for the program.
+/// Calls `act` on a thread once the file exists. All signals are blocked there: they are meant for the program.
 void when(const std::string& file, std::function<void()> act) {
     std::thread{[file, act = std::move(act)] {
         while (!std::filesystem::exists(file)) std::this_thread::sleep_for(milliseconds{2});
@@ -52,21 +52,21 @@ void hold_until(const std::string& file) {
     when(file, [] { held.release(); });
 }
 
-void leave_behind() {
+void abandon() {
     static baton::client dead{address, {.label = "other 2 on here"}};
     dead.acquire(baton::exclusive("a")).abandon();
 }
 
-void ask_back() {
+void revoke_all() {
     baton::client operating{address};
     for (const auto& resource : operating.inspect().resources)
         for (const auto& holder : resource.holders) operating.revoke(resource.name, holder.ticket, "please\x1b[31m");
 }
 
 void report(const std::string& file) {
-    baton::client looking{address};
+    baton::client inspecting{address};
     std::ofstream out{file};
-    for (const auto& resource : looking.inspect().resources)
+    for (const auto& resource : inspecting.inspect().resources)
         out << resource.name << " holders " << resource.holders.size() << " queue " << resource.queue.size()
             << " marks " << (resource.mark ? resource.mark->count : 0) << "\n";
 }
@@ -84,27 +84,29 @@ int main(int argc, char** argv) {
     for (; next < words.size() && words[next] != "--"; ++next) {
         const std::string& play = words[next];
         if (play == "--abandoned") {
-            leave_behind();
+            abandon();
             continue;
         }
         const std::string& file = words.at(++next);
         if (play == "--hold-until") hold_until(file);
-        if (play == "--revoke-when") when(file, ask_back);
-        if (play == "--silence-when") when(file, [] { line()->silence(); });
+        if (play == "--revoke-when") when(file, revoke_all);
+        if (play == "--silence-when") when(file, [] { program_store()->silence(); });
         if (play == "--outage-when") {
             when(file, [] {
-                line()->cut();
+                program_store()->cut();
                 std::this_thread::sleep_for(milliseconds{50});
-                line()->heal();
+                program_store()->heal();
             });
         }
         if (play == "--report") report_to = file;
     }
-    baton::cli::store_maker_used() = [](std::string_view, const baton::detail::local_options&) { return line(); };
+    baton::cli::store_maker_used() = [](std::string_view, const baton::detail::local_options&) {
+        return program_store();
+    };
     sigprocmask(SIG_SETMASK, &before, nullptr);
     argv[next] = argv[0];
     const int code = baton::cli::program(argc - static_cast<int>(next), argv + next);
     if (!report_to.empty()) report(report_to);
     std::fflush(nullptr);
-    _exit(code);  // the others are still at it
+    _exit(code);  // without destructors: other threads still run
 }

@@ -1,9 +1,8 @@
-// Programs that are hard to kill. Each ends by itself after a minute, the chain after ten seconds, whatever becomes of
-// the test.
+// Programs that are hard to kill. Each ends by itself after 60 s, the chain after 10 s, even if the test fails.
 //   escapee chain WORD          forks and exits, again and again, each time in a session of its own
-//   escapee bomb COUNT WORD     forks until there are COUNT, which fork another when they are asked to end
-//   escapee agent WORD          calls itself as baton's agent is called, in a session of its own
-//   escapee daemon WORD         forks twice, leaves session and folder, has no environment
+//   escapee bomb COUNT WORD     forks until there are COUNT processes, each of which forks another one on TERM
+//   escapee agent WORD          has the command line of baton's agent, in a session of its own
+//   escapee daemon WORD         forks twice, leaves its session and folder, clears its environment
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -25,10 +24,10 @@ constexpr unsigned lifetime_s = 60;
     for (;;) ::pause();
 }
 
-// The links of a chain share their memory, so that a fork takes microseconds. A stack is used again after 64 links.
+// The processes of a chain share their memory, so that a fork takes microseconds. A stack is reused after 64 processes.
 constexpr std::size_t stacks = 64;
 alignas(16) char stack[stacks][16'384];
-// A chain that is not killed fills the process table of the machine with zombies.
+// The chain has a time limit, because it fills the process table of the machine with zombies.
 constexpr std::time_t chain_lifetime_s = 10;
 std::time_t chain_end;
 

@@ -1,4 +1,4 @@
-// How `baton run` ends, what the command finds, and the odd surroundings that it is started in.
+// The exit codes of `baton run`, the environment of the command, and starts in unusual environments.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -18,20 +18,20 @@ protected:
     std::unique_ptr<child> last_;
 };
 
-TEST_F(Exit, IsTheCommandsOwn) {
+TEST_F(Exit, ExitCodeIsThatOfTheCommand) {
     EXPECT_EQ(code_of(run({}, {"true"})), 0);
     EXPECT_EQ(code_of(run_shell({}, "exit 7")), 7);
     EXPECT_EQ(last_->err(), "");
 }
 
-TEST_F(Exit, Is128AndTheSignalThatEndedTheCommand) {
+TEST_F(Exit, CodeIs128PlusTheSignalThatEndedTheCommand) {
     EXPECT_EQ(code_of(run_shell({}, "kill -SEGV $$")), 139);
-    EXPECT_FALSE(last_->ended_by()) << "a crash is the command's, and not ours";
+    EXPECT_FALSE(last_->ended_by()) << "baton does not die of the command's crash";
     EXPECT_EQ(code_of(run_shell({}, "kill -INT $$")), 130);
     EXPECT_EQ(last_->ended_by(), SIGINT) << "so that a shell ends its loop";
 }
 
-TEST_F(Exit, Is127ForWhatDoesNotExistAnd126ForWhatCannotRun) {
+TEST_F(Exit, CodeIs127IfTheCommandIsNotFoundAnd126IfItCannotRun) {
     EXPECT_EQ(code_of(run({}, {"/no/such/program"})), 127);
     EXPECT_NE(last_->err().find("cannot run /no/such/program: No such file"), std::string::npos) << last_->err();
     EXPECT_EQ(code_of(run({}, {"no-such-program-in-the-path"})), 127);
@@ -39,7 +39,7 @@ TEST_F(Exit, Is127ForWhatDoesNotExistAnd126ForWhatCannotRun) {
     EXPECT_EQ(code_of(run({}, {"/"})), 126);
 }
 
-TEST_F(Exit, Is64ForWrongUsageAndSaysWhatIsAllowed) {
+TEST_F(Exit, CodeIs64ForWrongUsageAndTheErrorSaysWhatIsAllowed) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
         {{"run"}, "-l NAME"},
         {{"run", "--", "true"}, "-l NAME"},
@@ -81,8 +81,8 @@ TEST_F(Exit, Is64ForWrongUsageAndSaysWhatIsAllowed) {
     }
 }
 
-/// Verbs and options that are not in --help are for the program itself.
-TEST_F(Exit, HiddenVerbsAndOptionsAreNotAmongThoseAllowed) {
+/// Verbs and options that --help does not show are for internal use.
+TEST_F(Exit, UsageErrorsDoNotListHiddenVerbsAndOptions) {
     EXPECT_EQ(code_of(baton({"frobnicate"})), 64);
     EXPECT_NE(last_->err().find("allowed: run ls why revoke mend resize agent bench functions --help"),
               std::string::npos)
@@ -92,7 +92,7 @@ TEST_F(Exit, HiddenVerbsAndOptionsAreNotAmongThoseAllowed) {
     EXPECT_EQ(last_->err().find("--idle-ms"), std::string::npos) << last_->err();
 }
 
-TEST_F(Exit, FunctionsPrintTheLibraryUnderTheNameThatTheySay) {
+TEST_F(Exit, FunctionsPrintsTheLibraryAndItsName) {
     EXPECT_EQ(code_of(baton({"functions", "name"})), 0);
     const std::string name = last_->out();
     ASSERT_TRUE(name.starts_with("baton_") && name.ends_with('\n')) << name;
@@ -102,24 +102,24 @@ TEST_F(Exit, FunctionsPrintTheLibraryUnderTheNameThatTheySay) {
     EXPECT_EQ(code_of(baton({"functions", "load"})), 64);
 }
 
-TEST_F(Exit, Is78WithoutAnEngineOfThatAddress) {
+TEST_F(Exit, CodeIs78ForAnInvalidAddress) {
     EXPECT_EQ(code_of(run({"-u", "nowhere:"}, {"true"})), 78);
     EXPECT_EQ(code_of(run({"-u", "nonsense"}, {"true"})), 78);
 }
 
-TEST_F(Exit, Is124AtMaxHold) {
+TEST_F(Exit, CodeIs124AtMaxHold) {
     EXPECT_EQ(code_of(run({"-m", "50ms"}, {"sleep", "1000"})), 124);
     EXPECT_NE(last_->err().find("50 ms"), std::string::npos) << last_->err();
 }
 
-TEST_F(Exit, AtMaxHoldNothingIsSaidOfALoss) {
+TEST_F(Exit, MaxHoldIsNotReportedAsALoss) {
     const std::string slow = "trap 'sleep 0.6; exit 0' TERM; sleep 9 & wait";
     EXPECT_EQ(code_of(run_shell({"-m", "50ms", "-t", "2s", "-k", "1s"}, slow)), 124);
     EXPECT_EQ(last_->err().find("losing"), std::string::npos) << last_->err();
 }
 
-// There, numbers of processes would be taken for those of others.
-TEST_F(Exit, Is70WhereProcIsOfAnotherNamespace) {
+// With such a /proc, process ids would name processes of another namespace.
+TEST_F(Exit, CodeIs70IfProcBelongsToAnotherPidNamespace) {
     start_options options = run({}, {"true"});
     options.arguments.insert(options.arguments.begin(), {"/usr/bin/unshare", "-Urpf"});
     const auto code = code_of(options);
@@ -128,23 +128,23 @@ TEST_F(Exit, Is70WhereProcIsOfAnotherNamespace) {
     EXPECT_NE(last_->err().find("/proc"), std::string::npos) << last_->err();
 }
 
-TEST_F(Exit, Is75ForWhatARunAroundItHolds) {
+TEST_F(Exit, CodeIs75IfAnEnclosingRunHoldsTheName) {
     const std::string inner = std::string{BATON_PROGRAM} + " run -l a -- echo inside";
     EXPECT_EQ(code_of(run_shell({}, inner)), 75);
-    EXPECT_NE(last_->err().find("holds a already"), std::string::npos) << last_->err();
+    EXPECT_NE(last_->err().find("a run around this one already holds it"), std::string::npos) << last_->err();
     const std::string between = std::string{BATON_PROGRAM} + " run -l b -- ";
     EXPECT_EQ(code_of(run_shell({}, between + inner)), 75) << "two levels up";
     EXPECT_EQ(
         code_of(run_shell({}, between + "env BATON_URL=memory:other " + between + "env BATON_URL=memory: " + inner)),
         75)
-        << "and something else in between";
+        << "with a run at another address in between";
     EXPECT_EQ(code_of(run_shell({}, std::string{BATON_PROGRAM} + " run -s a -E 9 -- true")), 9) << "in any mode";
-    EXPECT_EQ(code_of(run_shell({}, "BATON_URL=memory:other " + inner)), 0) << "elsewhere it is another name";
+    EXPECT_EQ(code_of(run_shell({}, "BATON_URL=memory:other " + inner)), 0) << "another address has other names";
     EXPECT_EQ(last_->out(), "inside\n");
     EXPECT_EQ(code_of(run_shell({}, std::string{BATON_PROGRAM} + " run --space other -l a -- true")), 0);
 }
 
-TEST_F(Exit, TheCommandFindsWhatItHolds) {
+TEST_F(Exit, CommandFindsItsNamesInTheEnvironment) {
     start_options options = baton({"run", "-l", "a b", "-p", "team/gpu:2/8", "-s", "c", "--", "env"});
     options.environment["BATON_FENCE"] = "outer";
     options.environment["BATON_ABANDONED"] = "outer";
@@ -155,32 +155,32 @@ TEST_F(Exit, TheCommandFindsWhatItHolds) {
     EXPECT_NE(out.find("BATON_ABANDONED=\n"), std::string::npos) << out;
     const std::size_t waited = out.find("BATON_WAITED_MS=");
     ASSERT_NE(waited, std::string::npos) << out;
-    EXPECT_LT(std::stoi(out.substr(waited + 16)), 5'000) << out;  // nobody was before it, but the machine may be busy
+    EXPECT_LT(std::stoi(out.substr(waited + 16)), 5'000) << out;  // the queue was empty, but the machine may be busy
     EXPECT_NE(out.find("BATON_URL=memory:\n"), std::string::npos) << out;
     EXPECT_NE(out.find("BATON_SPACE=\n"), std::string::npos) << out;
     EXPECT_EQ(out.find("outer"), std::string::npos) << out;
     EXPECT_NE(out.find("BATON_FENCE="), std::string::npos) << out;
 }
 
-TEST_F(Exit, InputAndOutputAreTheCommands) {
+TEST_F(Exit, CommandGetsInputAndOutput) {
     start_options options = run({"-v"}, {"cat"});
     options.input = "through\n";
     EXPECT_EQ(code_of(options), 0);
     EXPECT_EQ(last_->out(), "through\n");
-    EXPECT_NE(last_->err().find("baton: got a"), std::string::npos) << last_->err();
+    EXPECT_NE(last_->err().find("baton: acquired a"), std::string::npos) << last_->err();
 }
 
-TEST_F(Exit, ArgumentsArriveAsTheyAre) {
+TEST_F(Exit, CommandGetsItsArgumentsUnchanged) {
     EXPECT_EQ(code_of(run({}, {"printf", "%s|", "", "-n", "--", "a b", "*", "$HOME"})), 0);
     EXPECT_EQ(last_->out(), "|-n|--|a b|*|$HOME|");
 }
 
-TEST_F(Exit, AStringGoesThroughTheShell) {
+TEST_F(Exit, OptionCRunsAStringThroughTheShell) {
     EXPECT_EQ(code_of(baton({"run", "-l", "a", "-c", "echo $((6 * 7)); exit 3"})), 3);
     EXPECT_EQ(last_->out(), "42\n");
 }
 
-TEST_F(Exit, NamesAreNeverObeyedByATerminal) {
+TEST_F(Exit, MessagesEscapeControlCharactersInNames) {
     for (const std::string& name : {std::string{"two words"}, std::string{"it's \"so\""}, std::string{"line\nbreak"},
                                     std::string{"\x1b[31mred\x07"}, std::string{"\xff\xfe"}, std::string(512, 'x')}) {
         EXPECT_EQ(code_of(baton({"run", "-v", "-l", name, "--", "/no/such/\x1b[31m"})), 127);
@@ -191,7 +191,7 @@ TEST_F(Exit, NamesAreNeverObeyedByATerminal) {
     }
 }
 
-TEST_F(Exit, ClosedStdinIsClosedForTheCommandToo) {
+TEST_F(Exit, ClosedStdinStaysClosedForTheCommand) {
     start_options options =
         run_shell({}, "if [ -e /proc/self/fd/0 ]; then echo open; else echo closed; fi; exec 3</dev/null");
     options.close_stdin = true;
@@ -199,7 +199,7 @@ TEST_F(Exit, ClosedStdinIsClosedForTheCommandToo) {
     EXPECT_EQ(last_->out(), "closed\n");
 }
 
-TEST_F(Exit, NoDescriptorOfOursReachesTheCommand) {
+TEST_F(Exit, CommandInheritsNoDescriptorOfBaton) {
     start_options plain{.arguments = {"/bin/ls", "/proc/self/fd"}, .environment = environment(), .input = {}};
     EXPECT_EQ(code_of(plain), 0);
     const std::string without = last_->out();
@@ -207,7 +207,7 @@ TEST_F(Exit, NoDescriptorOfOursReachesTheCommand) {
     EXPECT_EQ(last_->out(), without);
 }
 
-TEST_F(Exit, MessagesThatNobodyReadsDoNotDisturb) {
+TEST_F(Exit, CommandRunsIfMessagesCannotBeWritten) {
     start_options options = run_shell({"-v"}, "exit 7");
     options.err = "/dev/full";
     EXPECT_EQ(code_of(options), 7);
@@ -220,8 +220,8 @@ TEST_F(Exit, MessagesThatNobodyReadsDoNotDisturb) {
     EXPECT_EQ(code_of(piped), 7);
 }
 
-// A pipe with room for the first message and not for the second, which comes while the command runs.
-TEST_F(Exit, AReaderThatDoesNotReadDoesNotDisturb) {
+// The pipe has room for the first message and not for the second, which baton writes while the command runs.
+TEST_F(Exit, CommandRunsIfTheReaderOfMessagesBlocks) {
     start_options options = run_shell({"-v", "-t", "300ms"}, "sleep 1; echo x > " + folder_.path("done") + "; exit 7");
     options.err = folder_.path("pipe");
     ASSERT_EQ(::mkfifo(options.err.c_str(), 0600), 0);
@@ -231,13 +231,13 @@ TEST_F(Exit, AReaderThatDoesNotReadDoesNotDisturb) {
     ASSERT_EQ(::write(reader, filling.data(), filling.size()), room - 60);
     child baton{options};
     EXPECT_TRUE(eventually([&] { return contents(folder_.path("done")) == "x\n"; }));
-    std::string said(static_cast<std::size_t>(room), '\0');
-    EXPECT_GT(::read(reader, said.data(), said.size()), room - 60);
+    std::string message(static_cast<std::size_t>(room), '\0');
+    EXPECT_GT(::read(reader, message.data(), message.size()), room - 60);
     EXPECT_EQ(baton.wait(), 7);
     ::close(reader);
 }
 
-TEST_F(Exit, Is70IfWhatWasAskedForCannotBeWritten) {
+TEST_F(Exit, CodeIs70IfTheOutputOfAVerbCannotBeWritten) {
     for (const std::vector<std::string>& words : {std::vector<std::string>{"ls", "--json"}, {"--help"}, {"ls", "a"}}) {
         start_options options = baton(words);
         options.out = "/dev/full";
@@ -246,7 +246,7 @@ TEST_F(Exit, Is70IfWhatWasAskedForCannotBeWritten) {
     }
 }
 
-TEST_F(Exit, ThePipeOfTheCommandBreaksAsWithoutBaton) {
+TEST_F(Exit, CommandGetsSigpipeAsWithoutBaton) {
     start_options piped{.arguments = {"/bin/bash", "-c",
                                       std::string{BATON_PROGRAM} + " run -l a -- yes | head -1; echo ${PIPESTATUS[0]}"},
                         .environment = environment(),
@@ -255,7 +255,7 @@ TEST_F(Exit, ThePipeOfTheCommandBreaksAsWithoutBaton) {
     EXPECT_EQ(last_->out(), "y\n141\n") << last_->err();
 }
 
-TEST_F(Exit, OutputIsCapturedAtOnce) {
+TEST_F(Exit, CommandSubstitutionReturnsAtOnce) {
     start_options capture{
         .arguments = {"/bin/bash", "-c", "x=$(" + std::string{BATON_PROGRAM} + " run -l a -- echo hi); echo got-$x-"},
         .environment = environment(),
@@ -264,7 +264,7 @@ TEST_F(Exit, OutputIsCapturedAtOnce) {
     EXPECT_EQ(last_->out(), "got-hi-\n");
 }
 
-TEST_F(Exit, WorksWithAnEmptyEnvironment) {
+TEST_F(Exit, RunWorksWithAnEmptyEnvironment) {
     start_options options = run({"-u", "memory:"}, {"/bin/echo", "hi"});
     options.environment.clear();
     EXPECT_EQ(code_of(options), 0) << last_->err();
@@ -273,7 +273,7 @@ TEST_F(Exit, WorksWithAnEmptyEnvironment) {
     EXPECT_EQ(code_of(options), 0) << last_->err();
 }
 
-TEST_F(Exit, WhatIsIgnoredStaysIgnored) {
+TEST_F(Exit, IgnoredSignalsStayIgnored) {
     start_options options{.arguments = {"/bin/sh", "-c",
                                         "trap '' HUP; exec " + std::string{BATON_PROGRAM} +
                                             " run -l a -- sh -c 'kill -HUP $PPID $$; echo alive'"},
@@ -283,8 +283,8 @@ TEST_F(Exit, WhatIsIgnoredStaysIgnored) {
     EXPECT_EQ(last_->out(), "alive\n");
 }
 
-// The kernel keeps no ended children for a process that ignores SIGCHLD: baton would wait for the command for ever.
-TEST_F(Exit, IsTheCommandsOwnWhereSigchldIsIgnored) {
+// The kernel keeps no zombies for a process that ignores SIGCHLD, so baton would never learn the end of the command.
+TEST_F(Exit, ExitCodeIsThatOfTheCommandIfSigchldIsIgnored) {
     start_options options = run({}, {"grep", "-q", "SigIgn:.*[13579bdf]....$", "/proc/self/status"});
     options.arguments.insert(options.arguments.begin(), {"/usr/bin/env", "--ignore-signal=CHLD"});
     EXPECT_EQ(code_of(options), 0) << last_->err();

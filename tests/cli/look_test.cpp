@@ -1,4 +1,4 @@
-// Looking and acting: the verbs, called in a process whose engine has something to see.
+// The verbs ls, why, revoke, mend and resize, called in a process that also holds and waits for names.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -14,7 +14,7 @@
 namespace baton::cli {
 namespace {
 
-class Look : public ::testing::Test {
+class Verbs : public ::testing::Test {
 protected:
     struct result {
         int code = 0;
@@ -34,7 +34,7 @@ protected:
         return {code, ::testing::internal::GetCapturedStdout(), ::testing::internal::GetCapturedStderr()};
     }
     client other(const std::string& label) const { return client{address_, {.label = label}}; }
-    /// Stands in the queue when this returns.
+    /// Returns when the request is in the queue.
     void queue(client& client, const claims& claims) {
         client.async_acquire(claims, {}, stop_.get_token(), [](std::error_code, lease) {});
         static_cast<void>(client.inspect());
@@ -47,7 +47,7 @@ protected:
     std::stop_source stop_;
 };
 
-TEST_F(Look, ListsWhatIsHeldAndWaitedFor) {
+TEST_F(Verbs, LsListsHoldersAndWaiters) {
     EXPECT_EQ(baton({"ls"}).out, "");
     const lease held = first_.acquire(exclusive("a"));
     const lease some = first_.acquire(permits("gpu", {.count = 2, .limit = 8}));
@@ -62,7 +62,7 @@ TEST_F(Look, ListsWhatIsHeldAndWaitedFor) {
     EXPECT_NE(all.out.find("gpu: 2 of 8, 25 %\n  holds  2 of 8 permits, slots 0,1, "), std::string::npos) << all.out;
 }
 
-TEST_F(Look, FiltersAndTellsIfANameIsFree) {
+TEST_F(Verbs, LsFiltersNamesAndExitsWith1IfANameIsFree) {
     const lease held = first_.acquire(exclusive("team/a", "b"));
     EXPECT_EQ(baton({"ls", "b"}).code, 0);
     EXPECT_EQ(baton({"ls", "b"}).out.find("team/a"), std::string::npos);
@@ -75,7 +75,7 @@ TEST_F(Look, FiltersAndTellsIfANameIsFree) {
     EXPECT_EQ(baton({"ls", "--json", "--dot"}).code, 64);
 }
 
-TEST_F(Look, NothingThatATerminalObeysIsPrinted) {
+TEST_F(Verbs, LsEscapesControlCharacters) {
     client rude = other("\x1b[31mred\x07");
     const lease held = rude.acquire(exclusive("line\nbreak\x1b]0;title\x07", "\xff\xfe"));
     for (const char* form : {"", "--json", "--dot"}) {
@@ -88,7 +88,7 @@ TEST_F(Look, NothingThatATerminalObeysIsPrinted) {
     }
 }
 
-TEST_F(Look, JsonHasEverything) {
+TEST_F(Verbs, LsJsonShowsHoldersWaitersAndBlockers) {
     const lease held = first_.acquire(exclusive("a", "\xff"));
     queue(second_, exclusive("a"));
     const auto all = nlohmann::json::parse(baton({"ls", "--json"}).out);
@@ -96,12 +96,12 @@ TEST_F(Look, JsonHasEverything) {
     EXPECT_EQ(all["resources"][1]["name_hex"], "ff");
     EXPECT_EQ(all["requests"][0]["fence"], held.fence());
     EXPECT_EQ(all["requests"][0]["label"], "job 1 on here · nightly");
-    EXPECT_EQ(all["requests"][1]["place"], 1);
+    EXPECT_EQ(all["requests"][1]["position"], 1);
     EXPECT_EQ(all["requests"][1]["blockers"][0]["hard"], true);
 }
 
-/// Seed 000's graph: ownership moves from vertex to vertex.
-TEST_F(Look, DrawsAnArrowFromEachHolderToTheNextOwner) {
+/// As in the graph of seed 000, a name is handed off along the arrows.
+TEST_F(Verbs, LsDotDrawsAnArrowFromEachHolderToTheNextWaiter) {
     client third = other("job \"3\"");
     const lease held = first_.acquire(exclusive("a", "b"));
     queue(second_, exclusive("a"));
@@ -115,8 +115,8 @@ TEST_F(Look, DrawsAnArrowFromEachHolderToTheNextOwner) {
     EXPECT_NE(dot.find("job \\\"3\\\""), std::string::npos) << dot;
 }
 
-/// One holds a and waits for b, which another one holds: that one is at the root of it.
-TEST_F(Look, WhyStartsAtWhoeverHoldsEverythingUp) {
+/// first_ holds a and waits for b, which `root` holds: the tree starts at `root`.
+TEST_F(Verbs, WhyStartsAtTheRequestThatBlocksTheOthers) {
     client root = other("root");
     const lease bottom = root.acquire(exclusive("b"));
     const lease held = first_.acquire(exclusive("a"));
@@ -125,18 +125,18 @@ TEST_F(Look, WhyStartsAtWhoeverHoldsEverythingUp) {
     const result why = baton({"why", "a"});
     EXPECT_EQ(why.code, 0);
     EXPECT_NE(why.out.find("a is held by job 1 on here · nightly (exclusive, fence "), std::string::npos) << why.out;
-    EXPECT_NE(why.out.find("One waits for it; next is job 2 on here, after "), std::string::npos) << why.out;
+    EXPECT_NE(why.out.find("1 request waits for it; next is job 2 on here, after "), std::string::npos) << why.out;
     const std::size_t one = why.out.find("\n\nroot: holds b for ");
     const std::size_t two = why.out.find("\n  job 1 on here · nightly waits for b: has waited for b ");
     const std::size_t three =
-        why.out.find("\n    job 1 on here · nightly is of the same session, and goes on after it: holds a for ");
+        why.out.find("\n    job 1 on here · nightly belongs to the same session, and continues after it: holds a for ");
     const std::size_t four = why.out.find("\n      job 2 on here waits for a: has waited for a ");
     EXPECT_TRUE(one < two && two < three && three < four && four != std::string::npos) << why.out;
     EXPECT_EQ(baton({"why", "nobody"}).code, 1);
     EXPECT_EQ(baton({"why", "nobody"}).out, "nobody is free.\n");
 }
 
-TEST_F(Look, WhyNamesCircles) {
+TEST_F(Verbs, WhyNamesCircles) {
     const lease one = first_.acquire(exclusive("a"));
     const lease two = second_.acquire(exclusive("b"));
     queue(first_, exclusive("b"));
@@ -147,7 +147,7 @@ TEST_F(Look, WhyNamesCircles) {
     EXPECT_NE(baton({"ls"}).out.find("circle: "), std::string::npos);
 }
 
-TEST_F(Look, RevokeWantsTheFenceAsProof) {
+TEST_F(Verbs, RevokeRequiresTheFenceOfTheHolder) {
     const lease held = first_.acquire(exclusive("a"));
     const result wrong = baton({"revoke", "a", "--fence", "7"});
     EXPECT_EQ(wrong.code, 1);
@@ -155,13 +155,13 @@ TEST_F(Look, RevokeWantsTheFenceAsProof) {
     EXPECT_FALSE(held.lost().stop_requested());
     const result asked = baton({"revoke", "a", "--fence", std::to_string(held.fence()), "--note", "please"});
     EXPECT_EQ(asked.code, 0) << asked.err;
-    EXPECT_NE(asked.out.find("Asked job 1 on here · nightly to leave a."), std::string::npos) << asked.out;
+    EXPECT_NE(asked.out.find("Asked job 1 on here · nightly to release a."), std::string::npos) << asked.out;
     EXPECT_NE(asked.out.find("not killed"), std::string::npos) << asked.out;
     EXPECT_NE(baton({"ls"}).out.find("revoked in "), std::string::npos);
     EXPECT_EQ(baton({"revoke", "a"}).code, 64);
 }
 
-TEST_F(Look, RevokeNowSaysWhatItCosts) {
+TEST_F(Verbs, RevokeNowWarnsThatTheHolderMayStillWork) {
     const lease held = first_.acquire(exclusive("a"));
     const result taken = baton({"revoke", "a", "--now", "--fence", std::to_string(held.fence())});
     EXPECT_NE(taken.out.find("may still be at work"), std::string::npos) << taken.out;
@@ -170,16 +170,17 @@ TEST_F(Look, RevokeNowSaysWhatItCosts) {
     EXPECT_NE(seen.out.find("abandoned by job 1 on here"), std::string::npos) << seen.out;
 }
 
-TEST_F(Look, MendTakesTheMarkAway) {
+TEST_F(Verbs, MendRemovesTheMark) {
     first_.acquire(exclusive("a")).abandon();
-    EXPECT_NE(baton({"why", "a"}).out.find("left it behind"), std::string::npos);
+    EXPECT_NE(baton({"why", "a"}).out.find("a is free. It is marked as abandoned: its holder job 1 on here"),
+              std::string::npos);
     EXPECT_EQ(baton({"mend", "a"}).code, 0);
     const result again = baton({"mend", "a"});
     EXPECT_EQ(again.code, 1);
     EXPECT_NE(again.err.find("not marked"), std::string::npos) << again.err;
 }
 
-TEST_F(Look, ResizePinsALimitOrNot) {
+TEST_F(Verbs, ResizePinsAndUnpinsALimit) {
     EXPECT_EQ(baton({"resize", "gpu", "1"}).code, 0);
     const lease held = first_.acquire(permits("gpu", {.count = 1, .limit = 8}));
     EXPECT_NE(baton({"ls"}).out.find("gpu: 1 of 1, 100 %, limit pinned to 1"), std::string::npos) << baton({"ls"}).out;
@@ -190,7 +191,7 @@ TEST_F(Look, ResizePinsALimitOrNot) {
         EXPECT_EQ(baton({"resize", "gpu", wrong}).code, 64) << wrong;
 }
 
-TEST_F(Look, APinnedLimitIsShownWhereNobodyHoldsAnything) {
+TEST_F(Verbs, LsShowsAPinnedLimitOfAFreeName) {
     EXPECT_EQ(baton({"resize", "gpu", "4"}).code, 0);
     EXPECT_EQ(baton({"ls"}).out, "gpu: free, limit pinned to 4\n");
     const result one = baton({"ls", "gpu"});
@@ -198,8 +199,8 @@ TEST_F(Look, APinnedLimitIsShownWhereNobodyHoldsAnything) {
     EXPECT_EQ(one.code, 1);
 }
 
-/// A reader would take two different names for one, or the text for another.
-TEST_F(Look, InvisibleCharactersAreShownAsEscapes) {
+/// With invisible characters, two different names would look the same.
+TEST_F(Verbs, LsEscapesInvisibleCharacters) {
     const std::vector<std::string> invisible{
         "\u00ad", "\u061c", "\u115f", "\u180e", "\u200b", "\u200c",     "\u200d",     "\u200e",    "\u200f",
         "\u2028", "\u2029", "\u202a", "\u202e", "\u2060", "\u2061",     "\u2064",     "\u2066",    "\u2069",
@@ -214,7 +215,7 @@ TEST_F(Look, InvisibleCharactersAreShownAsEscapes) {
     EXPECT_NE(baton({"ls"}).out.find("\u00e4\u4e2d\U0001f512: held"), std::string::npos) << baton({"ls"}).out;
 }
 
-TEST_F(Look, EveryVerbHelpsWithExamples) {
+TEST_F(Verbs, HelpOfEveryVerbHasExamples) {
     for (const char* verb : {"run", "ls", "why", "revoke", "mend", "resize"}) {
         const result help = baton({verb, "--help"});
         EXPECT_EQ(help.code, 0);

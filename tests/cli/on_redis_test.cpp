@@ -1,5 +1,5 @@
-// The program on a Redis server: every verb as on one machine. Each test has a server of its own, on which nothing has
-// ever been held: so there is nothing to wait for after its start, and the address says pause=off.
+// The program on a Redis server, with every verb. Each test has a server of its own on which nothing was held before,
+// so no pause after its start is needed: the address says pause=off.
 #include <signal.h>
 
 #include <chrono>
@@ -32,11 +32,11 @@ protected:
     std::optional<redis_tests::private_server> server_;
 };
 
-TEST_F(OnRedis, ASecondShellWaitsSeesWhoHoldsItAndGetsIt) {
+TEST_F(OnRedis, SecondShellSeesTheHolderAndIsGranted) {
     child first{shell({"--note", "web 4.2"}, until("go"))};
     ASSERT_TRUE(first.says("up")) << first.err();
     child second{shell({}, "echo mine")};
-    EXPECT_TRUE(second.complains("waiting for a, 1 s, next in line; held for ")) << second.err();
+    EXPECT_TRUE(second.complains("waiting for a, 1 s, next in the queue; held for ")) << second.err();
     EXPECT_TRUE(second.complains(" by sh ")) << second.err();
     EXPECT_TRUE(second.complains(" · web 4.2, alive ")) << second.err();
     EXPECT_EQ(second.out(), "");
@@ -44,10 +44,10 @@ TEST_F(OnRedis, ASecondShellWaitsSeesWhoHoldsItAndGetsIt) {
     EXPECT_EQ(first.wait(), 0) << first.err();
     EXPECT_EQ(second.wait(), 0) << second.err();
     EXPECT_EQ(second.out(), "mine\n");
-    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
+    EXPECT_EQ(output_of({"ls", "a"}), "a: free\n");
 }
 
-TEST_F(OnRedis, ShellsInOrder) {
+TEST_F(OnRedis, ShellsAreGrantedInArrivalOrder) {
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     std::deque<child> shells;
@@ -58,97 +58,97 @@ TEST_F(OnRedis, ShellsInOrder) {
         expected += std::to_string(i) + "\n";
     }
     make("go");
-    for (child& one : shells) EXPECT_EQ(one.wait(), 0) << one.err();
+    for (child& shell : shells) EXPECT_EQ(shell.wait(), 0) << shell.err();
     EXPECT_EQ(contents(folder_.path("order")), expected);
 }
 
-TEST_F(OnRedis, WhoMayNotWaitGets75) {
+TEST_F(OnRedis, NonblockAndTimeoutEndWith75) {
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     child impatient{shell({"-n"}, "echo no")};
     EXPECT_EQ(impatient.wait(), 75);
-    EXPECT_EQ(impatient.err(), "baton: a is taken\n");
+    EXPECT_EQ(impatient.err(), "baton: cannot acquire a: busy (held or waited for)\n");
     child patient{shell({"-w", "100ms", "-E", "3"}, "echo no")};
     EXPECT_EQ(patient.wait(), 3);
-    EXPECT_EQ(patient.err(), "baton: did not get a within 100 ms\n");
+    EXPECT_EQ(patient.err(), "baton: timed out after 100 ms waiting for a\n");
     EXPECT_EQ(impatient.out() + patient.out(), "");
-    EXPECT_EQ(places(), 0U) << "nobody is left in the line";
+    EXPECT_EQ(waiters(), 0U) << "the queue is empty";
 }
 
-TEST_F(OnRedis, LsAndWhyShowHoldersAndTheLine) {
-    EXPECT_EQ(said_by({"ls"}), "");
+TEST_F(OnRedis, LsAndWhyShowHoldersAndTheQueue) {
+    EXPECT_EQ(output_of({"ls"}), "");
     child holder{shell({"--note", "web 4.2", "-s", "team/b"}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     child waiter{shell({"--note", "next"}, "true")};
     ASSERT_TRUE(waiting(1));
 
-    child one{there(baton({"ls", "a"}))};
-    EXPECT_EQ(one.wait(), 0);
-    EXPECT_NE(one.out().find("web 4.2"), std::string::npos) << one.out();
-    EXPECT_EQ(one.out().find("team/b"), std::string::npos) << one.out();
-    child other{there(baton({"ls", "other"}))};
+    child held{at_engine(baton({"ls", "a"}))};
+    EXPECT_EQ(held.wait(), 0);
+    EXPECT_NE(held.out().find("web 4.2"), std::string::npos) << held.out();
+    EXPECT_EQ(held.out().find("team/b"), std::string::npos) << held.out();
+    child other{at_engine(baton({"ls", "other"}))};
     EXPECT_EQ(other.wait(), 1);
     EXPECT_EQ(other.out(), "other: free\n");
-    EXPECT_NE(said_by({"ls", "--prefix", "team/"}).find("team/b"), std::string::npos);
-    EXPECT_NE(said_by({"ls", "--dot"}).find("digraph"), std::string::npos);
+    EXPECT_NE(output_of({"ls", "--prefix", "team/"}).find("team/b"), std::string::npos);
+    EXPECT_NE(output_of({"ls", "--dot"}).find("digraph"), std::string::npos);
 
     const auto all = seen();
     ASSERT_EQ(all["requests"].size(), 2U) << all;
     EXPECT_GT(fence(), 0U);
     EXPECT_EQ(all["resources"].size(), 2U) << all;
 
-    const std::string why = said_by({"why", "a"});
+    const std::string why = output_of({"why", "a"});
     EXPECT_NE(why.find("web 4.2"), std::string::npos) << why;
     EXPECT_NE(why.find("next"), std::string::npos) << why;
 }
 
-TEST_F(OnRedis, AnOperatorRevokesItAndTheHolderIsStopped) {
+TEST_F(OnRedis, RevokeStopsTheHoldersCommand) {
     child first{shell({}, "trap 'echo asked; exit 1' TERM; echo up; sleep 1000 & wait")};
     ASSERT_TRUE(first.says("up")) << first.err();
-    EXPECT_NE(said_by({"revoke", "a", "--fence", "1"}).find("fence 1"), std::string::npos);
+    EXPECT_NE(output_of({"revoke", "a", "--fence", "1"}).find("fence 1"), std::string::npos);
     EXPECT_FALSE(first.wait(milliseconds{50})) << "another fence is another grant";
-    const std::string said = said_by({"revoke", "a", "--fence", std::to_string(fence()), "--note", "maintenance"});
-    // The holder may be faster than the look that follows the revocation.
-    EXPECT_TRUE(said.starts_with("Asked sh ") || said.find(" has left a already.") != std::string::npos) << said;
+    const std::string said = output_of({"revoke", "a", "--fence", std::to_string(fence()), "--note", "maintenance"});
+    // The holder may release before the inspection that follows the revocation.
+    EXPECT_TRUE(said.starts_with("Asked sh ") || said.find(" has released a already.") != std::string::npos) << said;
     EXPECT_EQ(first.wait(), 76) << first.err();
     EXPECT_EQ(first.out(), "up\nasked\n");
-    EXPECT_TRUE(first.complains("an operator wants it back: maintenance; stopping")) << first.err();
-    EXPECT_NE(said_by({"ls", "a"}).find("abandoned"), std::string::npos);
+    EXPECT_TRUE(first.complains("an operator revoked it: maintenance; stopping")) << first.err();
+    EXPECT_NE(output_of({"ls", "a"}).find("abandoned"), std::string::npos);
 }
 
-/// Nobody is left who could tell: the claim passes on when the ttl is over, to the one who looks then.
-TEST_F(OnRedis, AfterKillOfEverythingTheClaimPassesOnMarkedAndIsMended) {
+/// No process is left to release: the name is granted to the waiter after the ttl.
+TEST_F(OnRedis, NextRunGetsTheMarkAfterAllProcessesAreKilled) {
     child first{shell({"-t", "1s"}, "echo up; exec sleep " + word_)};
     ASSERT_TRUE(first.says("up")) << first.err();
-    child second{shell({"-t", "1s"}, "echo told-$BATON_ABANDONED-; exit 1")};
+    child second{shell({"-t", "1s"}, "echo marked-$BATON_ABANDONED-; exit 1")};
     ASSERT_TRUE(waiting(1));
     const pid_t guardian = guardian_of(first.id());
     ::kill(guardian, SIGSTOP);
     first.signal(SIGKILL);
     ::kill(guardian, SIGKILL);
     for (const pid_t id : sleepers()) ::kill(id, SIGKILL);
-    EXPECT_EQ(second.wait(milliseconds{2'000}), 1) << "a ttl, and not another one: " << second.err();
-    EXPECT_EQ(second.out(), "told-a-\n");
-    EXPECT_NE(said_by({"ls", "a"}).find("abandoned"), std::string::npos) << "it failed, so nothing was repaired";
+    EXPECT_EQ(second.wait(milliseconds{2'000}), 1) << "after one ttl, not two: " << second.err();
+    EXPECT_EQ(second.out(), "marked-a-\n");
+    EXPECT_NE(output_of({"ls", "a"}).find("abandoned"), std::string::npos) << "it failed, so nothing was repaired";
     child refused{shell({"--if-abandoned", "fail"}, "echo no")};
     EXPECT_EQ(refused.wait(), 65);
-    EXPECT_EQ(said_by({"mend", "a"}), "a is not marked as abandoned any more.\n");
-    child again{there(baton({"mend", "a"}))};
+    EXPECT_EQ(output_of({"mend", "a"}), "a is no longer marked as abandoned.\n");
+    child again{at_engine(baton({"mend", "a"}))};
     EXPECT_EQ(again.wait(), 1);
-    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n");
+    EXPECT_EQ(output_of({"ls", "a"}), "a: free\n");
 }
 
-TEST_F(OnRedis, AfterKillOfBatonTheTreeDiesFirstThenTheClaimPassesOnMarked) {
+TEST_F(OnRedis, KilledBatonsTreeDiesBeforeTheNextRunGetsTheMark) {
     child first{shell({"-t", "1s", "-k", "100ms"}, "trap '' TERM; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up")) << first.err();
-    child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo told-$BATON_ABANDONED-")};
+    child second{shell({}, "pgrep -fc '^sleep " + word_ + "'; echo marked-$BATON_ABANDONED-")};
     ASSERT_TRUE(waiting(1));
     first.signal(SIGKILL);
     EXPECT_EQ(second.wait(), 0) << second.err();
-    EXPECT_EQ(second.out(), "0\ntold-a-\n") << "none of the first one's processes is left";
+    EXPECT_EQ(second.out(), "0\nmarked-a-\n") << "none of the first one's processes is left";
 }
 
-TEST_F(OnRedis, AStoppedBatonKeepsItsLockBeyondTheTtl) {
+TEST_F(OnRedis, StoppedBatonKeepsItsLockBeyondTheTtl) {
     child first{shell({"-t", "400ms"}, until("go"))};
     ASSERT_TRUE(first.says("up")) << first.err();
     const auto before = fence();
@@ -165,7 +165,7 @@ TEST_F(OnRedis, AStoppedBatonKeepsItsLockBeyondTheTtl) {
 
 TEST_F(OnRedis, PermitsAreCountedAndResized) {
     const auto gpu = [this](const std::string& script) {
-        return there(baton({"run", "-p", "gpu/2", "--", "/bin/sh", "-c", script}));
+        return at_engine(baton({"run", "-p", "gpu/2", "--", "/bin/sh", "-c", script}));
     };
     child first{gpu(until("go"))};
     ASSERT_TRUE(first.says("up")) << first.err();
@@ -173,32 +173,32 @@ TEST_F(OnRedis, PermitsAreCountedAndResized) {
     ASSERT_TRUE(second.says("gpu=1\nup")) << second.out();
     child third{gpu("echo $BATON_SLOTS")};
     ASSERT_TRUE(waiting(1, "gpu"));
-    EXPECT_NE(said_by({"resize", "gpu", "3"}).find("3"), std::string::npos);
-    EXPECT_EQ(third.wait(), 0) << "there is a third one now";
+    EXPECT_NE(output_of({"resize", "gpu", "3"}).find("3"), std::string::npos);
+    EXPECT_EQ(third.wait(), 0) << "there is a third permit now";
     EXPECT_EQ(third.out(), "gpu=2\n");
     make("go");
     EXPECT_EQ(first.wait(), 0);
     EXPECT_EQ(second.wait(), 0);
-    EXPECT_NE(said_by({"resize", "gpu", "auto"}), "");
-    EXPECT_EQ(said_by({"ls"}), "");
+    EXPECT_NE(output_of({"resize", "gpu", "auto"}), "");
+    EXPECT_EQ(output_of({"ls"}), "");
 }
 
-/// The server would let the next one in when the ttl is over: by then the command, which does not listen, is dead.
-TEST_F(OnRedis, WhenTheServerIsSilentBeyondTheTtlTheCommandIsStoppedBeforeAndItIs76) {
+/// The server hands the name off when the ttl has passed: by then the command, which ignores TERM, is dead.
+TEST_F(OnRedis, CommandIsStoppedBeforeTheTtlPassesIfTheServerIsSilent) {
     child first{shell({"-t", "1s"}, "trap '' TERM; echo up; while :; do sleep " + word_ + "; done")};
     ASSERT_TRUE(first.says("up")) << first.err();
     ASSERT_TRUE(sleeping(1));
     const auto silent_since = steady_clock::now();
     server_->stop();
     ASSERT_TRUE(sleeping(0));
-    EXPECT_LT(steady_clock::now() - silent_since, milliseconds{1'000}) << "the server's deadline is not before this";
+    EXPECT_LT(steady_clock::now() - silent_since, milliseconds{1'000}) << "before the server's deadline";
     EXPECT_EQ(first.wait(), 76) << first.err();
     server_->go_on();
 }
 
-// A server that has just started may have forgotten what was held before: for 17 s nothing is granted. Whoever asks is
-// told that, and not that the name is taken or free.
-TEST_F(OnRedis, InAPauseEverybodyIsToldWhyAndForHowLong) {
+// A server that has just started may have lost what was held before: it is paused for 17 s. The verbs report the pause,
+// and not that the name is held or free.
+TEST_F(OnRedis, VerbsReportThePauseAndHowLongItLasts) {
     const std::string because = "the engine has restarted or may have lost state, and grants nothing for another 1";
     const auto paused = [&](std::vector<std::string> words) {
         start_options options = baton(std::move(words));
@@ -207,19 +207,19 @@ TEST_F(OnRedis, InAPauseEverybodyIsToldWhyAndForHowLong) {
     };
     child hasty{paused({"run", "-n", "-l", "a", "--", "echo", "no"})};
     EXPECT_EQ(hasty.wait(), 75) << hasty.out();
-    EXPECT_TRUE(hasty.err().starts_with("baton: did not get a: " + because)) << hasty.err();
+    EXPECT_TRUE(hasty.err().starts_with("baton: cannot acquire a: " + because)) << hasty.err();
     child in_json{paused({"run", "-n", "--json", "-l", "a", "--", "echo", "no"})};
     EXPECT_EQ(in_json.wait(), 75) << in_json.out();
     EXPECT_NE(in_json.err().find(R"("reason":"paused")"), std::string::npos) << in_json.err();
     EXPECT_NE(in_json.err().find(R"("paused_ms":1)"), std::string::npos) << in_json.err();
 
     child waiter{paused({"run", "-w", "1500ms", "-l", "a", "--", "echo", "no"})};
-    EXPECT_TRUE(waiter.complains("waiting for a, 1 s, next in line; paused for another 1")) << waiter.err();
+    EXPECT_TRUE(waiter.complains("waiting for a, 1 s, next in the queue; paused for another 1")) << waiter.err();
     EXPECT_EQ(waiter.wait(), 75) << waiter.out();
-    EXPECT_TRUE(waiter.complains("did not get a within 1.5 s: " + because)) << waiter.err();
+    EXPECT_TRUE(waiter.complains("timed out after 1.5 s waiting for a: " + because)) << waiter.err();
 
     child list{paused({"ls", "a"})};
-    EXPECT_EQ(list.wait(), 0) << "nobody knows that it is free: " << list.err();
+    EXPECT_EQ(list.wait(), 0) << "it is not known to be free: " << list.err();
     EXPECT_TRUE(list.out().starts_with("paused: " + because)) << list.out();
     EXPECT_TRUE(list.out().ends_with("\na: not granted yet\n")) << list.out();
     child explained{paused({"why", "a"})};
@@ -227,23 +227,23 @@ TEST_F(OnRedis, InAPauseEverybodyIsToldWhyAndForHowLong) {
     EXPECT_TRUE(explained.out().starts_with("a is not granted yet: " + because)) << explained.out();
 }
 
-TEST_F(OnRedis, AWaiterSaysWhyTheServerDoesNotServeIt) {
+TEST_F(OnRedis, WaiterReportsWhyTheServerRefusesIt) {
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     child waiter{shell({"-t", "1s"}, "echo mine")};
-    ASSERT_TRUE(waiter.complains("next in line")) << waiter.err();
+    ASSERT_TRUE(waiter.complains("next in the queue")) << waiter.err();
     ASSERT_EQ(server_->ask({"CONFIG", "SET", "min-replicas-to-write", "1"}).text, "OK");
     const auto begun = steady_clock::now();
     EXPECT_TRUE(waiter.complains("; the store cannot be reached: NOREPLICAS")) << waiter.err();
     EXPECT_LT(steady_clock::now() - begun, milliseconds{2'500}) << "a renewal comes after 333 ms, the line 1 s later";
     ASSERT_EQ(server_->ask({"CONFIG", "SET", "min-replicas-to-write", "0"}).text, "OK");
-    EXPECT_TRUE(waiter.complains("the engine answers again; waiting for a")) << waiter.err();
+    EXPECT_TRUE(waiter.complains("reached the engine again; waiting for a")) << waiter.err();
     make("go");
     EXPECT_EQ(holder.wait(), 0) << holder.err();
     EXPECT_EQ(waiter.wait(), 0) << waiter.err();
 }
 
-TEST_F(OnRedis, AServerThatIsNotThereIsToldOfWhileItIsWaitedFor) {
+TEST_F(OnRedis, WaiterReportsAnUnreachableServer) {
     server_->kill();
     child waiter{shell({"--json"}, "echo mine")};
     EXPECT_TRUE(waiter.complains(R"("event":"unreachable")")) << waiter.err();
@@ -252,7 +252,7 @@ TEST_F(OnRedis, AServerThatIsNotThereIsToldOfWhileItIsWaitedFor) {
     EXPECT_EQ(waiter.wait(), 0) << waiter.err();
 }
 
-TEST_F(OnRedis, AServerThatComesBackSoonDisturbsNobody) {
+TEST_F(OnRedis, ShortServerOutageKeepsHolderAndWaiter) {
     const std::string url = at("", "max_ttl=1s&lag=0");
     const auto patient = [&](const std::string& script) {
         start_options options = shell({"-t", "1s"}, script);
@@ -262,7 +262,7 @@ TEST_F(OnRedis, AServerThatComesBackSoonDisturbsNobody) {
     child first{patient("echo $BATON_FENCE; " + until("go") + "; echo $BATON_FENCE")};
     ASSERT_TRUE(first.says("up")) << "after the pause: " << first.err();
     child second{patient("echo mine")};
-    EXPECT_TRUE(second.complains("next in line")) << second.err();
+    EXPECT_TRUE(second.complains("next in the queue")) << second.err();
     server_->kill();
     server_->start();  // without its data
     EXPECT_TRUE(eventually([&] { return server_->ask({"EXISTS", "baton:{default}:m"}).number == 1; }));
@@ -273,7 +273,7 @@ TEST_F(OnRedis, AServerThatComesBackSoonDisturbsNobody) {
     EXPECT_EQ(second.out(), "mine\n");
 }
 
-TEST_F(OnRedis, NobodyReadsThePassword) {
+TEST_F(OnRedis, PasswordIsNeverShown) {
     const auto made = server_->ask({"ACL", "SETUSER", "bob", "on", ">s3cret", "~baton:*", "&baton:*", "+@all"});
     ASSERT_EQ(made.text, "OK");
     const auto with = [&](const std::string& user, std::vector<std::string> arguments) {
@@ -298,10 +298,10 @@ TEST_F(OnRedis, NobodyReadsThePassword) {
     EXPECT_EQ(lister.wait(), 0) << lister.err();
     make("go");
     EXPECT_EQ(holder.wait(), 0) << holder.err();
-    for (child* one : {&holder, &waiter, &wrong, &broken, &lister}) EXPECT_FALSE(shows_secret(*one)) << one->err();
+    for (child* each : {&holder, &waiter, &wrong, &broken, &lister}) EXPECT_FALSE(shows_secret(*each)) << each->err();
 }
 
-TEST_F(OnRedis, WithoutAServerEveryVerbSaysSoAndIs69) {
+TEST_F(OnRedis, EveryVerbEndsWith69WithoutAServer) {
     const std::string url = at("bob:s3cret@", "pause=off");
     server_->kill();
     const std::string port = std::to_string(server_->tcp().port);
@@ -319,24 +319,24 @@ TEST_F(OnRedis, WithoutAServerEveryVerbSaysSoAndIs69) {
         arguments.insert(arguments.begin() + 1, {"--url", url});
         all.emplace_back(baton(arguments));
     }
-    for (child& one : all) {
-        EXPECT_EQ(one.wait(milliseconds{5'000}), 69);
-        EXPECT_EQ(one.err(), sentence);
-        EXPECT_EQ(one.out(), "");
+    for (child& verb : all) {
+        EXPECT_EQ(verb.wait(milliseconds{5'000}), 69);
+        EXPECT_EQ(verb.err(), sentence);
+        EXPECT_EQ(verb.out(), "");
     }
 }
 
-TEST_F(OnRedis, ReleasesAlthoughTheServerForgotTheFunctions) {
+TEST_F(OnRedis, ReleaseSucceedsAfterTheServerLostTheFunctions) {
     child holder{shell({}, until("go"))};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     ASSERT_EQ(server_->ask({"FUNCTION", "FLUSH"}).text, "OK");
     make("go");
     EXPECT_EQ(holder.wait(), 0) << holder.err();
     EXPECT_EQ(holder.err(), "");
-    EXPECT_EQ(said_by({"ls", "a"}), "a: free\n") << "neither held nor abandoned";
+    EXPECT_EQ(output_of({"ls", "a"}), "a: free\n") << "neither held nor abandoned";
 }
 
-TEST_F(OnRedis, AReleaseThatCannotBeConfirmedIsReportedAndTheExitCodeIsTheCommands) {
+TEST_F(OnRedis, UnconfirmedReleaseIsReportedAndKeepsTheExitCode) {
     child holder{shell({}, until("go") + "; exit 3")};
     ASSERT_TRUE(holder.says("up")) << holder.err();
     server_->kill();
@@ -344,11 +344,11 @@ TEST_F(OnRedis, AReleaseThatCannotBeConfirmedIsReportedAndTheExitCodeIsTheComman
     EXPECT_EQ(holder.wait(), 3);
     EXPECT_EQ(holder.err(), "baton: cannot confirm the release of a: the engine at redis://127.0.0.1:" +
                                 std::to_string(server_->tcp().port) +
-                                "/0 did not answer within 1 s; others may have to wait for up to 10 s\n");
+                                "/0 did not reply within 1 s; other clients may have to wait for up to 10 s\n");
 }
 
-TEST_F(OnRedis, WhatTheSpaceOrTheServerRefusesIs78) {
-    EXPECT_EQ(said_by({"ls"}), "");
+TEST_F(OnRedis, RefusalBySpaceOrServerEndsWith78) {
+    EXPECT_EQ(output_of({"ls"}), "");
     child other{baton({"ls", "--url", at("", "pause=off&max_ttl=5s")})};
     EXPECT_EQ(other.wait(), 78);
     EXPECT_NE(other.err().find("max_ttl"), std::string::npos) << other.err();
@@ -357,14 +357,14 @@ TEST_F(OnRedis, WhatTheSpaceOrTheServerRefusesIs78) {
     EXPECT_EQ(run.out(), "");
 }
 
-TEST_F(OnRedis, SpacesNeverMeetAndWhatIsHeldAroundIsRefused) {
+TEST_F(OnRedis, SpacesAreSeparateAndNestedRunsAreRefused) {
     child first{shell({}, until("go"))};
     ASSERT_TRUE(first.says("up")) << first.err();
     child other{
         shell({"--space", "other", "-n"}, std::string{BATON_PROGRAM} + " run -l a -- echo no; echo $? $BATON_SPACE")};
     EXPECT_EQ(other.wait(), 0) << other.err();
     EXPECT_EQ(other.out(), "75 other\n");
-    EXPECT_NE(other.err().find("a run around this one holds a"), std::string::npos) << other.err();
+    EXPECT_NE(other.err().find("a run around this one already holds it"), std::string::npos) << other.err();
     make("go");
     EXPECT_EQ(first.wait(), 0);
 }

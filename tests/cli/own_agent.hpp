@@ -1,4 +1,4 @@
-// Several shells that share one agent of their own, at a socket in the test's folder. It dies with the test.
+// Several shells that share an agent at a socket in the test's folder. The agent ends with the test.
 #pragma once
 
 #include <signal.h>
@@ -15,7 +15,7 @@ namespace baton::testing {
 class OwnAgent : public Shells {
 protected:
     ~OwnAgent() override {
-        // Again and again: a client that still runs may start the next agent while this one is killed.
+        // Repeat, because a client that still runs may start the next agent while this one is killed.
         eventually([this] {
             kill_agents();
             return agents().empty();
@@ -31,7 +31,7 @@ protected:
                 found.push_back(id);
         return found;
     }
-    /// An agent whose successors wait only one second for the clients that it leaves behind.
+    /// Starts an agent with a max_ttl of 1 s, so that the pause of its successor is short.
     void start_agent() {
         agent_.emplace(baton({"agent", "--foreground", "--address", address(), "--max-ttl-ms", "1000"}));
         ASSERT_TRUE(eventually([this] { return std::filesystem::is_socket(folder_.path("agent")); }));

@@ -1,4 +1,4 @@
-// The parts of the program that need no process: durations, claims, the stop sequence, the keeper, the waiting line.
+// The parts of the program that need no process: durations, claims, the stop sequence, the keeper, the status line.
 #include <gtest/gtest.h>
 
 #include "agent/sweep_plan.hpp"
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 const steady_time start{1'000s};
 
-TEST(Duration, IsANumberWithAUnit) {
+TEST(Duration, ParsesNumbersWithUnits) {
     EXPECT_EQ(parse_duration("250ms"), 250ms);
     EXPECT_EQ(parse_duration("5s"), 5s);
     EXPECT_EQ(parse_duration("5"), 5s);
@@ -32,13 +32,13 @@ TEST(Duration, IsANumberWithAUnit) {
     EXPECT_EQ(parse_duration("8784h"), 366 * 24h);
 }
 
-TEST(Duration, IsNothingElse) {
+TEST(Duration, RefusesOtherTexts) {
     for (const char* wrong : {"", "s", "-1", "+1", "1 s", " 1", "1d", "1.", ".5", "1.5.2", "ms", "0x10", "1e3", "8785h",
                               "99999999999999999999", "99999999999999999999h", "1,5"})
         EXPECT_FALSE(parse_duration(wrong)) << wrong;
 }
 
-TEST(Duration, IsShownExactlyWhereItWasGiven) {
+TEST(Duration, ShowsARequestedDurationExactly) {
     EXPECT_EQ(show_exactly(0ms), "0 ms");
     EXPECT_EQ(show_exactly(999ms), "999 ms");
     EXPECT_EQ(show_exactly(1500ms), "1.5 s");
@@ -49,7 +49,7 @@ TEST(Duration, IsShownExactlyWhereItWasGiven) {
     EXPECT_EQ(show_exactly(25h + 60001ms), "1 d 1 h 1 min 0.001 s");
 }
 
-TEST(Duration, IsShownInAtMostTwoUnits) {
+TEST(Duration, ShowsAnAgeInAtMostTwoUnits) {
     EXPECT_EQ(show_duration(0ms), "0 ms");
     EXPECT_EQ(show_duration(-5ms), "0 ms");
     EXPECT_EQ(show_duration(999ms), "999 ms");
@@ -71,14 +71,14 @@ TEST(Permits, AreReadFromTheRight) {
         EXPECT_THROW(static_cast<void>(parse_permits(wrong)), failure) << wrong;
 }
 
-/// A count that is mistyped must not become part of the name.
-TEST(Permits, WithoutACountTheNameHasNothingThatCouldBeOne) {
+/// A mistyped count must not become a part of the name.
+TEST(Permits, RefusesANameThatMayContainAMistypedCount) {
     for (const char* wrong : {"gpu:two/8", "gpu:-1/8", "gpu:+1/8", "gpu: 2/8", "gpu:2 /8", "gpu:2.0/8", "gpu:0x2/8",
                               "gpu=2/8", "gpu 2/8", "gpu\t2/8", "a:b/8", "a:/8", "gpu:99999999999/8"})
         EXPECT_THROW(static_cast<void>(parse_permits(wrong)), failure) << wrong;
 }
 
-TEST(StopSequence, IsTermOnceThenKillAsOftenAsItTakes) {
+TEST(StopSequence, ReturnsTermOnceAndThenKillAtEveryCall) {
     stop_sequence stop;
     EXPECT_EQ(stop.due(start), stop_step::none);
     stop.begin(start + 1s);
@@ -88,7 +88,7 @@ TEST(StopSequence, IsTermOnceThenKillAsOftenAsItTakes) {
     EXPECT_EQ(stop.due(start + 2s), stop_step::kill);
 }
 
-TEST(StopSequence, BecomesMoreUrgentNeverLess) {
+TEST(StopSequence, KeepsTheEarliestTimeOfKill) {
     stop_sequence stop;
     stop.begin(start + 2s);
     stop.begin(start + 1s);
@@ -107,7 +107,7 @@ TEST(StopSequence, LeavesTimeForKillBeforeTheLeaseEnds) {
     EXPECT_EQ(stop_times_for({.ttl = 10s}, 9s).kill_after, 5s) << "half of the ttl at most";
 }
 
-/// A lease is renewed every third of the ttl: then TERM must be further away than what is left at the worst.
+/// A lease is renewed every third of the ttl. TERM must not be due in the time that is left just before a renewal.
 TEST(StopSequence, DoesNotBeginBetweenTwoRenewals) {
     for (const milliseconds ttl : {100ms, 1'000ms, 10'000ms, 15'000ms}) {
         const stop_times times = stop_times_for({.ttl = ttl}, ttl / 2);
@@ -117,7 +117,7 @@ TEST(StopSequence, DoesNotBeginBetweenTwoRenewals) {
     }
 }
 
-/// A store may prescribe renewals that are further apart than a third of the ttl.
+/// A store may prescribe a renewal interval that is longer than a third of the ttl.
 TEST(StopSequence, DoesNotBeginBetweenTwoRenewalsThatTheStorePrescribes) {
     const stop_times times = stop_times_for({.ttl = 3s, .renew_every = 1500ms}, 1500ms);
     EXPECT_LT(times.kill_after + times.reserve, 3s - 90ms - 1500ms);
@@ -133,26 +133,26 @@ TEST(StopSequence, FitsIntoAHoldLimit) {
         << "a longer limit changes nothing";
 }
 
-TEST(Keeper, RenewsInThePlaceOfAStoppedBaton) {
+TEST(Keeper, RenewsForAStoppedBaton) {
     keeper keeper;
     EXPECT_FALSE(keeper.due(start)) << "there is no session yet";
     EXPECT_FALSE(keeper.interval());
     keeper.keep({.address = "local:", .session = {1, 2}, .ttl = 900ms});
-    EXPECT_TRUE(keeper.due(start)) << "it may be a third of the ttl since baton did";
+    EXPECT_TRUE(keeper.due(start)) << "baton's last renewal may be a third of the ttl old";
     EXPECT_FALSE(keeper.due(start + 299ms));
     EXPECT_TRUE(keeper.due(start + 300ms));
     keeper.saw_running();
     EXPECT_TRUE(keeper.due(start + 310ms)) << "stopped again";
 }
 
-/// Baton renews every third of the ttl; then it may be stopped for `interval` before that is seen.
+/// Baton renews every third of the ttl, and may then be stopped for `interval` before the guardian notices.
 TEST(Keeper, NoticesAStoppedBatonInTime) {
     keeper keeper;
     keeper.keep({.address = "local:", .session = {1, 2}, .ttl = 900ms});
     EXPECT_LT(*keeper.interval() + 300ms, 450ms) << "before half of the ttl has passed";
 }
 
-TEST(WaitingLine, ComesAfterOneSecondTenAMinuteAndThenEveryFive) {
+TEST(WaitingLine, IsDueAfter1And10And60SecondsAndThenEvery5Minutes) {
     EXPECT_EQ(next_line(0ms), 1s);
     EXPECT_EQ(next_line(1s), 10s);
     EXPECT_EQ(next_line(10s), 60s);
@@ -160,7 +160,7 @@ TEST(WaitingLine, ComesAfterOneSecondTenAMinuteAndThenEveryFive) {
     EXPECT_EQ(next_line(300s), 600s);
 }
 
-TEST(WaitingLine, SaysWhoIsInTheWay) {
+TEST(WaitingLine, NamesTheHolderAndTheQueuePosition) {
     client holder{"memory:waiting-line", {.label = "job 1 on here · nightly\x1b[31m"}};
     client ahead{"memory:waiting-line", {.label = "job 2 on here"}};
     client us{"memory:waiting-line", {.label = "job 3 on here"}};
@@ -172,25 +172,25 @@ TEST(WaitingLine, SaysWhoIsInTheWay) {
     const claim_list claims = exclusive("a", "b").list();
     const snapshot seen = us.inspect();
     const waiting_view view = view_of(seen, "job 3 on here", claims);
-    EXPECT_EQ(view.place, 2U);
+    EXPECT_EQ(view.position, 2U);
     EXPECT_TRUE(view.holds);
     const std::string text = waiting_text(view, claims, 65s);
-    EXPECT_TRUE(text.starts_with("waiting for a, b, 1 min 5 s, place 2; a held for ")) << text;
+    EXPECT_TRUE(text.starts_with("waiting for a, b, 1 min 5 s, position 2; a held for ")) << text;
     EXPECT_NE(text.find(" by job 1 on here · nightly\\x1b[31m, alive "), std::string::npos) << text;
     stop.request_stop();
 }
 
-TEST(WaitingLine, KnowsLessIfItSeesLess) {
+TEST(WaitingLine, LeavesOutUnknownParts) {
     EXPECT_EQ(waiting_text({}, exclusive("a").list(), 1s), "waiting for a, 1 s");
     waiting_view paused;
     paused.paused = 9s;
     EXPECT_NE(waiting_text(paused, exclusive("a").list(), 1s).find("paused for another 9 s"), std::string::npos);
 }
 
-/// 79 columns, as on a terminal of 80: what the holder says of itself is not what is left out first.
-TEST(WaitingLine, KeepsTheNoteWhereThereIsLittleRoom) {
+/// The holder's note is left out last.
+TEST(WaitingLine, KeepsTheNoteOnANarrowTerminal) {
     waiting_view view;
-    view.place = 1;
+    view.position = 1;
     view.resource = "nightly";
     view.holder = "job.sh 4711 on web1.example.org · web 4.2";
     view.holds = true;
@@ -198,7 +198,7 @@ TEST(WaitingLine, KeepsTheNoteWhereThereIsLittleRoom) {
     view.silence = 2s;
     const claim_list claims = exclusive("nightly").list();
     EXPECT_EQ(waiting_text(view, claims, 12s, 200),
-              "waiting for nightly, 12 s, next in line; held for 3 min 20 s by job.sh 4711 on web1.example.org · "
+              "waiting for nightly, 12 s, next in the queue; held for 3 min 20 s by job.sh 4711 on web1.example.org · "
               "web 4.2, alive 2 s ago");
     EXPECT_EQ(waiting_text(view, claims, 12s, 72),
               "waiting for nightly, 12 s; held for 3 min 20 s by job.sh 4711 · web 4.2");
@@ -213,7 +213,7 @@ TEST(WaitingLine, IsCutBetweenCharacters) {
     EXPECT_EQ(cut("äöüäöü", 5), "äöüä…");
 }
 
-TEST(Environment, NamesTheAncestorsOfTheSamePlaceOnly) {
+TEST(Environment, FindsEnclosingRunsAtTheSameAddressOnly) {
     run_options options;
     options.claims = {{"a", claim_mode::exclusive, 0, 0}};
     options.place = {"local:", ""};
@@ -230,8 +230,8 @@ TEST(Environment, NamesTheAncestorsOfTheSamePlaceOnly) {
     EXPECT_FALSE(held_around(around, options)) << "a line break in a name is not one between names";
 }
 
-/// A chain of processes that fork and exit may be missed for a second: that is not a refusal.
-TEST(Refusals, WhatIsNotFoundIsNotASurvivor) {
+/// Scans may miss a chain of processes that fork and exit for a second: that is not a refusal.
+TEST(Refusals, ProcessesThatAreNotFoundAreNotSurvivors) {
     refusals refusals{milliseconds{1'000}};
     steady_time now;
     for (int round = 0; round < 1'000; ++round)
@@ -239,7 +239,7 @@ TEST(Refusals, WhatIsNotFoundIsNotASurvivor) {
     EXPECT_EQ(refusals.survivors(), 0U);
 }
 
-TEST(Refusals, WhatCannotBeLookedAtIsNotASurvivor) {
+TEST(Refusals, ProcessesThatCannotBeInspectedAreNotSurvivors) {
     refusals refusals{milliseconds{1'000}};
     steady_time now;
     for (int round = 0; round < 1'000; ++round)
@@ -247,7 +247,7 @@ TEST(Refusals, WhatCannotBeLookedAtIsNotASurvivor) {
     EXPECT_EQ(refusals.survivors(), 0U);
 }
 
-TEST(Refusals, WhatMayNotBeKilledForASecondIsASurvivor) {
+TEST(Refusals, ProcessesThatCannotBeKilledForASecondAreSurvivors) {
     refusals refusals{milliseconds{1'000}};
     steady_time now;
     for (int round = 0; round < 150; ++round)
@@ -261,7 +261,7 @@ TEST(Refusals, WhatMayNotBeKilledForASecondIsASurvivor) {
     EXPECT_EQ(refusals.survivors(), 2U);
 }
 
-TEST(SweepPlan, IsOverAfterTwoCleanPassesInARow) {
+TEST(SweepPlan, EndsAfterTwoCleanPassesInARow) {
     agent::sweep_plan plan{steady_time{}};
     steady_time now;
     EXPECT_FALSE(plan.passed(true, now += milliseconds{5}));
@@ -270,13 +270,13 @@ TEST(SweepPlan, IsOverAfterTwoCleanPassesInARow) {
     EXPECT_TRUE(plan.passed(true, now += milliseconds{5}));
 }
 
-TEST(SweepPlan, IsOverInTheEndWhateverIsFound) {
+TEST(SweepPlan, EndsAtItsTimeLimit) {
     agent::sweep_plan plan{steady_time{}};
     EXPECT_FALSE(plan.passed(false, steady_time{} + agent::sweep_plan::longest - milliseconds{1}));
     EXPECT_TRUE(plan.passed(false, steady_time{} + agent::sweep_plan::longest));
 }
 
-TEST(ControlGroup, APathIsOfItsCookieOnly) {
+TEST(ControlGroup, PathBelongsToItsCookieOnly) {
     const std::string cookie(32, 'a');
     EXPECT_TRUE(is_control_group_of("/sys/fs/cgroup/user/baton-" + cookie, cookie));
     EXPECT_FALSE(is_control_group_of("/sys/fs/cgroup/user/baton-" + cookie, std::string(32, 'b')));

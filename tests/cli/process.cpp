@@ -88,7 +88,7 @@ child::child(const start_options& options) {
     const auto err = make_pipe();
     id_ = ::fork();
     if (id_ == 0) {
-        ::setsid();  // no terminal, whatever the tests were started from
+        ::setsid();  // without a terminal, even if the tests were started from one
         ::dup2(in[0], STDIN_FILENO);
         replace(STDOUT_FILENO, options.out, out[1]);
         replace(STDERR_FILENO, options.err, err[1]);

@@ -1,5 +1,5 @@
-// The program as a process: started with pipes or on a pseudo-terminal, watched with deadlines. Nothing of the user's
-// is touched: each has a folder and an environment of its own.
+// Child processes with pipes or on a pseudo-terminal, polled with deadlines. Each has a folder and an environment of
+// its own, so that the user's files are not touched.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ namespace baton::testing {
 
 using std::chrono::milliseconds;
 
-inline constexpr milliseconds patience{10'000};  // for what happens soon; only a failure takes so long
+inline constexpr milliseconds patience{10'000};  // only a failing test waits this long
 
 template <typename Condition> bool eventually(Condition condition, milliseconds within = patience) {
     return baton::eventually(condition, within);
@@ -27,13 +27,13 @@ template <typename Condition> bool eventually(Condition condition, milliseconds 
 struct start_options {
     std::vector<std::string> arguments;  // the program's path first
     std::map<std::string, std::string> environment;
-    std::string input;  // what is on stdin
+    std::string input;  // written to stdin
     bool close_stdin = false;
-    std::string out = {}, err = {};  // files in place of the pipes, as /dev/full
+    std::string out = {}, err = {};  // files instead of the pipes, for instance /dev/full
     bool on_terminal = false;        // a pseudo-terminal, in a session of its own
 };
 
-/// A child process. Its end, if nothing else did it, is the destructor's.
+/// A child process. The destructor kills it if it still runs.
 class child {
 public:
     explicit child(const start_options& options);
@@ -43,18 +43,18 @@ public:
 
     [[nodiscard]] pid_t id() const { return id_; }
     void signal(int number) const;
-    /// As a shell sees it: the exit code, or 128 plus the signal. None: it did not end in time.
+    /// Returns the exit code as a shell shows it: 128 plus the signal's number after a signal. None: not ended in time.
     [[nodiscard]] std::optional<int> wait(milliseconds within = patience);
     [[nodiscard]] std::optional<int> ended_by() const { return by_signal_; }
 
-    /// All that has come until now; on a terminal both are one.
+    /// The output so far. On a terminal, `out` contains both.
     const std::string& out();
     const std::string& err();
     [[nodiscard]] bool says(const std::string& text, milliseconds within = patience);
     [[nodiscard]] bool complains(const std::string& text, milliseconds within = patience);
-    /// To the terminal.
+    /// Writes to the terminal.
     void type(const std::string& keys);
-    /// Forgets what has been said.
+    /// Forgets the output so far.
     void forget() { out_.clear(); }
 
 private:
@@ -71,13 +71,13 @@ private:
 
 /// Processes whose command line contains `text`.
 [[nodiscard]] std::vector<pid_t> processes_with(const std::string& text);
-/// The children of a process that are called so.
+/// The children of a process.
 [[nodiscard]] std::vector<pid_t> children_of(pid_t parent);
-/// T for stopped, and so on; '-' if there is none.
+/// The state letter of /proc, for instance T for stopped; '-' if the process does not exist.
 [[nodiscard]] char state_of(pid_t id);
 [[nodiscard]] inline bool alive(pid_t id) { return state_of(id) != '-' && state_of(id) != 'Z'; }
 
-/// A word that no other process has in its command line.
+/// A word that is in no other process's command line.
 [[nodiscard]] std::string unique_word();
 
 }  // namespace baton::testing

@@ -1,4 +1,5 @@
-// How a command is stopped: everything that it started is gone before the lock is passed on, whoever is killed.
+// How a command is stopped: all processes that it started have ended before the hand-off, even if baton or the guardian
+// is killed.
 #include <signal.h>
 
 #include <algorithm>
@@ -10,12 +11,12 @@ namespace {
 
 class Stop : public Cli {
 protected:
-    /// A sleep that can be found again.
+    /// A `sleep` command with this test's word, by which the test finds the process.
     [[nodiscard]] std::string sleep() const { return "sleep " + word_; }
     [[nodiscard]] bool none_left() const {
         return eventually([this] { return processes_with(word_).empty(); });
     }
-    /// How many sleeps there are, beside the shells that have the word in their script.
+    /// The number of sleep processes, without the shells that have the word in their script.
     [[nodiscard]] std::size_t sleeps() const {
         const auto all = processes_with(std::string{"sleep\0", 6} + word_);
         return all.size();
@@ -27,7 +28,7 @@ protected:
     std::string word_ = unique_word();
 };
 
-TEST_F(Stop, SignalsArePassedOnToTheWholeGroup) {
+TEST_F(Stop, BatonPassesSignalsOnToTheWholeGroup) {
     for (const int signal : {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2}) {
         child baton{run_shell({}, sleep() + " & " + sleep())};
         // A shell without job control has its background jobs ignore INT and QUIT: those are stopped afterwards.
@@ -35,11 +36,11 @@ TEST_F(Stop, SignalsArePassedOnToTheWholeGroup) {
         baton.signal(signal);
         EXPECT_EQ(baton.wait(), 128 + signal);
         EXPECT_EQ(baton.ended_by(), signal);
-        EXPECT_TRUE(processes_with(word_).empty()) << "when baton has ended, all of it has";
+        EXPECT_TRUE(processes_with(word_).empty()) << "all processes end before baton";
     }
 }
 
-TEST_F(Stop, ACommandThatHandlesASignalGoesOn) {
+TEST_F(Stop, CommandThatHandlesASignalContinues) {
     child baton{run_shell({}, "trap 'echo caught' USR1; for i in 1 2 3; do " + sleep() + " & wait $!; done")};
     ASSERT_TRUE(running(1));
     baton.signal(SIGUSR1);
@@ -49,34 +50,34 @@ TEST_F(Stop, ACommandThatHandlesASignalGoesOn) {
     EXPECT_TRUE(none_left());
 }
 
-TEST_F(Stop, WhatIsLeftBehindIsStopped) {
+TEST_F(Stop, ProcessesThatTheCommandLeavesAreStopped) {
     child baton{run_shell({}, sleep() + " & exit 3")};
     EXPECT_EQ(baton.wait(), 3);
     EXPECT_TRUE(processes_with(word_).empty());
     EXPECT_TRUE(baton.complains("left running")) << baton.err();
 }
 
-TEST_F(Stop, WhoeverLeavesTheGroupAndTheSessionIsStoppedToo) {
+TEST_F(Stop, ProcessesThatLeaveGroupAndSessionAreStopped) {
     child baton{run_shell(
         {}, "setsid sh -c '" + sleep() + " & " + sleep() + "' & setsid -f " + sleep() + "; sleep 0.1; exit 0")};
     EXPECT_EQ(baton.wait(), 0);
     EXPECT_TRUE(processes_with(word_).empty());
 }
 
-TEST_F(Stop, KillFollowsIfTermIsIgnored) {
+TEST_F(Stop, KillFollowsAnIgnoredTerm) {
     child baton{run_shell({"-m", "50ms", "-k", "50ms"}, "trap '' TERM; (trap '' TERM; while :; do " + sleep() +
                                                             "; done) & while :; do " + sleep() + "; done")};
     EXPECT_EQ(baton.wait(), 124);
     EXPECT_TRUE(processes_with(word_).empty());
 }
 
-TEST_F(Stop, StoppedProcessesAreStoppedForGood) {
+TEST_F(Stop, StoppedProcessesAreEnded) {
     child baton{run_shell({"-m", "200ms"}, "(kill -STOP $(exec sh -c 'echo $PPID'); " + sleep() + ") & " + sleep())};
     EXPECT_EQ(baton.wait(), 124);
     EXPECT_TRUE(processes_with(word_).empty());
 }
 
-TEST_F(Stop, AfterKillOfBatonTheGuardianStopsTheTree) {
+TEST_F(Stop, GuardianStopsTheTreeOfAKilledBaton) {
     child baton{run_shell({"-k", "100ms"}, "trap '' TERM; setsid -f " + sleep() + "; " + sleep() + " & while :; do " +
                                                sleep() + "; done")};
     ASSERT_TRUE(running(3));
@@ -87,8 +88,8 @@ TEST_F(Stop, AfterKillOfBatonTheGuardianStopsTheTree) {
     EXPECT_TRUE(eventually([&] { return !alive(guardian); }));
 }
 
-/// The guardian is what the engine waits for: while it lives, the claim is not passed on.
-TEST_F(Stop, AfterKillOfBatonTheGuardianIsTheLastToGo) {
+/// The engine hands the name off only when baton and the guardian have ended.
+TEST_F(Stop, GuardianOfAKilledBatonEndsAfterTheTree) {
     child baton{run_shell({"-k", "200ms"}, "trap '' TERM; while :; do " + sleep() + "; done")};
     ASSERT_TRUE(running(1));
     const pid_t guardian = guardian_of(baton.id());
@@ -97,7 +98,7 @@ TEST_F(Stop, AfterKillOfBatonTheGuardianIsTheLastToGo) {
     EXPECT_TRUE(processes_with(word_).empty());
 }
 
-TEST_F(Stop, AfterKillOfTheGuardianBatonKillsTheTreeAndFails) {
+TEST_F(Stop, BatonKillsTheTreeOfAKilledGuardianAndExitsWith70) {
     child baton{
         run_shell({}, "trap '' TERM; setsid -f " + sleep() + "; " + sleep() + " & while :; do " + sleep() + "; done")};
     ASSERT_TRUE(running(3));
@@ -107,30 +108,30 @@ TEST_F(Stop, AfterKillOfTheGuardianBatonKillsTheTreeAndFails) {
     EXPECT_TRUE(baton.complains("the guardian was killed")) << baton.err();
 }
 
-TEST_F(Stop, AfterKillOfBothTheCommandItselfDies) {
+TEST_F(Stop, CommandDiesIfBatonAndGuardianAreKilled) {
     child baton{run_shell({}, "exec " + sleep())};
     ASSERT_TRUE(running(1));
     const pid_t guardian = guardian_of(baton.id());
-    ::kill(guardian, SIGSTOP);  // it is to have no chance to act before it dies
+    ::kill(guardian, SIGSTOP);  // so that it cannot act before it dies
     baton.signal(SIGKILL);
     ::kill(guardian, SIGKILL);
     EXPECT_EQ(baton.wait(), 137);
     EXPECT_TRUE(none_left());
 }
 
-/// Baton is stopped and cannot renew, and nobody can in its place: the memory of one process. The command must be gone
-/// before the lease ends.
-TEST_F(Stop, WhileBatonIsStoppedTheGuardianStopsTheCommandInTime) {
+/// Baton is stopped and cannot renew, and the guardian cannot renew at `memory:`. The command must have ended before
+/// the lease ends.
+TEST_F(Stop, GuardianOfAStoppedBatonStopsTheCommandInTime) {
     child baton{run_shell({"-t", "400ms"}, "exec " + sleep())};
     ASSERT_TRUE(running(1));
     baton.signal(SIGSTOP);
-    EXPECT_TRUE(running(0)) << "though baton is still stopped";
+    EXPECT_TRUE(running(0)) << "while baton is still stopped";
     EXPECT_EQ(state_of(baton.id()), 'T');
     baton.signal(SIGCONT);
     EXPECT_EQ(baton.wait(), 76) << baton.err();
 }
 
-TEST_F(Stop, AShortStopOfBatonDisturbsNothing) {
+TEST_F(Stop, ShortStopOfBatonHasNoEffect) {
     child baton{run_shell({}, sleep() + "; true")};
     ASSERT_TRUE(running(1));
     baton.signal(SIGSTOP);
@@ -140,7 +141,7 @@ TEST_F(Stop, AShortStopOfBatonDisturbsNothing) {
     EXPECT_EQ(baton.wait(), 143);
 }
 
-TEST_F(Stop, AStoppedGuardianPassesSignalsOnWhenItRunsAgain) {
+TEST_F(Stop, StoppedGuardianPassesSignalsOnWhenItContinues) {
     child baton{run_shell({}, "exec " + sleep())};
     ASSERT_TRUE(running(1));
     const pid_t guardian = guardian_of(baton.id());
@@ -153,7 +154,7 @@ TEST_F(Stop, AStoppedGuardianPassesSignalsOnWhenItRunsAgain) {
     EXPECT_TRUE(none_left());
 }
 
-TEST_F(Stop, AShortCommandNeverLeavesAGuardian) {
+TEST_F(Stop, ShortCommandLeavesNoGuardian) {
     for (int i = 0; i < 20; ++i) {
         child baton{run({}, {"true", word_})};
         const auto ended = baton.wait();

@@ -1,5 +1,5 @@
-// Baton and its guardian are gone, or one is gone and the other one is stopped: the agent kills what the command
-// started before it passes the lock on.
+// If baton and its guardian are dead, or one is dead and the other one is stopped, the agent kills the command's
+// processes before the hand-off.
 #include <signal.h>
 
 #include "own_agent.hpp"
@@ -15,18 +15,18 @@ protected:
         if (!GetParam()) started.environment["BATON_CGROUP"] = "off";
         return started;
     }
-    /// A command with a child, and a daemon that left its group and its session.
+    /// A command with a child, and with a daemon that left the group and the session.
     [[nodiscard]] start_options first() const {
         return run_with(
             {}, "trap '' TERM; setsid -f sleep " + word_ + "; sleep " + word_ + " & echo up; exec sleep " + word_);
     }
-    /// Says how many of them are left when it is its turn.
+    /// Prints how many of these processes are left when it is granted.
     [[nodiscard]] start_options second() const {
-        return run_with({}, "pgrep -fc '^sleep " + word_ + "'; echo told-$BATON_ABANDONED-");
+        return run_with({}, "pgrep -fc '^sleep " + word_ + "'; echo marked-$BATON_ABANDONED-");
     }
 };
 
-TEST_P(Sweep, AfterKillOfBothNothingIsLeftWhenTheNextBegins) {
+TEST_P(Sweep, NoProcessIsLeftAfterKillOfBatonAndGuardian) {
     child holder{first()};
     ASSERT_TRUE(holder.says("up"));
     ASSERT_TRUE(sleeping(3));
@@ -37,10 +37,10 @@ TEST_P(Sweep, AfterKillOfBothNothingIsLeftWhenTheNextBegins) {
     holder.signal(SIGKILL);
     ::kill(guardian, SIGKILL);
     EXPECT_EQ(next.wait(), 0) << next.err();
-    EXPECT_EQ(next.out(), "0\ntold-a-\n");
+    EXPECT_EQ(next.out(), "0\nmarked-a-\n");
 }
 
-TEST_P(Sweep, AfterStopOfBatonAndKillOfTheGuardian) {
+TEST_P(Sweep, NoProcessIsLeftAfterStopOfBatonAndKillOfTheGuardian) {
     child holder{first()};
     ASSERT_TRUE(holder.says("up"));
     ASSERT_TRUE(sleeping(3));
@@ -50,14 +50,14 @@ TEST_P(Sweep, AfterStopOfBatonAndKillOfTheGuardian) {
     stop(holder.id());
     ::kill(guardian, SIGKILL);
     EXPECT_EQ(next.wait(), 0) << next.err();
-    EXPECT_EQ(next.out(), "0\ntold-a-\n");
+    EXPECT_EQ(next.out(), "0\nmarked-a-\n");
     EXPECT_EQ(state_of(holder.id()), 'T');
     holder.signal(SIGCONT);
     EXPECT_EQ(holder.wait(), 70) << holder.err();
 }
 
-/// The kernel continues the guardian then, because its process group is an orphan.
-TEST_P(Sweep, AfterStopOfTheGuardianAndKillOfBaton) {
+/// The kernel then continues the guardian, because its process group is orphaned.
+TEST_P(Sweep, NoProcessIsLeftAfterStopOfTheGuardianAndKillOfBaton) {
     child holder{first()};
     ASSERT_TRUE(holder.says("up"));
     ASSERT_TRUE(sleeping(3));
@@ -67,13 +67,13 @@ TEST_P(Sweep, AfterStopOfTheGuardianAndKillOfBaton) {
     stop(guardian);
     holder.signal(SIGKILL);
     EXPECT_EQ(next.wait(), 0) << next.err();
-    EXPECT_EQ(next.out(), "0\ntold-a-\n");
+    EXPECT_EQ(next.out(), "0\nmarked-a-\n");
     ::kill(guardian, SIGCONT);
     EXPECT_TRUE(eventually([&] { return !alive(guardian); }));
 }
 
-/// The guardian runs when baton dies, and is stopped before it has killed what ignores TERM.
-TEST_P(Sweep, AfterKillOfBatonAndThenStopOfTheGuardian) {
+/// The guardian runs when baton dies, and is stopped before it has killed the processes that ignore TERM.
+TEST_P(Sweep, NoProcessIsLeftAfterKillOfBatonAndThenStopOfTheGuardian) {
     child holder{first()};
     ASSERT_TRUE(holder.says("up"));
     ASSERT_TRUE(sleeping(3));
@@ -84,14 +84,14 @@ TEST_P(Sweep, AfterKillOfBatonAndThenStopOfTheGuardian) {
     ASSERT_EQ(holder.wait(), 137);
     stop(guardian);
     EXPECT_EQ(next.wait(), 0) << next.err();
-    EXPECT_EQ(next.out(), "0\ntold-a-\n");
+    EXPECT_EQ(next.out(), "0\nmarked-a-\n");
     EXPECT_EQ(state_of(guardian), 'T');
     ::kill(guardian, SIGCONT);
     EXPECT_TRUE(eventually([&] { return !alive(guardian); }));
 }
 
-TEST_P(Sweep, KillsNothingOfOtherRuns) {
-    start_options beside = there(baton({"run", "-l", "b", "--", "/bin/sh", "-c", until("go")}));
+TEST_P(Sweep, KillsNoProcessOfOtherRuns) {
+    start_options beside = at_engine(baton({"run", "-l", "b", "--", "/bin/sh", "-c", until("go")}));
     child other{beside};
     ASSERT_TRUE(other.says("up"));
     child holder{first()};
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Way, Sweep, ::testing::Bool(), [](const ::testing::Test
 
 using SweepOfAControlGroup = OwnAgent;
 
-/// The environment is gone, so that only a control group tells to which run it belongs.
+/// The daemon has cleared its environment, so that only a control group shows to which run it belongs.
 TEST_F(SweepOfAControlGroup, FindsADaemonWithoutAnEnvironment) {
     child holder{shell({"-v"}, BATON_ESCAPEE " daemon " + word_ + "; echo up; exec sleep " + word_)};
     ASSERT_TRUE(holder.says("up"));

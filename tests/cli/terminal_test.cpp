@@ -1,4 +1,4 @@
-// Job control on a pseudo-terminal, as a person at a shell meets it.
+// Job control on a pseudo-terminal, as in a user's shell.
 #include <signal.h>
 
 #include "baton.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using Terminal = Cli;
 
-TEST_F(Terminal, InterruptReachesTheCommandAndTheShellGoesOn) {
+TEST_F(Terminal, InterruptEndsTheCommandAndTheShellContinues) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- sh -c 'echo be''gun; exec sleep 1000'");
@@ -33,7 +33,7 @@ TEST_F(Terminal, InterruptEndsALoopOfTheShell) {
     leave(bash);
 }
 
-TEST_F(Terminal, StopGivesThePromptAndFgContinuesBoth) {
+TEST_F(Terminal, StopShowsThePromptAndFgContinuesBoth) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- sh -c 'echo be''gun; read line; echo got-$line-'");
@@ -53,7 +53,7 @@ TEST_F(Terminal, StopGivesThePromptAndFgContinuesBoth) {
     leave(bash);
 }
 
-TEST_F(Terminal, AnInteractiveShellWorksInside) {
+TEST_F(Terminal, InteractiveShellRunsAsTheCommand) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "PS1='inner> ' $BATON run -l a -- bash --norc --noprofile -i");
@@ -77,7 +77,7 @@ TEST_F(Terminal, AnInteractiveShellWorksInside) {
     leave(bash);
 }
 
-TEST_F(Terminal, ViWorksInside) {
+TEST_F(Terminal, ViRunsAsTheCommand) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- vi " + folder_.path("text"));
@@ -88,8 +88,8 @@ TEST_F(Terminal, ViWorksInside) {
     leave(bash);
 }
 
-/// The pager is of the same job: the terminal must stay with it.
-TEST_F(Terminal, APipelineKeepsTheTerminalForItsOtherPart) {
+/// The pager belongs to the same job and must keep the terminal.
+TEST_F(Terminal, PipelineKeepsTheTerminalForItsOtherProcess) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- echo piped | (cat; read -r line </dev/tty; echo pager-$line-)");
@@ -99,8 +99,8 @@ TEST_F(Terminal, APipelineKeepsTheTerminalForItsOtherPart) {
     leave(bash);
 }
 
-/// And the command gets it when it asks: its input is not the terminal, but it reads from there.
-TEST_F(Terminal, TheEndOfAPipelineGetsTheTerminalWhenItAsks) {
+/// The command's stdin is not the terminal, but the command reads from the terminal and gets it then.
+TEST_F(Terminal, CommandInAPipelineGetsTheTerminalWhenItUsesIt) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "echo x | $BATON run -l a -- bash -c 'read -r line </dev/tty; echo asked-$line-'");
@@ -110,7 +110,7 @@ TEST_F(Terminal, TheEndOfAPipelineGetsTheTerminalWhenItAsks) {
     leave(bash);
 }
 
-TEST_F(Terminal, InBackgroundItStopsForInputAndFgServesIt) {
+TEST_F(Terminal, BackgroundJobStopsForInputAndFgContinuesIt) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- bash -c 'read -r line; echo late-$line-' &");
@@ -126,7 +126,7 @@ TEST_F(Terminal, InBackgroundItStopsForInputAndFgServesIt) {
     leave(bash);
 }
 
-/// ^C at a script: both the script and the command are to end.
+/// ^C ends both the script and the command.
 TEST_F(Terminal, InterruptEndsAScript) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
@@ -139,7 +139,7 @@ TEST_F(Terminal, InterruptEndsAScript) {
     leave(bash);
 }
 
-/// The same where the command has the terminal, and is the only one to hear of ^C.
+/// The same if the command has the terminal, so that only the command receives ^C.
 TEST_F(Terminal, InterruptEndsAScriptWhoseCommandHasTheTerminal) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
@@ -155,8 +155,8 @@ TEST_F(Terminal, InterruptEndsAScriptWhoseCommandHasTheTerminal) {
     leave(bash);
 }
 
-/// ^Z at a command of a script that has the terminal stops its group only: the script is to stop with it.
-TEST_F(Terminal, StopStopsAScriptToo) {
+/// If a script's command has the terminal, ^Z stops the command's group only; baton then stops the script too.
+TEST_F(Terminal, StopAlsoStopsAScript) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash,
@@ -175,8 +175,8 @@ TEST_F(Terminal, StopStopsAScriptToo) {
     leave(bash);
 }
 
-/// The shell has the terminal. Taken from it, it would read the end of its input, and go.
-TEST_F(Terminal, ACommandThatIsNotThereTakesNothingFromTheShell) {
+/// The shell has the terminal. If baton took it away, the shell would read the end of its input and exit.
+TEST_F(Terminal, MissingCommandDoesNotTakeTheTerminal) {
     child bash{interactive_shell()};
     ASSERT_TRUE(bash.says("ready> "));
     send(bash, "$BATON run -l a -- no-such-command &");
@@ -189,8 +189,8 @@ TEST_F(Terminal, ACommandThatIsNotThereTakesNothingFromTheShell) {
     leave(bash);
 }
 
-/// Without a shell around it nobody could continue it: ^Z does nothing.
-TEST_F(Terminal, WithoutAShellThereIsNoStop) {
+/// Without a shell that could continue the job, ^Z has no effect.
+TEST_F(Terminal, StopHasNoEffectWithoutAShell) {
     start_options options = run_shell({}, "echo begun; read line; echo got-$line-");
     options.on_terminal = true;
     child baton{options};

@@ -1,5 +1,5 @@
-// Everything that a command started is gone before its lock is passed on: with programs that are hard to kill, without
-// descriptors to look for them, with a control group and without one.
+// All processes that a command started have ended before the hand-off: with programs that are hard to kill, without
+// free descriptors, with a control group and without one.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,20 +14,20 @@ namespace {
 /// The parameter: whether there is a control group.
 class Tree : public OwnAgent, public ::testing::WithParamInterface<bool> {
 protected:
-    /// `baton run -v -l a OPTIONS -- sh -c SCRIPT`, on the memory of its own process.
+    /// `baton run -v -l a OPTIONS -- sh -c SCRIPT` at `memory:`.
     [[nodiscard]] start_options tree(std::vector<std::string> options, const std::string& script) const {
         options.insert(options.begin(), "-v");
         start_options started = run_shell(std::move(options), script);
         if (!GetParam()) started.environment["BATON_CGROUP"] = "off";
         return started;
     }
-    /// Skips where the machine has no control groups to give.
+    /// Whether the run has a control group, or none, as the parameter says.
     [[nodiscard]] bool as_wanted(child& baton) const {
         if (!GetParam()) return baton.complains("without a control group");
         return baton.complains("in the control group");
     }
     [[nodiscard]] std::string escapee(const std::string& what) const { return BATON_ESCAPEE " " + what + " " + word_; }
-    /// The processes that have the word in their command line, beside the shell with the script.
+    /// Waits until a process other than the shell has the word in its command line.
     [[nodiscard]] bool some() const {
         return eventually([this] { return processes_with(std::string{"\0", 1} + word_).size() > 1; });
     }
@@ -38,7 +38,7 @@ protected:
         const rlimit now{limit, before.rlim_max};
         ASSERT_EQ(::prlimit(id, RLIMIT_NOFILE, &now, nullptr), 0);
     }
-    /// So that it can open nothing but in place of what it has open.
+    /// The smallest descriptor limit that includes all open descriptors of the process.
     static rlim_t descriptors_of(pid_t id) {
         rlim_t highest = 0;
         for (const auto& entry : std::filesystem::directory_iterator{"/proc/" + std::to_string(id) + "/fd"})
@@ -47,7 +47,7 @@ protected:
     }
 };
 
-TEST_P(Tree, AChainOfForksIsKilledAndNotReportedAsASurvivor) {
+TEST_P(Tree, ChainOfForksIsKilledAndNotReportedAsASurvivor) {
     child baton{tree({"-k", "50ms"}, escapee("chain") + "; echo up")};
     ASSERT_TRUE(baton.says("up"));
     EXPECT_EQ(baton.wait(milliseconds{30'000}), 0) << baton.err();
@@ -55,33 +55,33 @@ TEST_P(Tree, AChainOfForksIsKilledAndNotReportedAsASurvivor) {
     EXPECT_EQ(baton.err().find("cannot be killed"), std::string::npos) << baton.err();
 }
 
-TEST_P(Tree, ABombOfForksIsKilled) {
+TEST_P(Tree, ForkBombIsKilled) {
     child baton{tree({"-k", "50ms"}, escapee("bomb 64") + " & echo up; exit 3")};
     ASSERT_TRUE(baton.says("up"));
     EXPECT_EQ(baton.wait(milliseconds{30'000}), 3) << baton.err();
     EXPECT_TRUE(left().empty());
 }
 
-TEST_P(Tree, ADaemonWithoutAnEnvironmentIsKilled) {
+TEST_P(Tree, DaemonWithoutAnEnvironmentIsKilled) {
     child baton{tree({}, escapee("daemon") + "; echo up")};
     EXPECT_EQ(baton.wait(), 0) << baton.err();
     EXPECT_TRUE(left().empty());
 }
 
-/// The agent is exempt, and it is known by what it does and not by its name.
-TEST_P(Tree, AProgramThatIsCalledAsTheAgentIsKilled) {
+/// Agents are not killed; they are recognised by what they do and not by their command line.
+TEST_P(Tree, ProgramWithTheCommandLineOfAnAgentIsKilled) {
     child baton{tree({"-k", "50ms"}, escapee("agent") + "; echo up")};
     EXPECT_EQ(baton.wait(), 0) << baton.err();
     EXPECT_TRUE(left().empty());
 }
 
-TEST_P(Tree, AnAgentThatTheCommandWasTheFirstToNeedIsNotKilled) {
+TEST_P(Tree, AgentThatTheCommandStartedIsNotKilled) {
     child baton{tree({}, "BATON_URL=" + address() + " " + BATON_PROGRAM + " run -l b -- true")};
     EXPECT_EQ(baton.wait(), 0) << baton.err();
     EXPECT_EQ(agents().size(), 1U);
 }
 
-TEST_P(Tree, AGuardianWithoutADescriptorToSpareFindsWhatWasLeft) {
+TEST_P(Tree, GuardianWithoutFreeDescriptorsFindsTheProcesses) {
     ASSERT_EQ(::mkfifo(folder_.path("go").c_str(), 0600), 0);
     child baton{tree({"-k", "50ms"}, "echo up; read line <" + folder_.path("go") + "; setsid -f sleep " + word_)};
     ASSERT_TRUE(baton.says("up"));
@@ -93,7 +93,7 @@ TEST_P(Tree, AGuardianWithoutADescriptorToSpareFindsWhatWasLeft) {
     EXPECT_EQ(baton.err().find("cannot be killed"), std::string::npos) << baton.err();
 }
 
-TEST_P(Tree, ABatonWithoutADescriptorToSpareFindsWhatTheGuardianLeft) {
+TEST_P(Tree, BatonWithoutFreeDescriptorsFindsTheProcesses) {
     child baton{tree({}, "setsid -f sleep " + word_ + "; echo up; exec sleep " + word_)};
     ASSERT_TRUE(baton.says("up"));
     ASSERT_TRUE(sleeping(2));
@@ -103,8 +103,8 @@ TEST_P(Tree, ABatonWithoutADescriptorToSpareFindsWhatTheGuardianLeft) {
     EXPECT_EQ(sleepers().size(), 0U);
 }
 
-/// Not even what is reserved may be opened: that is no reason to think that nothing is left.
-TEST_P(Tree, ABatonThatCannotLookReleasesNothing) {
+/// Even the reserved descriptors cannot be used: baton must not conclude that no process is left.
+TEST_P(Tree, BatonThatCannotInspectProcessesReleasesNothing) {
     child baton{tree({}, "trap '' TERM; setsid -f sleep " + word_ + "; echo up; exec sleep " + word_)};
     ASSERT_TRUE(baton.says("up"));
     ASSERT_TRUE(sleeping(2));
@@ -132,8 +132,8 @@ TEST_P(Tree, LeavesNoControlGroupBehind) {
     EXPECT_FALSE(std::filesystem::exists(path)) << path;
 }
 
-/// What the kernel kills at one stroke: a chain that is never found by looking.
-TEST_P(Tree, SaysInWhichWayItWillFindWhatTheCommandStarts) {
+/// With -v, the message `started` says whether the kernel kills a control group or baton searches /proc.
+TEST_P(Tree, ReportsWhetherThereIsAControlGroup) {
     child baton{tree({}, "true")};
     EXPECT_EQ(baton.wait(), 0);
     if (GetParam() && !as_wanted(baton)) GTEST_SKIP() << "no control group can be made here: " << baton.err();

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# ./baton and ./test as builders, each test in a copy of the tree: the tree's own build folders stay as they are.
+# ./baton and ./test build the tree. Each test works in a copy of it, so that the tree's own build folders are
+# unchanged.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 source "${BASH_SOURCE[0]%/*}/lib.sh"
 copy_tree tree
 
-PassesInputOutputAndExitCode() {
+PassInputOutputAndExitCode() {
     run tree/baton 42 word <<<'input'
     expect_equal code 42 "$code"
     expect_equal 'stdout of a run that builds' $'input\nword' "$out"
@@ -24,7 +25,7 @@ WorkThroughASymlink() {
     expect_equal 'files left in the folder of the caller' '' "$(ls -A)"
 }
 
-# median COMMAND…: of 21 runs, in µs.
+# median COMMAND…: the median time of 21 runs, in µs.
 median() {
     local i start
     for ((i = 0; i < 21; i++)); do
@@ -34,18 +35,18 @@ median() {
     done | sort -n | sed -n 11p
 }
 
-AddLittleWhenNothingChanged() {
+AddLessThan250MsIfNothingChanged() {
     run tree/baton 0 </dev/null
     expect_equal code 0 "$code"
     local plain through
     plain=$(median tree/build/release/cli/baton 0)
     through=$(median tree/baton 0)
     echo "plain $plain µs, through ./baton $through µs: it adds $((through - plain)) µs"
-    # The aim is 100 ms; the gate leaves room for a busy machine.
+    # The target is 100 ms; the limit leaves room for a busy machine.
     ((through - plain < 250000)) || die 'too slow'
 }
 
-SeeEveryChange() {
+NoticeEveryChange() {
     run tree/baton 0 </dev/null
     local change
     for change in 'touch cli/main.cpp' 'touch cli/new.hpp' 'rm cli/new.hpp' 'touch CMakePresets.json' \
@@ -59,7 +60,7 @@ SeeEveryChange() {
     done
 }
 
-# A job of the user's may write its files anywhere in the checkout.
+# A user's job may write files anywhere in the checkout; these must not cause a build.
 RebuildOnlyForSources() {
     run tree/baton 0 </dev/null
     local change
@@ -70,12 +71,12 @@ RebuildOnlyForSources() {
     done
 }
 
-# A folder that is built and not looked at would hide changes.
-LookAtEveryFolderThatIsBuilt() {
-    local folder looked
-    looked=$(sed -n '/^is_current()/,/^}/p' "$SOURCE/scripts/lib.sh")
+# ./baton would not notice a change in a folder that is built but not checked.
+CheckEveryFolderThatIsBuilt() {
+    local folder checked
+    checked=$(sed -n '/^is_current()/,/^}/p' "$SOURCE/scripts/lib.sh")
     for folder in $(sed -nE 's/^ *(add_subdirectory|include)\(([a-z]+).*/\2/p' "$SOURCE/CMakeLists.txt") include scripts; do
-        expect_match "folders that are looked at" " $folder" "${looked//[()]/ }"
+        expect_match "folders that are checked" " $folder" "${checked//[()]/ }"
     done
 }
 
@@ -118,7 +119,7 @@ WorkTwiceAtTheSameTime() {
     expect_match 'messages' 'waiting for another command' "$(cat err?)"
 }
 
-RunTheTestsAskedFor() {
+RunTheSelectedTests() {
     run tree/test -R Passes
     expect_equal "code ($out $err)" 0 "$code"
     expect_match summary '100% tests passed, 0 tests failed out of 1' "$out"
@@ -126,7 +127,7 @@ RunTheTestsAskedFor() {
     expect_equal "code of ctest with a failing test" 8 "$code"
     expect_match summary '1 tests failed out of 2' "$out"
     run tree/test -R NoSuchTest
-    [[ $code != 0 ]] || die 'no test ran, and nobody was told'
+    [[ $code != 0 ]] || die 'no test ran, and the exit code is 0'
 }
 
 BuildOnlyWhatALabelNeeds() {

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
-# What the tests of the commands share. ctest sets SOURCE (the tree), WORK (a folder to work in), BATON (the program).
+# Functions that the tests of the commands share. ctest sets SOURCE (the tree), WORK (a work folder) and BATON (the
+# program).
 set -euo pipefail
 
-# Each test has a folder of its own, gone afterwards; nothing outside it is written.
+# Each test has a temporary folder and writes nothing outside it.
 work=$(mktemp -d "${WORK:?}/run.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -15,7 +16,7 @@ die() {
 expect_equal() { [[ $2 == "$3" ]] || die "$1: wanted «$2», got «$3»"; }
 expect_match() { [[ $3 == *"$2"* ]] || die "$1: wanted «$2» in «$3»"; }
 
-# run COMMAND…: its output in $out and $err, its exit code in $code.
+# run COMMAND…: stores the output in $out and $err and the exit code in $code.
 # shellcheck disable=SC2034  # the tests read them
 run() {
     code=0
@@ -23,7 +24,7 @@ run() {
     out=$(<"$work/out") err=$(<"$work/err")
 }
 
-# copy_tree FOLDER: the tree as it is, with a tiny program in the place of the real one.
+# copy_tree FOLDER: copies the tree, with a tiny program in place of the real one.
 copy_tree() {
     mkdir "$1"
     tar -C "$SOURCE" --exclude=./build --exclude=./.git -c . | tar -C "$1" -x

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# How ./baton installs packages. The machine's own packages must not be touched, and its state must not matter: so
-# dpkg-query, apt-get, apt-cache, sudo and id are shims here, which answer as the test wants and note what was asked.
+# How ./baton installs packages. The tests must not touch the machine's packages or depend on them, so dpkg-query,
+# apt-get, apt-cache, sudo and id are shims that answer as the test wants and record their calls.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 source "${BASH_SOURCE[0]%/*}/lib.sh"
 copy_tree tree
 
-# A PATH with all of the system's commands but those that a test provides or lacks.
+# A PATH with all commands of the system except those that a test replaces or removes.
 mkdir bin
 ln -s /usr/bin/* /bin/* bin/ 2>/dev/null || true
 rm -f bin/{dpkg-query,apt-get,apt-cache,sudo,id}
 export PATH=$work/bin
 
-# shim NAME: a command made of the script on stdin.
+# shim NAME: makes a command of the script on stdin.
 shim() {
     { echo '#!/bin/bash'; cat; } >"bin/$1"
     chmod +x "bin/$1"
 }
 
-# debian UID MISSING…: a Debian where these packages are missing until apt-get installs them.
+# debian UID MISSING…: simulates a Debian on which these packages are missing until apt-get installs them.
 debian() {
     shim id <<<"echo $1"
     shift
@@ -38,14 +38,14 @@ END
 
 by_hand='apt-get update && apt-get install -y --no-install-recommends ninja-build libcli11-dev'
 
-InstallNothingThatIsThere() {
+InstallNothingIfAllPackagesArePresent() {
     debian 0
     run tree/baton 0 word </dev/null
     expect_equal stdout word "$out"
     expect_equal 'calls of apt-get' '' "$(<asked)"
 }
 
-InstallWhatIsMissing() {
+InstallMissingPackages() {
     debian 0 ninja-build libcli11-dev
     run tree/baton 0 word </dev/null
     expect_equal "code ($err)" 0 "$code"
@@ -56,7 +56,7 @@ InstallWhatIsMissing() {
         "noninteractive apt-get $options install -y --no-install-recommends ninja-build libcli11-dev" "$(<asked)"
 }
 
-SayWhatToInstallWithoutSudo() {
+PrintTheInstallCommandWithoutSudo() {
     debian 1000 ninja-build libcli11-dev
     run tree/baton 0
     expect_equal code 77 "$code"
@@ -65,7 +65,7 @@ SayWhatToInstallWithoutSudo() {
     expect_equal 'calls of apt-get' '' "$(<asked)"
 }
 
-SayWhatToInstallIfSudoRefuses() {
+PrintTheInstallCommandIfSudoRefuses() {
     debian 1000 ninja-build libcli11-dev
     shim sudo <<<'echo "sudo: a password is required" >&2; exit 1'
     run tree/baton 0

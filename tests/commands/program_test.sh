@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# The program: help, version, wrong usage, and output that cannot be written.
+# Tests of the program: help, version, wrong usage, and output that cannot be written.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 source "${BASH_SOURCE[0]%/*}/lib.sh"
 
-SaysItsVersion() {
+PrintTheVersion() {
     run "$BATON" --version
     expect_equal code 0 "$code"
     [[ $out =~ ^baton\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || die "no version: $out"
 }
 
-HelpsOnStdout() {
+PrintHelpOnStdout() {
     run "$BATON" --help
     expect_equal code 0 "$code"
     expect_match help 'Usage: baton' "$out"
     expect_equal stderr '' "$err"
 }
 
-RefusesWrongUsage() {
+RefuseWrongUsage() {
     local word
     for word in frobnicate --frobnicate -x ''; do
         run "$BATON" "$word"
@@ -30,20 +30,20 @@ RefusesWrongUsage() {
     expect_match option 'unknown option: --frobnicate' "$err"
 }
 
-WithoutArgumentsHelpsOnStderr() {
+PrintHelpOnStderrWithoutArguments() {
     run "$BATON"
     expect_equal code 64 "$code"
     expect_equal stdout '' "$out"
     expect_match help 'Usage: baton' "$err"
 }
 
-ReportsWhatItCannotWrite() {
+ReportFailedWrites() {
     code=0
     err=$("$BATON" --help 2>&1 >/dev/full) || code=$?
     expect_equal 'code on a full device' 70 "$code"
     expect_match 'message on a full device' 'cannot write to standard output: No space left' "$err"
 
-    # The reader is gone before the program writes; with SIGPIPE ignored, as under many service managers.
+    # The reader closes the pipe before the program writes; SIGPIPE is ignored, as under many service managers.
     mkfifo pipe
     exec 7<>pipe
     exec 8>pipe 7>&-
@@ -52,7 +52,7 @@ ReportsWhatItCannotWrite() {
     expect_equal 'code without a reader' 70 "$code"
     expect_match 'message without a reader' 'cannot write to standard output: Broken pipe' "$err"
 
-    # With SIGPIPE as it usually is, the signal ends it, as it ends every filter.
+    # With the default action, SIGPIPE ends the program, as it ends every filter.
     code=0
     "$BATON" --help >&8 || code=$?
     expect_equal 'code after SIGPIPE' 141 "$code"

@@ -6,16 +6,16 @@ source "${BASH_SOURCE[0]%/*}/../commands/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=symbols.sh
 source "${BASH_SOURCE[0]%/*}/symbols.sh"
 here=$SOURCE/tests/consumers
-prefix=$WORK/prefix # made by Install, used by those that need it
+prefix=$WORK/prefix # made by Install
 read -ra flags <<<"${CXXFLAGS:-}"
 
-# must COMMAND…: what it prints is shown only if it fails.
+# must COMMAND…: runs a command that must succeed; shows its output only if it fails.
 must() {
     run "$@"
     ((code == 0)) || die "$* ended with $code: $out $err"
 }
 
-# expect_fence COMMAND…: it prints a fence, and ends well.
+# expect_fence COMMAND…: runs a command that must succeed and print a fence.
 expect_fence() {
     must "$@"
     [[ $out =~ ^[1-9][0-9]*$ ]] || die "$* printed «$out», which is no fence"
@@ -23,7 +23,7 @@ expect_fence() {
 
 configure() { cmake -S "$here/$1" -B "$2" ${LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"} "${@:3}"; }
 
-# from_package PREFIX COMMAND…: a command of pkg-config that sees only that tree; of another PACKAGE than baton if set.
+# from_package PREFIX COMMAND…: runs pkg-config so that it sees only that tree, for another PACKAGE than baton if set.
 from_package() {
     PKG_CONFIG_LIBDIR=$(dirname "$(find "$1" -name baton.pc)") "$PKG_CONFIG" "${@:2}" "${PACKAGE:-baton}"
 }
@@ -37,7 +37,7 @@ Install() {
     must cmake --install "$BUILD" --prefix "$prefix"
 }
 
-InstallWhatIsPublicAndNothingElse() {
+InstallPublicFilesOnly() {
     local -a public=("$SOURCE/include")
     ((!DIALECTS)) || public+=("$SOURCE/dialects/include")
     expect_equal headers "$(find "${public[@]}" -type f -printf './%P\n' | sort)" \
@@ -59,7 +59,7 @@ InstallWhatIsPublicAndNothingElse() {
 ./lib/pkgconfig/baton.pc
 END
     )" "$files"
-    # Not the tree's own name alone: that may be as short as /baton.
+    # Search for these folders and not for $SOURCE itself, which may be as short as /baton.
     run grep -rIl -e "$SOURCE/include" -e "$SOURCE/src" -e "$SOURCE/dialects" -e "$BUILD" "$prefix"
     expect_equal 'installed files that name this tree' '' "$out"
 
@@ -76,7 +76,7 @@ FindThePackage() {
 
 FindThePackageOfThisVersionOnly() {
     run configure find_package build -DCMAKE_PREFIX_PATH="$prefix" -DWANTED_VERSION=0.99
-    [[ $code != 0 ]] || die 'a version was found that is not there'
+    [[ $code != 0 ]] || die 'CMake found a version that is not installed'
     expect_match message 'requested version "0.99"' "$err"
 }
 
@@ -88,7 +88,7 @@ UsePkgConfig() {
     expect_equal version "$("$prefix/bin/baton" --version)" "baton $(from_package "$prefix" --modversion)"
 }
 
-# The README's own lines. They have no flags, so there is nothing to see where this build has some.
+# Follows the README's lines. They set no flags, so the test does nothing if this build needs flags.
 FollowTheReadme() {
     [[ -z ${CXXFLAGS// /} ]] || return 0
     local block
@@ -105,7 +105,7 @@ FollowTheReadme() {
     expect_fence ./consumer
 }
 
-# readme_block LANGUAGE: the code in that language in the section on dependencies.
+# readme_block LANGUAGE: prints the code in that language from the section on dependencies.
 readme_block() {
     sed -n '/^## As a dependency/,/^## Layout/p' "$SOURCE/README.md" |
         sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" | grep -v '^```'
@@ -125,7 +125,7 @@ LinkItIntoASharedLibrary() {
     must compile -shared -fPIC -Wl,--whole-archive "${package[@]}" -Wl,--no-whole-archive -o libshared.so
 }
 
-# The example store, as a stranger would build it: against what is installed, and nothing else.
+# Builds the example store against the installed files only, as a user would.
 PassTheContractWithAStoreOfTheirOwn() {
     local -r build=$WORK/own_store
     must cmake -S "$SOURCE/examples/10_a_store_of_your_own" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_FLAGS="${CXXFLAGS:-} -O0" \
@@ -133,7 +133,7 @@ PassTheContractWithAStoreOfTheirOwn() {
     must cmake --build "$build"
     must "$build/10_a_store_of_your_own"
     must "$build/turnstile_contract" --gtest_brief=1
-    expect_match 'what the suite says' 'PASSED' "$out"
+    expect_match 'output of the suite' 'PASSED' "$out"
 }
 
 # A program without the library gets an error that names it.
@@ -158,10 +158,10 @@ UseDialectsThroughTheirLibrary() {
     expect_equal 'the ttl of the dialect' 10000 "$out"
 }
 
-# setting NAME: the value of a variable in the CMake cache of this build, as an argument for another one.
+# setting NAME: prints a variable of this build's CMake cache as an argument for another build.
 setting() { sed -nE "s/^($1):[A-Z]+=(.*)/-D\1=\2/p" "$BUILD/CMakeCache.txt"; }
 
-# What this build compiled with the same arguments is not compiled again: reuse_object.py.
+# reuse_object.py copies objects that this build compiled with the same arguments.
 AddASubdirectory() {
     local -r build=$WORK/add_subdirectory
     rm -rf "$build"
@@ -176,25 +176,25 @@ AddASubdirectory() {
     [[ $out != *baton_cli:* && $out != *baton_dialects:* && $out != *_tests:* ]] ||
         die "the program, the dialects or tests are part of it: $out"
     must cmake --install "$build" --prefix "$work/nothing"
-    [[ ! -e nothing ]] || die "it installs, and nobody asked: $(find nothing)"
+    [[ ! -e nothing ]] || die "a subdirectory must not install anything: $(find nothing)"
 }
 
-# A program may have any Asio, of any version: its own must be the only one that it sees.
+# A program may use any version of Asio, and the library must not bring another one.
 RunWithAnAlteredAsio() {
     mkdir altered
     cp -r "$ASIO/asio" "$ASIO/asio.hpp" altered
     sed -i 's/^#define ASIO_VERSION .*/#define ASIO_VERSION 109999/' altered/asio/version.hpp
-    # What every operation derives from gets another size, and its members other places.
+    # Change the size and the layout of the base class of all operations.
     sed -i 's/^  scheduler_operation\* next_;/  char altered_[64] = {};\n&/' altered/asio/detail/scheduler_operation.hpp
     grep -q altered_ altered/asio/detail/scheduler_operation.hpp || die 'nothing was altered'
     local -a package
     read -ra package < <(from_package "$prefix" --cflags --libs)
-    # Asio 1.22 does not see that clang has coroutines.
+    # Asio 1.22 does not detect the coroutines of clang.
     must compile -DASIO_HAS_CO_AWAIT=1 -isystem altered "$here/altered_asio/main.cpp" "${package[@]}" -o consumer
     expect_fence ./consumer
 }
 
-# use_own_asio ARGUMENT…: the program that waits for a signal with its own Asio.
+# use_own_asio ARGUMENT…: builds and runs a program that waits for a signal with its own Asio.
 use_own_asio() {
     local -a package
     mkdir asio_only # the folder that holds Asio may be /usr/include, which cannot be named with -isystem
@@ -206,14 +206,14 @@ use_own_asio() {
 ReceiveSignalsWithAnAsioOfTheirOwn() { use_own_asio; }
 LinkAnAsioThatTheyCompileSeparately() { use_own_asio -DASIO_SEPARATE_COMPILATION; }
 
-SeeNoSymbolThatIsNotBatons() {
+SeeOnlySymbolsOfBaton() {
     local library
     library=$(find "$prefix" -name 'libbaton*.a')
     expect_match 'the installed library' libbaton.a "$library"
     # shellcheck disable=SC2086  # there may be several
     expect_equal 'symbols that are not of namespace baton' '' "$(strangers $library)"
 
-    # The check is not blind: each of these lines is found, and those of namespace baton are not.
+    # Test the check itself: it reports each of these symbols, and none of namespace baton.
     cat >symbols.cpp <<'END'
 #include <memory>
 namespace asio { struct context { context(); virtual ~context(); }; context::context() {} context::~context() {} }
@@ -235,14 +235,14 @@ END
     [[ $found != *baton* ]] || die "names of namespace baton are reported: $found"
 }
 
-# asio_symbols FILE: those defined or used in it that have to do with the namespace asio.
+# asio_symbols FILE: prints the symbols of namespace asio that the file defines or uses.
 asio_symbols() { "$NM" -C "$1" | grep -E '(^|[^A-Za-z0-9_:])asio::' || true; }
 
 SeeNoAsioInTheLibrary() {
     [[ $("$NM" -C "$LIBRARY") == *baton::v1::client::acquire* ]] || die 'nm does not see the library'
     expect_equal 'symbols of Asio' '' "$(asio_symbols "$LIBRARY")"
 
-    # The check is not blind, and a renamed Asio passes.
+    # Test the check itself: it finds Asio, and ignores a renamed Asio.
     cat >user.cpp <<'END'
 namespace asio { struct context { context(); virtual ~context(); }; template <typename T> void post(T) {} }
 void use(asio::context c) { asio::post(c); }
@@ -263,7 +263,7 @@ SeeNoAsioInOtherHeaders() {
     [[ $out != *asio* ]] || die 'a header other than <baton/asio.hpp> includes Asio'
 }
 
-# The header that every program includes brings neither the interface of stores nor its protocol.
+# The client's header includes neither the interface of stores nor the protocol.
 SeeNoStoreInTheHeaderOfTheClient() {
     echo '#include <baton/client.hpp>' >client.cpp
     must compile -I"$SOURCE/include" -M client.cpp
@@ -271,7 +271,7 @@ SeeNoStoreInTheHeaderOfTheClient() {
     [[ $out != *baton/store.hpp* && $out != *baton/protocol.hpp* ]] || die "it includes the store's headers: $out"
 }
 
-AreToldWhichHeaderATokenNeeds() {
+GetAnErrorThatNamesTheHeaderForTokens() {
     cat >token.cpp <<'END'
 #include <baton/baton.hpp>
 void use(baton::client client) {

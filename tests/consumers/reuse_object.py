@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """reuse_object.py BUILD COMPILER ARGUMENT…: a compiler launcher for a second build of the library.
 
-Where the build folder BUILD has compiled the same source with the same arguments, its object is copied; everything else
-is compiled. So the test that adds Baton as a subdirectory builds, links and runs a whole project in seconds.
+If the build folder BUILD has compiled the same source with the same arguments, its object is copied; all other sources
+are compiled. So the test that adds Baton as a subdirectory builds, links and runs a whole project in seconds.
 """
 import filecmp
 import json
@@ -13,7 +13,7 @@ import sys
 
 
 def normalised(arguments, folder):
-    """The arguments without those that only name files of the build folder, and what is compiled into what."""
+    """The arguments without those that only name files of the build folder; the source, the object and the depfile."""
     kept, source, target, depfile = [], None, None, None
     rest = iter(arguments)
     for each in rest:
@@ -31,7 +31,7 @@ def normalised(arguments, folder):
 
 
 def reusable(first, arguments):
-    """The object of the first build, if it is of the same source and the same arguments."""
+    """The object of the first build, if it has the same source and the same arguments."""
     here = os.getcwd()
     wanted, source, target, depfile = normalised(arguments, os.path.join(here, "baton"))
     if source is None or target is None:

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# Which symbols a static library may define for other objects to see. A program that links the library may have any
-# other name itself, also the names of an Asio of its own.
+# The external symbols that a static library may define. A program that links the library may define all other names,
+# including those of an Asio of its own.
 #
-# strangers FILE…: prints the defined external symbols that break the rule, as "TYPE NAME". Allowed are, by their mangled
-# names, which begin with the scope of the entity itself, whatever its parameters and its return type:
-# - what is declared in `namespace baton` or in a namespace whose name begins with `baton`, as the renamed Asio
-#   (`baton_asio`): functions, variables, and their vtables, typeinfos, guards, thread_local wrappers, thunks and locals;
+# strangers FILE…: prints the defined external symbols that break the rule, as "TYPE NAME". The check uses mangled names,
+# which begin with the scope of the entity. Allowed are:
+# - entities of `namespace baton`, or of a namespace whose name begins with `baton`, as the renamed Asio (`baton_asio`):
+#   functions, variables, and their vtables, typeinfos, guards, thread_local wrappers, thunks and locals;
 # - extern "C" names that begin with `baton_`;
 # - weak instantiations of templates of the standard library (std::, __gnu_cxx::), and weak typeinfo of function and
-#   pointer types: every program has them alike, and the linker keeps one copy;
-# - DW.ref.*: weak references that the compiler makes for the tables of exceptions.
-# Whatever the scope, a name that contains the namespace `asio` (mangled `4asio`) breaks the rule: a template of std that
+#   pointer types: they are the same in every program, and the linker keeps one copy;
+# - DW.ref.*: weak references that the compiler makes for exception tables.
+# In any scope, a name that contains the namespace `asio` (mangled `4asio`) breaks the rule: it is a template of std that
 # was instantiated with a type of an Asio that was not renamed.
 strangers() {
     local special='(T[VTIS]|GV|GR|T[HW]|T[hv]n?[0-9_]*n?[0-9_]*)?Z*' cv='[rVKRO]*'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# code_check.sh PAGE EXAMPLES: each block of C++ on the page is cut from an example. Block by block, its paragraphs must
-# all stand in one and the same file below the folder, line by line; only the indentation may differ.
+# code_check.sh PAGE EXAMPLES: checks that each block of C++ on the page is cut from an example. All paragraphs of a
+# block must be in one file below the folder, line by line; only the indentation may differ.
 set -euo pipefail
 page=$1 folder=$2
 mapfile -t files < <(find "$folder" -name '*.cpp' -o -name '*.hpp' | sort)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The check of the README's code must not be blind.
+# Tests that code_check.sh finds code that is in no example.
 set -euo pipefail
 check=$1
 work=$(mktemp -d)

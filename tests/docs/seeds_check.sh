@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Fails if docs/seeds.md names, in backticks, what does not exist here.
+# Fails if docs/seeds.md names a test or path, in backticks, that does not exist.
 #   seeds_check.sh tests PAGE BUILD_FOLDER    `Suite.Name` in a column "shown by": a test of this build
 #   seeds_check.sh paths PAGE SOURCE_FOLDER   `a/path` anywhere but in a table's first column, which quotes the seeds
 set -euo pipefail
 what=$1 page=$2 folder=$3
 test_name='[A-Z][A-Za-z0-9_]*(/[A-Za-z0-9_]+)?\.[A-Z][A-Za-z0-9_]*(/[A-Za-z0-9_]+)?'
 
-# Lines "shown WORD" for the column "shown by", "other WORD" for the rest of the page.
+# Prints lines "shown WORD" for the column "shown by", and "other WORD" for the rest of the page.
 words() {
     sed 's/\\|/ /g' "$page" | awk -F '|' '
         function emit(kind, text) {
@@ -18,11 +18,12 @@ words() {
         { for (i = 3; i < NF; i++) emit(i == shown ? "shown" : "other", $i) }'
 }
 
-# A parameterised test is called Prefix/Suite.Name/parameter; the page may leave out both ends.
+# A parameterised test is named Prefix/Suite.Name/parameter; the page may leave out the prefix and the parameter.
 tests_of_build() {
     local list
     list=$(mktemp -d)
-    # ctest writes a log where it runs: in the build folder it would replace that of the ctest that runs this.
+    # ctest writes a log into its folder; in the build folder it would overwrite the log of the ctest that runs this
+    # test.
     printf 'subdirs("%s")\n' "$folder" >"$list/CTestTestfile.cmake"
     ctest --test-dir "$list" -N | sed -nE 's/^ *Test +#[0-9]+: //p' |
         sed -E 'p; s#^[^/.]*/##; s#(\.[^/]*)/.*#\1#'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2016  # the backticks are those of Markdown
-# The check of docs/seeds.md must not be blind: a page with wrong names fails, naming just these.
+# Tests that seeds_check.sh reports the wrong names of a page, and only these.
 set -euo pipefail
 check=$1
 work=$(mktemp -d)

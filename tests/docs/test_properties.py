@@ -7,7 +7,8 @@ import tempfile
 
 ctest, build = sys.argv[1:]
 with tempfile.TemporaryDirectory() as folder:
-    # ctest writes a log where it runs: in the build folder it would replace that of the ctest that runs this.
+    # ctest writes a log into its folder; in the build folder it would overwrite the log of the ctest that runs this
+    # test.
     with open(f"{folder}/CTestTestfile.cmake", "w", encoding="utf-8") as file:
         file.write(f'subdirs("{build}")\n')
     listed = subprocess.run([ctest, "--test-dir", folder, "--show-only=json-v1"], check=True, capture_output=True)

@@ -1,5 +1,5 @@
-/// A store that behaves as another one does, over a line that fails when it is told to. The suite makes every outage
-/// with it; a program may test its own manners with it as well.
+/// A store that wraps another store and injects faults into the connection on command. The contract suite makes its
+/// outages with it; a program can use it to test its own handling of outages.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace baton::contract {
 
-/// Which commands a fault is meant for.
+/// Selects the commands to which a fault applies.
 using command_filter = std::function<bool(const protocol::command&)>;
 
 /// The filter for one kind of command.
@@ -20,7 +20,7 @@ template <typename Command> [[nodiscard]] command_filter each() {
     return [](const protocol::command& command) { return std::holds_alternative<Command>(command); };
 }
 
-/// For one client at a time: its faults are those of the line that was made last. Thread-safe.
+/// For one client at a time: faults apply to the newest connection. Thread-safe.
 class faulty_store final : public store {
 public:
     explicit faulty_store(std::shared_ptr<store> inner);
@@ -35,33 +35,33 @@ public:
     [[nodiscard]] std::string objection(std::span<const claim> claims,
                                         const protocol::enter_options& options) const override;
 
-    /// The line breaks, and the client hears of it. There is no other until `heal`.
+    /// Breaks the connection; the client receives `down`. No new connection is made until `heal`.
     void cut();
-    /// Nothing gets through any more, in either direction, and nobody is told. A client that finds the line silent and
-    /// resets it hears that it is down. There is no other until `heal`: without it the client is as good as dead.
+    /// Drops everything in both directions without a `down`. If the client resets the silent connection, it receives
+    /// `down`. No new connection is made until `heal`.
     void silence();
-    /// A new line, after `cut` or `silence`.
+    /// Makes a new connection after `cut` or `silence`.
     void heal();
 
-    /// The next command of this kind is performed, but the line breaks before its answer: `cut`.
+    /// The store performs the next matching command, but the connection breaks before the reply, as with `cut`.
     void cut_before_answer(command_filter which);
-    /// The next command of this kind is lost, and the line breaks: `cut`.
+    /// The next matching command is lost and the connection breaks, as with `cut`.
     void cut_before_sending(command_filter which);
-    /// Whether one of the two has happened since it was asked for.
+    /// Whether the last requested `cut_before_…` has happened.
     [[nodiscard]] bool was_cut() const;
 
-    /// Answers that were not delivered because of a fault, delivered now: what an old line brings late.
+    /// Delivers the replies that a fault held back, as an old connection may deliver them late.
     void deliver_late();
 
     void drop_notices(bool on);
     void duplicate_notices(bool on);
-    /// Answers come twice.
+    /// Delivers each reply twice.
     void duplicate_answers(bool on);
-    /// Each command is sent twice; the second answer goes nowhere.
+    /// Sends each command twice; the second reply is dropped.
     void send_twice(bool on);
-    /// Notices are kept back; `false` delivers them, last one first.
+    /// `true` holds notifications back; `false` delivers them, newest first.
     void hold_notices(bool on);
-    /// How many notices have been dropped or are kept back: so that a test knows when there is one.
+    /// The number of notifications that were dropped or are held back; a test polls it to wait for one.
     [[nodiscard]] std::size_t notices_withheld() const;
 
     struct state;

@@ -1,4 +1,4 @@
-// A program with an Asio of its own, unlike any other: takes a lock in a coroutine and prints its fence.
+// A program with an altered Asio of its own: acquires a lock in a coroutine and prints its fence.
 #include <asio.hpp>
 #include <baton/asio.hpp>
 #include <baton/baton.hpp>

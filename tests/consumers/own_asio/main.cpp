@@ -1,5 +1,5 @@
-// A program that waits for a signal with its own Asio while it holds a lock, and prints the fence. Compiled with
-// ASIO_SEPARATE_COMPILATION, the file is the one that holds the program's Asio as well.
+// A program that waits for a signal with its own Asio while it holds a lock, and prints the fence. With
+// ASIO_SEPARATE_COMPILATION, this file also contains the implementation of the program's Asio.
 #include <asio.hpp>
 #ifdef ASIO_SEPARATE_COMPILATION
 #include <asio/impl/src.hpp>
@@ -12,7 +12,7 @@
 
 int main() {
     baton::client client{"memory:"};
-    // The library's own Asio runs too: no server answers at this path, so the client keeps trying to connect.
+    // The library's own Asio runs too: there is no server at this path, so the client retries to connect.
     baton::client unreachable{"unix:/nonexistent/own-asio-test.sock",
                               {.label = {}, .close_wait = std::chrono::milliseconds{1}}};
     const baton::lease mine = client.acquire(baton::exclusive("ledger"));
@@ -23,7 +23,7 @@ int main() {
     signals.async_wait([&](std::error_code error, int number) {
         if (!error) received = number;
     });
-    // A thread of the user's Asio: its function must be the user's as well.
+    // A thread of the program's Asio must run the program's Asio functions, not the library's.
     asio::thread_pool pool{2};
     asio::post(pool, [] { std::raise(SIGUSR1); });
     pool.join();
