@@ -39,7 +39,7 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
         if (verb.get_name() == "run" && !option) what += "; the command comes after --, as in baton run -l NAME -- CMD";
     }
     const std::string help = app.get_name() + (&verb == &app ? "" : " " + verb.get_name()) + " --help";
-    complain(what + "\nallowed:" + allowed(verb) + "\n`" + help + "` says more");
+    complain(what + "\nallowed:" + allowed(verb) + "\nsee `" + help + "`");
     return number(exit_code::usage);
 }
 
