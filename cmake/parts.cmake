@@ -1,7 +1,7 @@
 # The library that users link, libbaton.a, is made of parts, one folder each. A part is a static library too, so that
 # tests link only what they test; nothing is compiled twice.
 
-# baton_part(NAME [ASIO] [APART] SOURCES…): a part of the library; with APART, of something else alone. With
+# baton_part(NAME [ASIO] [APART] SOURCES…): a part of the library; with APART, it is not in libbaton.a. With
 # ASIO, it uses Asio, which no part of the library does: a program that links it may have any Asio of its own.
 # Half of the time to compile a file goes into headers that all files include, so these are precompiled: once for the
 # parts without Asio, by the first of them, and once for those with it.
