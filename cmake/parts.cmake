@@ -1,7 +1,7 @@
 # The library that users link, libbaton.a, is made of parts, one folder each. A part is a static library too, so that
 # tests link only what they test; nothing is compiled twice.
 
-# baton_part(NAME [APART] SOURCES…): a part of the library; with APART, of another target alone.
+# baton_part(NAME [APART] SOURCES…): a part of the library; with APART, it is not in libbaton.a.
 # Half of the time to compile a file goes into headers that all files include, so these are precompiled, by the first
 # part.
 function(baton_part name)
