@@ -32,7 +32,7 @@ Scenarios:
   cycle       one caller: acquire and release
   throughput  1 to 256 callers of one client, each with its own name
   handoff     2 to 128 processes on one name: from one owner to the next
-  drain       100 to 10,000 in line: how long, in which order, at what cost
+  drain       100 to 10,000 in the queue: how long, in which order, at what cost
   crash       the holder and half of the line are killed: when does the next have it?
   multi       sets of 2, 4 and 16 out of 20 names
   semaphore   one that wants all 8 permits, among many that want one

@@ -43,7 +43,7 @@ constexpr auto list = std::to_array<target>({
     // The client on `local:`, with `cycle` above.
     {"local", "64 threads, a cycle", "on memory:", 2},
     {"local", "hand-off between two processes", "echo on a Unix socket", 2.2},
-    {"local", "hand-off in a line of 1,000 connections", "of 10", 1.5},
+    {"local", "hand-off in a queue of 1,000 connections", "of 10", 1.5},
     {"local", "hand-off after kill -9 of the holder", "", 5, "ms"},
     {"local", "what `baton run -l x -- true` adds", "", 20, "ms"},
 
@@ -77,9 +77,9 @@ constexpr auto list = std::to_array<target>({
     {"redis-client", "acquire and release", "SET NX PX and cad, not waited for", none},
     {"redis-client", "a semaphore cycle by one caller", "a lock cycle", 1.3},
     {"redis-client", "hand-off between two processes", "PUBLISH, round trip", 1.6},
-    {"redis-client", "hand-off in a line of 1,000", "of 100", 1.3},
+    {"redis-client", "hand-off in a queue of 1,000", "of 100", 1.3},
     {"redis-client", "commands for each of 1,000", "", 3, "commands"},
-    {"redis-client", "hand-off in a line of 10,000", "of 100", 1.3},
+    {"redis-client", "hand-off in a queue of 10,000", "of 100", 1.3},
     {"redis-client", "commands for each of 10,000", "", 3, "commands"},
     {"redis-client", "64 threads, a cycle", "the server's own time for it", 1.25},
 

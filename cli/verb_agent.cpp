@@ -115,13 +115,13 @@ int serve(const arguments& arguments) {
     prctl(PR_SET_NAME, "baton-agent");  // without this, a start through /proc/self/exe is named exe
     std::string why;
     switch (agent::serve(options, why)) {
-        case agent::outcome::done: return number(exit_code::ok);
-        case agent::outcome::taken:
+        case agent::result::done: return number(exit_code::ok);
+        case agent::result::taken:
             // If several clients start agents at once, one agent serves and the others end here; all clients find it.
             if (!arguments.detached_start) throw served_already(options.address);
             say_ready();
             return number(exit_code::ok);
-        case agent::outcome::failed: break;
+        case agent::result::failed: break;
     }
     if (arguments.detached_start) std::puts(why.c_str());
     throw failure{exit_code::unreachable, why};

@@ -3,7 +3,7 @@
 #include "claim_spec.hpp"
 #include "exit_codes.hpp"
 #include "failure.hpp"
-#include "look/show.hpp"
+#include "inspect/show.hpp"
 #include "verbs.hpp"
 
 namespace baton::cli {
@@ -23,7 +23,7 @@ struct texts {
     std::string prefix;
     bool json = false;
     bool dot = false;
-    place_options place;
+    address_options address;
 };
 
 int list(const texts& in) {
@@ -35,12 +35,12 @@ int list(const texts& in) {
         check_name(in.name);
         filter = {inspect_filter::match::exact, in.name, false};
     }
-    const place place = in.place.made();
-    client client = open_looking_client(place);
-    const snapshot seen = inspect_at(client, place, filter);
+    const store_address address = in.address.made();
+    client client = open_inspecting_client(address);
+    const snapshot seen = inspect_at(client, address, filter);
     std::string text = in.json ? list_json(seen) : in.dot ? list_dot(seen) : list_text(seen);
     // Show the agent: another user's agent may be the one that has the name.
-    if (const std::string agent = agent_meant(place); !in.json && !in.dot && !agent.empty())
+    if (const std::string agent = agent_meant(address); !in.json && !in.dot && !agent.empty())
         text = "at " + agent + "\n" + text;
     if (!in.json && !in.dot && !in.name.empty() && find_resource(seen, in.name) == nullptr)
         text += printable(in.name) + (is_paused(seen) ? ": not granted yet\n" : ": free\n");
@@ -59,8 +59,8 @@ void add_ls(CLI::App& app, action& chosen) {
     verb->add_option("--prefix", in->prefix, "List only names that begin with TEXT")->type_name("TEXT");
     verb->add_flag("--json", in->json, "Print JSON");
     verb->add_flag("--dot", in->dot, "Print a graph for Graphviz");
-    in->place.add_to(*verb);
-    verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return list(*in); }); });
+    in->address.add_to(*verb);
+    verb->callback([in, &chosen] { chosen = in->address.named_in([in] { return list(*in); }); });
 }
 
 }  // namespace baton::cli

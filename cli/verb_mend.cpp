@@ -16,18 +16,18 @@ The exit code is 1 if the name has no mark.)";
 
 struct texts {
     std::string name;
-    place_options place;
+    address_options address;
 };
 
 int mend(const texts& in) {
     check_name(in.name);
-    const place place = in.place.made();
-    client client = open_looking_client(place);
+    const store_address address = in.address.made();
+    client client = open_inspecting_client(address);
     try {
         client.mend(in.name);
     } catch (const error& refused) {
         if (refused.code() == errc::no_agent)
-            report_no_agent(place);
+            report_no_agent(address);
         else if (refused.code() != errc::not_abandoned)
             throw;
         throw failure{exit_code::no, "cannot mend " + printable(in.name) + ": it is not marked as abandoned"};
@@ -42,8 +42,8 @@ void add_mend(CLI::App& app, action& chosen) {
     const auto in = std::make_shared<texts>();
     verb->footer(examples);
     verb->add_option("NAME", in->name, "The name")->required();
-    in->place.add_to(*verb);
-    verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return mend(*in); }); });
+    in->address.add_to(*verb);
+    verb->callback([in, &chosen] { chosen = in->address.named_in([in] { return mend(*in); }); });
 }
 
 }  // namespace baton::cli

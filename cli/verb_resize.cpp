@@ -20,7 +20,7 @@ Holders keep their permits, even above the new limit. Waiters that want more per
 struct texts {
     std::string name;
     std::string limit;
-    place_options place;
+    address_options address;
 };
 
 std::optional<std::uint32_t> limit_of(const std::string& text) {
@@ -34,7 +34,7 @@ std::optional<std::uint32_t> limit_of(const std::string& text) {
 int resize(const texts& in) {
     check_name(in.name);
     const auto limit = limit_of(in.limit);
-    open_client(in.place.made()).resize(in.name, limit);
+    open_client(in.address.made()).resize(in.name, limit);
     const std::string name = printable(in.name);
     return print(limit ? "The limit of " + name + " is pinned to " + std::to_string(*limit) + " permits.\n"
                        : "The limit of " + name + " is not pinned; the limits of the claims apply.\n");
@@ -48,8 +48,8 @@ void add_resize(CLI::App& app, action& chosen) {
     verb->footer(examples);
     verb->add_option("NAME", in->name, "The name")->required();
     verb->add_option("LIMIT", in->limit, "The number of permits; auto unpins it")->required()->type_name("N|auto");
-    in->place.add_to(*verb);
-    verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return resize(*in); }); });
+    in->address.add_to(*verb);
+    verb->callback([in, &chosen] { chosen = in->address.named_in([in] { return resize(*in); }); });
 }
 
 }  // namespace baton::cli

@@ -4,7 +4,7 @@
 #include "duration.hpp"
 #include "exit_codes.hpp"
 #include "failure.hpp"
-#include "look/show.hpp"
+#include "inspect/show.hpp"
 #include "number.hpp"
 #include "verbs.hpp"
 
@@ -26,13 +26,12 @@ struct texts {
     std::string fence;
     std::string note;
     bool now = false;
-    place_options place;
+    address_options address;
 };
 
 std::uint64_t fence_of(const texts& in) {
     if (const auto fence = parse_number<std::uint64_t>(in.fence)) return *fence;
-    throw failure{exit_code::usage,
-                  "--fence " + printable(in.fence) + ": a number is expected; `baton ls` shows it"};
+    throw failure{exit_code::usage, "--fence " + printable(in.fence) + ": a number is expected; `baton ls` shows it"};
 }
 
 /// The holder of the name with that fence.
@@ -70,10 +69,10 @@ int revoke(const texts& in) {
     if (in.note.size() > protocol::bounds::note)
         throw failure{exit_code::usage, "--note: at most " + std::to_string(protocol::bounds::note) + " bytes"};
     const std::uint64_t fence = fence_of(in);
-    const place place = in.place.made();
-    client client = open_looking_client(place);
+    const store_address address = in.address.made();
+    client client = open_inspecting_client(address);
     const inspect_filter filter{inspect_filter::match::exact, in.name, false};
-    const snapshot seen = inspect_at(client, place, filter);
+    const snapshot seen = inspect_at(client, address, filter);
     if (seen.foreign)
         throw failure{exit_code::configuration,
                       "cannot revoke " + printable(in.name) +
@@ -93,8 +92,8 @@ void add_revoke(CLI::App& app, action& chosen) {
     verb->add_option("--fence", in->fence, "The holder's fence, as `baton ls` shows it")->required()->type_name("N");
     verb->add_option("--note", in->note, "The reason, shown to the holder and in `ls`")->type_name("TEXT");
     verb->add_flag("--now", in->now, "Do not ask: end the grant at once");
-    in->place.add_to(*verb);
-    verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return revoke(*in); }); });
+    in->address.add_to(*verb);
+    verb->callback([in, &chosen] { chosen = in->address.named_in([in] { return revoke(*in); }); });
 }
 
 }  // namespace baton::cli

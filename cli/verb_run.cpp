@@ -44,7 +44,7 @@ struct texts {
     std::string wait, ttl, max_hold, kill_after, on_lost = "stop", if_abandoned = "run", conflict_exit_code,
                                                  shell_command;
     bool quiet = false, verbose = false;
-    place_options place;
+    address_options address;
     run_options options;
 };
 
@@ -157,7 +157,7 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
     verb->add_flag("-q,--quiet", in->quiet, "Print errors only");
     verb->add_flag("-v,--verbose", in->verbose, "Print more");
     verb->add_flag("--json", in->options.json, "Print all events as JSON, one object a line");
-    in->place.add_to(*verb);
+    in->address.add_to(*verb);
     verb->callback([in, &chosen, command, has_command] {
         chosen = [in, command, has_command] {
             run_options& options = in->options;
@@ -165,7 +165,7 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
             read_times(*in, options);
             read_words(*in, options);
             read_command(*in, command, has_command, options);
-            options.place = in->place.made();
+            options.address = in->address.made();
             return run_command(options);
         };
     });

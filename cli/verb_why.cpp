@@ -1,7 +1,7 @@
 // `baton why`: shows what a name is blocked by.
 #include "claim_spec.hpp"
 #include "exit_codes.hpp"
-#include "look/show.hpp"
+#include "inspect/show.hpp"
 #include "verbs.hpp"
 
 namespace baton::cli {
@@ -14,14 +14,14 @@ The exit code is 1 if the name is free.)";
 
 struct texts {
     std::string name;
-    place_options place;
+    address_options address;
 };
 
 int explain(const texts& in) {
     check_name(in.name);
-    const place place = in.place.made();
-    client client = open_looking_client(place);
-    const snapshot seen = inspect_at(client, place, {inspect_filter::match::exact, in.name, true});
+    const store_address address = in.address.made();
+    client client = open_inspecting_client(address);
+    const snapshot seen = inspect_at(client, address, {inspect_filter::match::exact, in.name, true});
     const int code = print(why_text(seen, in.name));
     if (code != number(exit_code::ok)) return code;
     return number(is_free(seen, in.name) ? exit_code::no : exit_code::ok);
@@ -35,8 +35,8 @@ void add_why(CLI::App& app, action& chosen) {
     const auto in = std::make_shared<texts>();
     verb->footer(examples);
     verb->add_option("NAME", in->name, "The name")->required();
-    in->place.add_to(*verb);
-    verb->callback([in, &chosen] { chosen = in->place.named_in([in] { return explain(*in); }); });
+    in->address.add_to(*verb);
+    verb->callback([in, &chosen] { chosen = in->address.named_in([in] { return explain(*in); }); });
 }
 
 }  // namespace baton::cli

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "command_line.hpp"
-#include "place.hpp"
+#include "store_address.hpp"
 
 namespace baton::cli {
 
@@ -24,20 +24,20 @@ void add_mend(CLI::App& app, action& chosen);
 void add_resize(CLI::App& app, action& chosen);
 
 /// The options --url and --space, which every verb has.
-struct place_options {
+struct address_options {
     std::string url;
     std::string space;
 
     void add_to(CLI::App& verb);
-    [[nodiscard]] place made() const { return make_place(url, space); }
+    [[nodiscard]] store_address made() const { return make_address(url, space); }
     /// Wraps the action: if the engine cannot be reached, the error names its address.
     [[nodiscard]] action named_in(action perform) const;
 };
 
 /// Inspects the engine. If no agent runs, nothing is held, waited for or marked: prints that on stderr and returns an
 /// empty snapshot. Throws `failure` (unreachable) if an agent has died and its clients may still hold names.
-[[nodiscard]] snapshot inspect_at(client& client, const place& place, const inspect_filter& filter);
+[[nodiscard]] snapshot inspect_at(client& client, const store_address& address, const inspect_filter& filter);
 /// Prints that no agent runs, or throws `failure` as above, after an action failed with errc::no_agent.
-void report_no_agent(const place& place);
+void report_no_agent(const store_address& address);
 
 }  // namespace baton::cli

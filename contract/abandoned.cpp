@@ -67,7 +67,7 @@ void a_sharer_leaves_no_mark(bench& bench) {
     actor heir = bench.join();
     const lease held = dead.acquire(shared("config"));
     const attempt next = heir.queue(exclusive("config"));
-    dead.line->silence();
+    dead.connection->silence();
     ASSERT_TRUE(next.granted_within());
     EXPECT_TRUE(next.granted().abandoned().empty());
 }

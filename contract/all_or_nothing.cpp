@@ -61,7 +61,7 @@ void overlapping_sets_never_deadlock(bench& bench) {
     hammer({a.client, b.client}, 2, [&](client& client, int thread) {
         const auto set = static_cast<std::size_t>(thread);
         std::error_code error;
-        const lease lease = client.acquire(sets[set], {.wait = patience()}, error);
+        const lease lease = client.acquire(sets[set], {.wait = timeout()}, error);
         ASSERT_FALSE(error) << error.message();
         for (const int name : names[set])
             if (++inside[name] > 1) met = true;
@@ -75,7 +75,7 @@ void modes_mix_in_one_request(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     const lease all = a.acquire(exclusive("db") & shared("config") & permits("gpu", {.count = 2, .limit = 3}));
-    const lease reader = b.acquire(shared("config") & permits("gpu", {.count = 1, .limit = 3}), {.wait = patience()});
+    const lease reader = b.acquire(shared("config") & permits("gpu", {.count = 1, .limit = 3}), {.wait = timeout()});
     const attempt third = b.queue(shared("config") & permits("gpu", {.count = 1, .limit = 3}));
     EXPECT_TRUE(reader.valid());
 }
@@ -85,7 +85,7 @@ void a_thousand_names(bench& bench) {
     for (int i = 0; i < 1'000; ++i) list.push_back({"name " + std::to_string(i), claim_mode::exclusive, 0, 0});
     actor a = bench.join();
     actor b = bench.join();
-    lease all = a.acquire(claims{list}, {.wait = patience()});
+    lease all = a.acquire(claims{list}, {.wait = timeout()});
     attempt last = b.queue(exclusive("name 999"));
     all.release();
     EXPECT_TRUE(last.granted_within());

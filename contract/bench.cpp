@@ -3,11 +3,11 @@
 namespace baton::contract {
 namespace {
 
-std::atomic<std::chrono::milliseconds::rep> patience_ms{20'000};
+std::atomic<std::chrono::milliseconds::rep> timeout_ms{20'000};
 
 }  // namespace
 
-std::chrono::milliseconds patience() { return std::chrono::milliseconds{patience_ms}; }
+std::chrono::milliseconds timeout() { return std::chrono::milliseconds{timeout_ms}; }
 
 attempt::attempt(client client, const claims& claims, const acquire_options& options, std::function<void()> on_grant) {
     client.async_acquire(claims, options, stop_.get_token(),
@@ -22,7 +22,7 @@ attempt::attempt(client client, const claims& claims, const acquire_options& opt
 
 attempt::~attempt() {
     stop_.request_stop();
-    // The callback must not outlive what it refers to; after a stop it comes soon, whatever the line does.
+    // The callback must not outlive what it refers to; after a stop it comes soon, whatever the connection does.
     if (shared_) {
         EXPECT_TRUE(eventually([this] { return over(); })) << "an acquire did not end when it was cancelled";
     }
@@ -48,20 +48,20 @@ attempt actor::queue(const claims& claims, const acquire_options& options, std::
 }
 
 bench::bench(const description& store) : store_{store}, space_{store.fresh_space()}, kept_{space_()} {
-    patience_ms = store.patience.count();
+    timeout_ms = store.timeout.count();
 }
 
 std::chrono::milliseconds bench::lost_notice() const { return store_.lost_notice.value_or(store_.ttl / 3); }
 
 actor bench::join(const std::string& label, std::chrono::milliseconds ttl) const {
-    auto line = std::make_shared<faulty_store>(handle());
+    auto connection = std::make_shared<faulty_store>(handle());
     auto ears = std::make_shared<heard>();
     client_options options;
     if (store_.can.chosen_ttl) options.ttl = ttl;
     options.label = label;
-    options.close_wait = 200ms;  // many end behind a line that is cut
+    options.close_wait = 200ms;  // many end behind a connection that is cut
     options.observer = ears;
-    return {line, ears, client{line, options}};
+    return {connection, ears, client{connection, options}};
 }
 
 void bench::expect_free(const claims& claims) const {
@@ -92,7 +92,7 @@ bool ever_meet(const std::vector<client>& clients, const claims& claims) {
     std::atomic<bool> inside{false};
     std::atomic<bool> met{false};
     hammer(clients, 2, [&](client& client, int) {
-        const lease lease = client.acquire(claims, {.wait = patience()});
+        const lease lease = client.acquire(claims, {.wait = timeout()});
         if (inside.exchange(true)) met = true;
         linger();
         inside = false;

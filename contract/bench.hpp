@@ -1,4 +1,4 @@
-// What a case works with: clients over lines that can fail, acquires in the background, and waiting for what must
+// What a case works with: clients over connections that can fail, acquires in the background, and waiting for what must
 // happen. Nothing here sleeps for a fixed time; a deadline is only met when a case fails.
 #pragma once
 
@@ -22,10 +22,10 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 /// How long a case waits for what must happen.
-[[nodiscard]] std::chrono::milliseconds patience();
+[[nodiscard]] std::chrono::milliseconds timeout();
 
 /// Waits until something has become true, but not for ever.
-template <typename Condition> bool eventually(Condition condition, clock::duration limit = patience()) {
+template <typename Condition> bool eventually(Condition condition, clock::duration limit = timeout()) {
     const auto deadline = clock::now() + limit;
     while (!condition()) {
         if (clock::now() > deadline) return false;
@@ -61,7 +61,7 @@ public:
     void cancel() { stop_.request_stop(); }
     [[nodiscard]] bool over() const;
     /// Waits for the end of it: whether it was granted.
-    [[nodiscard]] bool granted_within(clock::duration limit = patience()) const;
+    [[nodiscard]] bool granted_within(clock::duration limit = timeout()) const;
     /// Waits for the end of it: with which error, if it was not granted.
     [[nodiscard]] std::error_code error() const;
     /// What was granted, to keep or to give back.
@@ -80,15 +80,15 @@ private:
     std::stop_source stop_;
 };
 
-/// A client with ears, on a line that can fail.
+/// A client with ears, on a connection that can fail.
 struct actor {
-    std::shared_ptr<faulty_store> line;
+    std::shared_ptr<faulty_store> connection;
     std::shared_ptr<heard> ears;
     baton::client client;
 
     /// For what can be had soon: throws when it cannot.
     [[nodiscard]] lease acquire(const claims& claims, acquire_options options = {}) {
-        if (!options.wait) options.wait = patience();
+        if (!options.wait) options.wait = timeout();
         return client.acquire(claims, options);
     }
     [[nodiscard]] attempt start(const claims& claims, const acquire_options& options = {},

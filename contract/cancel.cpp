@@ -19,26 +19,26 @@ void while_it_waits(bench& bench) {
 
 void before_it_is_asked(bench& bench) {
     actor a = bench.join();
-    a.line->cut();
+    a.connection->cut();
     attempt unsent = a.start(exclusive("ledger"));
     unsent.cancel();
     EXPECT_EQ(unsent.error(), std::errc::operation_canceled);
-    a.line->heal();
+    a.connection->heal();
     bench.expect_free(exclusive("ledger"));
 }
 
 void while_the_answer_is_on_its_way(bench& bench) {
     // The store has granted it; the client does not know, and never wants to.
     actor a = bench.join();
-    EXPECT_TRUE(a.acquire(exclusive("other")).valid());  // the line is up
-    a.line->cut_before_answer(each<protocol::enter>());
+    EXPECT_TRUE(a.acquire(exclusive("other")).valid());  // the connection is up
+    a.connection->cut_before_answer(each<protocol::enter>());
     attempt unanswered = a.start(exclusive("ledger"));
-    ASSERT_TRUE(eventually([&] { return a.line->was_cut(); }));
+    ASSERT_TRUE(eventually([&] { return a.connection->was_cut(); }));
     unanswered.cancel();
     EXPECT_EQ(unanswered.error(), std::errc::operation_canceled);
-    a.line->heal();
+    a.connection->heal();
     bench.expect_free(exclusive("ledger"));
-    a.line->deliver_late();  // the grant, now that nobody wants it
+    a.connection->deliver_late();  // the grant, now that nobody wants it
     bench.expect_free(exclusive("ledger"));
 }
 
@@ -47,11 +47,11 @@ void while_the_line_is_down(bench& bench) {
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
     attempt waiting = b.queue(exclusive("ledger"));
-    b.line->cut();
+    b.connection->cut();
     waiting.cancel();
     EXPECT_EQ(waiting.error(), std::errc::operation_canceled) << "a cancel does not wait for the store";
     held.release();  // it is granted to whoever does not want it any more
-    b.line->heal();
+    b.connection->heal();
     bench.expect_free(exclusive("ledger"));
 }
 
@@ -74,7 +74,7 @@ void racing_with_the_grant(bench& bench) {
     int cancelled = 0;
     int granted = 0;
     for (int round = 0; round < 300 && clock::now() < until; ++round) {
-        lease held = a.acquire(exclusive("ledger"), {.wait = patience()});
+        lease held = a.acquire(exclusive("ledger"), {.wait = timeout()});
         attempt waiting = b.queue(exclusive("ledger"));
         {
             std::jthread releaser{[&] { held.release(); }};

@@ -13,7 +13,7 @@ void one_holder_at_a_time(bench& bench) {
     std::atomic<bool> inside{false};
     std::atomic<bool> met{false};
     hammer({a.client, b.client}, 2, [&](client& client, int) {
-        const lease lease = client.acquire(exclusive("counter"), {.wait = patience()});
+        const lease lease = client.acquire(exclusive("counter"), {.wait = timeout()});
         if (inside.exchange(true)) met = true;
         ++counter;
         ++rounds;
@@ -32,13 +32,13 @@ void sharers_never_meet_a_writer(bench& bench) {
     std::atomic<bool> met{false};
     hammer({a.client, b.client}, 2, [&](client& client, int thread) {
         if (thread % 2 == 0) {
-            const lease lease = client.acquire(shared("config"), {.wait = patience()});
+            const lease lease = client.acquire(shared("config"), {.wait = timeout()});
             ++readers;
             linger();
             if (writers > 0) met = true;
             --readers;
         } else {
-            const lease lease = client.acquire(exclusive("config"), {.wait = patience()});
+            const lease lease = client.acquire(exclusive("config"), {.wait = timeout()});
             if (++writers > 1 || readers > 0) met = true;
             linger();
             --writers;
@@ -50,8 +50,8 @@ void sharers_never_meet_a_writer(bench& bench) {
 void sharers_hold_together(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
-    const lease one = a.acquire(shared("config"), {.wait = patience()});
-    const lease two = b.acquire(shared("config"), {.wait = patience()});
+    const lease one = a.acquire(shared("config"), {.wait = timeout()});
+    const lease two = b.acquire(shared("config"), {.wait = timeout()});
     EXPECT_TRUE(one.valid() && two.valid());
 }
 
@@ -64,7 +64,7 @@ void permits_stay_within_their_limit(bench& bench) {
     hammer({a.client, b.client}, 2, [&](client& client, int thread) {
         const int count = bench.can().several_permits ? 1 + thread % 2 : 1;
         const lease lease = client.acquire(permits("gpu", {.count = static_cast<std::uint32_t>(count), .limit = limit}),
-                                           {.wait = patience()});
+                                           {.wait = timeout()});
         if (used += count; used > limit) above = true;
         linger();
         used -= count;
@@ -75,8 +75,8 @@ void permits_stay_within_their_limit(bench& bench) {
 void permits_are_held_together_up_to_the_limit(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
-    const lease one = a.acquire(permits("gpu", {.count = 1, .limit = 2}), {.wait = patience()});
-    lease two = b.acquire(permits("gpu", {.count = 1, .limit = 2}), {.wait = patience()});
+    const lease one = a.acquire(permits("gpu", {.count = 1, .limit = 2}), {.wait = timeout()});
+    lease two = b.acquire(permits("gpu", {.count = 1, .limit = 2}), {.wait = timeout()});
     attempt third = a.queue(permits("gpu", {.count = 1, .limit = 2}));
     two.release();
     EXPECT_TRUE(third.granted_within());
@@ -100,7 +100,7 @@ void any_bytes_make_a_name(bench& bench) {
     };
     std::vector<lease> held;
     for (const std::string& name : names) {
-        held.push_back(a.acquire(exclusive(name), {.wait = patience()}));  // none is taken for another
+        held.push_back(a.acquire(exclusive(name), {.wait = timeout()}));  // none is taken for another
         EXPECT_TRUE(held.back().valid());
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -115,7 +115,7 @@ void spaces_never_meet(bench& bench) {
     client there{bench.another_space()()};
     const lease one = here.acquire(exclusive("ledger"));
     std::error_code error;
-    const lease two = there.acquire(exclusive("ledger"), {.wait = patience()}, error);
+    const lease two = there.acquire(exclusive("ledger"), {.wait = timeout()}, error);
     EXPECT_FALSE(error) << error.message();
     EXPECT_TRUE(one.valid());
 }

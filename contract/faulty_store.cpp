@@ -1,23 +1,23 @@
 #include "baton/contract/faulty_store.hpp"
 
-#include "faulty_line.hpp"
+#include "faulty_connection.hpp"
 
 namespace baton::contract {
 
 faulty_store::faulty_store(std::shared_ptr<store> inner)
     : inner_{std::move(inner)}, state_{std::make_shared<state>(inner_)} {}
 
-faulty_store::~faulty_store() { state_->break_line(false); }
+faulty_store::~faulty_store() { state_->break_connection(false); }
 
-std::unique_ptr<store_line> faulty_store::connect(std::weak_ptr<store_listener> listener) {
-    state_->break_line(false);
+std::unique_ptr<store_connection> faulty_store::connect(std::weak_ptr<store_listener> listener) {
+    state_->break_connection(false);
     {
         const std::lock_guard lock{state_->mutex};
         state_->client = std::move(listener);
     }
-    auto line = make_outer_line(state_);
+    auto connection = make_outer_connection(state_);
     state_->make_line();
-    return line;
+    return connection;
 }
 
 lease_clock faulty_store::clock() const { return inner_->clock(); }
@@ -30,7 +30,7 @@ std::string faulty_store::objection(std::span<const claim> claims, const protoco
     return inner_->objection(claims, options);
 }
 
-void faulty_store::cut() { state_->break_line(true); }
+void faulty_store::cut() { state_->break_connection(true); }
 
 void faulty_store::silence() {
     const std::lock_guard lock{state_->mutex};
@@ -38,7 +38,7 @@ void faulty_store::silence() {
 }
 
 void faulty_store::heal() {
-    state_->break_line(true);
+    state_->break_connection(true);
     state_->make_line();
 }
 
@@ -68,7 +68,7 @@ void faulty_store::deliver_late() {
         heard = state_->client.lock();
     }
     if (!heard) return;
-    for (late_answer& answer : late) heard->replied(answer.tag, answer.lineage, std::move(answer.events));
+    for (late_answer& answer : late) heard->replied(answer.tag, answer.epoch, std::move(answer.events));
 }
 
 void faulty_store::drop_notices(bool on) {
@@ -102,7 +102,7 @@ void faulty_store::hold_notices(bool on) {
         heard = state_->client.lock();
     }
     if (!heard) return;
-    for (auto next = held.rbegin(); next != held.rend(); ++next) heard->noticed(next->lineage, std::move(next->event));
+    for (auto next = held.rbegin(); next != held.rend(); ++next) heard->noticed(next->epoch, std::move(next->event));
 }
 
 std::size_t faulty_store::notices_withheld() const {

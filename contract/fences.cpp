@@ -30,7 +30,7 @@ void fences_grow_from_hand_to_hand(bench& bench) {
     std::uint64_t last = 0;  // guarded by the lock
     std::atomic<bool> fell{false};
     hammer({a.client, b.client}, 2, [&](client& client, int) {
-        const lease lease = client.acquire(exclusive("ledger"), {.wait = patience()});
+        const lease lease = client.acquire(exclusive("ledger"), {.wait = timeout()});
         if (lease.fence() <= last) fell = true;
         last = lease.fence();
     });
@@ -70,7 +70,7 @@ void slots_are_unique_and_below_the_limit(bench& bench) {
     std::atomic<bool> wrong{false};
     hammer({a.client, b.client}, 2, [&](client& client, int thread) {
         const auto count = static_cast<std::uint32_t>(1 + thread % 2);
-        const lease lease = client.acquire(permits("gpu", {.count = count, .limit = limit}), {.wait = patience()});
+        const lease lease = client.acquire(permits("gpu", {.count = count, .limit = limit}), {.wait = timeout()});
         const auto& slots = lease.slots("gpu");
         if (slots.size() != count || !std::ranges::is_sorted(slots)) wrong = true;
         for (const std::uint32_t slot : slots)
@@ -87,7 +87,7 @@ void slots_pass_on_from_the_dead(bench& bench) {
     actor heir = bench.join();
     const lease held = dead.acquire(permits("gpu", {.count = 2, .limit = 2}));
     const attempt next = heir.queue(permits("gpu", {.count = 2, .limit = 2}));
-    dead.line->silence();
+    dead.connection->silence();
     ASSERT_TRUE(next.granted_within(bench.ttl() + bench.late()));
     EXPECT_EQ(next.granted().slots("gpu"), (std::vector<std::uint32_t>{0, 1}));
 }

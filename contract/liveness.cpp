@@ -1,7 +1,7 @@
 // Whoever renews keeps what it holds; whoever is silent for its ttl has nothing any more, and stops believing first.
 #include "bench.hpp"
 #include "case.hpp"
-#include "raw_line.hpp"
+#include "raw_connection.hpp"
 
 namespace baton::contract {
 namespace {
@@ -44,7 +44,7 @@ void a_dead_holders_claims_pass_on(bench& bench) {
     std::atomic<bool> both{false};
     const attempt next = heir.queue(exclusive("ledger"), {}, [&] { both = held.valid(); });
     const auto died = clock::now();
-    dead.line->silence();
+    dead.connection->silence();
     ASSERT_TRUE(next.granted_within());
     EXPECT_LT(next.ended_at() - died, bench.ttl() + bench.late());
     EXPECT_FALSE(both) << "the heir got it while the dead still believed to hold it";
@@ -67,7 +67,7 @@ void dead_waiters_cost_one_ttl_in_all(bench& bench) {
         never.push_back(dead.back().queue(exclusive("ledger")));
     }
     const attempt next = a.queue(exclusive("ledger"));
-    for (actor& waiter : dead) waiter.line->silence();
+    for (actor& waiter : dead) waiter.connection->silence();
     const auto released = clock::now();
     held.release();
     ASSERT_TRUE(next.granted_within());
@@ -80,7 +80,7 @@ void a_client_that_ends_leaves_at_once(bench& bench) {
     lease held;  // outlives its client
     attempt next = [&] {
         client short_lived{bench.handle()};
-        held = short_lived.acquire(exclusive("ledger"), {.wait = patience()});
+        held = short_lived.acquire(exclusive("ledger"), {.wait = timeout()});
         return heir.queue(exclusive("ledger"));
     }();
     EXPECT_FALSE(held.valid());
@@ -94,13 +94,13 @@ void a_stale_holder_can_free_nothing(bench& bench) {
     actor third = bench.join();
     lease held = stale.acquire(exclusive("ledger"));
     attempt next = heir.queue(exclusive("ledger"));
-    stale.line->silence();
+    stale.connection->silence();
     ASSERT_TRUE(next.granted_within());
     attempt last = third.queue(exclusive("ledger"));
-    stale.line->heal();
+    stale.connection->heal();
     held.release();
-    // The line is in use again, so whatever it had to say has been said before this is answered.
-    EXPECT_TRUE(stale.acquire(exclusive("another"), {.wait = patience()}).valid());
+    // The connection is in use again, so whatever it had to say has been said before this is answered.
+    EXPECT_TRUE(stale.acquire(exclusive("another"), {.wait = timeout()}).valid());
     EXPECT_TRUE(next.granted().valid());
     EXPECT_FALSE(last.over());
     next.release();
@@ -112,10 +112,10 @@ void a_client_goes_on_after_its_session_expired(bench& bench) {
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
     attempt next = b.queue(exclusive("ledger"));
-    a.line->silence();
+    a.connection->silence();
     ASSERT_TRUE(next.granted_within());
     attempt again = a.start(exclusive("ledger"));
-    a.line->heal();
+    a.connection->heal();
     EXPECT_FALSE(held.valid());
     next.release();
     EXPECT_TRUE(again.granted_within());
@@ -131,9 +131,9 @@ void a_waiter_whose_session_was_lost_keeps_its_place(bench& bench) {
     attempt first = waiter.queue(exclusive("ledger"));
     const attempt second = behind.queue(exclusive("ledger"));
     const attempt heir = behind.queue(exclusive("cache"));
-    waiter.line->silence();
+    waiter.connection->silence();
     ASSERT_TRUE(heir.granted_within());
-    waiter.line->heal();
+    waiter.connection->heal();
     EXPECT_TRUE(waiter.acquire(exclusive("another")).valid());
     EXPECT_FALSE(first.over());
     held.release();
@@ -146,24 +146,25 @@ void a_waiter_whose_session_was_lost_keeps_its_place(bench& bench) {
 // The same in words: what waited comes back under its ticket in a session that the store has never seen; what held is
 // refused.
 void a_session_that_lists_only_waiters_is_opened(bench& bench) {
-    raw_line line{bench.handle()};
-    const session_id holder = line.open();
-    ASSERT_TRUE(line.ask_for<granted>(enter{line.next(holder), only("ledger"), {}}));
+    raw_connection connection{bench.handle()};
+    const session_id holder = connection.open();
+    ASSERT_TRUE(connection.ask_for<granted>(enter{connection.next(holder), only("ledger"), {}}));
     const session_id dead = draw_session();
-    ASSERT_TRUE(line.ask_for<alive>(open{dead, 10s, "dead", 1, 0, {}}));
-    const auto place = line.ask_for<queued>(enter{{dead, 1}, only("ledger"), {}});
-    ASSERT_TRUE(place);
-    ASSERT_TRUE(line.ask_for<queued>(enter{line.next(holder), only("ledger"), {}}));
-    ASSERT_TRUE(line.ask_for<closed>(protocol::close{dead, protocol::closing::gone}));
+    ASSERT_TRUE(connection.ask_for<alive>(open{dead, 10s, "dead", 1, 0, {}}));
+    const auto position = connection.ask_for<queued>(enter{{dead, 1}, only("ledger"), {}});
+    ASSERT_TRUE(position);
+    ASSERT_TRUE(connection.ask_for<queued>(enter{connection.next(holder), only("ledger"), {}}));
+    ASSERT_TRUE(connection.ask_for<closed>(protocol::close{dead, protocol::closing::gone}));
 
     const session_id heir = draw_session();
-    const live_request waits{1, only("ledger"), place->ticket, 0, {}, {}};
-    const auto back = line.ask_for<alive>(open{heir, 10s, "heir", 1, 1, {waits}});
+    const live_request waits{1, only("ledger"), position->ticket, 0, {}, {}};
+    const auto back = connection.ask_for<alive>(open{heir, 10s, "heir", 1, 1, {waits}});
     ASSERT_TRUE(back);
-    EXPECT_TRUE(tells_of(*back, {{1, place->ticket, 0}}));
-    EXPECT_EQ(line.ask_for<queued>(enter{{heir, 1}, only("ledger"), {}}), (queued{{heir, 1}, place->ticket}));
-    ASSERT_TRUE(line.ask_for<ended>(leave{{holder, 1}}));
-    EXPECT_TRUE(line.ask_for<granted>(enter{{heir, 1}, only("ledger"), {}})) << "before the one that came after it";
+    EXPECT_TRUE(tells_of(*back, {{1, position->ticket, 0}}));
+    EXPECT_EQ(connection.ask_for<queued>(enter{{heir, 1}, only("ledger"), {}}), (queued{{heir, 1}, position->ticket}));
+    ASSERT_TRUE(connection.ask_for<ended>(leave{{holder, 1}}));
+    EXPECT_TRUE(connection.ask_for<granted>(enter{{heir, 1}, only("ledger"), {}}))
+        << "before the one that came after it";
 }
 
 }  // namespace

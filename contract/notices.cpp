@@ -10,7 +10,7 @@ void a_lost_one_costs_a_renewal(bench& bench) {
     actor deaf = bench.join_mortal();
     lease held = a.acquire(exclusive("ledger"));
     attempt next = deaf.queue(exclusive("ledger"));
-    deaf.line->drop_notices(true);
+    deaf.connection->drop_notices(true);
     const auto released = clock::now();
     held.release();
     ASSERT_TRUE(next.granted_within());
@@ -23,7 +23,7 @@ void a_lost_one_costs_a_renewal(bench& bench) {
 void doubled_ones_grant_once(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
-    b.line->duplicate_notices(true);
+    b.connection->duplicate_notices(true);
     lease held = a.acquire(exclusive("ledger"));
     std::atomic<int> grants{0};
     attempt next = b.queue(exclusive("ledger"), {}, [&] { ++grants; });
@@ -40,15 +40,15 @@ void late_ones_in_the_wrong_order(bench& bench) {
     actor b = bench.join();
     std::vector<lease> held;
     std::vector<attempt> waiting;
-    b.line->hold_notices(true);
+    b.connection->hold_notices(true);
     for (const auto* name : {"x", "y", "z"}) {
         held.push_back(a.acquire(exclusive(name)));
         waiting.push_back(b.queue(exclusive(name)));
     }
     for (lease& lease : held) lease.release();
     // A store that finds another way to tell, or none at all, has nothing to hold back.
-    EXPECT_TRUE(eventually([&] { return b.line->notices_withheld() >= 3 || waiting.back().over(); }));
-    b.line->hold_notices(false);
+    EXPECT_TRUE(eventually([&] { return b.connection->notices_withheld() >= 3 || waiting.back().over(); }));
+    b.connection->hold_notices(false);
     for (attempt& next : waiting) {
         ASSERT_TRUE(next.granted_within());
         EXPECT_TRUE(next.granted().valid());
@@ -58,15 +58,15 @@ void late_ones_in_the_wrong_order(bench& bench) {
 void one_that_comes_after_the_cancel_is_given_back(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
-    b.line->hold_notices(true);
+    b.connection->hold_notices(true);
     lease held = a.acquire(exclusive("ledger"));
     attempt waiting = b.queue(exclusive("ledger"));
     held.release();
-    EXPECT_TRUE(eventually([&] { return b.line->notices_withheld() > 0 || waiting.over(); }));
+    EXPECT_TRUE(eventually([&] { return b.connection->notices_withheld() > 0 || waiting.over(); }));
     waiting.cancel();
     EXPECT_TRUE(eventually([&] { return waiting.over(); }));
     waiting.release();
-    b.line->hold_notices(false);
+    b.connection->hold_notices(false);
     bench.expect_free(exclusive("ledger"));
 }
 

@@ -1,7 +1,7 @@
 // What an operator does and sees: revoke, resize, inspect.
 #include "bench.hpp"
 #include "case.hpp"
-#include "raw_line.hpp"
+#include "raw_connection.hpp"
 
 namespace baton::contract {
 namespace {
@@ -33,16 +33,16 @@ void a_holder_is_asked_to_leave(bench& bench) {
 
 // The notice may have been lost on its way: the next renewal tells the same before it says that the session is alive.
 void the_next_renewal_repeats_it(bench& bench) {
-    raw_line line{bench.handle()};
-    raw_line operating{bench.handle()};
-    const protocol::session_id session = line.open();
-    const protocol::enter held{line.next(session), only("ledger"), {}};
-    const auto grant = line.ask_for<protocol::granted>(held);
+    raw_connection connection{bench.handle()};
+    raw_connection operating{bench.handle()};
+    const protocol::session_id session = connection.open();
+    const protocol::enter held{connection.next(session), only("ledger"), {}};
+    const auto grant = connection.ask_for<protocol::granted>(held);
     ASSERT_TRUE(grant);
     const auto told = operating.ask_for<protocol::revoking>(protocol::revoke{"ledger", grant->ticket, "deploy", false});
     ASSERT_TRUE(told);
     for (const bool repeated : {true, false}) {
-        const answer renewed = line.ask(protocol::renew{session});
+        const answer renewed = connection.ask(protocol::renew{session});
         ASSERT_EQ(renewed.events.size(), repeated ? 2U : 1U);
         if (repeated) {
             EXPECT_EQ(renewed.events[0].what,
@@ -131,7 +131,7 @@ void it_shows_holders_and_the_queue_in_order(bench& bench) {
             EXPECT_EQ(request.fence, holds ? held.fence() : 0U);
             EXPECT_EQ(request.label, request.ticket == ledger.queue[0].ticket ? "the waiter" : "the holder");
         }
-        EXPECT_EQ(request.place, holds ? 0U : request.ticket == ledger.queue[0].ticket ? 1U : 2U);
+        EXPECT_EQ(request.position, holds ? 0U : request.ticket == ledger.queue[0].ticket ? 1U : 2U);
     }
     EXPECT_EQ(holder.client.inspect({}).resources.size(), 2U);
 }

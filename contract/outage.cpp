@@ -1,4 +1,4 @@
-// The line breaks at every moment of a request's life.
+// The connection breaks at every moment of a request's life.
 #include "bench.hpp"
 #include "case.hpp"
 
@@ -7,19 +7,19 @@ namespace {
 
 void before_the_first_word(bench& bench) {
     actor a = bench.join();
-    a.line->cut();
+    a.connection->cut();
     attempt early = a.start(exclusive("ledger"));
-    a.line->heal();
+    a.connection->heal();
     EXPECT_TRUE(early.granted_within());
 }
 
 void the_question_is_lost(bench& bench) {
     actor a = bench.join_mortal();
     EXPECT_TRUE(a.acquire(exclusive("other")).valid());
-    a.line->cut_before_sending(each<protocol::enter>());
+    a.connection->cut_before_sending(each<protocol::enter>());
     attempt asked = a.start(exclusive("ledger"));
-    ASSERT_TRUE(eventually([&] { return a.line->was_cut(); }));
-    a.line->heal();
+    ASSERT_TRUE(eventually([&] { return a.connection->was_cut(); }));
+    a.connection->heal();
     ASSERT_TRUE(asked.granted_within());
     EXPECT_TRUE(asked.granted().valid());
     asked.release();
@@ -29,12 +29,12 @@ void the_question_is_lost(bench& bench) {
 void the_answer_is_lost(bench& bench) {
     actor a = bench.join_mortal();
     EXPECT_TRUE(a.acquire(exclusive("other")).valid());
-    a.line->cut_before_answer(each<protocol::enter>());
+    a.connection->cut_before_answer(each<protocol::enter>());
     attempt asked = a.start(exclusive("ledger"));
-    ASSERT_TRUE(eventually([&] { return a.line->was_cut(); }));
-    a.line->heal();
+    ASSERT_TRUE(eventually([&] { return a.connection->was_cut(); }));
+    a.connection->heal();
     ASSERT_TRUE(asked.granted_within());
-    a.line->deliver_late();
+    a.connection->deliver_late();
     EXPECT_TRUE(asked.granted().valid());
     asked.release();
     bench.expect_free(exclusive("ledger"));  // it was granted once, not twice
@@ -47,8 +47,8 @@ void a_waiter_keeps_its_place(bench& bench) {
     lease held = a.acquire(exclusive("ledger"));
     attempt first = b.queue(exclusive("ledger"));
     attempt second = c.queue(exclusive("ledger"));
-    b.line->cut();
-    b.line->heal();
+    b.connection->cut();
+    b.connection->heal();
     held.release();
     ASSERT_TRUE(first.granted_within());
     EXPECT_FALSE(second.over());
@@ -61,26 +61,26 @@ void a_waiter_that_was_granted_meanwhile_learns_of_it(bench& bench) {
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
     attempt next = b.queue(exclusive("ledger"));
-    b.line->cut();
+    b.connection->cut();
     held.release();
     EXPECT_FALSE(next.over());
-    b.line->heal();
+    b.connection->heal();
     ASSERT_TRUE(next.granted_within());
     EXPECT_TRUE(next.granted().valid());
 }
 
 void a_waiter_outlives_its_session(bench& bench) {
-    // The line is down for longer than the ttl: the place is lost, the wait goes on.
+    // The connection is down for longer than the ttl: the position is lost, the wait goes on.
     actor a = bench.join();
     actor b = bench.join_mortal();
     actor c = bench.join();
     lease held = a.acquire(exclusive("ledger"));
     attempt first = b.queue(exclusive("ledger"));
     attempt second = c.queue(exclusive("ledger"));
-    b.line->cut();
+    b.connection->cut();
     held.release();
     ASSERT_TRUE(second.granted_within());
-    b.line->heal();
+    b.connection->heal();
     second.release();
     EXPECT_TRUE(first.granted_within());
 }
@@ -92,9 +92,9 @@ void a_short_one_keeps_the_lease(bench& bench) {
     const std::uint64_t fence = held.fence();
     attempt next = b.queue(exclusive("ledger"));
     const std::size_t before = a.ears->up_count;
-    a.line->cut();
+    a.connection->cut();
     EXPECT_TRUE(held.valid());
-    a.line->heal();
+    a.connection->heal();
     EXPECT_TRUE(eventually([&] { return a.ears->up_count > before; }));
     EXPECT_TRUE(held.valid());
     EXPECT_EQ(held.fence(), fence);
@@ -105,12 +105,12 @@ void a_short_one_keeps_the_lease(bench& bench) {
 }
 
 void a_silent_line_is_noticed(bench& bench) {
-    // Nobody says that the line is dead; the client finds out in time to make another, and keeps what it holds.
+    // Nobody says that the connection is dead; the client finds out in time to make another, and keeps what it holds.
     actor a = bench.join_mortal();
     const lease held = a.acquire(exclusive("ledger"));
-    a.line->silence();
+    a.connection->silence();
     ASSERT_TRUE(eventually([&] { return a.ears->down_count > 0; }));
-    a.line->heal();
+    a.connection->heal();
     if (!held.valid()) GTEST_SKIP() << "this machine is too busy to say whether it was in time";
     EXPECT_TRUE(eventually([&] { return held.valid_for() > bench.ttl() * 2 / 3 || held.lost().stop_requested(); }));
     EXPECT_TRUE(held.valid());
@@ -123,12 +123,12 @@ void a_long_one_loses_the_lease_before_another_has_it(bench& bench) {
     const lease held = a.acquire(exclusive("ledger"));
     std::atomic<bool> both{false};
     const attempt next = b.queue(exclusive("ledger"), {}, [&] { both = held.valid(); });
-    a.line->cut();
+    a.connection->cut();
     ASSERT_TRUE(next.granted_within(bench.ttl() + bench.late()));
     EXPECT_FALSE(both);
     EXPECT_TRUE(eventually([&] { return a.ears->lost_count == 1; }));
-    a.line->heal();
-    EXPECT_TRUE(a.acquire(exclusive("another"), {.wait = patience()}).valid());
+    a.connection->heal();
+    EXPECT_TRUE(a.acquire(exclusive("another"), {.wait = timeout()}).valid());
     EXPECT_FALSE(held.valid()) << "lost is final";
     EXPECT_EQ(a.ears->lost_count, 1U) << "it was told twice";
     EXPECT_TRUE(next.granted().valid());
@@ -139,10 +139,10 @@ void a_release_is_made_up_for(bench& bench) {
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
     attempt next = b.queue(exclusive("ledger"));
-    a.line->cut();
+    a.connection->cut();
     held.release();
     EXPECT_FALSE(next.over());
-    a.line->heal();
+    a.connection->heal();
     EXPECT_TRUE(next.granted_within());
 }
 
@@ -151,11 +151,11 @@ void the_answer_to_a_release_is_lost(bench& bench) {
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
     attempt next = b.queue(exclusive("ledger"));
-    a.line->cut_before_answer(each<protocol::leave>());
+    a.connection->cut_before_answer(each<protocol::leave>());
     held.release();
     ASSERT_TRUE(next.granted_within());
-    a.line->heal();
-    EXPECT_TRUE(a.acquire(exclusive("another"), {.wait = patience()}).valid());
+    a.connection->heal();
+    EXPECT_TRUE(a.acquire(exclusive("another"), {.wait = timeout()}).valid());
     EXPECT_TRUE(next.granted().valid()) << "the release that was repeated freed another's grant";
 }
 
@@ -164,11 +164,11 @@ void a_release_is_lost(bench& bench) {
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
     attempt next = b.queue(exclusive("ledger"));
-    a.line->cut_before_sending(each<protocol::leave>());
+    a.connection->cut_before_sending(each<protocol::leave>());
     held.release();
-    ASSERT_TRUE(eventually([&] { return a.line->was_cut(); }));
+    ASSERT_TRUE(eventually([&] { return a.connection->was_cut(); }));
     EXPECT_FALSE(next.over());
-    a.line->heal();
+    a.connection->heal();
     EXPECT_TRUE(next.granted_within());
 }
 
@@ -179,10 +179,10 @@ void again_and_again_under_load(bench& bench) {
         const std::jthread saboteur{[&](const std::stop_token& stop) {
             while (!stop.stop_requested()) {
                 for (actor* actor : {&a, &b}) {
-                    actor->line->cut();
+                    actor->connection->cut();
                     std::this_thread::yield();
-                    actor->line->heal();
-                    actor->line->deliver_late();
+                    actor->connection->heal();
+                    actor->connection->deliver_late();
                 }
                 std::this_thread::sleep_for(2ms);
             }

@@ -1,32 +1,31 @@
 // What a store cannot do it says, and what is malformed it refuses; either way nothing else happens.
 #include "bench.hpp"
 #include "case.hpp"
-#include "raw_line.hpp"
+#include "raw_connection.hpp"
 
 namespace baton::contract {
 namespace {
 
 void malformed_requests_are_refused(bench& bench) {
     actor a = bench.join();
-    const auto outcome = [&](const claims& claims, const acquire_options& options = {}) {
+    const auto result = [&](const claims& claims, const acquire_options& options = {}) {
         std::error_code error;
         static_cast<void>(a.client.acquire(claims, options, error));
         return error;
     };
-    EXPECT_EQ(outcome(claims{{}}), errc::no_claims);
-    EXPECT_EQ(outcome(exclusive("")), errc::name_empty);
-    EXPECT_EQ(outcome(exclusive(std::string(513, 'n'))), errc::name_too_long);
+    EXPECT_EQ(result(claims{{}}), errc::no_claims);
+    EXPECT_EQ(result(exclusive("")), errc::name_empty);
+    EXPECT_EQ(result(exclusive(std::string(513, 'n'))), errc::name_too_long);
     if (bench.can().several_names) {
-        EXPECT_EQ(outcome(exclusive("twice", "twice")), errc::duplicate_resource);
-        EXPECT_EQ(outcome(claims{std::vector<claim>(1'001, {"x", claim_mode::exclusive, 0, 0})}),
-                  errc::too_many_claims);
+        EXPECT_EQ(result(exclusive("twice", "twice")), errc::duplicate_resource);
+        EXPECT_EQ(result(claims{std::vector<claim>(1'001, {"x", claim_mode::exclusive, 0, 0})}), errc::too_many_claims);
     }
     if (bench.can().permits) {
-        EXPECT_EQ(outcome(permits("gpu", {.count = 0, .limit = 8})), errc::permits_out_of_range);
-        EXPECT_EQ(outcome(permits("gpu", {.count = 9, .limit = 8})), errc::permits_out_of_range);
+        EXPECT_EQ(result(permits("gpu", {.count = 0, .limit = 8})), errc::permits_out_of_range);
+        EXPECT_EQ(result(permits("gpu", {.count = 9, .limit = 8})), errc::permits_out_of_range);
     }
     if (bench.can().hold_limit) {
-        EXPECT_EQ(outcome(exclusive("x"), {.max_hold = 0ms}), errc::hold_limit_out_of_range);
+        EXPECT_EQ(result(exclusive("x"), {.max_hold = 0ms}), errc::hold_limit_out_of_range);
     }
     bench.expect_free(exclusive("x"));
 }
@@ -36,18 +35,18 @@ void a_ttl_out_of_range_is_refused(bench& bench) {
     options.ttl = 99ms;
     client hasty{bench.handle(), options};
     std::error_code error;
-    static_cast<void>(hasty.acquire(exclusive("ledger"), {.wait = patience()}, error));
+    static_cast<void>(hasty.acquire(exclusive("ledger"), {.wait = timeout()}, error));
     EXPECT_EQ(error, errc::ttl_out_of_range);
 }
 
 /// Everything that the store does not claim to support.
 void what_is_unsupported_is_said_to_be(bench& bench) {
     const capabilities& can = bench.can();
-    raw_line line{bench.handle()};
-    const protocol::session_id session = line.open();
+    raw_connection connection{bench.handle()};
+    const protocol::session_id session = connection.open();
     std::vector<std::pair<const char*, protocol::command>> asked;
     const auto enter = [&](const claims& claims, const protocol::enter_options& options = {}) {
-        return protocol::enter{line.next(session), claims.list(), options};
+        return protocol::enter{connection.next(session), claims.list(), options};
     };
     if (!can.shared) asked.emplace_back("shared", enter(shared("x")));
     if (!can.permits) asked.emplace_back("permits", enter(permits("x", {.count = 1, .limit = 2})));
@@ -63,7 +62,7 @@ void what_is_unsupported_is_said_to_be(bench& bench) {
     if (!can.pause) asked.emplace_back("pause", protocol::pause{protocol::instant{}});
     if (!can.inspect) {
         actor a = bench.join();
-        EXPECT_TRUE(a.acquire(exclusive("z")).valid());  // the line is up
+        EXPECT_TRUE(a.acquire(exclusive("z")).valid());  // the connection is up
         try {
             static_cast<void>(a.client.inspect());
             ADD_FAILURE() << "inspect was answered";
@@ -73,7 +72,7 @@ void what_is_unsupported_is_said_to_be(bench& bench) {
     } else if (asked.empty()) {
         GTEST_SKIP() << "everything is supported";
     }
-    for (const auto& [what, command] : asked) EXPECT_EQ(line.ask(command).error, errc::unsupported) << what;
+    for (const auto& [what, command] : asked) EXPECT_EQ(connection.ask(command).error, errc::unsupported) << what;
     bench.expect_free(exclusive("x"));
     bench.expect_free(exclusive("y"));
 }

@@ -10,7 +10,7 @@
 namespace baton::contract {
 namespace {
 
-/// How a capability is called in the line that says why a case is skipped.
+/// How a capability is called in the connection that says why a case is skipped.
 const char* word_for(need need) {
     struct row {
         contract::need need;
@@ -22,7 +22,7 @@ const char* word_for(need need) {
         {&capabilities::several_permits, "several permits in a claim"},
         {&capabilities::several_names, "several names in a request"},
         {&capabilities::strict_order, "strict order"},
-        {&capabilities::kept_sessions, "sessions that outlive their lines"},
+        {&capabilities::kept_sessions, "sessions that outlive their connections"},
         {&capabilities::kept_places, "waiters that come back"},
         {&capabilities::growing_fences, "growing fences"},
         {&capabilities::slots, "slots"},

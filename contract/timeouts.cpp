@@ -1,4 +1,4 @@
-// A wait bounds the whole request, once, whatever the line does.
+// A wait bounds the whole request, once, whatever the connection does.
 #include "bench.hpp"
 #include "case.hpp"
 
@@ -57,17 +57,17 @@ void a_wait_ends_in_time_while_the_line_is_down(bench& bench) {
     lease held = a.acquire(exclusive("ledger"));
     const auto start = clock::now();
     const attempt waiting = b.queue(exclusive("ledger"), {.wait = 100ms});
-    b.line->cut();
+    b.connection->cut();
     EXPECT_EQ(waiting.error(), errc::store_unavailable);
     EXPECT_LT(waiting.ended_at() - start, 100ms + bench.late());
-    b.line->heal();
+    b.connection->heal();
     held.release();
-    bench.expect_free(exclusive("ledger"));  // it left when the line was up again
+    bench.expect_free(exclusive("ledger"));  // it left when the connection was up again
 }
 
 void a_wait_ends_in_time_though_the_line_never_was(bench& bench) {
     actor a = bench.join();
-    a.line->cut();
+    a.connection->cut();
     std::error_code error;
     const lease none = a.client.acquire(exclusive("ledger"), {.wait = 50ms}, error);
     EXPECT_EQ(error, errc::store_unavailable);

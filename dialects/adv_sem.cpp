@@ -1,6 +1,6 @@
 // The semaphores of asyncio-advanced-semaphores: sorted sets of who holds and who waits, by the time at which each
 // counts as dead; a slot is given to the first that waits by whoever runs `wake_up_nexts`, and a list of its own tells
-// it so. Ours run that when they release, watch their list, and the slots when they are nearly in turn.
+// it so. Ours run that when they release, watch their list, and the slots when they are nearly at the head.
 // docs/dialects.md.
 #include <algorithm>
 #include <array>
@@ -56,10 +56,10 @@ std::string draw_id(talk& talk) {
     return hex(bytes);
 }
 
-class adv_sem_turn final : public turn {
+class adv_sem_entry final : public queue_entry {
 public:
-    adv_sem_turn(talk& talk, const adv_sem_options& options, const adv_sem_keys& keys, const claim& claim,
-                 std::optional<protocol::duration> hold_limit)
+    adv_sem_entry(talk& talk, const adv_sem_options& options, const adv_sem_keys& keys, const claim& claim,
+                  std::optional<protocol::duration> hold_limit)
         : talk_{talk},
           options_{options},
           keys_{keys},
@@ -74,9 +74,9 @@ public:
           heartbeat_text_{std::to_string(options.heartbeat_max_interval.count())},
           ttl_text_{std::to_string(hold_limit ? std::chrono::ceil<seconds>(*hold_limit).count() : no_ttl)} {}
 
-    void look(heard done) override {
+    void poll(heard done) override {
         // What it asked before it left is answered after: it must not come back.
-        if (left_) return done({.standing = standing::waiting});
+        if (left_) return done({.status = claim_status::waiting});
         talk_.watch(keys_.notice(id_), *this);
         if (near_) talk_.watch(main_, *this);
         std::vector<words> asked;
@@ -93,21 +93,21 @@ public:
             }
             if (last->kind == resp::kind::null || (pinged && !is_there(answers.front(), 0))) {
                 queued_ = false;  // taken for dead, at least in part, or it never arrived
-                return look(done);
+                return poll(done);
             }
-            // The second in line has to hear that it has become the first.
+            // The second in the queue has to hear that it has become the first.
             far_ = last->number >= many;
             const bool was_near = std::exchange(near_, last->number <= 1);
             // Whatever happened before it is watched is not heard of.
-            if (near_ && !was_near && talk_.can_watch()) return look(done);
-            done({.standing = standing::waiting});
+            if (near_ && !was_near && talk_.can_watch()) return poll(done);
+            done({.status = claim_status::waiting});
         });
     }
 
     void renew(heard done) override {
         talk_.ask({ping()}, [done = std::move(done)](const answers& answers) {
             if (const auto* error = error_in(answers)) return done(failure_of(*error));
-            done({.standing = is_there(answers.front(), 1) ? standing::held : standing::gone});
+            done({.status = is_there(answers.front(), 1) ? claim_status::held : claim_status::gone});
         });
     }
 
@@ -119,13 +119,13 @@ public:
             [done = std::move(done)](const answers&) { done(); });
     }
 
-    /// Its own clients look as often, and a ping is never late. Who is far from its turn need not look at all: whoever
+    /// Its own clients look as often, and a ping is never late. Waiters far from the head do not poll: whoever
     /// gives it a slot tells it.
-    [[nodiscard]] protocol::duration patience() const override {
+    [[nodiscard]] protocol::duration poll_delay() const override {
         const protocol::duration until_ping = last_ping_ + options_.ping_interval - talk_.now();
-        const bool is_told = far_ && talk_.can_watch();
+        const bool is_notified = far_ && talk_.can_watch();
         return std::max<protocol::duration>(
-            is_told ? until_ping : std::min<protocol::duration>(until_ping, turn_around), 1ms);
+            is_notified ? until_ping : std::min<protocol::duration>(until_ping, turn_around), 1ms);
     }
 
     [[nodiscard]] std::vector<std::string> names() const override { return {id_}; }
@@ -156,15 +156,15 @@ private:
 
     /// A slot is reserved for it.
     void acquire(heard done) {
-        if (left_) return done({.standing = standing::waiting});
+        if (left_) return done({.status = claim_status::waiting});
         talk_.ask({call(adv_sem_scripts::acquire, {main_, ttl_, max_}, {id_, limit_text_, heartbeat_text_, ttl_text_}),
                    {"DEL", keys_.notice(id_)},
                    {"TIME"}},
                   [this, done = std::move(done)](const answers& answers) {
                       if (const auto* error = error_in(answers)) return failed(*error, done);
                       const bool held = !answers[0].items.empty() && answers[0].items[0].number == 1;
-                      if (!held) return look(done);  // it died in between, for the others
-                      done({.standing = standing::held, .at = time_in(answers[2]), .abandoned = abandoned_});
+                      if (!held) return poll(done);  // it died in between, for the others
+                      done({.status = claim_status::held, .at = time_in(answers[2]), .abandoned = abandoned_});
                   });
     }
 
@@ -196,8 +196,9 @@ public:
     adv_sem_speaker(talk& talk, const adv_sem_options& options)
         : talk_{talk}, options_{options}, keys_{options.name_space + ":"} {}
 
-    [[nodiscard]] std::unique_ptr<turn> make_turn(const claim& claim, const protocol::enter_options& options) override {
-        return std::make_unique<adv_sem_turn>(talk_, options_, keys_, claim, options.hold_limit);
+    [[nodiscard]] std::unique_ptr<queue_entry> make_entry(const claim& claim,
+                                                          const protocol::enter_options& options) override {
+        return std::make_unique<adv_sem_entry>(talk_, options_, keys_, claim, options.hold_limit);
     }
 
     void list(const inspect_filter& filter, list_answer done) override {

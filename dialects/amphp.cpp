@@ -1,6 +1,6 @@
 // The mutex of amphp/redis: a key with the token of its owner, which expires, and a list of the tokens that wait. Its
-// clients ask again and again. Ours do so too, but seldom: they watch the key while they are first in line, and among
-// each other they pass it on at once, with a notice under a key that others do not know. docs/dialects.md.
+// clients ask again and again. Ours do so too, but seldom: they watch the key while they are first in the queue, and
+// among each other they pass it on at once, with a notice under a key that others do not know. docs/dialects.md.
 #include <algorithm>
 #include <utility>
 
@@ -38,11 +38,11 @@ bool is_whole(const answers& answers) {
     return answers.size() == 2 && answers[0].kind == resp::kind::number && time_in(answers[1]) != server_time{};
 }
 
-outcome not_understood() { return {.standing = standing::failed, .error = errc::rejected}; }
+claim_result not_understood() { return {.status = claim_status::failed, .error = errc::rejected}; }
 
-class amphp_turn final : public turn {
+class amphp_entry final : public queue_entry {
 public:
-    amphp_turn(talk& talk, const amphp_options& options, const std::string& name)
+    amphp_entry(talk& talk, const amphp_options& options, const std::string& name)
         : talk_{talk},
           options_{options},
           keys_{options.key_prefix},
@@ -50,7 +50,7 @@ public:
           queue_{keys_.queue(name)},
           token_{base64(talk.random_bytes())} {}
 
-    void look(heard done) override {
+    void poll(heard done) override {
         // Most are never told anything: the server would remember what they watched.
         if (queued_) talk_.watch(keys_.notice(token_), *this);
         if (near()) talk_.watch(lock_, *this);
@@ -58,17 +58,17 @@ public:
                         {token_, text_of(options_.lock_expiration),
                          text_of(options_.lock_expiration + options_.lock_timeout), keys_.notice("")}),
                    {"TIME"}},
-                  [this, done = std::move(done)](const answers& answers) { looked(answers, done); });
+                  [this, done = std::move(done)](const answers& answers) { polled(answers, done); });
     }
 
     void renew(heard done) override {
-        talk_.ask(
-            {call(amphp_scripts::renew, {lock_}, {text_of(options_.lock_expiration), token_}), {"TIME"}},
-            [done = std::move(done)](const answers& answers) {
-                if (const auto* error = error_in(answers)) return done(failure_of(*error));
-                if (!is_whole(answers)) return done(not_understood());
-                done({.standing = answers[0].number == 1 ? standing::held : standing::gone, .at = time_in(answers[1])});
-            });
+        talk_.ask({call(amphp_scripts::renew, {lock_}, {text_of(options_.lock_expiration), token_}), {"TIME"}},
+                  [done = std::move(done)](const answers& answers) {
+                      if (const auto* error = error_in(answers)) return done(failure_of(*error));
+                      if (!is_whole(answers)) return done(not_understood());
+                      done({.status = answers[0].number == 1 ? claim_status::held : claim_status::gone,
+                            .at = time_in(answers[1])});
+                  });
     }
 
     /// First out of the queue: else it might be made the owner in between.
@@ -84,34 +84,34 @@ public:
 
     /// As its own clients do; who is first and watches the key has no need to. Every renewal looks as well: so a lock
     /// that was given to it is found before it expires, however short that is, and no queue expires between two looks.
-    [[nodiscard]] protocol::duration patience() const override {
+    [[nodiscard]] protocol::duration poll_delay() const override {
         const bool watching = near() && talk_.can_watch();
-        return watching ? longest_patience : 5ms + std::min(10ms * place_, longest_patience);
+        return watching ? longest_delay : 5ms + std::min(10ms * position_, longest_delay);
     }
 
     [[nodiscard]] std::vector<std::string> names() const override { return {token_}; }
 
 private:
-    static constexpr std::chrono::milliseconds longest_patience{300};
+    static constexpr std::chrono::milliseconds longest_delay{300};
 
-    void looked(const answers& answers, const heard& done) {
+    void polled(const answers& answers, const heard& done) {
         if (const auto* error = error_in(answers)) return done(failure_of(*error));
         if (!is_whole(answers)) return done(not_understood());
         if (answers[0].number > 0) {
             if (queued_) talk_.ask({{"DEL", keys_.notice(token_)}}, [](const dialects::answers&) {});
-            return done({.standing = standing::held, .at = time_in(answers[1])});
+            return done({.status = claim_status::held, .at = time_in(answers[1])});
         }
         const bool newly_queued = !std::exchange(queued_, true);
         const bool was_near = near();
-        place_ = -1 - answers[0].number;
+        position_ = -1 - answers[0].number;
         const bool watches_more = newly_queued || (near() && !was_near);
         // Whatever happened before it is watched is not heard of. Who has left meanwhile must not queue again.
-        if (watches_more && !left_ && talk_.can_watch()) return look(done);
-        done({.standing = standing::waiting});
+        if (watches_more && !left_ && talk_.can_watch()) return poll(done);
+        done({.status = claim_status::waiting});
     }
 
     /// The answer to the first look counts from 1, later ones from 0.
-    [[nodiscard]] bool near() const { return place_ <= 1; }
+    [[nodiscard]] bool near() const { return position_ <= 1; }
 
     talk& talk_;
     const amphp_options& options_;
@@ -119,7 +119,7 @@ private:
     const std::string lock_;
     const std::string queue_;
     const std::string token_;
-    std::int64_t place_ = 2;  // in the queue, when it was told last
+    std::int64_t position_ = 2;  // in the queue, when it was told last
     bool queued_ = false;
     bool left_ = false;
 };
@@ -129,8 +129,8 @@ public:
     amphp_speaker(talk& talk, const amphp_options& options)
         : talk_{talk}, options_{options}, keys_{options.key_prefix} {}
 
-    [[nodiscard]] std::unique_ptr<turn> make_turn(const claim& claim, const protocol::enter_options&) override {
-        return std::make_unique<amphp_turn>(talk_, options_, claim.resource);
+    [[nodiscard]] std::unique_ptr<queue_entry> make_entry(const claim& claim, const protocol::enter_options&) override {
+        return std::make_unique<amphp_entry>(talk_, options_, claim.resource);
     }
 
     void list(const inspect_filter& filter, list_answer done) override {

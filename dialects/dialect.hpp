@@ -1,5 +1,5 @@
-// A protocol of others on Redis, as a store needs it: what it can express, its scripts, its turns, its notices, and
-// what can be listed. How to add another: docs/dialects.md, at its end.
+// A protocol of others on Redis, as a store needs it: what it can express, its scripts, its queue entries, its notices,
+// and what can be listed. How to add another: docs/dialects.md, at its end.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 #include "baton/inspect.hpp"
 #include "baton/store.hpp"
+#include "queue_entry.hpp"
 #include "stores/redis/script_text.hpp"
-#include "turn.hpp"
 
 namespace baton::dialects {
 
@@ -24,7 +24,7 @@ struct listed {
     bool held = false;
     std::optional<baton::claim> claim = std::nullopt;  // of one of ours
 };
-/// In the order of their turns; and the limits of those names that have one.
+/// In the order of their queue entries; and the limits of those names that have one.
 struct listing {
     std::vector<listed> requests;
     std::vector<std::pair<std::string, std::uint32_t>> limits;
@@ -47,8 +47,8 @@ public:
         virtual ~speaker() = default;
         /// What is to be said on every new connection before anything else.
         [[nodiscard]] virtual std::vector<words> first_words() { return {}; }
-        [[nodiscard]] virtual std::unique_ptr<turn> make_turn(const claim& claim,
-                                                              const protocol::enter_options& options) = 0;
+        [[nodiscard]] virtual std::unique_ptr<queue_entry> make_entry(const claim& claim,
+                                                                      const protocol::enter_options& options) = 0;
         /// A message that came by itself: the name that whoever it concerns listens to, if anybody does.
         [[nodiscard]] virtual std::string heard(const resp::value& message) {
             static_cast<void>(message);

@@ -28,8 +28,8 @@ void dialect_session::perform(const tagged_command& each) {
 
 void dialect_session::connection_lost() {
     for (const auto& [number, record] : records_) {
-        record->question.reset();
-        record->look_again = false;
+        record->query.reset();
+        record->poll_again = false;
         record->asked.reset();
         record->alarm.reset();
     }
@@ -61,7 +61,7 @@ void dialect_session::enter(command_tag tag, const protocol::enter& command) {
             return teller_.reply(tag, {event(refused{command.request, refusal::claims_differ})});
         record->asked = tag;
         if (record->phase == phase::held) return answer(*record);
-        return look(record);
+        return poll(record);
     }
     if (const auto reason = core::refusal_of(command))
         return teller_.reply(tag, {event(refused{command.request, *reason})});
@@ -71,12 +71,12 @@ void dialect_session::enter(command_tag tag, const protocol::enter& command) {
     made->claim = command.claims.front();
     made->options = command.options;
     if (!made->options.hold_limit) made->options.hold_limit = dialect_.pace().hold_limit;
-    made->turn = speaker_.make_turn(made->claim, made->options);
-    made->turn->number = command.request.number;
+    made->entry = speaker_.make_entry(made->claim, made->options);
+    made->entry->number = command.request.number;
     made->ticket = ++ticket_;
     made->asked = tag;
     records_.emplace(command.request.number, made);
-    look(made);
+    poll(made);
 }
 
 void dialect_session::leave(command_tag tag, const protocol::leave& command) {
@@ -108,11 +108,11 @@ void dialect_session::renew_all(command_tag tag) {
     const auto records = records_;
     for (const auto& [number, record] : records) {
         if (record->phase != phase::held && !confirming(*record)) {
-            look(record);
+            poll(record);
             continue;
         }
         ++round->missing;
-        record->turn->renew([this, round, record](const outcome& outcome) { renewed(round, record, outcome); });
+        record->entry->renew([this, round, record](const claim_result& result) { renewed(round, record, result); });
     }
     // The connection is alive as well if nothing is held.
     talk_.ask({{"TIME"}}, [this, round](const answers& answers) {
@@ -121,9 +121,10 @@ void dialect_session::renew_all(command_tag tag) {
     });
 }
 
-void dialect_session::renewed(const std::shared_ptr<round>& round, const record_ptr& record, const outcome& outcome) {
-    if (outcome.standing == standing::failed) round->error = outcome.error;
-    if (outcome.standing == standing::gone && record->phase == phase::held) {
+void dialect_session::renewed(const std::shared_ptr<round>& round, const record_ptr& record,
+                              const claim_result& result) {
+    if (result.status == claim_status::failed) round->error = result.error;
+    if (result.status == claim_status::gone && record->phase == phase::held) {
         teller_.notice(event(ended{record->request, end_reason::gone, record->fence}));
         drop(record, [] {});
     }
@@ -158,77 +159,77 @@ void dialect_session::list(command_tag tag, const protocol::list& command) {
 
 // ---- what waits ----
 
-void dialect_session::look(const record_ptr& record) {
+void dialect_session::poll(const record_ptr& record) {
     if (record->phase != phase::waiting) return;
-    if (!record->question.expired()) {
-        record->look_again = true;
+    if (!record->query.expired()) {
+        record->poll_again = true;
         return;
     }
-    const question_ptr question = begin(*record, question::look);
-    record->look_again = false;
+    const query_ptr query = begin(*record, query::poll);
+    record->poll_again = false;
     record->round = round_;
-    record->looked_at = talk_.now();
-    record->turn->look([this, record, question](const outcome& outcome) { looked(record, question, outcome); });
+    record->polled_at = talk_.now();
+    record->entry->poll([this, record, query](const claim_result& result) { polled(record, query, result); });
 }
 
-void dialect_session::looked(const record_ptr& record, const question_ptr& question, const outcome& outcome) {
-    if (!end(*record, question)) return;
-    record->look_at = talk_.now() + record->turn->patience();
+void dialect_session::polled(const record_ptr& record, const query_ptr& query, const claim_result& result) {
+    if (!end(*record, query)) return;
+    record->poll_at = talk_.now() + record->entry->poll_delay();
     set_alarm(*record);
-    switch (outcome.standing) {
-        case standing::failed:
+    switch (result.status) {
+        case claim_status::failed:
             if (!record->asked) return;  // it had a place before: the next look may go well
-            teller_.fail(*std::exchange(record->asked, std::nullopt), outcome.error);
+            teller_.fail(*std::exchange(record->asked, std::nullopt), result.error);
             return drop(record, [] {});
-        case standing::held:
-            if (record->round < round_) return confirm(record, outcome);
-            return grant(*record, outcome);
-        case standing::gone:
-        case standing::waiting:
+        case claim_status::held:
+            if (record->round < round_) return confirm(record, result);
+            return grant(*record, result);
+        case claim_status::gone:
+        case claim_status::waiting:
             if (record->options.nowait) return refuse_busy(record);
             answer(*record);
-            if (record->look_again) look(record);
+            if (record->poll_again) poll(record);
     }
 }
 
 /// A renewal was sent after the look: see the head of the header. Those that are sent from now on renew this as well,
 /// so one more renewal is enough, however fast they come.
-void dialect_session::confirm(const record_ptr& record, const outcome& found) {
-    const question_ptr question = begin(*record, question::confirm);
-    record->turn->renew([this, record, question, found](const outcome& renewed) {
-        if (!end(*record, question)) return;
-        if (renewed.standing == standing::held) return grant(*record, found);
+void dialect_session::confirm(const record_ptr& record, const claim_result& found) {
+    const query_ptr query = begin(*record, query::confirm);
+    record->entry->renew([this, record, query, found](const claim_result& renewed) {
+        if (!end(*record, query)) return;
+        if (renewed.status == claim_status::held) return grant(*record, found);
         set_alarm(*record);
-        if (renewed.standing == standing::gone) look(record);
+        if (renewed.status == claim_status::gone) poll(record);
     });
 }
 
-dialect_session::question_ptr dialect_session::begin(record& record, question what) {
-    auto made = std::make_shared<const question>(what);
-    record.question = made;
+dialect_session::query_ptr dialect_session::begin(record& record, query what) {
+    auto made = std::make_shared<const query>(what);
+    record.query = made;
     set_alarm(record);
     return made;
 }
 
 /// False if the record does not wait for this answer any more: it was left, or asks on another connection.
-bool dialect_session::end(record& record, const question_ptr& question) {
-    if (record.phase != phase::waiting || record.question.lock() != question) return false;
-    record.question.reset();
+bool dialect_session::end(record& record, const query_ptr& query) {
+    if (record.phase != phase::waiting || record.query.lock() != query) return false;
+    record.query.reset();
     return true;
 }
 
 bool dialect_session::confirming(const record& record) {
-    const question_ptr asked = record.question.lock();
-    return record.phase == phase::waiting && asked && *asked == question::confirm;
+    const query_ptr asked = record.query.lock();
+    return record.phase == phase::waiting && asked && *asked == query::confirm;
 }
 
-void dialect_session::grant(record& record, const outcome& outcome) {
+void dialect_session::grant(record& record, const claim_result& result) {
     record.phase = phase::held;
     set_alarm(record);
-    record.fence = static_cast<serial>(outcome.at.time_since_epoch().count());
-    for (const mark& mark : outcome.abandoned) record.abandoned.push_back({record.claim.resource, mark});
+    record.fence = static_cast<serial>(result.at.time_since_epoch().count());
+    for (const mark& mark : result.abandoned) record.abandoned.push_back({record.claim.resource, mark});
     // Its time began somewhere on the way: it is over here before it is there.
-    if (record.options.hold_limit) record.hold_deadline = record.looked_at + *record.options.hold_limit;
+    if (record.options.hold_limit) record.hold_deadline = record.polled_at + *record.options.hold_limit;
     if (record.asked) return answer(record);
     record.told = true;
     teller_.notice(granted(record));
@@ -263,7 +264,7 @@ protocol::event dialect_session::granted(const record& record) const {
 void dialect_session::drop(const record_ptr& record, std::function<void()> done) {
     record->phase = phase::leaving;
     set_alarm(*record);
-    record->turn->leave([this, record, done = std::move(done)] {
+    record->entry->leave([this, record, done = std::move(done)] {
         forget(record);
         if (record->asked)  // the client did not wait for the answer
             teller_.reply(*record->asked, {event(ended{record->request, end_reason::withdrawn, 0})});
@@ -283,7 +284,7 @@ void dialect_session::forget(const record_ptr& record) {
 
 // ---- what is heard ----
 
-void dialect_session::listen(const std::string& name, const turn& who) {
+void dialect_session::listen(const std::string& name, const queue_entry& who) {
     const auto found = records_.find(who.number);
     if (found == records_.end()) return;
     listeners_[name].insert(who.number);
@@ -298,7 +299,7 @@ bool dialect_session::heard(const std::string& name) {
     for (const std::uint64_t number : numbers)
         if (const auto record = records_.find(number); record != records_.end()) {
             record->second->listens.erase(name);
-            look(record->second);
+            poll(record->second);
         }
     return true;
 }
@@ -306,7 +307,7 @@ bool dialect_session::heard(const std::string& name) {
 void dialect_session::name_ours(listing& listing) const {
     std::map<std::pair<std::string, std::string>, const record*> ours;
     for (const auto& [number, record] : records_)
-        for (const std::string& name : record->turn->names())
+        for (const std::string& name : record->entry->names())
             ours.emplace(std::pair{record->claim.resource, name}, record.get());
     for (dialects::listed& each : listing.requests) {
         const auto found = ours.find({each.resource, each.who});
@@ -316,22 +317,22 @@ void dialect_session::name_ours(listing& listing) const {
     }
 }
 
-/// A record that waits and has no question under way is looked at when its time has come.
+/// A record that waits and has no query under way is looked at when its time has come.
 void dialect_session::set_alarm(record& record) {
     const std::uint64_t number = record.request.number;
     if (record.alarm) alarms_.erase({*record.alarm, number});
     record.alarm.reset();
-    if (record.phase != phase::waiting || !record.question.expired()) return;
-    record.alarm = record.look_at;
-    alarms_.emplace(record.look_at, number);
+    if (record.phase != phase::waiting || !record.query.expired()) return;
+    record.alarm = record.poll_at;
+    alarms_.emplace(record.poll_at, number);
 }
 
 void dialect_session::pass_time() {
     const instant now = talk_.now();
-    while (!alarms_.empty() && alarms_.begin()->first <= now) look(records_.at(alarms_.begin()->second));
+    while (!alarms_.empty() && alarms_.begin()->first <= now) poll(records_.at(alarms_.begin()->second));
 }
 
-std::optional<instant> dialect_session::next_look() const {
+std::optional<instant> dialect_session::next_poll() const {
     if (alarms_.empty()) return {};
     return alarms_.begin()->first;
 }

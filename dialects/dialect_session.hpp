@@ -1,5 +1,5 @@
 // A client's session on a server that knows none: which requests there are, when each is looked at, renewed and left,
-// and what the client is told of it. The protocol of each dialect is in its turns. No I/O and no clock here.
+// and what the client is told of it. The protocol of each dialect is in its queue entries. No I/O and no clock here.
 //
 // A lease is believed for a ttl after the client sent a renewal that was answered. So everything that the client is
 // told to hold was held, or prolonged, by something that was sent after that renewal was heard of here.
@@ -36,30 +36,30 @@ public:
     void perform(const tagged_command& each);
     /// What was asked will not be answered. Nothing is asked until the client opens its session on the next connection.
     void connection_lost();
-    void listen(const std::string& name, const turn& who);
+    void listen(const std::string& name, const queue_entry& who);
     /// False if nobody listens for it.
     bool heard(const std::string& name);
     /// Gives those of the client its label, and what they claim.
     void name_ours(listing& listing) const;
     /// Looks where that is due.
     void pass_time();
-    [[nodiscard]] std::optional<protocol::instant> next_look() const;
+    [[nodiscard]] std::optional<protocol::instant> next_poll() const;
 
 private:
     enum class phase : std::uint8_t { waiting, held, leaving };
     /// What a waiting record has asked the server, and not heard the answer to. The callback that takes the answer owns
-    /// the question and the record only refers to it: a callback that is dropped, because there is no connection to
-    /// send it on, leaves no question behind that would be waited for.
-    enum class question : std::uint8_t {
-        look,
+    /// the query and the record only refers to it: a callback that is dropped, because there is no connection to
+    /// send it on, leaves no query behind that would be waited for.
+    enum class query : std::uint8_t {
+        poll,
         confirm,  // it was granted, and its client does not know yet
     };
-    using question_ptr = std::shared_ptr<const question>;
+    using query_ptr = std::shared_ptr<const query>;
     struct record {
         protocol::request_id request;
         baton::claim claim;
         protocol::enter_options options;
-        std::unique_ptr<dialects::turn> turn;
+        std::unique_ptr<queue_entry> entry;
         dialect_session::phase phase = phase::waiting;
         protocol::serial ticket = 0;
         protocol::serial fence = 0;
@@ -67,11 +67,11 @@ private:
         std::optional<protocol::instant> hold_deadline;
         std::optional<command_tag> asked;  // by an `enter` that is not answered
         bool told = false;                 // the client has heard of it
-        std::weak_ptr<const dialect_session::question> question;
-        bool look_again = false;                 // something changed during the look
+        std::weak_ptr<const dialect_session::query> query;
+        bool poll_again = false;                 // something changed during the look
         std::uint64_t round = 0;                 // the renewal after which it was asked for
-        protocol::instant looked_at;             // when the last look was begun
-        protocol::instant look_at;               // when the next is due
+        protocol::instant polled_at;             // when the last look was begun
+        protocol::instant poll_at;               // when the next is due
         std::optional<protocol::instant> alarm;  // as it stands among the alarms
         std::set<std::string> listens;
     };
@@ -88,16 +88,16 @@ private:
     void close(command_tag tag, const protocol::close& command);
     void list(command_tag tag, const protocol::list& command);
     void renew_all(command_tag tag);
-    void renewed(const std::shared_ptr<round>& round, const record_ptr& record, const outcome& outcome);
+    void renewed(const std::shared_ptr<round>& round, const record_ptr& record, const claim_result& result);
     void finish(const std::shared_ptr<round>& round);
-    void look(const record_ptr& record);
-    void looked(const record_ptr& record, const question_ptr& question, const outcome& outcome);
-    void confirm(const record_ptr& record, const outcome& found);
-    void grant(record& record, const outcome& outcome);
+    void poll(const record_ptr& record);
+    void polled(const record_ptr& record, const query_ptr& query, const claim_result& result);
+    void confirm(const record_ptr& record, const claim_result& found);
+    void grant(record& record, const claim_result& result);
     void answer(record& record);
     void refuse_busy(const record_ptr& record);
-    [[nodiscard]] question_ptr begin(record& record, question what);
-    [[nodiscard]] bool end(record& record, const question_ptr& question);
+    [[nodiscard]] query_ptr begin(record& record, query what);
+    [[nodiscard]] bool end(record& record, const query_ptr& query);
     [[nodiscard]] static bool confirming(const record& record);
     void set_alarm(record& record);
     void drop(const record_ptr& record, std::function<void()> done);

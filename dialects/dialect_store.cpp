@@ -12,9 +12,9 @@
 #include "dialect.hpp"
 #include "dialect_session.hpp"
 #include "listing.hpp"
-#include "stores/redis/dial.hpp"
+#include "stores/redis/connect.hpp"
 #include "stores/redis/dialect_factory.hpp"
-#include "stores/redis/greeting.hpp"
+#include "stores/redis/handshake.hpp"
 #include "stores/redis/reply_class.hpp"
 #include "stores/resp/connection.hpp"
 
@@ -25,7 +25,7 @@ using detail::redis_address;
 using detail::reply_class;
 
 /// These servers remember nothing of who they were: there is one memory, whatever becomes of it.
-constexpr lineage only_lineage = 1;
+constexpr epoch only_epoch = 1;
 constexpr command_tag any_tag = 1;  // answers come in order
 
 /// What the dialect says on every connection is confirmed by a push, if it is not refused; TIME brings the answer.
@@ -38,7 +38,7 @@ std::string last_words(dialect::speaker& speaker) {
 
 constexpr std::chrono::milliseconds pause{100};  // before a server that cannot do anything now is asked again
 
-/// Between a dialect and a client. All of it runs with the loop's turn, but for `perform` and `inspect`, which pass on
+/// Between a dialect and a client. All of it runs with the loop owner, but for `perform` and `inspect`, which pass on
 /// to it.
 class dialect_connection final : public resp::connection, public talk, public teller {
 public:
@@ -48,8 +48,8 @@ public:
           address_{std::move(address)},
           dialect_{std::move(dialect)},
           speaker_{dialect_->make_speaker(*this)},
-          greeting_{address_, dialect_->scripts(), last_words(*speaker_),
-                    [this](const resp::value& answer) { return read_time(answer); }},
+          handshake_{address_, dialect_->scripts(), last_words(*speaker_),
+                     [this](const resp::value& answer) { return read_time(answer); }},
           session_{*dialect_, *this, *speaker_, *this} {}
 
     /// On the thread of the client.
@@ -59,10 +59,10 @@ public:
 private:
     // The connection.
     void begin() override;
-    void dial(resp::dial_result done) override { dial_redis(loop(), address_, std::move(done)); }
-    resp::greeting_step begin_greeting() override { return greeting_.begin(); }
-    resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
-    void up(lineage lineage) override;
+    void open_socket(resp::socket_result done) override { connect_redis(loop(), address_, std::move(done)); }
+    resp::handshake_step begin_handshake() override { return handshake_.begin(); }
+    resp::handshake_step continue_handshake(const resp::value& answer) override { return handshake_.answered(answer); }
+    void up(epoch epoch) override;
     void down(const store_error& why) override {
         forget({errc::store_unavailable, why.text});
         connection::down(why);
@@ -70,10 +70,10 @@ private:
     void answered(command_tag tag, const resp::value& answer) override;
     void pushed(const resp::value& message) override;
 
-    // The turns.
+    // The queue entries.
     void ask(std::vector<words> commands, std::function<void(const answers&)> done) override;
-    void watch(const std::string& key, const turn& who) override;
-    void listen(const std::string& name, const turn& who) override { session_.listen(name, who); }
+    void watch(const std::string& key, const queue_entry& who) override;
+    void listen(const std::string& name, const queue_entry& who) override { session_.listen(name, who); }
     [[nodiscard]] bool can_watch() const override { return can_watch_; }
     [[nodiscard]] protocol::instant now() const override {
         return protocol::instant{detail::read_clock(lease_clock::boottime).time_since_epoch()};
@@ -83,16 +83,16 @@ private:
 
     // The client.
     void reply(command_tag tag, std::vector<protocol::event> events) override {
-        if (const auto told = listener()) told->replied(tag, only_lineage, events);
+        if (const auto to = listener()) to->replied(tag, only_epoch, events);
     }
     void fail(command_tag tag, std::error_code why) override {
-        if (const auto told = listener()) told->failed(tag, command_failure::rejected, {why});
+        if (const auto to = listener()) to->failed(tag, command_failure::rejected, {why});
     }
     void notice(protocol::event event) override {
-        if (const auto told = listener()) told->noticed(only_lineage, std::move(event));
+        if (const auto to = listener()) to->noticed(only_epoch, std::move(event));
     }
 
-    struct question {
+    struct pending_reply {
         std::size_t missing = 0;
         answers heard;
         std::function<void(const answers&)> done;
@@ -106,11 +106,11 @@ private:
     void give_up_connection(std::chrono::milliseconds after, std::string_view why);
     void set_timer();
     void hear_time(server_time time) { ahead_ = time.time_since_epoch() - now().time_since_epoch(); }
-    resp::greeting_step read_time(const resp::value& answer);
+    resp::handshake_step read_time(const resp::value& answer);
 
     redis_address address_;  // its password may change between connections
     const std::shared_ptr<const dialect> dialect_;
-    std::optional<detail::event_loop::timer> look_timer_;
+    std::optional<detail::event_loop::timer> poll_timer_;
     std::optional<detail::event_loop::timer> pause_timer_;
     bool up_ = false;
     std::string given_up_for_;            // the server's words
@@ -118,27 +118,27 @@ private:
     std::chrono::microseconds ahead_{0};  // the server's clock, of ours
     std::random_device random_;
     std::unique_ptr<dialect::speaker> speaker_;
-    redis::greeting greeting_;
+    redis::handshake handshake_;
     dialect_session session_;
-    std::deque<question> questions_;  // keep turns alive, which need what is above
-    std::map<std::uint64_t, inspect_answer> looks_;
-    std::uint64_t last_look_ = 0;
+    std::deque<pending_reply> pending_;  // keep queue entries alive, which need what is above
+    std::map<std::uint64_t, inspect_answer> inspections_;
+    std::uint64_t last_inspection_ = 0;
 };
 
-resp::greeting_step dialect_connection::read_time(const resp::value& answer) {
-    if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
+resp::handshake_step dialect_connection::read_time(const resp::value& answer) {
+    if (answer.kind == resp::kind::error) return redis::refused_handshake(answer.text);
     hear_time(time_in(answer));
-    return {.lineage = only_lineage};
+    return {.epoch = only_epoch};
 }
 
-void dialect_connection::up(lineage lineage) {
+void dialect_connection::up(epoch epoch) {
     up_ = true;
     ask({{"CLIENT", "TRACKING", "ON", "OPTIN"}}, [this](const answers& answers) { can_watch_ = !error_in(answers); });
-    connection::up(lineage);
+    connection::up(epoch);
 }
 
 void dialect_connection::begin() {
-    look_timer_.emplace(loop(), [this, weak = weak_from_this()] {
+    poll_timer_.emplace(loop(), [this, weak = weak_from_this()] {
         const auto alive = weak.lock();
         if (!alive || !up_) return;
         session_.pass_time();
@@ -152,18 +152,18 @@ void dialect_connection::begin() {
 
 void dialect_connection::forget(const store_error& why) {
     up_ = false;
-    look_timer_->cancel();
+    poll_timer_->cancel();
     pause_timer_->cancel();
-    const auto questions = std::exchange(questions_, {});  // with all that they keep alive, at the end of this
+    const auto pending = std::exchange(pending_, {});  // with all that they keep alive, at the end of this
     session_.connection_lost();
-    for (const auto& [number, answer] : std::exchange(looks_, {})) answer(why, {});
+    for (const auto& [number, answer] : std::exchange(inspections_, {})) answer(why, {});
 }
 
 /// The rest of what this connection answers is not heard: answers are told apart by their order alone.
 void dialect_connection::give_up_connection(std::chrono::milliseconds after, std::string_view why) {
     up_ = false;
     given_up_for_ = why;
-    look_timer_->cancel();
+    poll_timer_->cancel();
     pause_timer_->set_after(after);
 }
 
@@ -184,21 +184,21 @@ void dialect_connection::perform(std::span<tagged_command> commands) {
 void dialect_connection::ask(std::vector<words> commands, std::function<void(const answers&)> done) {
     std::string bytes;
     for (const words& command : commands) resp::encode_command(bytes, command);
-    if (transmit(bytes, commands.size())) questions_.push_back({commands.size(), {}, std::move(done)});
+    if (transmit(bytes, commands.size())) pending_.push_back({commands.size(), {}, std::move(done)});
 }
 
 void dialect_connection::answered(command_tag, const resp::value& answer) {
-    if (!up_ || questions_.empty()) return;
+    if (!up_ || pending_.empty()) return;
     if (answer.kind == resp::kind::error) {
         const reply_class what = detail::classify(answer.text);
         if (what == reply_class::no_script) return give_up_connection(std::chrono::milliseconds{0}, answer.text);
         if (what == reply_class::unavailable) return give_up_connection(pause, answer.text);
     }
-    question& asked = questions_.front();
+    pending_reply& asked = pending_.front();
     asked.heard.push_back(answer);
     if (--asked.missing != 0) return;
-    const question complete = std::move(asked);
-    questions_.pop_front();
+    const pending_reply complete = std::move(asked);
+    pending_.pop_front();
     complete.done(complete.heard);
     set_timer();
 }
@@ -214,7 +214,7 @@ void dialect_connection::pushed(const resp::value& message) {
 }
 
 /// The server tells of the next change of a key that was read after CACHING YES.
-void dialect_connection::watch(const std::string& key, const turn& who) {
+void dialect_connection::watch(const std::string& key, const queue_entry& who) {
     if (!can_watch_) return;
     session_.listen(key, who);
     ask({{"CLIENT", "CACHING", "YES"}, {"EXISTS", key}}, [](const answers&) {});
@@ -229,21 +229,21 @@ std::string dialect_connection::random_bytes() {
 }
 
 void dialect_connection::set_timer() {
-    const auto next = session_.next_look();
+    const auto next = session_.next_poll();
     if (!next || !up_)
-        look_timer_->cancel();
+        poll_timer_->cancel();
     else
-        look_timer_->set_after(std::max(*next - now(), protocol::duration{0}));
+        poll_timer_->set_after(std::max(*next - now(), protocol::duration{0}));
 }
 
 void dialect_connection::inspect(const inspect_filter& filter, inspect_answer answer) {
     loop().post([self = self(), filter, answer = std::move(answer)] {
         if (!self->up_) return answer({errc::store_unavailable}, {});
-        const std::uint64_t number = ++self->last_look_;
-        self->looks_.emplace(number, answer);
+        const std::uint64_t number = ++self->last_inspection_;
+        self->inspections_.emplace(number, answer);
         dialect_connection& user = *self;
         user.speaker_->list(filter, [&user, number, filter](std::error_code error, listing found) {
-            const auto asked = user.looks_.extract(number);
+            const auto asked = user.inspections_.extract(number);
             if (!asked) return;
             if (error) return asked.mapped()({error}, {});
             user.session_.name_ours(found);
@@ -258,8 +258,9 @@ public:
     foreign_space(redis_address address, std::shared_ptr<const dialect> dialect)
         : address_{std::move(address)}, dialect_{std::move(dialect)} {}
 
-    std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        return std::make_unique<resp::line_to<dialect_connection>>(loop_, address_, dialect_, std::move(listener));
+    std::unique_ptr<store_connection> connect(std::weak_ptr<store_listener> listener) override {
+        return std::make_unique<resp::connection_to<dialect_connection>>(loop_, address_, dialect_,
+                                                                         std::move(listener));
     }
     [[nodiscard]] std::optional<lease_pace> pace() const override { return dialect_->pace(); }
     [[nodiscard]] bool shows_labels() const override { return false; }

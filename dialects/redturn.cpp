@@ -47,8 +47,8 @@ struct element {
     [[nodiscard]] std::string label() const { return id + " of " + channel; }
 };
 
-/// What the turns of one line share: the channel, and which ids are in use.
-struct redturn_line {
+/// What the queue entries of one queue share: the channel, and which ids are in use.
+struct redturn_queue {
     redturn_options options;
     std::string channel;  // 32 hex digits
     std::uint64_t last = 0;
@@ -62,36 +62,36 @@ struct redturn_line {
     [[nodiscard]] bool is_ours(std::string_view id) const { return id.starts_with(channel + "."); }
 };
 
-class redturn_turn final : public turn {
+class redturn_entry final : public queue_entry {
 public:
-    redturn_turn(talk& talk, redturn_line& line, std::string name)
-        : talk_{talk}, line_{line}, name_{std::move(name)}, first_{line.next_element()}, perhaps_{first_} {}
-    redturn_turn(const redturn_turn&) = delete;
-    redturn_turn& operator=(const redturn_turn&) = delete;
-    ~redturn_turn() override {
-        line_.ids.erase(first_.id);
-        for (const element& each : perhaps_) line_.ids.erase(each.id);
+    redturn_entry(talk& talk, redturn_queue& queue, std::string name)
+        : talk_{talk}, queue_{queue}, name_{std::move(name)}, first_{queue.next_element()}, perhaps_{first_} {}
+    redturn_entry(const redturn_entry&) = delete;
+    redturn_entry& operator=(const redturn_entry&) = delete;
+    ~redturn_entry() override {
+        queue_.ids.erase(first_.id);
+        for (const element& each : perhaps_) queue_.ids.erase(each.id);
     }
 
-    void look(heard done) override {
+    void poll(heard done) override {
         for (const element& each : perhaps_) talk_.listen(each.id, *this);
         adds_ == 0 ? add(std::move(done)) : find(std::move(done));
     }
 
     void renew(heard done) override {
-        const element next = line_.next_element();
+        const element next = queue_.next_element();
         words said = refresh_to(next);
         talk_.ask({std::move(said), {"TIME"}}, [this, next, done = std::move(done)](const answers& answers) {
             if (const auto* error = error_in(answers)) return not_renewed(next, *error, done);
-            if (!learn(next, answers[0])) return done({.standing = standing::gone});
-            done({.standing = standing::held, .at = time_in(answers[1])});
+            if (!learn(next, answers[0])) return done({.status = claim_status::gone});
+            done({.status = claim_status::held, .at = time_in(answers[1])});
         });
     }
 
     /// What is under way goes on in the server before this, and is not followed by anything more.
     void leave(std::function<void()> done) override {
         left_ = true;
-        words said = call(redturn_scripts::withdraw, {name_}, {line_.options.notices});
+        words said = call(redturn_scripts::withdraw, {name_}, {queue_.options.notices});
         for (const element& each : perhaps_) said.push_back(each.text());
         // One that was sent twice may have arrived twice.
         if (adds_ > 1 && perhaps_.front().id != first_.id) said.push_back(first_.text());
@@ -100,8 +100,8 @@ public:
 
     /// A notice may be lost; and the first may be dead. The time of a first element begins here when a look finds it,
     /// so looks are a small part of that time apart: it is removed that much later than it could be.
-    [[nodiscard]] protocol::duration patience() const override {
-        protocol::duration next = std::min<protocol::duration>(1s, line_.options.refresh_interval);
+    [[nodiscard]] protocol::duration poll_delay() const override {
+        protocol::duration next = std::min<protocol::duration>(1s, queue_.options.refresh_interval);
         const auto head = element::read(head_);
         if (!head) return next;
         next = std::min<protocol::duration>(next, std::max(head->timeout / 8, 10ms));
@@ -118,20 +118,20 @@ private:
     void add(heard done) {
         // One that was refreshed is not known under its first id any more: what comes for that is not for us.
         if (adds_ > 0 && std::ranges::find(perhaps_, first_.id, &element::id) == perhaps_.end()) {
-            first_ = line_.next_element();
+            first_ = queue_.next_element();
             perhaps_.push_back(first_);
             talk_.listen(first_.id, *this);
         }
         ++adds_;
         talk_.ask(
-            {call(redturn_scripts::add, {name_}, {line_.channel, first_.text(), first_.id, line_.options.notices}),
+            {call(redturn_scripts::add, {name_}, {queue_.channel, first_.text(), first_.id, queue_.options.notices}),
              {"TIME"}},
             [this, done = std::move(done)](const answers& answers) {
                 if (const auto* error = error_in(answers)) return done(failure_of(*error));
                 if (answers[0].text == first_.text())
-                    return done({.standing = standing::held, .at = time_in(answers[1])});
+                    return done({.status = claim_status::held, .at = time_in(answers[1])});
                 learn_head(answers[0].text);
-                done({.standing = standing::waiting});
+                done({.status = claim_status::waiting});
             });
     }
 
@@ -142,8 +142,8 @@ private:
         const std::string overdue = due && *due <= talk_.now() ? head_ : std::string{};
         std::vector<words> asked;
         if (const auto dead = element::read(overdue))
-            asked.push_back(call(redturn_scripts::remove, {name_}, {dead->id, dead->channel, line_.options.notices}));
-        const element next = line_.next_element();
+            asked.push_back(call(redturn_scripts::remove, {name_}, {dead->id, dead->channel, queue_.options.notices}));
+        const element next = queue_.next_element();
         asked.push_back(refresh_to(next));
         asked.push_back({"TIME"});
         talk_.ask(std::move(asked), [this, overdue, next, done = std::move(done)](const answers& answers) {
@@ -151,13 +151,13 @@ private:
             const bool first = learn(next, found);
             if (const auto* error = error_in(answers)) return done(failure_of(*error));
             if (first) {
-                outcome held{.standing = standing::held, .at = time_in(answers.back())};
+                claim_result held{.status = claim_status::held, .at = time_in(answers.back())};
                 if (!overdue.empty() && says_yes(answers[0])) held.abandoned = {mark_of(overdue)};
                 return done(held);
             }
             // Taken for dead, or it never arrived.
             if (!left_ && !says_yes(found)) return add(done);
-            done({.standing = standing::waiting});
+            done({.status = claim_status::waiting});
         });
     }
 
@@ -188,15 +188,15 @@ private:
         return false;
     }
     void forget(std::vector<element>::iterator from, std::vector<element>::iterator to) {
-        for (auto each = from; each != to; ++each) line_.ids.erase(each->id);
+        for (auto each = from; each != to; ++each) queue_.ids.erase(each->id);
         perhaps_.erase(from, to);
     }
 
     /// Where something else stands under the name, there is no queue any more; all other leases live on.
     void not_renewed(const element& next, const resp::value& error, const heard& done) {
-        if (const outcome why = failure_of(error); why.error != errc::foreign_data) return done(why);
+        if (const claim_result why = failure_of(error); why.error != errc::foreign_data) return done(why);
         learn(next, {});
-        done({.standing = standing::gone});
+        done({.status = claim_status::gone});
     }
 
     void learn_head(const std::string& head) {
@@ -214,7 +214,7 @@ private:
     }
 
     talk& talk_;
-    redturn_line& line_;
+    redturn_queue& queue_;
     const std::string name_;
     element first_;                 // as it was added
     std::vector<element> perhaps_;  // all that the server may have of it, in the order in which they were asked for
@@ -227,12 +227,12 @@ private:
 class redturn_speaker final : public dialect::speaker {
 public:
     redturn_speaker(talk& talk, const redturn_options& options)
-        : talk_{talk}, line_{options, hex(talk.random_bytes()), 0, {}} {}
+        : talk_{talk}, queue_{options, hex(talk.random_bytes()), 0, {}} {}
 
-    [[nodiscard]] std::vector<words> first_words() override { return {{"SUBSCRIBE", line_.channel}}; }
+    [[nodiscard]] std::vector<words> first_words() override { return {{"SUBSCRIBE", queue_.channel}}; }
 
-    [[nodiscard]] std::unique_ptr<turn> make_turn(const claim& claim, const protocol::enter_options&) override {
-        return std::make_unique<redturn_turn>(talk_, line_, claim.resource);
+    [[nodiscard]] std::unique_ptr<queue_entry> make_entry(const claim& claim, const protocol::enter_options&) override {
+        return std::make_unique<redturn_entry>(talk_, queue_, claim.resource);
     }
 
     /// `id:resource`, or `resource:id`. What was told to nobody that is here stands in the way of others.
@@ -244,12 +244,12 @@ public:
         if (first == std::string::npos) return {};
         std::string id = text.substr(0, first);
         std::string resource = text.substr(first + 1);
-        if (!line_.is_ours(id)) {
+        if (!queue_.is_ours(id)) {
             id = text.substr(last + 1);
             resource = text.substr(0, last);
         }
-        if (!line_.is_ours(id) || line_.ids.contains(id)) return id;
-        talk_.ask({call(redturn_scripts::remove, {resource}, {id, line_.channel, line_.options.notices})},
+        if (!queue_.is_ours(id) || queue_.ids.contains(id)) return id;
+        talk_.ask({call(redturn_scripts::remove, {resource}, {id, queue_.channel, queue_.options.notices})},
                   [](const answers&) {});
         return {};
     }
@@ -289,7 +289,7 @@ private:
     }
 
     talk& talk_;
-    redturn_line line_;
+    redturn_queue queue_;
 };
 
 class redturn final : public dialect {

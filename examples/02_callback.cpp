@@ -15,11 +15,11 @@ int main() {
     });                                              // the lease ends with the callback: released
 
     std::stop_source stop;
-    std::promise<std::error_code> outcome;
+    std::promise<std::error_code> result;
     client.async_acquire(baton::exclusive("ledger"), {}, stop.get_token(),
-                         [&](std::error_code error, const baton::lease&) { outcome.set_value(error); });
+                         [&](std::error_code error, const baton::lease&) { result.set_value(error); });
     stop.request_stop();
-    std::cout << "the second: " << outcome.get_future().get().message() << '\n';
+    std::cout << "the second: " << result.get_future().get().message() << '\n';
 
     const std::uint64_t before = held.fence();
     held.release();

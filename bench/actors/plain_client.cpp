@@ -15,12 +15,12 @@
 #include "exit_codes.hpp"
 #include "failure.hpp"
 #include "stores/redis/address.hpp"
-#include "stores/redis/greeting.hpp"
+#include "stores/redis/handshake.hpp"
 
 namespace baton::bench {
 namespace {
 
-int dial_unix(const std::string& path) {
+int connect_unix(const std::string& path) {
     sockaddr_un name{};
     name.sun_family = AF_UNIX;
     std::memcpy(name.sun_path, path.data(), path.size());
@@ -30,7 +30,7 @@ int dial_unix(const std::string& path) {
     return -1;
 }
 
-int dial_network(const detail::redis_address& address) {
+int connect_network(const detail::redis_address& address) {
     addrinfo wanted{};
     wanted.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
@@ -56,20 +56,20 @@ int dial_network(const detail::redis_address& address) {
 
 plain_client::plain_client(const std::string& url) {
     const detail::redis_address address = detail::parse_redis_address(url);
-    socket_ = address.path.empty() ? dial_network(address) : dial_unix(address.path);
+    socket_ = address.path.empty() ? connect_network(address) : connect_unix(address.path);
     if (socket_ < 0) fail(address, "cannot be reached");
-    const timeval patience{30, 0};
-    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const timeval timeout{30, 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     std::string ping;
     resp::encode_command(ping, {"PING"});
-    redis::greeting greeting{address, redis::no_scripts, ping, [](const resp::value& answer) -> resp::greeting_step {
-                                 if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
-                                 return {};
-                             }};
-    resp::greeting_step step = greeting.begin();
+    redis::handshake handshake{address, redis::no_scripts, ping, [](const resp::value& answer) -> resp::handshake_step {
+                                   if (answer.kind == resp::kind::error) return redis::refused_handshake(answer.text);
+                                   return {};
+                               }};
+    resp::handshake_step step = handshake.begin();
     while (!step.error.code && !step.send.empty()) {
         write(step.send);
-        step = greeting.answered(hear());
+        step = handshake.answered(hear());
     }
     if (step.error.code) fail(address, "the server does not let us in");
 }

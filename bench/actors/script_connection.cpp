@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "stores/redis/dial.hpp"
+#include "stores/redis/connect.hpp"
 
 namespace baton::bench {
 
@@ -15,12 +15,12 @@ std::string encoded(const std::vector<std::string>& words) {
 script_user::script_user(detail::event_loop& loop, const std::string& url, std::string_view script)
     : connection{loop, {}},
       address_{detail::parse_redis_address(url)},
-      greeting_{address_, redis::no_scripts, encoded({"SCRIPT", "LOAD", std::string{script}}),
-                [this](const resp::value& answer) -> resp::greeting_step {
-                    if (answer.kind == resp::kind::error) return redis::refused_greeting(answer.text);
-                    digest_ = answer.text;
-                    return {.lineage = 1};
-                }} {}
+      handshake_{address_, redis::no_scripts, encoded({"SCRIPT", "LOAD", std::string{script}}),
+                 [this](const resp::value& answer) -> resp::handshake_step {
+                     if (answer.kind == resp::kind::error) return redis::refused_handshake(answer.text);
+                     digest_ = answer.text;
+                     return {.epoch = 1};
+                 }} {}
 
 void script_user::load() {
     start();
@@ -33,6 +33,6 @@ std::string script_user::call(std::vector<std::string> arguments) const {
     return encoded(arguments);
 }
 
-void script_user::dial(resp::dial_result done) { detail::dial_redis(loop(), address_, std::move(done)); }
+void script_user::open_socket(resp::socket_result done) { detail::connect_redis(loop(), address_, std::move(done)); }
 
 }  // namespace baton::bench

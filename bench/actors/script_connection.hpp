@@ -10,7 +10,7 @@
 
 #include "base/event_loop.hpp"
 #include "base/process_wide.hpp"
-#include "stores/redis/greeting.hpp"
+#include "stores/redis/handshake.hpp"
 #include "stores/resp/connection.hpp"
 
 namespace baton::bench {
@@ -33,18 +33,18 @@ protected:
     struct caller final : detail::waiter {};
 
 private:
-    void dial(resp::dial_result done) override;
-    resp::greeting_step begin_greeting() override { return greeting_.begin(); }
-    resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
-    void up(lineage) override { connected_.finish(); }
+    void open_socket(resp::socket_result done) override;
+    resp::handshake_step begin_handshake() override { return handshake_.begin(); }
+    resp::handshake_step continue_handshake(const resp::value& answer) override { return handshake_.answered(answer); }
+    void up(epoch) override { connected_.finish(); }
     void down(const store_error&) override {}
-    void hopeless(const store_error&) override { connected_.finish(); }
+    void permanent(const store_error&) override { connected_.finish(); }
     void pushed(const resp::value&) override {}
 
     detail::redis_address address_;
     caller connected_;
     std::string digest_;
-    redis::greeting greeting_;
+    redis::handshake handshake_;
 };
 
 /// Owns a `User`, which derives from `script_user`, and stops it at the end.

@@ -94,13 +94,13 @@ server_counts counts_of(plain_client& client) {
 class on_redis : public stage {
 public:
     [[nodiscard]] std::string name() const override { return "redis"; }
-    [[nodiscard]] std::optional<server_counts> counts() override { return counts_of(looker()); }
+    [[nodiscard]] std::optional<server_counts> counts() override { return counts_of(status_poller()); }
     [[nodiscard]] std::string described() const override { return described_; }
 
 protected:
     void look(const std::string& url) {
-        looker_ = std::make_unique<plain_client>(url);
-        const std::string info = looker_->call({"INFO", "server"}).text;
+        status_poller_ = std::make_unique<plain_client>(url);
+        const std::string info = status_poller_->call({"INFO", "server"}).text;
         const bool valkey = info.find("valkey_version:") != std::string::npos;
         const std::string field = valkey ? "valkey_version:" : "redis_version:";
         const std::size_t at = info.find(field);
@@ -108,12 +108,12 @@ protected:
             at == std::string::npos ? "" : info.substr(at + field.size(), info.find('\r', at) - at - field.size());
         described_ = (valkey ? "Valkey " : "Redis ") + version;
     }
-    [[nodiscard]] plain_client& looker() const { return *looker_; }
+    [[nodiscard]] plain_client& status_poller() const { return *status_poller_; }
 
     std::string described_;
 
 private:
-    std::unique_ptr<plain_client> looker_;
+    std::unique_ptr<plain_client> status_poller_;
 };
 
 /// The program and the name that it wants to be called by. Debian's redis-tools has the server under another name.
@@ -169,8 +169,8 @@ public:
         if (address.space != "default")
             throw failure{exit_code::usage, "bench makes a space of its own; leave space= out of the address"};
         look(url_);
-        const std::int64_t keys = looker().call({"DBSIZE"}).number;
-        const double clients = number_in(looker().call({"INFO", "clients"}).text, "connected_clients") - 1;
+        const std::int64_t keys = status_poller().call({"DBSIZE"}).number;
+        const double clients = number_in(status_poller().call({"INFO", "clients"}).text, "connected_clients") - 1;
         if (keys > 0 || clients > 0)
             warning = "the server is in use: " + std::to_string(keys) + " keys, " +
                       std::to_string(static_cast<long>(clients)) +

@@ -63,7 +63,7 @@ public:
     /// Ticks until nothing is due or owed; what each took.
     std::vector<double> settle();
 
-    /// One line: how many, p50, p99.9, maximum, and whether p99.9 is within the bound for so many claims.
+    /// One connection: how many, p50, p99.9, maximum, and whether p99.9 is within the bound for so many claims.
     void show(const std::string& what, const std::vector<double>& times, std::size_t claims = 0);
 
 private:

@@ -20,7 +20,7 @@ void report_cycles(blocking_scene& scene, const std::string& what, const claims&
     requests entered;
     for (std::size_t i = 0; i < count; ++i) {
         enters.push_back(scene.time_enter(0, wanted, entered, 'g'));
-        leaves.push_back(scene.time(leave{entered.back(), manner::clean}, 'e'));
+        leaves.push_back(scene.time(leave{entered.back(), release_kind::clean}, 'e'));
     }
     scene.show("enter, " + what, enters, wanted.list().size());
     scene.show("leave, " + what, leaves, wanted.list().size());
@@ -44,7 +44,7 @@ void report_queue(blocking_scene& scene, const std::string& what, const claims& 
     std::vector<double> enters;
     std::vector<double> leaves;
     for (std::size_t i = 0; i < count; ++i) {
-        leaves.push_back(scene.time(leave{queue[i], manner::clean}, 'e'));
+        leaves.push_back(scene.time(leave{queue[i], release_kind::clean}, 'e'));
         enters.push_back(scene.time_enter(i % sessions, wanted, queue, 'q'));
     }
     scene.show("enter, " + what, enters, 1);
@@ -52,7 +52,7 @@ void report_queue(blocking_scene& scene, const std::string& what, const claims& 
     std::vector<double> withdrawals;
     const std::size_t first = count + sessions / 2;
     for (std::size_t i = 0; i < count && first + i < queue.size(); ++i)
-        withdrawals.push_back(scene.time(leave{queue[first + i], manner::clean}, 'e'));
+        withdrawals.push_back(scene.time(leave{queue[first + i], release_kind::clean}, 'e'));
     scene.show("withdraw from the middle, " + what, withdrawals, 1);
 }
 
@@ -61,7 +61,7 @@ void report_queue(blocking_scene& scene, const std::string& what, const claims& 
 void noise_scene(const blocking_options& options) {
     blocking_scene scene{options};
     redis_space& space = scene.space();
-    const std::string digest = space.line().call({"SCRIPT", "LOAD", std::string{cad}}).text;
+    const std::string digest = space.connection().call({"SCRIPT", "LOAD", std::string{cad}}).text;
     std::string call;
     resp::encode_command(call, {"EVALSHA", digest, "1", "key", "value"});
     std::vector<double> times;
@@ -106,10 +106,10 @@ void readers_scene(const blocking_options& options) {
         requests readers;
         for (std::size_t i = 0; i < length; ++i) readers.push_back(scene.enter(i, shared("readers")));
         scene.space().run('q');
-        calls.push_back(scene.time(leave{writer, manner::clean}, 'e'));
+        calls.push_back(scene.time(leave{writer, release_kind::clean}, 'e'));
         const std::vector<double> rest = scene.settle();
         ticks.insert(ticks.end(), rest.begin(), rest.end());
-        for (const request_id& reader : readers) scene.space().add(leave{reader, manner::clean});
+        for (const request_id& reader : readers) scene.space().add(leave{reader, release_kind::clean});
         scene.space().run('e');
     }
     scene.show("leave that lets " + with_commas(length) + " readers in", calls, 1);
@@ -127,7 +127,7 @@ void permits_scene(const blocking_options& options) {
         held.push_back(scene.enter(i, permits("pool", {1, limit})));
     }
     space.run();
-    for (std::size_t i = 0; i < holders; i += 2) space.add(leave{held[i], manner::clean});
+    for (std::size_t i = 0; i < holders; i += 2) space.add(leave{held[i], release_kind::clean});
     space.run('e');
     const std::string where = ", every second of " + with_commas(holders) + " taken";
     report_cycles(scene, "1 permit" + where, permits("pool", {1, limit}), 1'000);
@@ -172,7 +172,7 @@ void counter_scene(const blocking_options& options) {
     }
     space.run();
     std::vector<double> leaves;
-    for (std::size_t i = 0; i < 1'000; ++i) leaves.push_back(scene.time(leave{queue[i], manner::clean}, 'e'));
+    for (std::size_t i = 0; i < 1'000; ++i) leaves.push_back(scene.time(leave{queue[i], release_kind::clean}, 'e'));
     scene.show("leave with a hand-off, " + what, leaves, 1);
 }
 

@@ -35,8 +35,8 @@ public:
     ticking_waiter(redis_space& space, session_id id) : space_{space}, id_{id} {
         std::string bytes;
         resp::encode_command(bytes, {"SUBSCRIBE", redis::wake_channel(redis_space::name, id)});
-        space_.line().write(bytes);
-        (void)space_.line().pushed();
+        space_.connection().write(bytes);
+        (void)space_.connection().pushed();
         const auto first = space_.ask_timed(renew{id}, 'a');
         head_ = redis::decode_reply(first.answer.text, id).value().head;
     }
@@ -51,7 +51,7 @@ public:
             const auto step = space_.ask_timed(tick{});
             times.push_back(step.microseconds);
             head_ = redis::decode_reply(step.answer.text, id_).value().head;
-            for (const resp::value& message : space_.line().pushed())
+            for (const resp::value& message : space_.connection().pushed())
                 if (const auto granted = grant_in(message)) return *granted;
         }
         throw std::runtime_error{"the waiter is not granted after " + with_commas(count) + " ticks"};
@@ -79,7 +79,7 @@ private:
 class look {
 public:
     [[nodiscard]] redis::function_call next(const redis_space& space) const {
-        return redis::space_page_call(redis_space::name, space.current_lineage(), "", cursor_, redis::page_size{64});
+        return redis::space_page_call(redis_space::name, space.current_epoch(), "", cursor_, redis::page_size{64});
     }
     /// True: this was the last page.
     bool take(const resp::value& page) {
@@ -129,12 +129,12 @@ private:
         steady_clock::time_point next_look;
     };
 
-    /// What the waiting line of the waiter `index` asks for.
+    /// What the waiting connection of the waiter `index` asks for.
     void look(viewer& one, std::size_t index) {
         const request_id& request = waiting_[index];
         const std::array<std::uint64_t, 1> numbers{request.number};
         const timed_answer page = space_.ask_timed(redis::wait_page_call(
-            redis_space::name, space_.current_lineage(), request.session, numbers, redis::page_size{16}));
+            redis_space::name, space_.current_epoch(), request.session, numbers, redis::page_size{16}));
         require(page.answer.items.size() == 4, "a page with one name");
         looks_us_.push_back(page.microseconds);
         one.next_look += look_every;

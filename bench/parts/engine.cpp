@@ -14,8 +14,8 @@ template <typename Play> auto cost_of(Play play) {
 }
 
 void compare_lines(report& report, std::string_view what, sessions sessions, std::size_t waiters) {
-    line floor{10, sessions};
-    line subject{waiters, sessions};
+    queue floor{10, sessions};
+    queue subject{waiters, sessions};
     report.compare(what, cost_of([&] { floor.hand_off(); }), cost_of([&] { subject.hand_off(); }));
 }
 

@@ -80,28 +80,28 @@ private:
 
 enum class sessions { one, each };
 
-/// A line of `waiters` behind one holder, all for one name. A hand-off is the holder's leave, which grants the next;
-/// the leaver then enters again as the last, so that the line keeps its length.
-class line {
+/// A queue of `waiters` behind one holder, all for one name. A hand-off is the holder's leave, which grants the next;
+/// the leaver then enters again as the last, so that the queue keeps its length.
+class queue {
 public:
-    line(std::size_t waiters, sessions sessions) {
+    queue(std::size_t waiters, sessions sessions) {
         std::vector<core::session_id> ids;
         for (std::size_t i = 0; i < (sessions == sessions::one ? 1 : waiters + 1); ++i)
             ids.push_back(engine_.open_session());
-        std::ranges::shuffle(ids, engine_.random());  // the order in which they came to life is not that of the line
+        std::ranges::shuffle(ids, engine_.random());  // the order in which they came to life is not that of the queue
 
         enter_ = core::enter{{}, {core::exclusive(name_of(0))}, {}};
         leave_ = core::leave{};
         for (std::size_t i = 0; i < waiters + 1; ++i) {
-            places_.push_back({ids[i % ids.size()], sessions == sessions::one ? i + 1 : 1});
-            std::get<core::enter>(enter_).request = places_.back();
+            queue_.push_back({ids[i % ids.size()], sessions == sessions::one ? i + 1 : 1});
+            std::get<core::enter>(enter_).request = queue_.back();
             (void)engine_.apply(enter_);
         }
         step_ = sessions == sessions::one ? waiters + 1 : 1;
 
         const auto events = leave();
         const auto* granted = std::get_if<core::granted>(&events.at(1).what);
-        require(granted != nullptr && granted->request == places_[1 % places_.size()], "a leave grants the next");
+        require(granted != nullptr && granted->request == queue_[1 % queue_.size()], "a leave grants the next");
         const auto queued = enter();
         require(std::holds_alternative<core::queued>(queued.at(0).what), "the leaver waits again");
     }
@@ -112,20 +112,20 @@ public:
     }
 
     std::vector<core::event> leave() {
-        std::get<core::leave>(leave_).request = places_[holder_];
+        std::get<core::leave>(leave_).request = queue_[holder_];
         return engine_.apply(leave_);
     }
 
     std::vector<core::event> enter() {
-        places_[holder_].number += step_;
-        std::get<core::enter>(enter_).request = places_[holder_];
-        if (++holder_ == places_.size()) holder_ = 0;
+        queue_[holder_].number += step_;
+        std::get<core::enter>(enter_).request = queue_[holder_];
+        if (++holder_ == queue_.size()) holder_ = 0;
         return engine_.apply(enter_);
     }
 
 private:
     bare_engine engine_;
-    std::vector<core::request_id> places_;  // the line as a ring, from the holder on
+    std::vector<core::request_id> queue_;  // the queue as a ring, from the holder on
     std::size_t holder_ = 0;
     std::uint64_t step_ = 0;  // from a place's request number to its next
     core::command enter_;
@@ -157,7 +157,7 @@ private:
 
 enum class having { waiting, holding };
 
-/// Sessions that all expire in one step, each with a request: waiting in one line, or holding a name of its own.
+/// Sessions that all expire in one step, each with a request: waiting in one queue, or holding a name of its own.
 class expiry {
 public:
     expiry(std::size_t count, having having) : count_{count} {
@@ -189,7 +189,7 @@ inline std::size_t heap_bytes() {
     return heap.uordblks + heap.hblkhd;
 }
 
-/// What the engine keeps for each of `waiters` in a line, and for their sessions if each has its own.
+/// What the engine keeps for each of `waiters` in a queue, and for their sessions if each has its own.
 inline double bytes_per_waiter(std::size_t waiters, sessions sessions) {
     bare_engine engine;
     const core::session_id holder = engine.open_session();

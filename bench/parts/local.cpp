@@ -37,7 +37,7 @@ void show_line(report& report, const stage& agent) {
     crowd few{agent.url(), 10, "line"};
     crowd many{agent.url(), 1'000, "line"};
     report.compare(
-        "hand-off in a line of 1,000 connections", [&] { return few.drain_lines(10, 20); },
+        "hand-off in a queue of 1,000 connections", [&] { return few.drain_lines(10, 20); },
         [&] { return many.drain_lines(1'000); });
 }
 

@@ -69,7 +69,7 @@ public:
         entered_.clear();
         for (std::size_t i = 0; i < sessions; ++i)
             records_.push_back(
-                space_.line()
+                space_.connection()
                     .call({"HGET", redis::prefix_of(redis_space::name) + "m", "x" + redis::to_bytes(id_of(i))})
                     .text);
     }
@@ -87,7 +87,7 @@ public:
     }
     /// Of what was entered and not left yet, the oldest first.
     void leave(std::size_t count) {
-        for (const request_id& request : take(count)) space_.add(protocol::leave{request, manner::clean});
+        for (const request_id& request : take(count)) space_.add(protocol::leave{request, release_kind::clean});
     }
     /// The same by the bare commands: each holds one exclusive name, that of its place in the list.
     void leave_bare(std::size_t count) {
@@ -107,7 +107,7 @@ public:
 
 private:
     std::string load(std::string_view script) {
-        return space_.line().call({"SCRIPT", "LOAD", std::string{script}}).text;
+        return space_.connection().call({"SCRIPT", "LOAD", std::string{script}}).text;
     }
     std::vector<request_id> take(std::size_t count) {
         const auto end = entered_.begin() + static_cast<std::ptrdiff_t>(count);

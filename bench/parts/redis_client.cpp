@@ -44,10 +44,10 @@ void show_caller(report& report, stage& server) {
 /// The scripts of a cycle, sent in goes of as many as there are callers: a server that has always something to do.
 class bare_callers {
 public:
-    explicit bare_callers(const stage& server) : line_{*server.redis_url()} {
+    explicit bare_callers(const stage& server) : connection_{*server.redis_url()} {
         // The clients of the scenes before have loaded the library.
         const auto head = play(redis::hello_call("bare", {std::chrono::hours{1}, {}, false}));
-        lineage_ = redis::decode_reply(head.text, {}).value().head.lineage;
+        epoch_ = redis::decode_reply(head.text, {}).value().head.epoch;
         play(call(protocol::open{id_, std::chrono::hours{1}, "bare", 1, 0, {}}));
     }
 
@@ -57,28 +57,28 @@ public:
         for (int i = 0; i < callers; ++i) {
             const protocol::request_id request{id_, ++number_};
             encode(enters, call(protocol::enter{request, exclusive("name " + std::to_string(i)).list(), {}}));
-            encode(leaves, call(protocol::leave{request, protocol::manner::clean}));
+            encode(leaves, call(protocol::leave{request, protocol::release_kind::clean}));
         }
         for (const std::string& bytes : {enters, leaves}) {
-            line_.write(bytes);
-            for (int i = 0; i < callers; ++i) line_.answer();
+            connection_.write(bytes);
+            for (int i = 0; i < callers; ++i) connection_.answer();
         }
     }
 
 private:
     [[nodiscard]] redis::function_call call(const protocol::command& command) const {
-        return redis::call_of("bare", lineage_, command);
+        return redis::call_of("bare", epoch_, command);
     }
     resp::value play(const redis::function_call& call) {
         std::string bytes;
         encode(bytes, call);
-        line_.write(bytes);
-        return line_.answer();
+        connection_.write(bytes);
+        return connection_.answer();
     }
 
-    plain_client line_;
+    plain_client connection_;
     const protocol::session_id id_{1, 1};
-    lineage lineage_ = 0;
+    epoch epoch_ = 0;
     std::uint64_t number_ = 0;
 };
 
@@ -114,18 +114,20 @@ public:
         double way = 0;
         for (int i = 0; i < times; ++i) {
             const double start = now_us();
-            line_.call({"PUBLISH", "turn", std::string(100, 'x')});
+            connection_.call({"PUBLISH", "turn", std::string(100, 'x')});
             way += time_of_other() - start;
         }
-        return way / times + cost_us(CLOCK_MONOTONIC, times, [&] { line_.call({"PING", std::string(100, 'x')}); });
+        return way / times + cost_us(CLOCK_MONOTONIC, times, [&] {
+                   connection_.call({"PING", std::string(100, 'x')});
+               });
     }
 
 private:
     [[noreturn]] void listen() {
-        plain_client line{url_};
-        line.say({"SUBSCRIBE", "turn"});
+        plain_client connection{url_};
+        connection.say({"SUBSCRIBE", "turn"});
         for (;;) {
-            line.hear();  // the first one confirms
+            connection.hear();  // the first one confirms
             const double time = now_us();
             if (write(ends_[1], &time, sizeof time) != sizeof time) _exit(1);
         }
@@ -139,7 +141,7 @@ private:
     const std::string url_;
     std::array<int, 2> ends_ = connected_sockets();
     child other_{[this] { listen(); }};
-    plain_client line_{url_};
+    plain_client connection_{url_};
 };
 
 void show_hand_off(report& report, const stage& server) {
@@ -151,7 +153,7 @@ void show_hand_off(report& report, const stage& server) {
 }
 
 void show_line(report& report, const stage& server, std::size_t length, const std::string& shown) {
-    crowd crowd{server.url(), 20, "line"};
+    crowd crowd{server.url(), 20, "connection"};
     plain_client looks{*server.redis_url()};
     const auto commands_so_far = [&] { return script_totals(looks.call({"INFO", "commandstats"}).text).calls; };
     double commands = 0;
@@ -162,7 +164,7 @@ void show_line(report& report, const stage& server, std::size_t length, const st
         return cost;
     };
     report.compare(
-        "hand-off in a line of " + shown, [&] { return crowd.drain_lines(100, 10); }, subject);
+        "hand-off in a connection of " + shown, [&] { return crowd.drain_lines(100, 10); }, subject);
     report.figure("commands for each of " + shown, commands);
 }
 

@@ -35,19 +35,19 @@ public:
 
     explicit redis_space(const std::string& server, const redis::function_library& library = redis::server_library())
         : library_{library}, server_{private_server(server)} {
-        const resp::value loaded = line_.call({"FUNCTION", "LOAD", std::string{library_.text}});
+        const resp::value loaded = connection_.call({"FUNCTION", "LOAD", std::string{library_.text}});
         require(loaded.kind != resp::kind::error, "the library is loaded: " + loaded.text);
         std::string out;
         encode(out, redis::hello_call(name, {std::chrono::hours{1}, {}, false}), library_);
-        line_.write(out);
-        const auto answer = redis::decode_reply(line_.answer().text, {});
+        connection_.write(out);
+        const auto answer = redis::decode_reply(connection_.answer().text, {});
         require(answer.has_value(), "hello is answered");
-        lineage_ = answer->head.lineage;
+        epoch_ = answer->head.epoch;
     }
 
-    [[nodiscard]] plain_client& line() { return line_; }
+    [[nodiscard]] plain_client& connection() { return connection_; }
     [[nodiscard]] pid_t process() const { return server_->server(); }
-    [[nodiscard]] lineage current_lineage() const { return lineage_; }
+    [[nodiscard]] epoch current_epoch() const { return epoch_; }
     /// No other request has this number.
     [[nodiscard]] std::uint64_t next_number() { return ++number_; }
 
@@ -57,7 +57,7 @@ public:
         encode(batch_, call, library_);
         ++count_;
     }
-    void add(const protocol::command& command) { add(redis::call_of(name, lineage_, command)); }
+    void add(const protocol::command& command) { add(redis::call_of(name, epoch_, command)); }
     void add_words(const std::vector<std::string>& words) {
         resp::encode_command(batch_, words);
         ++count_;
@@ -66,13 +66,13 @@ public:
     /// Sends the batch and reads its answers. With a letter given, it must stand behind the head of each.
     void run(char letter = '\0') {
         total_.reset();
-        line_.write(batch_);
+        connection_.write(batch_);
         batch_.clear();
-        for (; count_ > 0; --count_) check(line_.answer(), letter);
+        for (; count_ > 0; --count_) check(connection_.answer(), letter);
     }
     /// The same; the server's time for a call, in us.
     double run_timed(char letter = '\0') {
-        line_.call({"CONFIG", "RESETSTAT"});
+        connection_.call({"CONFIG", "RESETSTAT"});
         run(letter);
         const call_totals totals = script_totals(stats());
         return totals.microseconds / totals.calls;
@@ -84,9 +84,9 @@ public:
     timed_answer ask_timed(std::string bytes, char letter = '\0') {
         resp::encode_command(bytes, {"INFO", "commandstats"});
         if (!total_) total_ = script_totals(stats()).microseconds;
-        line_.write(bytes);
-        timed_answer result{-*total_, line_.answer()};
-        total_ = script_totals(line_.answer().text).microseconds;
+        connection_.write(bytes);
+        timed_answer result{-*total_, connection_.answer()};
+        total_ = script_totals(connection_.answer().text).microseconds;
         check(result.answer, letter);
         result.microseconds += *total_;
         return result;
@@ -97,16 +97,16 @@ public:
         return ask_timed(std::move(bytes), letter);
     }
     timed_answer ask_timed(const protocol::command& command, char letter = '\0') {
-        return ask_timed(redis::call_of(name, lineage_, command), letter);
+        return ask_timed(redis::call_of(name, epoch_, command), letter);
     }
 
     [[nodiscard]] double used_memory() {
-        const std::string info = line_.call({"INFO", "memory"}).text;
+        const std::string info = connection_.call({"INFO", "memory"}).text;
         return std::stod(info.substr(info.find("used_memory:") + 12));
     }
 
 private:
-    std::string stats() { return line_.call({"INFO", "commandstats"}).text; }
+    std::string stats() { return connection_.call({"INFO", "commandstats"}).text; }
     static void check(const resp::value& answer, char letter) {
         require(answer.kind != resp::kind::error, answer.text);
         if (letter == '\0') return;
@@ -118,8 +118,8 @@ private:
 
     redis::function_library library_;
     std::unique_ptr<stage> server_;
-    plain_client line_{*server_->redis_url()};
-    lineage lineage_ = 0;
+    plain_client connection_{*server_->redis_url()};
+    epoch epoch_ = 0;
     std::uint64_t number_ = 0;
     std::string batch_;
     std::size_t count_ = 0;

@@ -1,5 +1,5 @@
-// The holder and half of those who wait are killed, the next in line among them: when does the first that lives have
-// it?
+// The holder and half of those who wait are killed, the next in the queue among them: when does the first that lives
+// have it?
 #include "bench/scenarios/scenarios.hpp"
 
 namespace baton::bench {
@@ -23,7 +23,7 @@ double once(stage& stage, client& looks) {
         while (in_line(looks) < i) std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
     const double start = now_us();
-    // The next in line, and every second behind it.
+    // The next in the queue, and every second behind it.
     for (std::size_t i = 0; i <= waiters; i = i == 0 ? 1 : i + 2) crew[i]->kill();
     const std::string granted = crew[2]->hear(std::chrono::seconds{30});
     require_answer(granted, "acquired ");

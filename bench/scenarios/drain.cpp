@@ -30,7 +30,7 @@ void add_line(result& shown, double total_us, std::size_t count, std::size_t out
 void drain(stage& stage, const plan& plan, audience& audience) {
     crowd crowd{stage.url(), 1, "bench/drain"};
     for (const std::size_t count : plan.queue) {
-        audience.begin("drain on " + stage.name() + ", " + std::to_string(count) + " in line");
+        audience.begin("drain on " + stage.name() + ", " + std::to_string(count) + " in the queue");
         std::vector<double> totals;
         const std::size_t out_of_order_before = crowd.out_of_order();
         double commands = 0;

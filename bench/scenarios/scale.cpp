@@ -1,5 +1,5 @@
 // What acquire and release cost where much else is stored: names that are held, sessions that are alive, requests that
-// wait. The crowd is made with bare commands on one line, so that it needs neither threads nor connections.
+// wait. The crowd is made with bare commands on one connection, so that it needs neither threads nor connections.
 #include <condition_variable>
 #include <mutex>
 
@@ -16,11 +16,11 @@ using namespace protocol;
 constexpr std::size_t batch = 500;
 constexpr std::size_t requests_of_one = 1'000;  // of a session, which may have 10,000
 
-/// A line without a client: it sends commands and counts the answers.
-class bare_line final : public store_listener, public std::enable_shared_from_this<bare_line> {
+/// A connection without a client: it sends commands and counts the answers.
+class bare_connection final : public store_listener, public std::enable_shared_from_this<bare_connection> {
 public:
     void connect(store& store) {
-        line_ = store.connect(shared_from_this());
+        connection_ = store.connect(shared_from_this());
         std::unique_lock lock{mutex_};
         if (!changed_.wait_for(lock, std::chrono::seconds{10}, [this] { return up_ || broken_; }) || broken_)
             throw cli::failure{cli::exit_code::unreachable, "the store does not answer"};
@@ -32,7 +32,7 @@ public:
     void flush() {
         const std::size_t sent = waiting_.size();
         if (sent == 0) return;
-        line_->send(waiting_);
+        connection_->send(waiting_);
         waiting_.clear();
         std::unique_lock lock{mutex_};
         expected_ += sent;
@@ -48,7 +48,7 @@ public:
         if (refused_ != 0) throw cli::failure{cli::exit_code::internal, "the store does not take that many"};
     }
 
-    void up(lineage) noexcept override {
+    void up(epoch) noexcept override {
         const std::lock_guard lock{mutex_};
         up_ = true;
         changed_.notify_all();
@@ -59,11 +59,11 @@ public:
         changed_.notify_all();
     }
     void unusable(const store_error& why) noexcept override { down(why); }
-    void replied(command_tag, lineage, std::span<const event> events) noexcept override {
+    void replied(command_tag, epoch, std::span<const event> events) noexcept override {
         count(!events.empty() && std::holds_alternative<refused>(events.front().what));
     }
     void failed(command_tag, command_failure, const store_error&) noexcept override { count(true); }
-    void noticed(lineage, event) noexcept override {}
+    void noticed(epoch, event) noexcept override {}
 
 private:
     void count(bool refused) noexcept {
@@ -73,7 +73,7 @@ private:
         changed_.notify_all();
     }
 
-    std::unique_ptr<store_line> line_;
+    std::unique_ptr<store_connection> connection_;
     std::vector<tagged_command> waiting_;
     command_tag tag_ = 0;
     std::mutex mutex_;
@@ -94,7 +94,7 @@ constexpr const char* to_text(axis axis) {
 class crowd {
 public:
     crowd(store& store, axis axis, std::size_t size, std::chrono::milliseconds ttl) {
-        line_->connect(store);
+        connection_->connect(store);
         try {
             gather(axis, size, ttl);
         } catch (const cli::failure&) {
@@ -112,23 +112,24 @@ private:
         for (std::size_t i = 0; i < size; ++i) {
             if (i % of_one == 0) {
                 sessions_.push_back({0xbe7c4, i + 1});
-                line_->send(open{sessions_.back(), ttl, "crowd", 1, 0, {}});
+                connection_->send(open{sessions_.back(), ttl, "crowd", 1, 0, {}});
             }
             const std::string name = axis == axis::waiters ? "crowd" : "crowd/" + std::to_string(i);
-            line_->send(enter{{sessions_.back(), i % of_one + 1}, exclusive(name).list(), {}});
+            connection_->send(enter{{sessions_.back(), i % of_one + 1}, exclusive(name).list(), {}});
         }
-        line_->flush();
-        line_->require_all();
+        connection_->flush();
+        connection_->require_all();
     }
     void disband() noexcept {
         try {  // From behind, so that nobody is granted anything on the way.
-            for (std::size_t i = sessions_.size(); i > 0; --i) line_->send(close{sessions_[i - 1], closing::left});
-            line_->flush();
+            for (std::size_t i = sessions_.size(); i > 0; --i)
+                connection_->send(close{sessions_[i - 1], closing::left});
+            connection_->flush();
         } catch (const cli::failure&) {  // what is left ends with its time
         }
     }
 
-    std::shared_ptr<bare_line> line_ = std::make_shared<bare_line>();
+    std::shared_ptr<bare_connection> connection_ = std::make_shared<bare_connection>();
     std::vector<session_id> sessions_;
 };
 

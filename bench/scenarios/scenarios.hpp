@@ -21,7 +21,7 @@ void handoff(stage& stage, const cast& cast, const plan& plan, audience& audienc
 void drain(stage& stage, const plan& plan, audience& audience);
 /// The same with a process each, which is how peers can be asked.
 void drain_processes(stage& stage, const cast& cast, const plan& plan, audience& audience);
-/// The holder and half of those who wait are killed, the next in line among them.
+/// The holder and half of those who wait are killed, the next in the queue among them.
 void crash(stage& stage, const plan& plan, audience& audience);
 /// Sets of names that overlap.
 void multi(stage& stage, const cast& cast, const plan& plan, audience& audience);

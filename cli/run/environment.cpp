@@ -42,7 +42,9 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 /// A line of BATON_AROUND: address and name, because a name has a meaning only at its address. Neither part contains a
 /// tab or a line break.
-std::string line_of(const place& place, const std::string& name) { return shown(place) + "\t" + printable(name); }
+std::string line_of(const store_address& address, const std::string& name) {
+    return shown(address) + "\t" + printable(name);
+}
 
 std::vector<std::string> lines_around(const std::vector<std::string>& inherited) {
     return lines_of(value_of(inherited, "BATON_AROUND").value_or(""));
@@ -64,7 +66,7 @@ std::vector<std::string> environment_for(const std::vector<std::string>& inherit
     std::vector<std::string> around = lines_around(inherited);
     for (const claim& claim : options.claims) {
         names.push_back(printable(claim.resource));
-        around.push_back(line_of(options.place, claim.resource));
+        around.push_back(line_of(options.address, claim.resource));
         if (claim.mode != claim_mode::permits) continue;
         std::string numbers;
         for (const std::uint32_t slot : lease.slots(claim.resource))
@@ -81,8 +83,8 @@ std::vector<std::string> environment_for(const std::vector<std::string>& inherit
     result.push_back("BATON_SLOTS=" + joined(slots));
     result.push_back("BATON_ABANDONED=" + joined(abandoned));
     result.push_back("BATON_WAITED_MS=" + std::to_string(lease.waited().count() / 1'000));
-    result.push_back("BATON_URL=" + options.place.url);
-    result.push_back("BATON_SPACE=" + options.place.space);
+    result.push_back("BATON_URL=" + options.address.url);
+    result.push_back("BATON_SPACE=" + options.address.space);
     const std::string_view trees = value_of(inherited, tree_variable).value_or("");
     result.push_back(std::string{tree_variable} + "=" + std::string{trees} + (trees.empty() ? "" : ":") + cookie);
     result.push_back("BATON_AROUND=" + joined(around));
@@ -92,7 +94,7 @@ std::vector<std::string> environment_for(const std::vector<std::string>& inherit
 std::optional<std::string> held_around(const std::vector<std::string>& inherited, const run_options& options) {
     const std::vector<std::string> around = lines_around(inherited);
     for (const claim& claim : options.claims)
-        if (std::ranges::find(around, line_of(options.place, claim.resource)) != around.end())
+        if (std::ranges::find(around, line_of(options.address, claim.resource)) != around.end())
             return printable(claim.resource);
     return {};
 }

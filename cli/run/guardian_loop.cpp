@@ -152,7 +152,7 @@ void guardian_loop::reap() {
 void guardian_loop::watch_baton() {
     if (!baton_there_ || command_ <= 0) return;
     process_stat found;
-    if (tree_.look(baton_, found) == seen::found) baton_stopped_ = found.stopped();
+    if (tree_.read(baton_, found) == seen::found) baton_stopped_ = found.stopped();
     if (!baton_stopped_) return keeper_.saw_running();
     if (!keeper_.due(steady_clock::now())) return;
     if (!renewer_) renewer_ = std::make_unique<renewer>(*keeper_.session(), page_);

@@ -13,7 +13,7 @@
 #include "baton/printable.hpp"
 #include "program/client.hpp"
 #include "run/process_tree.hpp"
-#include "run/waiting_line.hpp"
+#include "run/status_line.hpp"
 #include "system/descriptor.hpp"
 
 namespace baton::cli {
@@ -62,13 +62,13 @@ std::vector<field> loss_fields(loss reason, const lease& lease, bool stopping) {
 }  // namespace
 
 job::job(const run_options& options, lease& lease, guardian& guardian, signals& signals, terminal& terminal,
-         voice& voice, process_tree& tree, std::string control_group)
+         reporter& reporter, process_tree& tree, std::string control_group)
     : options_{options},
       lease_{lease},
       guardian_{guardian},
       signals_{signals},
       terminal_{terminal},
-      voice_{voice},
+      reporter_{reporter},
       times_{stop_times_for(options)},
       control_group_path_{std::move(control_group)},
       tree_{tree} {}
@@ -115,10 +115,10 @@ void job::watch_lease() {
     const bool at_max_hold = max_hold_ && !wanted_back && (now >= *max_hold_ || reason() == loss::hold_limit);
     if (options_.on_lost == on_lost::ignore) {
         if (begun_ && ending && !std::exchange(warned_, true) && !at_max_hold)
-            voice_.report(weight::problem, "lost",
-                          "lost " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) +
-                              "; the command runs on without it",
-                          loss_fields(reason(), lease_, false));
+            reporter_.report(weight::problem, "lost",
+                             "lost " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) +
+                                 "; the command runs on without it",
+                             loss_fields(reason(), lease_, false));
         return;
     }
     guardian_.page().valid_until = count_of(known);
@@ -128,7 +128,7 @@ void job::watch_lease() {
         kill_at_ = times_.kill_after_term(now, end);
         over_at_max_hold_ = at_max_hold;
         if (!at_max_hold) {
-            voice_.report(
+            reporter_.report(
                 weight::problem, "lost",
                 "losing " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) + "; stopping the command",
                 loss_fields(reason(), lease_, true));
@@ -175,11 +175,11 @@ void job::receive(const command_started& report) {
     begun_ = true;
     terminal_.started(report.id);
     const std::string group = report.in_control_group ? control_group_path_ : "";
-    voice_.report(weight::detail, "started",
-                  "started as process " + std::to_string(report.id) +
-                      (group.empty() ? ", without a control group: its processes are found in /proc"
-                                     : ", in the control group " + group),
-                  {{"process", std::int64_t{report.id}}, {"fence", lease_.fence()}, {"control_group", group}});
+    reporter_.report(weight::detail, "started",
+                     "started as process " + std::to_string(report.id) +
+                         (group.empty() ? ", without a control group: its processes are found in /proc"
+                                        : ", in the control group " + group),
+                     {{"process", std::int64_t{report.id}}, {"fence", lease_.fence()}, {"control_group", group}});
 }
 
 void job::receive(const command_overdue& /*report*/) { end_ = job_end{.kind = job_end::kind::not_started}; }
@@ -221,7 +221,7 @@ void job::receive(const command_ended& report) {
 /// The guardian's children are below baton now. Kills them until none is found; only processes that the kernel does not
 /// permit baton to kill may be left.
 void job::without_guardian() {
-    voice_.report(weight::problem, "guardian_lost", "the guardian was killed; killing the command");
+    reporter_.report(weight::problem, "guardian_lost", "the guardian was killed; killing the command");
     refusals refusals{milliseconds{1'000}};
     // Two scans, because a scan may miss a process whose parent ends while the scan reads other processes.
     while (refusals.survivors() == 0 && !(tree_.below(::getpid()).nothing() && tree_.below(::getpid()).nothing())) {

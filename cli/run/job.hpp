@@ -10,9 +10,9 @@
 #include "run/guardian.hpp"
 #include "run/options.hpp"
 #include "run/process_tree.hpp"
+#include "run/reporter.hpp"
 #include "run/signals.hpp"
 #include "run/terminal.hpp"
-#include "run/voice.hpp"
 #include "system/control_group.hpp"
 
 namespace baton::cli {
@@ -39,7 +39,7 @@ class job {
 public:
     /// `control_group` is a path at which a control group can be made for the command; empty: none.
     job(const run_options& options, lease& lease, guardian& guardian, signals& signals, terminal& terminal,
-        voice& voice, process_tree& tree, std::string control_group);
+        reporter& reporter, process_tree& tree, std::string control_group);
     ~job() { control_group_.remove(); }
     job(const job&) = delete;
     job& operator=(const job&) = delete;
@@ -64,7 +64,7 @@ private:
     guardian& guardian_;
     signals& signals_;
     terminal& terminal_;
-    voice& voice_;
+    reporter& reporter_;
     stop_times times_;
     const std::string control_group_path_;
     control_group control_group_;

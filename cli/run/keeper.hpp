@@ -17,7 +17,7 @@ namespace baton::cli {
 struct kept_session {
     std::string address;
     protocol::session_id session;
-    baton::lineage lineage = 0;
+    baton::epoch epoch = 0;
     milliseconds ttl{0};
     std::uint64_t number = 0;  // of the kept session: 1, 2, …
 };

@@ -48,7 +48,7 @@ public:
         put(what.address);
         put(static_cast<std::int64_t>(what.session.high));
         put(static_cast<std::int64_t>(what.session.low));
-        put(static_cast<std::int64_t>(what.lineage));
+        put(static_cast<std::int64_t>(what.epoch));
         put(what.ttl);
         put(static_cast<std::int64_t>(what.number));
     }
@@ -111,7 +111,7 @@ public:
         what.address = text();
         what.session.high = static_cast<std::uint64_t>(number());
         what.session.low = static_cast<std::uint64_t>(number());
-        what.lineage = static_cast<std::uint64_t>(number());
+        what.epoch = static_cast<std::uint64_t>(number());
         what.ttl = duration();
         what.number = static_cast<std::uint64_t>(number());
     }

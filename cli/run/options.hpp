@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "baton/claim.hpp"
-#include "place.hpp"
 #include "run/stop_sequence.hpp"
+#include "store_address.hpp"
 
 namespace baton::cli {
 
@@ -33,7 +33,7 @@ struct run_options {
     std::string note;
     cli::tone tone = tone::normal;
     bool json = false;
-    cli::place place;
+    cli::store_address address;
     std::vector<std::string> command;
 };
 

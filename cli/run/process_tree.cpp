@@ -74,7 +74,7 @@ process_scan process_tree::scan_below(pid_t root, bool& agents) {
         table_.begin();
         while (const auto id = table_.next()) {
             process_stat found;
-            const seen read = table_.look(*id, found);
+            const seen read = table_.read(*id, found);
             if (read == seen::found) all.push_back(found);
             if (read == seen::failed) complete = false;
         }
@@ -113,7 +113,7 @@ signalled process_tree::signal(const process_scan& tree, int signal) {
         bool unknown = false;
         const seen sent = table_.signal(process.id, signal, [&] {
             process_stat now;
-            const seen read = table_.look(process.id, now);
+            const seen read = table_.read(process.id, now);
             unknown = read == seen::failed;
             return read == seen::found && !now.ended() && now.started == process.started;
         });
@@ -151,7 +151,7 @@ signalled process_tree::kill_children() {
     for (const pid_t id : children()) {
         known_children_.insert(id);
         process_stat child;
-        const seen read = table_.look(id, child);
+        const seen read = table_.read(id, child);
         if (read == seen::gone || (read == seen::found && child.ended())) continue;
         // A process that /proc hides belongs to another user; kill fails for an agent of that user anyway.
         const seen agent = read == seen::found ? is_agent(child) : seen::gone;

@@ -39,7 +39,7 @@ public:
     /// exit is faster than a scan. Only for the thread that waits for children.
     signalled kill_children();
 
-    [[nodiscard]] seen look(pid_t process, process_stat& into) { return table_.look(process, into); }
+    [[nodiscard]] seen read(pid_t process, process_stat& into) { return table_.read(process, into); }
 
 private:
     /// found: it is an agent; gone: it is not.

@@ -29,18 +29,18 @@ struct signalled {
 /// pass.
 class refusals {
 public:
-    explicit refusals(milliseconds patience) : patience_{patience} {}
+    explicit refusals(milliseconds timeout) : timeout_{timeout} {}
 
     void note(const signalled& result, steady_time now) {
         if (!result.only_refused()) return since_.reset();
         if (!since_) since_ = now;
-        if (now - *since_ > patience_) survivors_ = static_cast<std::uint32_t>(result.refused);
+        if (now - *since_ > timeout_) survivors_ = static_cast<std::uint32_t>(result.refused);
     }
     /// The number of processes that this user cannot kill; 0: continue.
     [[nodiscard]] std::uint32_t survivors() const { return survivors_; }
 
 private:
-    milliseconds patience_;
+    milliseconds timeout_;
     std::optional<steady_time> since_;
     std::uint32_t survivors_ = 0;
 };

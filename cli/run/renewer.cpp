@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "baton/error.hpp"
-#include "place.hpp"
-#include "program/stand_in.hpp"
+#include "program/backup_renewer.hpp"
+#include "store_address.hpp"
 
 namespace baton::cli {
 
@@ -38,7 +38,7 @@ public:
         return commands;
     }
 
-    void up(lineage /*lineage*/) noexcept override { want(); }
+    void up(epoch /*epoch*/) noexcept override { want(); }
     void down(const store_error& /*why*/) noexcept override {
         const std::lock_guard lock{mutex_};
         listing_.reset();
@@ -46,9 +46,9 @@ public:
     }
     void unusable(const store_error& /*why*/) noexcept override {}
     /// Ignores replies to older commands.
-    void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept override {
+    void replied(command_tag tag, epoch epoch, std::span<const protocol::event> events) noexcept override {
         const std::lock_guard lock{mutex_};
-        if (lineage != session_.lineage) return;
+        if (epoch != session_.epoch) return;
         for (const protocol::event& event : events) {
             if (const auto* alive = std::get_if<protocol::alive>(&event.what); alive && tag == renewal_) on(*alive);
             if (const auto* page = std::get_if<protocol::listed>(&event.what); page && listing_ && tag == listing_->tag)
@@ -61,7 +61,7 @@ public:
         listing_.reset();
         list_after_.reset();
     }
-    void noticed(lineage /*lineage*/, protocol::event /*event*/) noexcept override {}
+    void noticed(epoch /*epoch*/, protocol::event /*event*/) noexcept override {}
 
 private:
     /// The session's requests are being listed, for a renewal that was sent at `sent`.

@@ -18,19 +18,19 @@
 #include "baton/protocol.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
-#include "look/show.hpp"
+#include "inspect/show.hpp"
 #include "program/store_url.hpp"
+#include "run/backup_renewer.hpp"
 #include "run/environment.hpp"
 #include "run/guardian.hpp"
 #include "run/job.hpp"
-#include "run/looker.hpp"
 #include "run/process_tree.hpp"
+#include "run/reporter.hpp"
 #include "run/signals.hpp"
-#include "run/stand_in.hpp"
+#include "run/status_line.hpp"
+#include "run/status_poller.hpp"
 #include "run/terminal.hpp"
-#include "run/turn.hpp"
-#include "run/voice.hpp"
-#include "run/waiting_line.hpp"
+#include "run/wait.hpp"
 #include "system/control_group.hpp"
 #include "system/run_tree.hpp"
 
@@ -80,8 +80,8 @@ std::string signal_name(int signal) {
 /// The part of a run that needs the client: from the lease to its release.
 class command_run {
 public:
-    command_run(const run_options& options, const run_tree& tree, voice& voice)
-        : options_{options}, tree_{tree}, voice_{voice} {}
+    command_run(const run_options& options, const run_tree& tree, reporter& reporter)
+        : options_{options}, tree_{tree}, reporter_{reporter} {}
 
     /// The exit code, or the signal by which baton ends.
     struct result {
@@ -104,13 +104,13 @@ private:
 
     const run_options& options_;
     const run_tree& tree_;
-    voice& voice_;
+    reporter& reporter_;
 };
 
 command_run::result command_run::not_acquired(const char* reason, const std::string& sentence,
                                               std::vector<field> more) {
     more.insert(more.begin(), {{"names", names(options_.claims)}, {"reason", std::string{reason}}});
-    voice_.report(weight::news, "not_acquired", sentence, more);
+    reporter_.report(weight::news, "not_acquired", sentence, more);
     return {options_.conflict_exit_code, 0};
 }
 
@@ -121,7 +121,7 @@ command_run::result command_run::without_lease(const wait_result& waited) {
         throw failure{exit_code::internal,
                       "cannot acquire " + wanted + ": the guardian was killed; the command was not started"};
     if (waited.unreached || waited.error == errc::store_unavailable)
-        fail_unreachable(options_.place, printable(waited.text));
+        fail_unreachable(options_.address, printable(waited.text));
     std::vector<field> pause;
     if (waited.paused) pause.emplace_back("paused_ms", std::int64_t{waited.paused->count() / 1'000});
     if (waited.error == errc::paused)
@@ -146,19 +146,19 @@ command_run::result command_run::without_lease(const wait_result& waited) {
 
 std::optional<command_run::result> command_run::with_lease(lease& lease, job& job) {
     const auto& marks = lease.abandoned();
-    voice_.report(weight::detail, "granted",
-                  "acquired " + names_of(options_.claims) + " after " + show_duration(lease.waited()) + ", fence " +
-                      std::to_string(lease.fence()),
-                  {{"names", names(options_.claims)},
-                   {"fence", lease.fence()},
-                   {"waited_ms", std::int64_t{lease.waited().count() / 1'000}}});
+    reporter_.report(weight::detail, "granted",
+                     "acquired " + names_of(options_.claims) + " after " + show_duration(lease.waited()) + ", fence " +
+                         std::to_string(lease.fence()),
+                     {{"names", names(options_.claims)},
+                      {"fence", lease.fence()},
+                      {"waited_ms", std::int64_t{lease.waited().count() / 1'000}}});
     if (!marks.empty()) {
         const bool fails = options_.if_abandoned == if_abandoned::fail;
         std::vector<std::string> left;
         for (const baton::abandoned& mark : marks) left.push_back(mark.resource);
-        voice_.report(fails ? weight::problem : weight::news, "abandoned",
-                      marks_text(marks) + (fails ? "; not running the command" : ""),
-                      {{"names", left}, {"by", marks.front().label}, {"running", !fails}});
+        reporter_.report(fails ? weight::problem : weight::news, "abandoned",
+                         marks_text(marks) + (fails ? "; not running the command" : ""),
+                         {{"names", left}, {"by", marks.front().label}, {"running", !fails}});
         if (fails) {
             lease.release_unfinished();
             return result{number(exit_code::abandoned), 0};
@@ -175,62 +175,62 @@ std::optional<command_run::result> command_run::lost_before_start(lease& lease) 
         return not_acquired("revoked", "an operator revoked the request for " + names_of(options_.claims));
     lease.release_unfinished();
     if (!options_.nonblock) {
-        report_lost_position(voice_, options_, "queueing again");
+        report_lost_position(reporter_, options_, "queueing again");
         return {};
     }
-    report_lost_position(voice_, options_, "--nonblock does not queue");
+    report_lost_position(reporter_, options_, "--nonblock does not queue");
     return not_acquired("position_lost", "cannot acquire " + names_of(options_.claims) + ": lost the queue position");
 }
 
 void command_run::report_end(const job_end& end) {
     if (end.left_behind != 0)
-        voice_.report(weight::news, "left_behind",
-                      "stopped " + std::to_string(end.left_behind) +
-                          (end.left_behind == 1 ? " process" : " processes") + " that the command left running",
-                      {{"count", std::uint64_t{end.left_behind}}});
+        reporter_.report(weight::news, "left_behind",
+                         "stopped " + std::to_string(end.left_behind) +
+                             (end.left_behind == 1 ? " process" : " processes") + " that the command left running",
+                         {{"count", std::uint64_t{end.left_behind}}});
     if (end.survivors != 0)
-        voice_.report(
+        reporter_.report(
             weight::problem, "survivors",
             std::to_string(end.survivors) + " of the command's processes cannot be killed by this user and still run",
             {{"count", std::uint64_t{end.survivors}}});
     if (end.kind == job_end::kind::by_itself && cut_off(end.status)) {
         std::vector<claim> marked = options_.claims;
         std::erase_if(marked, [](const claim& claim) { return claim.mode != claim_mode::exclusive; });
-        voice_.report(weight::problem, "killed",
-                      signal_name(WTERMSIG(end.status)) + " ended the command" +
-                          (marked.empty() ? "" : "; marked as abandoned: " + names_of(marked)),
-                      {{"signal", std::int64_t{WTERMSIG(end.status)}}, {"abandoned", names(marked)}});
+        reporter_.report(weight::problem, "killed",
+                         signal_name(WTERMSIG(end.status)) + " ended the command" +
+                             (marked.empty() ? "" : "; marked as abandoned: " + names_of(marked)),
+                         {{"signal", std::int64_t{WTERMSIG(end.status)}}, {"abandoned", names(marked)}});
     }
     if (end.kind == job_end::kind::not_executed)
-        voice_.report(
+        reporter_.report(
             weight::problem, "not_executed",
             "cannot run " + printable(options_.command.front()) + ": " + std::generic_category().message(end.error),
             {{"command", options_.command.front()}, {"errno", std::int64_t{end.error}}});
     if (end.kind == job_end::kind::max_hold) {
         const milliseconds limit = options_.max_hold ? *options_.max_hold : options_.hold_limit.value_or(options_.ttl);
         const std::string held = names_of(options_.claims);
-        voice_.report(weight::problem, "max_hold",
-                      "stopped the command: " +
-                          (options_.max_hold ? "it held " + held + " for "
-                                             : "the hold limit of the address for " + held + " is ") +
-                          show_exactly(limit) + (options_.max_hold ? " (--max-hold)" : ""),
-                      {{"max_hold_ms", std::int64_t{limit.count()}}});
+        reporter_.report(weight::problem, "max_hold",
+                         "stopped the command: " +
+                             (options_.max_hold ? "it held " + held + " for "
+                                                : "the hold limit of the address for " + held + " is ") +
+                             show_exactly(limit) + (options_.max_hold ? " (--max-hold)" : ""),
+                         {{"max_hold_ms", std::int64_t{limit.count()}}});
     }
 }
 
 void command_run::report_unconfirmed(bool held) {
     const std::string wanted = names_of(options_.claims);
     const std::string what = held ? "the release of " + wanted : "that the request for " + wanted + " was withdrawn";
-    voice_.report(weight::problem, "release_unconfirmed",
-                  "cannot confirm " + what + ": the engine at " + shown(options_.place) + " did not reply within " +
-                      show_duration(close_within) + "; other clients may have to wait for up to " +
-                      show_duration(options_.ttl),
-                  {{"names", names(options_.claims)}, {"ttl_ms", std::int64_t{options_.ttl.count()}}});
+    reporter_.report(weight::problem, "release_unconfirmed",
+                     "cannot confirm " + what + ": the engine at " + shown(options_.address) +
+                         " did not reply within " + show_duration(close_within) +
+                         "; other clients may have to wait for up to " + show_duration(options_.ttl),
+                     {{"names", names(options_.claims)}, {"ttl_ms", std::int64_t{options_.ttl.count()}}});
 }
 
 /// Releases the lease; the release kind depends on how the command ended.
 command_run::result command_run::finish(lease& lease, const job_end& end) {
-    voice_.wait_for_reader({});
+    reporter_.wait_for_reader({});
     const bool done = WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0 && end.survivors == 0;
     result result;
     switch (end.kind) {
@@ -343,9 +343,9 @@ wait_result timed_out_result() {
 int run_command(const run_options& given) {
     run_options options = given;
     fill_standard_descriptors();
-    voice voice{options.tone, options.json};
+    reporter reporter{options.tone, options.json};
     if (const auto name = held_around(inherited_environment(), options)) {
-        voice.report(
+        reporter.report(
             weight::problem, "not_acquired",
             "cannot acquire " + *name + ": a run around this one already holds it, so the wait would never end",
             {{"reason", std::string{"held_around"}}, {"name", *name}});
@@ -357,8 +357,8 @@ int run_command(const run_options& given) {
                       "it, for instance with `unshare --mount-proc`"};
     signals signals;
     terminal terminal;
-    if (const std::string agent = agent_meant(options.place); !agent.empty())
-        voice.report(weight::detail, "using", "using " + agent, {{"agent", agent}});
+    if (const std::string agent = agent_meant(options.address); !agent.empty())
+        reporter.report(weight::detail, "using", "using " + agent, {{"agent", agent}});
     // Reserve the descriptors for finding the command's processes before the wait: if they are missing, fail early.
     process_tree processes;
     // Forked before the client is made, because the client starts threads.
@@ -368,17 +368,17 @@ int run_command(const run_options& given) {
     const auto observer = std::make_shared<wait_observer>();
     command_run::result result;
     {
-        const std::shared_ptr<store> store = open_store(options.place, {.companion = guardian.pidfd(), .tree = tree});
+        const std::shared_ptr<store> store = open_store(options.address, {.companion = guardian.pidfd(), .tree = tree});
         options = fit_to(*store, options);
         if (!options.note.empty() && !store->shows_labels())
-            voice.report(weight::news, "note_not_shown",
-                         "--note is not shown to other clients: the protocol of this dialect has no field for it");
+            reporter.report(weight::news, "note_not_shown",
+                            "--note is not shown to other clients: the protocol of this dialect has no field for it");
         // If the store prescribes the times of leases, another process cannot renew them.
-        const auto stand_in =
+        const auto backup_renewer =
             store->pace() ? nullptr
-                          : std::make_shared<guardian_stand_in>(guardian, address_of(options.place), options.ttl);
-        client client = open_client(store, {.ttl = options.ttl, .label = label, .observer = observer}, stand_in);
-        command_run run{options, tree, voice};
+                          : std::make_shared<guardian_renewer>(guardian, address_of(options.address), options.ttl);
+        client client = open_client(store, {.ttl = options.ttl, .label = label, .observer = observer}, backup_renewer);
+        command_run run{options, tree, reporter};
         const auto since = std::chrono::steady_clock::now();
         bool granted = false;
         try {
@@ -389,23 +389,23 @@ int run_command(const run_options& given) {
                 wait_result waited =
                     attempt.wait && *attempt.wait <= milliseconds{0}
                         ? timed_out_result()
-                        : await_grant(client, attempt, since, label, signals, guardian, *observer, voice);
+                        : await_grant(client, attempt, since, label, signals, guardian, *observer, reporter);
                 granted = waited.granted.fence() != 0 && waited.signal == 0 && !waited.guardian_lost;
-                job job{options, waited.granted, guardian, signals, terminal, voice, processes, tree.control_group};
+                job job{options, waited.granted, guardian, signals, terminal, reporter, processes, tree.control_group};
                 end = granted ? run.with_lease(waited.granted, job) : run.without_lease(waited);
             }
         } catch (...) {
-            if (looker::left_thread()) client.close(milliseconds{0});
+            if (status_poller::left_thread()) client.close(milliseconds{0});
             throw;
         }
         if (!client.close(close_within)) run.report_unconfirmed(granted);
     }
     guardian.dismiss();
-    voice.report(weight::detail, "ended", "exiting with code " + std::to_string(result.code),
-                 {{"code", std::int64_t{result.code}}});
-    voice.finish();
+    reporter.report(weight::detail, "ended", "exiting with code " + std::to_string(result.code),
+                    {{"code", std::int64_t{result.code}}});
+    reporter.finish();
     if (result.signal != 0) die_of(result.target, result.signal);
-    if (looker::left_thread()) ::_exit(result.code);
+    if (status_poller::left_thread()) ::_exit(result.code);
     return result.code;
 }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "program/stand_in.hpp"
+#include "program/backup_renewer.hpp"
 #include "run/stop_sequence.hpp"
 
 namespace baton::cli {

@@ -47,12 +47,13 @@ keeper::events keeper::on(const protocol::open& command, const listener& from) {
     session* session = alive(command.session);
     if (session == nullptr && (ended_.contains(command.session) || !command.live.empty()))
         return {event(protocol::refused{{}, protocol::refusal::unknown_session})};
-    if (session != nullptr && command.link < session->link)
-        return {event(protocol::refused{{}, protocol::refusal::late_link})};
+    if (session != nullptr && command.connection_number < session->connection_number)
+        return {event(protocol::refused{{}, protocol::refusal::stale_connection})};
     if (session == nullptr) session = &sessions_[command.session];
-    if (command.link > session->link) {  // else it is a copy of the last `open`, which only renews
+    if (command.connection_number >
+        session->connection_number) {  // else it is a copy of the last `open`, which only renews
         session->ttl = command.ttl;
-        session->link = command.link;
+        session->connection_number = command.connection_number;
         session->notices_to = from;
         session->highest = std::max(session->highest, command.highest);
     }

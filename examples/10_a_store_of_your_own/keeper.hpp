@@ -42,9 +42,9 @@ private:
     struct session {
         std::chrono::milliseconds ttl{0};
         clock::time_point deadline;
-        std::uint64_t link = 0;     // the connection number of the newest `open`
-        std::uint64_t highest = 0;  // the highest request number so far
-        listener notices_to;        // receives its notices
+        std::uint64_t connection_number = 0;  // the connection number of the newest `open`
+        std::uint64_t highest = 0;            // the highest request number so far
+        listener notices_to;                  // receives its notices
         std::map<std::uint64_t, request> requests;
         std::uint64_t digest = 0;  // the sum of `request_digest` over the requests
     };

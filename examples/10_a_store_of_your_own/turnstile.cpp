@@ -12,11 +12,11 @@
 
 namespace {
 
-constexpr baton::lineage only_lineage = 1;  // the store never loses its memory
+constexpr baton::epoch only_epoch = 1;  // the store never loses its memory
 
 void notify(const keeper::notices& notices) {
     for (const auto& [to, event] : notices)
-        if (const auto listener = to.lock()) listener->noticed(only_lineage, event);
+        if (const auto listener = to.lock()) listener->noticed(only_epoch, event);
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ public:
         if (const auto listener = from.lock()) {
             for (std::size_t i = 0; i < commands.size(); ++i) {
                 if (answers[i])
-                    listener->replied(commands[i].tag, only_lineage, *answers[i]);
+                    listener->replied(commands[i].tag, only_epoch, *answers[i]);
                 else
                     listener->failed(commands[i].tag, baton::command_failure::rejected, {baton::errc::unsupported});
             }
@@ -69,7 +69,7 @@ private:
 namespace {
 
 /// The store's end of a connection: it passes commands to the desk, with the listener for their replies.
-class line final : public baton::store_line {
+class line final : public baton::store_connection {
 public:
     line(std::shared_ptr<turnstile::desk> desk, std::weak_ptr<baton::store_listener> listener)
         : desk_{std::move(desk)}, listener_{std::move(listener)} {}
@@ -96,8 +96,8 @@ turnstile::~turnstile() {
     if (timer_.get_id() == std::this_thread::get_id()) timer_.detach();
 }
 
-std::unique_ptr<baton::store_line> turnstile::connect(std::weak_ptr<baton::store_listener> listener) {
+std::unique_ptr<baton::store_connection> turnstile::connect(std::weak_ptr<baton::store_listener> listener) {
     auto made = std::make_unique<line>(desk_, listener);
-    if (const auto locked = listener.lock()) locked->up(only_lineage);
+    if (const auto locked = listener.lock()) locked->up(only_epoch);
     return made;
 }

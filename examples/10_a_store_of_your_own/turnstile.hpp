@@ -12,7 +12,7 @@ public:
     turnstile();
     ~turnstile() override;
 
-    std::unique_ptr<baton::store_line> connect(std::weak_ptr<baton::store_listener> listener) override;
+    std::unique_ptr<baton::store_connection> connect(std::weak_ptr<baton::store_listener> listener) override;
 
     // Its clients live in the same process: when the machine sleeps, both clocks do.
     [[nodiscard]] baton::lease_clock clock() const override { return baton::lease_clock::monotonic; }

@@ -46,7 +46,7 @@ struct client_options {
     std::string label = {};
     /// How long a call that does not queue waits for the store's reply before it fails with errc::store_unavailable:
     /// try_acquire, an acquire with a wait of zero, inspect, revoke, mend, resize.
-    time_span patience = std::chrono::seconds{2};
+    time_span timeout = std::chrono::seconds{2};
     /// How long the destructor of the last copy waits for the store to confirm the releases; it reconnects if
     /// necessary. After `close` it does not wait.
     time_span close_wait = std::chrono::seconds{1};
@@ -96,7 +96,7 @@ public:
 
     /// Does not queue: empty if a name is held or waited for. With `options.wait`, it queues for that time and is empty
     /// if the request was not granted. Throws `error` otherwise: errc::store_unavailable without a reply within
-    /// `client_options::patience`; errc::paused without a wait while the store is paused, because the store does not
+    /// `client_options::timeout`; errc::paused without a wait while the store is paused, because the store does not
     /// know whether the name is free before the pause ends, after `error::retry_after`.
     [[nodiscard]] std::optional<lease> try_acquire(const claims& claims, const acquire_options& options = {});
     [[nodiscard]] std::optional<lease> try_acquire(const claims& claims, const acquire_options& options,

@@ -68,7 +68,7 @@ struct request_view {
     std::vector<claim> claims;
     protocol::duration age{0};      // since the grant; for a waiter, since its arrival
     protocol::duration silence{0};  // since the last renewal of the session
-    std::size_t place = 0;          // the position in its longest queue: 1 is next; 0 once granted
+    std::size_t position = 0;       // the position in its longest queue: 1 is next; 0 once granted
     std::vector<blocker> blockers;  // for each resource: up to `blockers_shown` admitted claims, and the one next ahead
     std::size_t blockers_left_out = 0;
     std::optional<protocol::duration> hold_left;

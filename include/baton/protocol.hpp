@@ -82,13 +82,14 @@ struct live_request {
 
 /// Opens a session or renews it, and reclaims the listed requests (rules 5, 11). It ends no request: the count and the
 /// digest of `alive` show if the engine has more than the list. A list that is too long for one message is sent in
-/// several `open`s. `link` is 1 in the first `open` of a session and grows with each; `highest` is the highest request
-/// number that the client has used, or the last number before the part of the list that the next `open` contains.
+/// several `open`s. `connection_number` is 1 in the first `open` of a session and grows with each; `highest` is the
+/// highest request number that the client has used, or the last number before the part of the list that the next `open`
+/// contains.
 struct open {
     session_id session;
     std::chrono::milliseconds ttl{0};
     std::string label;
-    std::uint64_t link = 0;
+    std::uint64_t connection_number = 0;
     std::uint64_t highest = 0;
     std::vector<live_request> live;
 };
@@ -106,7 +107,7 @@ struct enter {
 };
 
 /// The release kind: what happens to marks when a holder releases (rule 7). A waiter leaves no mark with any kind.
-enum class manner : std::uint8_t {
+enum class release_kind : std::uint8_t {
     clean,    // removes the marks that the holder received with the grant
     keep,     // keeps marks as they are: the holder did not use the grant, or did not finish the repair
     unclean,  // marks the exclusively held names as abandoned
@@ -114,7 +115,7 @@ enum class manner : std::uint8_t {
 
 struct leave {
     request_id request;
-    protocol::manner manner = protocol::manner::clean;
+    protocol::release_kind release_kind = protocol::release_kind::clean;
 };
 
 /// Renews the session. Before `alive`, the reply repeats the notifications about the session's requests since the last
@@ -183,9 +184,9 @@ enum class refusal : std::uint8_t {
     queue_full,
     ttl_out_of_range,
     label_too_long,
-    late_link,    // an `open` with a smaller connection number than the session's
-    bad_reclaim,  // a reclaimed request that no engine can have granted
-    not_found,    // no such request to revoke
+    stale_connection,  // an `open` with a smaller connection number than the session's
+    bad_reclaim,       // a reclaimed request that no engine can have granted
+    not_found,         // no such request to revoke
     not_abandoned,
     note_too_long,
 };

@@ -36,7 +36,7 @@ inline namespace v1 {
 using command_tag = std::uint64_t;
 
 /// The number of a store's memory, 1 or more: it grows whenever the store may have lost state.
-using lineage = std::uint64_t;
+using epoch = std::uint64_t;
 
 struct tagged_command {
     command_tag tag = 0;
@@ -62,16 +62,16 @@ using inspect_answer = std::function<void(store_error, snapshot)>;
 /// `send`. They do not block and do not throw.
 class store_listener {
 public:
-    /// The line can be used. A lineage is 1 or more.
-    virtual void up(lineage lineage) noexcept = 0;
+    /// The connection can be used. An epoch is 1 or more.
+    virtual void up(epoch epoch) noexcept = 0;
     virtual void down(const store_error& why) noexcept = 0;
-    /// In place of the first `up`, perhaps after a `down`: the store refuses this client for good, and the line makes
-    /// no other attempt to connect. The listener hears nothing else of this line, and calls neither `send` nor
-    /// `inspect`.
+    /// In position of the first `up`, perhaps after a `down`: the store refuses this client for good, and the
+    /// connection makes no other attempt to connect. The listener hears nothing else of this connection, and calls
+    /// neither `send` nor `inspect`.
     virtual void unusable(const store_error& why) noexcept = 0;
-    virtual void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept = 0;
+    virtual void replied(command_tag tag, epoch epoch, std::span<const protocol::event> events) noexcept = 0;
     virtual void failed(command_tag tag, command_failure how, const store_error& why) noexcept = 0;
-    virtual void noticed(lineage lineage, protocol::event event) noexcept = 0;
+    virtual void noticed(epoch epoch, protocol::event event) noexcept = 0;
 
 protected:
     ~store_listener() = default;
@@ -79,9 +79,9 @@ protected:
 
 /// The store's end of a connection. Used by one thread at a time. The destructor ends the connection; the store keeps
 /// the session until its ttl has passed.
-class store_line {
+class store_connection {
 public:
-    virtual ~store_line() = default;
+    virtual ~store_connection() = default;
 
     /// Sends the commands in order, together if possible. Does not wait for replies. While the connection is down, the
     /// client sends nothing. The store may move from the commands.
@@ -117,7 +117,7 @@ public:
     /// Makes a connection. The listener receives `up` when the connection is ready, perhaps before this returns, and
     /// nothing after the connection is destroyed. If the store cannot be reached, this does not throw: the store
     /// retries until the connection is destroyed, or is `unusable`.
-    virtual std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) = 0;
+    virtual std::unique_ptr<store_connection> connect(std::weak_ptr<store_listener> listener) = 0;
 
     [[nodiscard]] virtual lease_clock clock() const { return lease_clock::boottime; }
 

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto between_looks = 20ms;
+constexpr auto recheck_interval = 20ms;
 constexpr auto between_accepts = 50ms;
 
 /// SIGTERM and SIGINT, to be read. The agent has one thread, so blocking them there is enough.
@@ -37,15 +37,15 @@ server::server(const options& options, client_room room, state_file& state, desc
       state_{state},
       limits_{options.limits},
       room_{std::move(room)},
-      lineage_{static_cast<lineage>(state.start().time_since_epoch().count())},
+      epoch_{static_cast<epoch>(state.start().time_since_epoch().count())},
       listening_{std::move(listening)},
       signals_{block_signals()},
       due_timer_{loop_, [this] { tick(); }},
       idle_timer_{loop_, [this] { end_if_idle(); }},
       accept_timer_{loop_, [this] { await_clients(); }},
-      stopped_timer_{loop_, [this] { look_again_at_some_processes(); }},
+      stopped_timer_{loop_, [this] { recheck_stopped_processes(); }},
       sweeper_{loop_} {
-    if (state.may_be_owed()) paused_until_ = started_ + state.patience();
+    if (state.may_be_owed()) paused_until_ = started_ + state.pause_length();
 }
 
 void server::run() {
@@ -146,12 +146,12 @@ void server::end_some_processes(const std::shared_ptr<process_watch>& processes)
         for (auto& [name, space] : spaces_) sweep(name, space.begin_sweep(processes));
         return;
     }
-    if (to_look_at_.empty()) stopped_timer_.set_after(between_looks);
-    to_look_at_.push_back(processes);
+    if (to_recheck_.empty()) stopped_timer_.set_after(recheck_interval);
+    to_recheck_.push_back(processes);
 }
 
-void server::look_again_at_some_processes() {
-    for (const auto& each : std::exchange(to_look_at_, {}))
+void server::recheck_stopped_processes() {
+    for (const auto& each : std::exchange(to_recheck_, {}))
         if (const auto known = each.lock()) end_some_processes(known);
 }
 
@@ -206,7 +206,7 @@ space* server::find_space(const std::string& name) {
 /// Written in one go by `flush_notices`, when all that is under way is done.
 void server::deliver(const space& space, space::notices& notices) {
     for (const auto& [to, event] : notices) {
-        resp::encode_notice(to->out(), lineage_, event);
+        resp::encode_notice(to->out(), epoch_, event);
         unflushed_.insert(to);
     }
     arm(space.next_due());
@@ -282,32 +282,32 @@ void server::stop() {
     });
 }
 
-outcome serve(const options& options, std::string& why) {
+result serve(const options& options, std::string& why) {
     for (const int each : {SIGPIPE, SIGHUP, SIGXFSZ}) signal(each, SIG_IGN);  // errors of the calls say the same
     raise_own_limits();
     client_room room = room_for_clients(options.limits.clients);
     if (room.clients == 0) {
         why = "the agent cannot serve: " + room.why + "; raise the limit, or start the agent where it is higher";
-        return outcome::failed;
+        return result::failed;
     }
     // The bind decides which agent has the user's own address, and a lock which one may replace a socket file: only
     // then is the state read.
     state_file state;
     const auto take_state = [&] { return state.take(options.address, options.max_ttl, why); };
-    auto state_taken = state_file::outcome::ours;
+    auto state_taken = state_file::result::ours;
     if (!options.address.is_own()) state_taken = take_state();
-    if (state_taken == state_file::outcome::taken) return outcome::taken;
-    if (state_taken == state_file::outcome::failed) return outcome::failed;
+    if (state_taken == state_file::result::taken) return result::taken;
+    if (state_taken == state_file::result::failed) return result::failed;
     std::error_code error;
     descriptor listening{detail::listen_local(options.address, options.mode, error)};
-    if (error == std::errc::address_in_use) return outcome::taken;
+    if (error == std::errc::address_in_use) return result::taken;
     if (error) {
         why = "cannot listen at " + options.address.url() + ": " + error.message();
-        return outcome::failed;
+        return result::failed;
     }
-    if (options.address.is_own() && take_state() != state_file::outcome::ours) return outcome::failed;
+    if (options.address.is_own() && take_state() != state_file::result::ours) return result::failed;
     server{options, std::move(room), state, std::move(listening)}.run();
-    return outcome::done;
+    return result::done;
 }
 
 }  // namespace baton::agent

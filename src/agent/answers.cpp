@@ -34,7 +34,7 @@ void server::answer(const std::shared_ptr<peer>& from, const protocol::command& 
     space::notices notices;
     const auto& events = space->perform(command, from, notices);
     count_sessions(before, space->engine().session_count());
-    resp::encode_answer(out, lineage_, events);
+    resp::encode_answer(out, epoch_, events);
     deliver(*space, notices);
 }
 
@@ -76,10 +76,10 @@ void server::answer(const std::shared_ptr<peer>& from, const resp::hello& hello,
         if (const std::string wrong = bind_processes(from, *hello.processes); !wrong.empty())
             return resp::writer{out}.error(wrong);
     from->space = hello.space;
-    resp::encode(out, resp::greeting{resp::wire_version, lineage_, options_.program});
+    resp::encode(out, resp::hello_reply{resp::wire_version, epoch_, options_.program});
 }
 
-/// Binds a connection to the processes whose pidfds came with the greeting. The error, if that cannot be.
+/// Binds a connection to the processes whose pidfds came with the hello_reply. The error, if that cannot be.
 std::string server::bind_processes(const std::shared_ptr<peer>& from, std::uint64_t count) {
     const resp::passed_descriptors pidfds = from->take_passed();
     if (from->is_bound()) return "ERR a connection names its processes once, before it opens a session";
@@ -107,10 +107,10 @@ void server::answer(const std::shared_ptr<peer>& from, const resp::sweep& sweep,
     resp::writer{out}.simple("OK");
 }
 
-void server::answer(const std::shared_ptr<peer>& from, const resp::look& look, std::string& out) {
+void server::answer(const std::shared_ptr<peer>& from, const resp::inspect_request& inspect, std::string& out) {
     const space* space = find_space(from->space);
     if (space == nullptr) return resp::writer{out}.error("LIMIT too many spaces");
-    resp::encode(out, space->look(look.filter));
+    resp::encode(out, space->inspect(inspect.filter));
 }
 
 void server::answer(const std::shared_ptr<peer>&, const resp::ping&, std::string& out) {

@@ -8,7 +8,7 @@
 namespace baton::agent {
 namespace {
 
-constexpr std::size_t requests_a_turn = 256;
+constexpr std::size_t requests_per_round = 256;
 /// Above this nothing more is read from a client that does not read itself.
 constexpr std::size_t much_unsent = 1U << 20U;
 
@@ -38,14 +38,14 @@ void peer::ready(std::uint32_t events) {
         stream_.unblock();
         flush();
         // What the client said before it began to read again is still to be performed.
-        if (!over_ && paused_ && out().size() < much_unsent) turn();
+        if (!over_ && paused_ && out().size() < much_unsent) serve_round();
         return;
     }
-    if (paused_ || finishing_ || turn_posted_) return;
+    if (paused_ || finishing_ || round_posted_) return;
     const ssize_t size = receive();
     if (size < 0 && errno == EAGAIN) return;  // `drain` was faster
     if (size <= 0) return drop();
-    turn();
+    serve_round();
 }
 
 /// Feeds the decoder. As recv: 0 at the end of the stream.
@@ -59,18 +59,18 @@ ssize_t peer::receive() {
 }
 
 /// A client with much to say lets the others have their turn. The next owner is woken before the one that let go.
-void peer::turn() {
-    const bool more = perform(requests_a_turn, much_unsent);
+void peer::serve_round() {
+    const bool more = perform(requests_per_round, much_unsent);
     host_.flush_notices();
     flush();
     if (over_ || finishing_) return;
     // A client that does not read is answered no further until it does.
     paused_ = out().size() >= much_unsent;
     await_events();
-    if (!more || paused_ || std::exchange(turn_posted_, true)) return;
+    if (!more || paused_ || std::exchange(round_posted_, true)) return;
     loop_.post([self = shared_from_this()] {
-        self->turn_posted_ = false;
-        if (!self->over_) self->turn();
+        self->round_posted_ = false;
+        if (!self->over_) self->serve_round();
     });
 }
 
@@ -109,7 +109,7 @@ void peer::drain() {
 
 /// However much the answers are: what is too much is not kept.
 void peer::perform_all() {
-    while (perform(requests_a_turn, resp::most_unsent))
+    while (perform(requests_per_round, resp::most_unsent))
         if (out().size() >= resp::most_unsent) end_after_input();
 }
 

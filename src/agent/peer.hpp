@@ -64,7 +64,7 @@ public:
 private:
     void ready(std::uint32_t events) override;
     ssize_t receive();
-    void turn();
+    void serve_round();
     bool perform(std::size_t most, std::size_t unsent);
     void perform_all();
     void end_after_input();
@@ -74,7 +74,7 @@ private:
     peer_host& host_;
     resp::stream stream_;
     std::uint32_t awaited_ = 0;  // events, as epoll has them
-    bool turn_posted_ = false;
+    bool round_posted_ = false;
     bool paused_ = false;  // nothing is read, nor performed, until the client has read some of its answers
     bool mute_ = false;    // the other end takes no more answers: they are discarded, and its requests still performed
     bool finishing_ = false;

@@ -49,7 +49,7 @@ bool process_watch::the_rest_is_stopped() const {
     return std::ranges::all_of(processes_, [](const process& each) {
         if (each.ended) return true;
         const auto number = detail::number_of(each.pidfd->get());
-        const auto found = number ? look_at(*number) : std::nullopt;
+        const auto found = number ? read_process_stat(*number) : std::nullopt;
         return found && found->stopped();
     });
 }

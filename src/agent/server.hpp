@@ -43,7 +43,7 @@ private:
     void watch(const std::shared_ptr<peer>& from, const resp::passed_descriptors& pidfds);
     void end_processes(const std::shared_ptr<process_watch>& processes);
     void end_some_processes(const std::shared_ptr<process_watch>& processes);
-    void look_again_at_some_processes();
+    void recheck_stopped_processes();
     void sweep(const std::string& space, const std::vector<space::swept_session>& sessions);
     void change(const std::string& space, const std::function<space::notices(agent::space&)>& how);
     space* find_space(const std::string& name);
@@ -63,7 +63,7 @@ private:
     void answer(const std::shared_ptr<peer>& from, const protocol::command& command, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::hello& hello, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::sweep& sweep, std::string& out);
-    void answer(const std::shared_ptr<peer>& from, const resp::look& look, std::string& out);
+    void answer(const std::shared_ptr<peer>& from, const resp::inspect_request& inspect, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::ping& ping, std::string& out);
     void answer(const std::shared_ptr<peer>& from, const resp::redis_hello& hello, std::string& out);
     [[nodiscard]] std::string bind_processes(const std::shared_ptr<peer>& from, std::uint64_t count);
@@ -75,7 +75,7 @@ private:
     limits limits_;
     client_room room_;
     clock::time_point started_ = clock::now();
-    lineage lineage_;
+    epoch epoch_;
     std::optional<clock::time_point> paused_until_;
 
     std::size_t kept_ = 0;  // descriptors that clients passed; outlives what holds them
@@ -86,7 +86,7 @@ private:
     detail::event_loop::timer idle_timer_;
     detail::event_loop::timer accept_timer_;
     detail::event_loop::timer stopped_timer_;
-    std::vector<std::weak_ptr<process_watch>> to_look_at_;  // when that fires: some have ended, the rest may be stopped
+    std::vector<std::weak_ptr<process_watch>> to_recheck_;  // when that fires: some have ended, the rest may be stopped
     sweeper sweeper_;
     std::optional<clock::time_point> armed_;
 

@@ -24,12 +24,12 @@ space::space(std::chrono::milliseconds max_ttl, instant now, std::optional<insta
 
 const std::vector<event>& space::perform(const command& command, const std::shared_ptr<peer>& from, notices& notices) {
     const session_id sender = core::sender_of(command);
-    auto& outcome = host_.apply(command, sender);
-    // Notices go to the line that opened the session last. One that came late was refused, and changes nothing.
-    if (std::holds_alternative<open>(command) && contains<alive>(outcome.reply)) opened(sender, from);
-    route(outcome.notices, notices);
-    if (std::holds_alternative<close>(command) || contains<session_lost>(outcome.reply)) forget(sender);
-    return outcome.reply;
+    auto& result = host_.apply(command, sender);
+    // Notices go to the connection that opened the session last. One that came late was refused, and changes nothing.
+    if (std::holds_alternative<open>(command) && contains<alive>(result.reply)) opened(sender, from);
+    route(result.notices, notices);
+    if (std::holds_alternative<close>(command) || contains<session_lost>(result.reply)) forget(sender);
+    return result.reply;
 }
 
 /// A session is of the processes of the connection that opened it last, and of no other.
@@ -95,24 +95,24 @@ std::vector<space::swept_session> space::begin_sweep(const std::shared_ptr<proce
 space::notices space::prolong(const session_id& session) {
     notices notices;
     if (!owners_.contains(session)) return notices;
-    auto& outcome = host_.apply(renew{session}, session);
-    route(outcome.notices, notices);
+    auto& result = host_.apply(renew{session}, session);
+    route(result.notices, notices);
     return notices;
 }
 
 space::notices space::close_gone(const session_id& session) {
     notices notices;
     if (!owners_.contains(session)) return notices;
-    auto& outcome = host_.apply(close{session, closing::gone}, session);
+    auto& result = host_.apply(close{session, closing::gone}, session);
     forget(session);
-    route(outcome.notices, notices);
+    route(result.notices, notices);
     return notices;
 }
 
 space::notices space::tick() {
     notices notices;
-    auto& outcome = host_.tick();
-    route(outcome.notices, notices);
+    auto& result = host_.tick();
+    route(result.notices, notices);
     return notices;
 }
 
@@ -126,6 +126,8 @@ void space::route(std::vector<std::pair<session_id, event>>& events, notices& no
     }
 }
 
-snapshot space::look(const inspect_filter& filter) const { return core::inspect(host_.engine(), filter, host_.now()); }
+snapshot space::inspect(const inspect_filter& filter) const {
+    return core::inspect(host_.engine(), filter, host_.now());
+}
 
 }  // namespace baton::agent

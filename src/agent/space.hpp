@@ -51,7 +51,7 @@ public:
     /// Ends a session as that of a process that died.
     notices close_gone(const protocol::session_id& session);
 
-    [[nodiscard]] snapshot look(const inspect_filter& filter) const;
+    [[nodiscard]] snapshot inspect(const inspect_filter& filter) const;
     [[nodiscard]] bool knows(const protocol::session_id& session) const { return owners_.contains(session); }
     [[nodiscard]] const core::engine& engine() const { return host_.engine(); }
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_due() const { return host_.next_due(); }

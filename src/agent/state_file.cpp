@@ -83,8 +83,8 @@ state_file::~state_file() {
     if (file_ >= 0) close(file_);
 }
 
-state_file::outcome state_file::take(const detail::local_address& address,
-                                     std::optional<std::chrono::milliseconds> max_ttl, std::string& why) {
+state_file::result state_file::take(const detail::local_address& address,
+                                    std::optional<std::chrono::milliseconds> max_ttl, std::string& why) {
     path_ = path_for(address);
     boot_ = boot_id();
     lock_ = !address.is_own();
@@ -92,16 +92,16 @@ state_file::outcome state_file::take(const detail::local_address& address,
     begin();
     opened found = open_or_make();
     file_ = found.file;
-    if (found.error == std::errc::operation_would_block) return outcome::taken;
+    if (found.error == std::errc::operation_would_block) return result::taken;
     if (!found.error && found.why.empty() && !found.made) {
         read();
         if (owed_ && former_max_ttl_.count() > 0 && !max_ttl) max_ttl_ = former_max_ttl_;
         found.error = write();
     }
-    if (!found.error && found.why.empty()) return outcome::ours;
+    if (!found.error && found.why.empty()) return result::ours;
     why = "the agent cannot record in " + path_ +
           " that it has clients: " + (found.why.empty() ? found.error.message() : found.why);
-    return outcome::failed;
+    return result::failed;
 }
 
 state_file::opened state_file::open_or_make() const {

@@ -20,7 +20,7 @@ namespace baton::agent {
 
 class state_file {
 public:
-    enum class outcome : std::uint8_t {
+    enum class result : std::uint8_t {
         ours,    // the file is open, and the line in it is this agent's
         taken,   // another agent has it locked
         failed,  // this agent could not record that it has sessions, so it must not serve
@@ -33,15 +33,15 @@ public:
 
     /// Opens the file, or makes it, reads the predecessor's line and writes its own. For a socket file it is locked as
     /// well, for as long as this object lives: the agent that has the lock may replace the socket file.
-    [[nodiscard]] outcome take(const detail::local_address& address, std::optional<std::chrono::milliseconds> max_ttl,
-                               std::string& why);
+    [[nodiscard]] result take(const detail::local_address& address, std::optional<std::chrono::milliseconds> max_ttl,
+                              std::string& why);
 
     /// The predecessor had sessions, or its line cannot be read: clients may be about to come back.
     [[nodiscard]] bool may_be_owed() const { return owed_; }
     /// The longest ttl of a session: as asked for; else as it was with a predecessor whose clients may come back.
     [[nodiscard]] std::chrono::milliseconds max_ttl() const { return max_ttl_; }
     /// How long they may take: no session of the predecessor can have been given more.
-    [[nodiscard]] std::chrono::milliseconds patience() const { return std::max(max_ttl_, former_max_ttl_); }
+    [[nodiscard]] std::chrono::milliseconds pause_length() const { return std::max(max_ttl_, former_max_ttl_); }
     /// What an engine's clock may show now: not behind the wall clock, nor behind the predecessor's.
     [[nodiscard]] protocol::instant start() const { return start_; }
 

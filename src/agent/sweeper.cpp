@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr int processes_a_turn = 64;
+constexpr int processes_per_round = 64;
 constexpr std::chrono::milliseconds between_passes{5};
 
 /// The cookies in an environment as /proc shows it; empty if there are none.
@@ -69,20 +69,20 @@ void sweeper::begin_pass() {
     }
     failed_ = table_ == nullptr;
     if (table_) table_->begin();
-    look_at_some();
+    scan_some();
 }
 
-void sweeper::look_at_some() {
-    for (int looked = 0; table_ && looked < processes_a_turn; ++looked) {
+void sweeper::scan_some() {
+    for (int scanned = 0; table_ && scanned < processes_per_round; ++scanned) {
         const auto process = table_->next();
         if (!process) return end_pass();
-        if (*process != ::getpid()) look_at(*process);
+        if (*process != ::getpid()) scan(*process);
     }
     if (!table_) return end_pass();
-    loop_.post([this] { look_at_some(); });
+    loop_.post([this] { scan_some(); });
 }
 
-void sweeper::look_at(pid_t process) {
+void sweeper::scan(pid_t process) {
     uid_t owner = 0;
     const seen read = table_->contents(process, "environ", text_, &owner);
     if (read == seen::failed) failed_ = true;

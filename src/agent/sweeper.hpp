@@ -46,8 +46,8 @@ private:
     };
 
     void begin_pass();
-    void look_at_some();
-    void look_at(pid_t process);
+    void scan_some();
+    void scan(pid_t process);
     void end_pass();
 
     detail::event_loop& loop_;

@@ -98,18 +98,18 @@ void event_loop::serve() {
 /// Returns with the turn.
 void event_loop::let_go_if_one_waits(std::unique_lock<std::mutex>& lock) {
     if (!std::exchange(last_alone_, false) || waiting_.size() > 1 || stopped_ || descriptors_.load() == 0) return;
-    turn_ = turn::of_nobody;
+    owner_ = owner::none;
     if (!waiting_.empty()) waiting_.front()->call();
     for (std::uint64_t before = served_;; before = served_) {
-        changed_.wait_for(lock, nap, [this] { return stopped_ || (needed_ && turn_ == turn::of_nobody); });
-        if (turn_ == turn::of_nobody && (needed_ || stopped_ || served_ == before)) break;
+        changed_.wait_for(lock, nap, [this] { return stopped_ || (needed_ && owner_ == owner::none); });
+        if (owner_ == owner::none && (needed_ || stopped_ || served_ == before)) break;
         // A caller that serves at the end of a nap may do so for long: it says when it is through.
         asleep_ = true;
-        changed_.wait(lock, [this] { return turn_ == turn::of_nobody; });
+        changed_.wait(lock, [this] { return owner_ == owner::none; });
         asleep_ = false;
         if (stopped_) break;
     }
-    turn_ = turn::of_thread;
+    owner_ = owner::thread;
     last_alone_ = waiting_.size() == 1;  // it was called, and did not come in time: next time, perhaps
 }
 
@@ -119,7 +119,7 @@ void event_loop::wait(waiter& who) {
     last_alone_ = waiting_.empty();
     waiting_.push_back(&who);
     while (!who.done()) {
-        if (turn_ == turn::of_nobody && !needed_ && !stopped_) {
+        if (owner_ == owner::none && !needed_ && !stopped_) {
             serve_as(who, lock);
         } else {
             lock.unlock();
@@ -131,12 +131,12 @@ void event_loop::wait(waiter& who) {
 }
 
 void event_loop::serve_as(waiter& who, std::unique_lock<std::mutex>& lock) {
-    turn_ = turn::of_caller;
+    owner_ = owner::caller;
     ++served_;
     who.sleep_in(this);
     while (!who.done() && !needed_ && !stopped_) run_once(lock, &who);
     who.sleep_in(nullptr);
-    turn_ = turn::of_nobody;
+    owner_ = owner::none;
     if (waiting_.size() > 1) needed_ = true;  // the thread must see to those that go on waiting
     if (needed_ || asleep_ || stopped_) changed_.notify_one();
 }

@@ -84,7 +84,7 @@ public:
     [[nodiscard]] bool is_own_thread() const { return thread_.get_id() == std::this_thread::get_id(); }
 
 private:
-    enum class turn : std::uint8_t { of_thread, of_caller, of_nobody };
+    enum class owner : std::uint8_t { thread, caller, none };
     struct timer_state;
     using timers = std::multimap<clock::time_point, std::shared_ptr<timer_state>>;
     struct watched {
@@ -117,7 +117,7 @@ private:
 
     std::mutex mutex_;
     std::condition_variable changed_;  // what the thread sleeps on without the turn
-    turn turn_ = turn::of_thread;
+    owner owner_ = owner::thread;
     bool stopped_ = false;
     bool needed_ = false;       // the thread is to take the turn at once
     bool asleep_ = false;       // the thread sleeps until the caller that serves is through

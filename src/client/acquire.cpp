@@ -1,5 +1,5 @@
 // A request from asking to the grant, the refusal or the withdrawal. An answer of the engine may come twice, late, or
-// not at all; the number makes every question safe to repeat.
+// not at all; the number makes every command safe to repeat.
 #include <algorithm>
 #include <chrono>
 
@@ -47,10 +47,10 @@ void session::cancel(client_time now, handle handle, std::error_code why) {
     request* const request = find_handle(handle);
     if (request == nullptr || is_decided(*request)) return;
     act(not_acquired{request->order.owner, handle, {why}});
-    withdraw(now, *request, protocol::manner::keep);
+    withdraw(now, *request, protocol::release_kind::keep);
 }
 
-/// Asks under another number. The same number is only ever used for the same question.
+/// Asks under another number. The same number is only ever used for the same pending_command.
 void session::ask_anew(client_time now, request& request) {
     renumber(request, ++number_);
     ask(now, request);
@@ -68,14 +68,14 @@ void session::on(client_time now, const protocol::granted& event) {
     if (event.request.session != id_) return;
     request* request = find(event.request.number);
     if (request == nullptr)  // left long ago; the leave was lost
-        return leave(now, event.request.number, protocol::manner::keep);
+        return leave(now, event.request.number, protocol::release_kind::keep);
     request->said = word{event.fence, request->said ? request->said->revoked : std::nullopt};
     if (request->phase != phase::asked && request->phase != phase::queued && request->phase != phase::confirming)
         return;
     request->grant = {event.ticket, event.fence, event.slots, event.abandoned, {}};
     if (event.hold_deadline) request->hold = ending_at(*event.hold_deadline, now);
     request->known = tag_;
-    if (keep_alive_.at(now) == standing::lost) {
+    if (keep_alive_.at(now) == lease_status::lost) {
         const bool renewing = request->phase == phase::confirming;
         request->phase = phase::confirming;
         if (!renewing) renew(now);
@@ -90,7 +90,7 @@ void session::deliver(client_time now, request& request) {
     request.phase = phase::held;
     request.frozen.reset();
     if (const auto cap = cap_of(request); cap && *cap <= now) {
-        if (up_ && opened_) leave(now, request.number, protocol::manner::keep);
+        if (up_ && opened_) leave(now, request.number, protocol::release_kind::keep);
         if (++request.overdue == most_overdue) return fail(request, {errc::lost});
         start_over(request);
         if (can_ask()) ask_anew(now, request);
@@ -109,7 +109,7 @@ void session::on(client_time now, const protocol::queued& event) {
     if (request->order.nowait) {
         act(not_acquired{
             request->order.owner, request->handle, {errc::rejected, "the store queues a request that may not wait"}});
-        return withdraw(now, *request, protocol::manner::keep);
+        return withdraw(now, *request, protocol::release_kind::keep);
     }
     const bool first = request->grant.ticket == 0;
     request->grant.ticket = event.ticket;
@@ -122,11 +122,12 @@ void session::on(client_time now, const protocol::queued& event) {
         act(observed{observed::what::waits_for_own, request->order.owner, own->order.owner});
 }
 
-void session::on(client_time now, const protocol::refused& event, protocol::instant at, const question& question) {
-    if (question.kind == kind::open) {
+void session::on(client_time now, const protocol::refused& event, protocol::instant at,
+                 const pending_command& pending_command) {
+    if (pending_command.kind == kind::open) {
         const bool replaceable =
-            event.reason == protocol::refusal::unknown_session || event.reason == protocol::refusal::late_link;
-        // After a late link the id belongs to another client, a copy of this process perhaps: it stays open.
+            event.reason == protocol::refusal::unknown_session || event.reason == protocol::refusal::stale_connection;
+        // After a stale connection the id belongs to another client, a copy of this process perhaps: it stays open.
         if (replaceable) return replace_session(now, event.reason == protocol::refusal::unknown_session);
         return give_up({error_of(event.reason)});
     }
@@ -207,7 +208,7 @@ void session::refuse_waiting(client_time now, const store_error& why, bool also_
             request.grant.ticket != 0 || (request.phase != phase::unsent && request.phase != phase::asked);
         if (queued && !also_queued) return;
         act(not_acquired{request.order.owner, request.handle, why});
-        withdraw(now, request, protocol::manner::keep);
+        withdraw(now, request, protocol::release_kind::keep);
     });
 }
 
@@ -219,7 +220,7 @@ void session::fail(request& request, store_error error) {
 /// Contention and an outage are told apart: the wait timed out only if the store has put the request into its queue and
 /// has answered since, as far as this process was there to ask.
 store_error session::why_waited_in_vain(client_time now, const request& request) const {
-    const bool answers = keep_alive_.at(now) == standing::held || did_not_run_until(now);
+    const bool answers = keep_alive_.at(now) == lease_status::held || did_not_run_until(now);
     const bool contended = request.phase == phase::queued && up_ && answers;
     return contended ? store_error{errc::timed_out} : unavailable();
 }
@@ -236,18 +237,18 @@ const session::request* session::own_blocker(const request& waiting) const {
     return nullptr;
 }
 
-/// Leaves, now or when the line is up again. What was never sent needs no leave.
-void session::withdraw(client_time now, request& request, protocol::manner manner) {
+/// Leaves, now or when the connection is up again. What was never sent needs no leave.
+void session::withdraw(client_time now, request& request, protocol::release_kind release_kind) {
     if (request.phase == phase::unsent) return forget(request);
     request.phase = phase::leaving;
-    request.manner = manner;
+    request.release_kind = release_kind;
     set_alarm(request);
     const bool lists_more = presented_ && !was_opened_;  // a `leave` would use up numbers that are still to be listed
-    if (up_ && opened_ && !lists_more) leave(now, request.number, manner);
+    if (up_ && opened_ && !lists_more) leave(now, request.number, release_kind);
 }
 
-void session::leave(client_time now, std::uint64_t number, protocol::manner manner) {
-    transmit(now, kind::leave, number, protocol::leave{{id_, number}, manner});
+void session::leave(client_time now, std::uint64_t number, protocol::release_kind release_kind) {
+    transmit(now, kind::leave, number, protocol::leave{{id_, number}, release_kind});
 }
 
 session::request* session::find(std::uint64_t number) {

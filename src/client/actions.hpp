@@ -18,7 +18,7 @@ namespace baton::detail {
 /// change meanwhile.
 using handle = std::uint64_t;
 
-/// Names one question that is not about a request: see `operated`.
+/// Names one command that is not about a request: see `operated`.
 using operation = std::uint64_t;
 
 /// What the driver keeps of a request. The machine passes it back with every action about it, and looks at nothing in
@@ -26,9 +26,9 @@ using operation = std::uint64_t;
 struct lease_state;
 using request_owner = std::shared_ptr<lease_state>;
 
-/// The same of a question that is not about a request.
-struct open_question;
-using question_owner = std::shared_ptr<open_question>;
+/// The same of a command that is not about a request.
+struct pending_operation;
+using operation_owner = std::shared_ptr<pending_operation>;
 
 /// Joins a command and its reply. Never used twice, so nothing that an old connection delivers late is taken for new.
 using tag = command_tag;
@@ -55,10 +55,10 @@ struct send {
     detail::tag tag;
     protocol::command command;
 };
-struct reset_line {};  // drop the line and make another; if there is none, connect now
-struct look {          // ask the line for a snapshot, and say `looked` when it has answered
+struct reset_connection {};  // drop the connection and make another; if there is none, connect now
+struct inspect {             // ask the connection for a snapshot, and say `inspected` when it has answered
     detail::operation operation;
-    question_owner owner;
+    operation_owner owner;
 };
 struct acquired {
     request_owner owner;
@@ -90,16 +90,16 @@ struct released {  // the answer to a release that is to be confirmed
     request_owner owner;
     bool confirmed = false;
 };
-struct operated {  // the answer to operate(), look(), connect() and close()
+struct operated {  // the answer to operate(), inspect(), connect() and close()
     detail::operation operation;
-    question_owner owner;
+    operation_owner owner;
     store_error error;
     std::vector<protocol::event> events = {};
     bool confirmed = false;  // of close(): the store knows that everything is released
 };
-struct keep_elsewhere {  // the stand-in is to know of the session that lives from now on
+struct keep_elsewhere {  // the backup renewer is to know of the session that lives from now on
     protocol::session_id session;
-    baton::lineage lineage;
+    baton::epoch epoch;
 };
 struct observed {
     enum class what : std::uint8_t {
@@ -116,7 +116,7 @@ struct observed {
     request_owner other = nullptr;
     baton::store_error error = {};
 };
-using action = std::variant<send, reset_line, look, acquired, not_acquired, believe, capped, lost, released, operated,
-                            keep_elsewhere, observed>;
+using action = std::variant<send, reset_connection, inspect, acquired, not_acquired, believe, capped, lost, released,
+                            operated, keep_elsewhere, observed>;
 
 }  // namespace baton::detail

@@ -1,26 +1,26 @@
 // What `alive` and `listed` mean for what the client believes.
 //
 // `alive` tells count and digest of the requests that the engine counts as alive. The client compares them with those
-// of what the engine said last of each request. Commands of one line are answered in order, and so are notices: the two
-// are equal unless something was lost. If they differ, the client fetches the requests page by page, and prolongs its
-// belief only when the last page is in: until then there may be a revocation that it has not heard of, and a revoked
-// request is not prolonged by any renewal (rule 13).
+// of what the engine said last of each request. Commands of one connection are answered in order, and so are notices:
+// the two are equal unless something was lost. If they differ, the client fetches the requests page by page, and
+// prolongs its belief only when the last page is in: until then there may be a revocation that it has not heard of, and
+// a revoked request is not prolonged by any renewal (rule 13).
 #include <algorithm>
 
 #include "client/session.hpp"
 
 namespace baton::detail {
 
-void session::on_alive(client_time now, const protocol::alive& event, const question& question, tag tag) {
+void session::on_alive(client_time now, const protocol::alive& event, const pending_command& pending_command, tag tag) {
     if (event.session != id_) return;
-    if (question.kind != kind::open && opening()) return;  // the engine has not heard yet what we have
+    if (pending_command.kind != kind::open && opening()) return;  // the engine has not heard yet what we have
     const auto renewed = keep_alive_.answered(tag);
-    if (question.kind == kind::open && presented_) {
+    if (pending_command.kind == kind::open && presented_) {
         const bool agreed = is_time_to_compare(now, event) && agrees(event);
         if (present_more(now)) return agreed ? confirm(now, renewed) : void();
         ask_unsent(now);
     }
-    if (question.kind == kind::open) opened(now);
+    if (pending_command.kind == kind::open) opened(now);
 
     if (!agrees(event)) {
         // A page that was asked for later than this finishes first. One that was not would have been answered by now.
@@ -83,7 +83,7 @@ void session::take_page(client_time now, const protocol::listed& event, tag tag)
     for (const protocol::request_state& state : event.requests) {
         request* request = find(state.number);
         if (request == nullptr) {  // left long ago; the leave was lost
-            leave(now, state.number, protocol::manner::keep);
+            leave(now, state.number, protocol::release_kind::keep);
             continue;
         }
         request->said = word{state.fence, state.revoked};
@@ -101,10 +101,10 @@ void session::take_page(client_time now, const protocol::listed& event, tag tag)
 void session::confirm(client_time now, std::optional<client_time> renewed) {
     if (renewed) keep_alive_.renewed(*renewed);
     if (const auto deadline = keep_alive_.deadline()) act(believe{*deadline});
-    if (unsure_told_ && keep_alive_.at(now) == standing::held) unsure_told_ = false;
+    if (unsure_reported_ && keep_alive_.at(now) == lease_status::held) unsure_reported_ = false;
 }
 
-/// What the engine says of one request, against what the client thinks. Only news counts: an answer to a question that
+/// What the engine says of one request, against what the client thinks. Only news counts: an answer to a command that
 /// was asked before the engine's last word on the request is older than that word.
 void session::reconcile(client_time now, request& request, bool settled, tag tag) {
     const bool news = request.known < tag;
@@ -113,15 +113,15 @@ void session::reconcile(client_time now, request& request, bool settled, tag tag
     switch (request.phase) {
         case phase::unsent: return;
         case phase::leaving:
-            if (request.said) leave(now, request.number, request.manner);
+            if (request.said) leave(now, request.number, request.release_kind);
             return;
         case phase::asked:
         case phase::queued:
-            // Granted and not told, or never arrived: the answer to the same question says it all.
+            // Granted and not told, or never arrived: the answer to the same command says it all.
             if (request.said ? held_there : news) ask(now, request);
             return;
         case phase::confirming:
-            if (same_grant && keep_alive_.at(now) != standing::lost) return deliver(now, request);
+            if (same_grant && keep_alive_.at(now) != lease_status::lost) return deliver(now, request);
             if (news) ask(now, request);
             return;
         case phase::lost:
@@ -130,7 +130,7 @@ void session::reconcile(client_time now, request& request, bool settled, tag tag
         case phase::held:
             if (same_grant) {
                 // An answer so late that it prolongs nothing leaves the old deadline in place.
-                const bool prolonged = settled && keep_alive_.at(now) != standing::lost;
+                const bool prolonged = settled && keep_alive_.at(now) != lease_status::lost;
                 if (prolonged && std::exchange(request.frozen, std::nullopt)) update_cap(request);
             } else if (news) {
                 lose(request, loss::state_lost);

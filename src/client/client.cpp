@@ -47,7 +47,7 @@ acquire_order order_of(const client_core& core, const claims& claims, const acqu
     if (options.max_hold) order.hold_limit = options.max_hold->microseconds();
     if (wait) order.wait = wait->left().microseconds();
     order.nowait = order.wait && order.wait->count() == 0;
-    if (order.nowait) order.wait = core.options().patience.microseconds();
+    if (order.nowait) order.wait = core.options().timeout.microseconds();
     return order;
 }
 acquire_order acquire_order_of(const client_core& core, const claims& claims, const acquire_options& options) {
@@ -168,7 +168,7 @@ struct owner {
 constexpr std::chrono::hours longest_ttl{24 * 366};
 
 std::shared_ptr<client_core> make_core(std::shared_ptr<store> store, client_options options,
-                                       std::shared_ptr<detail::stand_in> stand_in) {
+                                       std::shared_ptr<detail::backup_renewer> backup_renewer) {
     if (options.label.empty()) options.label = default_label();
     // So that nothing overflows until the store refuses it.
     options.ttl = std::clamp<std::chrono::milliseconds>(options.ttl, std::chrono::milliseconds{0}, longest_ttl);
@@ -178,7 +178,7 @@ std::shared_ptr<client_core> make_core(std::shared_ptr<store> store, client_opti
                          "the ttl is an option of the address here, as it has to suit the other programs there");
         options.ttl = pace->ttl;
     }
-    auto core = std::make_shared<client_core>(std::move(store), std::move(options), std::move(stand_in));
+    auto core = std::make_shared<client_core>(std::move(store), std::move(options), std::move(backup_renewer));
     core->start();
     const auto owned = std::make_shared<owner>(core);
     return {owned, core.get()};
@@ -200,8 +200,8 @@ void operate(const std::shared_ptr<client_core>& core, protocol::command command
 }  // namespace
 
 client detail::client_maker::make(std::shared_ptr<store> store, const client_options& options,
-                                  std::shared_ptr<stand_in> stand_in) {
-    return client{make_core(std::move(store), options, std::move(stand_in))};
+                                  std::shared_ptr<backup_renewer> backup_renewer) {
+    return client{make_core(std::move(store), options, std::move(backup_renewer))};
 }
 
 detail::client_duration detail::believed_for(std::chrono::milliseconds ttl) { return ttl - keep_alive{ttl}.margin(); }
@@ -314,7 +314,7 @@ void client::async_try_acquire(const claims& claims, const acquire_options& opti
 void client::async_inspect(const inspect_filter& filter, inspect_callback done) {
     const auto core = core_->shared_from_this();
     if (core->fork().in_child()) return done(errc::forked, snapshot{});
-    core->look(filter, [core, done = std::move(done)](const store_error& error, snapshot seen) mutable {
+    core->inspect(filter, [core, done = std::move(done)](const store_error& error, snapshot seen) mutable {
         core->call_back([done = std::move(done), code = error.code, seen = std::move(seen)]() mutable {
             done(code, std::move(seen));
         });
@@ -356,8 +356,8 @@ async_result<std::optional<lease>> client::async_try_acquire(const claims& claim
 async_result<snapshot> client::async_inspect(const inspect_filter& filter) {
     const auto core = core_->shared_from_this();
     return detail::await_result<snapshot>(core, "inspect", [=](const auto& state) {
-        core->look(filter,
-                   [state](store_error error, snapshot seen) { state->complete(std::move(error), std::move(seen)); });
+        core->inspect(
+            filter, [state](store_error error, snapshot seen) { state->complete(std::move(error), std::move(seen)); });
         return nullptr;
     });
 }
@@ -374,8 +374,8 @@ snapshot client::inspect(const inspect_filter& filter) {
     const auto core = core_->shared_from_this();
     if (const auto error = core->refuse_to_block()) detail::fail({error}, "inspect");
     blocked_caller<snapshot> caller;
-    core->look(filter,
-               [&caller](store_error error, snapshot seen) { caller.complete(std::move(error), std::move(seen)); });
+    core->inspect(filter,
+                  [&caller](store_error error, snapshot seen) { caller.complete(std::move(error), std::move(seen)); });
     core->wait(caller);
     if (caller.error.code) detail::fail(caller.error, "inspect");
     return std::move(caller.answer);

@@ -17,16 +17,17 @@ protocol::session_id draw_id() {
     return {word(), word()};
 }
 
-session_options options_of(const store& store, const client_options& options, std::shared_ptr<stand_in> stand_in) {
+session_options options_of(const store& store, const client_options& options,
+                           std::shared_ptr<backup_renewer> backup_renewer) {
     const auto pace = store.pace();
-    session_options made{options.ttl, options.label, std::move(stand_in)};
+    session_options made{options.ttl, options.label, std::move(backup_renewer)};
     if (pace) made.renew_every = pace->renew_every;
     made.names_own_blockers = options.observer != nullptr;
     return made;
 }
 
-question_owner question_of(on_operated done) {
-    return std::make_shared<open_question>(open_question{std::move(done), std::nullopt});
+operation_owner make_operation_owner(on_operated done) {
+    return std::make_shared<pending_operation>(pending_operation{std::move(done), std::nullopt});
 }
 
 operated closed() { return {.operation = 0, .owner = nullptr, .error = {errc::closed}}; }
@@ -34,15 +35,15 @@ operated closed() { return {.operation = 0, .owner = nullptr, .error = {errc::cl
 }  // namespace
 
 client_core::client_core(std::shared_ptr<baton::store> store, client_options options,
-                         std::shared_ptr<stand_in> stand_in)
+                         std::shared_ptr<backup_renewer> backup_renewer)
     : options_{std::move(options)},
-      stand_in_{stand_in},
+      backup_renewer_{backup_renewer},
       clock_{store->clock()},
       threads_{process_wide<callback_threads>()},
       loss_threads_{process_wide<loss_threads>()},
       callbacks_{std::make_shared<callback_queue>(threads_)},
       losses_{std::make_shared<callback_queue>(loss_threads_)},
-      session_{options_of(*store, options_, std::move(stand_in)), draw_id},
+      session_{options_of(*store, options_, std::move(backup_renewer)), draw_id},
       store_{std::move(store)},
       loop_{process_wide<event_loop>()} {
     believed_->set(client_time{});
@@ -55,12 +56,12 @@ void client_core::start() {
         if (const auto self = weak.lock()) self->time_passed();
     });
     {
-        // What the store says within `connect` is performed when there is a line.
+        // What the store says within `connect` is performed when there is a connection.
         const std::lock_guard lock{mutex_};
         performing_ = true;
         performer_ = std::this_thread::get_id();
     }
-    line_ = store_->connect(weak_from_this());
+    connection_ = store_->connect(weak_from_this());
     const input in{*this};
     performing_ = false;
 }
@@ -123,27 +124,27 @@ void client_core::arm() {
 void client_core::send_outgoing() {
     if (outgoing_.empty()) return;
     try {
-        if (line_) line_->send(outgoing_);
+        if (connection_) connection_->send(outgoing_);
     } catch (const std::exception& failure) {
-        line_threw(failure.what());
+        connection_threw(failure.what());
     } catch (...) {
-        line_threw("the store threw something");
+        connection_threw("the store threw something");
     }
     outgoing_.clear();
 }
 
-/// Whether it has sent anything is not known: as if the line had broken.
-void client_core::line_threw(const char* what) {
+/// Whether it has sent anything is not known: as if the connection had broken.
+void client_core::connection_threw(const char* what) {
     down({errc::store_unavailable, what});
-    perform(reset_line{});
+    perform(reset_connection{});
 }
 
-void client_core::perform(const reset_line&) {
+void client_core::perform(const reset_connection&) {
     const auto failed = [this](const char* what) {
         if (const input in{*this}) in->reset_failed(now(), {errc::store_unavailable, what});
     };
     try {
-        if (line_) line_->reset();
+        if (connection_) connection_->reset();
     } catch (const std::exception& failure) {
         failed(failure.what());
     } catch (...) {
@@ -151,14 +152,14 @@ void client_core::perform(const reset_line&) {
     }
 }
 
-void client_core::perform(const detail::look& effect) {
+void client_core::perform(const detail::inspect& effect) {
     send_outgoing();  // a snapshot shows what was asked for before it
     const auto answer = [weak = weak_from_this(), effect](store_error error, snapshot seen) {
         if (const auto self = weak.lock())
-            self->looked(effect.operation, effect.owner, std::move(error), std::move(seen));
+            self->inspected(effect.operation, effect.owner, std::move(error), std::move(seen));
     };
     try {
-        if (line_) line_->inspect(effect.owner->filter, answer);
+        if (connection_) connection_->inspect(effect.owner->filter, answer);
     } catch (const std::exception& failure) {
         answer({errc::store_unavailable, failure.what()}, {});
     } catch (...) {
@@ -166,10 +167,10 @@ void client_core::perform(const detail::look& effect) {
     }
 }
 
-void client_core::looked(operation which, const question_owner& owner, store_error error, snapshot seen) {
+void client_core::inspected(operation which, const operation_owner& owner, store_error error, snapshot seen) {
     std::unique_lock lock{mutex_};
     const auto loop = loop_;  // a caller that is told may end the client meanwhile, and must not end the loop under us
-    const bool open = session_.looked(which);
+    const bool open = session_.inspected(which);
     lock.unlock();
     if (open) (*owner->seen)(std::move(error), std::move(seen));
 }
@@ -214,15 +215,15 @@ void client_core::perform(released& effect) {
 }
 
 void client_core::perform(operated& effect) {
-    const question_owner question = effect.owner;
-    if (question->seen)
-        (*question->seen)(std::move(effect.error), {});
+    const operation_owner pending_command = effect.owner;
+    if (pending_command->seen)
+        (*pending_command->seen)(std::move(effect.error), {});
     else
-        (*question->done)(std::move(effect));
+        (*pending_command->done)(std::move(effect));
 }
 
 void client_core::perform(const keep_elsewhere& effect) {
-    call_back([stand_in = stand_in_, effect] { stand_in->keep(effect.session, effect.lineage); });
+    call_back([backup_renewer = backup_renewer_, effect] { backup_renewer->keep(effect.session, effect.epoch); });
 }
 
 void client_core::perform(const observed& effect) {
@@ -264,32 +265,32 @@ void client_core::cancel(handle handle, std::error_code why) {
     if (const input in{*this}) in->cancel(now(), handle, why);
 }
 
-void client_core::release(lease_state& lease, protocol::manner manner) {
+void client_core::release(lease_state& lease, protocol::release_kind release_kind) {
     {
         const input in{*this};
-        if (in && in->release(now(), lease.handle, manner, lease.on_released.has_value())) return;
+        if (in && in->release(now(), lease.handle, release_kind, lease.on_released.has_value())) return;
     }
     if (auto done = std::exchange(lease.on_released, std::nullopt)) (*done)(false);
 }
 
 void client_core::operate(protocol::command command, on_operated done) {
     if (const input in{*this})
-        in->operate(now(), std::move(command), options_.patience.microseconds(), question_of(std::move(done)));
+        in->operate(now(), std::move(command), options_.timeout.microseconds(), make_operation_owner(std::move(done)));
     else
         done(closed());
 }
 
-void client_core::look(const inspect_filter& filter, on_looked done) {
+void client_core::inspect(const inspect_filter& filter, on_inspected done) {
     if (const input in{*this})
-        in->look(now(), options_.patience.microseconds(),
-                 std::make_shared<open_question>(open_question{std::nullopt, std::move(done), filter}));
+        in->inspect(now(), options_.timeout.microseconds(),
+                    std::make_shared<pending_operation>(pending_operation{std::nullopt, std::move(done), filter}));
     else
         done({errc::closed}, {});
 }
 
 void client_core::connect(client_duration wait, on_operated done) {
     if (const input in{*this})
-        in->connect(now(), wait, question_of(std::move(done)));
+        in->connect(now(), wait, make_operation_owner(std::move(done)));
     else
         done(closed());
 }
@@ -298,7 +299,7 @@ void client_core::close(client_duration wait, on_operated done) {
     const input in{*this};
     if (!in) return done(closed());
     was_closed_ = true;
-    in->close(now(), wait, question_of([this, done = std::move(done)](operated answer) mutable {
+    in->close(now(), wait, make_operation_owner([this, done = std::move(done)](operated answer) mutable {
                   observed_ = false;
                   done(std::move(answer));
               }));
@@ -370,7 +371,7 @@ void client_core::shut() {
     std::shared_ptr<loss_threads> loss_threads;
     std::shared_ptr<baton::store> store;
     std::shared_ptr<event_loop> loop;
-    std::unique_ptr<store_line> line;
+    std::unique_ptr<store_connection> connection;
     std::vector<action> answers;
     {
         std::unique_lock lock{mutex_};
@@ -381,37 +382,37 @@ void client_core::shut() {
         loss_threads.swap(loss_threads_);
         store.swap(store_);
         loop.swap(loop_);
-        line.swap(line_);
+        connection.swap(connection_);
         session_.answer_all();
         answers = session_.take_actions();
     }
-    line.reset();
+    connection.reset();
     for (action& answer : answers) std::visit([this](auto& what) { perform(what); }, answer);
     drain_callbacks();
 }
 
-void client_core::up(lineage lineage) noexcept {
-    if (const input in{*this}) in->line_up(now(), lineage);
+void client_core::up(epoch epoch) noexcept {
+    if (const input in{*this}) in->connection_up(now(), epoch);
 }
 
 void client_core::down(const store_error& why) noexcept {
-    if (const input in{*this}) in->line_down(now(), why);
+    if (const input in{*this}) in->connection_down(now(), why);
 }
 
 void client_core::unusable(const store_error& why) noexcept {
-    if (const input in{*this}) in->line_unusable(now(), why);
+    if (const input in{*this}) in->connection_unusable(now(), why);
 }
 
-void client_core::replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept {
-    if (const input in{*this}) in->reply(now(), tag, lineage, events);
+void client_core::replied(command_tag tag, epoch epoch, std::span<const protocol::event> events) noexcept {
+    if (const input in{*this}) in->reply(now(), tag, epoch, events);
 }
 
 void client_core::failed(command_tag tag, command_failure how, const store_error& why) noexcept {
     if (const input in{*this}) in->reply_failed(now(), tag, how, why);
 }
 
-void client_core::noticed(lineage lineage, protocol::event event) noexcept {
-    if (const input in{*this}) in->notice(now(), lineage, event);
+void client_core::noticed(epoch epoch, protocol::event event) noexcept {
+    if (const input in{*this}) in->notice(now(), epoch, event);
 }
 
 }  // namespace baton::detail

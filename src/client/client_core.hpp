@@ -37,30 +37,32 @@ namespace baton::detail {
 
 /// Called once, without a lock, on any thread, with the answer to an operation. Must be quick.
 using on_operated = completion_callback<operated>;
-using on_looked = completion_callback<store_error, snapshot>;
+using on_inspected = completion_callback<store_error, snapshot>;
 
-struct open_question {
+struct pending_operation {
     std::optional<on_operated> done;
-    std::optional<on_looked> seen;  // of a look
+    std::optional<on_inspected> seen;  // of a look
     inspect_filter filter = {};
 };
 
 class client_core final : public store_listener, public std::enable_shared_from_this<client_core> {
 public:
-    client_core(std::shared_ptr<baton::store> store, client_options options, std::shared_ptr<stand_in> stand_in);
+    client_core(std::shared_ptr<baton::store> store, client_options options,
+                std::shared_ptr<backup_renewer> backup_renewer);
     client_core(const client_core&) = delete;
     client_core& operator=(const client_core&) = delete;
     ~client_core();
 
     void start();
-    /// Closes, and lets go of the line, the store and the threads: the last thing that is done with it, on any thread.
+    /// Closes, and lets go of the connection, the store and the threads: the last thing that is done with it, on any
+    /// thread.
     void shut();
 
     handle acquire(acquire_order order, acquire_listener& listener);
     void cancel(handle handle, std::error_code why);
-    void release(lease_state& lease, protocol::manner manner);
+    void release(lease_state& lease, protocol::release_kind release_kind);
     void operate(protocol::command command, on_operated done);
-    void look(const inspect_filter& filter, on_looked done);
+    void inspect(const inspect_filter& filter, on_inspected done);
     void connect(client_duration wait, on_operated done);
     /// True if the store confirmed it in time. Afterwards no callback runs.
     bool close_and_wait(client_duration wait);
@@ -79,12 +81,12 @@ public:
     /// What the store has to say against a request that it does not support.
     [[nodiscard]] std::string objection(const claim_list& claims, const protocol::enter_options& options);
 
-    void up(lineage lineage) noexcept override;
+    void up(epoch epoch) noexcept override;
     void down(const store_error& why) noexcept override;
     void unusable(const store_error& why) noexcept override;
-    void replied(command_tag tag, lineage lineage, std::span<const protocol::event> events) noexcept override;
+    void replied(command_tag tag, epoch epoch, std::span<const protocol::event> events) noexcept override;
     void failed(command_tag tag, command_failure how, const store_error& why) noexcept override;
-    void noticed(lineage lineage, protocol::event event) noexcept override;
+    void noticed(epoch epoch, protocol::event event) noexcept override;
 
 private:
     static constexpr client_time never = client_time::max();
@@ -114,8 +116,8 @@ private:
     void time_passed();
     void close(client_duration wait, on_operated done);
     void perform(send& effect) { outgoing_.push_back({effect.tag, std::move(effect.command)}); }
-    void perform(const reset_line& effect);
-    void perform(const detail::look& effect);
+    void perform(const reset_connection& effect);
+    void perform(const detail::inspect& effect);
     void perform(acquired& effect);
     void perform(not_acquired& effect);
     void perform(const believe& effect) { believed_->set(effect.until); }
@@ -128,14 +130,14 @@ private:
     void tell_decided(std::unique_lock<std::mutex>& lock);
     void send_outgoing();
     void drain_callbacks();
-    void line_threw(const char* what);
-    void looked(operation which, const question_owner& owner, store_error error, snapshot seen);
+    void connection_threw(const char* what);
+    void inspected(operation which, const operation_owner& owner, store_error error, snapshot seen);
     void observe(std::function<void(observer&)> what);
     void arm();
     [[nodiscard]] client_time now() const { return read_clock(clock_); }
 
     const client_options options_;
-    const std::shared_ptr<stand_in> stand_in_;
+    const std::shared_ptr<backup_renewer> backup_renewer_;
     const lease_clock clock_;
     const fork_guard fork_;
     std::shared_ptr<callback_threads> threads_;        // until it is shut
@@ -159,7 +161,7 @@ private:
     std::shared_ptr<baton::store> store_;
     std::shared_ptr<event_loop> loop_;
     std::optional<event_loop::timer> timer_;
-    std::unique_ptr<store_line> line_;
+    std::unique_ptr<store_connection> connection_;
     std::vector<action> performed_now_;
     std::vector<tagged_command> outgoing_;
     std::vector<decided> decided_;

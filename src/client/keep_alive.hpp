@@ -18,7 +18,7 @@ namespace baton::detail {
     return wait > client_time::max() - from ? client_time::max() : from + wait;
 }
 
-enum class standing : std::uint8_t { held, unsure, lost };
+enum class lease_status : std::uint8_t { held, unsure, lost };
 
 class keep_alive {
 public:
@@ -48,7 +48,7 @@ public:
     /// The session was renewed by what was sent then, and the client knows all that its answer tells.
     void renewed(client_time sent) { renewed_ = std::max(renewed_.value_or(sent), sent); }
 
-    /// Somebody else renewed, and was answered: see stand_in.hpp.
+    /// Somebody else renewed, and was answered: see backup_renewer.hpp.
     void renewed_elsewhere(client_time sent) {
         renewed(sent);
         last_sent_ = std::max(last_sent_.value_or(sent), sent);
@@ -59,7 +59,7 @@ public:
 
     /// The connection was silent for too long, and is given up. The next one gets twice the time: perhaps the way is
     /// long.
-    void give_up_line() {
+    void give_up_connection() {
         unanswered_.clear();
         silences_ = std::min(silences_ + 1, 3);
     }
@@ -68,7 +68,7 @@ public:
     /// left. None: nothing does.
     void hurry(std::optional<client_time> before) { hurry_before_ = before; }
 
-    /// A session of another id, or of another lineage, starts from nothing.
+    /// A session of another id, or of another epoch, starts from nothing.
     void start_anew() {
         unanswered_.clear();
         renewed_.reset();
@@ -94,9 +94,9 @@ public:
         return std::max(impatient, unsure_from().value_or(impatient));
     }
 
-    [[nodiscard]] standing at(client_time now) const {
-        if (!renewed_ || now >= *deadline()) return standing::lost;
-        return now >= *unsure_from() ? standing::unsure : standing::held;
+    [[nodiscard]] lease_status at(client_time now) const {
+        if (!renewed_ || now >= *deadline()) return lease_status::lost;
+        return now >= *unsure_from() ? lease_status::unsure : lease_status::held;
     }
 
     [[nodiscard]] client_time next_renewal(client_time now) const {

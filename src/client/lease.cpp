@@ -11,9 +11,9 @@ namespace baton {
 
 namespace detail {
 
-void lease_state::end(protocol::manner manner) noexcept {
+void lease_state::end(protocol::release_kind release_kind) noexcept {
     if (fork.in_child() || released.exchange(true)) return;
-    if (const auto owner = client.lock()) owner->release(*this, manner);
+    if (const auto owner = client.lock()) owner->release(*this, release_kind);
 }
 
 void lease_state::end_and_tell(release_callback done) {
@@ -21,7 +21,7 @@ void lease_state::end_and_tell(release_callback done) {
     const auto owner = client.lock();
     if (!owner) return done(false);
     on_released.emplace(std::move(done));
-    owner->release(*this, protocol::manner::clean);
+    owner->release(*this, protocol::release_kind::clean);
 }
 
 std::optional<client_duration> capped_for(const lease& lease) { return lease_state::capped_for(lease); }
@@ -37,7 +37,7 @@ lease& lease::operator=(lease&& other) noexcept {
 }
 
 lease::~lease() {
-    if (state_) state_->end(protocol::manner::clean);
+    if (state_) state_->end(protocol::release_kind::clean);
 }
 
 std::uint64_t lease::fence() const noexcept { return state_ ? state_->grant.fence : 0; }
@@ -77,7 +77,7 @@ loss lease::lost_reason() const noexcept { return state_ ? state_->reason.load()
 std::string lease::lost_note() const { return lost_reason() == loss::none ? std::string{} : state_->note; }
 
 void lease::release() noexcept {
-    if (state_) state_->end(protocol::manner::clean);
+    if (state_) state_->end(protocol::release_kind::clean);
 }
 
 void lease::async_release(release_callback done) { async_release(state_, std::move(done)); }
@@ -100,11 +100,11 @@ async_result<bool> lease::async_release() {
 }
 
 void lease::release_unfinished() noexcept {
-    if (state_) state_->end(protocol::manner::keep);
+    if (state_) state_->end(protocol::release_kind::keep);
 }
 
 void lease::abandon() noexcept {
-    if (state_) state_->end(protocol::manner::unclean);
+    if (state_) state_->end(protocol::release_kind::unclean);
 }
 
 }  // namespace baton

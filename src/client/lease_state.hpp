@@ -105,7 +105,7 @@ struct lease_state {
         return std::max(client_duration{0}, lease.state_->cap.get() - read_clock(lease.state_->clock));
     }
     /// Only the first time, and not in a child of the process that acquired it.
-    void end(protocol::manner manner) noexcept;
+    void end(protocol::release_kind release_kind) noexcept;
     /// The same, cleanly. `done` hears, on any thread, whether the store confirmed it.
     void end_and_tell(release_callback done);
 };

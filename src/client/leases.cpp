@@ -4,15 +4,15 @@
 
 namespace baton::detail {
 
-bool session::release(client_time now, handle handle, protocol::manner manner, bool confirm) {
+bool session::release(client_time now, handle handle, protocol::release_kind release_kind, bool confirm) {
     pass_time(now);
     request* const request = find_handle(handle);
     if (request == nullptr) return false;  // the engine has ended it: nothing to free
     // After a loss its user has stopped with this: now the claims may pass on.
-    if (request->phase == phase::lost) withdraw(now, *request, request->manner);
+    if (request->phase == phase::lost) withdraw(now, *request, request->release_kind);
     if (request->phase != phase::held) return false;
     request->confirm = confirm;
-    withdraw(now, *request, manner);
+    withdraw(now, *request, release_kind);
     return confirm;
 }
 
@@ -35,7 +35,7 @@ void session::lose(request& request, loss reason) {
 void session::lose_early(client_time now, request& request, loss reason, client_time engine_ends_it) {
     end_belief(request, reason);
     request.phase = phase::lost;
-    request.manner = protocol::manner::unclean;  // the work was broken off
+    request.release_kind = protocol::release_kind::unclean;  // the work was broken off
     request.drop_at = std::max(now, engine_ends_it);
     set_alarm(request);
 }
@@ -44,15 +44,15 @@ void session::lose_early(client_time now, request& request, loss reason, client_
 void session::lose_held(request& request) {
     end_belief(request, loss::closed);
     request.phase = phase::lost;
-    request.manner = protocol::manner::clean;
+    request.release_kind = protocol::release_kind::clean;
     request.drop_at.reset();
     set_alarm(request);
 }
 
 /// A process that was stopped may have been stood in for. Before its deadline counts, and only then, it is asked.
-void session::hear_of_stand_in(client_time now) {
-    if (!options_.stand_in || !keep_alive_.unsure_from() || now < *keep_alive_.unsure_from()) return;
-    const auto sent = options_.stand_in->renewed(id_, lineage_);
+void session::recorded_backup(client_time now) {
+    if (!options_.backup_renewer || !keep_alive_.unsure_from() || now < *keep_alive_.unsure_from()) return;
+    const auto sent = options_.backup_renewer->renewed(id_, epoch_);
     if (!sent) return;
     keep_alive_.renewed_elsewhere(*sent);
     act(believe{*keep_alive_.deadline()});
@@ -74,10 +74,10 @@ bool session::valid(handle handle, client_time now) const {
     const request& request = requests_.at(found->second);
     if (request.phase != phase::held) return false;
     if (const auto cap = cap_of(request); cap && now >= *cap) return false;
-    return request.frozen || keep_alive_.at(now) != standing::lost;
+    return request.frozen || keep_alive_.at(now) != lease_status::lost;
 }
 
-/// Where a lease ends before its session does: hold limit, revocation, or a lineage that is over.
+/// Where a lease ends before its session does: hold limit, revocation, or an epoch that is over.
 std::optional<client_time> session::cap_of(const request& request) {
     std::optional<client_time> cap = request.frozen;
     for (const auto* end : {&request.hold, &request.revoked})
@@ -111,14 +111,14 @@ void session::hear_of_revocation(client_time now, request& request, protocol::in
     }
     if (request.phase != phase::held) {
         act(not_acquired{request.order.owner, request.handle, {errc::revoked}});
-        return withdraw(now, request, protocol::manner::keep);
+        return withdraw(now, request, protocol::release_kind::keep);
     }
     request.revoked = until;
     act(lost{request.order.owner, request.handle, loss::revoked, false, note});
     update_cap(request);
 }
 
-/// Another lineage answers for the session from now on. What the old one granted is believed until the old deadline,
+/// Another epoch answers for the session from now on. What the old one granted is believed until the old deadline,
 /// unless the new one confirms it.
 void session::freeze_leases() {
     const auto deadline = keep_alive_.deadline();

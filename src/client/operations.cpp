@@ -1,5 +1,5 @@
 // Questions that are not about a request: an operator's commands, snapshots, whether the store can be reached, and the
-// end. Each is asked as soon as there is a line, and answered in any case: when its wait is over, as unavailable.
+// end. Each is asked as soon as there is a connection, and answered in any case: when its wait is over, as unavailable.
 #include <algorithm>
 
 #include "baton/error.hpp"
@@ -15,15 +15,15 @@ operation session::begin(client_time now, asked_operation asked) {
     return made;
 }
 
-operation session::operate(client_time now, protocol::command command, client_duration wait, question_owner owner) {
+operation session::operate(client_time now, protocol::command command, client_duration wait, operation_owner owner) {
     return begin(now, {asks::command, later(now, wait), std::move(owner), std::move(command)});
 }
 
-operation session::look(client_time now, client_duration wait, question_owner owner) {
-    return begin(now, {asks::look, later(now, wait), std::move(owner)});
+operation session::inspect(client_time now, client_duration wait, operation_owner owner) {
+    return begin(now, {asks::inspect, later(now, wait), std::move(owner)});
 }
 
-operation session::connect(client_time now, client_duration wait, question_owner owner) {
+operation session::connect(client_time now, client_duration wait, operation_owner owner) {
     return begin(now, {asks::connection, later(now, wait), std::move(owner)});
 }
 
@@ -39,8 +39,8 @@ void session::send_operations(client_time now) {
             finish(which, broken_.code ? broken_ : refused_);
         else if (operation.what == asks::connection && is_alive_)
             finish(which);
-        else if (operation.what == asks::look && can_talk())
-            operation.sent = true, act(detail::look{which, operation.owner});
+        else if (operation.what == asks::inspect && can_talk())
+            operation.sent = true, act(detail::inspect{which, operation.owner});
         else if (operation.what == asks::command && can_talk())
             operation.sent = true, transmit(now, kind::operate, which, std::move(*operation.command));
     }
@@ -71,7 +71,7 @@ void session::finish_overdue(client_time now) {
 
 /// No callback comes after a close has returned: what is not answered by then is answered now.
 void session::answer_others() {
-    for (const asks what : {asks::command, asks::look, asks::connection}) finish_all(what, {errc::closed});
+    for (const asks what : {asks::command, asks::inspect, asks::connection}) finish_all(what, {errc::closed});
     for (auto& [number, request] : requests_)
         if (std::exchange(request.confirm, false)) act(released{request.order.owner, false});
 }
@@ -81,12 +81,13 @@ store_error session::unavailable() const {
     store_error error{errc::store_unavailable};
     if (up_)
         error.text = "the store does not answer";
-    else if (!line_error_.code)
+    else if (!connection_error_.code)
         error.text = "there is no connection yet";
-    else if (line_error_.code != error.code)
-        error.text = line_error_.code.message() + (line_error_.text.empty() ? "" : ": " + line_error_.text);
+    else if (connection_error_.code != error.code)
+        error.text =
+            connection_error_.code.message() + (connection_error_.text.empty() ? "" : ": " + connection_error_.text);
     else
-        error.text = line_error_.text.empty() ? "the connection is broken" : line_error_.text;
+        error.text = connection_error_.text.empty() ? "the connection is broken" : connection_error_.text;
     return error;
 }
 
@@ -97,12 +98,12 @@ void session::end_requests(client_time now) {
         if (request.phase == phase::held) lose_held(request);
         if (is_decided(request)) return;
         act(not_acquired{request.order.owner, request.handle, {errc::closed}});
-        withdraw(now, request, protocol::manner::keep);
+        withdraw(now, request, protocol::release_kind::keep);
     });
 }
 
-/// Leaves everything. The records stay until the store confirms that: on another line they are left again.
-operation session::close(client_time now, client_duration wait, question_owner owner) {
+/// Leaves everything. The records stay until the store confirms that: on another connection they are left again.
+operation session::close(client_time now, client_duration wait, operation_owner owner) {
     const operation made = begin(now, {asks::closing, later(now, wait), std::move(owner)});
     if (closed_) {
         finish(made, {}, {}, *closed_);
@@ -122,7 +123,7 @@ operation session::close(client_time now, client_duration wait, question_owner o
     else if (requests_.empty())
         end(true);
     else if (!up_)
-        act(reset_line{});  // the next regular attempt may come after the caller has stopped waiting
+        act(reset_connection{});  // the next regular attempt may come after the caller has stopped waiting
     else if (open_at_)
         open_at_ = std::min(*open_at_, now + close_again);  // the store could not take the last `open`
     return made;

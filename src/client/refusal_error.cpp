@@ -24,7 +24,7 @@ std::error_code error_of(protocol::refusal reason) {
         case refusal::paused: return errc::paused;
         case refusal::busy:
         case refusal::claims_differ:
-        case refusal::late_link:
+        case refusal::stale_connection:
         case refusal::bad_reclaim:
         case refusal::number_out_of_range:
         case refusal::unknown_session: return errc::rejected;

@@ -1,4 +1,4 @@
-// `open` tells the engine what the client has. Sent first on every line and whenever the lineage changes.
+// `open` tells the engine what the client has. Sent first on every connection and whenever the epoch changes.
 //
 // A list that is too long for one message goes in parts, each an `open` of its own, sent when the one before is
 // answered. No `open` ends anything (rule 11). What the engine has beyond the client's list shows in the digest of the
@@ -27,7 +27,7 @@ void session::open(client_time now) {
     open_at_.reset();
     close_former(now);
     if (was_opened_ || closing_) leave_again(now);
-    if (closing_) return say_goodbye(now);  // the store may not have received it on the last line
+    if (closing_) return say_goodbye(now);  // the store may not have received it on the last connection
     presented_ = 0;
     compare_at_ = now;
     present_more(now);
@@ -59,7 +59,7 @@ bool session::present_more(client_time now) {
         // What waited comes back under numbers that its new session has not seen: none is used up before it is listed.
         const std::uint64_t used = was_opened_ || last ? number_ : next->first - 1;
         transmit(now, kind::open, 0,
-                 protocol::open{id_, options_.ttl, options_.label, ++link_, used, std::move(listed)});
+                 protocol::open{id_, options_.ttl, options_.label, ++connection_number_, used, std::move(listed)});
         keep_alive_.sent(tag_, now);
     }
     if (last && !was_opened_) leave_again(now);
@@ -73,7 +73,7 @@ bool session::present_more(client_time now) {
 /// The store may not have heard that these are left.
 void session::leave_again(client_time now) {
     for (const auto& [number, request] : requests_)
-        if (request.phase == phase::leaving) leave(now, request.number, request.manner);
+        if (request.phase == phase::leaving) leave(now, request.number, request.release_kind);
 }
 
 void session::ask_unsent(client_time now) {
@@ -84,7 +84,7 @@ void session::ask_unsent(client_time now) {
 /// lists it.
 void session::open_later(client_time now) {
     opened_ = false;
-    forget_questions();
+    forget_pending();
     keep_alive_.forget_unanswered();
     open_at_ = now + (closing_ ? close_again : client_duration{options_.ttl} / 10);
 }
@@ -105,7 +105,7 @@ void session::opened(client_time now) {
     act(observed{std::exchange(was_alive_, true) ? observed::what::reconnected : observed::what::connected});
     is_alive_ = true;
     send_operations(now);
-    if (options_.stand_in) act(keep_elsewhere{id_, lineage_});
+    if (options_.backup_renewer) act(keep_elsewhere{id_, epoch_});
 }
 
 /// The engine does not know the session: its requests are over there. A session id lives once, so there is a new one.
@@ -113,8 +113,8 @@ void session::opened(client_time now) {
 /// does not know that: then the requests are asked anew.
 void session::replace_session(client_time now, bool is_over) {
     if (closing_) return;  // no other session is needed; the answer to `close` is on its way
-    const bool expired = keep_alive_.at(now) == standing::lost;
-    const bool keeps_places = was_opened_ || link_ > 1;
+    const bool expired = keep_alive_.at(now) == lease_status::lost;
+    const bool keeps_places = was_opened_ || connection_number_ > 1;
     for_each([&](request& request) {
         if (request.phase == phase::held) {
             lose(request, expired ? loss::expired : loss::state_lost);
@@ -128,9 +128,9 @@ void session::replace_session(client_time now, bool is_over) {
     });
     const protocol::session_id former = std::exchange(id_, draw_id_());
     was_opened_ = false;
-    link_ = 0;
+    connection_number_ = 0;
     alive_at_ = {};
-    forget_questions();
+    forget_pending();
     keep_alive_.start_anew();
     act(observed{observed::what::session_replaced});
     constexpr std::size_t most_former = 16;
@@ -139,8 +139,8 @@ void session::replace_session(client_time now, bool is_over) {
     if (up_) open(now);
 }
 
-/// An `open` of a former session may still be under way on an older line. It would open that session with the waiters
-/// that it lists, which have come back in this one, and nobody would leave what they are granted (rule 5).
+/// An `open` of a former session may still be under way on an older connection. It would open that session with the
+/// waiters that it lists, which have come back in this one, and nobody would leave what they are granted (rule 5).
 void session::close_former(client_time now) {
     for (const protocol::session_id& id : former_ids_)
         transmit(now, kind::close_former, 0, protocol::close{id, protocol::closing::gone});

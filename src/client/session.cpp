@@ -23,49 +23,49 @@ session::session(session_options options, std::function<protocol::session_id()> 
       keep_alive_{options_.ttl,
                   options_.renew_every ? client_duration{*options_.renew_every} : client_duration{options_.ttl} / 3} {}
 
-void session::line_up(client_time now, lineage lineage) {
-    assert(lineage != 0);
+void session::connection_up(client_time now, epoch epoch) {
+    assert(epoch != 0);
     pass_time(now);
     reset_at_.reset();
-    redial_at_.reset();
-    if (lineage < lineage_) return refuse_line(lineage);
+    reconnect_at_.reset();
+    if (epoch < epoch_) return refuse_connection(epoch);
     up_ = true;
     opened_ = false;
     is_alive_ = false;
     refused_ = {};
     refused_since_.reset();
-    follow_lineage(now, lineage);
+    follow_epoch(now, epoch);
     if (!opened_) open(now);
 }
 
 /// A server that is older than one already met: whatever it says of leases is out of date.
-void session::refuse_line(lineage lineage) {
-    outdated_ = {errc::store_unavailable, "the server's state, lineage " + std::to_string(lineage) +
-                                              ", is older than lineage " + std::to_string(lineage_) +
+void session::refuse_connection(epoch epoch) {
+    outdated_ = {errc::store_unavailable, "the server's state, epoch " + std::to_string(epoch) +
+                                              ", is older than epoch " + std::to_string(epoch_) +
                                               ", which this client has met at the same address"};
-    act(reset_line{});
+    act(reset_connection{});
 }
 
-void session::line_down(client_time now, store_error why) {
+void session::connection_down(client_time now, store_error why) {
     pass_time(now);
     up_ = false;
     opened_ = false;
     is_alive_ = false;
     const bool refused = outdated_.code || is_refusal(why.code);
-    line_error_ = outdated_.code ? std::exchange(outdated_, {}) : std::move(why);
-    act(observed{.what = observed::what::reconnecting, .error = line_error_});
-    forget_questions();
+    connection_error_ = outdated_.code ? std::exchange(outdated_, {}) : std::move(why);
+    act(observed{.what = observed::what::reconnecting, .error = connection_error_});
+    forget_pending();
     keep_alive_.forget_unanswered();
-    redial_until_ = last_to_save();
-    if (!redial_at_) redial_at_ = now + redial_every();
+    reconnect_until_ = last_to_save();
+    if (!reconnect_at_) reconnect_at_ = now + reconnect_every();
     if (!refused) refused_since_.reset();
     if (refused && !refused_since_) refused_since_ = now;
     pass_refusal_on(now);
     if (closing_ && requests_.empty()) end(true);
 }
 
-/// No line will ever be up: every request and question fails, now and later, with this error.
-void session::line_unusable(client_time now, const store_error& why) {
+/// No connection will ever be up: every request and command fails, now and later, with this error.
+void session::connection_unusable(client_time now, const store_error& why) {
     assert(!up_);
     pass_time(now);
     act(observed{.what = observed::what::store_error, .error = why});
@@ -77,85 +77,87 @@ void session::line_unusable(client_time now, const store_error& why) {
 /// to mend: a request without a place there is not made to wait at all.
 void session::pass_refusal_on(client_time now) {
     refused_ = {};
-    refusal_told_ = refused_since_ && *refused_since_ + refusal_grace <= now;
-    const bool at_once = refused_since_ && line_error_.code == errc::space_refused;
-    if (!refusal_told_ && !at_once) return;
-    refused_ = line_error_;
-    refuse_waiting(now, refused_, refusal_told_);
+    refusal_reported_ = refused_since_ && *refused_since_ + refusal_grace <= now;
+    const bool at_once = refused_since_ && connection_error_.code == errc::space_refused;
+    if (!refusal_reported_ && !at_once) return;
+    refused_ = connection_error_;
+    refuse_waiting(now, refused_, refusal_reported_);
     send_operations(now);
 }
 
 void session::reset_failed(client_time now, store_error why) {
-    line_down(now, std::move(why));
+    connection_down(now, std::move(why));
     reset_at_ = now + reset_again;
 }
 
 /// A newer server than those already met has its own idea of who lives: open there anew. An older one is not believed.
-void session::follow_lineage(client_time now, lineage lineage) {
-    if (lineage <= lineage_) return;
-    if (lineage_ != 0) freeze_leases();
-    lineage_ = lineage;
+void session::follow_epoch(client_time now, epoch epoch) {
+    if (epoch <= epoch_) return;
+    if (epoch_ != 0) freeze_leases();
+    epoch_ = epoch;
     was_opened_ = false;
     alive_at_ = {};
     clocks_.reset();
-    forget_questions();
+    forget_pending();
     keep_alive_.start_anew();
     if (up_) open(now);
 }
 
 /// Answers will not come. Questions about requests are asked again; what an operator asked he must ask again himself.
-void session::forget_questions() {
+void session::forget_pending() {
     listing_.reset();
-    for (const auto& [tag, question] : questions_.take_all())
-        if (question.kind == kind::operate) finish(question.number, unavailable());
+    for (const auto& [tag, pending_command] : pending_.take_all())
+        if (pending_command.kind == kind::operate) finish(pending_command.number, unavailable());
 }
 
 void session::transmit(client_time now, kind kind, std::uint64_t number, protocol::command command) {
-    questions_.add(++tag_, {kind, number, now});
+    pending_.add(++tag_, {kind, number, now});
     if (kind == kind::open) open_tag_ = tag_;
     act(send{tag_, std::move(command)});
 }
 
-void session::reply(client_time now, tag tag, lineage lineage, std::span<const protocol::event> events) {
+void session::reply(client_time now, tag tag, epoch epoch, std::span<const protocol::event> events) {
     pass_time(now);
-    const session::question* const asked = questions_.get(tag);
+    const session::pending_command* const asked = pending_.get(tag);
     if (asked == nullptr) return;  // of a connection that is gone, or a second copy
-    const session::question question = *asked;
-    if (lineage != lineage_) {
-        follow_lineage(now, lineage);
-        return;  // what was asked of one lineage is not answered by another
+    const session::pending_command pending_command = *asked;
+    if (epoch != epoch_) {
+        follow_epoch(now, epoch);
+        return;  // what was asked of one epoch is not answered by another
     }
-    questions_.erase(tag);
-    if (!events.empty() && (!clocks_ || question.at >= clocks_->client)) clocks_ = {question.at, events.front().at};
-    if (question.kind == kind::operate) return finish(question.number, {}, {events.begin(), events.end()});
-    for (const protocol::event& event : events) process(now, question, tag, event);
+    pending_.erase(tag);
+    if (!events.empty() && (!clocks_ || pending_command.at >= clocks_->client))
+        clocks_ = {pending_command.at, events.front().at};
+    if (pending_command.kind == kind::operate)
+        return finish(pending_command.number, {}, {events.begin(), events.end()});
+    for (const protocol::event& event : events) process(now, pending_command, tag, event);
 }
 
-void session::notice(client_time now, lineage lineage, const protocol::event& event) {
+void session::notice(client_time now, epoch epoch, const protocol::event& event) {
     pass_time(now);
-    if (lineage != lineage_) {
-        follow_lineage(now, lineage);
+    if (epoch != epoch_) {
+        follow_epoch(now, epoch);
         return;
     }
     process(now, {}, 0, event);
 }
 
-void session::process(client_time now, const question& question, tag tag, const protocol::event& event) {
+void session::process(client_time now, const pending_command& pending_command, tag tag, const protocol::event& event) {
     if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(now, *granted);
     if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(now, *queued);
     if (const auto* refused = std::get_if<protocol::refused>(&event.what)) {
         // The events before this one may have told of the end of the session that the `open` was for.
-        if (question.kind == kind::open && tag != open_tag_) return;
-        if (refused->reason == protocol::refusal::unknown_session && question.kind != kind::open)
+        if (pending_command.kind == kind::open && tag != open_tag_) return;
+        if (refused->reason == protocol::refusal::unknown_session && pending_command.kind != kind::open)
             unknown_session(now, event.at);
         else
-            on(now, *refused, event.at, question);
+            on(now, *refused, event.at, pending_command);
     }
     if (const auto* ended = std::get_if<protocol::ended>(&event.what)) on(now, *ended);
     if (const auto* revoking = std::get_if<protocol::revoking>(&event.what)) on(now, *revoking);
     if (const auto* alive = std::get_if<protocol::alive>(&event.what)) {
         if (alive->session == id_) alive_at_ = std::max(alive_at_, event.at);
-        on_alive(now, *alive, question, tag);
+        on_alive(now, *alive, pending_command, tag);
     }
     if (const auto* listed = std::get_if<protocol::listed>(&event.what)) on(now, *listed, tag);
     if (const auto* lost = std::get_if<protocol::session_lost>(&event.what); lost && lost->session == id_)
@@ -175,16 +177,16 @@ void session::unknown_session(client_time now, protocol::instant then) {
 void session::reply_failed(client_time now, tag tag, command_failure how, const store_error& error) {
     pass_time(now);
     act(observed{.what = observed::what::store_error, .error = error});
-    const session::question* const asked = questions_.get(tag);
+    const session::pending_command* const asked = pending_.get(tag);
     if (asked == nullptr) return;
-    const session::question question = *asked;
-    questions_.erase(tag);
-    if (question.kind == kind::operate) return finish(question.number, error);
-    if (question.kind == kind::open) return how == command_failure::rejected ? give_up(error) : open_later(now);
-    if (question.kind == kind::list) return listing_.reset();  // the next renewal finds the difference again
-    if (question.kind == kind::close) return how == command_failure::rejected ? end(false) : open_later(now);
-    request* request = find(question.number);
-    if (question.kind == kind::enter && request != nullptr && request->phase == phase::asked) {
+    const session::pending_command pending_command = *asked;
+    pending_.erase(tag);
+    if (pending_command.kind == kind::operate) return finish(pending_command.number, error);
+    if (pending_command.kind == kind::open) return how == command_failure::rejected ? give_up(error) : open_later(now);
+    if (pending_command.kind == kind::list) return listing_.reset();  // the next renewal finds the difference again
+    if (pending_command.kind == kind::close) return how == command_failure::rejected ? end(false) : open_later(now);
+    request* request = find(pending_command.number);
+    if (pending_command.kind == kind::enter && request != nullptr && request->phase == phase::asked) {
         if (how == command_failure::rejected) return fail(*request, error);
         start_over(*request);  // asked with the next renewal
     }
@@ -205,9 +207,9 @@ void session::renew(client_time now) {
 
 /// Everything that time alone decides, before anything else is looked at: a late answer never revives a lease.
 void session::pass_time(client_time now) {
-    hear_of_stand_in(now);
-    if (!unsure_told_ && keep_alive_.unsure_from() && *keep_alive_.unsure_from() <= now) {
-        unsure_told_ = true;
+    recorded_backup(now);
+    if (!unsure_reported_ && keep_alive_.unsure_from() && *keep_alive_.unsure_from() <= now) {
+        unsure_reported_ = true;
         act(observed{observed::what::unsure});
     }
     lose_unrenewed(now);
@@ -215,12 +217,12 @@ void session::pass_time(client_time now) {
     finish_overdue(now);
     if (refusal_due() && *refusal_due() <= now) pass_refusal_on(now);
     const bool silent = up_ && keep_alive_.silent_from() && *keep_alive_.silent_from() <= now;
-    if (silent) keep_alive_.give_up_line();
-    const bool redial = redial_due() && *redial_due() <= now;
-    if (redial) redial_at_ = now + redial_every();
-    if (silent || redial || (reset_at_ && *reset_at_ <= now)) {
+    if (silent) keep_alive_.give_up_connection();
+    const bool reconnect = reconnect_due() && *reconnect_due() <= now;
+    if (reconnect) reconnect_at_ = now + reconnect_every();
+    if (silent || reconnect || (reset_at_ && *reset_at_ <= now)) {
         reset_at_.reset();
-        act(reset_line{});
+        act(reset_connection{});
     }
     last_input_ = now;
 }
@@ -234,10 +236,10 @@ void session::sound_alarm(client_time now, request& request) {
         else
             lose_early(now, request, loss::expired, *request.frozen + keep_alive_.margin());
     } else if (request.phase == phase::lost) {
-        withdraw(now, request, request.manner);
+        withdraw(now, request, request.release_kind);
     } else {
         act(not_acquired{request.order.owner, request.handle, why_waited_in_vain(now, request)});
-        withdraw(now, request, protocol::manner::keep);
+        withdraw(now, request, protocol::release_kind::keep);
     }
 }
 
@@ -247,12 +249,12 @@ std::optional<client_time> session::next_wake() const {
     const auto consider = [&](const std::optional<client_time>& time) { next = std::min(next, time.value_or(never)); };
     if (!alarms_.empty()) consider(alarms_.begin()->first);
     if (can_ask() && last_input_) consider(keep_alive_.next_renewal(*last_input_));
-    if (!unsure_told_) consider(keep_alive_.unsure_from());
+    if (!unsure_reported_) consider(keep_alive_.unsure_from());
     if (up_) consider(keep_alive_.silent_from());
     if (up_) consider(open_at_);
     consider(reset_at_);
     consider(refusal_due());
-    consider(redial_due());
+    consider(reconnect_due());
     for (const auto& [which, operation] : operations_) consider(operation.give_up);
     if (const auto deadline = keep_alive_.deadline(); deadline && last_input_ && *deadline > *last_input_)
         consider(deadline);
@@ -271,21 +273,21 @@ std::optional<client_time> session::last_to_save() const {
 }
 
 /// Clients that a server has lost together do not come back together: their ids are random.
-client_duration session::redial_every() const {
-    const client_duration least = std::max(shortest_redial, client_duration{options_.ttl} / 10);
+client_duration session::reconnect_every() const {
+    const client_duration least = std::max(shortest_reconnect, client_duration{options_.ttl} / 10);
     return least + least * static_cast<int>((id_.high ^ id_.low) % 1024U) / 4096;
 }
 
 /// When the next attempt to connect is made at the latest: while a lease or a place in a queue can still be saved, it
-/// does not wait for a delay that has grown. None: there is a line, or nothing to save.
-std::optional<client_time> session::redial_due() const {
-    if (!redial_at_ || !redial_until_ || *redial_at_ >= *redial_until_) return {};
-    return redial_at_;
+/// does not wait for a delay that has grown. None: there is a connection, or nothing to save.
+std::optional<client_time> session::reconnect_due() const {
+    if (!reconnect_at_ || !reconnect_until_ || *reconnect_at_ >= *reconnect_until_) return {};
+    return reconnect_at_;
 }
 
 /// When those who wait hear that the server refuses this client. None: it does not, or they have heard.
 std::optional<client_time> session::refusal_due() const {
-    if (!refused_since_ || refusal_told_) return {};
+    if (!refused_since_ || refusal_reported_) return {};
     return *refused_since_ + refusal_grace;
 }
 
@@ -312,7 +314,7 @@ bool session::did_not_run_until(client_time now) const {
 }
 
 /// `open` was sent and is not answered.
-bool session::opening() const { return questions_.contains(open_tag_); }
+bool session::opening() const { return pending_.contains(open_tag_); }
 
 /// The cap is earlier by what two clocks may drift apart until then, or by the time that a loss takes to be told: the
 /// client stops believing, and its user hears of that, before the engine passes the claims on.

@@ -2,11 +2,11 @@
 // done comes out as actions (actions.hpp). It asks, waits, asks again after a reconnect, withdraws, gives late grants
 // back, renews, stops believing in time, and presents what it has when the store has lost its memory.
 //
-//   session.cpp      inputs from the line: up, down, replies, notices; timers
+//   session.cpp      inputs from the connection: up, down, replies, notices; timers
 //   acquire.cpp      a request from asking to the grant, the refusal or the withdrawal
 //   leases.cpp       a grant from delivery to release or loss
 //   operations.cpp   questions that are not about a request, and the end
-//   reopen.cpp       `open`: the first one, after a reconnect, after a change of lineage
+//   reopen.cpp       `open`: the first one, after a reconnect, after a change of epoch
 //   alive.cpp        what `alive` and `listed` mean for what the client believes
 #pragma once
 
@@ -31,14 +31,14 @@
 #include "client/actions.hpp"
 #include "client/in_order.hpp"
 #include "client/keep_alive.hpp"
-#include "program/stand_in.hpp"
+#include "program/backup_renewer.hpp"
 
 namespace baton::detail {
 
 struct session_options {
     std::chrono::milliseconds ttl{10'000};
     std::string label;
-    std::shared_ptr<detail::stand_in> stand_in = nullptr;
+    std::shared_ptr<detail::backup_renewer> backup_renewer = nullptr;
     std::optional<std::chrono::milliseconds> renew_every = std::nullopt;  // none: a third of the ttl
     bool names_own_blockers = false;                                      // see observed::what::waits_for_own
     std::size_t open_size = 640;  // words that one `open` may list: about 64 requests, so that it blocks no server
@@ -48,14 +48,14 @@ class session {
 public:
     session(session_options options, std::function<protocol::session_id()> draw_id);
 
-    // The line to the store.
-    void line_up(client_time now, lineage lineage);
-    void line_down(client_time now, store_error why = {});
-    void line_unusable(client_time now, const store_error& why);
-    void reply(client_time now, tag tag, lineage lineage, std::span<const protocol::event> events);
+    // The connection to the store.
+    void connection_up(client_time now, epoch epoch);
+    void connection_down(client_time now, store_error why = {});
+    void connection_unusable(client_time now, const store_error& why);
+    void reply(client_time now, tag tag, epoch epoch, std::span<const protocol::event> events);
     void reply_failed(client_time now, tag tag, command_failure how, const store_error& error);
-    void notice(client_time now, lineage lineage, const protocol::event& event);
-    /// The line could not be reset: it is tried again soon.
+    void notice(client_time now, epoch epoch, const protocol::event& event);
+    /// The connection could not be reset: it is tried again soon.
     void reset_failed(client_time now, store_error why);
     void wake(client_time now);
 
@@ -63,21 +63,22 @@ public:
     handle acquire(client_time now, acquire_order order);
     void cancel(client_time now, handle handle, std::error_code why);
     /// `confirm`: `released` tells when the store has heard of it, or never will. False: there is nothing to confirm.
-    bool release(client_time now, handle handle, protocol::manner manner, bool confirm = false);
+    bool release(client_time now, handle handle, protocol::release_kind release_kind, bool confirm = false);
 
-    // Questions that are not about a request, asked as soon as there is a line. `operated` brings the answer, or
+    // Questions that are not about a request, asked as soon as there is a connection. `operated` brings the answer, or
     // store_unavailable when `wait` is over.
     /// Passes an operator's command on.
-    operation operate(client_time now, protocol::command command, client_duration wait, question_owner owner = nullptr);
-    operation look(client_time now, client_duration wait, question_owner owner = nullptr);
+    operation operate(client_time now, protocol::command command, client_duration wait,
+                      operation_owner owner = nullptr);
+    operation inspect(client_time now, client_duration wait, operation_owner owner = nullptr);
     /// False: `operated` has answered it already.
-    bool looked(operation which) { return operations_.erase(which) != 0; }
+    bool inspected(operation which) { return operations_.erase(which) != 0; }
     /// Until the store has answered for the first time.
-    operation connect(client_time now, client_duration wait, question_owner owner = nullptr);
+    operation connect(client_time now, client_duration wait, operation_owner owner = nullptr);
     /// Ends all leases and waits for their users, and refuses new requests. The store hears of the leases by `close`.
     void end_requests(client_time now);
     /// Releases everything, until the store has confirmed it. May be called several times.
-    operation close(client_time now, client_duration wait, question_owner owner = nullptr);
+    operation close(client_time now, client_duration wait, operation_owner owner = nullptr);
     /// Answers whatever is still open, as closed.
     void answer_all();
 
@@ -100,7 +101,7 @@ private:
     static constexpr client_duration close_again{50'000};
     static constexpr client_duration reset_again{50'000};
     /// As long as the longest delay of a store whose connections break soon, so that there are no more of them.
-    static constexpr client_duration shortest_redial{75'000};
+    static constexpr client_duration shortest_reconnect{75'000};
     /// For how long a server must refuse this client until those who wait hear of it.
     static constexpr client_duration refusal_grace{1'000'000};
     /// The store has at least so long to answer a request, however short its wait is: so that others who hold the name
@@ -114,7 +115,7 @@ private:
         confirming,  // granted, while the session's own life is in doubt: a renewal must be answered first
         held,
         lost,     // believed no more; the engine may still count it as held, and is left to end it
-        leaving,  // to be left: `leave` was sent, or will be when the line is up
+        leaving,  // to be left: `leave` was sent, or will be when the connection is up
     };
 
     /// What the engine said last of a request that it counts as alive.
@@ -144,27 +145,27 @@ private:
         std::optional<ending> hold;          // its hold limit
         // Once held.
         std::optional<ending> revoked;      // by an operator: its user has heard of it, and hears of no loss
-        std::optional<client_time> frozen;  // believed until then, in a lineage that is over
+        std::optional<client_time> frozen;  // believed until then, in an epoch that is over
         // Once lost or released.
         std::optional<client_time> drop_at;  // the engine should have ended it by then
-        protocol::manner manner = protocol::manner::clean;
+        protocol::release_kind release_kind = protocol::release_kind::clean;
         bool confirm = false;  // its release
 
         std::optional<client_time> alarm;  // its key in `alarms_`
     };
 
     enum class kind : std::uint8_t { open, renew, list, enter, leave, operate, close_former, close };
-    struct question {
+    struct pending_command {
         session::kind kind;
         std::uint64_t number;  // of the request, or of the operation
         client_time at;
     };
 
-    enum class asks : std::uint8_t { command, look, connection, closing };
+    enum class asks : std::uint8_t { command, inspect, connection, closing };
     struct asked_operation {
         asks what;
         client_time give_up;
-        question_owner owner;
+        operation_owner owner;
         std::optional<protocol::command> command = std::nullopt;  // until it is sent
         bool sent = false;
     };
@@ -185,20 +186,21 @@ private:
     };
 
     // session.cpp
-    void forget_questions();
+    void forget_pending();
     void transmit(client_time now, kind kind, std::uint64_t number, protocol::command command);
-    void refuse_line(lineage lineage);
+    void refuse_connection(epoch epoch);
     void pass_refusal_on(client_time now);
     [[nodiscard]] std::optional<client_time> refusal_due() const;
     [[nodiscard]] std::optional<client_time> last_to_save() const;
-    [[nodiscard]] client_duration redial_every() const;
-    [[nodiscard]] std::optional<client_time> redial_due() const;
-    void follow_lineage(client_time now, lineage lineage);
-    void process(client_time now, const question& question, tag tag, const protocol::event& event);
+    [[nodiscard]] client_duration reconnect_every() const;
+    [[nodiscard]] std::optional<client_time> reconnect_due() const;
+    void follow_epoch(client_time now, epoch epoch);
+    void process(client_time now, const pending_command& pending_command, tag tag, const protocol::event& event);
     void unknown_session(client_time now, protocol::instant then);
     void on(client_time now, const protocol::granted& event);
     void on(client_time now, const protocol::queued& event);
-    void on(client_time now, const protocol::refused& event, protocol::instant at, const question& question);
+    void on(client_time now, const protocol::refused& event, protocol::instant at,
+            const pending_command& pending_command);
     void on(client_time now, const protocol::ended& event);
     void on(client_time now, const protocol::revoking& event);
     void renew(client_time now);
@@ -227,8 +229,8 @@ private:
     void refuse_waiting(client_time now, const store_error& why, bool also_queued);
     [[nodiscard]] store_error why_waited_in_vain(client_time now, const request& request) const;
     [[nodiscard]] const request* own_blocker(const request& waiting) const;
-    void withdraw(client_time now, request& request, protocol::manner manner);
-    void leave(client_time now, std::uint64_t number, protocol::manner manner);
+    void withdraw(client_time now, request& request, protocol::release_kind release_kind);
+    void leave(client_time now, std::uint64_t number, protocol::release_kind release_kind);
     [[nodiscard]] request* find(std::uint64_t number);
     [[nodiscard]] request* find_handle(handle handle);
     void renumber(request& request, std::uint64_t number);
@@ -246,7 +248,7 @@ private:
     void lose_unrenewed(client_time now);
     void lose_held(request& request);
     void end_belief(const request& request, loss reason);
-    void hear_of_stand_in(client_time now);
+    void recorded_backup(client_time now);
     void hear_of_revocation(client_time now, request& request, protocol::instant deadline, const std::string& note);
     [[nodiscard]] static std::optional<client_time> cap_of(const request& request);
     void update_cap(request& request);
@@ -277,7 +279,7 @@ private:
     void freeze_leases();
 
     // alive.cpp
-    void on_alive(client_time now, const protocol::alive& event, const question& question, tag tag);
+    void on_alive(client_time now, const protocol::alive& event, const pending_command& pending_command, tag tag);
     [[nodiscard]] bool is_time_to_compare(client_time now, const protocol::alive& event);
     [[nodiscard]] bool agrees(const protocol::alive& event) const;
     void ask_page(client_time now, std::uint64_t after);
@@ -292,31 +294,31 @@ private:
     protocol::session_id id_;
     keep_alive keep_alive_;
 
-    bool up_ = false;      // there is a line
+    bool up_ = false;      // there is a connection
     bool opened_ = false;  // `open` was sent on it
     bool ending_ = false;  // its users have heard of the end
     bool closing_ = false;
     std::optional<bool> closed_;          // once it is over: whether the store has confirmed that
-    std::optional<client_time> open_at_;  // `open` is to be sent again on this line
+    std::optional<client_time> open_at_;  // `open` is to be sent again on this connection
     std::optional<client_time> reset_at_;
-    std::optional<client_time> redial_at_;     // while there is no line: see redial_due
-    std::optional<client_time> redial_until_;  // then there is nothing left to save
-    /// The number up to which the live requests are listed on this line; none: all are.
+    std::optional<client_time> reconnect_at_;     // while there is no connection: see reconnect_due
+    std::optional<client_time> reconnect_until_;  // then there is nothing left to save
+    /// The number up to which the live requests are listed on this connection; none: all are.
     std::optional<std::uint64_t> presented_;
     std::vector<protocol::session_id> former_ids_;  // of this client, which the store may not know to be over
     client_time compare_at_;                        // not before then is the answer to a part compared
-    bool unsure_told_ = false;
-    bool was_alive_ = false;   // the store has answered an `open`
-    bool was_opened_ = false;  // the whole one of this session, in this lineage
-    bool is_alive_ = false;    // on this line
-    store_error line_error_;   // why there is no line
-    store_error outdated_;     // why the line that is up is not used, until it is down
-    store_error broken_;       // no session can be had with these options
-    store_error refused_;      // nor from the server or on the space as it is now
+    bool unsure_reported_ = false;
+    bool was_alive_ = false;        // the store has answered an `open`
+    bool was_opened_ = false;       // the whole one of this session, in this epoch
+    bool is_alive_ = false;         // on this connection
+    store_error connection_error_;  // why there is no connection
+    store_error outdated_;          // why the connection that is up is not used, until it is down
+    store_error broken_;            // no session can be had with these options
+    store_error refused_;           // nor from the server or on the space as it is now
     std::optional<client_time> refused_since_;
-    bool refusal_told_ = false;  // to all who wait
-    lineage lineage_ = 0;
-    std::uint64_t link_ = 0;
+    bool refusal_reported_ = false;  // to all who wait
+    epoch epoch_ = 0;
+    std::uint64_t connection_number_ = 0;
     std::uint64_t number_ = 0;
     tag tag_ = 0;
     handle handle_ = 0;
@@ -325,13 +327,13 @@ private:
     std::optional<client_time> last_input_;
     std::optional<listing> listing_;
 
-    in_order<question> questions_;  // under way, by tag
-    tag open_tag_ = 0;              // of the last `open`
-    node_pool memory_;              // of what follows: a request costs no call of `new`
+    in_order<pending_command> pending_;  // under way, by tag
+    tag open_tag_ = 0;                   // of the last `open`
+    node_pool memory_;                   // of what follows: a request costs no call of `new`
     /// By number, because an `open` and a page of `listed` each cover a range of them. Those that are not asked stand
     /// behind all others, in order of arrival: see unasked.
     std::pmr::map<std::uint64_t, request> requests_{&memory_};
-    /// The number of each request: its user names it by its handle, and another question gives it another number.
+    /// The number of each request: its user names it by its handle, and another command gives it another number.
     std::pmr::unordered_map<handle, std::uint64_t> numbers_{&memory_};
     /// When time decides something about a request: after every input the earliest is asked for.
     std::pmr::set<std::pair<client_time, handle>> alarms_{&memory_};

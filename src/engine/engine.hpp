@@ -108,8 +108,8 @@ private:
     request_record& add_request(session_record& session, std::uint64_t number, serial ticket,
                                 std::span<const claim> claims);
     [[nodiscard]] request_record* find_live(session_record& session, std::uint64_t number);
-    void end_request(request_record& request, end_reason reason, manner manner);
-    void end_owned(request_record& request, manner manner);
+    void end_request(request_record& request, end_reason reason, release_kind release_kind);
+    void end_owned(request_record& request, release_kind release_kind);
     void detach(request_record& request);
     void leave_mark(resource_record& resource, const request_record& holder);
 

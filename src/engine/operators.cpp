@@ -14,7 +14,7 @@ void engine::perform(const revoke& command) {
     if (const auto reason = refusal_of(command)) return refuse(*reason);
     request_record* request = find_claimant(command.resource, command.ticket);
     if (request == nullptr) return refuse(refusal::not_found);
-    if (command.at_once || !request->held()) return end_request(*request, end_reason::revoked, manner::unclean);
+    if (command.at_once || !request->held()) return end_request(*request, end_reason::revoked, release_kind::unclean);
 
     if (!request->revoked) {
         session_record& session = *request->session;
@@ -82,7 +82,7 @@ void engine::end_narrowed() {
         const resource_record& resource = *narrowed_.begin()->second;
         request_record& widest = *resource.waiting.at(resource.wide.rbegin()->second)->request;
         allowance_ -= static_cast<std::int64_t>(widest.claims().size());
-        end_request(widest, end_reason::above_limit, manner::keep);
+        end_request(widest, end_reason::above_limit, release_kind::keep);
     }
 }
 

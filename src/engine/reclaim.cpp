@@ -64,7 +64,7 @@ void engine::restore(session_record& session, const live_request& live) {
     const std::vector<request_record*> others = rivals(live, ticket);
     const bool beaten = std::ranges::any_of(others, [&](auto* other) { return other->fence >= live.fence; });
     if (beaten) return emit(ended{id, end_reason::superseded, live.fence});
-    for (request_record* other : others) end_request(*other, end_reason::superseded, manner::keep);
+    for (request_record* other : others) end_request(*other, end_reason::superseded, release_kind::keep);
 
     request_record& request = add_request(session, live.number, ticket, live.claims);
     change(request, [&] { request.fence = live.fence; });

@@ -107,7 +107,7 @@ struct session_record {
     std::chrono::milliseconds ttl{0};
     instant deadline;
     std::string label;
-    std::uint64_t link = 0;
+    std::uint64_t connection_number = 0;
     std::uint64_t highest = 0;                              // the highest request number so far (rule 9)
     std::uint64_t digest = 0;                               // the sum of its requests' digests
     std::optional<end_reason> dying;                        // its end has begun: why its requests end

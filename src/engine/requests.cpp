@@ -102,7 +102,7 @@ request_record* engine::find_live(session_record& session, std::uint64_t number)
     const bool held_too_long = request.held() && request.hold_limit && request.hold_deadline <= now_;
     if (!revoked && !held_too_long) return &request;
     const bool by_limit = held_too_long && (!revoked || request.hold_deadline < request.revoked->deadline);
-    end_request(request, by_limit ? end_reason::hold_limit : end_reason::revoked, manner::unclean);
+    end_request(request, by_limit ? end_reason::hold_limit : end_reason::revoked, release_kind::unclean);
     return nullptr;
 }
 
@@ -112,25 +112,25 @@ void engine::perform(const leave& command) {
     const request_id& id = command.request;
     session_record* session = find_alive(id.session);
     request_record* request = session != nullptr ? find_live(*session, id.number) : nullptr;
-    if (request != nullptr) return end_owned(*request, command.manner);
+    if (request != nullptr) return end_owned(*request, command.release_kind);
     if (session != nullptr && id.number < bounds::number) session->highest = std::max(session->highest, id.number);
     emit(ended{id, end_reason::gone, 0});
 }
 
-void engine::end_owned(request_record& request, manner manner) {
-    end_request(request, request.held() ? end_reason::left : end_reason::withdrawn, manner);
+void engine::end_owned(request_record& request, release_kind release_kind) {
+    end_request(request, request.held() ? end_reason::left : end_reason::withdrawn, release_kind);
 }
 
 // Rule 7: the end of a holder sets or removes the marks of the names that it held exclusively.
-void engine::end_request(request_record& request, end_reason reason, manner manner) {
+void engine::end_request(request_record& request, end_reason reason, release_kind release_kind) {
     const ended end{request.id(), reason, request.fence};
     emit(end);
     keep_for_renewal(*request.session, end);
-    if (request.held() && manner != manner::keep) {
+    if (request.held() && release_kind != release_kind::keep) {
         for (const claim_record& claim : request.claims()) {
             resource_record& resource = *claim.resource;
             if (!rule_of(claim.mode).leaves_mark) continue;
-            if (manner == manner::unclean)
+            if (release_kind == release_kind::unclean)
                 leave_mark(resource, request);
             else if (resource.mark_reported_to == request.fence)
                 resource.mark.reset();

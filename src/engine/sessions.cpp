@@ -13,7 +13,7 @@ namespace {
 /// client's previous session.
 bool had_a_life(const open& command) {
     const auto is_held = [](const live_request& live) { return live.fence != 0; };
-    return !command.live.empty() && (command.link != 1 || std::ranges::any_of(command.live, is_held));
+    return !command.live.empty() && (command.connection_number != 1 || std::ranges::any_of(command.live, is_held));
 }
 
 }  // namespace
@@ -27,14 +27,15 @@ void engine::perform(const open& command) {
         session == nullptr && (sessions_.contains(command.session) || ended_.contains(command.session, now_));
     if (over) return refuse(refusal::unknown_session);
     if (session == nullptr && !is_paused() && had_a_life(command)) return refuse(refusal::unknown_session);
-    if (session != nullptr && command.link < session->link) return refuse(refusal::late_link);
-    const bool again = session != nullptr && command.link == session->link;
+    if (session != nullptr && command.connection_number < session->connection_number)
+        return refuse(refusal::stale_connection);
+    const bool again = session != nullptr && command.connection_number == session->connection_number;
     if (session == nullptr) session = &add_session(command.session);
 
     if (!again) {
         session->ttl = command.ttl;
         session->label = command.label;
-        session->link = command.link;
+        session->connection_number = command.connection_number;
     }
     prolong(*session);
     session->missed.clear();
@@ -138,7 +139,7 @@ void engine::end_due() {
         } else {
             request_record& request = next.session->requests.at(next.number);
             allowance_ -= static_cast<std::int64_t>(request.claims().size());
-            end_request(request, next.reason, manner::unclean);
+            end_request(request, next.reason, release_kind::unclean);
         }
     }
 }
@@ -187,9 +188,9 @@ void engine::end_with_session(request_record& request) {
     const end_reason reason = *request.session->dying;
     allowance_ -= static_cast<std::int64_t>(request.claims().size());
     if (reason == end_reason::left)
-        end_owned(request, manner::clean);
+        end_owned(request, release_kind::clean);
     else
-        end_request(request, reason, manner::unclean);
+        end_request(request, reason, release_kind::unclean);
 }
 
 /// Rule 5: a session id lives once. No message is expected to arrive later than the longest ttl after the end.

@@ -35,13 +35,13 @@ struct options {
     std::function<void()> ready;
 };
 
-enum class outcome : std::uint8_t {
+enum class result : std::uint8_t {
     done,    // it ended by itself, or was asked to
     taken,   // another agent serves this address
     failed,  // and why
 };
 
 /// Serves until it is idle, or SIGTERM or SIGINT comes. Once in a process.
-[[nodiscard]] outcome serve(const options& options, std::string& why);
+[[nodiscard]] result serve(const options& options, std::string& why);
 
 }  // namespace baton::agent

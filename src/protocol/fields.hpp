@@ -24,7 +24,8 @@ namespace baton::protocol {
 template <typename Enum> inline constexpr std::array<std::string_view, 0> words_of{};
 template <>
 inline constexpr auto words_of<claim_mode> = std::to_array<std::string_view>({"exclusive", "shared", "permits"});
-template <> inline constexpr auto words_of<manner> = std::to_array<std::string_view>({"clean", "keep", "unclean"});
+template <>
+inline constexpr auto words_of<release_kind> = std::to_array<std::string_view>({"clean", "keep", "unclean"});
 template <> inline constexpr auto words_of<closing> = std::to_array<std::string_view>({"left", "gone"});
 template <>
 inline constexpr auto words_of<inspect_filter::match> = std::to_array<std::string_view>({"all", "prefix", "exact"});
@@ -48,7 +49,7 @@ inline constexpr auto words_of<refusal> = std::to_array<std::string_view>({"no c
                                                                            "queue full",
                                                                            "ttl out of range",
                                                                            "label too long",
-                                                                           "late link",
+                                                                           "stale connection",
                                                                            "bad reclaim",
                                                                            "not found",
                                                                            "not abandoned",
@@ -152,7 +153,7 @@ void fields(auto& visit, is<open> auto& command) {
     visit("session", command.session);
     visit("ttl_ms", command.ttl);
     visit("label", command.label);
-    visit("link", command.link);
+    visit("connection_number", command.connection_number);
     visit("highest", command.highest);
     visit("live", command.live);
 }
@@ -165,7 +166,7 @@ void fields(auto& visit, is<enter> auto& command) {
 }
 void fields(auto& visit, is<leave> auto& command) {
     visit("request", command.request);
-    visit("manner", command.manner);
+    visit("release_kind", command.release_kind);
 }
 void fields(auto& visit, is<renew> auto& command) { visit("session", command.session); }
 void fields(auto& visit, is<list> auto& command) {
@@ -281,7 +282,7 @@ void fields(auto& visit, is<request_view> auto& view) {
     visit("claims", view.claims);
     visit("age_us", view.age);
     visit("silence_us", view.silence);
-    visit("place", view.place);
+    visit("position", view.position);
     visit("blockers", view.blockers);
     visit("blockers_left_out", view.blockers_left_out);
     visit("hold_left_us", view.hold_left);

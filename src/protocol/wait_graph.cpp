@@ -12,11 +12,11 @@ namespace {
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
 /// The claims of a resource, divided as in rule 2.
-struct line {
+struct queue {
     std::vector<const claim_view*> admitted;
     std::vector<const claim_view*> waiting;
 
-    explicit line(const resource_view& resource) {
+    explicit queue(const resource_view& resource) {
         for (const claim_view& claim : resource.holders) admitted.push_back(&claim);
         for (const claim_view& claim : resource.queue) (claim.admitted ? admitted : waiting).push_back(&claim);
     }
@@ -41,7 +41,7 @@ public:
     }
 
     void run() {
-        for (const resource_view& resource : snapshot_.resources) explain_line(resource, line{resource});
+        for (const resource_view& resource : snapshot_.resources) explain_queue(resource, queue{resource});
         for (std::size_t i = 0; i < snapshot_.requests.size(); ++i) {
             const request_view& request = snapshot_.requests[i];
             const std::size_t session = snapshot_.requests.size() + request.session;
@@ -51,7 +51,7 @@ public:
             else
                 edges_[session].push_back({i, nullptr});
         }
-        find_knots();
+        find_circles();
         std::ranges::sort(snapshot_.circles, {}, [](const circle& circle) { return circle.front().ticket; });
     }
 
@@ -75,15 +75,15 @@ private:
 
     // Only the first blocked waiter gets edges to the admitted claims (in a pause it need not be at position 1); each
     // waiter gets one to the waiter ahead of it. This finds the same circles, with no more edges than claims.
-    void explain_line(const resource_view& resource, const line& line) {
+    void explain_queue(const resource_view& resource, const queue& queue) {
         bool drawn = false;
-        for (std::size_t i = 0; i < line.waiting.size(); ++i) {
-            const claim_view& claim = *line.waiting[i];
+        for (std::size_t i = 0; i < queue.waiting.size(); ++i) {
+            const claim_view& claim = *queue.waiting[i];
             const std::size_t from = index_of_claimant(claim.ticket, resource);
             request_view& request = snapshot_.requests[from];
-            request.place = std::max(request.place, i + 1);
+            request.position = std::max(request.position, i + 1);
             std::size_t shown = 0;
-            for (const claim_view* admitted : line.admitted) {
+            for (const claim_view* admitted : queue.admitted) {
                 if (!keeps_out(*admitted, claim, resource)) continue;
                 const std::size_t to = index_of_claimant(admitted->ticket, resource);
                 if (!drawn) edges_[from].push_back({to, &resource});
@@ -94,19 +94,19 @@ private:
             }
             drawn = drawn || shown > 0;
             // The admitted claims fit together, so either all of them block this claim or none does.
-            if (shown > blockers_shown) request.blockers_left_out += line.admitted.size() - blockers_shown;
+            if (shown > blockers_shown) request.blockers_left_out += queue.admitted.size() - blockers_shown;
             if (i == 0) continue;
-            const serial ahead = line.waiting[i - 1]->ticket;
+            const serial ahead = queue.waiting[i - 1]->ticket;
             request.blockers.push_back({ahead, resource.name, false});
             edges_[from].push_back({index_of_claimant(ahead, resource), &resource});
         }
     }
 
-    // Tarjan's strongly connected components, here called knots. The explicit stack allows queues of any length.
-    void find_knots() {
+    // Tarjan's strongly connected components, here called circles. The explicit stack allows queues of any length.
+    void find_circles() {
         order_.assign(edges_.size(), none);
         lowest_.assign(edges_.size(), none);
-        knot_.assign(edges_.size(), none);
+        circle_.assign(edges_.size(), none);
         for (std::size_t root = 0; root < edges_.size(); ++root)
             if (order_[root] == none) visit_from(root);
     }
@@ -125,14 +125,14 @@ private:
                 if (order_[to] == none) {
                     arrive(to);
                     path.push_back({to, 0});
-                } else if (knot_[to] == none) {
+                } else if (circle_[to] == none) {
                     lowest_[node] = std::min(lowest_[node], order_[to]);
                 }
                 continue;
             }
             path.pop_back();
             if (!path.empty()) lowest_[path.back().node] = std::min(lowest_[path.back().node], lowest_[node]);
-            if (lowest_[node] == order_[node]) close_knot(node);
+            if (lowest_[node] == order_[node]) close_circle(node);
         }
     }
 
@@ -141,20 +141,20 @@ private:
         stack_.push_back(node);
     }
 
-    void close_knot(std::size_t last) {
-        std::vector<std::size_t> knot;
+    void close_circle(std::size_t last) {
+        std::vector<std::size_t> circle;
         do {
-            knot.push_back(stack_.back());
-            knot_[knot.back()] = last;
+            circle.push_back(stack_.back());
+            circle_[circle.back()] = last;
             stack_.pop_back();
-        } while (knot.back() != last);
-        if (knot.size() > 1) add_circle(knot);
+        } while (circle.back() != last);
+        if (circle.size() > 1) add_circle(circle);
     }
 
-    /// Adds the shortest circle through the oldest waiting request of a knot.
-    void add_circle(const std::vector<std::size_t>& knot) {
+    /// Adds the shortest circle through the oldest waiting request of a circle.
+    void add_circle(const std::vector<std::size_t>& circle) {
         std::size_t start = none;
-        for (const std::size_t node : knot)
+        for (const std::size_t node : circle)
             if (node < snapshot_.requests.size() && snapshot_.requests[node].fence == 0) start = std::min(start, node);
         struct step {
             std::size_t from;
@@ -164,20 +164,20 @@ private:
         std::vector<std::size_t> queue{start};
         for (std::size_t next = 0; next < queue.size() && !came.contains(start); ++next)
             for (const edge& edge : edges_[queue[next]])
-                if (knot_[edge.to] == knot_[start] &&
+                if (circle_[edge.to] == circle_[start] &&
                     came.try_emplace(edge.to, step{queue[next], edge.resource}).second)
                     queue.push_back(edge.to);
-        circle circle;
+        baton::circle found;
         std::size_t node = start;
         do {
             const step& step = came.at(node);
             if (step.resource != nullptr)
-                circle.push_back(
+                found.push_back(
                     {snapshot_.requests[step.from].ticket, step.resource->name, snapshot_.requests[node].ticket});
             node = step.from;
         } while (node != start);
-        std::ranges::reverse(circle);
-        snapshot_.circles.push_back(std::move(circle));
+        std::ranges::reverse(found);
+        snapshot_.circles.push_back(std::move(found));
     }
 
     snapshot& snapshot_;
@@ -186,7 +186,7 @@ private:
     std::vector<std::vector<edge>> edges_;  // of the requests, then of the sessions
     std::vector<std::size_t> order_;
     std::vector<std::size_t> lowest_;
-    std::vector<std::size_t> knot_;  // the knot of a node, named by one of its nodes; none while on the stack
+    std::vector<std::size_t> circle_;  // the circle of a node, named by one of its nodes; none while on the stack
     std::vector<std::size_t> stack_;
     std::size_t visited_ = 0;
 };

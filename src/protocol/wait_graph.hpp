@@ -5,7 +5,7 @@
 
 namespace baton::protocol {
 
-/// Fills in `place`, `blockers` and `circles` of a snapshot that has its resources and requests.
+/// Fills in `position`, `blockers` and `circles` of a snapshot that has its resources and requests.
 void explain(snapshot& snapshot);
 
 }  // namespace baton::protocol

@@ -29,7 +29,7 @@ std::optional<process_stat> parse_stat(const char* text) {
     return found;
 }
 
-std::optional<process_stat> look_at(pid_t process) {
+std::optional<process_stat> read_process_stat(pid_t process) {
     // Not a stream: it throws where the process ends between open and read.
     const int file = ::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return {};

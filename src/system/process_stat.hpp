@@ -23,6 +23,6 @@ struct process_stat {
 [[nodiscard]] std::optional<process_stat> parse_stat(const char* text);
 
 /// None if there is no such process, or it could not be looked at.
-[[nodiscard]] std::optional<process_stat> look_at(pid_t process);
+[[nodiscard]] std::optional<process_stat> read_process_stat(pid_t process);
 
 }  // namespace baton

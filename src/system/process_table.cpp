@@ -52,7 +52,7 @@ void process_table::take_back() {
         if (spare < 0) spare = ::fcntl(folder_, F_DUPFD_CLOEXEC, 0);
 }
 
-seen process_table::outcome_of(int error) {
+seen process_table::result_of(int error) {
     switch (error) {
         case ENOENT:
         case ESRCH:
@@ -92,7 +92,7 @@ seen process_table::contents(pid_t process, const char* file, std::string& into,
     std::array<char, 64> path{};
     std::snprintf(path.data(), path.size(), "%d/%s", static_cast<int>(process), file);
     const int opened = ::openat(folder_, path.data(), O_RDONLY | O_CLOEXEC);
-    if (opened < 0) return outcome_of(errno);
+    if (opened < 0) return result_of(errno);
     seen result = seen::found;
     struct stat about {};
     if (owner != nullptr && ::fstat(opened, &about) == 0) *owner = about.st_uid;
@@ -106,7 +106,7 @@ seen process_table::contents(pid_t process, const char* file, std::string& into,
             into.resize(had + chunk);
             const ssize_t length = ::read(opened, into.data() + had, chunk);
             into.resize(had + static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
-            if (length < 0) result = outcome_of(errno);
+            if (length < 0) result = result_of(errno);
             if (length <= 0) break;
         }
     } catch (const std::bad_alloc&) {
@@ -116,7 +116,7 @@ seen process_table::contents(pid_t process, const char* file, std::string& into,
     return result;
 }
 
-seen process_table::look(pid_t process, process_stat& into) {
+seen process_table::read(pid_t process, process_stat& into) {
     std::string text;
     const seen result = contents(process, "stat", text);
     if (result != seen::found) return result;
@@ -136,7 +136,7 @@ int process_table::open_handle(pid_t process) {
 seen process_table::send(int handle, pid_t process, int signal) {
     const long sent =
         handle >= 0 ? ::syscall(SYS_pidfd_send_signal, handle, signal, nullptr, 0) : ::kill(process, signal);
-    return sent == 0 ? seen::found : outcome_of(errno);
+    return sent == 0 ? seen::found : result_of(errno);
 }
 
 void process_table::close_handle(int handle) {

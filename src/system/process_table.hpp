@@ -37,7 +37,7 @@ public:
     [[nodiscard]] std::optional<pid_t> next();
     [[nodiscard]] bool failed() const { return failed_; }
 
-    [[nodiscard]] seen look(pid_t process, process_stat& into);
+    [[nodiscard]] seen read(pid_t process, process_stat& into);
     /// The contents of a file under the process's folder, up to 8 MiB, and the user whose process it is.
     [[nodiscard]] seen contents(pid_t process, const char* file, std::string& into, uid_t* owner = nullptr);
     /// Sends a signal to the process that `still_is_it` recognises. The process cannot be replaced by another one with
@@ -45,7 +45,7 @@ public:
     template <typename Check> [[nodiscard]] seen signal(pid_t process, int signal, Check still_is_it) {
         const loan reserve{*this};
         const int handle = open_handle(process);
-        if (handle < 0 && handle != no_handles) return outcome_of(-handle);
+        if (handle < 0 && handle != no_handles) return result_of(-handle);
         const seen sent = still_is_it() ? send(handle, process, signal) : seen::gone;
         close_handle(handle);
         return sent;
@@ -66,7 +66,7 @@ public:
 private:
     static constexpr int no_handles = -100'000;  // this kernel has no pidfds, or a sandbox forbids them
 
-    [[nodiscard]] static seen outcome_of(int error);
+    [[nodiscard]] static seen result_of(int error);
     [[nodiscard]] static int open_handle(pid_t process);
     [[nodiscard]] static seen send(int handle, pid_t process, int signal);
     static void close_handle(int handle);

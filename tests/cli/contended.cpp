@@ -23,8 +23,8 @@
 
 #include "baton/baton.hpp"
 #include "baton/contract/faulty_store.hpp"
-#include "place.hpp"
 #include "program.hpp"
+#include "store_address.hpp"
 
 namespace {
 

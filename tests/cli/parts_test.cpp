@@ -9,8 +9,8 @@
 #include "run/environment.hpp"
 #include "run/keeper.hpp"
 #include "run/refusals.hpp"
+#include "run/status_line.hpp"
 #include "run/stop_sequence.hpp"
-#include "run/waiting_line.hpp"
 #include "system/control_group.hpp"
 
 namespace baton::cli {
@@ -152,7 +152,7 @@ TEST(Keeper, NoticesAStoppedBatonInTime) {
     EXPECT_LT(*keeper.interval() + 300ms, 450ms) << "before half of the ttl has passed";
 }
 
-TEST(WaitingLine, IsDueAfter1And10And60SecondsAndThenEvery5Minutes) {
+TEST(StatusLine, IsDueAfter1And10And60SecondsAndThenEvery5Minutes) {
     EXPECT_EQ(next_line(0ms), 1s);
     EXPECT_EQ(next_line(1s), 10s);
     EXPECT_EQ(next_line(10s), 60s);
@@ -160,7 +160,7 @@ TEST(WaitingLine, IsDueAfter1And10And60SecondsAndThenEvery5Minutes) {
     EXPECT_EQ(next_line(300s), 600s);
 }
 
-TEST(WaitingLine, NamesTheHolderAndTheQueuePosition) {
+TEST(StatusLine, NamesTheHolderAndTheQueuePosition) {
     client holder{"memory:waiting-line", {.label = "job 1 on here · nightly\x1b[31m"}};
     client ahead{"memory:waiting-line", {.label = "job 2 on here"}};
     client us{"memory:waiting-line", {.label = "job 3 on here"}};
@@ -180,7 +180,7 @@ TEST(WaitingLine, NamesTheHolderAndTheQueuePosition) {
     stop.request_stop();
 }
 
-TEST(WaitingLine, LeavesOutUnknownParts) {
+TEST(StatusLine, LeavesOutUnknownParts) {
     EXPECT_EQ(waiting_text({}, exclusive("a").list(), 1s), "waiting for a, 1 s");
     waiting_view paused;
     paused.paused = 9s;
@@ -188,7 +188,7 @@ TEST(WaitingLine, LeavesOutUnknownParts) {
 }
 
 /// The holder's note is left out last.
-TEST(WaitingLine, KeepsTheNoteOnANarrowTerminal) {
+TEST(StatusLine, KeepsTheNoteOnANarrowTerminal) {
     waiting_view view;
     view.position = 1;
     view.resource = "nightly";
@@ -207,7 +207,7 @@ TEST(WaitingLine, KeepsTheNoteOnANarrowTerminal) {
     EXPECT_EQ(waiting_text(view, claims, 12s, 60), "waiting for nightly, 12 s; held by a program of another kind");
 }
 
-TEST(WaitingLine, IsCutBetweenCharacters) {
+TEST(StatusLine, IsCutBetweenCharacters) {
     EXPECT_EQ(cut("abcdef", 6), "abcdef");
     EXPECT_EQ(cut("abcdef", 5), "abcd…");
     EXPECT_EQ(cut("äöüäöü", 5), "äöüä…");
@@ -216,16 +216,16 @@ TEST(WaitingLine, IsCutBetweenCharacters) {
 TEST(Environment, FindsEnclosingRunsAtTheSameAddressOnly) {
     run_options options;
     options.claims = {{"a", claim_mode::exclusive, 0, 0}};
-    options.place = {"local:", ""};
+    options.address = {"local:", ""};
     const std::vector<std::string> around{"BATON_AROUND=redis://h\tb\nlocal:\ta", "BATON_URL=local:"};
     EXPECT_EQ(held_around(around, options), "a");
-    options.place.space = "default";
+    options.address.space = "default";
     EXPECT_EQ(held_around(around, options), "a");
-    options.place.space = "other";
+    options.address.space = "other";
     EXPECT_FALSE(held_around(around, options));
-    options.place = {"redis://h", ""};
+    options.address = {"redis://h", ""};
     EXPECT_FALSE(held_around(around, options));
-    options.place = {"local:", ""};
+    options.address = {"local:", ""};
     options.claims = {{"b\nlocal:\ta", claim_mode::exclusive, 0, 0}};
     EXPECT_FALSE(held_around(around, options)) << "a line break in a name is not one between names";
 }

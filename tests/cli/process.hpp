@@ -18,9 +18,9 @@ namespace baton::testing {
 
 using std::chrono::milliseconds;
 
-inline constexpr milliseconds patience{10'000};  // only a failing test waits this long
+inline constexpr milliseconds timeout{10'000};  // only a failing test waits this long
 
-template <typename Condition> bool eventually(Condition condition, milliseconds within = patience) {
+template <typename Condition> bool eventually(Condition condition, milliseconds within = timeout) {
     return baton::eventually(condition, within);
 }
 
@@ -44,14 +44,14 @@ public:
     [[nodiscard]] pid_t id() const { return id_; }
     void signal(int number) const;
     /// Returns the exit code as a shell shows it: 128 plus the signal's number after a signal. None: not ended in time.
-    [[nodiscard]] std::optional<int> wait(milliseconds within = patience);
+    [[nodiscard]] std::optional<int> wait(milliseconds within = timeout);
     [[nodiscard]] std::optional<int> ended_by() const { return by_signal_; }
 
     /// The output so far. On a terminal, `out` contains both.
     const std::string& out();
     const std::string& err();
-    [[nodiscard]] bool says(const std::string& text, milliseconds within = patience);
-    [[nodiscard]] bool complains(const std::string& text, milliseconds within = patience);
+    [[nodiscard]] bool says(const std::string& text, milliseconds within = timeout);
+    [[nodiscard]] bool complains(const std::string& text, milliseconds within = timeout);
     /// Writes to the terminal.
     void type(const std::string& keys);
     /// Forgets the output so far.

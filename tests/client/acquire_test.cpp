@@ -9,7 +9,7 @@ using Acquire = Script;
 TEST_F(Acquire, IsAskedOnceTheSessionIsOpened) {
     const handle handle = session.acquire(now, order());
     EXPECT_FALSE(sent<protocol::enter>());
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     EXPECT_EQ(open->second.ttl, ttl);
@@ -79,7 +79,7 @@ TEST_F(Acquire, ARefusalHasItsName) {
 }
 
 TEST_F(Acquire, FailsWhenTheStoreWillNotHaveTheSession) {
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     const handle early = session.acquire(now, order());
@@ -97,7 +97,7 @@ TEST_F(Acquire, FailsWhenTheStoreWillNotHaveTheSession) {
 TEST_F(Acquire, ATimeoutCoversTheWholeRequestAndWithdrawsIt) {
     acquire_order patient = order();
     patient.wait = 5s;
-    const handle handle = session.acquire(now, patient);  // the line comes up later: that is part of the wait
+    const handle handle = session.acquire(now, patient);  // the connection comes up later: that is part of the wait
     advance(4s);
     connect();
     EXPECT_EQ(session.next_wake(), now + 1s);
@@ -109,7 +109,7 @@ TEST_F(Acquire, ATimeoutCoversTheWholeRequestAndWithdrawsIt) {
     EXPECT_EQ(answer->error.code, errc::store_unavailable) << "the store has not answered";
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
-    EXPECT_EQ(leave->second.manner, protocol::manner::keep);
+    EXPECT_EQ(leave->second.release_kind, protocol::release_kind::keep);
 }
 
 TEST_F(Acquire, AWaitThatIsOverIsATimeoutOnlyIfTheStoreSaysThatOthersWait) {
@@ -128,7 +128,7 @@ TEST_F(Acquire, AWaitThatIsOverIsATimeoutOnlyIfTheStoreSaysThatOthersWait) {
     session.acquire(now, patient);
     const auto again = sent<protocol::enter>();
     reply(again->first, protocol::queued{again->second.request, 101});
-    session.line_down(now, {std::make_error_code(std::errc::connection_reset), "by somebody"});
+    session.connection_down(now, {std::make_error_code(std::errc::connection_reset), "by somebody"});
     advance(5s);
     session.wake(now);
     const auto answer = take<not_acquired>();
@@ -241,8 +241,8 @@ TEST_F(Acquire, AnUnansweredQuestionIsListedAfterAReconnectAndKeepsItsId) {
     connect();
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     ASSERT_EQ(open->second.live.size(), 1U);
@@ -256,10 +256,10 @@ TEST_F(Acquire, WhatTheEngineNeverSawIsAskedUnderANewNumber) {
     connect();
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
-    session.reply(now, open->first, lineage_now,
+    session.reply(now, open->first, epoch_now,
                   std::vector<protocol::event>{
                       {engine_now, protocol::ended{enter->second.request, protocol::end_reason::gone, 0}},
                       {engine_now, alive()}});

@@ -2,7 +2,7 @@
 // is late, doubled, out of order, on several threads at once or interrupted by exceptions, but never untrue. So two
 // clients must still exclude each other, and every call must return.
 //
-// All that depends on the interface of stores is in the classes `line` and `ear` below.
+// All that depends on the interface of stores is in the classes `connection` and `ear` below.
 #pragma once
 
 #include <atomic>
@@ -94,7 +94,7 @@ public:
     void calm_down() { calm_ = true; }
     [[nodiscard]] bool is_calm() const { return calm_; }
 
-    /// The client has used a line on two threads at once, which it must not.
+    /// The client has used a connection on two threads at once, which it must not.
     std::atomic<int> concurrent_uses{0};
     std::atomic<int> exceptions{0};
 
@@ -113,8 +113,8 @@ public:
     ear(std::weak_ptr<world> world, std::weak_ptr<store_listener> client)
         : world_{std::move(world)}, client_{std::move(client)} {}
 
-    void up(lineage lineage) noexcept override {
-        if (const auto client = client_.lock()) client->up(lineage);
+    void up(epoch epoch) noexcept override {
+        if (const auto client = client_.lock()) client->up(epoch);
     }
     void down(const store_error& why) noexcept override {
         if (const auto client = client_.lock()) client->down(why);
@@ -122,15 +122,15 @@ public:
     void unusable(const store_error& why) noexcept override {
         if (const auto client = client_.lock()) client->unusable(why);
     }
-    void replied(command_tag tag, lineage lineage, std::span<const protocol::event> told) noexcept override {
+    void replied(command_tag tag, epoch epoch, std::span<const protocol::event> told) noexcept override {
         const std::vector<protocol::event> events{told.begin(), told.end()};
-        answer([tag, lineage, events](store_listener& client) { client.replied(tag, lineage, events); });
+        answer([tag, epoch, events](store_listener& client) { client.replied(tag, epoch, events); });
     }
     void failed(command_tag tag, command_failure how, const store_error& why) noexcept override {
         answer([tag, how, why](store_listener& client) { client.failed(tag, how, why); });
     }
-    void noticed(lineage lineage, protocol::event event) noexcept override {
-        answer([lineage, event](store_listener& client) { client.noticed(lineage, event); });
+    void noticed(epoch epoch, protocol::event event) noexcept override {
+        answer([epoch, event](store_listener& client) { client.noticed(epoch, event); });
     }
 
 private:
@@ -151,9 +151,9 @@ private:
     std::weak_ptr<store_listener> client_;
 };
 
-class line final : public store_line {
+class connection final : public store_connection {
 public:
-    line(std::shared_ptr<world> world, store& inner, const std::weak_ptr<store_listener>& client)
+    connection(std::shared_ptr<world> world, store& inner, const std::weak_ptr<store_listener>& client)
         : world_{std::move(world)}, client_{client}, ear_{std::make_shared<ear>(world_, client)} {
         inner_ = inner.connect(ear_);
     }
@@ -175,8 +175,8 @@ public:
         world_->later([client = client_] {
             const auto heard = client.lock();
             if (!heard) return;
-            heard->down({errc::store_unavailable, "the line was reset"});
-            heard->up(1);  // the lineage of memory:
+            heard->down({errc::store_unavailable, "the connection was reset"});
+            heard->up(1);  // the epoch of memory:
         });
     }
     void inspect(const inspect_filter& filter, inspect_answer answer) override {
@@ -193,22 +193,22 @@ public:
     }
 
 private:
-    /// Counts a use of the line by a thread while another thread is using it.
+    /// Counts a use of the connection by a thread while another thread is using it.
     class used_by_one {
     public:
-        explicit used_by_one(line& line) : line_{line} {
+        explicit used_by_one(connection& connection) : connection_{connection} {
             std::thread::id user;  // none
-            outermost_ = line_.user_.compare_exchange_strong(user, std::this_thread::get_id());
-            if (!outermost_ && user != std::this_thread::get_id()) ++line_.world_->concurrent_uses;
+            outermost_ = connection_.user_.compare_exchange_strong(user, std::this_thread::get_id());
+            if (!outermost_ && user != std::this_thread::get_id()) ++connection_.world_->concurrent_uses;
         }
         used_by_one(const used_by_one&) = delete;
         used_by_one& operator=(const used_by_one&) = delete;
         ~used_by_one() {
-            if (outermost_) line_.user_ = std::thread::id{};
+            if (outermost_) connection_.user_ = std::thread::id{};
         }
 
     private:
-        line& line_;
+        connection& connection_;
         bool outermost_ = false;
     };
 
@@ -221,7 +221,7 @@ private:
     std::shared_ptr<world> world_;
     std::weak_ptr<store_listener> client_;
     std::shared_ptr<ear> ear_;
-    std::unique_ptr<store_line> inner_;
+    std::unique_ptr<store_connection> inner_;
     std::atomic<std::thread::id> user_{};
 };
 
@@ -233,8 +233,8 @@ public:
         : inner_{make_store("memory:adversarial-" + std::to_string(++count_))},
           world_{std::make_shared<adversarial::world>(how, seed)} {}
 
-    std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        return std::make_unique<adversarial::line>(world_, *inner_, listener);
+    std::unique_ptr<store_connection> connect(std::weak_ptr<store_listener> listener) override {
+        return std::make_unique<adversarial::connection>(world_, *inner_, listener);
     }
     [[nodiscard]] lease_clock clock() const override { return inner_->clock(); }
 

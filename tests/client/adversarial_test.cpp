@@ -37,7 +37,9 @@ protected:
     std::atomic<int> counted{0};
     std::atomic<int> empty_leases{0};
 
-    void TearDown() override { EXPECT_EQ(store->concurrent_uses(), 0) << "a line was used by two threads at once"; }
+    void TearDown() override {
+        EXPECT_EQ(store->concurrent_uses(), 0) << "a connection was used by two threads at once";
+    }
 
     void count(const lease& lease) {
         if (!lease.valid()) return;
@@ -207,12 +209,12 @@ TEST_F(SilentStore, EndsNoWaitLaterThanItsBound) {
 
 TEST_F(SilentStore, ATryReportsThatTheStoreIsUnavailable) {
     std::error_code error;
-    auto outcome = std::async(std::launch::async, [&] { return silent.try_acquire(exclusive("x"), {}, error); });
-    if (outcome.wait_for(long_enough) != std::future_status::ready) {
+    auto result = std::async(std::launch::async, [&] { return silent.try_acquire(exclusive("x"), {}, error); });
+    if (result.wait_for(long_enough) != std::future_status::ready) {
         ADD_FAILURE() << "try_acquire has not returned";
         silent.close(50ms);
     }
-    EXPECT_FALSE(outcome.get());
+    EXPECT_FALSE(result.get());
     EXPECT_EQ(error, errc::store_unavailable);
 }
 

@@ -177,10 +177,10 @@ TEST_F(Alive, ALineThatGoesDownDropsTheList) {
     const handle one = hold(order("a"));
     renew_with({{1, 100, 200}, {2, 100, 0}});
     const auto page = sent<protocol::list>();
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     reply(page->first, protocol::listed{id(), 0, {{1, 100, 200}}, false});
-    EXPECT_TRUE(is_believed_from(one, opened)) << "the page is of a line that is gone";
+    EXPECT_TRUE(is_believed_from(one, opened)) << "the page is of a connection that is gone";
     const client_time reopened = now;
     reply(sent<protocol::open>()->first, alive({{1, 100, 200}}));
     EXPECT_TRUE(is_believed_from(one, reopened));
@@ -190,7 +190,7 @@ TEST_F(Alive, AnOpenIsAnsweredAndItsListIsFetchedBeforeAnythingIsProlonged) {
     connect();
     const client_time opened = now;
     const handle one = hold(order("a"));
-    const auto open = meet_another_lineage();
+    const auto open = meet_another_epoch();
     ASSERT_TRUE(open);
     const client_time reopened = now;
     reply(open->first, alive({{1, 100, 200, engine_now + 20s}}));
@@ -239,7 +239,7 @@ TEST_F(Alive, WhatIsBeingLeftCountsUntilTheEngineHasEndedIt) {
     advance(ttl / 3);
     session.wake(now);
     const auto renewal = sent<protocol::renew>();
-    session.release(now, one, protocol::manner::clean);
+    session.release(now, one, protocol::release_kind::clean);
     const auto leave = sent<protocol::leave>();
     reply(renewal->first, alive({{1, 100, 200}}));
     EXPECT_FALSE(sent<protocol::list>()) << "the renewal was performed before the leave";
@@ -258,7 +258,7 @@ TEST_F(Alive, ARevocationThatARenewalRepeatsBringsItsNoteAndNeedsNoList) {
     const std::array<protocol::event, 2> events{
         protocol::event{engine_now, protocol::revoking{{id(), 1}, "deploy", deadline}},
         protocol::event{engine_now, alive({{1, 100, 200, deadline}})}};
-    session.reply(now, renewal->first, lineage_now, events);
+    session.reply(now, renewal->first, epoch_now, events);
     const auto told = take<lost>();
     ASSERT_TRUE(told);
     EXPECT_EQ(told->handle, one);
@@ -281,7 +281,7 @@ TEST_F(Alive, TheEarlierDeadlineOfARevocationCounts) {
     const std::array<protocol::event, 2> events{
         protocol::event{engine_now, protocol::revoking{{id(), 1}, "deploy", told_for}},
         protocol::event{engine_now, alive({{1, 100, 200, cut}})}};
-    session.reply(now, renewal->first, lineage_now, events);
+    session.reply(now, renewal->first, epoch_now, events);
     ASSERT_TRUE(answer_page());
     renew_with({{1, 100, 200, cut}});
     EXPECT_TRUE(session.valid(one, heard + ttl - margin - 1us));
@@ -307,7 +307,7 @@ TEST_F(Alive, AClosedClientFetchesNoList) {
     advance(ttl / 3);
     session.wake(now);
     const auto renewal = sent<protocol::renew>();
-    session.close(now, patience);
+    session.close(now, timeout);
     reply(renewal->first, alive({{1, 100, 200}, {2, 100, 0}}));
     EXPECT_FALSE(sent<protocol::list>());
 }

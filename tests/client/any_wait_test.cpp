@@ -17,7 +17,7 @@ protected:
     client first{url};
     client second{url};
 
-    template <typename Wait> std::error_code outcome(const std::string& name, Wait wait) {
+    template <typename Wait> std::error_code result(const std::string& name, Wait wait) {
         std::error_code error;
         bounded(second, [&] { return second.acquire(exclusive(name), {.wait = wait}, error).valid(); });
         return error;
@@ -25,28 +25,28 @@ protected:
 };
 
 TEST_F(AnyWait, TakesAFreeNameHoweverShortOrLong) {
-    EXPECT_FALSE(outcome("free", std::chrono::duration<int, std::micro>::min()));
-    EXPECT_FALSE(outcome("free", std::chrono::duration<int, std::micro>::max()));
-    EXPECT_FALSE(outcome("free", 0ns));
-    EXPECT_FALSE(outcome("free", 1h));
-    EXPECT_FALSE(outcome("free", std::chrono::hours::max()));
-    EXPECT_FALSE(outcome("free", std::chrono::duration<double>{0.5}));
-    EXPECT_FALSE(outcome("free", std::chrono::steady_clock::time_point::min()));
-    EXPECT_FALSE(outcome("free", std::chrono::steady_clock::time_point::max()));
-    EXPECT_FALSE(outcome("free", std::chrono::system_clock::time_point::min()));
-    EXPECT_FALSE(outcome("free", std::chrono::system_clock::time_point::max()));
-    EXPECT_FALSE(outcome("free", std::chrono::sys_days::max()));
+    EXPECT_FALSE(result("free", std::chrono::duration<int, std::micro>::min()));
+    EXPECT_FALSE(result("free", std::chrono::duration<int, std::micro>::max()));
+    EXPECT_FALSE(result("free", 0ns));
+    EXPECT_FALSE(result("free", 1h));
+    EXPECT_FALSE(result("free", std::chrono::hours::max()));
+    EXPECT_FALSE(result("free", std::chrono::duration<double>{0.5}));
+    EXPECT_FALSE(result("free", std::chrono::steady_clock::time_point::min()));
+    EXPECT_FALSE(result("free", std::chrono::steady_clock::time_point::max()));
+    EXPECT_FALSE(result("free", std::chrono::system_clock::time_point::min()));
+    EXPECT_FALSE(result("free", std::chrono::system_clock::time_point::max()));
+    EXPECT_FALSE(result("free", std::chrono::sys_days::max()));
 }
 
 TEST_F(AnyWait, ABoundThatIsPastTimesOutOnABusyName) {
     const lease held = first.acquire(exclusive("busy"));
-    EXPECT_EQ(outcome("busy", std::chrono::duration<int, std::micro>::min()), errc::timed_out);
-    EXPECT_EQ(outcome("busy", 1us), errc::timed_out);
-    EXPECT_EQ(outcome("busy", std::chrono::duration<double>{0.002}), errc::timed_out);
-    EXPECT_EQ(outcome("busy", std::chrono::steady_clock::time_point::min()), errc::timed_out);
-    EXPECT_EQ(outcome("busy", std::chrono::system_clock::time_point::min()), errc::timed_out);
-    EXPECT_EQ(outcome("busy", std::chrono::steady_clock::now() + 2ms), errc::timed_out);
-    EXPECT_EQ(outcome("busy", std::chrono::system_clock::now() + 2ms), errc::timed_out);
+    EXPECT_EQ(result("busy", std::chrono::duration<int, std::micro>::min()), errc::timed_out);
+    EXPECT_EQ(result("busy", 1us), errc::timed_out);
+    EXPECT_EQ(result("busy", std::chrono::duration<double>{0.002}), errc::timed_out);
+    EXPECT_EQ(result("busy", std::chrono::steady_clock::time_point::min()), errc::timed_out);
+    EXPECT_EQ(result("busy", std::chrono::system_clock::time_point::min()), errc::timed_out);
+    EXPECT_EQ(result("busy", std::chrono::steady_clock::now() + 2ms), errc::timed_out);
+    EXPECT_EQ(result("busy", std::chrono::system_clock::now() + 2ms), errc::timed_out);
 }
 
 }  // namespace

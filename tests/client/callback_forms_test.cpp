@@ -16,7 +16,7 @@ protected:
     std::string url = "memory:" + std::string{testing::UnitTest::GetInstance()->current_test_info()->name()};
     baton::client client{url};
 
-    static std::error_code outcome(std::promise<std::error_code>& told) {
+    static std::error_code result(std::promise<std::error_code>& told) {
         auto future = told.get_future();
         EXPECT_EQ(future.wait_for(long_enough), std::future_status::ready);
         return future.get();
@@ -29,7 +29,7 @@ TEST_F(CallbackForms, ACallbackNeedsNoStopToken) {
         EXPECT_TRUE(lease.valid());
         told.set_value(error);
     });
-    EXPECT_FALSE(outcome(told));
+    EXPECT_FALSE(result(told));
 }
 
 TEST_F(CallbackForms, ACallbackMayBeMoveOnly) {
@@ -59,7 +59,7 @@ TEST_F(CallbackForms, AStopWithdrawsTheRequest) {
     client.async_acquire(exclusive("ledger"), {}, stop.get_token(),
                          [&](std::error_code error, const lease&) { told.set_value(error); });
     stop.request_stop();
-    EXPECT_EQ(outcome(told), std::errc::operation_canceled);
+    EXPECT_EQ(result(told), std::errc::operation_canceled);
 }
 
 }  // namespace

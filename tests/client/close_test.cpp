@@ -9,11 +9,11 @@ using Close = Script;
 TEST_F(Close, IsSentAgainWhenTheLineBreaksBeforeItsAnswer) {
     connect();
     hold();
-    session.close(now, patience);
+    session.close(now, timeout);
     EXPECT_TRUE(sent<protocol::close>());
-    session.line_down(now);
+    session.connection_down(now);
     EXPECT_FALSE(take<operated>()) << "the store may not have heard of it";
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     EXPECT_FALSE(sent<protocol::open>());
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
@@ -26,12 +26,12 @@ TEST_F(Close, IsSentAgainWhenTheLineBreaksBeforeItsAnswer) {
 TEST_F(Close, OnABrokenLineReconnectsAtOnceAndIsSentThere) {
     connect();
     hold();
-    session.line_down(now);
+    session.connection_down(now);
     forget();
-    session.close(now, patience);
+    session.close(now, timeout);
     EXPECT_FALSE(take<operated>());
-    EXPECT_TRUE(take<reset_line>()) << "close does not wait for the next regular attempt to connect";
-    session.line_up(now, lineage_now);
+    EXPECT_TRUE(take<reset_connection>()) << "close does not wait for the next regular attempt to connect";
+    session.connection_up(now, epoch_now);
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
     reply(close->first, protocol::closed{id()});
@@ -41,18 +41,18 @@ TEST_F(Close, OnABrokenLineReconnectsAtOnceAndIsSentThere) {
 TEST_F(Close, OnABrokenLineWithNothingHeldEndsAtOnce) {
     connect();
     const handle handle = hold();
-    session.release(now, handle, protocol::manner::clean);
+    session.release(now, handle, protocol::release_kind::clean);
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
     reply(leave->first, protocol::ended{{id(), 1}, protocol::end_reason::left, 200});
-    session.line_down(now);
-    session.close(now, patience);
+    session.connection_down(now);
+    session.close(now, timeout);
     EXPECT_TRUE(take<operated>()) << "the store has confirmed the release";
 }
 
 TEST_F(Close, BeforeTheFirstLineEndsAtOnce) {
     session.acquire(now, order());
-    session.close(now, patience);
+    session.close(now, timeout);
     const auto failed = take<not_acquired>();
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->error.code, errc::closed);
@@ -62,14 +62,14 @@ TEST_F(Close, BeforeTheFirstLineEndsAtOnce) {
 TEST_F(Close, RepeatsReleasesThatWereNotConfirmedInTheirOwnManner) {
     connect();
     const handle handle = hold();
-    session.release(now, handle, protocol::manner::unclean);
-    session.line_down(now);
+    session.release(now, handle, protocol::release_kind::unclean);
+    session.connection_down(now);
     forget();
-    session.close(now, patience);
-    session.line_up(now, lineage_now);
+    session.close(now, timeout);
+    session.connection_up(now, epoch_now);
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave) << "close alone counts as a clean release";
-    EXPECT_EQ(leave->second.manner, protocol::manner::unclean);
+    EXPECT_EQ(leave->second.release_kind, protocol::release_kind::unclean);
     EXPECT_TRUE(sent<protocol::close>());
 }
 
@@ -79,11 +79,11 @@ TEST_F(Close, WithdrawsWaitersSoThatMarksStay) {
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
     ASSERT_TRUE(enter);
-    session.close(now, patience);
+    session.close(now, timeout);
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.request, enter->second.request);
-    EXPECT_EQ(leave->second.manner, protocol::manner::keep);
+    EXPECT_EQ(leave->second.release_kind, protocol::release_kind::keep);
     EXPECT_TRUE(sent<protocol::close>());
 }
 
@@ -91,11 +91,11 @@ TEST_F(Close, DrawsNoOtherSessionWhenItsOwnIsUnknown) {
     connect();
     hold();
     const auto first = id();
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
-    session.close(now, patience);
+    session.close(now, timeout);
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
     reply(open->first, protocol::refused{{}, protocol::refusal::unknown_session});
@@ -109,7 +109,7 @@ TEST_F(Close, DrawsNoOtherSessionWhenItsOwnIsUnknown) {
 TEST_F(Close, IsRepeatedSoonWhereTheStoreCouldNotTakeIt) {
     connect();
     hold();
-    session.close(now, patience);
+    session.close(now, timeout);
     const auto first = sent<protocol::close>();
     ASSERT_TRUE(first);
     session.reply_failed(now, first->first, command_failure::not_executed, {errc::store_unavailable});
@@ -124,7 +124,7 @@ TEST_F(Close, IsRepeatedSoonWhereTheStoreCouldNotTakeIt) {
 TEST_F(Close, ThatTheStoreRejectsIsNotConfirmed) {
     connect();
     hold();
-    session.close(now, patience);
+    session.close(now, timeout);
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
     session.reply_failed(now, close->first, command_failure::rejected, {errc::not_permitted});
@@ -136,16 +136,16 @@ TEST_F(Close, ThatTheStoreRejectsIsNotConfirmed) {
 TEST_F(Close, TwiceIsAnsweredTwiceAndSentOnce) {
     connect();
     hold();
-    session.close(now, patience);
+    session.close(now, timeout);
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
-    session.close(now, patience);
+    session.close(now, timeout);
     EXPECT_FALSE(sent<protocol::close>());
     EXPECT_FALSE(take<operated>());
     reply(close->first, protocol::closed{id()});
     EXPECT_TRUE(take<operated>());
     EXPECT_TRUE(take<operated>());
-    session.close(now, patience);
+    session.close(now, timeout);
     EXPECT_TRUE(take<operated>());
 }
 
@@ -164,8 +164,8 @@ TEST_F(Close, ThatIsNotAnsweredInTimeIsNotConfirmed) {
 TEST_F(Close, ThatIsNotConfirmedInTimeAnswersWhatWasAskedBefore) {
     connect();
     const handle handle = hold();
-    EXPECT_TRUE(session.release(now, handle, protocol::manner::clean, true));
-    const operation look = session.look(now, patience);
+    EXPECT_TRUE(session.release(now, handle, protocol::release_kind::clean, true));
+    const operation look = session.inspect(now, timeout);
     const operation shorter = session.close(now, 1s);
     const operation longer = session.close(now, 2s);
     advance(1s);

@@ -51,7 +51,7 @@ TEST_F(ComingBack, TheEndOfItsSessionIsToldFirstOfTheWaiter) {
     connect();
     wait_for_x(order());
     notice(protocol::ended{{id(), 1}, protocol::end_reason::expired, 0});
-    EXPECT_FALSE(sent<protocol::enter>()) << "it would lose its place";
+    EXPECT_FALSE(sent<protocol::enter>()) << "it would lose its position";
     notice(protocol::session_lost{id()});
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
@@ -62,11 +62,11 @@ TEST_F(ComingBack, TheEndOfItsSessionIsToldFirstOfTheWaiter) {
 TEST_F(ComingBack, ALossThatIsToldTwiceInOneAnswerCountsOnce) {
     connect();
     wait_for_x(order());
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     const auto refused = sent<protocol::open>();
     ASSERT_TRUE(refused);
-    session.reply(now, refused->first, lineage_now,
+    session.reply(now, refused->first, epoch_now,
                   std::array{protocol::event{engine_now, protocol::ended{{id(), 1}, protocol::end_reason::expired, 0}},
                              protocol::event{engine_now, protocol::session_lost{id()}},
                              protocol::event{engine_now, protocol::refused{{}, protocol::refusal::unknown_session}}});
@@ -84,7 +84,7 @@ TEST_F(ComingBack, AWaiterMayBeGrantedWithTheAnswer) {
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     session.reply(
-        now, open->first, lineage_now,
+        now, open->first, epoch_now,
         std::array{protocol::event{engine_now, alive({{1, 100, 0}})}, protocol::event{engine_now, granted(1, 300)}});
     const auto got = take<acquired>();
     ASSERT_TRUE(got);
@@ -105,7 +105,7 @@ TEST_F(ComingBack, LeasesAreLostAndNotPresented) {
     EXPECT_EQ(open->second.live[0].ticket, 101U);
 }
 
-// The grant was never delivered: the request waits again, at the place where it was.
+// The grant was never delivered: the request waits again, at the position where it was.
 TEST_F(ComingBack, AGrantThatWasNotConfirmedIsPresentedAsWaiting) {
     connect();
     wait_for_x(order());
@@ -158,7 +158,7 @@ TEST_F(ComingBack, ATicketThatIsTakenIsAskedAnew) {
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     session.reply(
-        now, open->first, lineage_now,
+        now, open->first, epoch_now,
         std::array{protocol::event{engine_now, protocol::ended{{id(), 1}, protocol::end_reason::superseded, 0}},
                    protocol::event{engine_now, alive()}});
     const auto enter = sent<protocol::enter>();
@@ -197,9 +197,9 @@ TEST_F(ComingBack, ItsPlaceOutlivesASecondLoss) {
     wait_for_x(order());
     notice(protocol::session_lost{id()});
     EXPECT_TRUE(sent<protocol::open>());
-    session.line_down(now);
+    session.connection_down(now);
     advance(ttl);
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     const auto late = sent<protocol::open>();
     ASSERT_TRUE(late);
     EXPECT_EQ(ids, 2U);
@@ -222,15 +222,15 @@ TEST_F(ComingBack, TheFormerSessionIsClosedUntilTheStoreSaysSo) {
     EXPECT_EQ(close->second.session, former);
     EXPECT_EQ(close->second.how, protocol::closing::gone);
     forget();
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     close = sent<protocol::close>();
     ASSERT_TRUE(close) << "the answer was lost";
     EXPECT_EQ(close->second.session, former);
     reply(close->first, protocol::closed{former});
     forget();
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     EXPECT_FALSE(sent<protocol::close>());
 }
 
@@ -238,11 +238,11 @@ TEST_F(ComingBack, TheFormerSessionIsClosedUntilTheStoreSaysSo) {
 TEST_F(ComingBack, ALateLinkDoesNotCloseTheSessionOfAnother) {
     connect();
     hold(order("a"));
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
-    reply(open->first, protocol::refused{{}, protocol::refusal::late_link});
+    reply(open->first, protocol::refused{{}, protocol::refusal::stale_connection});
     EXPECT_EQ(ids, 2U);
     EXPECT_FALSE(sent<protocol::close>());
 }
@@ -259,7 +259,7 @@ TEST_F(ComingBackInParts, NoNumberIsUsedUpBeforeItIsListed) {
     wait_for_x(order());
     const handle given_up = wait_for_x(order());
     wait_for_x(order());
-    session.acquire(now, order("y"));  // its answer is lost, so it has no place
+    session.acquire(now, order("y"));  // its answer is lost, so it has no position
     notice(protocol::session_lost{id()});
     auto open = sent<protocol::open>();
     ASSERT_TRUE(open);

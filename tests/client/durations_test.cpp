@@ -26,11 +26,11 @@ protected:
     /// `wait` returns whether it had the lock.
     template <typename Wait> void expect_a_wait_until_the_release(Wait wait) {
         std::optional<lease> held{first.acquire(exclusive("busy"))};
-        auto outcome = std::async(std::launch::async, [&] { return wait(); });
-        EXPECT_TRUE(eventually([&] { return waiting() == 1 || is_ready(outcome); }));
-        EXPECT_FALSE(is_ready(outcome)) << "the wait ended at once";
+        auto result = std::async(std::launch::async, [&] { return wait(); });
+        EXPECT_TRUE(eventually([&] { return waiting() == 1 || is_ready(result); }));
+        EXPECT_FALSE(is_ready(result)) << "the wait ended at once";
         held.reset();
-        EXPECT_TRUE(bounded(second, [&] { return outcome.get(); }));
+        EXPECT_TRUE(bounded(second, [&] { return result.get(); }));
     }
     /// A lock belongs to the thread that took it: that thread unlocks.
     bool locks_and_unlocks(bool locked) {
@@ -54,9 +54,8 @@ protected:
 };
 
 TEST(DurationsOfOptions, TheLongestPatienceIsForEver) {
-    client patient{
-        "memory:patience",
-        {.label = {}, .patience = std::chrono::milliseconds::max(), .close_wait = std::chrono::hours::max()}};
+    client patient{"memory:timeout",
+                   {.label = {}, .timeout = std::chrono::milliseconds::max(), .close_wait = std::chrono::hours::max()}};
     EXPECT_TRUE(patient.try_acquire(exclusive("ledger")));
     EXPECT_NO_THROW(patient.resize("gpu", 4));
 }

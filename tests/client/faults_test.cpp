@@ -37,15 +37,15 @@ TEST_F(Faults, AGrantThatWasRevokedBeforeItWasHeardOfIsGivenBack) {
     EXPECT_EQ(failed->error.code, errc::revoked);
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
-    EXPECT_EQ(leave->second.manner, protocol::manner::keep);
+    EXPECT_EQ(leave->second.release_kind, protocol::release_kind::keep);
     EXPECT_FALSE(sent<protocol::enter>());
 }
 
-TEST_F(Faults, WhatAnotherLineageRestoredIsNotProlongedBeforeItIsSettled) {
+TEST_F(Faults, WhatAnotherEpochRestoredIsNotProlongedBeforeItIsSettled) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
-    const auto open = meet_another_lineage();
+    const auto open = meet_another_epoch();
     protocol::alive unsettled = alive({{1, 100, 200}});
     unsettled.settled = false;
     reply(open->first, unsettled);
@@ -61,10 +61,10 @@ TEST_F(Faults, WhatAnotherLineageRestoredIsNotProlongedBeforeItIsSettled) {
 TEST_F(Faults, WhatIsNotSettledIsAskedForAgainSoon) {
     connect();
     const handle handle = hold();
-    session.line_down(now);
+    session.connection_down(now);
     advance(ttl * 8 / 10);
-    lineage_now = first_lineage + 1;
-    session.line_up(now, lineage_now);
+    epoch_now = first_epoch + 1;
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     protocol::alive unsettled = alive({{1, 100, 200}});
     unsettled.settled = false;
@@ -86,47 +86,47 @@ TEST_F(Faults, ConnectsEveryTenthOfTheTtlWhileALeaseCanBeSaved) {
     connect();
     hold();
     const client_time opened = now;
-    session.line_down(now);
+    session.connection_down(now);
     int attempts = 0;
     while (const auto next = session.next_wake()) {
         if (*next > now) advance(*next - now);
         if (now >= opened + 10 * ttl) break;
         session.wake(now);
-        while (take<reset_line>()) ++attempts;
+        while (take<reset_connection>()) ++attempts;
     }
     EXPECT_EQ(attempts, 9) << "the last one before the lease is over";
 }
 
 TEST_F(Faults, DoesNotHurryToConnectWithNothingToSave) {
     connect();
-    session.line_down(now);
+    session.connection_down(now);
     advance(ttl / 2);
     session.wake(now);
-    EXPECT_FALSE(take<reset_line>());
-    session.acquire(now, order());  // it has no place to lose
+    EXPECT_FALSE(take<reset_connection>());
+    session.acquire(now, order());  // it has no position to lose
     advance(ttl);
     session.wake(now);
-    EXPECT_FALSE(take<reset_line>());
+    EXPECT_FALSE(take<reset_connection>());
 }
 
 TEST_F(Faults, AClosedClientOpensNothingWhenTheLineIsBack) {
     connect();
-    session.close(now, patience);
-    session.line_down(now);
+    session.close(now, timeout);
+    session.connection_down(now);
     EXPECT_TRUE(take<operated>());
     forget();
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     EXPECT_FALSE(sent<protocol::open>());
     EXPECT_TRUE(sent<protocol::close>()) << "perhaps nobody has heard of the first";
 }
 
-TEST_F(Faults, ACloseThatAnotherLineageRefusesIsSaidAgain) {
+TEST_F(Faults, ACloseThatAnotherEpochRefusesIsSaidAgain) {
     connect();
-    session.close(now, patience);
+    session.close(now, timeout);
     const auto refused = sent<protocol::close>();
     ASSERT_TRUE(refused);
-    lineage_now = first_lineage + 1;
-    session.reply(now, refused->first, lineage_now, {});
+    epoch_now = first_epoch + 1;
+    session.reply(now, refused->first, epoch_now, {});
     EXPECT_FALSE(sent<protocol::open>());
     const auto close = sent<protocol::close>();
     ASSERT_TRUE(close);
@@ -134,17 +134,17 @@ TEST_F(Faults, ACloseThatAnotherLineageRefusesIsSaidAgain) {
     EXPECT_TRUE(take<operated>());
 }
 
-// Somebody wrote into the space. Who waits there has a place to come back to; who comes now has none.
+// Somebody wrote into the space. Who waits there has a position to come back to; who comes now has none.
 TEST_F(Faults, WhileASpaceIsRefusedNewRequestsFailAndOldOnesWait) {
     connect();
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
     reply(enter->first, protocol::queued{enter->second.request, 100});
     const handle unanswered = session.acquire(now, order("y"));
-    session.line_down(now, {errc::store_unavailable});
+    session.connection_down(now, {errc::store_unavailable});
     const handle unsent = session.acquire(now, order("y"));
     EXPECT_FALSE(take<not_acquired>());
-    session.line_down(now, {errc::space_refused});
+    session.connection_down(now, {errc::space_refused});
     for (const handle newcomer : {unanswered, unsent}) {
         const auto failed = take<not_acquired>();
         ASSERT_TRUE(failed);
@@ -155,9 +155,9 @@ TEST_F(Faults, WhileASpaceIsRefusedNewRequestsFailAndOldOnesWait) {
     const auto failed = take<not_acquired>();
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->error.code, errc::space_refused);
-    EXPECT_FALSE(take<not_acquired>()) << "the one with a place";
+    EXPECT_FALSE(take<not_acquired>()) << "the one with a position";
     forget();
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     EXPECT_TRUE(sent<protocol::leave>()) << "nobody knows what became of the unanswered one";
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
@@ -181,7 +181,7 @@ TEST_F(Faults, AHoldLimitThatIsShorterThanTheWayFailsInTheEnd) {
         auto late = granted(enter->second.request.number, 200);
         late.hold_deadline = engine_now + 5ms;
         advance(10ms);
-        session.reply(now, enter->first, lineage_now, std::vector<protocol::event>{{engine_now - 10ms, late}});
+        session.reply(now, enter->first, epoch_now, std::vector<protocol::event>{{engine_now - 10ms, late}});
         EXPECT_TRUE(sent<protocol::leave>());
     }
     EXPECT_FALSE(take<acquired>());
@@ -192,7 +192,7 @@ TEST_F(Faults, AHoldLimitThatIsShorterThanTheWayFailsInTheEnd) {
 
 TEST_F(Faults, AQuestionThatOvertookTheOpenDoesNotCostTheSession) {
     session.acquire(now, order());
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     const auto enter = sent<protocol::enter>();
     const auto first = id();
@@ -211,9 +211,9 @@ TEST_F(Faults, AQuestionThatOvertookTheOpenDoesNotCostTheSession) {
 TEST_F(Faults, NewsOfALostSessionThatIsOlderThanItsLastSignOfLifeCountsForNothing) {
     connect();
     const auto first = id();
-    session.notice(now, lineage_now, {engine_now - 1us, protocol::session_lost{first}});
+    session.notice(now, epoch_now, {engine_now - 1us, protocol::session_lost{first}});
     EXPECT_EQ(id(), first);
-    session.notice(now, lineage_now, {engine_now, protocol::session_lost{first}});
+    session.notice(now, epoch_now, {engine_now, protocol::session_lost{first}});
     EXPECT_NE(id(), first);
 }
 
@@ -223,8 +223,8 @@ TEST_F(Faults, ARenewalIsNotCountedBeforeTheOpenIsAnswered) {
         return hold();
     }();
     const client_time opened = now;
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     advance(ttl / 3);
     session.wake(now);
     const auto renewal = sent<protocol::renew>();
@@ -236,9 +236,9 @@ TEST_F(Faults, ARenewalIsNotCountedBeforeTheOpenIsAnswered) {
 TEST_F(Faults, AnOpenThatTheStoreCouldNotTakeIsSentAgainWithAllThatIsAlive) {
     connect();
     const handle held = hold();
-    session.line_down(now);
+    session.connection_down(now);
     const handle waiting = session.acquire(now, order("y"));
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     const auto first = sent<protocol::open>();
     const auto enter = sent<protocol::enter>();
     ASSERT_TRUE(first && enter);
@@ -252,7 +252,7 @@ TEST_F(Faults, AnOpenThatTheStoreCouldNotTakeIsSentAgainWithAllThatIsAlive) {
     const auto again = sent<protocol::open>();
     ASSERT_TRUE(again);
     EXPECT_EQ(again->second.live.size(), 2U);
-    EXPECT_GT(again->second.link, first->second.link);
+    EXPECT_GT(again->second.connection_number, first->second.connection_number);
     reply(again->first, alive({{1, 100, 200}}));
     EXPECT_TRUE(session.valid(held, now));
     EXPECT_FALSE(session.valid(waiting, now));
@@ -294,7 +294,7 @@ TEST_F(Faults, CloseDoesNotTellOfARevokedLeaseAgain) {
     const handle handle = hold();
     notice(protocol::revoking{{id(), 1}, "", engine_now + 5s});
     EXPECT_TRUE(take<lost>());
-    session.close(now, patience);
+    session.close(now, timeout);
     EXPECT_FALSE(take<lost>());
     EXPECT_FALSE(session.valid(handle, now));
     bool ended = false;

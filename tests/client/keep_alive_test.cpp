@@ -14,19 +14,19 @@ TEST(KeepAlive, BelievesFromTheSendingAndNotFromTheAnswer) {
     keep_alive keeping{10'000ms};
     const client_time start{100s};
     keeping.sent(1, start);
-    EXPECT_EQ(keeping.at(start), standing::lost);
+    EXPECT_EQ(keeping.at(start), lease_status::lost);
     keeping.renewed(keeping.answered(1).value());  // whenever the answer came
     EXPECT_EQ(keeping.deadline(), start + 9'700ms);
-    EXPECT_EQ(keeping.at(start + 9'700ms - 1us), standing::unsure);
-    EXPECT_EQ(keeping.at(start + 9'700ms), standing::lost);
+    EXPECT_EQ(keeping.at(start + 9'700ms - 1us), lease_status::unsure);
+    EXPECT_EQ(keeping.at(start + 9'700ms), lease_status::lost);
 }
 
 TEST(KeepAlive, IsUnsureAfterHalfTheTtl) {
     keep_alive keeping{10'000ms};
     keeping.sent(1, client_time{100s});
     keeping.renewed(keeping.answered(1).value());
-    EXPECT_EQ(keeping.at(client_time{105s} - 1us), standing::held);
-    EXPECT_EQ(keeping.at(client_time{105s}), standing::unsure);
+    EXPECT_EQ(keeping.at(client_time{105s} - 1us), lease_status::held);
+    EXPECT_EQ(keeping.at(client_time{105s}), lease_status::unsure);
 }
 
 TEST(KeepAlive, RenewsEveryThirdOfTheTtl) {

@@ -7,7 +7,7 @@ namespace baton::detail {
 using Lease = Script;
 
 TEST_F(Lease, IsValidUntilTtlLessMarginAfterTheSendingOfTheLastAnsweredRenewal) {
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     const client_time sending = now;
     advance(1s);  // the answer takes its time
@@ -51,10 +51,10 @@ TEST_F(Lease, IsLostOnceWhenNoRenewalIsAnswered) {
     }
     EXPECT_FALSE(take<lost>());
     session.wake(now);
-    const auto loss_told = take<lost>();
-    ASSERT_TRUE(loss_told);
-    EXPECT_EQ(loss_told->handle, handle);
-    EXPECT_EQ(loss_told->reason, loss::expired);
+    const auto loss_reported = take<lost>();
+    ASSERT_TRUE(loss_reported);
+    EXPECT_EQ(loss_reported->handle, handle);
+    EXPECT_EQ(loss_reported->reason, loss::expired);
     session.wake(now);
     EXPECT_FALSE(take<lost>());
     EXPECT_FALSE(sent<protocol::leave>()) << "its user may be at work still";
@@ -62,7 +62,7 @@ TEST_F(Lease, IsLostOnceWhenNoRenewalIsAnswered) {
     session.wake(now);
     const auto leave = sent<protocol::leave>();  // if the engine still counts it as held: the work was broken off
     ASSERT_TRUE(leave);
-    EXPECT_EQ(leave->second.manner, protocol::manner::unclean);
+    EXPECT_EQ(leave->second.release_kind, protocol::release_kind::unclean);
 }
 
 TEST_F(Lease, AfterItsLossTheReleaseOfTheUserLetsItPassOn) {
@@ -72,10 +72,10 @@ TEST_F(Lease, AfterItsLossTheReleaseOfTheUserLetsItPassOn) {
     session.wake(now);
     ASSERT_TRUE(take<lost>());
     EXPECT_FALSE(sent<protocol::leave>());
-    session.release(now, handle, protocol::manner::clean);
+    session.release(now, handle, protocol::release_kind::clean);
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
-    EXPECT_EQ(leave->second.manner, protocol::manner::unclean) << "the work was broken off";
+    EXPECT_EQ(leave->second.release_kind, protocol::release_kind::unclean) << "the work was broken off";
 }
 
 TEST_F(Lease, ALossBeforeTheHoldLimitLeavesTimeToTellIt) {
@@ -93,8 +93,8 @@ TEST_F(Lease, ThatIsLostIsPresentedUntilTheEngineEndsIt) {
     advance(980ms);
     session.wake(now);
     ASSERT_TRUE(take<lost>());
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     ASSERT_EQ(open->second.live.size(), 1U) << "not listed, it would pass on while its user may be at work";
@@ -108,14 +108,14 @@ TEST_F(Lease, UnsureIsToldBeforeALoss) {
     advance(ttl);  // the process did not run
     session.wake(now);
     collect();
-    const auto place = [this](auto wanted) { return std::ranges::find_if(actions, wanted) - actions.begin(); };
-    const auto unsure = place([](const action& each) {
+    const auto position = [this](auto wanted) { return std::ranges::find_if(actions, wanted) - actions.begin(); };
+    const auto unsure = position([](const action& each) {
         const auto* seen = std::get_if<observed>(&each);
         return seen != nullptr && seen->what == observed::what::unsure;
     });
-    const auto loss_told = place([](const action& each) { return std::holds_alternative<lost>(each); });
-    EXPECT_LT(unsure, loss_told);
-    EXPECT_LT(loss_told, std::ssize(actions));
+    const auto loss_reported = position([](const action& each) { return std::holds_alternative<lost>(each); });
+    EXPECT_LT(unsure, loss_reported);
+    EXPECT_LT(loss_reported, std::ssize(actions));
 }
 
 TEST_F(Lease, ALateAnswerNeverRevivesIt) {
@@ -135,9 +135,9 @@ TEST_F(Lease, SaysThatTheProcessWasPaused) {
     hold();
     advance(2 * ttl);
     session.wake(now);
-    const auto loss_told = take<lost>();
-    ASSERT_TRUE(loss_told);
-    EXPECT_EQ(loss_told->reason, loss::process_paused);
+    const auto loss_reported = take<lost>();
+    ASSERT_TRUE(loss_reported);
+    EXPECT_EQ(loss_reported->reason, loss::process_paused);
 }
 
 TEST_F(Lease, ASilentLineIsReplacedWhileThereIsTimeToRenewOnAnother) {
@@ -148,24 +148,24 @@ TEST_F(Lease, ASilentLineIsReplacedWhileThereIsTimeToRenewOnAnother) {
     forget();
     advance(ttl / 4);
     session.wake(now);
-    EXPECT_TRUE(take<reset_line>());
+    EXPECT_TRUE(take<reset_connection>());
     session.wake(now);
-    EXPECT_FALSE(take<reset_line>());
+    EXPECT_FALSE(take<reset_connection>());
 }
 
 TEST_F(Lease, AnOpenThatIsNeverAnsweredGivesTheLineUpAndTheNextOneGetsMoreTime) {
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     advance(ttl / 4);
     session.wake(now);
-    EXPECT_TRUE(take<reset_line>());
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    EXPECT_TRUE(take<reset_connection>());
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     advance(ttl / 4);
     session.wake(now);
-    EXPECT_FALSE(take<reset_line>());
+    EXPECT_FALSE(take<reset_connection>());
     advance(ttl / 4);
     session.wake(now);
-    EXPECT_TRUE(take<reset_line>());
+    EXPECT_TRUE(take<reset_connection>());
 }
 
 TEST_F(Lease, ARefusedSessionIsALossOfTheStoresState) {
@@ -175,9 +175,9 @@ TEST_F(Lease, ARefusedSessionIsALossOfTheStoresState) {
     session.wake(now);
     const auto renewal = sent<protocol::renew>();
     reply(renewal->first, protocol::session_lost{id()});
-    const auto loss_told = take<lost>();
-    ASSERT_TRUE(loss_told);
-    EXPECT_EQ(loss_told->reason, loss::state_lost);
+    const auto loss_reported = take<lost>();
+    ASSERT_TRUE(loss_reported);
+    EXPECT_EQ(loss_reported->reason, loss::state_lost);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     EXPECT_EQ(open->second.session, id());
@@ -193,9 +193,9 @@ TEST_F(Lease, EndsAtItsHoldLimitByItsOwnClock) {
     EXPECT_FALSE(session.valid(handle, now + 4'850ms));
     advance(4'850ms);
     session.wake(now);
-    const auto loss_told = take<lost>();
-    ASSERT_TRUE(loss_told);
-    EXPECT_EQ(loss_told->reason, loss::hold_limit);
+    const auto loss_reported = take<lost>();
+    ASSERT_TRUE(loss_reported);
+    EXPECT_EQ(loss_reported->reason, loss::hold_limit);
 }
 
 TEST_F(Lease, AHoldLimitThatTheNoticeBringsLateIsCountedFromTheNewestAnswer) {
@@ -242,22 +242,22 @@ TEST_F(Lease, ARevocationIsToldAtOnceAndNoRenewalProlongsIt) {
 TEST_F(Lease, ReleasesInTheMannerThatIsAskedFor) {
     connect();
     const handle handle = hold();
-    session.release(now, handle, protocol::manner::clean);
+    session.release(now, handle, protocol::release_kind::clean);
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
-    EXPECT_EQ(leave->second.manner, protocol::manner::clean);
+    EXPECT_EQ(leave->second.release_kind, protocol::release_kind::clean);
     EXPECT_FALSE(session.valid(handle, now));
-    session.release(now, handle, protocol::manner::clean);
+    session.release(now, handle, protocol::release_kind::clean);
     EXPECT_FALSE(sent<protocol::leave>());
 }
 
 TEST_F(Lease, AReleaseWithoutALineIsSentBeforeTheNextOpen) {
     connect();
     const handle handle = hold();
-    session.line_down(now);
-    session.release(now, handle, protocol::manner::clean);
+    session.connection_down(now);
+    session.release(now, handle, protocol::release_kind::clean);
     forget();
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     collect();
     ASSERT_EQ(actions.size(), 2U);
     const auto* leave = std::get_if<send>(&actions[0]);
@@ -271,37 +271,37 @@ TEST_F(Lease, AReleaseWithoutALineIsSentBeforeTheNextOpen) {
 TEST_F(Lease, ALostLeaveIsSentAgain) {
     connect();
     const handle handle = hold();
-    session.release(now, handle, protocol::manner::clean);
+    session.release(now, handle, protocol::release_kind::clean);
     EXPECT_TRUE(sent<protocol::leave>());
     advance(ttl / 3);
     renew({{1, 100, 200}});  // the engine has not heard of it
     const auto again = sent<protocol::leave>();
     ASSERT_TRUE(again);
-    EXPECT_EQ(again->second.manner, protocol::manner::clean);
+    EXPECT_EQ(again->second.release_kind, protocol::release_kind::clean);
 }
 
 TEST_F(Lease, SurvivesAShortOutageAndIsPresented) {
     connect();
     const handle handle = hold();
-    session.line_down(now);
+    session.connection_down(now);
     advance(2s);
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     ASSERT_EQ(open->second.live.size(), 1U);
     EXPECT_EQ(open->second.live[0].fence, 200U);
     EXPECT_EQ(open->second.live[0].ticket, 100U);
-    EXPECT_GT(open->second.link, 1U);
+    EXPECT_GT(open->second.connection_number, 1U);
     reply(open->first, alive({{1, 100, 200}}));
     EXPECT_TRUE(session.valid(handle, now + ttl - margin - 1us));
     EXPECT_FALSE(take<lost>());
 }
 
-TEST_F(Lease, IsNotProlongedByAnotherLineageUntilThatHasConfirmedIt) {
+TEST_F(Lease, IsNotProlongedByAnotherEpochUntilThatHasConfirmedIt) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
-    const auto open = meet_another_lineage();
+    const auto open = meet_another_epoch();
     ASSERT_TRUE(open);
     EXPECT_TRUE(session.valid(handle, opened + ttl - margin - 1us));
     EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
@@ -309,17 +309,17 @@ TEST_F(Lease, IsNotProlongedByAnotherLineageUntilThatHasConfirmedIt) {
     EXPECT_TRUE(session.valid(handle, now + ttl - margin - 1us));
 }
 
-// The answer of the new lineage comes after its connection was given up as silent: it counts as no renewal. The lease
+// The answer of the new epoch comes after its connection was given up as silent: it counts as no renewal. The lease
 // keeps its old deadline, and its loss is reported then.
-TEST_F(Lease, KeepsItsOldDeadlineIfTheAnswerOfAnotherLineageComesTooLate) {
+TEST_F(Lease, KeepsItsOldDeadlineIfTheAnswerOfAnotherEpochComesTooLate) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
-    const auto open = meet_another_lineage();
+    const auto open = meet_another_epoch();
     ASSERT_TRUE(open);
     advance(ttl / 4);
     session.wake(now);
-    ASSERT_TRUE(take<reset_line>());
+    ASSERT_TRUE(take<reset_connection>());
     reply(open->first, alive({{1, 100, 200}}));
     EXPECT_TRUE(session.valid(handle, now));
     EXPECT_FALSE(take<lost>());
@@ -329,14 +329,14 @@ TEST_F(Lease, KeepsItsOldDeadlineIfTheAnswerOfAnotherLineageComesTooLate) {
     EXPECT_TRUE(take<lost>());
 }
 
-TEST_F(Lease, AnAnswerOfAnotherLineageIsNoRenewalButAReasonToOpenAnew) {
+TEST_F(Lease, AnAnswerOfAnotherEpochIsNoRenewalButAReasonToOpenAnew) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
     advance(ttl / 3);
     session.wake(now);
     const auto renewal = sent<protocol::renew>();
-    session.reply(now, renewal->first, first_lineage + 1,
+    session.reply(now, renewal->first, first_epoch + 1,
                   std::vector<protocol::event>{{engine_now, alive({{1, 100, 200}})}});
     EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
     const auto open = sent<protocol::open>();
@@ -344,29 +344,29 @@ TEST_F(Lease, AnAnswerOfAnotherLineageIsNoRenewalButAReasonToOpenAnew) {
     EXPECT_EQ(open->second.live.size(), 1U);
 }
 
-TEST_F(Lease, NeverGoesBackToAnOlderLineage) {
+TEST_F(Lease, NeverGoesBackToAnOlderEpoch) {
     connect();
-    session.line_down(now);
-    session.line_up(now, first_lineage - 1);
+    session.connection_down(now);
+    session.connection_up(now, first_epoch - 1);
     EXPECT_FALSE(sent<protocol::open>());
-    EXPECT_TRUE(take<reset_line>());
+    EXPECT_TRUE(take<reset_connection>());
 }
 
-TEST_F(Lease, WhatANewLineageGaveToAnotherIsLost) {
+TEST_F(Lease, WhatANewEpochGaveToAnotherIsLost) {
     connect();
     const handle handle = hold();
-    session.line_down(now);
-    lineage_now = first_lineage + 1;
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    epoch_now = first_epoch + 1;
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     session.reply(
-        now, open->first, lineage_now,
+        now, open->first, epoch_now,
         std::vector<protocol::event>{{engine_now, protocol::ended{{id(), 1}, protocol::end_reason::superseded, 200}},
                                      {engine_now, alive()}});
-    const auto loss_told = take<lost>();
-    ASSERT_TRUE(loss_told);
-    EXPECT_EQ(loss_told->handle, handle);
-    EXPECT_EQ(loss_told->reason, loss::state_lost);
+    const auto loss_reported = take<lost>();
+    ASSERT_TRUE(loss_reported);
+    EXPECT_EQ(loss_reported->handle, handle);
+    EXPECT_EQ(loss_reported->reason, loss::state_lost);
 }
 
 TEST_F(Lease, TheRestOfAHoldLimitIsPresented) {
@@ -374,9 +374,9 @@ TEST_F(Lease, TheRestOfAHoldLimitIsPresented) {
     acquire_order limited = order();
     limited.hold_limit = 60s;
     hold(limited, engine_now + 60s);
-    session.line_down(now);
+    session.connection_down(now);
     advance(4s);
-    session.line_up(now, lineage_now);
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     EXPECT_EQ(open->second.live[0].hold, 56s);
@@ -387,11 +387,11 @@ TEST_F(Lease, CloseReleasesAllAndTellsEverybody) {
     const handle held = hold();
     const handle waiting = session.acquire(now, order("y"));
     forget();
-    session.close(now, patience);
-    const auto loss_told = take<lost>();
-    ASSERT_TRUE(loss_told);
-    EXPECT_EQ(loss_told->handle, held);
-    EXPECT_EQ(loss_told->reason, loss::closed);
+    session.close(now, timeout);
+    const auto loss_reported = take<lost>();
+    ASSERT_TRUE(loss_reported);
+    EXPECT_EQ(loss_reported->handle, held);
+    EXPECT_EQ(loss_reported->reason, loss::closed);
     const auto answer = take<not_acquired>();
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->handle, waiting);
@@ -406,9 +406,9 @@ TEST_F(Lease, CloseReleasesAllAndTellsEverybody) {
 }
 
 TEST_F(Lease, AnOperatorsQuestionIsAnsweredOrSaidToBeUnknown) {
-    session.line_down(now, {std::make_error_code(std::errc::connection_refused), "host port 1"});
+    session.connection_down(now, {std::make_error_code(std::errc::connection_refused), "host port 1"});
     const operation unsent = session.operate(now, protocol::mend{"x"}, 2s);
-    EXPECT_FALSE(take<operated>()) << "there may be a line in time";
+    EXPECT_FALSE(take<operated>()) << "there may be a connection in time";
     advance(2s);
     session.wake(now);
     const auto refusal = take<operated>();
@@ -417,9 +417,9 @@ TEST_F(Lease, AnOperatorsQuestionIsAnsweredOrSaidToBeUnknown) {
     EXPECT_EQ(refusal->error.code, errc::store_unavailable);
     EXPECT_NE(refusal->error.text.find("host port 1"), std::string::npos) << "with the reason of the outage";
     connect();
-    const operation asked = session.operate(now, protocol::mend{"x"}, patience);
+    const operation asked = session.operate(now, protocol::mend{"x"}, timeout);
     EXPECT_TRUE(sent<protocol::mend>());
-    session.line_down(now);
+    session.connection_down(now);
     const auto answer = take<operated>();
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->operation, asked);
@@ -427,8 +427,8 @@ TEST_F(Lease, AnOperatorsQuestionIsAnsweredOrSaidToBeUnknown) {
 }
 
 TEST_F(Lease, AnOperatorsQuestionIsSentWhenThereIsALine) {
-    session.operate(now, protocol::mend{"x"}, patience);
-    session.line_up(now, lineage_now);
+    session.operate(now, protocol::mend{"x"}, timeout);
+    session.connection_up(now, epoch_now);
     const auto mend = sent<protocol::mend>();
     ASSERT_TRUE(mend);
     reply(mend->first, protocol::mended{"x", {}});

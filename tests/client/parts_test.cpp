@@ -9,12 +9,12 @@ protected:
     /// Two requests fill a part.
     Parts() : Script{{.ttl = ttl, .label = "tester", .open_size = 20}} {}
 
-    /// Held under the numbers from 1 on; the line breaks, and is up again.
+    /// Held under the numbers from 1 on; the connection breaks, and is up again.
     void hold_and_reconnect(int requests) {
         connect();
         for (int i = 0; i < requests; ++i) handles.push_back(hold(order(std::to_string(i))));
-        session.line_down(now);
-        session.line_up(now, lineage_now);
+        session.connection_down(now);
+        session.connection_up(now, epoch_now);
     }
     void hold_five_and_reconnect() { hold_and_reconnect(5); }
     static std::vector<std::uint64_t> numbers_in(const protocol::open& open) {
@@ -42,14 +42,14 @@ protected:
 
 TEST_F(Parts, FollowEachOtherWhenTheOneBeforeIsAnswered) {
     hold_five_and_reconnect();
-    std::uint64_t link = 0;
+    std::uint64_t connection_number = 0;
     for (const numbers& part : {numbers{1, 2}, numbers{3, 4}, numbers{5}}) {
         const auto open = sent<protocol::open>();
         ASSERT_TRUE(open);
         EXPECT_EQ(numbers_in(open->second), part);
         EXPECT_EQ(open->second.highest, 5U) << "an `enter` that comes late is refused (rule 9)";
-        EXPECT_GT(open->second.link, link);
-        link = open->second.link;
+        EXPECT_GT(open->second.connection_number, connection_number);
+        connection_number = open->second.connection_number;
         EXPECT_FALSE(sent<protocol::open>()) << "the next part waits, so that what is under way is bounded";
         reply(open->first, alive_up_to(part.back()));
     }
@@ -62,10 +62,10 @@ TEST_F(Parts, TellTheHighestNumberThoughItsRequestWasLeft) {
     connect();
     for (int i = 0; i < 3; ++i) hold(order(std::to_string(i)));
     const handle last = hold(order("last"));
-    session.release(now, last, protocol::manner::clean);
+    session.release(now, last, protocol::release_kind::clean);
     reply(sent<protocol::leave>()->first, protocol::ended{{id(), 4}, protocol::end_reason::left, 200});
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     EXPECT_EQ(open->second.highest, 4U) << "an `enter` of this number that comes late is refused (rule 9)";
@@ -87,13 +87,13 @@ TEST_F(Parts, LeaveWhatTheEngineHasBeyondTheList) {
 TEST_F(Parts, LeaveWhatTheEngineHasBeyondAListThatFitsIntoOne) {
     connect();
     hold(order("a"));
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     reply(sent<protocol::open>()->first, alive_up_to(1, 9));
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.request.number, 9U);
-    EXPECT_EQ(leave->second.manner, protocol::manner::keep) << "marks stay as they are (rule 7)";
+    EXPECT_EQ(leave->second.release_kind, protocol::release_kind::keep) << "marks stay as they are (rule 7)";
     EXPECT_FALSE(take<lost>());
 }
 
@@ -115,7 +115,7 @@ TEST_F(Parts, AReleaseInBetweenIsNotPresented) {
     hold_five_and_reconnect();
     const auto first = sent<protocol::open>();
     ASSERT_TRUE(first);
-    for (std::size_t i = 2; i < 5; ++i) session.release(now, handles[i], protocol::manner::clean);
+    for (std::size_t i = 2; i < 5; ++i) session.release(now, handles[i], protocol::release_kind::clean);
     for (std::uint64_t number = 3; number <= 5; ++number) {
         const auto leave = sent<protocol::leave>();
         ASSERT_TRUE(leave);
@@ -136,8 +136,8 @@ TEST_F(Parts, BeginAgainOnAnotherLine) {
     ASSERT_TRUE(first);
     reply(first->first, alive_up_to(2));
     EXPECT_TRUE(sent<protocol::open>());
-    session.line_down(now);
-    session.line_up(now, lineage_now);
+    session.connection_down(now);
+    session.connection_up(now, epoch_now);
     const auto again = sent<protocol::open>();
     ASSERT_TRUE(again);
     EXPECT_EQ(numbers_in(again->second), (numbers{1, 2}));
@@ -148,7 +148,7 @@ TEST_F(Parts, EndWithAClose) {
     hold_five_and_reconnect();
     const auto first = sent<protocol::open>();
     ASSERT_TRUE(first);
-    session.close(now, patience);
+    session.close(now, timeout);
     EXPECT_TRUE(sent<protocol::close>());
     reply(first->first, alive_up_to(2));
     EXPECT_FALSE(sent<protocol::open>()) << "it would begin the session again";
@@ -161,7 +161,7 @@ TEST_F(Parts, TheAnswersProveThatTheLineLives) {
         ASSERT_TRUE(open);
         advance(ttl / 5);
         reply(open->first, alive_up_to(5));
-        EXPECT_FALSE(take<reset_line>()) << "together the parts take longer than a silence may";
+        EXPECT_FALSE(take<reset_connection>()) << "together the parts take longer than a silence may";
     }
     for (const handle handle : handles) EXPECT_TRUE(session.valid(handle, now));
 }

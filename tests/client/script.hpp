@@ -1,5 +1,5 @@
-// A session machine played by hand: the test is clock, line and engine at once. It says what comes in and looks at what
-// goes out.
+// A session machine played by hand: the test is clock, connection and engine at once. It says what comes in and looks
+// at what goes out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ class Script : public testing::Test {
 protected:
     static constexpr auto ttl = std::chrono::milliseconds{9'000};
     static constexpr auto margin = std::chrono::milliseconds{270};  // 3 %
-    static constexpr lineage first_lineage = 7;
-    static constexpr auto patience = std::chrono::minutes{5};  // for what must not end by itself
+    static constexpr epoch first_epoch = 7;
+    static constexpr auto timeout = std::chrono::minutes{5};  // for what must not end by itself
 
     Script() : Script{{.ttl = ttl, .label = "tester", .names_own_blockers = true}} {}
     explicit Script(session_options options)
@@ -31,7 +31,7 @@ protected:
     protocol::instant engine_now{1'800'000'000s};  // the engine's clock is its own
     std::uint64_t ids = 0;                         // the session's is the last that was drawn
     detail::session session;
-    lineage lineage_now = first_lineage;
+    epoch epoch_now = first_epoch;
     std::vector<action> actions;                              // all that came out and was not looked at
     mutable std::vector<protocol::request_state> engine_has;  // as the last `alive` told it
     bool answers_lists = true;                                // from that, as soon as `alive` was heard
@@ -80,7 +80,7 @@ protected:
     }
 
     template <typename What> void reply(tag tag, What what) {
-        session.reply(now, tag, lineage_now, std::array{protocol::event{engine_now, std::move(what)}});
+        session.reply(now, tag, epoch_now, std::array{protocol::event{engine_now, std::move(what)}});
         if constexpr (std::is_same_v<What, protocol::alive>)
             while (answers_lists && answer_page()) {
             }
@@ -100,7 +100,7 @@ protected:
         return true;
     }
     template <typename What> void notice(What what) {
-        session.notice(now, lineage_now, protocol::event{engine_now, std::move(what)});
+        session.notice(now, epoch_now, protocol::event{engine_now, std::move(what)});
     }
 
     protocol::alive alive(std::vector<protocol::request_state> requests = {}) const {
@@ -115,19 +115,20 @@ protected:
 
     /// Line up, `open` sent and answered.
     void connect() {
-        session.line_up(now, lineage_now);
+        session.connection_up(now, epoch_now);
         const auto open = sent<protocol::open>();
         ASSERT_TRUE(open);
         reply(open->first, alive());
         forget();
     }
 
-    /// The line breaks, and a second later another lineage answers for the store. Gives the `open` that is sent to it.
-    std::optional<std::pair<tag, protocol::open>> meet_another_lineage() {
-        session.line_down(now);
+    /// The connection breaks, and a second later another epoch answers for the store. Gives the `open` that is sent to
+    /// it.
+    std::optional<std::pair<tag, protocol::open>> meet_another_epoch() {
+        session.connection_down(now);
         advance(1s);
-        lineage_now = first_lineage + 1;
-        session.line_up(now, lineage_now);
+        epoch_now = first_epoch + 1;
+        session.connection_up(now, epoch_now);
         return sent<protocol::open>();
     }
 

@@ -21,7 +21,7 @@ const bool added = baton::contract::add({
         },
     // One of them is the description: it denies what the store does.
     .can = {.shared = fault() != "does_more", .inspect = fault() != "does_more"},
-    .patience = std::chrono::milliseconds{fault() == "none" ? 20'000 : 3'000},
+    .timeout = std::chrono::milliseconds{fault() == "none" ? 20'000 : 3'000},
 });
 
 }  // namespace

@@ -16,8 +16,8 @@ public:
     listener(std::shared_ptr<const fault> fault, std::weak_ptr<store_listener> client)
         : fault_{std::move(fault)}, client_{std::move(client)} {}
 
-    void up(lineage lineage) noexcept override {
-        if (const auto client = client_.lock()) client->up(lineage);
+    void up(epoch epoch) noexcept override {
+        if (const auto client = client_.lock()) client->up(epoch);
     }
     void down(const store_error& why) noexcept override {
         if (const auto client = client_.lock()) client->down(why);
@@ -25,19 +25,19 @@ public:
     void unusable(const store_error& why) noexcept override {
         if (const auto client = client_.lock()) client->unusable(why);
     }
-    void replied(command_tag tag, lineage lineage, std::span<const event> events) noexcept override {
+    void replied(command_tag tag, epoch epoch, std::span<const event> events) noexcept override {
         std::vector<event> told{events.begin(), events.end()};
         if (fault_->event)
             for (event& event : told) fault_->event(event);
-        if (const auto client = client_.lock()) client->replied(tag, lineage, told);
+        if (const auto client = client_.lock()) client->replied(tag, epoch, told);
     }
     void failed(command_tag tag, command_failure how, const store_error& why) noexcept override {
         if (const auto client = client_.lock()) client->failed(tag, how, why);
     }
-    void noticed(lineage lineage, event event) noexcept override {
+    void noticed(epoch epoch, event event) noexcept override {
         if (!fault_->notices) return;
         if (fault_->event) fault_->event(event);
-        if (const auto client = client_.lock()) client->noticed(lineage, std::move(event));
+        if (const auto client = client_.lock()) client->noticed(epoch, std::move(event));
     }
 
 private:
@@ -45,9 +45,10 @@ private:
     std::weak_ptr<store_listener> client_;
 };
 
-class line final : public store_line {
+class connection final : public store_connection {
 public:
-    line(std::shared_ptr<const fault> fault, const std::shared_ptr<store>& inner, std::weak_ptr<store_listener> client)
+    connection(std::shared_ptr<const fault> fault, const std::shared_ptr<store>& inner,
+               std::weak_ptr<store_listener> client)
         : fault_{std::move(fault)},
           listener_{std::make_shared<listener>(fault_, std::move(client))},
           inner_{inner->connect(listener_)} {}
@@ -83,7 +84,7 @@ public:
 private:
     std::shared_ptr<const fault> fault_;
     std::shared_ptr<listener> listener_;
-    std::unique_ptr<store_line> inner_;
+    std::unique_ptr<store_connection> inner_;
 };
 
 class broken_store final : public store {
@@ -91,8 +92,8 @@ public:
     broken_store(fault fault, std::shared_ptr<store> inner)
         : fault_{std::make_shared<const broken::fault>(std::move(fault))}, inner_{std::move(inner)} {}
 
-    std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        return std::make_unique<line>(fault_, inner_, std::move(listener));
+    std::unique_ptr<store_connection> connect(std::weak_ptr<store_listener> listener) override {
+        return std::make_unique<connection>(fault_, inner_, std::move(listener));
     }
     [[nodiscard]] lease_clock clock() const override { return inner_->clock(); }
 

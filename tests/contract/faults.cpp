@@ -257,7 +257,7 @@ const std::map<std::string, std::function<fault()>>& faults() {
         {"late_opens_act",
          [] {
              fault made;
-             made.command = changing<protocol::open>([](protocol::open& open) { open.link = 1; });
+             made.command = changing<protocol::open>([](protocol::open& open) { open.connection_number = 1; });
              return made;
          }},
         {"deaf_to_revoke",

@@ -46,7 +46,7 @@ struct dialect_facts {
     words (*spoil)(const std::string& key);
     bool tells_abandoned = true;
     /// How long a waiter of `long_lived` waits between two looks at most.
-    std::chrono::milliseconds between_looks;
+    std::chrono::milliseconds recheck_interval;
     /// How long four hand-overs between ours and theirs may take.
     std::chrono::milliseconds four_hand_overs{4'000};
     /// How long 1,000 hand-overs within one client may take.
@@ -84,7 +84,7 @@ inline const std::vector<dialect_facts> each_dialect{
              return words{"RPUSH", key, "no lock"};
          },
      .tells_abandoned = false,
-     .between_looks = 305ms},
+     .recheck_interval = 305ms},
     {.name = "redturn",
      .long_lived = "&timeout=60s",
      .long_lived_peer = {"--timeout-ms", "60000"},
@@ -112,7 +112,7 @@ inline const std::vector<dialect_facts> each_dialect{
          [](const std::string& key) {
              return words{"SET", key, "no queue"};
          },
-     .between_looks = 1s,
+     .recheck_interval = 1s,
      .four_hand_overs = 900ms},
     {.name = "adv-sem",
      .long_lived = "&ping_interval=500ms",
@@ -138,7 +138,7 @@ inline const std::vector<dialect_facts> each_dialect{
          [](const std::string& key) {
              return words{"SET", key, "no set"};
          },
-     .between_looks = 500ms,
+     .recheck_interval = 500ms,
      .thousand = 15s},
 };
 

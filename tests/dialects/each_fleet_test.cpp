@@ -209,7 +209,7 @@ TEST_P(EachFleet, WaitersOfAStoppedProcessWhoseConnectionWasKilledAreServed) {
         stop(*crowd);
         const std::int64_t stopped = server_ms();
         ASSERT_EQ(kill_our_connections(), 1U);
-        ASSERT_TRUE(eventually([&] { return server_ms() > stopped + GetParam().between_looks.count() + 20; }));
+        ASSERT_TRUE(eventually([&] { return server_ms() > stopped + GetParam().recheck_interval.count() + 20; }));
         crowd->signal(SIGCONT);
         ASSERT_TRUE(eventually([&] { return our_connections().size() == 1; }));
         EXPECT_TRUE(last->silent_about("acquired"));

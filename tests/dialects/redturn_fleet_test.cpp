@@ -20,8 +20,8 @@ protected:
         EXPECT_EQ(peer.hear(), "acquired " + tag);
     }
     /// Waits behind those who are there.
-    void line_up(line_process& peer, const std::string& tag, const std::string& name,
-                 const std::string& options = {}) const {
+    void connection_up(line_process& peer, const std::string& tag, const std::string& name,
+                       const std::string& options = {}) const {
         const std::int64_t before = ask({"LLEN", name}).number;
         peer.tell("acquire " + tag + " " + name + " " + options);
         ASSERT_TRUE(grows_to(name, before + 1));
@@ -44,8 +44,8 @@ TEST_F(RedturnFleet, ARefreshedLeaseOutlivesTheTimersOfAllWhoWait) {
     const peer_ptr erlang = peer({"--arguments", "erlang", "--timeout-ms", long_timeout});
     client ours = join("&timeout=500ms&refresh_interval=50ms");
     lease held = ours.acquire(exclusive("a"));
-    line_up(*ts, "x", "a");
-    line_up(*erlang, "y", "a");
+    connection_up(*ts, "x", "a");
+    connection_up(*erlang, "y", "a");
     // Whoever expires it calls for the id that it knew, and hears of another: twice each.
     const auto begun = performed("eval");
     EXPECT_TRUE(eventually([&] { return performed("eval") >= begun + 4; }));
@@ -75,10 +75,10 @@ TEST_F(RedturnFleet, APeerThatDiesOrHangsIsPassedOver) {
     {
         const peer_ptr killed = peer({"--timeout-ms", "200"}), next = peer({"--timeout-ms", long_timeout});
         lease held = ours.acquire(exclusive("a"));
-        line_up(*killed, "x", "a");
+        connection_up(*killed, "x", "a");
         pending waiting{ours, "a"};
         ASSERT_TRUE(grows_to("a", 3));
-        line_up(*next, "y", "a");
+        connection_up(*next, "y", "a");
         killed->end(SIGKILL);
         held.release();  // to one that is dead
         lease after = waiting.held();
@@ -121,8 +121,8 @@ TEST_F(RedturnFleet, OurReleaseAfterALossHarmsNobody) {
     const peer_ptr other = peer({"--timeout-ms", long_timeout});
     client ours = join("&timeout=10s&refresh_interval=50ms");
     lease held = ours.acquire(exclusive("a"));
-    line_up(*other, "x", "a");
-    line_up(*other, "y", "a");
+    connection_up(*other, "x", "a");
+    connection_up(*other, "y", "a");
     // Somebody takes it from us, as a client does whose clock runs fast.
     EXPECT_TRUE(eventually([&] {
         const std::string mine = head("a");
@@ -154,7 +154,7 @@ TEST_F(RedturnFleet, ANoticeThatOursDidNotHearIsMadeUpFor) {
         take(*other, "x", "a");
         pending waiting{ours, "a"};
         ASSERT_TRUE(grows_to("a", 2));
-        line_up(*other, "y", "a");
+        connection_up(*other, "y", "a");
         EXPECT_EQ(ask({"CLIENT", "KILL", "TYPE", "pubsub"}).number, 2);
         give(*other, "x");
         lease held = waiting.held();
@@ -179,7 +179,7 @@ TEST_F(RedturnFleet, AnElementOfOursThatNobodyKnowsIsRemovedForThePeerBehindIt) 
     const std::string channel = channel_of(head("b"));
     take(*other, "x", "a");
     EXPECT_EQ(ask({"RPUSH", "a", channel + ".987654:" + channel + ":600000"}).number, 2);
-    line_up(*other, "y", "a");
+    connection_up(*other, "y", "a");
     pass_on(*other, "x", "y");
     give(*other, "y");
     EXPECT_TRUE(held.valid());

@@ -17,7 +17,7 @@ using namespace protocol;
 struct question {
     std::string verb;
     std::uint64_t number;
-    turn::heard answer;
+    queue_entry::heard answer;
     std::function<void()> left;
 };
 
@@ -38,8 +38,8 @@ public:
     void sent(question question) {
         if (connected) questions.push_back(std::move(question));
     }
-    void watch(const std::string&, const turn&) override {}
-    void listen(const std::string&, const turn&) override {}
+    void watch(const std::string&, const queue_entry&) override {}
+    void listen(const std::string&, const queue_entry&) override {}
     [[nodiscard]] bool can_watch() const override { return true; }
     [[nodiscard]] instant now() const override { return time; }
     [[nodiscard]] server_time server_now() const override { return {}; }
@@ -81,13 +81,13 @@ public:
     instant time{};
 };
 
-class scripted_turn final : public turn {
+class scripted_entry final : public queue_entry {
 public:
-    explicit scripted_turn(scripted& script) : script_{script} {}
-    void look(heard done) override { script_.sent({"look", number, std::move(done), {}}); }
+    explicit scripted_entry(scripted& script) : script_{script} {}
+    void poll(heard done) override { script_.sent({"poll", number, std::move(done), {}}); }
     void renew(heard done) override { script_.sent({"renew", number, std::move(done), {}}); }
     void leave(std::function<void()> done) override { script_.sent({"leave", number, {}, std::move(done)}); }
-    [[nodiscard]] duration patience() const override { return 100ms; }
+    [[nodiscard]] duration poll_delay() const override { return 100ms; }
     [[nodiscard]] std::vector<std::string> names() const override { return {}; }
 
 private:
@@ -97,8 +97,8 @@ private:
 class scripted_speaker final : public dialect::speaker {
 public:
     explicit scripted_speaker(scripted& script) : script_{script} {}
-    [[nodiscard]] std::unique_ptr<turn> make_turn(const claim&, const enter_options&) override {
-        return std::make_unique<scripted_turn>(script_);
+    [[nodiscard]] std::unique_ptr<queue_entry> make_entry(const claim&, const enter_options&) override {
+        return std::make_unique<scripted_entry>(script_);
     }
     void list(const inspect_filter&, list_answer) override {}
 
@@ -122,9 +122,9 @@ protected:
         perform(protocol::enter{{id_, number}, exclusive("a").list(), options});
     }
     /// The oldest question is this one, and is answered so.
-    void answer(const std::string& verb, std::uint64_t number, outcome outcome) {
+    void answer(const std::string& verb, std::uint64_t number, claim_result result) {
         const question asked = take(verb, number);
-        if (asked.answer) asked.answer(outcome);
+        if (asked.answer) asked.answer(result);
     }
     void answer_leave(std::uint64_t number) {
         if (const question asked = take("leave", number); asked.left) asked.left();
@@ -148,11 +148,11 @@ protected:
         for (const question& each : script_.questions) ADD_FAILURE() << each.verb << " " << each.number;
     }
 
-    static outcome held(std::int64_t at) {
-        return {.standing = standing::held, .at = server_time{std::chrono::microseconds{at}}};
+    static claim_result held(std::int64_t at) {
+        return {.status = claim_status::held, .at = server_time{std::chrono::microseconds{at}}};
     }
-    static outcome waiting() { return {.standing = standing::waiting}; }
-    static outcome gone() { return {.standing = standing::gone}; }
+    static claim_result waiting() { return {.status = claim_status::waiting}; }
+    static claim_result gone() { return {.status = claim_status::gone}; }
 
     const session_id id_{1, 2};
     command_tag tag_ = 0;
@@ -175,24 +175,24 @@ private:
 
 TEST_F(DialectSession, GrantsAtOnceOrLater) {
     enter(1);
-    answer("look", 1, held(7));
+    answer("poll", 1, held(7));
     enter(2);
-    answer("look", 2, waiting());
+    answer("poll", 2, waiting());
     hears({"2 granted 1 fence 7", "3 queued 2"});
     script_.time += 99ms;
     session_.pass_time();
     nothing_is_asked();
-    EXPECT_EQ(session_.next_look(), script_.time + 1ms);
+    EXPECT_EQ(session_.next_poll(), script_.time + 1ms);
     script_.time += 1ms;
     session_.pass_time();
-    answer("look", 2, held(8));
+    answer("poll", 2, held(8));
     hears({"notice granted 2 fence 8"});
-    EXPECT_FALSE(session_.next_look());
+    EXPECT_FALSE(session_.next_poll());
 }
 
 TEST_F(DialectSession, WhoMayNotWaitLeavesBeforeItHears) {
     enter(1, {.nowait = true});
-    answer("look", 1, waiting());
+    answer("poll", 1, waiting());
     hears({});
     answer_leave(1);
     hears({"2 refused busy"});
@@ -200,16 +200,16 @@ TEST_F(DialectSession, WhoMayNotWaitLeavesBeforeItHears) {
 
 TEST_F(DialectSession, ARenewalPassesOnWhatTheServerSaysOfEachLease) {
     enter(1);
-    answer("look", 1, held(7));
+    answer("poll", 1, held(7));
     enter(2);
-    answer("look", 2, held(8));
+    answer("poll", 2, held(8));
     enter(3);
-    answer("look", 3, waiting());
+    answer("poll", 3, waiting());
     hears({"2 granted 1 fence 7", "3 granted 2 fence 8", "4 queued 3"});
     perform(renew{id_});
     answer("renew", 1, held(9));
     answer("renew", 2, gone());
-    answer("look", 3, waiting());
+    answer("poll", 3, waiting());
     answer_leave(2);
     hears({"notice ended 2 gone"});
     answer_time();
@@ -223,7 +223,7 @@ TEST_F(DialectSession, ARenewalPassesOnWhatTheServerSaysOfEachLease) {
 TEST_F(DialectSession, WhatWasAskedForBeforeARenewalIsRenewedFirst) {
     enter(1);
     perform(renew{id_});
-    answer("look", 1, held(7));
+    answer("poll", 1, held(7));
     hears({});
     answer_time();
     hears({"3 alive 0"});  // the client has not heard of it
@@ -233,11 +233,11 @@ TEST_F(DialectSession, WhatWasAskedForBeforeARenewalIsRenewedFirst) {
 
 TEST_F(DialectSession, ALostConnectionIsOverAndTheNextOneKnowsWhatThereWas) {
     enter(1);
-    answer("look", 1, held(7));
+    answer("poll", 1, held(7));
     enter(2);
-    answer("look", 2, waiting());
+    answer("poll", 2, waiting());
     enter(3);
-    perform(leave{{id_, 2}, manner::clean});
+    perform(leave{{id_, 2}, release_kind::clean});
     script_.questions.clear();
     script_.told.clear();
     session_.connection_lost();
@@ -246,7 +246,7 @@ TEST_F(DialectSession, ALostConnectionIsOverAndTheNextOneKnowsWhatThereWas) {
         id_, 3s, "test", 2, 3, {{1, exclusive("a").list(), 1, 7, {}, {}}, {3, exclusive("a").list(), 0, 0, {}, {}}}});
     answer_leave(2);
     answer("renew", 1, held(7));
-    answer("look", 3, waiting());
+    answer("poll", 3, waiting());
     answer_time();
     hears({"6 alive 2"});
     perform(protocol::list{id_, 0});
@@ -257,14 +257,14 @@ TEST_F(DialectSession, ALostConnectionIsOverAndTheNextOneKnowsWhatThereWas) {
 // A timer that has fired before the connection is lost runs its handler afterwards.
 TEST_F(DialectSession, ATimerWithoutAConnectionLooksAtNothing) {
     enter(1);
-    answer("look", 1, waiting());
+    answer("poll", 1, waiting());
     script_.time += 200ms;
     lose_connection();
-    EXPECT_FALSE(session_.next_look());
+    EXPECT_FALSE(session_.next_poll());
     session_.pass_time();
     nothing_is_asked();
     reopen_with(1);
-    answer("look", 1, held(7));
+    answer("poll", 1, held(7));
     answer_time();
     hears({"2 queued 1", "notice granted 1 fence 7", "3 alive 1"});
 }
@@ -272,13 +272,13 @@ TEST_F(DialectSession, ATimerWithoutAConnectionLooksAtNothing) {
 // The connection is gone before the session hears of it: the question never leaves, and its answer never comes.
 TEST_F(DialectSession, ALookThatCouldNotBeSentIsNotUnderWay) {
     enter(1);
-    answer("look", 1, waiting());
+    answer("poll", 1, waiting());
     script_.connected = false;
     script_.time += 200ms;
     session_.pass_time();
     script_.connected = true;
     perform(renew{id_});
-    answer("look", 1, held(7));
+    answer("poll", 1, held(7));
     answer_time();
     hears({"2 queued 1", "notice granted 1 fence 7", "3 alive 1"});
 }
@@ -288,18 +288,18 @@ TEST_F(DialectSession, AConfirmationThatCouldNotBeSentIsNotUnderWay) {
     enter(1);
     perform(renew{id_});
     script_.connected = false;
-    answer("look", 1, held(7));
+    answer("poll", 1, held(7));
     script_.connected = true;
     answer_time();
     perform(renew{id_});
-    answer("look", 1, held(8));
+    answer("poll", 1, held(8));
     answer_time();
     hears({"3 alive 0", "2 granted 1 fence 8", "4 alive 1"});
 }
 
 TEST_F(DialectSession, AnotherSessionEndsWhatTheOneBeforeHad) {
     enter(1);
-    answer("look", 1, held(7));
+    answer("poll", 1, held(7));
     session_.connection_lost();
     script_.told.clear();
     perform(open{{id_.high, id_.low + 1}, 3s, "test", 1, 1, {}});
@@ -311,7 +311,7 @@ TEST_F(DialectSession, AnotherSessionEndsWhatTheOneBeforeHad) {
 // The list may be too long for one message, and come in parts.
 TEST_F(DialectSession, OpenEndsNothing) {
     enter(1);
-    answer("look", 1, held(7));
+    answer("poll", 1, held(7));
     session_.connection_lost();
     script_.told.clear();
     perform(open{id_, 3s, "test", 2, 2, {{2, exclusive("a").list(), 0, 0, {}, {}}}});
@@ -323,10 +323,10 @@ TEST_F(DialectSession, OpenEndsNothing) {
 
 TEST_F(DialectSession, ARenewalThatFailedProlongsNothing) {
     enter(1);
-    answer("look", 1, held(7));
+    answer("poll", 1, held(7));
     script_.told.clear();
     perform(renew{id_});
-    answer("renew", 1, {.standing = standing::failed, .error = make_error_code(errc::store_full)});
+    answer("renew", 1, {.status = claim_status::failed, .error = make_error_code(errc::store_full)});
     answer_time();
     hears({"3 failed " + make_error_code(errc::store_full).message()});
 }
@@ -341,7 +341,7 @@ TEST_F(DialectSession, RefusesWhatItCannotHave) {
 
 TEST_F(DialectSession, CloseIsAnsweredWhenEverythingIsLeft) {
     enter(1);
-    answer("look", 1, held(7));
+    answer("poll", 1, held(7));
     script_.told.clear();
     perform(close{id_, closing::left});
     answer_time();

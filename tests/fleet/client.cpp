@@ -13,10 +13,10 @@ constexpr std::uint32_t permit_limit = 4;
 constexpr std::size_t most_operations = 5;  // per client at a time
 constexpr std::chrono::seconds close_wait{1};
 
-protocol::manner draw_manner(dice& dice) {
-    return dice.percent(80)   ? protocol::manner::clean
-           : dice.percent(50) ? protocol::manner::keep
-                              : protocol::manner::unclean;
+protocol::release_kind draw_release_kind(dice& dice) {
+    return dice.percent(80)   ? protocol::release_kind::clean
+           : dice.percent(50) ? protocol::release_kind::keep
+                              : protocol::release_kind::unclean;
 }
 
 std::vector<claim> draw_claims(dice& dice, const std::vector<std::string>& names) {
@@ -83,10 +83,10 @@ void client::perform(const detail::action& action) {
         if (open != nullptr) judge.presented(*open);
         // One of several `open`s may have a smaller number: see reopen.cpp.
         const std::uint64_t used = open != nullptr && in_parts_ ? open->highest : used_;
-        if (line_) line_->send({send->tag, 0, send->command, used});
-    } else if (std::holds_alternative<detail::reset_line>(action)) {
-        world_.time().in(micros{0}, [self = shared_from_this(), line = line_] {
-            if (self->line_ == line) self->drop_line();
+        if (connection_) connection_->send({send->tag, 0, send->command, used});
+    } else if (std::holds_alternative<detail::reset_connection>(action)) {
+        world_.time().in(micros{0}, [self = shared_from_this(), connection = connection_] {
+            if (self->connection_ == connection) self->drop_connection();
         });
     } else if (const auto* acquired = std::get_if<detail::acquired>(&action)) {
         operation& operation = *operations_.at(acquired->handle);
@@ -124,27 +124,27 @@ void client::connect() {
     connecting_ = true;
     world_.time().in(world_.draw_backoff(), [self = shared_from_this()] {
         self->connecting_ = false;
-        if (self->dead_ || self->line_) return;
+        if (self->dead_ || self->connection_) return;
         auto server = self->world_.reachable(*self);
         if (!server) return self->connect();
         self->shake_hands(*server);
-        self->line_ = std::make_shared<connection>(self->world_, self, std::move(server));
+        self->connection_ = std::make_shared<fleet::connection>(self->world_, self, std::move(server));
         self->take(
-            [self, lineage = self->knowledge_.lineage](client_time now) { self->session_.line_up(now, lineage); });
+            [self, epoch = self->knowledge_.epoch](client_time now) { self->session_.connection_up(now, epoch); });
     });
 }
 
 void client::shake_hands(server& server) {
-    const lineage found = server.greet(knowledge_);
-    if (found != knowledge_.lineage) knowledge_ = {found, 0};
+    const epoch found = server.greet(knowledge_);
+    if (found != knowledge_.epoch) knowledge_ = {found, 0};
     world_.shakes_hands(*this);
     met_ = world_.moves() + 1;
 }
 
 /// Records the largest number of the epoch that the client follows or followed.
 void client::learn(const answer& answer) {
-    if (answer.lineage < knowledge_.lineage) return;
-    if (answer.lineage > knowledge_.lineage) knowledge_ = {answer.lineage, 0};
+    if (answer.epoch < knowledge_.epoch) return;
+    if (answer.epoch > knowledge_.epoch) knowledge_ = {answer.epoch, 0};
     for (const protocol::event& event : answer.events) {
         if (const auto* granted = std::get_if<protocol::granted>(&event.what))
             knowledge_.serial = std::max(knowledge_.serial, granted->fence);
@@ -153,23 +153,23 @@ void client::learn(const answer& answer) {
     }
 }
 
-void client::drop_line() {
-    if (!line_) return;
-    line_->cut();
-    line_.reset();
-    take([self = shared_from_this()](client_time now) { self->session_.line_down(now); });
+void client::drop_connection() {
+    if (!connection_) return;
+    connection_->cut();
+    connection_.reset();
+    take([self = shared_from_this()](client_time now) { self->session_.connection_down(now); });
     connect();
 }
 
 void client::notice_cut(micros after) {
-    world_.time().in(after, [self = shared_from_this(), line = line_] {
-        if (self->line_ == line) self->drop_line();
+    world_.time().in(after, [self = shared_from_this(), connection = connection_] {
+        if (self->connection_ == connection) self->drop_connection();
     });
 }
 
-void client::lose(const std::shared_ptr<connection>& line) {
-    world_.time().in(micros{0}, [self = shared_from_this(), line] {
-        if (self->line_ == line) self->drop_line();
+void client::lose(const std::shared_ptr<fleet::connection>& connection) {
+    world_.time().in(micros{0}, [self = shared_from_this(), connection] {
+        if (self->connection_ == connection) self->drop_connection();
     });
 }
 
@@ -184,8 +184,8 @@ void client::receive(const answer& answer) {
             if (const auto* granted = std::get_if<protocol::granted>(&event.what))
                 self->world_.judge().received_end(granted->request);
         }
-        if (answer.tag) return self->session_.reply(now, *answer.tag, answer.lineage, answer.events);
-        for (const protocol::event& event : answer.events) self->session_.notice(now, answer.lineage, event);
+        if (answer.tag) return self->session_.reply(now, *answer.tag, answer.epoch, answer.events);
+        for (const protocol::event& event : answer.events) self->session_.notice(now, answer.epoch, event);
     });
 }
 
@@ -205,8 +205,8 @@ void client::kill() {
     dead_ = true;
     world_.judge().died(*this);
     backlog_.clear();  // it has references to this client
-    if (line_) line_->cut();
-    line_.reset();
+    if (connection_) connection_->cut();
+    connection_.reset();
 }
 
 void client::close() {
@@ -267,7 +267,7 @@ void client::release(operation& operation) {
     take([self = shared_from_this(), &operation](client_time now) {
         if (operation.phase != operation::phase::held) return self->session_.wake(now);
         self->world_.judge().released(operation);
-        self->session_.release(now, operation.handle, draw_manner(self->world_.dice()));
+        self->session_.release(now, operation.handle, draw_release_kind(self->world_.dice()));
     });
 }
 

@@ -34,11 +34,11 @@ public:
 
     [[nodiscard]] bool valid(detail::handle handle) const { return session_.valid(handle, local_time()); }
     [[nodiscard]] const std::string& name() const { return name_; }
-    [[nodiscard]] const std::shared_ptr<connection>& line() const { return line_; }
+    [[nodiscard]] const std::shared_ptr<fleet::connection>& connection() const { return connection_; }
     /// The connection is gone; the client notices it after this time.
     void notice_cut(micros after);
     /// The server has closed this connection.
-    void lose(const std::shared_ptr<connection>& line);
+    void lose(const std::shared_ptr<fleet::connection>& connection);
     /// How often the address had moved at the client's last handshake, plus 1; 0: there was no handshake.
     [[nodiscard]] std::size_t met() const { return met_; }
 
@@ -54,7 +54,7 @@ private:
     void connect();
     void shake_hands(server& server);
     void learn(const answer& answer);
-    void drop_line();
+    void drop_connection();
     void arm();
     void think();
     void acquire(client_time now);
@@ -70,7 +70,7 @@ private:
     protocol::request_id queued_;  // the request of the last reply received
     const bool in_parts_;          // sends one `open` for each request
     detail::session session_;
-    std::shared_ptr<connection> line_;
+    std::shared_ptr<fleet::connection> connection_;
     knowledge knowledge_;
     std::size_t met_ = 0;
     bool connecting_ = false;

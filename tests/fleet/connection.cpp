@@ -7,10 +7,10 @@
 namespace baton::fleet {
 
 connection::connection(world& world, std::shared_ptr<client> client, std::shared_ptr<fleet::server> server)
-    : world_{world}, client_{std::move(client)}, server_{std::move(server)}, lineage_{server_->lineage()} {}
+    : world_{world}, client_{std::move(client)}, server_{std::move(server)}, epoch_{server_->epoch()} {}
 
 void connection::send(packet packet) {
-    packet.lineage = lineage_;
+    packet.epoch = epoch_;
     if (!cut_ && world_.strikes(world_.options().late_copy))
         world_.time().in(world_.draw_lateness(),
                          [self = shared_from_this(), packet] { self->server_->receive(self, packet); });
@@ -21,8 +21,8 @@ void connection::send(packet packet) {
 void connection::answer(fleet::answer answer) {
     if (!answer.tag && world_.strikes(world_.options().drop_notice)) return;
     carry(last_to_client_, [self = shared_from_this(), answer = std::move(answer)] {
-        const bool news = answer.lineage > self->lineage_;
-        self->lineage_ = std::max(self->lineage_, answer.lineage);
+        const bool news = answer.epoch > self->epoch_;
+        self->epoch_ = std::max(self->epoch_, answer.epoch);
         self->client_->receive(answer);
         // The worst moment: the client knows the new epoch and cannot present its requests.
         if (news && self->world_.strikes(self->world_.options().cut_off_at_news))

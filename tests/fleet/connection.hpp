@@ -36,7 +36,7 @@ private:
     world& world_;
     std::shared_ptr<client> client_;
     std::shared_ptr<fleet::server> server_;
-    baton::lineage lineage_;  // the newest epoch that the client's end has received
+    baton::epoch epoch_;  // the newest epoch that the client's end has received
     bool cut_ = false;
     true_time silent_until_{};
     true_time last_to_server_{};

@@ -148,11 +148,11 @@ settings parse(int count, char** arguments) {
 thread_local std::uint64_t playing = 0;
 
 extern "C" void name_the_seed(int) {
-    std::array<char, 64> line{"\nreplay: fleet --replay "};
-    char* end = line.data() + std::string_view{line.data()}.size();
-    end = std::to_chars(end, line.data() + line.size() - 1, playing).ptr;
+    std::array<char, 64> connection{"\nreplay: fleet --replay "};
+    char* end = connection.data() + std::string_view{connection.data()}.size();
+    end = std::to_chars(end, connection.data() + connection.size() - 1, playing).ptr;
     *end++ = '\n';
-    (void)!::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(end - line.data()));
+    (void)!::write(STDERR_FILENO, connection.data(), static_cast<std::size_t>(end - connection.data()));
 }
 
 class campaign {

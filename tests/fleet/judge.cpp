@@ -150,30 +150,30 @@ void judge::check_beliefs(const client& owner) {
     }
 }
 
-void judge::epoch_began(lineage lineage) {
+void judge::epoch_began(epoch epoch) {
     ++epochs_;
-    newest_ = lineage;
+    newest_ = epoch;
     left_.clear();
-    links_.clear();
+    connections_.clear();
     ended_.clear();
     met_.clear();
     // A waiter that does not present its ticket in time loses its queue position, perhaps without a notice.
     for (auto& [id, operation] : operations_) operation.ticket = 0;
 }
 
-void judge::performed(const core::engine& engine, lineage lineage, const packet& packet,
+void judge::performed(const core::engine& engine, epoch epoch, const packet& packet,
                       const std::vector<protocol::event>& events, protocol::instant now) {
-    if (lineage >= newest_) {
+    if (epoch >= newest_) {
         check_not_ended(packet, events, now);
         note_left(engine, packet, events);
     }
     note_unknown(packet, events);
     if (const auto* enter = std::get_if<protocol::enter>(&packet.command)) note_number(enter->request);
     if (const auto* leave = std::get_if<protocol::leave>(&packet.command)) note_number(leave->request);
-    if (lineage >= newest_) note_back(packet, events);
+    if (epoch >= newest_) note_back(packet, events);
     for (const protocol::event& event : events) {
-        if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(*queued, lineage);
-        if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(*granted, lineage);
+        if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(*queued, epoch);
+        if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(*granted, epoch);
         if (const auto* ended = std::get_if<protocol::ended>(&event.what)) on(*ended);
         if (std::holds_alternative<protocol::listed>(event.what)) {
             ++seen_["list"];
@@ -182,9 +182,9 @@ void judge::performed(const core::engine& engine, lineage lineage, const packet&
         if (std::holds_alternative<protocol::revoking>(event.what) &&
             std::holds_alternative<protocol::renew>(packet.command))
             ++seen_["revocation repeated by a renewal"];
-        if (lineage < newest_) continue;
+        if (epoch < newest_) continue;
         const auto* lost = std::get_if<protocol::session_lost>(&event.what);
-        if (lost && links_.contains(lost->session))
+        if (lost && connections_.contains(lost->session))
             note_ended(lost->session, "expired", now);  // else the session was never known
         if (const auto* closed = std::get_if<protocol::closed>(&event.what)) note_ended(closed->session, "closed", now);
     }
@@ -194,16 +194,16 @@ void judge::performed(const core::engine& engine, lineage lineage, const packet&
 /// client's `open` has a larger number and does not list them.
 void judge::note_left(const core::engine& engine, const packet& packet, const std::vector<protocol::event>& events) {
     if (const auto* leave = std::get_if<protocol::leave>(&packet.command);
-        leave && links_.contains(leave->request.session))
+        leave && connections_.contains(leave->request.session))
         left_.insert(leave->request);
     const auto* open = std::get_if<protocol::open>(&packet.command);
     if (open == nullptr) return;
     const bool accepted = std::ranges::any_of(
         events, [](const auto& event) { return std::holds_alternative<protocol::alive>(event.what); });
     if (!accepted) return;
-    std::uint64_t& newest = links_[open->session];
-    if (open->link <= newest) return;
-    newest = open->link;
+    std::uint64_t& newest = connections_[open->session];
+    if (open->connection_number <= newest) return;
+    newest = open->connection_number;
     // On a slower connection, the client may have sent this list before it left one of these requests. The server
     // cannot know that until the next `open`, which follows the `leave`.
     for (const protocol::live_request& live : open->live) left_.erase({open->session, live.number});
@@ -257,7 +257,7 @@ void judge::note_back(const packet& packet, const std::vector<protocol::event>& 
 /// for one ttl; no client receives its grants.
 void judge::note_ended(const protocol::session_id& session, const char* how, protocol::instant now) {
     ended_[session] = {now, how};
-    links_.erase(session);
+    connections_.erase(session);
     std::erase_if(left_, [&](const protocol::request_id& request) { return request.session == session; });
 }
 
@@ -283,25 +283,24 @@ void judge::check_not_left(const protocol::request_id& request) const {
         fail("a late message entered request " + std::to_string(request.number) + " again, which was left");
 }
 
-void judge::on(const protocol::queued& event, lineage lineage) {
-    if (lineage >= newest_) check_not_left(event.request);
+void judge::on(const protocol::queued& event, epoch epoch) {
+    if (epoch >= newest_) check_not_left(event.request);
     met_.insert(event.request);
     operation* operation = find(event.request);
     if (operation == nullptr || operation->request != event.request)
         return;  // a late copy for a request that was given up
-    if (unknown_.contains(event.request.session) || lineage < newest_)
-        return;  // an old server gives no queue positions
+    if (unknown_.contains(event.request.session) || epoch < newest_) return;  // an old server gives no queue positions
     if (operation->ticket != 0 && operation->ticket != event.ticket)
         fail(name_of(*operation) + " lost its queue position: ticket " + std::to_string(event.ticket) + " instead of " +
              std::to_string(operation->ticket));
     operation->ticket = event.ticket;
 }
 
-void judge::on(const protocol::granted& event, lineage lineage) {
-    if (lineage >= newest_) check_not_left(event.request);
+void judge::on(const protocol::granted& event, epoch epoch) {
+    if (epoch >= newest_) check_not_left(event.request);
     met_.insert(event.request);
     if (operation* operation = find(event.request)) {
-        const bool judged = operation->request == event.request && lineage >= newest_;
+        const bool judged = operation->request == event.request && epoch >= newest_;
         if (judged && operation->ticket != 0 && operation->ticket != event.ticket)
             fail(name_of(*operation) + " lost its queue position: granted with ticket " + std::to_string(event.ticket) +
                  " instead of " + std::to_string(operation->ticket));

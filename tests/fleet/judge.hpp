@@ -71,8 +71,8 @@ public:
     void check_beliefs(const client& owner);
 
     // Calls of the servers.
-    void epoch_began(lineage lineage);
-    void performed(const core::engine& engine, lineage lineage, const packet& packet,
+    void epoch_began(epoch epoch);
+    void performed(const core::engine& engine, epoch epoch, const packet& packet,
                    const std::vector<protocol::event>& events, protocol::instant now);
 
     [[nodiscard]] bool everyone_served() const;
@@ -97,8 +97,8 @@ private:
     }
     void note_back(const packet& packet, const std::vector<protocol::event>& events);
     void note_left(const core::engine& engine, const packet& packet, const std::vector<protocol::event>& events);
-    void on(const protocol::queued& event, lineage lineage);
-    void on(const protocol::granted& event, lineage lineage);
+    void on(const protocol::queued& event, epoch epoch);
+    void on(const protocol::granted& event, epoch epoch);
     void on(const protocol::ended& event);
     void note_ended(const protocol::session_id& session, const char* how, protocol::instant now);
     void check_not_ended(const packet& packet, const std::vector<protocol::event>& events, protocol::instant now);
@@ -109,15 +109,15 @@ private:
     std::map<std::uint64_t, operation> operations_;
     std::map<protocol::request_id, std::uint64_t> requests_;  // to operations
     std::map<protocol::request_id, protocol::serial> granted_;
-    std::set<protocol::request_id> left_;                    // in the present epoch
-    std::set<protocol::request_id> met_;                     // live once, in the present epoch
-    std::map<protocol::session_id, std::uint64_t> numbers_;  // the highest that was entered or left
-    std::map<protocol::session_id, std::uint64_t> links_;    // the newest `open` of each, in the present epoch
-    std::set<protocol::session_id> unknown_;                 // reported as unknown by a server
-    std::map<protocol::session_id, session_end> ended_;      // in the present epoch
+    std::set<protocol::request_id> left_;                        // in the present epoch
+    std::set<protocol::request_id> met_;                         // live once, in the present epoch
+    std::map<protocol::session_id, std::uint64_t> numbers_;      // the highest that was entered or left
+    std::map<protocol::session_id, std::uint64_t> connections_;  // the newest `open` of each, in the present epoch
+    std::set<protocol::session_id> unknown_;                     // reported as unknown by a server
+    std::map<protocol::session_id, session_end> ended_;          // in the present epoch
     std::map<std::string, std::map<claim_mode, protocol::serial>> delivered_;  // the newest fence, by resource and mode
     protocol::serial last_fence_ = 0;
-    lineage newest_ = 0;
+    epoch newest_ = 0;
     std::uint64_t epochs_ = 0;
     std::uint64_t grants_ = 0;
     std::map<std::string, std::uint64_t> seen_;  // how often each situation occurred

@@ -21,7 +21,7 @@ std::unique_ptr<core::engine> make_engine(const world& world) {
 }  // namespace
 
 server::server(world& world) : world_{world}, clock_{wall_clock, world.draw_drift()} {
-    lineage_ = static_cast<baton::lineage>(clock().time_since_epoch().count());
+    epoch_ = static_cast<baton::epoch>(clock().time_since_epoch().count());
     engine_ = make_engine(world_);
 }
 
@@ -57,7 +57,7 @@ void server::become_replica(true_time until, std::size_t forgotten) {
     log_.resize(log_.size() - std::min(forgotten, log_.size()));
     engine_ = make_engine(world_);
     for (const entry& entry : log_) (void)engine_->apply(entry.command, entry.at);
-    if (!log_.empty()) lineage_ = log_.back().lineage;
+    if (!log_.empty()) epoch_ = log_.back().epoch;
     replaced_ = true;
     world_.time().at(until, [self = shared_from_this()] { self->arm(); });
 }
@@ -73,34 +73,33 @@ void server::notice_replacement() {
 
 /// Epochs are not compared by size, because an unrelated server may have a larger one. Within one epoch the counter
 /// does not fall behind the numbers that a client has received.
-baton::lineage server::greet(const knowledge& known) {
+baton::epoch server::greet(const knowledge& known) {
     notice_replacement();
-    if (world_.without().knowledge || known.lineage == 0) return lineage_;
-    const bool is_strange = known.lineage != lineage_ && !succeeded_.contains(known.lineage);
-    const bool is_behind = known.lineage == lineage_ && known.serial > engine_->last_serial();
+    if (world_.without().knowledge || known.epoch == 0) return epoch_;
+    const bool is_strange = known.epoch != epoch_ && !succeeded_.contains(known.epoch);
+    const bool is_behind = known.epoch == epoch_ && known.serial > engine_->last_serial();
     if (is_strange || is_behind) {
         world_.log("a client knows more than the server");
         world_.saw("a client knew more than the server");
-        begin_epoch(std::move(log_), known.lineage);
+        begin_epoch(std::move(log_), known.epoch);
     }
-    return lineage_;
+    return epoch_;
 }
 
 /// Begins a new, unused epoch with what remains of the old state, and a pause in which every holder of the old epoch
 /// presents its leases or stops believing in them.
-void server::begin_epoch(std::vector<entry> log, baton::lineage above) {
+void server::begin_epoch(std::vector<entry> log, baton::epoch above) {
     engine_ = make_engine(world_);
     for (const entry& entry : log) (void)engine_->apply(entry.command, entry.at);
     // A server that lost everything has also lost the list of earlier epochs.
     if (log.empty()) succeeded_.clear();
-    for (const entry& entry : log) succeeded_.insert(entry.lineage);
-    if (above != 0) succeeded_.insert({above, lineage_});
-    const baton::lineage remembered =
-        std::max({log.empty() ? 0 : log.back().lineage, above, above == 0 ? 0 : lineage_});
-    lineage_ = std::max(remembered + 1, static_cast<baton::lineage>(clock().time_since_epoch().count()));
+    for (const entry& entry : log) succeeded_.insert(entry.epoch);
+    if (above != 0) succeeded_.insert({above, epoch_});
+    const baton::epoch remembered = std::max({log.empty() ? 0 : log.back().epoch, above, above == 0 ? 0 : epoch_});
+    epoch_ = std::max(remembered + 1, static_cast<baton::epoch>(clock().time_since_epoch().count()));
     log_ = std::move(log);
     listeners_.clear();
-    world_.judge().epoch_began(lineage_);
+    world_.judge().epoch_began(epoch_);
     const removed& removed = world_.without();
     if (removed.pause) return;
     const micros length = removed.long_pause ? micros{world_.options().max_ttl} / 2
@@ -110,7 +109,7 @@ void server::begin_epoch(std::vector<entry> log, baton::lineage above) {
 }
 
 std::vector<core::event> server::apply(const protocol::command& command) {
-    log_.push_back({clock(), command, lineage_});
+    log_.push_back({clock(), command, epoch_});
     return engine_->apply(command, clock());
 }
 
@@ -118,7 +117,7 @@ void server::receive(const std::shared_ptr<connection>& from, const packet& pack
     if (stopped_) return;
     if (is_replica()) return from->refuse();
     notice_replacement();
-    if (packet.lineage != lineage_) return from->answer({packet.tag, lineage_, {}});
+    if (packet.epoch != epoch_) return from->answer({packet.tag, epoch_, {}});
     perform(from, packet);
 }
 
@@ -129,12 +128,12 @@ void server::perform(const std::shared_ptr<connection>& from, const packet& pack
         world_.log("  " + sim::describe(packet.command));
         for (const auto& event : events) world_.log("    " + sim::describe(event));
     }
-    world_.judge().performed(*engine_, lineage_, packet, events, clock());
+    world_.judge().performed(*engine_, epoch_, packet, events, clock());
     const bool alive =
         std::ranges::any_of(events, [](const auto& event) { return std::holds_alternative<core::alive>(event.what); });
     if (std::holds_alternative<protocol::open>(packet.command) && alive) listeners_[sender] = from;
     auto result = core::engine_host::sort(std::move(events), &sender);
-    from->answer({packet.tag, lineage_, std::move(result.reply)});
+    from->answer({packet.tag, epoch_, std::move(result.reply)});
     deliver(std::move(result.notices));
     arm();
 }
@@ -143,7 +142,7 @@ void server::deliver(std::vector<std::pair<core::session_id, core::event>> notic
     for (auto& [session, event] : notices) {
         const auto found = listeners_.find(session);
         if (found == listeners_.end()) continue;
-        if (const auto to = found->second.lock()) to->answer({std::nullopt, lineage_, {std::move(event)}});
+        if (const auto to = found->second.lock()) to->answer({std::nullopt, epoch_, {std::move(event)}});
     }
 }
 
@@ -155,7 +154,7 @@ void server::arm() {
         if (self->stopped_ || self->is_replica() || timer != self->timer_) return;
         self->notice_replacement();
         auto events = self->apply(protocol::tick{});
-        self->world_.judge().performed(*self->engine_, self->lineage_, {0, self->lineage_, protocol::tick{}, 0}, events,
+        self->world_.judge().performed(*self->engine_, self->epoch_, {0, self->epoch_, protocol::tick{}, 0}, events,
                                        self->clock());
         self->deliver(core::engine_host::sort(std::move(events), nullptr).notices);
         self->arm();

@@ -37,10 +37,10 @@ public:
     [[nodiscard]] bool is_replica() const;
 
     /// The handshake. Returns the epoch that the client must follow.
-    [[nodiscard]] baton::lineage greet(const knowledge& known);
+    [[nodiscard]] baton::epoch greet(const knowledge& known);
     void receive(const std::shared_ptr<connection>& from, const packet& packet);
 
-    [[nodiscard]] baton::lineage lineage() const { return lineage_; }
+    [[nodiscard]] baton::epoch epoch() const { return epoch_; }
     [[nodiscard]] const core::engine& engine() const { return *engine_; }
     [[nodiscard]] core::instant clock() const;
 
@@ -48,11 +48,11 @@ private:
     struct entry {
         core::instant at;
         protocol::command command;
-        baton::lineage lineage;
+        baton::epoch epoch;
     };
 
     /// The new epoch is above the stored epoch and above this one.
-    void begin_epoch(std::vector<entry> log, baton::lineage above = 0);
+    void begin_epoch(std::vector<entry> log, baton::epoch above = 0);
     /// The memory is not the one that this server wrote last: the witness differs.
     void notice_replacement();
     std::vector<core::event> apply(const protocol::command& command);
@@ -65,8 +65,8 @@ private:
     bool stopped_ = false;
     bool replaced_ = false;  // its memory was replaced, and it has not noticed
     true_time replica_until_{};
-    baton::lineage lineage_ = 0;
-    std::set<baton::lineage> succeeded_;  // epochs that are known to precede the present one
+    baton::epoch epoch_ = 0;
+    std::set<baton::epoch> succeeded_;  // epochs that are known to precede the present one
     std::unique_ptr<core::engine> engine_;
     std::vector<entry> log_;
     std::unordered_map<core::session_id, std::weak_ptr<connection>> listeners_;

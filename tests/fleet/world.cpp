@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds patience{120};  // in which all waiters must be granted after the last fault
+constexpr seconds timeout{120};  // in which all waiters must be granted after the last fault
 constexpr seconds afterwards{5};
 constexpr milliseconds shortest_history{100};
 
@@ -41,7 +41,7 @@ void world::play() {
     time_.run_until(true_time{profile_.chaos}, never);
     chaos_ = false;
     log("quiet");
-    time_.run_until(time_.now() + patience, [this] { return judge_.everyone_served(); });
+    time_.run_until(time_.now() + timeout, [this] { return judge_.everyone_served(); });
     if (!judge_.everyone_served()) judge::fail("a client still waits 120 s after the last fault");
     for (const auto& client : clients_) client->close();
     time_.run_until(time_.now() + profile_.max_ttl + profile_.lag + afterwards, never);
@@ -101,10 +101,10 @@ void world::plan(std::size_t times, std::function<void()> disaster) {
 }
 
 void world::cut(const std::shared_ptr<client>& client) {
-    if (!client->line()) return;
+    if (!client->connection()) return;
     ++seen_["cut"];
     log(client->name() + ": the connection is cut");
-    client->line()->cut();
+    client->connection()->cut();
     if (dice_.percent(75))
         client->notice_cut(milliseconds{dice_.below(200)});  // else the client notices only the silence
 }
@@ -114,7 +114,7 @@ void world::suffer_outage(const std::shared_ptr<client>& client) {
     ++seen_["outage"];
     log(client->name() + " cannot reach the server for a while");
     unreachable_until_[client.get()] = until;
-    if (client->line()) client->line()->go_silent(until);
+    if (client->connection()) client->connection()->go_silent(until);
 }
 
 void world::pause() {
@@ -148,12 +148,12 @@ void world::restart() {
     std::optional<std::size_t> forgotten;
     if (dice_.percent(60)) forgotten = dice_.below(30);
     const std::string what = forgotten ? "forgets its last commands" : "forgets everything";
-    const std::size_t manner = dice_.below(3);
+    const std::size_t release_kind = dice_.below(3);
     log("the server " + what);
-    if (manner == 0) {
+    if (release_kind == 0) {
         ++seen_["in place: " + what];
         server_->lose_memory(forgotten);
-    } else if (manner == 1) {
+    } else if (release_kind == 1) {
         ++seen_["crash: " + what];
         crash(forgotten);
     } else {
@@ -181,7 +181,7 @@ void world::fail_over(std::optional<std::size_t> forgotten) {
     const auto old = server_;
     server_ = old->successor(forgotten);
     for (const auto& client : clients_)
-        if (client->line() && dice_.percent(30)) cut(client);
+        if (client->connection() && dice_.percent(30)) cut(client);
     time_.in(micros{dice_.below(static_cast<std::size_t>(micros{profile_.lag}.count()) * 9 / 10)}, [this, old] {
         old->stop();
         cut_all_to(old);
@@ -190,7 +190,7 @@ void world::fail_over(std::optional<std::size_t> forgotten) {
 
 void world::cut_all_to(const std::shared_ptr<server>& server) {
     for (const auto& client : clients_)
-        if (client->line() && client->line()->other_end() == server) cut(client);
+        if (client->connection() && client->connection()->other_end() == server) cut(client);
 }
 
 /// The server becomes a replica of a server without its last commands for a moment, and is then promoted again.
@@ -215,11 +215,11 @@ void world::move_address() {
     former_ = old;
     if (is_back) server_->go_on();
     // The old server goes on for a while, but its grants no longer count.
-    judge_.epoch_began(std::max(server_->lineage(), old->lineage() + 1));
+    judge_.epoch_began(std::max(server_->epoch(), old->epoch() + 1));
     ++moves_;
     awaits_informant_ = true;
     for (const auto& client : clients_)
-        if (client->line() && client->line()->other_end() == old && dice_.percent(30)) cut(client);
+        if (client->connection() && client->connection()->other_end() == old && dice_.percent(30)) cut(client);
     time_.in(micros{dice_.below(static_cast<std::size_t>(micros{profile_.lag}.count()) * 9 / 10)}, [this, old] {
         old->stop();
         cut_all_to(old);

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t workers = 4;
 constexpr std::size_t rounds = 6;
-constexpr auto patience = 10ms;         // how long a holder waits for a second holder
+constexpr auto timeout = 10ms;          // how long a holder waits for a second holder
 constexpr std::size_t crash_after = 8;  // grants
 
 constexpr demands whole_load{.grants = workers * rounds, .processes = workers, .handoffs = workers * rounds / 2};
@@ -75,7 +75,7 @@ private:
             recorder.write({.at = last, .verb = whole ? verb::released : verb::lost, .number = number});
             lock->release();
             // Otherwise a worker that polls would acquire again before all others until the end.
-            eventually([&] { return grants_ > mine; }, 5 * patience);
+            eventually([&] { return grants_ > mine; }, 5 * timeout);
         }
     }
 
@@ -101,7 +101,7 @@ private:
             keep(long_enough, [] { return false; });
             EXPECT_TRUE(eventually(another_holds)) << "another worker acquires the expired lock";
         } else {
-            keep(patience, another_holds);
+            keep(timeout, another_holds);
         }
     }
     /// True for the first caller: one holder has the fault.

@@ -180,7 +180,7 @@ TEST_F(AgentBounds, DescriptorsThatAreOfNoUseAreClosed) {
     ASSERT_EQ(client.ask({"PING"}), "PONG");
     const std::size_t before = descriptors_of(agent);
     for (int round = 0; round < 20; ++round) EXPECT_EQ(client.ask({"PING"}, many), "PONG");
-    EXPECT_LE(descriptors_of(agent), before + 2) << "as many as a greeting may need";
+    EXPECT_LE(descriptors_of(agent), before + 2) << "as many as a handshake may need";
     EXPECT_EQ(client.ask(hello_words(2)), "greeted") << "those that came first";
     for (int round = 0; round < 20; ++round) EXPECT_EQ(client.ask({"PING"}, many), "PONG");
     EXPECT_LE(descriptors_of(agent), before + 2);

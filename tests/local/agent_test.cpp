@@ -206,15 +206,15 @@ TEST(Agent, AnUnrecordedSessionIsRefusedWithItsReason) {
     }
 }
 
-TEST(Agent, LineagesGrowAlsoWhereTheClockDoesNot) {
+TEST(Agent, EpochsGrowAlsoWhereTheClockDoesNot) {
     const workplace place;
     std::ofstream{place.path() + ".state"} << "baton 2 another-boot clean 4000000000000000 0 15000\n";
     agent_process agent{place};
     raw_client client{place.path()};
     client.say(hello_words());
-    const auto greeting = resp::decode_greeting(client.hear().value_or(resp::value{}));
-    ASSERT_TRUE(greeting);
-    EXPECT_GT(greeting->lineage, 4'000'000'000'000'000U);
+    const auto handshake = resp::decode_hello_reply(client.hear().value_or(resp::value{}));
+    ASSERT_TRUE(handshake);
+    EXPECT_GT(handshake->epoch, 4'000'000'000'000'000U);
 }
 
 TEST(Agent, OfAnotherVersionMakesWayIfItIsIdle) {

@@ -152,7 +152,7 @@ TEST_F(Local, TheProgramIsFoundInPath) {
     EXPECT_FALSE(error) << error.message();
 }
 
-/// Answers every greeting with one line, and hangs up: an agent of another version, for a client.
+/// Answers every handshake with one line, and hangs up: an agent of another version, for a client.
 class other_version {
 public:
     /// One that leaves frees its address with its first answer.
@@ -178,8 +178,8 @@ public:
 private:
     void serve() {
         for (int peer = accept(socket_, nullptr, nullptr); peer >= 0; peer = accept(socket_, nullptr, nullptr)) {
-            std::array<char, 1'024> greeting{};
-            if (recv(peer, greeting.data(), greeting.size(), 0) <= 0) return;
+            std::array<char, 1'024> handshake{};
+            if (recv(peer, handshake.data(), handshake.size(), 0) <= 0) return;
             ++greeted_;
             if (leaves_) {
                 std::filesystem::remove(path_);

@@ -150,7 +150,7 @@ TEST(LocalDeath, ASessionIsOfTheProcessesOfItsLastConnection) {
     EXPECT_TRUE(eventually([&] { return other.ask({"BATON.RENEW", session}) != "alive"; }));
 }
 
-// A process that died before the agent read its greeting: its session is gone as soon as it is open.
+// A process that died before the agent read its handshake: its session is gone as soon as it is open.
 TEST(LocalDeath, AProcessThatDiedBeforeTheAgentReadItsGreetingHoldsNothing) {
     const workplace place;
     const agent_process agent{place, {"--max-ttl-ms", "600000"}};

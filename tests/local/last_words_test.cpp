@@ -56,7 +56,7 @@ bool release(raw_client& client, const std::string& session, int names, int at_a
 
 class LastWords : public testing::Test {
 protected:
-    snapshot look() {
+    snapshot inspect() {
         raw_client client{place.path()};
         client.say({"BATON.INSPECT"});
         return resp::decode_snapshot(client.hear().value_or(resp::value{})).value_or(snapshot{});
@@ -64,7 +64,8 @@ protected:
     /// Waits until the agent has noticed that all processes have ended.
     void expect_no_marks() {
         snapshot seen;
-        ASSERT_TRUE(eventually([&] { return (seen = look()).sessions == 0; })) << seen.sessions << " sessions are left";
+        ASSERT_TRUE(eventually([&] { return (seen = inspect()).sessions == 0; }))
+            << seen.sessions << " sessions are left";
         const auto marked =
             std::ranges::count_if(seen.resources, [](const auto& each) { return each.mark.has_value(); });
         EXPECT_EQ(marked, 0) << "names are marked as abandoned although they were released";

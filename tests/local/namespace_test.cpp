@@ -25,7 +25,7 @@ std::vector<std::string> contained(const std::vector<std::string>& command) {
 /// The first process below `root` that is called so, as it is numbered here; 0 if there is none.
 pid_t find_below(pid_t root, const std::string& name) {
     const auto is_below = [root](pid_t process) {
-        for (auto seen = look_at(process); seen && seen->parent > 0; seen = look_at(seen->parent))
+        for (auto seen = read_process_stat(process); seen && seen->parent > 0; seen = read_process_stat(seen->parent))
             if (seen->parent == root) return true;
         return false;
     };
@@ -72,7 +72,7 @@ protected:
         return contained(words);
     }
     /// What the agent knows after it has heard of all that happened before.
-    [[nodiscard]] snapshot look() const {
+    [[nodiscard]] snapshot inspect() const {
         snapshot seen;
         for (int i = 0; i < 3; ++i) {  // it answers a new connection after what was there already
             raw_client later{place.path()};
@@ -82,11 +82,11 @@ protected:
         return seen;
     }
     [[nodiscard]] bool wait_for_requests(std::size_t count) const {
-        return eventually([&] { return look().requests.size() == count; });
+        return eventually([&] { return inspect().requests.size() == count; });
     }
     /// The fence of the holder; 0 if there is none.
     [[nodiscard]] std::uint64_t fence() const {
-        const snapshot seen = look();
+        const snapshot seen = inspect();
         return seen.requests.empty() ? 0 : seen.requests.front().fence;
     }
 
@@ -171,7 +171,7 @@ TEST_P(Namespaces, ARunThatCanPassNoPidfdsLivesByItsTtl) {
     ASSERT_EQ(fence(), held) << "the guardian lives, and so does the command";
     holder.end(SIGKILL);
     raw_client operating{place.path()};
-    operating.say({"BATON.REVOKE", "ledger", std::to_string(look().requests.front().ticket), "", "now"});
+    operating.say({"BATON.REVOKE", "ledger", std::to_string(inspect().requests.front().ticket), "", "now"});
     ASSERT_TRUE(wait_for_requests(0));
     actor_process brief{contained(run_words({}, "1s")), no_pidfds};
     ASSERT_EQ(brief.hear("up"), "up");

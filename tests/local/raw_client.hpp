@@ -12,12 +12,12 @@ public:
     using resp_client::resp_client;
 
     /// Asks, and gives the text of the answer: of an error or a simple string; the first word of the first event; of a
-    /// greeting, "greeted".
+    /// handshake, "greeted".
     std::string ask(const std::vector<std::string>& words, const std::vector<int>& descriptors = {}) {
         if (!pass(words, descriptors)) return "closed";
         const auto answer = hear();
         if (!answer) return "nothing";
-        if (resp::decode_greeting(*answer)) return "greeted";
+        if (resp::decode_hello_reply(*answer)) return "greeted";
         if (const auto events = resp::decode_answer(*answer); events && !events->events.empty())
             return answer->items[1].items[0].text;
         return answer->text;
@@ -50,7 +50,7 @@ inline std::string numbered_session(int number) {
     return std::string(32 - digits.size(), '0') + digits;
 }
 
-/// A greeting that names so many processes, or none.
+/// A handshake that names so many processes, or none.
 inline std::vector<std::string> hello_words(std::optional<int> processes = {}) {
     std::vector<std::string> words{"BATON.HELLO", std::to_string(resp::wire_version), "default"};
     if (processes) words.push_back(std::to_string(*processes));

@@ -38,7 +38,7 @@ TEST(LocalReclaim, LargerThanAMessageIsPresentedInParts) {
     agent.start();
     ASSERT_TRUE(eventually([&] { return ears->count > before; }));
     for (const lease& lease : leases) ASSERT_EQ(lease.lost_reason(), loss::none);
-    client other{place.url(), {.label = {}, .patience = 60s}};
+    client other{place.url(), {.label = {}, .timeout = 60s}};
     for (const auto& [request, claim] : {std::pair{0, 0}, std::pair{requests - 1, 999}}) {
         const auto seen = other.inspect({inspect_filter::match::exact, name_of(request, claim), false});
         EXPECT_EQ(seen.requests.size(), 1U) << "the new agent knows " << name_of(request, claim);

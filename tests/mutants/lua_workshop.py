@@ -18,7 +18,7 @@ DIFFERENTIAL = "tests/redis/differential"
 LIBRARY_TESTS = "tests/redis/library_tests"
 # Limits, because a fault may run without end, in the test or in its server. Seconds of processor time of each process.
 SECONDS = 60
-PATIENCE = 4  # times that in real time, for a fault that makes the test wait
+TIMEOUT = 4  # times that in real time, for a fault that makes the test wait
 # The slowest library tests, which wait for the server's clock, run last.
 SLOW = "*ForgetSessions*:*FirstTurn*:*WithoutAHead:*Promoted"
 
@@ -86,7 +86,7 @@ class LuaWorkshop(Runner):
             file = self.folder / "timed.lua"
             file.write_text(timed)
             code = self._run([self.differential, "--library", file, "--no-shrink", "--commands", str(self.commands)],
-                             SECONDS, patience=PATIENCE)
+                             SECONDS, timeout=TIMEOUT)
             if code in (64, 77):
                 raise Trouble(self._tail())
             if code != 0:
@@ -96,7 +96,7 @@ class LuaWorkshop(Runner):
         environment = {**os.environ, "BATON_TEST_LIBRARY": str(file)}
         for chosen in (f"-{SLOW}", SLOW):
             code = self._run([self.library_tests, "--gtest_fail_fast", f"--gtest_filter={chosen}"], SECONDS,
-                             patience=PATIENCE, environment=environment)
+                             timeout=TIMEOUT, environment=environment)
             if code != 0:
                 return self._failed_test(code, "library tests")
         return ""

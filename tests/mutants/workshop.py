@@ -33,8 +33,8 @@ class Verdict:
     seconds: float = 0.0
 
 
-def run_limited(command, output, seconds=None, patience=20, environment=None):
-    """Returns the exit code, negative for a signal; None after a timeout of `seconds` of processor time or `patience`
+def run_limited(command, output, seconds=None, timeout=20, environment=None):
+    """Returns the exit code, negative for a signal; None after a timeout of `seconds` of processor time or `timeout`
     times as many seconds of real time. `output` is the file for the output."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -45,7 +45,7 @@ def run_limited(command, output, seconds=None, patience=20, environment=None):
     with open(output, "wb") as file:
         try:
             code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
-                                  timeout=None if seconds is None else patience * seconds, preexec_fn=limit,
+                                  timeout=None if seconds is None else timeout * seconds, preexec_fn=limit,
                                   env=environment, check=False).returncode
         except subprocess.TimeoutExpired:
             return None

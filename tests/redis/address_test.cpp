@@ -76,7 +76,7 @@ TEST(RedisAddress, AUrlIsShownWithoutThePassword) {
     EXPECT_EQ(shown_url("local:/a"), "local:/a");
 }
 
-/// Two addresses of one place have one canonical form, and that form is an address again.
+/// Two addresses of one position have one canonical form, and that form is an address again.
 TEST(RedisAddress, OnePlaceHasOneCanonicalForm) {
     const std::vector<std::pair<std::string, std::string>> forms{
         {"redis://", "redis://localhost:6379/0"},
@@ -104,7 +104,7 @@ TEST(RedisAddress, ACanonicalFormHasOnlyThePasswordThatTheAddressHas) {
     unsetenv("BATON_REDIS_PASSWORD");
 }
 
-/// What differs in credentials, or in how the space is used, is still the same place.
+/// What differs in credentials, or in how the space is used, is still the same position.
 TEST(RedisAddress, APlaceIsShownByWhatItsNamesDependOn) {
     EXPECT_EQ(shown_url("valkey://worker:secret@host/2?space=x&max_ttl=30s&pause=off"), "redis://host:6379/2?space=x");
     EXPECT_EQ(shown_url("redis://host?space=default"), "redis://host:6379/0");
@@ -119,7 +119,7 @@ TEST(RedisAddress, APlaceIsShownByWhatItsNamesDependOn) {
 /// The library of the dialects is not linked here, so its factory is not registered.
 TEST(RedisAddress, ADialectNeedsItsLibrary) {
     try {
-        static_cast<void>(make_store("redis://host?dialect=redturn"));
+        static_cast<void>(baton::make_store("redis://host?dialect=redturn"));
         ADD_FAILURE() << "a store without its library";
     } catch (const error& refused) {
         EXPECT_EQ(refused.code(), errc::unsupported);

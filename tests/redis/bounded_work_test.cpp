@@ -32,10 +32,10 @@ protected:
         for (std::uint64_t from = 1; from <= count; from += 500) {
             const std::uint64_t upto = std::min(from + 499, count);
             std::string out;
-            for (std::uint64_t i = from; i <= upto; ++i) encode(out, call_of(space_, lineage_, make(i)));
-            line_->send(out);
+            for (std::uint64_t i = from; i <= upto; ++i) encode(out, call_of(space_, epoch_, make(i)));
+            connection_->send(out);
             for (std::uint64_t i = from; i <= upto; ++i) {
-                const resp::value answer = line_->answer();
+                const resp::value answer = connection_->answer();
                 ASSERT_NE(answer.kind, resp::kind::error) << answer.text;
             }
         }
@@ -61,7 +61,7 @@ protected:
         send_many((requests + 9) / 10, [](std::uint64_t i) { return open{{9, i}, ttl, "label", 1, 0, {}}; });
     }
     std::uint64_t live_requests(const session_id& session) {
-        const std::string record = line_->ask({"HGET", prefix_of(space_) + "m", "x" + to_bytes(session)}).text;
+        const std::string record = connection_->ask({"HGET", prefix_of(space_) + "m", "x" + to_bytes(session)}).text;
         if (record.empty()) return 0;
         return record[0] == 'L' ? std::stoull(record.substr(43)) : (record.size() - 27) / 32;
     }
@@ -139,8 +139,8 @@ TEST_F(LibraryWork, EnterLeaveAndListCostTheSameForAnyNumberOfRequests) {
         now.enter = counted(enter{{holder, size + 1}, {exclusive_claim("new")}, {}});
         now.enter_again = counted(enter{{holder, size + 1}, {exclusive_claim("new")}, {}});
         now.wait = counted(enter{{holder, size + 2}, {exclusive_claim("taken")}, {}});
-        now.leave = counted(leave{{holder, size / 2}, manner::clean});
-        now.withdraw = counted(leave{{holder, size + 2}, manner::clean});
+        now.leave = counted(leave{{holder, size / 2}, release_kind::clean});
+        now.withdraw = counted(leave{{holder, size + 2}, release_kind::clean});
         for (const std::uint64_t after : {std::uint64_t{0}, size / 2, size}) {
             EXPECT_LE(counted(list{holder, after}), bounds::page + 10) << "after " << after;
             EXPECT_LE(last_.text.size(), 64 + 50 * bounds::page) << "after " << after;
@@ -205,7 +205,7 @@ TEST_F(LibraryWork, ADeadSessionEndsInStepsOfBoundedSize) {
             const auto state = say(list{waiter, 0}, waiter);
             return std::get<listed>(state.events.at(0).what).requests.at(0).fence != 0;
         }));
-        EXPECT_EQ(line_->ask({"HLEN", prefix_of(space_) + "marks"}).number, static_cast<std::int64_t>(size));
+        EXPECT_EQ(connection_->ask({"HLEN", prefix_of(space_) + "marks"}).number, static_cast<std::int64_t>(size));
     }
 }
 
@@ -224,13 +224,13 @@ TEST_F(LibraryWork, ARequestOfAThousandClaimsCostsInProportionToItsClaims) {
     EXPECT_LE(work_of(enter{{waiter, 1}, exclusive_ones, {}}).total(), 4 * bounds::claims) << "waits everywhere";
     EXPECT_LE(work_of(enter{{holder, 2}, permits, {}}).total(), 2 * bounds::claims);
     EXPECT_LE(work_of(enter{{crowd, 1}, permits, {}}).total(), 2 * bounds::claims);
-    EXPECT_LE(work_of(renew_call(space_, lineage_, renew{waiter}, std::vector<std::uint64_t>{1})).total(), 30U)
-        << "its place";
+    EXPECT_LE(work_of(renew_call(space_, epoch_, renew{waiter}, std::vector<std::uint64_t>{1})).total(), 30U)
+        << "its position";
     say(enter{{crowd, 2}, exclusive_ones, {}}, crowd);  // second on every name
-    EXPECT_LE(work_of(renew_call(space_, lineage_, renew{crowd}, std::vector<std::uint64_t>{2})).total(), 30U)
+    EXPECT_LE(work_of(renew_call(space_, epoch_, renew{crowd}, std::vector<std::uint64_t>{2})).total(), 30U)
         << "no more than 8 places are looked up";
-    EXPECT_LE(work_of(leave{{holder, 2}, manner::unclean}).total(), 4 * bounds::claims);
-    EXPECT_LE(work_of(leave{{holder, 1}, manner::clean}).total(), 6 * bounds::claims) << "the hand-off begins";
+    EXPECT_LE(work_of(leave{{holder, 2}, release_kind::unclean}).total(), 4 * bounds::claims);
+    EXPECT_LE(work_of(leave{{holder, 1}, release_kind::clean}).total(), 6 * bounds::claims) << "the hand-off begins";
     std::size_t steps = 1;
     ASSERT_TRUE(eventually([&] {
         const auto state = say(list{waiter, 0}, waiter);
@@ -240,7 +240,7 @@ TEST_F(LibraryWork, ARequestOfAThousandClaimsCostsInProportionToItsClaims) {
         return false;
     }));
     EXPECT_LE(steps, bounds::claims / budget + 2) << "48 claims are admitted in a step";
-    EXPECT_LE(work_of(leave{{waiter, 1}, manner::unclean}).total(), 6 * bounds::claims);
+    EXPECT_LE(work_of(leave{{waiter, 1}, release_kind::unclean}).total(), 6 * bounds::claims);
 }
 
 // 30 requests of 1,000 claims each.
@@ -255,10 +255,10 @@ TEST_F(LibraryWork, WideRequestsAreReadWithoutTheirResourcesAndEndOneAtATime) {
         return enter{{holder, number}, std::move(claims), {}};
     });
     EXPECT_LE(work_of(list{holder, 0}).total(), 10U);
-    EXPECT_LE(work_of(name_page_call(space_, lineage_, "common", "0", page_size{200})).total(), 2 * count + 10);
-    EXPECT_LE(work_of(space_page_call(space_, lineage_, "", "0", page_size{200})).total(), 1'200U);
+    EXPECT_LE(work_of(name_page_call(space_, epoch_, "common", "0", page_size{200})).total(), 2 * count + 10);
+    EXPECT_LE(work_of(space_page_call(space_, epoch_, "", "0", page_size{200})).total(), 1'200U);
     const std::vector<std::uint64_t> waiting{2, 3, 4, 5, 6, 7, 8, 9};
-    EXPECT_LE(work_of(renew_call(space_, lineage_, renew{holder}, waiting)).total(), 30U);
+    EXPECT_LE(work_of(renew_call(space_, epoch_, renew{holder}, waiting)).total(), 30U);
     const std::uint64_t before = live_requests(holder);
     EXPECT_LE(work_of(protocol::close{holder, closing::left}).total(), 6 * bounds::claims);
     EXPECT_EQ(live_requests(holder), before - 1) << "one request of 1,000 claims exceeds the budget of 48";
@@ -276,7 +276,7 @@ TEST_F(LibraryWork, AQueueCostsTheSameForAnyLength) {
         say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
         open_crowd(size);
         send_many(size, [&](std::uint64_t i) { return enter{in_crowd(i), {exclusive_claim("a")}, {}}; });
-        EXPECT_EQ(line_->ask({"ZCARD", prefix_of(space_) + "q:a"}).number, static_cast<std::int64_t>(size));
+        EXPECT_EQ(connection_->ask({"ZCARD", prefix_of(space_) + "q:a"}).number, static_cast<std::int64_t>(size));
         std::vector<std::size_t> calls;
         const auto count = [&](const command& command) {
             const work done = quiet_work_of(command);
@@ -285,15 +285,15 @@ TEST_F(LibraryWork, AQueueCostsTheSameForAnyLength) {
         };
         count(enter{{waiter, 1}, {exclusive_claim("a")}, {}});
         count(enter{{waiter, 1}, {exclusive_claim("a")}, {}});
-        calls.push_back(work_of(renew_call(space_, lineage_, renew{waiter}, std::vector<std::uint64_t>{1})).total());
+        calls.push_back(work_of(renew_call(space_, epoch_, renew{waiter}, std::vector<std::uint64_t>{1})).total());
         count(enter{{waiter, 2}, {{"a", claim_mode::shared, 0, 0}}, {}});
         count(enter{{waiter, 3}, {permit_claim("a", 2)}, {}});
         count(enter{{waiter, 4}, {exclusive_claim("a")}, {.nowait = true}});
         count(enter{{waiter, 5}, {exclusive_claim("a")}, {.queue_bound = 5}});
-        count(leave{in_crowd(size / 2), manner::clean});  // from the middle
-        count(leave{{holder, 1}, manner::clean});         // a hand-off
-        count(leave{in_crowd(1), manner::clean});
-        count(leave{in_crowd(2), manner::unclean});
+        count(leave{in_crowd(size / 2), release_kind::clean});  // from the middle
+        count(leave{{holder, 1}, release_kind::clean});         // a hand-off
+        count(leave{in_crowd(1), release_kind::clean});
+        count(leave{in_crowd(2), release_kind::unclean});
         const auto state = say(list{{9, 1}, 0}, {9, 1});
         const serial middle = std::get<listed>(state.events.at(0).what).requests.back().ticket;
         count(revoke{"a", middle, "note", true});
@@ -314,7 +314,7 @@ TEST_F(LibraryWork, PermitsCostTheSameForAnyNumberOfHolders) {
         open_session(waiter);
         open_crowd(size);
         send_many(size, [](std::uint64_t i) { return enter{in_crowd(i), {permit_claim("p", 1)}, {}}; });
-        send_many(size / 2, [](std::uint64_t i) { return leave{in_crowd(2 * i), manner::clean}; });
+        send_many(size / 2, [](std::uint64_t i) { return leave{in_crowd(2 * i), release_kind::clean}; });
         std::vector<std::size_t> calls;
         const auto count = [&](const command& command) {
             const work done = quiet_work_of(command);
@@ -323,11 +323,11 @@ TEST_F(LibraryWork, PermitsCostTheSameForAnyNumberOfHolders) {
         };
         count(enter{{waiter, 1}, {permit_claim("p", 1)}, {}});
         count(enter{{waiter, 2}, {permit_claim("p", 5)}, {}});
-        count(leave{{waiter, 1}, manner::clean});
+        count(leave{{waiter, 1}, release_kind::clean});
         count(enter{{waiter, 3}, {exclusive_claim("p")}, {}});  // waits
         count(enter{{waiter, 4}, {permit_claim("p", 2)}, {}});  // behind it
-        count(leave{{waiter, 2}, manner::unclean});
-        count(leave{{waiter, 3}, manner::clean});  // the one behind it is admitted
+        count(leave{{waiter, 2}, release_kind::unclean});
+        count(leave{{waiter, 3}, release_kind::clean});  // the one behind it is admitted
         count(resize{"p", 65'000});
         count(resize{"p", std::nullopt});
         seen.push_back(std::move(calls));
@@ -347,13 +347,13 @@ TEST_F(LibraryWork, InspectingCostsByThePage) {
         open_session(waiter);
         hold_names(holder, size);
         send_many(size, [](std::uint64_t i) { return enter{{waiter, i}, {exclusive_claim("name-1")}, {}}; });
-        of_one.push_back(work_of(name_page_call(space_, lineage_, "name-2", "0", page)).total());
-        EXPECT_LE(work_of(name_page_call(space_, lineage_, "name-1", "0", page)).total(), 2 * page.claims + 20);
+        of_one.push_back(work_of(name_page_call(space_, epoch_, "name-2", "0", page)).total());
+        EXPECT_LE(work_of(name_page_call(space_, epoch_, "name-1", "0", page)).total(), 2 * page.claims + 20);
         std::string cursor = "0";
         std::size_t names = 0;
         std::size_t pages = 0;
         do {
-            const work done = work_of(space_page_call(space_, lineage_, "", cursor, page));
+            const work done = work_of(space_page_call(space_, epoch_, "", cursor, page));
             EXPECT_LE(done.total(), 6 * page.claims);
             EXPECT_EQ(done.of_whole_keys(), 0U);
             cursor = last_.items.at(1).text;
@@ -411,9 +411,9 @@ TEST_F(LibraryWork, CallsCostAFewMoreWhileTheCounterIsAheadOfTheClock) {
         }
         count(enter{{waiter, 1}, {exclusive_claim("a")}, {}});
         count(renew{holder});
-        count(leave{{holder, 1}, manner::clean});
+        count(leave{{holder, 1}, release_kind::clean});
         count(enter{{holder, 2}, {permit_claim("p", 3)}, {}});
-        count(leave{{holder, 2}, manner::clean});
+        count(leave{{holder, 2}, release_kind::clean});
         count(renew{waiter});
         count(tick{});
         calls.push_back(work_of(list{waiter, 0}).total());

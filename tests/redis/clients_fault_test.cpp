@@ -30,8 +30,8 @@ TEST_F(RedisFault, KilledHoldersAndWaitersCostTheirTtlAndNothingElse) {
 TEST_F(RedisFault, KilledBeforeItHearsOfItsGrant) {
     const private_server server;
     make_space(server);
-    const folder place;
-    proxy proxy{server.at(), place.path("proxy")};
+    const folder position;
+    proxy proxy{server.at(), position.path("proxy")};
     load load{space_at(server.at()), 300ms, 10ms, {"exclusive:a"}, 3};
     client looking = client_at(server.at());
     for (int i = 0; i < 3; ++i) {
@@ -55,8 +55,8 @@ TEST_F(RedisFault, KilledBeforeItHearsOfItsGrant) {
 TEST_F(RedisFault, KilledBeforeTheServerHearsOfItsRequest) {
     const private_server server;
     make_space(server);
-    const folder place;
-    proxy proxy{server.at(), place.path("proxy")};
+    const folder position;
+    proxy proxy{server.at(), position.path("proxy")};
     // Held for so long that one can be stopped while it holds.
     load load{space_at(server.at()), 300ms, 10ms, {"exclusive:a"}, 3};
     for (int i = 0; i < 3; ++i) {
@@ -78,8 +78,8 @@ TEST_F(RedisFault, KilledBeforeTheServerHearsOfItsRequest) {
 TEST_F(RedisFault, OneThatWasStoppedForLongerThanItsTtlFreesNothingAndKnowsOfItsLossByItself) {
     const private_server server;
     make_space(server);
-    const folder place;
-    proxy proxy{server.at(), place.path("proxy")};
+    const folder position;
+    proxy proxy{server.at(), position.path("proxy")};
     // Held for so long that what the stale one does meets a holder.
     load load{space_at(server.at()), 300ms, 20ms, {"exclusive:a"}, 2};
     const std::string who = load.add(space_at(proxy.at()));

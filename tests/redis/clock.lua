@@ -3,7 +3,7 @@
 -- believes what it finds, however long ago it was written.
 local index_from, index_until = 3, 1
 local most_listed = 2
-local look_every = 1000000000000000
+local check_every = 1000000000000000
 local short_paths = true
 local function budget_of(args) return args.budget end
 local function ended_kept_of(args) return args.ended_kept end

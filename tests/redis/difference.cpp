@@ -176,9 +176,9 @@ private:
         return {};
     }
 
-    /// The place in the answer to `enter`: how many claims wait ahead of the request's, where the fewest do. A request
-    /// that waits in many places may be told 0. A ticket alone names no request, since a reclaim may bring one in twice
-    /// on different resources; in these schedules the label of a session does.
+    /// The position in the answer to `enter`: how many claims wait ahead of the request's, where the fewest do. A
+    /// request that waits in many places may be told 0. A ticket alone names no request, since a reclaim may bring one
+    /// in twice on different resources; in these schedules the label of a session does.
     [[nodiscard]] std::optional<std::string> wrong_place(const function_reply& reply, const snapshot& state,
                                                          const session_id& sender) const {
         const auto label = labels_.find(sender);
@@ -196,9 +196,9 @@ private:
             if (ahead) fewest = std::min(fewest.value_or(*ahead), *ahead);
             many = many || request.claims.size() > looked_up || !ahead;
         }
-        if (!fewest || reply.place == fewest || (many && reply.place == 0U)) return {};
-        return "the reply says another place: " + (reply.place ? std::to_string(*reply.place) : "none") + " and not " +
-               std::to_string(*fewest);
+        if (!fewest || reply.ahead == fewest || (many && reply.ahead == 0U)) return {};
+        return "the reply says another position: " + (reply.ahead ? std::to_string(*reply.ahead) : "none") +
+               " and not " + std::to_string(*fewest);
     }
 
     /// How many claims wait ahead of a request, on the resource where the fewest do; none if no claim of it waits.

@@ -39,9 +39,9 @@ TEST(FunctionCall, NamesTheSpaceAsTheKeyAndTheSessionAsAnArgument) {
 
 TEST(FunctionCall, NamesARequestByItsSessionAndNumber) {
     const std::string request = "x" + id + "0000000000000012";
-    EXPECT_EQ(called(leave{{someone, 12}, manner::keep}).arguments, (words{"0000000000000007", request, "k"}));
+    EXPECT_EQ(called(leave{{someone, 12}, release_kind::keep}).arguments, (words{"0000000000000007", request, "k"}));
     const std::uint64_t large = 12'345'678'901'234'567;  // which is refused
-    EXPECT_EQ(called(leave{{someone, large}, manner::clean}).arguments,
+    EXPECT_EQ(called(leave{{someone, large}, release_kind::clean}).arguments,
               (words{"0000000000000007", "x" + id + "12345678901234567"}));
 }
 
@@ -103,12 +103,12 @@ TEST(FunctionCall, AsksForThePlacesOfWaitingRequests) {
               (words{"0000000000000007", id, "4", "9"}));
 }
 
-TEST(FunctionReply, BeginsWithTimeNextLookLineageAndPause) {
+TEST(FunctionReply, BeginsWithTimeNextLookEpochAndPause) {
     const auto answer = read("");
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->head.at, instant{duration{100}});
     EXPECT_EQ(answer->head.due, instant{duration{500}});
-    EXPECT_EQ(answer->head.lineage, 7U);
+    EXPECT_EQ(answer->head.epoch, 7U);
     const auto never = decode_reply(
         "0000000000000100"
         "9999999999999999"
@@ -142,7 +142,7 @@ TEST(FunctionReply, ReadsEveryEvent) {
                        instant{duration{99}}}));
     EXPECT_EQ(only<queued>("q4:" + ticket), (queued{{someone, 4}, 11}));
     EXPECT_EQ(only<refused>("rqueue full:4:"), (refused{request_id{someone, 4}, refusal::queue_full}));
-    EXPECT_EQ(only<refused>("rlate link:-:"), (refused{{}, refusal::late_link}));
+    EXPECT_EQ(only<refused>("rstale connection:-:"), (refused{{}, refusal::stale_connection}));
     EXPECT_EQ(only<ended>("e4:l" + fence), (ended{{someone, 4}, end_reason::left, 12}));
     EXPECT_EQ(only<session_lost>("l"), (session_lost{someone}));
     EXPECT_EQ(only<alive>("a" + fence + "-2:77:"), (alive{someone, instant{duration{12}}, 2, 77, false}));
@@ -162,9 +162,9 @@ TEST(FunctionReply, SaysTheSendersPlaceBehindTheEvents) {
     const auto answer = read("q4:0000000000000011w12:");
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->events.size(), 1U);
-    EXPECT_EQ(answer->place, 12U);
-    EXPECT_EQ(read("w0:")->place, 0U);
-    EXPECT_FALSE(read("q4:0000000000000011")->place);
+    EXPECT_EQ(answer->ahead, 12U);
+    EXPECT_EQ(read("w0:")->ahead, 0U);
+    EXPECT_FALSE(read("q4:0000000000000011")->ahead);
     for (const char* wrong : {"w", "w:", "w-:", "w1", "w1:c", "w1:w1:"}) EXPECT_FALSE(read(wrong)) << wrong;
 }
 
@@ -174,20 +174,20 @@ TEST(WaitingRequests, KnowTheirPlaceNearestToTheFront) {
     const std::string ticket = "0000000000000011";
     hear("q1:" + ticket + "w7:");
     EXPECT_TRUE(waiting.any());
-    EXPECT_EQ(waiting.place(), 7U);
+    EXPECT_EQ(waiting.ahead(), 7U);
     hear("q2:" + ticket + "w9:");
-    EXPECT_EQ(waiting.place(), 7U);
+    EXPECT_EQ(waiting.ahead(), 7U);
     hear("q3:" + ticket + "w2:");
-    EXPECT_EQ(waiting.place(), 2U);
+    EXPECT_EQ(waiting.ahead(), 2U);
     hear("g3:" + ticket + ticket + ".");
-    EXPECT_EQ(waiting.place(), 2U) << "until it is told again";
+    EXPECT_EQ(waiting.ahead(), 2U) << "until it is told again";
     EXPECT_EQ(waiting.oldest(), (std::vector<std::uint64_t>{1, 2}));
     hear("a" + ticket + "+2:77:w5:");
-    EXPECT_EQ(waiting.place(), 5U);
+    EXPECT_EQ(waiting.ahead(), 5U);
     hear("l");
     EXPECT_FALSE(waiting.any());
     hear("q1:" + ticket + "w3:");
-    EXPECT_EQ(waiting.place(), 3U);
+    EXPECT_EQ(waiting.ahead(), 3U);
 }
 
 TEST(WaitingRequests, LookAtOnceIfMoreWaitThanARenewalAsksFor) {
@@ -195,7 +195,7 @@ TEST(WaitingRequests, LookAtOnceIfMoreWaitThanARenewalAsksFor) {
     for (int number = 1; number <= 9; ++number)
         waiting.hear(read("q" + std::to_string(number) + ":0000000000000011w7:").value());
     EXPECT_EQ(waiting.oldest().size(), waiting_requests::most_places);
-    EXPECT_EQ(waiting.place(), 0U);
+    EXPECT_EQ(waiting.ahead(), 0U);
 }
 
 TEST(WaitingRequests, CountWhatIsPresentedAsWaiting) {

@@ -33,11 +33,11 @@ protected:
         first.connect();
         const protocol::session_id dead{1, 1};
         const std::string made = server_->ask({"HGET", "baton:{default}:m", ""}).text;
-        const lineage lineage = std::stoull(made.substr(16, 16));
+        const epoch epoch = std::stoull(made.substr(16, 16));
         for (const protocol::command& command :
              {protocol::command{protocol::open{dead, ttl, "dead", 1, 0, {}}},
               protocol::command{protocol::enter{{dead, 1}, exclusive(name).list(), {}}}}) {
-            const function_call call = call_of("default", lineage, command);
+            const function_call call = call_of("default", epoch, command);
             std::string bytes;
             encode(bytes, call);
             resp::decoder decoder;
@@ -82,7 +82,7 @@ TEST_F(Herd, OneOfManyWaitersLooksWhenAHoldersDeadlineHasPassed) {
             kept.push_back(std::move(lease));
             changed.notify_one();
         });
-        // The next comes when this one is in the line.
+        // The next comes when this one is in the connection.
         ASSERT_TRUE(eventually([&] { return waiting_for("a") == i + 1; }));
     }
     ASSERT_LT(std::chrono::steady_clock::now(), deadline_) << "the machine is too slow for this test";

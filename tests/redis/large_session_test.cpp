@@ -16,7 +16,7 @@
 #include "../eventually.hpp"
 #include "baton/baton.hpp"
 #include "private_server.hpp"
-#include "server_line.hpp"
+#include "server_connection.hpp"
 #include "stores/redis/function_reply.hpp"
 #include "unpaused_space.hpp"
 
@@ -99,7 +99,7 @@ protected:
     }
 
     client_options options(const std::string& label, std::shared_ptr<observer> hears = nullptr) const {
-        return {.ttl = ttl_, .label = label, .patience = ttl_, .close_wait = ttl_, .observer = std::move(hears)};
+        return {.ttl = ttl_, .label = label, .timeout = ttl_, .close_wait = ttl_, .observer = std::move(hears)};
     }
 
     void acquire_all() {
@@ -170,13 +170,13 @@ protected:
             return word;
         };
         const protocol::session_id session{word_at(0), word_at(8)};
-        const lineage lineage = std::stoull(server_->ask({"HGET", "baton:{default}:m", ""}).text.substr(16, 16));
+        const epoch epoch = std::stoull(server_->ask({"HGET", "baton:{default}:m", ""}).text.substr(16, 16));
         const protocol::enter enter{{session, requests_ + 1}, exclusive("unknown").list(), {}};
         std::string bytes;
-        redis::encode(bytes, redis::call_of("default", lineage, enter));
-        redis::server_line line{server_->at().path};
-        line.send(bytes);
-        const auto reply = redis::decode_reply(line.answer().text, session);
+        redis::encode(bytes, redis::call_of("default", epoch, enter));
+        redis::server_connection connection{server_->at().path};
+        connection.send(bytes);
+        const auto reply = redis::decode_reply(connection.answer().text, session);
         ASSERT_TRUE(reply && reply->events.size() == 1);
         ASSERT_TRUE(std::holds_alternative<protocol::granted>(reply->events.front().what));
     }

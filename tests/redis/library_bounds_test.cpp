@@ -28,14 +28,15 @@ protected:
 
     /// Deadlines later than this.
     std::int64_t deadlines_after(instant time) {
-        return line_->ask({"ZCOUNT", key("d"), "(" + std::to_string(time.time_since_epoch().count()), "(+inf"}).number;
+        return connection_->ask({"ZCOUNT", key("d"), "(" + std::to_string(time.time_since_epoch().count()), "(+inf"})
+            .number;
     }
     void open_session(const session_id& session, std::chrono::milliseconds ttl = 10s) {
         say(open{session, ttl, "label", 1, 0, {}}, session);
     }
     void wait_for_uptime(int seconds) {
         ASSERT_TRUE(eventually([&] {
-            const std::string info = line_->ask({"INFO", "server"}).text;
+            const std::string info = connection_->ask({"INFO", "server"}).text;
             const std::string field = "uptime_in_seconds:";
             return std::stoi(info.substr(info.find(field) + field.size())) >= seconds;
         }));
@@ -118,7 +119,7 @@ TEST_F(LibraryBounds, WhatIsBehindTheLooksOfOneStepIsAdmittedByTheNext) {
     say(enter{{session_id{3, 3}, 1}, one_each, {}}, session_id{3, 3});
     for (std::uint64_t i = 1; i <= all; ++i)
         say(enter{{waiter, i}, {{"n" + std::to_string(i), claim_mode::permits, 2, 2}}, {}}, waiter);
-    const auto left = say(leave{{session_id{3, 3}, 1}, manner::clean}, session_id{3, 3});
+    const auto left = say(leave{{session_id{3, 3}, 1}, release_kind::clean}, session_id{3, 3});
     ASSERT_TRUE(left.head.due);
     EXPECT_LE(*left.head.due, left.head.at) << "the rest is owed";
     say(tick{});
@@ -127,7 +128,7 @@ TEST_F(LibraryBounds, WhatIsBehindTheLooksOfOneStepIsAdmittedByTheNext) {
         const enter again{{waiter, i}, {{"n" + std::to_string(i), claim_mode::permits, 2, 2}}, {}};
         EXPECT_TRUE(std::holds_alternative<granted>(say(again, waiter).events.at(0).what)) << i;
     }
-    EXPECT_EQ(line_->ask({"EXISTS", key("o")}).number, 0) << "nothing is owed any more";
+    EXPECT_EQ(connection_->ask({"EXISTS", key("o")}).number, 0) << "nothing is owed any more";
     EXPECT_GT(say(tick{}).head.due, left.head.at);
 }
 
@@ -139,9 +140,9 @@ TEST_F(LibraryBounds, IdsOfEndedSessionsAreDroppedAfterTheLongestTtl) {
     say(protocol::close{{1'000, 1}, closing::left}, {1'000, 1});  // keeps the others from being dropped all together
     clock_.jump(300ms);
     say(protocol::close{{1'000, 2}, closing::left}, {1'000, 2});
-    EXPECT_EQ(line_->ask({"ZCARD", key("c")}).number, 52) << "up to 100 whose time is over";
+    EXPECT_EQ(connection_->ask({"ZCARD", key("c")}).number, 52) << "up to 100 whose time is over";
     say(protocol::close{{1'000, 3}, closing::left}, {1'000, 3});
-    EXPECT_EQ(line_->ask({"ZCARD", key("c")}).number, 3);
+    EXPECT_EQ(connection_->ask({"ZCARD", key("c")}).number, 3);
 }
 
 // ---- records that grow: their parts stand in one text at first, then in a key of their own
@@ -150,16 +151,16 @@ TEST_F(LibraryBounds, IdsOfEndedSessionsAreDroppedAfterTheLongestTtl) {
 TEST_F(LibraryBounds, ASessionHasAnIndexFromItsSeventeenthRequestUntilFourAreLeft) {
     hello();
     open_session(holder);
-    const auto has_index = [this] { return line_->ask({"EXISTS", key("n:" + to_bytes(holder))}).number == 1; };
+    const auto has_index = [this] { return connection_->ask({"EXISTS", key("n:" + to_bytes(holder))}).number == 1; };
     for (const std::uint64_t before : {0U, 100U}) {
         SCOPED_TRACE(before);
-        if (before > 0) raw(watch_call(space_, lineage_, 60s));
+        if (before > 0) raw(watch_call(space_, epoch_, 60s));
         for (std::uint64_t i = 1; i <= 20; ++i) {
             EXPECT_TRUE(is_granted({holder, before + i}, "n" + std::to_string(i)));
             EXPECT_EQ(has_index(), i > 16) << i << " requests";
         }
         for (std::uint64_t i = 1; i <= 20; ++i) {
-            say(leave{{holder, before + i}, manner::clean}, holder);
+            say(leave{{holder, before + i}, release_kind::clean}, holder);
             EXPECT_EQ(has_index(), 20 - i > 4) << 20 - i << " requests";
         }
     }
@@ -169,14 +170,14 @@ TEST_F(LibraryBounds, HoldersOfANameHaveAKeyFromTheNinthUntilNoneIsLeft) {
     hello();
     open_session(holder);
     std::uint64_t number = 0;
-    const auto spilled = [this] { return line_->ask({"ZCARD", key("a:name")}).number; };
+    const auto spilled = [this] { return connection_->ask({"ZCARD", key("a:name")}).number; };
     const auto round = [&](const claim& wanted) {
         for (std::int64_t i = 1; i <= 10; ++i) {
             say(enter{{holder, ++number}, {wanted}, {}}, holder);
             EXPECT_EQ(spilled(), i > 8 ? i : 0) << i << " holders";
         }
         for (std::int64_t i = 9; i >= 0; --i) {
-            say(leave{{holder, number - static_cast<std::uint64_t>(i)}, manner::clean}, holder);
+            say(leave{{holder, number - static_cast<std::uint64_t>(i)}, release_kind::clean}, holder);
             EXPECT_EQ(spilled(), i) << i << " holders";
         }
     };
@@ -189,7 +190,7 @@ TEST_F(LibraryBounds, HoldersOfANameHaveAKeyFromTheNinthUntilNoneIsLeft) {
     rounds();
     rounds();
     say(resize{"name", std::nullopt});
-    raw(watch_call(space_, lineage_, 60s));
+    raw(watch_call(space_, epoch_, 60s));
     rounds();
 }
 
@@ -210,7 +211,7 @@ TEST_F(LibraryBounds, PagesOfANameShowEveryClaimOnce) {
         std::string cursor = "0";
         unsigned count = 0;
         do {
-            cursor = pages.add(raw(name_page_call(space_, lineage_, "a", cursor, {size}))).value_or("no page");
+            cursor = pages.add(raw(name_page_call(space_, epoch_, "a", cursor, {size}))).value_or("no page");
             ASSERT_LE(++count, all + 1);
         } while (cursor != "0");
         EXPECT_EQ(count, (all + size - 1) / size);
@@ -232,7 +233,7 @@ TEST_F(LibraryBounds, PagesOfASpaceShowEveryName) {
         std::string cursor = "0";
         unsigned count = 0;
         do {
-            cursor = pages.add(raw(space_page_call(space_, lineage_, prefix, cursor, {size}))).value_or("no page");
+            cursor = pages.add(raw(space_page_call(space_, epoch_, prefix, cursor, {size}))).value_or("no page");
             ++count;
         } while (cursor != "0" && count < 1'000);
         EXPECT_GE(count, least_pages);
@@ -257,7 +258,7 @@ TEST_F(LibraryBounds, AWaitingLineSeesHoldersTheClaimAheadAndItsPlace) {
         say(enter{{waiter, number}, {exclusive_claim("a")}, {}}, waiter);
     say(enter{{third, 1}, {exclusive_claim("a"), exclusive_claim("b")}, {}}, third);
     const std::vector<std::uint64_t> numbers{1, 7};  // there is no 7
-    const resp::value page = raw(wait_page_call(space_, lineage_, third, numbers, page_size{16}));
+    const resp::value page = raw(wait_page_call(space_, epoch_, third, numbers, page_size{16}));
     inspect_pages pages;
     std::vector<shown_wait> waits;
     ASSERT_EQ(pages.add(page, &waits), "0") << page.text;
@@ -267,7 +268,7 @@ TEST_F(LibraryBounds, AWaitingLineSeesHoldersTheClaimAheadAndItsPlace) {
     ASSERT_EQ(state.resources.size(), 2U);
     EXPECT_EQ(state.resources[0].queue.size(), 2U) << "the claim ahead, and its own";
     EXPECT_EQ(state.requests.size(), 4U) << "two holders, one that waits ahead, and its own";
-    EXPECT_EQ(state.requests.back().place, 4U);
+    EXPECT_EQ(state.requests.back().position, 4U);
     ASSERT_EQ(state.requests.back().blockers.size(), 3U);
     EXPECT_TRUE(state.requests.back().blockers[0].hard);
 }
@@ -319,15 +320,15 @@ TEST_F(LibraryBounds, APresentedTicketOfTwentyDigitsIsRefused) {
 
 TEST_F(LibraryBounds, NumbersOfTooManyDigitsAreMalformed) {
     open_both();
-    const std::string lineage = line_->ask({"HGET", key("m"), ""}).text.substr(16, 16);
+    const std::string epoch = connection_->ask({"HGET", key("m"), ""}).text.substr(16, 16);
     for (const std::string claim : {"p12345678901:1:1:b", "p1:12345678901:1:b"}) {
-        const word_list arguments{lineage, to_bytes(holder),           "1000", "00000000000000000002", "1",
+        const word_list arguments{epoch,   to_bytes(holder),           "1000", "00000000000000000002", "1",
                                   "label", "1:0:0:-:1:" + claim + "0:"};
         const resp::value answer = raw({verb::open, {key("m")}, arguments});
         EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << claim << ": " << answer.text;
     }
     for (const std::string cursor : {"x", "a", "b1", ""}) {
-        const resp::value answer = raw({verb::inspect, {key("m")}, {lineage, "10", "name", cursor, "a"}});
+        const resp::value answer = raw({verb::inspect, {key("m")}, {epoch, "10", "name", cursor, "a"}});
         EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << cursor << ": " << answer.text;
     }
 }
@@ -335,7 +336,7 @@ TEST_F(LibraryBounds, NumbersOfTooManyDigitsAreMalformed) {
 // ---- hello
 
 TEST_F(LibraryBounds, HelloTakesALongestTtlOfUpToEightDigits) {
-    EXPECT_NE(hello(false, 24h).lineage, 0U);
+    EXPECT_NE(hello(false, 24h).epoch, 0U);
     space_ = "another";
     const resp::value answer = raw(hello_call(space_, {100'000'000ms, 0ms, false}));
     EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << answer.text;
@@ -344,17 +345,17 @@ TEST_F(LibraryBounds, HelloTakesALongestTtlOfUpToEightDigits) {
 // A list would be searched from its beginning by every renewal.
 TEST_F(LibraryBounds, HelloMakesDeadlinesASkipList) {
     hello();
-    EXPECT_EQ(line_->ask({"OBJECT", "ENCODING", key("d")}).text, "skiplist");
+    EXPECT_EQ(connection_->ask({"OBJECT", "ENCODING", key("d")}).text, "skiplist");
 }
 
 // A former primary may have granted what it did not send here in time.
 TEST_F(LibraryBounds, HelloPausesAFreshSpaceOnAReplicaThatWasPromoted) {
     redis_tests::private_server primary{{.tcp = true, .settings = {"--repl-diskless-sync-delay", "0"}}};
-    line_->ask({"REPLICAOF", "127.0.0.1", std::to_string(primary.tcp().port)});
+    connection_->ask({"REPLICAOF", "127.0.0.1", std::to_string(primary.tcp().port)});
     ASSERT_TRUE(eventually([&] {
-        return line_->ask({"INFO", "replication"}).text.find("master_link_status:up") != std::string::npos;
+        return connection_->ask({"INFO", "replication"}).text.find("master_link_status:up") != std::string::npos;
     }));
-    line_->ask({"REPLICAOF", "NO", "ONE"});
+    connection_->ask({"REPLICAOF", "NO", "ONE"});
     load();
     wait_for_uptime(2);
     const reply_head head = hello(true, 100ms, 0ms);
@@ -366,25 +367,25 @@ TEST_F(LibraryBounds, HelloPausesASpaceWithoutAHead) {
     wait_for_uptime(2);
     const reply_head before = hello(true, 100ms, 10ms);
     EXPECT_LE(before.paused_until, before.at) << "this server is old enough";
-    line_->ask({"DEL", key("m")});
+    connection_->ask({"DEL", key("m")});
     const reply_head after = hello(true, 100ms, 10ms);
     EXPECT_EQ(after.paused_until - after.at, 110ms);
-    EXPECT_GT(after.lineage, before.lineage);
+    EXPECT_GT(after.epoch, before.epoch);
 }
 
-TEST_F(LibraryBounds, HelloDrawsALargerLineageAlsoIfTheClockWentBack) {
+TEST_F(LibraryBounds, HelloDrawsALargerEpochAlsoIfTheClockWentBack) {
     const reply_head before = hello();
     clock_.jump(-1h);
-    line_->ask({"HSET", key("i"), "run_id", std::string(40, '0')});
-    EXPECT_GT(hello().lineage, before.lineage);
+    connection_->ask({"HSET", key("i"), "run_id", std::string(40, '0')});
+    EXPECT_GT(hello().epoch, before.epoch);
 }
 
 TEST_F(LibraryBounds, ADamagedHeadIsNamed) {
     open_both();
-    const std::string head = line_->ask({"HGET", key("m"), ""}).text;
+    const std::string head = connection_->ask({"HGET", key("m"), ""}).text;
     for (const std::string& damaged : {head + "0", head.substr(0, 79), std::string(80, 'x'), std::string{"x"}}) {
-        line_->ask({"HSET", key("m"), "", damaged});
-        const resp::value answer = raw(call_of(space_, lineage_, tick{}));
+        connection_->ask({"HSET", key("m"), "", damaged});
+        const resp::value answer = raw(call_of(space_, epoch_, tick{}));
         EXPECT_TRUE(answer.text.starts_with("BATONHEAD")) << damaged << ": " << answer.text;
     }
 }

@@ -11,7 +11,7 @@
 
 #include "../contents.hpp"
 #include "private_server.hpp"
-#include "server_line.hpp"
+#include "server_connection.hpp"
 #include "stores/redis/function_reply.hpp"
 
 namespace baton::redis::library_tests {
@@ -53,19 +53,21 @@ protected:
     }
     void start(redis_tests::server_options options) {
         server_ = std::make_unique<redis_tests::private_server>(std::move(options));
-        line_ = std::make_unique<server_line>(server_->at().path);
+        connection_ = std::make_unique<server_connection>(server_->at().path);
         load();
     }
-    void load() { ASSERT_EQ(line_->ask({"FUNCTION", "LOAD", "REPLACE", library_text()}).text, server_library().name); }
+    void load() {
+        ASSERT_EQ(connection_->ask({"FUNCTION", "LOAD", "REPLACE", library_text()}).text, server_library().name);
+    }
 
     resp::value raw(const function_call& call) {
         std::string out;
         encode(out, call);
-        line_->send(out);
-        return line_->answer();
+        connection_->send(out);
+        return connection_->answer();
     }
     function_reply say(const protocol::command& command, const protocol::session_id& sender = {}) {
-        const resp::value answer = raw(call_of(space_, lineage_, command));
+        const resp::value answer = raw(call_of(space_, epoch_, command));
         auto decoded = decode_reply(answer.text, sender);
         EXPECT_TRUE(decoded) << answer.text;
         return decoded.value_or(function_reply{});
@@ -76,12 +78,12 @@ protected:
         const resp::value answer = raw(hello_call(space_, {max_ttl, lag, pauses}, known));
         const auto decoded = decode_reply(answer.text, {});
         EXPECT_TRUE(decoded) << answer.text;
-        lineage_ = decoded ? decoded->head.lineage : 0;
+        epoch_ = decoded ? decoded->head.epoch : 0;
         return decoded ? decoded->head : reply_head{};
     }
     std::string key(const std::string& name) { return prefix_of(space_) + name; }
     protocol::instant server_time() {
-        const resp::value time = line_->ask({"TIME"});
+        const resp::value time = connection_->ask({"TIME"});
         return protocol::instant{std::chrono::seconds{std::stoll(time.items[0].text)} +
                                  std::chrono::microseconds{std::stoll(time.items[1].text)}};
     }
@@ -93,10 +95,10 @@ protected:
 
     /// What the server performed for this one, inside of its function.
     work work_of(const function_call& call) {
-        line_->ask({"CONFIG", "RESETSTAT"});
+        connection_->ask({"CONFIG", "RESETSTAT"});
         last_ = raw(call);
         EXPECT_NE(last_.kind, resp::kind::error) << last_.text;
-        const std::string stats = line_->ask({"INFO", "commandstats"}).text;
+        const std::string stats = connection_->ask({"INFO", "commandstats"}).text;
         work done;
         for (std::size_t at = stats.find("cmdstat_"); at != std::string::npos; at = stats.find("cmdstat_", at + 1)) {
             const std::string name = stats.substr(at + 8, stats.find(':', at) - at - 8);
@@ -105,7 +107,7 @@ protected:
         }
         return done;
     }
-    work work_of(const protocol::command& command) { return work_of(call_of(space_, lineage_, command)); }
+    work work_of(const protocol::command& command) { return work_of(call_of(space_, epoch_, command)); }
     std::size_t calls_of(const protocol::command& command, const protocol::session_id& sender) {
         const work done = work_of(command);
         EXPECT_TRUE(decode_reply(last_.text, sender)) << last_.text;
@@ -113,9 +115,9 @@ protected:
     }
 
     std::unique_ptr<redis_tests::private_server> server_;
-    std::unique_ptr<server_line> line_;
+    std::unique_ptr<server_connection> connection_;
     std::string space_ = "test";
-    lineage lineage_ = 0;
+    epoch epoch_ = 0;
     resp::value last_;  // the answer to the call whose work was counted last
 };
 

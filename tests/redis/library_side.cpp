@@ -34,7 +34,7 @@ library_side::library_side(const std::string& socket, std::string text)
     const resp::value loaded = commands_.ask({"FUNCTION", "LOAD", std::string{library_.text}});
     if (loaded.text != library_.name) throw std::runtime_error("FUNCTION LOAD: " + loaded.text);
     std::string out;
-    server_line::encode(out, {"PSUBSCRIBE", prefix_of(space_) + "wake:*", events_channel(space_)});
+    server_connection::encode(out, {"PSUBSCRIBE", prefix_of(space_) + "wake:*", events_channel(space_)});
     notices_.send(out);
     (void)notices_.pushed();
 }
@@ -50,7 +50,7 @@ void library_side::start(const core::engine_options& options) {
     const resp::value answer = commands_.answer();
     const auto decoded = decode_reply(answer.text, {});
     if (!decoded) throw std::runtime_error("hello: " + answer.text);
-    lineage_ = decoded->head.lineage;
+    epoch_ = decoded->head.epoch;
     waiting_.clear();
     watches_ = !watches_;
     watched_until_.reset();
@@ -58,7 +58,7 @@ void library_side::start(const core::engine_options& options) {
 
 void library_side::watch(core::instant at) {
     constexpr std::chrono::milliseconds length{3'000};
-    function_call call = watch_call(space_, lineage_, length);
+    function_call call = watch_call(space_, epoch_, length);
     add_time(call, at);
     std::string out;
     encode(out, call, library_);
@@ -74,21 +74,21 @@ void library_side::add_time(function_call& call, core::instant at) const {
     call.arguments.add(digits(static_cast<std::uint64_t>(at.time_since_epoch().count())));
 }
 
-library_side::outcome library_side::apply(const core::command& command, core::instant at) {
-    outcome outcome;
+library_side::result library_side::apply(const core::command& command, core::instant at) {
+    result result;
     if (watches_ && !watched_until_) watch(at);
     if (watches_ && at >= *watched_until_) watched_until_ = core::instant{};  // what is over stays over
-    if (watches_ && at < *watched_until_) outcome.watched.emplace();
+    if (watches_ && at < *watched_until_) result.watched.emplace();
     const core::session_id sender = core::sender_of(command);
     const auto* renewal = std::get_if<core::renew>(&command);
-    function_call call = renewal == nullptr ? call_of(space_, lineage_, command)
-                                            : renew_call(space_, lineage_, *renewal, waiting_[sender].oldest());
+    function_call call = renewal == nullptr ? call_of(space_, epoch_, command)
+                                            : renew_call(space_, epoch_, *renewal, waiting_[sender].oldest());
     add_time(call, at);
     std::string out;
     encode(out, call, library_);
     const bool looks = ++applied_ % look_every_ == 0;
     if (looks) {
-        function_call page = space_page_call(space_, lineage_, "", "0", everything);
+        function_call page = space_page_call(space_, epoch_, "", "0", everything);
         add_time(page, at);
         encode(out, page, library_);
     }
@@ -96,40 +96,40 @@ library_side::outcome library_side::apply(const core::command& command, core::in
     const resp::value answer = commands_.answer();
     if (auto decoded = decode_reply(answer.text, sender); decoded && answer.kind == resp::kind::bulk) {
         waiting_[sender].hear(*decoded);
-        outcome.reply = std::move(*decoded);
+        result.reply = std::move(*decoded);
     } else
-        outcome.error = std::string{name_of(call.verb)} + ": " + answer.text;
-    if (looks) look(outcome);
-    take_notices(outcome);
-    return outcome;
+        result.error = std::string{name_of(call.verb)} + ": " + answer.text;
+    if (looks) look(result);
+    take_notices(result);
+    return result;
 }
 
-void library_side::look(outcome& outcome) {
+void library_side::look(result& result) {
     inspect_pages pages;
     const resp::value page = commands_.answer();
-    if (pages.add(page) != "0" && outcome.error.empty()) outcome.error = "inspect: " + page.text;
-    outcome.state = pages.take();
-    protocol::explain(*outcome.state);
+    if (pages.add(page) != "0" && result.error.empty()) result.error = "inspect: " + page.text;
+    result.state = pages.take();
+    protocol::explain(*result.state);
 }
 
-void library_side::take_notices(outcome& outcome) {
+void library_side::take_notices(result& result) {
     for (const resp::value& message : notices_.pushed()) {
         if (message.items.size() != 4) continue;  // pmessage pattern channel payload
         if (message.items[2].text == events_channel(space_)) {
             const auto seen = decode_watched(message.items[3].text);
-            if (!seen || !outcome.watched) outcome.error = "told viewers: " + message.items[3].text;
-            if (!outcome.error.empty()) return;
-            for (const auto& [alias, event] : seen->events) outcome.watched->push_back(event);
+            if (!seen || !result.watched) result.error = "told viewers: " + message.items[3].text;
+            if (!result.error.empty()) return;
+            for (const auto& [alias, event] : seen->events) result.watched->push_back(event);
             continue;
         }
         const core::session_id session = from_bytes(message.items[2].text.substr(message.items[2].text.size() - 16));
         const auto decoded = decode_reply(message.items[3].text, session);
         if (!decoded) {
-            outcome.error = "a notice that cannot be read: " + message.items[3].text;
+            result.error = "a notice that cannot be read: " + message.items[3].text;
             return;
         }
         waiting_[session].hear(*decoded);
-        auto& events = outcome.notices[session];
+        auto& events = result.notices[session];
         events.insert(events.end(), decoded->events.begin(), decoded->events.end());
     }
 }

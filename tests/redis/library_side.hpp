@@ -9,7 +9,7 @@
 #include "baton/inspect.hpp"
 #include "engine/engine.hpp"
 #include "private_server.hpp"
-#include "server_line.hpp"
+#include "server_connection.hpp"
 #include "stores/redis/function_reply.hpp"
 #include "stores/redis/waiting_requests.hpp"
 
@@ -26,14 +26,14 @@ public:
     /// short paths.
     void start(const core::engine_options& options);
 
-    struct outcome {
+    struct result {
         std::string error;  // what the script said instead
         function_reply reply;
         std::map<core::session_id, std::vector<core::event>> notices;
         std::optional<std::vector<core::event>> watched;  // while somebody watches
         std::optional<snapshot> state;                    // if it was asked for
     };
-    outcome apply(const core::command& command, core::instant at);
+    result apply(const core::command& command, core::instant at);
 
     /// `apply` asks for the state after every so many commands only: reading it costs most of a command's time.
     void look_every(std::uint64_t commands) { look_every_ = commands; }
@@ -44,20 +44,20 @@ public:
 private:
     void add_time(function_call& call, core::instant at) const;
     void watch(core::instant at);
-    void look(outcome& outcome);
-    void take_notices(outcome& outcome);
+    void look(result& result);
+    void take_notices(result& result);
 
     const std::string text_;
     function_library library_ = timed_library();
-    server_line commands_;
-    server_line notices_;
+    server_connection commands_;
+    server_connection notices_;
     core::engine_options options_;
     std::map<core::session_id, waiting_requests> waiting_;
     std::uint64_t look_every_ = 1;
     std::uint64_t applied_ = 0;
     bool watches_ = false;
     std::optional<core::instant> watched_until_;
-    baton::lineage lineage_ = 0;
+    baton::epoch epoch_ = 0;
     std::string space_ = "difference";
 };
 

@@ -9,8 +9,8 @@
 #include <random>
 #include <set>
 
+#include "epoch_error.hpp"
 #include "library_side.hpp"
-#include "lineage_error.hpp"
 #include "private_server.hpp"
 
 namespace baton::redis {
@@ -40,14 +40,14 @@ public:
             deck_.insert(deck_.end(), 6, verb::open);
             for (std::size_t i = deck_.size(); i > 1; --i) std::swap(deck_[i - 1], deck_[below(i)]);
         }
-        const verb verb = lineage_ == 0 ? verb::hello : deck_.back();
+        const verb verb = epoch_ == 0 ? verb::hello : deck_.back();
         deck_.pop_back();
         move_clock();
         function_call call = call_of_verb(verb);
         begins_step_ = verb != verb::inspect;
         if (below(20) == 0) {
             begins_step_ = false;  // without its last arguments, or with one that no encoder writes
-            call.arguments = {digits(lineage_)};
+            call.arguments = {digits(epoch_)};
             if (below(2) == 0) call.arguments.add("nonsense");
         }
         call.arguments.add("100");  // ended ids that are kept
@@ -57,18 +57,18 @@ public:
     }
     void hear(const resp::value& answer) {
         if (answer.kind == resp::kind::error) {
-            if (const auto found = lineage_in(answer.text)) lineage_ = *found;
+            if (const auto found = epoch_in(answer.text)) epoch_ = *found;
             return;
         }
         const auto reply = decode_reply(answer.text, {1, 1});
         if (!reply) return;
-        lineage_ = reply->head.lineage;
+        epoch_ = reply->head.epoch;
         for (const event& each : reply->events) {
             if (const auto* is = std::get_if<granted>(&each.what)) tickets_.push_back(is->ticket);
             if (const auto* is = std::get_if<queued>(&each.what)) tickets_.push_back(is->ticket);
         }
     }
-    void forget() { lineage_ = 0; }
+    void forget() { epoch_ = 0; }
     /// Of the call that was drawn last.
     [[nodiscard]] std::uint64_t now() const { return now_; }
     [[nodiscard]] bool begins_step() const { return begins_step_; }
@@ -79,7 +79,7 @@ public:
 private:
     struct session {
         session_id id;
-        std::uint64_t link = 0;
+        std::uint64_t connection_number = 0;
         std::uint64_t number = 0;
     };
 
@@ -113,7 +113,8 @@ private:
 
     command any_open() {
         session& one = any_session();
-        open opening{one.id, std::chrono::milliseconds{100 + below(4'000)}, "label", ++one.link, one.number, {}};
+        open opening{
+            one.id, std::chrono::milliseconds{100 + below(4'000)}, "label", ++one.connection_number, one.number, {}};
         for (std::uint64_t i = below(3); i > 0; --i) {
             const claim claim = {any_name(), claim_mode::exclusive, 0, 0};
             const serial ticket = below(2) == 0 ? any_ticket() : now_ + below(10'000'000);
@@ -132,7 +133,7 @@ private:
     }
     command any_leave() {
         const session& one = any_session();
-        return leave{{one.id, one.number - std::min(one.number, below(4))}, static_cast<manner>(below(3))};
+        return leave{{one.id, one.number - std::min(one.number, below(4))}, static_cast<release_kind>(below(3))};
     }
     command any_close() {
         session& one = any_session();
@@ -141,7 +142,7 @@ private:
         return closing;
     }
     function_call call_of_verb(verb verb) {
-        const auto plain = [this](const command& command) { return call_of(space_, lineage_, command); };
+        const auto plain = [this](const command& command) { return call_of(space_, epoch_, command); };
         switch (verb) {
             case verb::hello: return hello_call(space_, {std::chrono::milliseconds{60'000}, {}, false});
             case verb::open: return plain(any_open());
@@ -150,7 +151,7 @@ private:
             case verb::renew: {
                 const session& one = any_session();
                 const std::vector<std::uint64_t> waiting{one.number, one.number + 1};
-                return renew_call(space_, lineage_, renew{one.id}, std::span{waiting}.first(below(3)));
+                return renew_call(space_, epoch_, renew{one.id}, std::span{waiting}.first(below(3)));
             }
             case verb::list: return plain(list{any_session().id, below(3)});
             case verb::close: return plain(any_close());
@@ -161,11 +162,11 @@ private:
                 if (below(2) == 0) return plain(resize{any_name(), std::nullopt});
                 return plain(resize{any_name(), static_cast<std::uint32_t>(1 + below(3))});
             case verb::pause: return plain(pause{instant{duration{static_cast<std::int64_t>(now_ + below(400'000))}}});
-            case verb::watch: return watch_call(space_, lineage_, std::chrono::milliseconds{below(200)});
+            case verb::watch: return watch_call(space_, epoch_, std::chrono::milliseconds{below(200)});
             case verb::inspect: break;
         }
-        if (below(2) == 0) return name_page_call(space_, lineage_, any_name(), "0", {2});
-        return space_page_call(space_, lineage_, "", "0", {1'000});
+        if (below(2) == 0) return name_page_call(space_, epoch_, any_name(), "0", {2});
+        return space_page_call(space_, epoch_, "", "0", {1'000});
     }
 
     const std::string space_;
@@ -173,7 +174,7 @@ private:
     std::vector<session> sessions_;
     std::vector<serial> tickets_;
     std::vector<verb> deck_;
-    baton::lineage lineage_ = 0;
+    baton::epoch epoch_ = 0;
     std::uint64_t now_ = 1'000'000'000;
     bool begins_step_ = false;
 };
@@ -183,7 +184,7 @@ class side {
 public:
     side() : commands_{server_.at().path}, notices_{server_.at().path} {
         std::string out;
-        server_line::encode(out, {"PSUBSCRIBE", prefix_of("compared") + "*"});
+        server_connection::encode(out, {"PSUBSCRIBE", prefix_of("compared") + "*"});
         notices_.send(out);
         static_cast<void>(notices_.pushed());
         load();
@@ -253,8 +254,8 @@ public:
 
 private:
     redis_tests::private_server server_;
-    server_line commands_;
-    server_line notices_;
+    server_connection commands_;
+    server_connection notices_;
 };
 
 /// Calls on other spaces of the same server. Other programs spoil the keys of one of them, so that calls there fail,

@@ -2,7 +2,7 @@
 #include "library_fixture.hpp"
 
 #include "../eventually.hpp"
-#include "lineage_error.hpp"
+#include "epoch_error.hpp"
 
 namespace baton::redis {
 namespace {
@@ -26,14 +26,14 @@ TEST_F(Library, MakeFewCallsInside) {
     EXPECT_LE(calls_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 8U);
     EXPECT_LE(calls_of(renew{waiter}, waiter), 5U);
     EXPECT_LE(calls_of(enter{{waiter, 2}, {exclusive_claim("a")}, {}}, waiter), 8U);  // behind another
-    say(leave{{waiter, 2}, manner::clean}, waiter);
-    EXPECT_LE(calls_of(leave{{holder, 1}, manner::clean}, holder), 10U);  // a hand-off
+    say(leave{{waiter, 2}, release_kind::clean}, waiter);
+    EXPECT_LE(calls_of(leave{{holder, 1}, release_kind::clean}, holder), 10U);  // a hand-off
     EXPECT_LE(calls_of(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder), 6U);
-    EXPECT_LE(calls_of(leave{{holder, 2}, manner::clean}, holder), 6U);
+    EXPECT_LE(calls_of(leave{{holder, 2}, release_kind::clean}, holder), 6U);
     const std::vector<claim> four{exclusive_claim("p"), exclusive_claim("q"), exclusive_claim("r"),
                                   exclusive_claim("s")};
     EXPECT_LE(calls_of(enter{{holder, 3}, four, {}}, holder), 6U);
-    EXPECT_LE(calls_of(leave{{holder, 3}, manner::clean}, holder), 6U);
+    EXPECT_LE(calls_of(leave{{holder, 3}, release_kind::clean}, holder), 6U);
 }
 
 TEST_F(Library, MakeAFewCallsMoreToRememberASessionThatEnded) {
@@ -58,8 +58,8 @@ TEST_F(Library, ForgetSessionsThatEndedWhenTheyAreDue) {
         EXPECT_EQ(std::get<refused>(late.events[0].what).reason, refusal::unknown_session);
     }
     ASSERT_TRUE(eventually([&] { return !say(tick{}).head.due; }));
-    EXPECT_EQ(line_->ask({"EXISTS", prefix_of(space_) + "c"}).number, 0);
-    EXPECT_EQ(line_->ask({"ZCARD", prefix_of(space_) + "d"}).number, 1);
+    EXPECT_EQ(connection_->ask({"EXISTS", prefix_of(space_) + "c"}).number, 0);
+    EXPECT_EQ(connection_->ask({"ZCARD", prefix_of(space_) + "d"}).number, 1);
     EXPECT_TRUE(std::holds_alternative<alive>(say(opening, holder).events.at(0).what));
 }
 
@@ -71,7 +71,7 @@ TEST_F(Library, PassALockOnByTheServersClock) {
     const auto waits = say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
     ASSERT_TRUE(std::holds_alternative<queued>(waits.events.at(0).what));
     EXPECT_TRUE(waits.head.due) << "a waiter is told when to look again";
-    say(leave{{holder, 1}, manner::clean}, holder);
+    say(leave{{holder, 1}, release_kind::clean}, holder);
     const auto again = say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
     const auto* second = std::get_if<granted>(&again.events.at(0).what);
     ASSERT_NE(second, nullptr);
@@ -82,34 +82,34 @@ TEST_F(Library, TellAWaiterItsPlace) {
     open_both();
     const session_id third{3, 3};
     say(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third);
-    const auto place_of = [this](const command& command, const session_id& sender) {
-        return say(command, sender).place;
+    const auto ahead_of = [this](const command& command, const session_id& sender) {
+        return say(command, sender).ahead;
     };
-    const auto renewed_place = [this](const session_id& sender, std::vector<std::uint64_t> waiting) {
-        const resp::value answer = raw(renew_call(space_, lineage_, renew{sender}, waiting));
-        return decode_reply(answer.text, sender).value().place;
+    const auto ahead_in_renewal = [this](const session_id& sender, std::vector<std::uint64_t> waiting) {
+        const resp::value answer = raw(renew_call(space_, epoch_, renew{sender}, waiting));
+        return decode_reply(answer.text, sender).value().ahead;
     };
-    EXPECT_FALSE(place_of(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder));
-    EXPECT_FALSE(renewed_place(holder, {1}));
-    EXPECT_EQ(place_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 0U);
-    EXPECT_EQ(place_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U);
-    EXPECT_EQ(place_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U) << "asked again";
-    EXPECT_EQ(renewed_place(third, {1}), 1U);
-    EXPECT_FALSE(renewed_place(third, {}));
-    EXPECT_FALSE(renewed_place(third, {7})) << "there is no such request";
+    EXPECT_FALSE(ahead_of(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder));
+    EXPECT_FALSE(ahead_in_renewal(holder, {1}));
+    EXPECT_EQ(ahead_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 0U);
+    EXPECT_EQ(ahead_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U);
+    EXPECT_EQ(ahead_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U) << "asked again";
+    EXPECT_EQ(ahead_in_renewal(third, {1}), 1U);
+    EXPECT_FALSE(ahead_in_renewal(third, {}));
+    EXPECT_FALSE(ahead_in_renewal(third, {7})) << "there is no such request";
     // Of several claims the one that is nearest to the front counts; of several requests, too.
     const std::vector<claim> wide{exclusive_claim("a"), {"b", claim_mode::shared, 0, 0}};
     say(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder);
-    EXPECT_EQ(place_of(enter{{waiter, 2}, wide, {}}, waiter), 0U);
-    EXPECT_EQ(place_of(enter{{third, 2}, {{"b", claim_mode::permits, 1, 2}}, {}}, third), 1U);
-    EXPECT_EQ(renewed_place(third, {1, 2}), 1U);
-    say(leave{{holder, 1}, manner::clean}, holder);
-    EXPECT_EQ(renewed_place(third, {1, 2}), 0U) << "the request ahead of it holds the name now";
-    say(leave{{third, 2}, manner::clean}, third);
-    EXPECT_EQ(renewed_place(third, {1}), 0U);
-    EXPECT_EQ(renewed_place(waiter, {1, 2}), 0U);
-    say(leave{{waiter, 2}, manner::clean}, waiter);
-    EXPECT_FALSE(renewed_place(waiter, {1})) << "it holds, and waits for nothing";
+    EXPECT_EQ(ahead_of(enter{{waiter, 2}, wide, {}}, waiter), 0U);
+    EXPECT_EQ(ahead_of(enter{{third, 2}, {{"b", claim_mode::permits, 1, 2}}, {}}, third), 1U);
+    EXPECT_EQ(ahead_in_renewal(third, {1, 2}), 1U);
+    say(leave{{holder, 1}, release_kind::clean}, holder);
+    EXPECT_EQ(ahead_in_renewal(third, {1, 2}), 0U) << "the request ahead of it holds the name now";
+    say(leave{{third, 2}, release_kind::clean}, third);
+    EXPECT_EQ(ahead_in_renewal(third, {1}), 0U);
+    EXPECT_EQ(ahead_in_renewal(waiter, {1, 2}), 0U);
+    say(leave{{waiter, 2}, release_kind::clean}, waiter);
+    EXPECT_FALSE(ahead_in_renewal(waiter, {1})) << "it holds, and waits for nothing";
 }
 
 TEST_F(Library, RefuseANameTwice) {
@@ -130,10 +130,10 @@ TEST_F(Library, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
     open_both();
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
     const std::string prefix = prefix_of(space_);
-    const std::string before = line_->ask({"HGET", prefix + "m", ""}).text;
-    const std::string lineage = before.substr(16, 16);
+    const std::string before = connection_->ask({"HGET", prefix + "m", ""}).text;
+    const std::string epoch = before.substr(16, 16);
     const auto refused_with = [&](verb verb, std::vector<std::string> arguments) {
-        arguments.insert(arguments.begin(), lineage);
+        arguments.insert(arguments.begin(), epoch);
         const resp::value answer = raw({verb, {prefix + "m"}, arguments});
         EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << answer.text;
     };
@@ -166,26 +166,26 @@ TEST_F(Library, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
     refused_with(verb::inspect, {"10", "sessions", "0", ""});
     refused_with(verb::inspect, {"10", "space", "x", ""});
     refused_with(verb::inspect, {"0", "space", "0", ""});
-    EXPECT_EQ(line_->ask({"HGET", prefix + "m", ""}).text, before);
+    EXPECT_EQ(connection_->ask({"HGET", prefix + "m", ""}).text, before);
 }
 
-TEST_F(Library, RefuseAnotherLineage) {
+TEST_F(Library, RefuseAnotherEpoch) {
     open_both();
-    const lineage present = lineage_;
-    ++lineage_;
-    const resp::value answer = raw(call_of(space_, lineage_, renew{holder}));
+    const epoch present = epoch_;
+    ++epoch_;
+    const resp::value answer = raw(call_of(space_, epoch_, renew{holder}));
     EXPECT_EQ(answer.kind, resp::kind::error);
-    EXPECT_EQ(lineage_in(answer.text), present);
+    EXPECT_EQ(epoch_in(answer.text), present);
 }
 
 TEST_F(Library, RefuseWithoutASpace) {
     const resp::value answer = raw(call_of(space_, 5, renew{holder}));
-    EXPECT_EQ(lineage_in(answer.text), 0U);
+    EXPECT_EQ(epoch_in(answer.text), 0U);
 }
 
-TEST_F(Library, HelloKeepsTheLineageOnTheSameServer) {
+TEST_F(Library, HelloKeepsTheEpochOnTheSameServer) {
     const reply_head first = hello();
-    EXPECT_EQ(hello().lineage, first.lineage);
+    EXPECT_EQ(hello().epoch, first.epoch);
 }
 
 // The server is younger than the longest ttl: an earlier one may have granted something that it does not know of.
@@ -198,7 +198,7 @@ TEST_F(Library, HelloPausesAFreshSpaceOnAYoungServer) {
 // It counts how often its clock has turned to a new second: after the first turn it may be a few milliseconds old.
 TEST_F(Library, HelloDoesNotTakeTheFirstTurnOfTheSecondForASecond) {
     const auto uptime = [this] {
-        const std::string info = line_->ask({"INFO", "server"}).text;
+        const std::string info = connection_->ask({"INFO", "server"}).text;
         const std::string field = "uptime_in_seconds:";
         return std::stoi(info.substr(info.find(field) + field.size()));
     };
@@ -213,11 +213,11 @@ TEST_F(Library, HelloDoesNotTakeTheFirstTurnOfTheSecondForASecond) {
     EXPECT_LE(old.paused_until, old.at);
 }
 
-TEST_F(Library, HelloDrawsALineageWhenTheServerIsAnother) {
+TEST_F(Library, HelloDrawsAEpochWhenTheServerIsAnother) {
     const reply_head before = hello(true);
-    line_->ask({"HSET", prefix_of(space_) + "i", "run_id", std::string(40, '0')});
+    connection_->ask({"HSET", prefix_of(space_) + "i", "run_id", std::string(40, '0')});
     const reply_head after = hello(true);
-    EXPECT_GT(after.lineage, before.lineage);
+    EXPECT_GT(after.epoch, before.epoch);
     EXPECT_GT(after.paused_until, after.at);
 }
 
@@ -228,15 +228,15 @@ TEST_F(Library, HelloRefusesOtherTerms) {
 }
 
 TEST_F(Library, HelloRefusesAServerThatEvicts) {
-    line_->ask({"CONFIG", "SET", "maxmemory", "100mb"});
-    line_->ask({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+    connection_->ask({"CONFIG", "SET", "maxmemory", "100mb"});
+    connection_->ask({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
     const resp::value answer = raw(hello_call(space_, {}));
     EXPECT_TRUE(answer.text.starts_with("BATONEVICTION")) << answer.text;
 }
 
 TEST_F(Library, HelloRefusesAUserWithoutTheRights) {
-    line_->ask({"ACL", "SETUSER", "poor", "on", "nopass", "+@all", "-zpopmin", "~baton:*", "&*"});
-    line_->ask({"AUTH", "poor", "x"});
+    connection_->ask({"ACL", "SETUSER", "poor", "on", "nopass", "+@all", "-zpopmin", "~baton:*", "&*"});
+    connection_->ask({"AUTH", "poor", "x"});
     const resp::value answer = raw(hello_call(space_, {}));
     EXPECT_EQ(answer.text, "BATONACL ZPOPMIN");
 }
@@ -245,11 +245,11 @@ TEST_F(Library, HelloRefusesAUserWithoutTheRights) {
 TEST_F(Library, RenewAndLeaveAlsoWithoutMemory) {
     open_both();
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
-    line_->ask({"CONFIG", "SET", "maxmemory", "1"});
-    const resp::value refused = raw(call_of(space_, lineage_, enter{{holder, 2}, {exclusive_claim("b")}, {}}));
+    connection_->ask({"CONFIG", "SET", "maxmemory", "1"});
+    const resp::value refused = raw(call_of(space_, epoch_, enter{{holder, 2}, {exclusive_claim("b")}, {}}));
     EXPECT_TRUE(refused.text.starts_with("OOM ")) << refused.text;
     EXPECT_TRUE(std::holds_alternative<alive>(say(renew{holder}, holder).events.at(0).what));
-    EXPECT_TRUE(std::holds_alternative<ended>(say(leave{{holder, 1}, manner::clean}, holder).events.at(0).what));
+    EXPECT_TRUE(std::holds_alternative<ended>(say(leave{{holder, 1}, release_kind::clean}, holder).events.at(0).what));
 }
 
 }  // namespace

@@ -22,41 +22,41 @@ protected:
         say(open{holder, 10s, "holder", 1, 0, {}}, holder);
     }
 
-    std::string head() { return line_->ask({"HGET", key("m"), ""}).text; }
+    std::string head() { return connection_->ask({"HGET", key("m"), ""}).text; }
     /// "served", or the error of a call.
-    std::string outcome(const function_call& call) {
+    std::string result(const function_call& call) {
         const resp::value answer = raw(call);
         return answer.kind != resp::kind::error ? "served" : answer.text.substr(0, answer.text.find(' '));
     }
-    std::string outcome(const command& command = tick{}) { return outcome(call_of(space_, lineage_, command)); }
-    /// What `hello` makes of the space: its lineage stays, or not.
+    std::string result(const command& command = tick{}) { return result(call_of(space_, epoch_, command)); }
+    /// What `hello` makes of the space: its epoch stays, or not.
     bool is_lost(const known_history& known = {}) {
-        const lineage before = lineage_;
-        return hello(true, 10s, 2s, known).lineage != before;
+        const epoch before = epoch_;
+        return hello(true, 10s, 2s, known).epoch != before;
     }
     serial highest() { return std::stoull(head().substr(counter_at, 16)); }
     /// When the last call noted the time.
     instant noted() { return instant{duration{std::stoll(head().substr(noted_at, 16))}}; }
     static constexpr std::size_t noted_at = 48, counter_at = 64;  // where these stand in the head
     /// Writes the head as a call of another version of the library would.
-    void add_to_head(std::size_t place, std::int64_t amount) {
+    void add_to_head(std::size_t position, std::int64_t amount) {
         std::string changed = head();
-        const std::string number = std::to_string(std::stoll(changed.substr(place, 16)) + amount);
-        changed.replace(place, 16, std::string(16 - number.size(), '0') + number);
-        line_->ask({"HSET", key("m"), "", changed});
+        const std::string number = std::to_string(std::stoll(changed.substr(position, 16)) + amount);
+        changed.replace(position, 16, std::string(16 - number.size(), '0') + number);
+        connection_->ask({"HSET", key("m"), "", changed});
     }
     /// As if the last call had been so long ago.
     void note_earlier(duration by) { add_to_head(noted_at, -by.count()); }
     /// As if another server had written the space.
-    void come_from_another_server() { line_->ask({"HSET", key("i"), "run_id", std::string(40, '0')}); }
+    void come_from_another_server() { connection_->ask({"HSET", key("i"), "run_id", std::string(40, '0')}); }
     std::string replication_id() {
-        const std::string info = line_->ask({"INFO", "replication"}).text;
+        const std::string info = connection_->ask({"INFO", "replication"}).text;
         return info.substr(info.find("\nmaster_replid:") + 15, 40);
     }
     /// It is a primary again, under another replication id; it remembers the former one.
     void be_promoted() {
-        line_->ask({"REPLICAOF", "127.0.0.1", "1"});
-        line_->ask({"REPLICAOF", "NO", "ONE"});
+        connection_->ask({"REPLICAOF", "127.0.0.1", "1"});
+        connection_->ask({"REPLICAOF", "NO", "ONE"});
     }
 
     folder place_;
@@ -66,8 +66,8 @@ protected:
 TEST_F(LibraryWitness, ASpaceIsServedWhateverTheClockDoes) {
     for (const std::chrono::milliseconds jump : {500ms, 1'500ms, 86'400'000ms, -500ms, -86'400'000ms}) {
         clock_.jump(jump);
-        EXPECT_EQ(outcome(), "served") << jump.count();
-        EXPECT_EQ(outcome(renew{holder}), "served") << jump.count();
+        EXPECT_EQ(result(), "served") << jump.count();
+        EXPECT_EQ(result(renew{holder}), "served") << jump.count();
         EXPECT_FALSE(is_lost()) << jump.count();
     }
 }
@@ -76,96 +76,96 @@ TEST_F(LibraryWitness, ASpaceIsServedWhateverTheClockDoes) {
 
 TEST_F(LibraryWitness, EveryCallRefusesOlderData) {
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
-    const std::string dump = line_->ask({"DUMP", key("m")}).text;
+    const std::string dump = connection_->ask({"DUMP", key("m")}).text;
     say(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder);
-    line_->ask({"RESTORE", key("m"), "0", dump, "REPLACE"});
+    connection_->ask({"RESTORE", key("m"), "0", dump, "REPLACE"});
     const std::vector<claim> several{exclusive_claim("c"), exclusive_claim("d")};
     const std::vector<command> commands{tick{},
                                         renew{holder},
                                         list{holder, 0},
                                         enter{{holder, 3}, {exclusive_claim("c")}, {}},
                                         enter{{holder, 3}, several, {}},
-                                        leave{{holder, 1}, manner::clean},
+                                        leave{{holder, 1}, release_kind::clean},
                                         open{holder, 10s, "holder", 2, 2, {}},
                                         resize{"a", 1},
                                         pause{instant::max()},
                                         protocol::close{holder, closing::left}};
-    for (const command& command : commands) EXPECT_EQ(outcome(command), "BATONUNSURE");
-    const lineage before = lineage_;
+    for (const command& command : commands) EXPECT_EQ(result(command), "BATONUNSURE");
+    const epoch before = epoch_;
     const reply_head after = hello(true, 10s, 2s);
-    EXPECT_NE(after.lineage, before);
+    EXPECT_NE(after.epoch, before);
     EXPECT_EQ(after.paused_until - after.at, 12s) << "it is not known when the state was lost";
-    EXPECT_EQ(outcome(), "served");
+    EXPECT_EQ(result(), "served");
 }
 
 // Renewals give no numbers, so only the time tells.
 TEST_F(LibraryWitness, OlderDataAreFoundOutByTheTime) {
-    const std::string dump = line_->ask({"DUMP", key("m")}).text;
+    const std::string dump = connection_->ask({"DUMP", key("m")}).text;
     const serial before = highest();
     clock_.jump(2s);
     say(renew{holder}, holder);
     ASSERT_EQ(highest(), before);
-    line_->ask({"RESTORE", key("m"), "0", dump, "REPLACE"});
-    EXPECT_EQ(outcome(), "BATONUNSURE");
+    connection_->ask({"RESTORE", key("m"), "0", dump, "REPLACE"});
+    EXPECT_EQ(result(), "BATONUNSURE");
 }
 
 // The clock went back since, so that only the counter tells.
 TEST_F(LibraryWitness, OlderDataAreFoundOutByTheCounter) {
-    const std::string dump = line_->ask({"DUMP", key("m")}).text;
+    const std::string dump = connection_->ask({"DUMP", key("m")}).text;
     clock_.jump(-1h);
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
-    line_->ask({"RESTORE", key("m"), "0", dump, "REPLACE"});
-    EXPECT_EQ(outcome(), "BATONUNSURE");
+    connection_->ask({"RESTORE", key("m"), "0", dump, "REPLACE"});
+    EXPECT_EQ(result(), "BATONUNSURE");
 }
 
 TEST_F(LibraryWitness, DataThatAnotherVersionOfTheLibraryWroteAreServed) {
     add_to_head(noted_at, 1);
     add_to_head(counter_at, 1);
-    EXPECT_EQ(outcome(), "served");
+    EXPECT_EQ(result(), "served");
     EXPECT_FALSE(is_lost());
 }
 
 // A backup after which this version is called before the one that wrote the space last.
 TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhereAnotherVersionHasNotLookedYet) {
     clock_.jump(1s);
-    ASSERT_EQ(outcome(), "served");
+    ASSERT_EQ(result(), "served");
     add_to_head(noted_at, 1);
-    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
-    EXPECT_EQ(outcome(), "served");
+    connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    EXPECT_EQ(result(), "served");
     EXPECT_FALSE(is_lost());
 }
 
 TEST_F(LibraryWitness, WhatAnotherVersionWroteBeforeAPromotionMayBeLost) {
     add_to_head(noted_at, 1);
     be_promoted();
-    EXPECT_EQ(outcome(), "BATONUNSURE");
+    EXPECT_EQ(result(), "BATONUNSURE");
 }
 
 TEST_F(LibraryWitness, WhatAnotherVersionWroteLongAfterTheLastLookMayBeLost) {
     clock_.jump(3s);
     add_to_head(noted_at, 2'900'000);
-    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
-    EXPECT_EQ(outcome(), "BATONUNSURE") << "the server may have followed another one meanwhile";
+    connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    EXPECT_EQ(result(), "BATONUNSURE") << "the server may have followed another one meanwhile";
 }
 
 TEST_F(LibraryWitness, SpacesOfOneNameInTwoDatabasesDoNotDisturbEachOther) {
-    const lineage first = lineage_;
-    line_->ask({"SELECT", "1"});
+    const epoch first = epoch_;
+    connection_->ask({"SELECT", "1"});
     hello(true, 10s);
-    const lineage second = lineage_;
+    const epoch second = epoch_;
     EXPECT_NE(first, second);
     for (int i = 0; i < 3; ++i) {
-        line_->ask({"SELECT", "0"});
-        EXPECT_EQ(outcome(call_of(space_, first, renew{holder})), "served");
-        line_->ask({"SELECT", "1"});
-        EXPECT_EQ(outcome(call_of(space_, second, tick{})), "served");
+        connection_->ask({"SELECT", "0"});
+        EXPECT_EQ(result(call_of(space_, first, renew{holder})), "served");
+        connection_->ask({"SELECT", "1"});
+        EXPECT_EQ(result(call_of(space_, second, tick{})), "served");
     }
 }
 
 TEST_F(LibraryWitness, ManySpacesAreRemembered) {
     for (const char* name : {"another", "a third", "a fourth"}) raw(hello_call(name, {10s, 2s, true}));
     clock_.jump(1min);
-    EXPECT_EQ(outcome(), "served");
+    EXPECT_EQ(result(), "served");
 }
 
 // ---- roles and replication ids
@@ -173,21 +173,21 @@ TEST_F(LibraryWitness, ManySpacesAreRemembered) {
 TEST_F(LibraryWitness, AServerThatIsAReplicaIsRefusedWithinASecond) {
     EXPECT_EQ(head().size(), 80U) << "short paths are open";
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
-    line_->ask({"REPLICAOF", "127.0.0.1", "1"});
+    connection_->ask({"REPLICAOF", "127.0.0.1", "1"});
     clock_.jump(1s);
     const std::vector<command> commands{enter{{holder, 2}, {exclusive_claim("b")}, {}},
                                         enter{{holder, 2}, {{"c", claim_mode::shared, 0, 0}}, {}},
-                                        leave{{holder, 1}, manner::clean}, renew{holder}, tick{}};
-    for (const command& command : commands) EXPECT_EQ(outcome(command), "BATONROLE");
-    EXPECT_EQ(outcome(hello_call(space_, {10s, 2s, true})), "BATONROLE");
+                                        leave{{holder, 1}, release_kind::clean}, renew{holder}, tick{}};
+    for (const command& command : commands) EXPECT_EQ(result(command), "BATONROLE");
+    EXPECT_EQ(result(hello_call(space_, {10s, 2s, true})), "BATONROLE");
 }
 
 TEST_F(LibraryWitness, AServerThatWasPromotedIsUnsureWithinASecond) {
     be_promoted();
     clock_.jump(1s);
-    EXPECT_EQ(outcome(renew{holder}), "BATONUNSURE");
+    EXPECT_EQ(result(renew{holder}), "BATONUNSURE");
     EXPECT_TRUE(is_lost());
-    EXPECT_EQ(outcome(), "served");
+    EXPECT_EQ(result(), "served");
 }
 
 TEST_F(LibraryWitness, HelloSeesAPromotionAtOnce) {
@@ -199,9 +199,9 @@ TEST_F(LibraryWitness, HelloSeesAPromotionAtOnce) {
 TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhileCallsLookEverySecond) {
     for (int i = 0; i < 5; ++i) {
         const instant looked = hello(true, 10s).at;
-        line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+        connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
         clock_.jump(1s);
-        const std::string came_of_it = outcome(renew{holder});
+        const std::string came_of_it = result(renew{holder});
         if (server_time() - looked < 2s) {  // else this machine was busy for that long
             EXPECT_EQ(came_of_it, "served");
             EXPECT_FALSE(is_lost());
@@ -210,47 +210,47 @@ TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhileCallsLookEverySecond) {
 }
 
 TEST_F(LibraryWitness, AnotherReplicationIdAfterAMinuteMayBeALoss) {
-    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
     clock_.jump(1min);
-    EXPECT_EQ(outcome(), "BATONUNSURE");
+    EXPECT_EQ(result(), "BATONUNSURE");
     EXPECT_TRUE(is_lost());
 }
 
 // Renewals come every third of a ttl. Another primary would have granted nothing yet.
 TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossForTheLongestTtlWithoutTheLag) {
     hello(true, 10s);
-    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
     clock_.jump(7s);
-    EXPECT_EQ(outcome(renew{holder}), "served");
+    EXPECT_EQ(result(renew{holder}), "served");
     EXPECT_FALSE(is_lost());
-    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
     clock_.jump(9s);
-    EXPECT_EQ(outcome(renew{holder}), "BATONUNSURE");
+    EXPECT_EQ(result(renew{holder}), "BATONUNSURE");
 }
 
 // Another primary would have paused for 1.5 s only, and may have granted something since.
 TEST_F(LibraryWitness, AShortMaxTtlTrustsALookForAShortTime) {
-    line_->ask({"HSET", key("i"), "max_ttl", "1000", "lag", "500"});
+    connection_->ask({"HSET", key("i"), "max_ttl", "1000", "lag", "500"});
     hello(true, 1s, 500ms);
-    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
     clock_.jump(1500ms);
-    EXPECT_EQ(outcome(renew{holder}), "BATONUNSURE");
+    EXPECT_EQ(result(renew{holder}), "BATONUNSURE");
 }
 
 TEST_F(LibraryWitness, WithoutAPauseAnotherReplicationIdMayBeALossAfterTwoSeconds) {
-    line_->ask({"HSET", key("i"), "pause", "0"});
+    connection_->ask({"HSET", key("i"), "pause", "0"});
     hello(false, 10s);
-    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
     clock_.jump(3s);
-    EXPECT_EQ(outcome(renew{holder}), "BATONUNSURE");
+    EXPECT_EQ(result(renew{holder}), "BATONUNSURE");
 }
 
 TEST_F(LibraryWitness, AReplicationIdThatAnotherVersionHasSeenIsNoLoss) {
     clock_.jump(5s);
-    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
     add_to_head(noted_at, 1);
-    line_->ask({"HSET", key("i"), "replid", replication_id()});
-    EXPECT_EQ(outcome(), "served");
+    connection_->ask({"HSET", key("i"), "replid", replication_id()});
+    EXPECT_EQ(result(), "served");
 }
 
 // ---- a pause that counts from the server's start. The server is up for a minute.
@@ -258,9 +258,9 @@ TEST_F(LibraryWitness, AReplicationIdThatAnotherVersionHasSeenIsNoLoss) {
 TEST_F(LibraryWitness, DataFromBeforeTheStartAreThoseOfARestart) {
     come_from_another_server();
     note_earlier(5min);
-    const lineage before = lineage_;
+    const epoch before = epoch_;
     const reply_head after = hello(true, 10s, 2s);
-    EXPECT_NE(after.lineage, before);
+    EXPECT_NE(after.epoch, before);
     EXPECT_LE(after.paused_until, after.at) << "what was granted before the restart has ended";
 }
 
@@ -271,9 +271,9 @@ TEST_F(LibraryWitness, DataFromAfterTheStartAreThoseOfAnotherServer) {
 }
 
 TEST_F(LibraryWitness, AServerThatHasTakenPartInReplicationMayBeAPromotedOne) {
-    server_line replica{server_->at().path};
+    server_connection replica{server_->at().path};
     replica.ask({"PSYNC", "?", "-1"});
-    line_->ask({"SET", "some key", "some value"});
+    connection_->ask({"SET", "some key", "some value"});
     come_from_another_server();
     note_earlier(5min);
     const reply_head after = hello(true, 10s, 2s);
@@ -282,7 +282,7 @@ TEST_F(LibraryWitness, AServerThatHasTakenPartInReplicationMayBeAPromotedOne) {
 
 TEST_F(LibraryWitness, ASpaceWithoutItsTermsIsNotThatOfARestart) {
     note_earlier(5min);
-    line_->ask({"UNLINK", key("i")});
+    connection_->ask({"UNLINK", key("i")});
     const reply_head after = hello(true, 10s, 2s);
     EXPECT_EQ(after.paused_until - after.at, 12s);
 }
@@ -290,34 +290,34 @@ TEST_F(LibraryWitness, ASpaceWithoutItsTermsIsNotThatOfARestart) {
 TEST_F(LibraryWitness, AnUnknownHistoryIsNotThatOfARestart) {
     come_from_another_server();
     note_earlier(5min);
-    const reply_head after = hello(true, 10s, 2s, {lineage_ + 1, 1});
+    const reply_head after = hello(true, 10s, 2s, {epoch_ + 1, 1});
     EXPECT_EQ(after.paused_until - after.at, 12s);
 }
 
 // The pause is not over: clients that have seen more can present it.
 TEST_F(LibraryWitness, AClientThatHasSeenMoreInThePauseAfterARestartBeginsNoOther) {
-    const lineage former = lineage_;
-    line_->ask({"HSET", key("i"), "max_ttl", "100000"});
+    const epoch former = epoch_;
+    connection_->ask({"HSET", key("i"), "max_ttl", "100000"});
     come_from_another_server();
     note_earlier(5min);
     const reply_head after = hello(true, 100s, 2s);
     EXPECT_GT(after.paused_until - after.at, 0s);
     EXPECT_LT(after.paused_until - after.at, 102s) << "it counts from the start";
-    EXPECT_EQ(hello(true, 100s, 2s, {former, highest() + 1}).lineage, after.lineage);
+    EXPECT_EQ(hello(true, 100s, 2s, {former, highest() + 1}).epoch, after.epoch);
 }
 
 // A server that was started with old data long ago looks like one that was restarted. A client that has seen more of
 // the former history begins the pause, once.
 TEST_F(LibraryWitness, AClientThatHasSeenMoreThanTheRestartedServerBeginsAPause) {
-    const lineage former = lineage_;
+    const epoch former = epoch_;
     const serial last = highest();
     come_from_another_server();
     note_earlier(5min);
     hello(true, 10s, 2s);
     EXPECT_FALSE(is_lost({former, last}));
-    const lineage before = lineage_;
+    const epoch before = epoch_;
     const reply_head after = hello(true, 10s, 2s, {former, last + 1});
-    EXPECT_NE(after.lineage, before);
+    EXPECT_NE(after.epoch, before);
     EXPECT_EQ(after.paused_until - after.at, 12s);
     EXPECT_FALSE(is_lost({former, last + 1}));
     EXPECT_FALSE(is_lost({former, last + 2})) << "the pause is for all clients of that history";
@@ -330,7 +330,7 @@ TEST_F(LibraryWitness, AClientThatHasSeenMoreThanTheRestartedServerBeginsAPause)
 class LibraryJustLoaded : public LibraryWitness {
 protected:
     void load_anew() {
-        line_->ask({"FUNCTION", "FLUSH"});
+        connection_->ask({"FUNCTION", "FLUSH"});
         load();
     }
 };
@@ -340,7 +340,7 @@ TEST_F(LibraryJustLoaded, ServesWhatWasWrittenAMomentAgo) {
         hello(true, 10s);
         const instant written = noted();
         load_anew();
-        const std::string came_of_it = outcome();
+        const std::string came_of_it = result();
         if (server_time() - written < 1s) {  // else this machine was busy for that long
             EXPECT_EQ(came_of_it, "served");
         }
@@ -350,12 +350,12 @@ TEST_F(LibraryJustLoaded, ServesWhatWasWrittenAMomentAgo) {
 // A call has seen that the replication id changed and found nothing wrong.
 TEST_F(LibraryJustLoaded, KnowsTheReplicationIdThatWasSeenLast) {
     hello(true, 10s);
-    line_->ask({"DEBUG", "CHANGE-REPL-ID"});
+    connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
     clock_.jump(1s);
-    const std::string came_of_it = outcome();
+    const std::string came_of_it = result();
     const instant written = noted();
     load_anew();
-    const std::string then = outcome();
+    const std::string then = result();
     if (server_time() - written < 1s && came_of_it == "served") {  // else this machine was busy for that long
         EXPECT_EQ(then, "served");
     }
@@ -365,28 +365,28 @@ TEST_F(LibraryJustLoaded, ServesWhatWasWrittenWithinTheLongestTtlWithoutTheLag) 
     hello(true, 10s);
     load_anew();
     clock_.jump(7s);
-    EXPECT_EQ(outcome(renew{holder}), "served");
+    EXPECT_EQ(result(renew{holder}), "served");
     EXPECT_FALSE(is_lost());
 }
 
 TEST_F(LibraryJustLoaded, IsUnsureOfWhatWasWrittenLongAgo) {
     load_anew();
     clock_.jump(1min);
-    EXPECT_EQ(outcome(), "BATONUNSURE");
+    EXPECT_EQ(result(), "BATONUNSURE");
     EXPECT_TRUE(is_lost());
 }
 
 TEST_F(LibraryJustLoaded, IsUnsureOfATimeThatIsStillToCome) {
     load_anew();
     clock_.jump(-1min);
-    EXPECT_EQ(outcome(), "BATONUNSURE");
+    EXPECT_EQ(result(), "BATONUNSURE");
 }
 
 TEST_F(LibraryJustLoaded, IsUnsureOfWhatAnotherServerWrote) {
     for (const std::string field : {"run_id", "replid"}) {
-        line_->ask({"HSET", key("i"), field, std::string(40, '0')});
+        connection_->ask({"HSET", key("i"), field, std::string(40, '0')});
         load_anew();
-        EXPECT_EQ(outcome(), "BATONUNSURE") << field;
+        EXPECT_EQ(result(), "BATONUNSURE") << field;
         EXPECT_TRUE(is_lost()) << field;
     }
 }
@@ -394,35 +394,35 @@ TEST_F(LibraryJustLoaded, IsUnsureOfWhatAnotherServerWrote) {
 // ---- what the client knows when it connects
 
 TEST_F(LibraryWitness, AClientOfAnUnknownHistoryBeginsAnother) {
-    const lineage unknown = lineage_ + 3'600'000'000;
-    const lineage before = lineage_;
+    const epoch unknown = epoch_ + 3'600'000'000;
+    const epoch before = epoch_;
     const reply_head after = hello(true, 10s, 2s, {unknown, 1});
-    EXPECT_GT(after.lineage, before);
-    EXPECT_GT(after.lineage, unknown);
+    EXPECT_GT(after.epoch, before);
+    EXPECT_GT(after.epoch, unknown);
     EXPECT_EQ(after.paused_until - after.at, 12s);
-    EXPECT_EQ(outcome(), "served");
+    EXPECT_EQ(result(), "served");
     EXPECT_FALSE(is_lost({before, 1})) << "the space has succeeded both";
     EXPECT_FALSE(is_lost({unknown, 1}));
 }
 
 // Nothing is known of when the state was lost, or of the clients of the other terms.
 TEST_F(LibraryWitness, TheTermsOfAnUnknownHistoryAreTakenAndThePauseIsTheLongerOne) {
-    const reply_head shorter = hello(false, 1s, 3s, {lineage_ + 1, 0});
+    const reply_head shorter = hello(false, 1s, 3s, {epoch_ + 1, 0});
     EXPECT_EQ(shorter.paused_until - shorter.at, 10s + 3s);
-    const reply_head longer = hello(true, 20s, 1s, {lineage_ + 1, 0});
+    const reply_head longer = hello(true, 20s, 1s, {epoch_ + 1, 0});
     EXPECT_EQ(longer.paused_until - longer.at, 20s + 3s);
     EXPECT_EQ(raw(hello_call(space_, {10s, 2s, true})).text, "BATONSPACE 20000 1000 1");
 }
 
 TEST_F(LibraryWitness, AClientThatHasSeenHigherNumbersThanTheCounterBeginsAnotherHistory) {
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
-    EXPECT_FALSE(is_lost({lineage_, highest()}));
-    EXPECT_TRUE(is_lost({lineage_, highest() + 1}));
+    EXPECT_FALSE(is_lost({epoch_, highest()}));
+    EXPECT_TRUE(is_lost({epoch_, highest() + 1}));
 }
 
 TEST_F(LibraryWitness, NoNumberIsGivenTwiceToAClientThatHasSeenIt) {
     const serial seen = highest() + 3'600'000'000;
-    hello(true, 10s, 2s, {lineage_, seen});
+    hello(true, 10s, 2s, {epoch_, seen});
     EXPECT_GE(highest(), seen);
     clock_.jump(1min);
     say(open{{7, 7}, 10s, "label", 1, 0, {}}, {7, 7});
@@ -433,32 +433,32 @@ TEST_F(LibraryWitness, NoNumberIsGivenTwiceToAClientThatHasSeenIt) {
 // The space would reach 2^52, and refuse its own numbers.
 TEST_F(LibraryWitness, NumbersNearTheBoundAreNotAdopted) {
     constexpr std::uint64_t largest = (std::uint64_t{1} << 52) - 1;
-    const std::uint64_t bound = lineage_ + 3'600'000'000;
+    const std::uint64_t bound = epoch_ + 3'600'000'000;
     hello(true, 10s, 2s, {0, bound});
     EXPECT_LT(highest(), bound) << "a client that knows no history has seen nothing";
     const reply_head after = hello(true, 10s, 2s, {largest, largest});
-    EXPECT_LT(after.lineage, bound);
+    EXPECT_LT(after.epoch, bound);
     EXPECT_LT(highest(), bound);
-    EXPECT_FALSE(is_lost({lineage_, highest()}));
+    EXPECT_FALSE(is_lost({epoch_, highest()}));
     EXPECT_FALSE(is_lost({largest, largest}));
 }
 
 TEST_F(LibraryWitness, ADamagedHeadChangesNothing) {
-    line_->ask({"HSET", key("m"), "", std::string(80, 'x')});
-    const std::string terms = line_->ask({"DUMP", key("i")}).text;
-    EXPECT_EQ(outcome(hello_call(space_, {10s, 2s, true}, {lineage_ + 1, 1})), "BATONHEAD");
-    EXPECT_EQ(line_->ask({"DUMP", key("i")}).text, terms);
+    connection_->ask({"HSET", key("m"), "", std::string(80, 'x')});
+    const std::string terms = connection_->ask({"DUMP", key("i")}).text;
+    EXPECT_EQ(result(hello_call(space_, {10s, 2s, true}, {epoch_ + 1, 1})), "BATONHEAD");
+    EXPECT_EQ(connection_->ask({"DUMP", key("i")}).text, terms);
 }
 
 TEST_F(LibraryWitness, TheLast64HistoriesAreKnown) {
-    std::vector<lineage> former;
+    std::vector<epoch> former;
     for (int i = 0; i < 66; ++i) {
-        former.push_back(lineage_);
-        line_->ask({"HSET", key("i"), "run_id", std::string(40, '0')});
+        former.push_back(epoch_);
+        connection_->ask({"HSET", key("i"), "run_id", std::string(40, '0')});
         hello(true, 10s);
     }
     for (std::size_t i = 0; i < former.size(); ++i) {
-        const std::string stored = line_->ask({"HGET", key("i"), "former"}).text;
+        const std::string stored = connection_->ask({"HGET", key("i"), "former"}).text;
         const bool is_known = stored.find(std::to_string(former[i])) != std::string::npos;
         EXPECT_EQ(is_known, i >= 66 - 64) << i;
         if (is_known) {

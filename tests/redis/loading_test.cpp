@@ -12,7 +12,7 @@
 #include "../eventually.hpp"
 #include "baton/baton.hpp"
 #include "private_server.hpp"
-#include "server_line.hpp"
+#include "server_connection.hpp"
 #include "stores/redis/function_reply.hpp"
 #include "unpaused_space.hpp"
 
@@ -362,8 +362,8 @@ TEST_F(RedisLoading, TwoVersionsShareASpaceIfTheirLayoutIsTheSame) {
          at = text.find(server_library().name, at))
         text.replace(at, server_library().name.size(), name);
     const function_library older{name, text};
-    server_line line{server.at().path};
-    ASSERT_EQ(line.ask({"FUNCTION", "LOAD", text}).text, name);
+    server_connection connection{server.at().path};
+    ASSERT_EQ(connection.ask({"FUNCTION", "LOAD", text}).text, name);
     name_list both{name, ours()[0]};
     std::ranges::sort(both);
     EXPECT_EQ(libraries(server), both);
@@ -372,14 +372,14 @@ TEST_F(RedisLoading, TwoVersionsShareASpaceIfTheirLayoutIsTheSame) {
     const auto say = [&](const function_call& call) {
         std::string out;
         encode(out, call, older);
-        line.send(out);
-        const resp::value answer = line.answer();
+        connection.send(out);
+        const resp::value answer = connection.answer();
         auto reply = decode_reply(answer.text, session);
         EXPECT_TRUE(reply) << answer.text;
         return reply.value_or(function_reply{});
     };
-    const lineage lineage = say(hello_call("default", {15'000ms, 2'000ms, false})).head.lineage;
-    const auto command = [&](const protocol::command& what) { return say(call_of("default", lineage, what)).events; };
+    const epoch epoch = say(hello_call("default", {15'000ms, 2'000ms, false})).head.epoch;
+    const auto command = [&](const protocol::command& what) { return say(call_of("default", epoch, what)).events; };
     command(protocol::open{session, 10s, "older", 1, 0, {}});
     const protocol::enter wanted{{session, 1}, {{"x", claim_mode::exclusive, 0, 0}}, {}};
     ASSERT_TRUE(std::holds_alternative<protocol::queued>(command(wanted).at(0).what));
@@ -388,7 +388,7 @@ TEST_F(RedisLoading, TwoVersionsShareASpaceIfTheirLayoutIsTheSame) {
     ASSERT_TRUE(eventually([&] { return std::holds_alternative<protocol::granted>(command(wanted).at(0).what); }));
     EXPECT_GT(std::get<protocol::granted>(command(wanted).at(0).what).fence, fence);
     EXPECT_FALSE(newer.try_acquire(exclusive("x")));
-    command(protocol::leave{{session, 1}, protocol::manner::clean});
+    command(protocol::leave{{session, 1}, protocol::release_kind::clean});
     EXPECT_TRUE(newer.try_acquire(exclusive("x")));
     EXPECT_EQ(libraries(server), both) << "neither replaced the other";
 }

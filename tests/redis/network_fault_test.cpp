@@ -18,7 +18,7 @@ protected:
         if (IsSkipped()) return;
         server = std::make_unique<private_server>();
         make_space(*server);
-        proxy = std::make_unique<redis_tests::proxy>(server->at(), place.path("proxy"));
+        proxy = std::make_unique<redis_tests::proxy>(server->at(), position.path("proxy"));
         url = space_at(proxy->at());
     }
 
@@ -73,7 +73,7 @@ protected:
         expect_empty(*server);
     }
 
-    folder place;
+    folder position;
     std::unique_ptr<private_server> server;
     std::unique_ptr<redis_tests::proxy> proxy;
     std::string url;
@@ -106,7 +106,7 @@ TEST_F(RedisNetworkFault, ASilenceThatEndsByItself) {
         proxy->set({.swallow_requests = true});
         const auto connections = proxy->seen().connections;
         ASSERT_TRUE(eventually([&] { return proxy->seen().connections > connections; }))
-            << "a line that is silent is given up";
+            << "a connection that is silent is given up";
         proxy->cut(proxy_rules{});
         ASSERT_TRUE(load.goes_on());
     }

@@ -39,7 +39,7 @@ protected:
     [[nodiscard]] client join(std::shared_ptr<observer> ears = nullptr) const {
         return client{space_at(server_->at()), {.ttl = 1s, .label = {}, .observer = std::move(ears)}};
     }
-    /// Waits for `name` with no end, and has a place in the queue.
+    /// Waits for `name` with no end, and has a position in the queue.
     std::future<thrown> block(client& waiter, const std::string& name) {
         auto blocked = std::async(std::launch::async, [waiter, name]() mutable {
             return what_is_thrown([&] { waiter.acquire(exclusive(name)).release(); });
@@ -70,7 +70,7 @@ TEST_F(RedisPasswordFault, TheFileIsReadAgainForEveryConnection) {
     }
     EXPECT_EQ(held.lost_reason(), loss::none);
     held.release();
-    EXPECT_EQ(waits.wait_for(5s), std::future_status::ready) << "it has kept its place";
+    EXPECT_EQ(waits.wait_for(5s), std::future_status::ready) << "it has kept its position";
     waiter.close(1s);
     EXPECT_FALSE(waits.get().code);
 }

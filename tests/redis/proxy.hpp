@@ -1,7 +1,7 @@
 // A proxy that does to the bytes between a client and a server what networks do: late, lost, cut, in pieces. It runs on
 // a thread of the test, which changes its rules while it runs.
 //
-//     proxy proxy{server.at(), place.path("proxy")};
+//     proxy proxy{server.at(), position.path("proxy")};
 //     proxy.set({.delay = 50ms, .slice = true});   // rules go together
 //     proxy.set({});                               // healed
 #pragma once
@@ -44,7 +44,7 @@ public:
     ~proxy();
 
     [[nodiscard]] const endpoint& at() const;
-    /// In place of all rules up to now. Bytes that are on their way keep their delay.
+    /// In position of all rules up to now. Bytes that are on their way keep their delay.
     void set(const proxy_rules& rules);
     /// Resets all connections that there are; what is kept back to be late stays.
     void cut();

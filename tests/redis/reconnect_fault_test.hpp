@@ -41,10 +41,10 @@ private:
 /// One connection that stays, also where others are refused.
 class administrator {
 public:
-    explicit administrator(const endpoint& server) : line_{server} {}
+    explicit administrator(const endpoint& server) : connection_{server} {}
 
     std::string ask(const std::vector<std::string>& words) {
-        const auto answer = line_.call(words);
+        const auto answer = connection_.call(words);
         return answer ? answer->text : "no answer";
     }
     /// Of clients, those that were refused as well.
@@ -74,7 +74,7 @@ private:
         return at == std::string::npos ? 0 : std::stoll(info.substr(at + field.size()));
     }
 
-    resp_client line_;
+    resp_client connection_;
 };
 
 }  // namespace baton::redis_tests

@@ -52,8 +52,8 @@ TEST_F(RedisReleaseFault, AReleaseSurvivesAKilledConnection) {
 // The connection is reset after every few bytes of what the end of the client sends.
 TEST_F(RedisReleaseFault, AReleaseSurvivesAResetAtAnyByte) {
     const private_server server;
-    const folder place;
-    proxy proxy{server.at(), place.path("proxy")};
+    const folder position;
+    proxy proxy{server.at(), position.path("proxy")};
     std::size_t cut_at = 0;
     for (bool reached = true; reached && !HasFatalFailure(); cut_at += 7) {
         SCOPED_TRACE(cut_at);

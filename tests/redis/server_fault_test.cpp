@@ -162,8 +162,8 @@ TEST_F(RedisServerFault, KilledUnderLoadWithAllOnItsDisk) {
 TEST_F(RedisServerFault, KilledWithAllOnItsDiskLosesNothing) {
     private_server server{{.keeps_data = true}};
     make_space(server);
-    const folder place;
-    proxy proxy{server.at(), place.path("proxy")};
+    const folder position;
+    proxy proxy{server.at(), position.path("proxy")};
     client holder = client_at(proxy.at());
     lease lease = holder.acquire(exclusive("x"));
     const auto fence = lease.fence();
@@ -347,8 +347,8 @@ TEST_F(RedisServerFault, OutOfMemory) {
 }
 
 TEST_F(RedisServerFault, TheClockGoesBack) {
-    const folder place;
-    server_clock clock{place.path("clock")};
+    const folder position;
+    server_clock clock{position.path("clock")};
     const private_server server{{.clock = &clock}};
     make_space(server);
     load load{space_at(server.at()), 400ms};
@@ -366,8 +366,8 @@ TEST_F(RedisServerFault, TheClockGoesBack) {
 /// Outside of the promise of exclusion (docs/redis.md): leases end early. But who had one learns of it, and all goes
 /// on.
 TEST_F(RedisServerFault, TheClockGoesForward) {
-    const folder place;
-    server_clock clock{place.path("clock")};
+    const folder position;
+    server_clock clock{position.path("clock")};
     const private_server server{{.clock = &clock}};
     make_space(server);
     {

@@ -88,13 +88,13 @@ TEST_F(PrivateServer, DiesWithTheTest) {
     waitpid(test, nullptr, 0);
     close(pipe[0]);
     close(pipe[1]);
-    // In a container nobody may collect it: then it is a zombie, without a command line.
+    // In a container nobody may collect it: then it is a zombie, without a command connection.
     EXPECT_TRUE(eventually([&] { return contents("/proc/" + std::to_string(process) + "/cmdline").empty(); }));
 }
 
 TEST_F(PrivateServer, ItsClockJumpsForwardAndBack) {
-    const folder place;
-    server_clock clock{place.path("clock")};
+    const folder position;
+    server_clock clock{position.path("clock")};
     const private_server server{{.clock = &clock}};
     const auto time = [&] {
         const auto answer = server.ask({"TIME"});
@@ -118,8 +118,8 @@ TEST_F(PrivateServer, ItsClockJumpsForwardAndBack) {
 }
 
 TEST_F(PrivateServer, KeysExpireByItsClock) {
-    const folder place;
-    server_clock clock{place.path("clock")};
+    const folder position;
+    server_clock clock{position.path("clock")};
     const private_server server{{.clock = &clock}};
     ASSERT_EQ(server.ask({"SET", "a", "1", "PX", "60000"}).text, "OK");
     clock.jump(61s);

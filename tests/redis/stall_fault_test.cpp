@@ -36,7 +36,7 @@ protected:
     [[nodiscard]] std::string url() const { return server_->url() + "?max_ttl=10s&lag=100ms"; }
 
     /// Clients of their own wait for `x`, one behind the other.
-    void line_up() {
+    void connection_up() {
         for (std::size_t i = 0; i < size; ++i) {
             waiters_.emplace_back(url(),
                                   client_options{.ttl = waiters_ttl, .label = std::to_string(i), .observer = ears_});
@@ -98,7 +98,7 @@ TEST_F(RedisStallFault, WaitersComeBackInTheirOldOrder) {
     watcher_.emplace(url(), client_options{.ttl = longest_ttl, .label = "watcher"});
     client holder{url(), {.ttl = longest_ttl, .label = "holder"}};
     lease held = holder.acquire(exclusive("x"));
-    line_up();
+    connection_up();
     const places before = queue();
     ASSERT_EQ(before.size(), size);
 
@@ -116,7 +116,7 @@ TEST_F(RedisStallFault, WithoutAHolderOneWaiterComesFirstAndTheOthersKeepTheirOr
     watcher_.emplace(url(), client_options{.ttl = longest_ttl, .label = "watcher"});
     client holder{url(), {.ttl = waiters_ttl, .label = "holder"}};
     const lease held = holder.acquire(exclusive("x"));
-    line_up();
+    connection_up();
 
     stall();
     ASSERT_TRUE(eventually([&] { return ears_->count >= size; }));

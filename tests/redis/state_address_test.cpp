@@ -16,8 +16,8 @@ protected:
 
         private_server first;
         private_server second;
-        folder place;
-        proxy address{first.at(), place.path("address")};
+        folder position;
+        proxy address{first.at(), position.path("address")};
     };
 
     /// In the end exactly one of two that were granted the same name believes, and it has the larger fence.
@@ -112,8 +112,8 @@ TEST_F(RedisAddressMove, ThereAndBackAtOnceAndTheHolderComesAlong) {
     EXPECT_TRUE(next.valid()) << error.message();
 }
 
-/// Both servers have a space that the other does not know, and the address moves often. A lineage that a server has
-/// succeeded is known there: clients are served, and do not send each other from lineage to lineage.
+/// Both servers have a space that the other does not know, and the address moves often. An epoch that a server has
+/// succeeded is known there: clients are served, and do not send each other from epoch to epoch.
 TEST_F(RedisAddressMove, BackAndForthManyTimes) {
     servers_and_address world;
     client other = client_to(world.address.at());

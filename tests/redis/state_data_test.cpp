@@ -60,12 +60,12 @@ protected:
     }
     /// In one step, as seen by clients.
     static void restore(const private_server& server, const dump& dump) {
-        resp_client line{server.at()};
-        const auto keys = line.call({"KEYS", "baton:*"}).value().items;
-        ASSERT_TRUE(line.call({"MULTI"}));
-        for (const resp::value& key : keys) ASSERT_TRUE(line.call({"UNLINK", key.text}));
-        for (const auto& [key, payload] : dump) ASSERT_TRUE(line.call({"RESTORE", key, "0", payload}));
-        const resp::value done = line.call({"EXEC"}).value();
+        resp_client connection{server.at()};
+        const auto keys = connection.call({"KEYS", "baton:*"}).value().items;
+        ASSERT_TRUE(connection.call({"MULTI"}));
+        for (const resp::value& key : keys) ASSERT_TRUE(connection.call({"UNLINK", key.text}));
+        for (const auto& [key, payload] : dump) ASSERT_TRUE(connection.call({"RESTORE", key, "0", payload}));
+        const resp::value done = connection.call({"EXEC"}).value();
         ASSERT_EQ(done.items.size(), keys.size() + dump.size());
         for (const resp::value& each : done.items) ASSERT_NE(each.kind, resp::kind::error) << each.text;
     }

@@ -6,8 +6,8 @@ namespace {
 
 class RedisRoleChange : public RedisState {
 protected:
-    /// A primary and its replica. The replica's line to the primary can be frozen: then what the primary writes does
-    /// not arrive, and no server notices.
+    /// A primary and its replica. The replica's connection to the primary can be frozen: then what the primary writes
+    /// does not arrive, and no server notices.
     struct pair {
         pair() {
             if (!follow(second, link.at())) throw std::runtime_error{"the replica does not get its data"};
@@ -147,8 +147,8 @@ TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostWhileAnotherServes) {
 /// A dies with what it did not replicate, and B is promoted.
 TEST_F(RedisRoleChange, FailoverThatLostWrites) {
     pair servers;
-    const folder place;
-    proxy address{servers.first.at(), place.path("address")};
+    const folder position;
+    proxy address{servers.first.at(), position.path("address")};
     lone_holder lone{servers.first.at()};
     client other = client_to(address.at());
     warm_up(other);

@@ -16,8 +16,8 @@ protected:
 
     static void play(data after, const terms& wrong) {
         private_server server;
-        const folder place;
-        proxy way{server.at(), place.path("way")};  // those with the right terms come later
+        const folder position;
+        proxy way{server.at(), position.path("way")};  // those with the right terms come later
         lone_holder lone{server.at()};
         client other = client_to(way.at());
         warm_up(other);

@@ -22,12 +22,12 @@ class heard final : public connection {
 public:
     heard(detail::event_loop& loop, int socket) : connection{loop, {}}, socket_{socket} {}
 
-    void dial(dial_result done) override { done({std::exchange(socket_, -1), {}, false}); }
-    greeting_step begin_greeting() override { return {.send = "hello\r\n"}; }
-    greeting_step answered_greeting(const value&) override { return {.lineage = 1}; }
-    void up(lineage) override { set(up_); }
+    void open_socket(socket_result done) override { done({std::exchange(socket_, -1), {}, false}); }
+    handshake_step begin_handshake() override { return {.send = "hello\r\n"}; }
+    handshake_step continue_handshake(const value&) override { return {.epoch = 1}; }
+    void up(epoch) override { set(up_); }
     void down(const store_error&) override { set(down_); }
-    void hopeless(const store_error&) override {}
+    void permanent(const store_error&) override {}
     void answered(command_tag tag, const value&) override { set(answered_, tag); }
     void pushed(const value&) override {}
 

@@ -17,7 +17,7 @@ std::string utterance(wire_dice& dice) {
         case 0: encode(out, dice.command(dice.upto(9))); break;
         case 1: encode_answer(out, 1, {dice.event(dice.upto(10))}); break;
         case 2: encode_notice(out, 1, dice.event(dice.upto(10))); break;
-        default: encode(out, dice.look());
+        default: encode(out, dice.inspect());
     }
     return out;
 }
@@ -49,7 +49,7 @@ void interpret(const value& heard) {
         }
     static_cast<void>(decode_answer(heard));
     static_cast<void>(decode_notice(heard));
-    static_cast<void>(decode_greeting(heard));
+    static_cast<void>(decode_hello_reply(heard));
     static_cast<void>(decode_snapshot(heard));
 }
 

@@ -99,15 +99,15 @@ public:
     asking_connection(detail::event_loop& loop, endpoint server, int resets)
         : connection{loop, {}}, server_{std::move(server)}, resets_{resets} {}
 
-    void dial(dial_result done) override { done({connect_to(server_), {}, false}); }
-    greeting_step begin_greeting() override { return {.send = "hello\r\n"}; }
-    greeting_step answered_greeting(const value&) override { return {.lineage = 1}; }
-    void up(lineage) override {
+    void open_socket(socket_result done) override { done({connect_to(server_), {}, false}); }
+    handshake_step begin_handshake() override { return {.send = "hello\r\n"}; }
+    handshake_step continue_handshake(const value&) override { return {.epoch = 1}; }
+    void up(epoch) override {
         if (resets_ == 0) send("question\r\n", std::array{command_tag{7}});
         for (int i = 0; i < resets_; ++i) reset();
     }
     void down(const store_error&) override {}
-    void hopeless(const store_error&) override {}
+    void permanent(const store_error&) override {}
     void answered(command_tag, const value&) override {}
     void pushed(const value&) override {}
 

@@ -43,7 +43,7 @@ command wire_dice::command(std::size_t kind) {
             return enter{request(),
                          some([this] { return a_claim(); }),
                          {coin(), perhaps(duration{signed_number()}), perhaps(std::size_t{number()})}};
-        case 2: return leave{request(), static_cast<manner>(upto(2))};
+        case 2: return leave{request(), static_cast<release_kind>(upto(2))};
         case 3: return renew{session()};
         case 4: return list{session(), number()};
         case 5: return close{session(), static_cast<closing>(upto(1))};
@@ -90,7 +90,7 @@ claim_view wire_dice::a_claim_view() {
     return {upto(1000), mode, counts ? small() : 0, counts ? small() : 0, coin(), some([this] { return small(); })};
 }
 
-snapshot wire_dice::look() {
+snapshot wire_dice::inspect() {
     const auto little = [this] { return upto(INT64_MAX); };
     const auto time = [this] { return duration{signed_number()}; };
     const auto view = [this] { return a_claim_view(); };

@@ -18,7 +18,7 @@ public:
     std::string bytes(std::size_t most);
     protocol::command command(std::size_t kind);
     protocol::event event(std::size_t kind);
-    snapshot look();
+    snapshot inspect();
 
 private:
     std::uint64_t number();

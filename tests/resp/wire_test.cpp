@@ -63,7 +63,7 @@ TEST(Wire, FieldsOfACommandKeepTheirPlaces) {
     EXPECT_EQ(got.session, said.session);
     EXPECT_EQ(got.ttl, said.ttl);
     EXPECT_EQ(got.label, said.label);
-    EXPECT_EQ(got.link, said.link);
+    EXPECT_EQ(got.connection_number, said.connection_number);
     EXPECT_EQ(got.highest, said.highest);
     ASSERT_EQ(got.live.size(), 1U);
     EXPECT_EQ(got.live[0].number, 6U);
@@ -84,13 +84,13 @@ TEST(Wire, EveryEventCrossesInAnswersAndNotices) {
             encode_answer(out, 17, {said, said});
             const auto heard = decode_answer(parse(out));
             ASSERT_TRUE(heard) << out;
-            EXPECT_EQ(heard->lineage, 17U);
+            EXPECT_EQ(heard->epoch, 17U);
             EXPECT_EQ(heard->events, (std::vector<event>{said, said}));
             out.clear();
             encode_notice(out, 18, said);
             const auto notice = decode_notice(parse(out));
             ASSERT_TRUE(notice) << out;
-            EXPECT_EQ(notice->lineage, 18U);
+            EXPECT_EQ(notice->epoch, 18U);
             EXPECT_EQ(notice->events, std::vector<event>{said});
         }
 }
@@ -107,7 +107,7 @@ TEST(Wire, EveryReasonCrosses) {
 TEST(Wire, ASnapshotCrosses) {
     wire_dice dice{3};
     for (std::size_t round = 0; round < 200; ++round) {
-        const snapshot said = dice.look();
+        const snapshot said = dice.inspect();
         std::string out;
         encode(out, said);
         const auto heard = decode_snapshot(parse(out));
@@ -123,15 +123,15 @@ TEST(Wire, HelloAndInspectCross) {
     encode(out, hello{wire_version, "default", 2});
     EXPECT_EQ(std::get<hello>(decode_request(parse(out)).request.value()), (hello{wire_version, "default", 2}));
     out.clear();
-    encode(out, look{{inspect_filter::match::prefix, "led", true}});
+    encode(out, inspect_request{{inspect_filter::match::prefix, "led", true}});
     const auto heard = decode_request(parse(out)).request.value();
-    EXPECT_EQ(std::get<look>(heard).filter.how, inspect_filter::match::prefix);
-    EXPECT_EQ(std::get<look>(heard).filter.name, "led");
-    EXPECT_TRUE(std::get<look>(heard).filter.related);
+    EXPECT_EQ(std::get<inspect_request>(heard).filter.how, inspect_filter::match::prefix);
+    EXPECT_EQ(std::get<inspect_request>(heard).filter.name, "led");
+    EXPECT_TRUE(std::get<inspect_request>(heard).filter.related);
     EXPECT_TRUE(decode_request(words({"baton.inspect"})).request);
     out.clear();
-    encode(out, greeting{1, 99, "baton 1"});
-    EXPECT_EQ(decode_greeting(parse(out)).value().lineage, 99U);
+    encode(out, hello_reply{1, 99, "baton 1"});
+    EXPECT_EQ(decode_hello_reply(parse(out)).value().epoch, 99U);
 }
 
 TEST(Wire, ASweepCrossesAndItsCookieIsChecked) {
@@ -185,7 +185,7 @@ TEST(Wire, WhatIsNoAnswerIsNone) {
     EXPECT_FALSE(decode_answer(parse("*2\r\n:1\r\n*2\r\n$5\r\nqueer\r\n:1\r\n")));
     EXPECT_FALSE(decode_answer(parse("*2\r\n:1\r\n*2\r\n$6\r\nclosed\r\n:1\r\n")));
     EXPECT_FALSE(decode_notice(parse(">2\r\n$7\r\nmessage\r\n:1\r\n")));
-    EXPECT_FALSE(decode_greeting(parse("+OK\r\n")));
+    EXPECT_FALSE(decode_hello_reply(parse("+OK\r\n")));
     EXPECT_FALSE(decode_snapshot(parse("%1\r\n$8\r\nsessions\r\n$1\r\nx\r\n")));
 }
 

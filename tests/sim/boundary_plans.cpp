@@ -19,7 +19,7 @@ plan scattered_slots(std::optional<std::uint32_t> budget) {
         add(enter{{number % 2 == 0 ? first : second, number}, {permits("s", count, limit)}, {}});
     };
     const auto give_back = [&](std::uint64_t which) {
-        add(leave{{which % 2 == 0 ? first : second, which}, manner::clean});
+        add(leave{{which % 2 == 0 ? first : second, which}, release_kind::clean});
     };
     const auto give_back_all = [&](const std::vector<std::uint64_t>& all) {
         for (const std::uint64_t which : all) give_back(which);
@@ -68,11 +68,11 @@ plan many_names_freed(std::optional<std::uint32_t> budget) {
         add(enter{{second, i + 1}, {i % 2 == 0 ? shared(name(i)) : exclusive(name(i))}, {}});
         add(enter{{third, i + 1}, {i % 4 == 0 ? permits(name(other), 1, 2) : shared(name(other))}, {}});
     }
-    add(leave{{first, 1}, manner::clean});
-    add(leave{{second, 3}, manner::clean});  // withdrawn, or left
+    add(leave{{first, 1}, release_kind::clean});
+    add(leave{{second, 3}, release_kind::clean});  // withdrawn, or left
     add(enter{{first, 2}, {exclusive(name(13))}, {true, {}, {}}});
     add(enter{{first, 3}, {shared(name(12)), exclusive("z")}, {}});
-    add(leave{{third, 9}, manner::clean});
+    add(leave{{third, 9}, release_kind::clean});
     add(pause{after(now + 100us)});
     add(tick{});
     now += 200us;
@@ -80,7 +80,7 @@ plan many_names_freed(std::optional<std::uint32_t> budget) {
     add(resize{name(0), 1});
     add(close{third, closing::gone});
     for (int i = 0; i < 16; ++i) add(tick{});
-    for (std::uint64_t i = 0; i < count; ++i) add(leave{{second, i + 1}, manner::clean});
+    for (std::uint64_t i = 0; i < count; ++i) add(leave{{second, i + 1}, release_kind::clean});
     return made;
 }
 
@@ -97,8 +97,8 @@ plan a_thousand_claims() {
                 at(2ms, opening(second, 1)),
                 at(3ms, entering(first, exclusive("w999"))),
                 at(4ms, enter{{second, 1}, wide, {}}),
-                at(5ms, leave{{first, 1}, manner::clean}),
-                at(6ms, leave{{second, 1}, manner::clean}),
+                at(5ms, leave{{first, 1}, release_kind::clean}),
+                at(6ms, leave{{second, 1}, release_kind::clean}),
             }};
 }
 
@@ -112,8 +112,8 @@ plan counter_ahead(duration ahead, duration back) {
                 at(3ms, opening(second, 1, {held})),
                 at(20ms, entering(first, exclusive("a"))),
                 at(21ms, enter{{first, 2}, {exclusive("b")}, {}}),
-                at(22ms, leave{{second, 1}, manner::clean}),
-                at(23ms, leave{{first, 2}, manner::clean}),
+                at(22ms, leave{{second, 1}, release_kind::clean}),
+                at(23ms, leave{{first, 2}, release_kind::clean}),
                 at(900ms, renew{first}),
                 at(900ms, renew{second}),
                 at(900ms, enter{{second, 2}, {shared("b")}, {}}),
@@ -169,7 +169,7 @@ plan granted_in_one_step() {
                 at(3ms, entering(second, exclusive("b"))),
                 at(4ms, entering(third, exclusive("b"))),
                 at(5ms, enter{{third, 2}, {exclusive("a")}, {}}),
-                at(20ms, leave{{second, 1}, manner::clean}),
+                at(20ms, leave{{second, 1}, release_kind::clean}),
             }};
 }
 
@@ -183,7 +183,7 @@ plan asks_when_its_end_is_due(duration asked) {
                 at(2ms, entering(first, exclusive("a"), {false, duration{500ms}, {}})),
                 at(3ms, enter{{second, 1}, {exclusive("b"), exclusive("c")}, {false, duration{100ms}, {}}}),
                 at(asked, entering(first, exclusive("a"))),
-                at(asked, leave{{first, 1}, manner::clean}),
+                at(asked, leave{{first, 1}, release_kind::clean}),
                 at(600ms, tick{}),
             }};
 }
@@ -244,9 +244,9 @@ plan numbers_at_one_moment() {
     add(3ms, third, exclusive("c"));
     add(4ms, third, exclusive("a"));  // behind another
     add(4ms, third, exclusive("d"));
-    made.steps.push_back(at(5ms, leave{{first, 1}, manner::clean}));  // a hand-off
+    made.steps.push_back(at(5ms, leave{{first, 1}, release_kind::clean}));  // a hand-off
     add(5ms, first, exclusive("e"));
-    made.steps.push_back(at(6ms, leave{{second, 3}, manner::clean}));
+    made.steps.push_back(at(6ms, leave{{second, 3}, release_kind::clean}));
     add(6ms + 1us, first, exclusive("f"));
     add(7ms, second, shared("g"));
     add(7ms + 1us, third, shared("g"));
@@ -281,8 +281,8 @@ plan sent_back_to_the_front() {
                 at(6ms, pause{after(10ms)}),
                 at(7ms, opening(third, 1, {waiting(exclusive("b"), ticket(8ms))})),
                 at(20ms, tick{}),
-                at(21ms, leave{{first, 1}, manner::clean}),
-                at(22ms, leave{{first, 2}, manner::clean}),
+                at(21ms, leave{{first, 1}, release_kind::clean}),
+                at(22ms, leave{{first, 2}, release_kind::clean}),
             }};
 }
 
@@ -335,19 +335,19 @@ plan texts_that_stand_across_others() {
                 at(3ms, entered(first, 12'340'000, exclusive("b"))),
                 at(4ms, entered(second, 1, exclusive("c"))),
                 at(5ms, entered(first, 123'400'000, exclusive("c"))),
-                at(6ms, leave{{second, 1}, manner::clean}),  // a hand-off
+                at(6ms, leave{{second, 1}, release_kind::clean}),  // a hand-off
                 at(7ms, renew{first}),
-                at(8ms, leave{{first, 12'340'000}, manner::clean}),
+                at(8ms, leave{{first, 12'340'000}, release_kind::clean}),
                 at(9ms, renew{first}),
-                at(10ms, leave{{first, 123'400'000}, manner::clean}),
+                at(10ms, leave{{first, 123'400'000}, release_kind::clean}),
                 at(11ms, renew{first}),
                 at(12ms, open{ends_like_a_holder, 1s, "A", 1, 0, {}}),
                 at(12ms, open{of_digits, 1s, "0", 1, 0, {}}),
                 at(13ms, entered(ends_like_a_holder, 1, shared("s"))),
                 at(14ms, entered(of_digits, ticket(14ms), shared("s"))),
-                at(15ms, leave{{of_digits, ticket(14ms)}, manner::clean}),
+                at(15ms, leave{{of_digits, ticket(14ms)}, release_kind::clean}),
                 at(16ms, entered(second, 2, exclusive("s"))),
-                at(17ms, leave{{ends_like_a_holder, 1}, manner::clean}),
+                at(17ms, leave{{ends_like_a_holder, 1}, release_kind::clean}),
             }};
 }
 

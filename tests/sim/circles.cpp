@@ -26,7 +26,7 @@ public:
     }
 
     /// Sets of requests that all wait for each other: counted by their oldest.
-    [[nodiscard]] std::size_t knots() const {
+    [[nodiscard]] std::size_t circles() const {
         std::size_t count = 0;
         for (std::size_t node = 0; node < size_; ++node) {
             bool oldest = reaches_[node * size_ + node];
@@ -80,9 +80,9 @@ std::optional<std::string> wrong_circles(const snapshot& state) {
 
     for (const circle& circle : state.circles)
         if (!closes(state, circle)) return "a circle does not close";
-    const std::size_t knots = reach(state).knots();
-    if (knots == state.circles.size()) return std::nullopt;
-    return std::to_string(knots) + " knots, but " + std::to_string(state.circles.size()) + " circles";
+    const std::size_t circles = reach(state).circles();
+    if (circles == state.circles.size()) return std::nullopt;
+    return std::to_string(circles) + " circles, but " + std::to_string(state.circles.size()) + " circles";
 }
 
 }  // namespace baton::sim

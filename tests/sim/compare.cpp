@@ -88,7 +88,7 @@ std::optional<std::string> difference(const request_view& engine, const request_
         .of("fence", engine.fence, model.fence)
         .of("label", engine.label, model.label)
         .of("claims", engine.claims, model.claims)
-        .of("place", engine.place, model.place)
+        .of("position", engine.position, model.position)
         .of("age", engine.age, model.age)
         .of("silence", engine.silence, model.silence)
         .of("hold left", engine.hold_left, model.hold_left)

@@ -51,8 +51,8 @@ std::string live_text(const live_request& live) {
 struct command_words {
     std::string operator()(const open& command) const {
         return "open " + describe(command.session) + " ttl " + std::to_string(command.ttl.count()) + "ms label " +
-               shortened(command.label) + " link " + std::to_string(command.link) + " highest " +
-               std::to_string(command.highest) + " live [" + joined(command.live, live_text) + "]";
+               shortened(command.label) + " connection_number " + std::to_string(command.connection_number) +
+               " highest " + std::to_string(command.highest) + " live [" + joined(command.live, live_text) + "]";
     }
     std::string operator()(const enter& command) const {
         const enter_options& options = command.options;
@@ -63,8 +63,9 @@ struct command_words {
         return text;
     }
     std::string operator()(const leave& command) const {
-        constexpr const char* manners[] = {"clean", "keep", "unclean"};
-        return "leave " + describe(command.request) + " " + manners[static_cast<std::size_t>(command.manner)];
+        constexpr const char* release_kinds[] = {"clean", "keep", "unclean"};
+        return "leave " + describe(command.request) + " " +
+               release_kinds[static_cast<std::size_t>(command.release_kind)];
     }
     std::string operator()(const renew& command) const { return "renew " + describe(command.session); }
     std::string operator()(const list& command) const {

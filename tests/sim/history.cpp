@@ -221,17 +221,17 @@ void history::receive(const session_lost& event) {
         note_dead(event.session);
         return;
     }
-    if (links_.contains(event.session)) end_session(event.session);  // else `renew` of an unknown session
+    if (connections_.contains(event.session)) end_session(event.session);  // else `renew` of an unknown session
 }
 
 // A session that was closed counts as ended already.
 void history::note_dead(const session_id& id) {
-    if (links_.contains(id)) dead_.insert(id);
+    if (connections_.contains(id)) dead_.insert(id);
 }
 
 // Rule 5. With a small bound on remembered ids, an id may be forgotten early; then its end is not recorded.
 void history::end_session(const session_id& id) {
-    links_.erase(id);
+    connections_.erase(id);
     dead_.erase(id);
     missed_.erase(id);
     std::erase_if(doubtful_, [&](const auto& entry) { return entry.first.session == id; });
@@ -247,9 +247,9 @@ void history::check_may_know(const request_id& id) {
 // An `open` that repeats the last connection number only renews. Outside a pause, live requests stay unchanged, and
 // waiters come back or are reported as ended.
 void history::take_reclaims(const open& command) {
-    const auto known = links_.find(command.session);
-    const bool repeated = known != links_.end() && known->second == command.link;
-    links_[command.session] = command.link;
+    const auto known = connections_.find(command.session);
+    const bool repeated = known != connections_.end() && known->second == command.connection_number;
+    connections_[command.session] = command.connection_number;
     if (repeated) return;
     for (const live_request& live : command.live) {
         highest_ = std::max({highest_, live.ticket, live.fence});

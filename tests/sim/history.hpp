@@ -66,7 +66,7 @@ private:
     bool revoked_unseen_ = false;  // a revocation may exist that was never reported, so the digest is unknown
     std::map<core::session_id, core::instant> ended_;  // by session, while its id must not live again
     std::set<core::session_id> dead_;                  // reported as ended while their end is owed
-    std::map<core::session_id, std::uint64_t> links_;
+    std::map<core::session_id, std::uint64_t> connections_;
     std::set<core::request_id> presented_;  // grants presented since the last pause command
     std::map<std::string, std::uint32_t> largest_pin_;
     core::serial highest_ = 0;  // of all tickets and fences reported or presented

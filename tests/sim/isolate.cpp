@@ -58,7 +58,7 @@ void hide_output() {
 
 template <typename Work> [[noreturn]] void answer_and_exit(int answer_to, child_output output, Work work) {
     if (output == child_output::hidden) hide_output();
-    ::alarm(static_cast<unsigned>(patience.count()));
+    ::alarm(static_cast<unsigned>(timeout.count()));
     const std::optional<failure> found = work();
     const std::string answer = found ? differs + found->what : std::string(1, agrees);
     for (std::size_t sent = 0; sent < answer.size();) {

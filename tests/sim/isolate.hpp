@@ -15,7 +15,7 @@
 namespace baton::sim {
 
 /// One schedule takes milliseconds: an engine that needs longer than this hangs.
-inline constexpr std::chrono::seconds patience{60};
+inline constexpr std::chrono::seconds timeout{60};
 
 /// Numbers in memory that is shared with child processes: they remain when a child dies.
 class shared_numbers {

@@ -54,12 +54,12 @@ plan mark_reported_and_holder_presented_again() {
             {
                 at(1ms, opening(first, 1)),
                 at(2ms, entering(first, exclusive("a"))),
-                at(3ms, leave{{first, 1}, manner::unclean}),
+                at(3ms, leave{{first, 1}, release_kind::unclean}),
                 at(5ms, opening(second, 1)),
                 at(6ms, entering(second, exclusive("a"))),
-                at(7ms, leave{{second, 1}, manner::keep}),
+                at(7ms, leave{{second, 1}, release_kind::keep}),
                 at(8ms, enter{{second, 2}, {exclusive("a")}, {}}),
-                at(8ms + 500us, leave{{second, 2}, manner::keep}),
+                at(8ms + 500us, leave{{second, 2}, release_kind::keep}),
                 at(9ms, pause{after(20ms)}),
                 at(10ms, open{second, 1s, "B-1", 2, 2, {held}}),
                 at(30ms, close{second, closing::left}),
@@ -147,11 +147,11 @@ plan narrowed_step_by_step(std::optional<std::uint32_t> budget) {
                 at(8ms, wide(5, "r", 2)),
                 at(9ms, resize{"s", 4}),
                 at(9ms, resize{"r", 3}),
-                at(10ms, leave{{second, 1}, manner::clean}),
+                at(10ms, leave{{second, 1}, release_kind::clean}),
                 at(10ms, resize{"s", 6}),
                 at(11ms, renew{second}),
                 at(11ms, resize{"s", 1}),
-                at(12ms, leave{{first, 2}, manner::clean}),
+                at(12ms, leave{{first, 2}, release_kind::clean}),
                 at(13ms, pause{after(1s)}),
                 at(13ms, opening(third, 1, {waiting(permits("r", 8, 9), ticket(20ms))})),
                 at(14ms, resize{"s", std::nullopt}),
@@ -205,16 +205,16 @@ plan waiters_come_back(std::optional<std::uint32_t> budget) {
                   at(6ms, enter{{second, 2}, {exclusive("a"), shared("c")}, {}}),
                   at(2s, back(third, {third_first})),
                   at(2s, enter{{{3, 2}, 3}, {exclusive("c"), exclusive("d")}, {}}),
-                  at(2s + 1ms, leave{{first, 2}, manner::clean}),
+                  at(2s + 1ms, leave{{first, 2}, release_kind::clean}),
                   at(2s + 1ms, back(second, {second_other, second_first})),
                   at(2s + 2ms, renew{{3, 2}}),
                   at(2s + 3ms, list{{2, 2}, 0}),
-                  at(2s + 4ms, leave{{first, 1}, manner::clean}),
+                  at(2s + 4ms, leave{{first, 1}, release_kind::clean}),
               }};
     for (int i = 0; i < 6; ++i) made.steps.push_back(at(2s + 5ms, tick{}));
     for (const session_id& session : {session_id{2, 2}, session_id{3, 2}})
         for (const std::uint64_t number : {1UL, 3UL, 2UL})
-            made.steps.push_back(at(2s + 6ms, leave{{session, number}, manner::clean}));
+            made.steps.push_back(at(2s + 6ms, leave{{session, number}, release_kind::clean}));
     return made;
 }
 
@@ -234,7 +234,7 @@ plan older_reservations_stay(std::optional<std::uint32_t> budget) {
                 at(2s, tick{}),
                 at(2s + 1ms, enter{{first, 4}, wide, {}}),
                 at(2s + 2ms, open{{2, 2}, 1s, "B-2", 1, 1, {waiting(exclusive("s"), ticket(5ms))}}),
-                at(2s + 3ms, leave{{first, 1}, manner::clean}),
+                at(2s + 3ms, leave{{first, 1}, release_kind::clean}),
                 at(2s + 4ms, tick{}),
             }};
 }
@@ -252,10 +252,10 @@ plan complete_when_another_comes_back(std::optional<std::uint32_t> budget) {
                 at(2s, tick{}),
                 at(2s, tick{}),
                 at(2s + 1ms, enter{{first, 2}, both, {}}),
-                at(2s + 2ms, leave{{first, 1}, manner::clean}),
+                at(2s + 2ms, leave{{first, 1}, release_kind::clean}),
                 at(2s + 3ms, open{{2, 2}, 1s, "B-2", 1, 1, {waiting(exclusive("x"), ticket(3ms))}}),
                 at(2s + 4ms, tick{}),
-                at(2s + 5ms, leave{{first, 2}, manner::clean}),
+                at(2s + 5ms, leave{{first, 2}, release_kind::clean}),
             }};
 }
 
@@ -266,7 +266,7 @@ plan hand_over_to_a_large_session() {
     for (std::uint64_t number = 1; number <= 20; ++number)
         made.steps.push_back(at(3ms, enter{{second, number}, {exclusive("n" + std::to_string(number))}, {}}));
     made.steps.push_back(at(4ms, enter{{second, 21}, {exclusive("a")}, {}}));
-    made.steps.push_back(at(5ms, leave{{first, 1}, manner::clean}));
+    made.steps.push_back(at(5ms, leave{{first, 1}, release_kind::clean}));
     made.steps.push_back(at(6ms, renew{second}));
     made.steps.push_back(at(7ms, list{second, 0}));
     return made;

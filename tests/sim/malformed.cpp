@@ -33,7 +33,7 @@ command schedule::malformed() {
         case 11: wrong.request.number = 0; return wrong;
         case 12: wrong.request.number = bounds::number; return wrong;
         case 13: wrong.request.session.low += 1'000; return wrong;
-        case 14: return leave{{client.session(), dice_.percent(50) ? 0 : bounds::number}, manner::clean};
+        case 14: return leave{{client.session(), dice_.percent(50) ? 0 : bounds::number}, release_kind::clean};
         case 15: return open{client.session(), 99ms, "label", 1'000, 0, {}};
         case 16: return open{client.session(), options_.max_ttl + 1ms, "label", 1'000, 0, {}};
         case 17: return open{client.session(), 100ms, std::string(bounds::label + 1, 'l'), 1'000, 0, {}};

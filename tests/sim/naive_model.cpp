@@ -96,7 +96,7 @@ void naive_model::end_due() {
             } else {
                 naive_request& request = *find(request_id{due->session, due->number});
                 allowance_ -= static_cast<std::int64_t>(request.claims.size());
-                end(request, due->reason, manner::unclean);
+                end(request, due->reason, release_kind::unclean);
             }
         } else {
             return;
@@ -128,9 +128,9 @@ void naive_model::end_with_session(naive_request& request) {
     const end_reason reason = *find(request.id.session)->dying;
     allowance_ -= static_cast<std::int64_t>(request.claims.size());
     if (reason == end_reason::left)
-        end(request, request.fence != 0 ? end_reason::left : end_reason::withdrawn, manner::clean);
+        end(request, request.fence != 0 ? end_reason::left : end_reason::withdrawn, release_kind::clean);
     else
-        end(request, reason, manner::unclean);
+        end(request, reason, release_kind::unclean);
 }
 
 // ---- ids of sessions that ended (rule 5) ----
@@ -180,12 +180,12 @@ void naive_model::perform(const open& command) {
         if (const auto ended = ended_.find(command.session); ended != ended_.end() && now_ < ended->second)
             return emit(refused{std::nullopt, refusal::unknown_session});
         for (const live_request& live : command.live)
-            if (!paused() && (live.fence != 0 || command.link != 1))
+            if (!paused() && (live.fence != 0 || command.connection_number != 1))
                 return emit(refused{std::nullopt, refusal::unknown_session});
         session = &sessions_[command.session];
-    } else if (command.link < session->link) {
-        return emit(refused{std::nullopt, refusal::late_link});
-    } else if (command.link == session->link) {
+    } else if (command.connection_number < session->connection_number) {
+        return emit(refused{std::nullopt, refusal::stale_connection});
+    } else if (command.connection_number == session->connection_number) {
         session->deadline = now_ + session->ttl;
         session->missed.clear();
         return emit_alive(command.session);
@@ -193,7 +193,7 @@ void naive_model::perform(const open& command) {
     session->missed.clear();
     session->ttl = command.ttl;
     session->label = command.label;
-    session->link = command.link;
+    session->connection_number = command.connection_number;
     session->deadline = now_ + command.ttl;
     const std::uint64_t seen = session->highest;
     session->highest = std::max(session->highest, command.highest);
@@ -312,7 +312,7 @@ void naive_model::perform(const leave& command) {
     naive_session* session = find_alive(command.request.session);
     naive_request* request = session != nullptr ? find_live(command.request) : nullptr;
     if (request != nullptr)
-        return end(*request, request->fence != 0 ? end_reason::left : end_reason::withdrawn, command.manner);
+        return end(*request, request->fence != 0 ? end_reason::left : end_reason::withdrawn, command.release_kind);
     if (session != nullptr && command.request.number < bounds::number)
         session->highest = std::max(session->highest, command.request.number);
     emit(ended{command.request, end_reason::gone, 0});
@@ -329,7 +329,7 @@ void naive_model::perform(const revoke& command) {
     });
     if (named == requests_.end() || find_live(named->id) == nullptr)
         return emit(refused{std::nullopt, refusal::not_found});
-    if (named->fence == 0 || command.at_once) return end(*named, end_reason::revoked, manner::unclean);
+    if (named->fence == 0 || command.at_once) return end(*named, end_reason::revoked, release_kind::unclean);
     if (!named->revocation) named->revocation = naive_revocation{find(named->id.session)->deadline, command.note};
     // Rule 11: a session that did not present the grant in this pause is not notified; the operator gets a reply.
     const request_id owner = may_report_grant(*named) ? named->id : request_id{};

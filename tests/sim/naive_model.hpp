@@ -42,7 +42,7 @@ struct naive_request {
 struct naive_session {
     std::chrono::milliseconds ttl{0};
     std::string label;
-    std::uint64_t link = 0;
+    std::uint64_t connection_number = 0;
     std::uint64_t highest = 0;
     core::instant deadline;
     std::optional<core::end_reason> dying;  // its end is owed: why its requests end
@@ -104,7 +104,7 @@ private:
     [[nodiscard]] naive_request* find_live(const core::request_id& id);
     naive_request& insert(naive_request request);
     void forget(const core::request_id& id);
-    void end(naive_request& request, core::end_reason reason, core::manner manner);
+    void end(naive_request& request, core::end_reason reason, core::release_kind release_kind);
     void leave_mark(const std::string& resource, const naive_request& holder);
     [[nodiscard]] bool may_report_grant(const naive_request& request) const;
     void emit_granted(const naive_request& request);

@@ -33,7 +33,7 @@ naive_request* naive_model::find_live(const request_id& id) {
     if (request->hold_deadline) due.emplace_back(*request->hold_deadline, end_reason::hold_limit);
     std::ranges::stable_sort(due, {}, &std::pair<instant, end_reason>::first);
     if (due.empty() || due.front().first > now_) return request;
-    end(*request, due.front().second, manner::unclean);
+    end(*request, due.front().second, release_kind::unclean);
     return nullptr;
 }
 
@@ -51,15 +51,16 @@ void naive_model::forget(const request_id& id) {
 
 // ---- how a request ends (rule 7) ----
 
-void naive_model::end(naive_request& request, end_reason reason, manner manner) {
+void naive_model::end(naive_request& request, end_reason reason, release_kind release_kind) {
     emit(ended{request.id, reason, request.fence});
     keep_for_renewal(request.id);
     for (const naive_claim& claim : request.claims) {
         if (request.fence == 0 || claim.wanted.mode != claim_mode::exclusive) continue;
         const std::string& resource = claim.wanted.resource;
-        if (manner == manner::unclean) leave_mark(resource, request);
+        if (release_kind == release_kind::unclean) leave_mark(resource, request);
         const auto reported = mark_reported_to_.find(resource);
-        if (manner == manner::clean && reported != mark_reported_to_.end() && reported->second == request.fence)
+        if (release_kind == release_kind::clean && reported != mark_reported_to_.end() &&
+            reported->second == request.fence)
             marks_.erase(resource);
     }
     forget(request.id);
@@ -185,7 +186,7 @@ void naive_model::narrow(const std::string& resource) {
 void naive_model::end_one_of_narrowed() {
     naive_request& widest = *find(*widest_misfit(narrowed_.front()));
     allowance_ -= static_cast<std::int64_t>(widest.claims.size());
-    end(widest, end_reason::above_limit, manner::keep);
+    end(widest, end_reason::above_limit, release_kind::keep);
 }
 
 // ---- reclaims (rule 11) ----
@@ -231,7 +232,7 @@ void naive_model::restore(const session_id& session, const live_request& live) {
         if (other.fence >= live.fence) beaten = true;
     }
     if (beaten) return emit(ended{restored.id, end_reason::superseded, live.fence});
-    for (const request_id& rival : rivals) end(*find(rival), end_reason::superseded, manner::keep);
+    for (const request_id& rival : rivals) end(*find(rival), end_reason::superseded, release_kind::keep);
 
     for (const claim& claim : live.claims) give_way(claim.resource, paused() ? 0 : restored.ticket);
     insert(std::move(restored));

@@ -74,7 +74,7 @@ snapshot naive_model::take_snapshot(instant now) const {
             const std::string& name = claim.wanted.resource;
             const bool has_room = fits(claim.wanted);
             std::optional<blocker> ahead;
-            std::size_t place = 1;
+            std::size_t position = 1;
             for (const naive_request& other : requests_) {
                 for (const naive_claim& theirs : other.claims) {
                     if (theirs.wanted.resource != name || &other == &request) continue;
@@ -86,12 +86,12 @@ snapshot naive_model::take_snapshot(instant now) const {
                             view.blockers.push_back({other.ticket, name, other.fence != 0});
                     } else if (other.ticket < request.ticket) {
                         ahead = blocker{other.ticket, name, false};
-                        ++place;
+                        ++position;
                     }
                 }
             }
             if (ahead) view.blockers.push_back(*ahead);
-            view.place = std::max(view.place, place);
+            view.position = std::max(view.position, position);
         }
         seen.requests.push_back(std::move(view));
     }

@@ -24,9 +24,9 @@ inline serial ticket(duration entered) { return static_cast<serial>(after(entere
 
 inline step at(duration when, command what) { return {after(when), std::move(what)}; }
 
-inline open opening(const session_id& session, std::uint64_t link, std::vector<live_request> live = {}) {
+inline open opening(const session_id& session, std::uint64_t connection_number, std::vector<live_request> live = {}) {
     const std::string label{static_cast<char>('A' + session.high - 1), '-', '1'};
-    return {session, 1s, label, link, live.size(), std::move(live)};
+    return {session, 1s, label, connection_number, live.size(), std::move(live)};
 }
 inline enter entering(const session_id& session, claim wanted, enter_options options = {}) {
     return {{session, 1}, {std::move(wanted)}, options};

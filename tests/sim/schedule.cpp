@@ -159,7 +159,7 @@ command schedule::command_for(action chosen) {
     switch (chosen) {
         case enter_new: return draw_enter(client);
         case leave_one: return draw_leave(client);
-        case leave_early: return leave{{client.session(), client.highest() + 1}, manner::clean};
+        case leave_early: return leave{{client.session(), client.highest() + 1}, release_kind::clean};
         case ask_again: return draw_again(client);
         case renew_session: return renew{client.session()};
         case list_requests: return list{client.session(), dice_.percent(50) ? 0 : dice_.below(client.highest() + 2)};
@@ -218,16 +218,17 @@ command schedule::draw_enter(sim_client& client) {
 }
 
 command schedule::draw_leave(sim_client& client) {
-    if (const auto number = client.take_stranger()) return leave{{client.session(), *number}, manner::keep};
+    if (const auto number = client.take_stranger()) return leave{{client.session(), *number}, release_kind::keep};
     if (client.requests().empty()) return renew{client.session()};
     const auto chosen =
         std::next(client.requests().begin(), static_cast<std::ptrdiff_t>(dice_.below(client.requests().size())));
-    static const std::vector<manner> manners{manner::clean, manner::clean, manner::clean, manner::keep,
-                                             manner::unclean};
+    static const std::vector<release_kind> release_kinds{release_kind::clean, release_kind::clean, release_kind::clean,
+                                                         release_kind::keep, release_kind::unclean};
     const std::uint64_t number = chosen->first;
     // The client forgets the request at once, or only when it receives its end.
     if (dice_.percent(50)) client.forget(number);
-    return leave{{client.session(), number}, plain_ && dice_.percent(80) ? manner::clean : dice_.pick(manners)};
+    return leave{{client.session(), number},
+                 plain_ && dice_.percent(80) ? release_kind::clean : dice_.pick(release_kinds)};
 }
 
 command schedule::draw_again(sim_client& client) {

@@ -13,8 +13,8 @@ namespace baton::sim {
 /// Finds the shortest failing prefix; then leaves out a half, a quarter, …, single steps, until every step is needed or
 /// the time is over. `play` returns the failure, if there is one, with its step.
 template <typename Failure, typename Play>
-[[nodiscard]] Failure shrink_plan(plan& failing, Failure found, std::chrono::seconds patience, Play play) {
-    const auto give_up = std::chrono::steady_clock::now() + patience;
+[[nodiscard]] Failure shrink_plan(plan& failing, Failure found, std::chrono::seconds timeout, Play play) {
+    const auto give_up = std::chrono::steady_clock::now() + timeout;
     failing.steps.resize(found.step + 1);
     for (std::size_t length = failing.steps.size() / 2; length > 0;) {
         bool smaller = false;

@@ -86,7 +86,7 @@ open sim_client::connect(dice& dice, instant now, std::chrono::milliseconds max_
     // A lost session is replaced; sometimes the client continues to use the lost one for a while.
     if (lost_ && dice.percent(80)) {
         session_.low += 1;
-        link_ = highest_ = 0;
+        connection_number_ = highest_ = 0;
         // Waiters keep their queue positions if the client presents them (rule 11).
         const bool keeps_places = dice.percent(75);
         std::erase_if(requests_, [&](const auto& entry) {
@@ -103,7 +103,7 @@ open sim_client::connect(dice& dice, instant now, std::chrono::milliseconds max_
     command.session = session_;
     command.ttl = std::min(max_ttl, std::chrono::milliseconds{dice.pick(ttls)});
     command.label = std::string(1, static_cast<char>('A' + session_.high - 1)) + "-" + std::to_string(session_.low);
-    command.link = ++link_;
+    command.connection_number = ++connection_number_;
     command.highest = highest_;
     command.live = live_list(dice, now);
     return command;

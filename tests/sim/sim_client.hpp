@@ -48,7 +48,7 @@ private:
     core::session_id session_;
     bool open_ = false;
     bool lost_ = false;
-    std::uint64_t link_ = 0;
+    std::uint64_t connection_number_ = 0;
     std::uint64_t highest_ = 0;
     std::map<std::uint64_t, believed_request> requests_;
     std::deque<std::pair<std::uint64_t, believed_request>> past_;  // requests that it left or that ended

@@ -176,7 +176,7 @@ private:
             const auto now = clock_type::now();
             const std::uint64_t done = schedules_;
             if (std::exchange(before, done) != done) moved = now;
-            if (now - moved > patience) std::abort();  // the parent process then finds out which seed hangs
+            if (now - moved > timeout) std::abort();  // the parent process then finds out which seed hangs
             if (now - shown < interval || failed_) continue;
             shown = now;
             const double seconds = std::chrono::duration<double>(now - started_).count();

@@ -10,7 +10,7 @@ namespace {
 class Abandoned : public world {
 protected:
     // An unclean end of a request.
-    void die(const std::string& request) { leave(request, manner::unclean); }
+    void die(const std::string& request) { leave(request, release_kind::unclean); }
 
     std::optional<mark> mark_of(const std::string& name) {
         const auto seen = resource(name);
@@ -24,7 +24,7 @@ TEST_F(Abandoned, EveryUncleanEndOfAnExclusiveHolderLeavesAMark) {  // rule 7
         {"gone", [&] { close("A", closing::gone); }},
         {"hold limit", [&] { advance(5s); }},
         {"revoked at once", [&] { revoke("x", "A", "", true); }},
-        {"unclean leave", [&] { leave("A", manner::unclean); }},
+        {"unclean leave", [&] { leave("A", release_kind::unclean); }},
         {"revoked and did not leave",
          [&] {
              revoke("x", "A");
@@ -45,10 +45,10 @@ TEST_F(Abandoned, EveryUncleanEndOfAnExclusiveHolderLeavesAMark) {  // rule 7
 }
 
 TEST_F(Abandoned, CleanEndsLeaveNoMark) {  // rule 7
-    for (const manner manner : {manner::clean, manner::keep}) {
+    for (const release_kind release_kind : {release_kind::clean, release_kind::keep}) {
         begin_again();
         enter("A", {exclusive("x")});
-        leave("A", manner);
+        leave("A", release_kind);
         EXPECT_EQ(resource("x"), std::nullopt);
     }
     begin_again();
@@ -59,7 +59,7 @@ TEST_F(Abandoned, CleanEndsLeaveNoMark) {  // rule 7
 
 TEST_F(Abandoned, SharedAndPermitHoldersLeaveNoMark) {  // rule 7
     enter("A", {shared("x"), permits("y", 1, 2)});
-    leave("A", manner::unclean);
+    leave("A", release_kind::unclean);
     EXPECT_TRUE(take_snapshot().resources.empty());
     enter("B", {shared("x"), permits("y", 1, 2)});
     advance(10s);
@@ -71,7 +71,7 @@ TEST_F(Abandoned, AWaiterLeavesNoMarkEvenOnNamesReservedForIt) {  // rule 7
     enter("A", {exclusive("y")});
     enter("W", {exclusive("x"), exclusive("y")});
     enter("W.2", {exclusive("x")});
-    EXPECT_EQ(leave("W.2", manner::unclean), "ended W.2: withdrawn");
+    EXPECT_EQ(leave("W.2", release_kind::unclean), "ended W.2: withdrawn");
     EXPECT_EQ(advance(10s), "ended W: expired; lost W");
     EXPECT_EQ(resource("x"), std::nullopt);
     EXPECT_EQ(mark_of("y"), std::nullopt);
@@ -171,7 +171,7 @@ TEST_F(Abandoned, AReleaseOfKindKeepLeavesTheMarkUnchanged) {  // rule 7
     now += 1s;
     enter("B", {exclusive("x")});
     enter("C", {exclusive("x")});
-    EXPECT_EQ(leave("B", manner::keep), "ended B: left; granted C (x abandoned by A)") << "the repair failed";
+    EXPECT_EQ(leave("B", release_kind::keep), "ended B: left; granted C (x abandoned by A)") << "the repair failed";
     EXPECT_EQ(mark_of("x"), (mark{"A", fence("A"), now - 1s, 1}));
 }
 
@@ -213,7 +213,7 @@ TEST_F(Abandoned, AHolderDoesNotRemoveAMarkThatIsNewerThanTheOneItLearnedOf) {  
     rival.fence = fence("A") + 2;
     pause(5s);
     EXPECT_EQ(open("B", {rival}), "ended A: superseded; alive B: B holds");
-    EXPECT_EQ(leave("B", manner::unclean), "ended B: left");
+    EXPECT_EQ(leave("B", release_kind::unclean), "ended B: left");
     EXPECT_EQ(open("A", {live("A")}), "alive A: A holds");
     EXPECT_EQ(leave("A"), "ended A: left");
     EXPECT_EQ(mark_of("x"), (mark{"B", rival.fence, now, 2}));
@@ -226,7 +226,7 @@ TEST_F(Abandoned, AHolderThatRepeatsItsEnterLearnsOfTheNewMarkAndMayRemoveIt) { 
     rival.fence = fence("A") + 2;
     pause(5s);
     open("B", {rival});
-    leave("B", manner::unclean);
+    leave("B", release_kind::unclean);
     open("A", {live("A")});
     EXPECT_EQ(enter("A", {exclusive("x")}), "granted A (x abandoned by B)");
     leave("A");

@@ -127,7 +127,7 @@ TEST_F(Inspect, TheLimitIsThePinnedOneOrTheLargestOfTheClaims) {
 TEST_F(Inspect, AMarkIsShownOnItsResource) {
     enter("A", {exclusive("x")});
     EXPECT_EQ(resource("x")->mark, std::nullopt);
-    leave("A", manner::unclean);
+    leave("A", release_kind::unclean);
     EXPECT_EQ(resource("x")->mark, (mark{"A", fence("A"), now, 1}));
     EXPECT_EQ(resource("x")->used, 0U);
     EXPECT_EQ(resource("x")->limit, std::nullopt);
@@ -174,18 +174,18 @@ TEST_F(Inspect, TheQueuePositionIsTheLargestOfAllItsQueues) {
     enter("B", {exclusive("y")});
     enter("C", {exclusive("y")});
     enter("W", {exclusive("x"), exclusive("y")});
-    EXPECT_EQ(view("A").place, 0U) << "A is granted";
-    EXPECT_EQ(view("B").place, 1U);
-    EXPECT_EQ(view("C").place, 2U);
-    EXPECT_EQ(view("W").place, 3U) << "first on x, third on y";
+    EXPECT_EQ(view("A").position, 0U) << "A is granted";
+    EXPECT_EQ(view("B").position, 1U);
+    EXPECT_EQ(view("C").position, 2U);
+    EXPECT_EQ(view("W").position, 3U) << "first on x, third on y";
 }
 
 TEST_F(Inspect, AReservedClaimHasNoQueuePosition) {
     enter("Y", {exclusive("y")});
     enter("W", {exclusive("x"), exclusive("y")});
     enter("B", {exclusive("x")});
-    EXPECT_EQ(view("W").place, 1U);
-    EXPECT_EQ(view("B").place, 1U);
+    EXPECT_EQ(view("W").position, 1U);
+    EXPECT_EQ(view("B").position, 1U);
 }
 
 TEST_F(Inspect, HoldersAreHardBlockersAndWaitersAheadAreSoft) {
@@ -259,7 +259,7 @@ TEST_F(Inspect, AWaiterInAPauseIsBlockedByTheWaitersAheadOnly) {
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("x")});
     EXPECT_EQ(view("A").blockers, blockers{});
-    EXPECT_EQ(view("A").place, 1U);
+    EXPECT_EQ(view("A").position, 1U);
     EXPECT_EQ(view("A.2").blockers, (blockers{soft("A", "x")}));
 }
 
@@ -309,7 +309,7 @@ TEST_F(Inspect, RelatedShowsEverythingConnectedThroughRequestsAndSessions) {
 TEST_F(Inspect, ALongQueueIsNumberedToItsEnd) {
     enter("A", {exclusive("x")});
     for (int i = 2; i < 400; ++i) enter("W." + std::to_string(i), {exclusive("x")});
-    EXPECT_EQ(view("W.399").place, 398U);
+    EXPECT_EQ(view("W.399").position, 398U);
     EXPECT_EQ(view("W.399").blockers, (blockers{hard("A", "x"), soft("W.398", "x")}));
 }
 

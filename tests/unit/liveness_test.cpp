@@ -53,8 +53,8 @@ TEST_F(Liveness, NothingElseMovesTheDeadline) {  // rule 5
     enter("A.2", {exclusive("y")});
     leave("A");
     core::open late = open_command("A");
-    late.link = 0;
-    EXPECT_EQ(apply(late), "refused: late link");
+    late.connection_number = 0;
+    EXPECT_EQ(apply(late), "refused: stale connection");
     EXPECT_EQ(advance(1s - 1us), "");
     EXPECT_EQ(advance(1us), "ended A.2: expired; lost A");
 }

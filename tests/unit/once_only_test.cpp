@@ -138,10 +138,10 @@ TEST_F(OnceOnly, ALeaveThatOvertakesItsEnterUsesUpTheNumber) {  // rule 9
 
 TEST_F(OnceOnly, ALeaveWithAnInvalidNumberUsesUpNothing) {  // rule 8, rule 9
     open("A");
-    EXPECT_EQ(apply(core::leave{{session("A"), bounds::number}, manner::clean}),
+    EXPECT_EQ(apply(core::leave{{session("A"), bounds::number}, release_kind::clean}),
               "ended A." + std::to_string(bounds::number) + ": gone");
     EXPECT_EQ(enter("A", {exclusive("x")}), "granted A");
-    apply(core::leave{{session("A"), bounds::number - 1}, manner::clean});
+    apply(core::leave{{session("A"), bounds::number - 1}, release_kind::clean});
     EXPECT_EQ(enter("A.2", {exclusive("y")}), "ended A.2: gone") << "the largest number was used";
 }
 
@@ -167,7 +167,7 @@ TEST_F(OnceOnly, ALeaveOfAWaiterThatHasJustBeenGrantedReleasesTheGrant) {  // ru
     enter("C", {exclusive("x")});
     EXPECT_EQ(leave("A"), "ended A: left; granted B");
     const serial fence_of_b = the<granted>().fence;
-    leave("B", manner::keep);
+    leave("B", release_kind::keep);
     EXPECT_EQ(std::get<ended>(events()[0].what), (ended{id("B"), end_reason::left, fence_of_b}));
     EXPECT_EQ(holders("x"), "C");
 }
@@ -209,28 +209,28 @@ TEST_F(OnceOnly, AnOpenOfAnEarlierConnectionIsRefused) {  // rule 9, rule 11
     now += 4s;
     const std::string before = state();
     first.highest = 9;
-    EXPECT_EQ(apply(first), "refused: late link");
+    EXPECT_EQ(apply(first), "refused: stale connection");
     EXPECT_EQ(state(), before);
     EXPECT_EQ(next_due(), start + 10s);
 }
 
 TEST_F(OnceOnly, ConnectionNumbersAreComparedExactly) {  // rule 11
     core::open command = open_command("A");
-    command.link = 5;
+    command.connection_number = 5;
     apply(command);
     command.label = "renamed";
-    command.link = 4;
-    EXPECT_EQ(apply(command), "refused: late link");
-    command.link = 5;
+    command.connection_number = 4;
+    EXPECT_EQ(apply(command), "refused: stale connection");
+    command.connection_number = 5;
     EXPECT_EQ(apply(command), "alive A");
     enter("A", {exclusive("x")});
     EXPECT_EQ(view("A").label, "A");
-    command.link = 6;
+    command.connection_number = 6;
     command.live = {live("A")};
     EXPECT_EQ(apply(command), "alive A: A holds");
     EXPECT_EQ(view("A").label, "renamed");
-    command.link = 5;
-    EXPECT_EQ(apply(command), "refused: late link") << "the larger connection number is remembered";
+    command.connection_number = 5;
+    EXPECT_EQ(apply(command), "refused: stale connection") << "the larger connection number is remembered";
 }
 
 TEST_F(OnceOnly, AnOpenEndsNothing) {  // rule 9, rule 11
@@ -253,7 +253,7 @@ TEST_F(OnceOnly, AnOpenUsesUpAllNumbersToItsHighest) {  // rule 9, rule 11
     apply(command);
     EXPECT_EQ(enter("A.5", {exclusive("x")}), "ended A.5: gone");
     EXPECT_EQ(enter("A.6", {exclusive("x")}), "granted A.6");
-    command.link += 1;
+    command.connection_number += 1;
     command.highest = 3;
     EXPECT_EQ(apply(command), "alive A: A.6 holds");
     EXPECT_EQ(enter("A.4", {exclusive("y")}), "ended A.4: gone") << "the highest number never decreases";

@@ -289,7 +289,7 @@ TEST_F(Pause, OperatorCommandsWorkAndAdmissionsFollowWhenItEnds) {  // rule 11
     enter("B", {permits("x", 1, 1)});
     enter("C", {exclusive("y")});
     enter("D", {exclusive("y")});
-    leave("D", manner::clean);
+    leave("D", release_kind::clean);
     pause(5s);
     EXPECT_EQ(resize("x", 2), "resized x: 2");
     EXPECT_EQ(revoke("y", "C", "", true), "ended C: revoked");

@@ -115,7 +115,7 @@ TEST_F(Conflict, AGrantThatIsSupersededOnOneNameEndsOnAll) {  // rule 11
 
 TEST_F(Conflict, ASupersededHolderOfAMarkedNameLeavesTheMarkUnchanged) {  // rule 7, rule 11
     enter("Z", {exclusive("x")});
-    leave("Z", manner::unclean);
+    leave("Z", release_kind::unclean);
     enter("A", {exclusive("x")});
     pause(5s);
     open("B", {grant({exclusive("x")}, fence("A") + 1, fence("A") + 2)});

@@ -204,8 +204,8 @@ TEST_F(Reclaim, ReleasedRequestsThatTheEngineRecordsStayUntilTheClientLeavesThem
     enter("B", {exclusive("x")});
     pause(5s);
     EXPECT_EQ(open("A", {live("A.2")}), "alive A: A waits, A.2 holds, A.3 waits") << "A's grant was not presented";
-    EXPECT_EQ(leave("A", manner::keep), "ended A: left");
-    EXPECT_EQ(leave("A.3", manner::keep), "ended A.3: withdrawn");
+    EXPECT_EQ(leave("A", release_kind::keep), "ended A: left");
+    EXPECT_EQ(leave("A.3", release_kind::keep), "ended A.3: withdrawn");
     EXPECT_EQ(advance(5s), "granted B");
 }
 

@@ -14,7 +14,7 @@ protected:
     // A holds x, B waits for it, y is abandoned.
     Refusals() {
         enter("A", {exclusive("y")});
-        leave("A", manner::unclean);
+        leave("A", release_kind::unclean);
         enter("A.2", {exclusive("x")});
         enter("B", {exclusive("x")});
         open("C");
@@ -176,7 +176,7 @@ TEST_F(Refusals, Ttl) {  // rule 5
     command.ttl = 100ms;
     EXPECT_EQ(apply(command), "alive C");
     command.ttl = 15'000ms;
-    command.link += 1;
+    command.connection_number += 1;
     EXPECT_EQ(apply(command), "alive C");
     begin_with({20s, {}});
     command.ttl = 20'001ms;
@@ -191,7 +191,7 @@ TEST_F(Refusals, Label) {
     expect_refused(command, ": label too long");
     command.label.pop_back();
     EXPECT_EQ(apply(command), "alive C");
-    command.link += 1;
+    command.connection_number += 1;
     command.label.clear();
     EXPECT_EQ(apply(command), "alive C");
 }
@@ -306,8 +306,8 @@ TEST_F(Refusals, SlotsOfAListThatAreNotExactlyThoseOfThePermitClaims) {  // rule
 
 TEST_F(Refusals, StaleConnection) {  // rule 11
     core::open command = open_command("C");
-    command.link = 0;
-    expect_refused(command, ": late link");
+    command.connection_number = 0;
+    expect_refused(command, ": stale connection");
 }
 
 TEST_F(Refusals, UnknownSessionThatPresentsRequests) {  // rule 11
@@ -332,7 +332,7 @@ TEST_F(Refusals, OfAnOpenAreCheckedInOneOrder) {
     command.live[0].slots.clear();
     expect_refused(command, ": unknown session");
     command.session = session("C");
-    expect_refused(command, ": late link");
+    expect_refused(command, ": stale connection");
 }
 
 TEST_F(Refusals, OfARevoke) {  // rule 13

@@ -101,8 +101,8 @@ TEST_F(Renewal, RepeatsNothingAfterAnOpen) {  // rule 5
     EXPECT_EQ(renew("A"), "alive A: A holds, A.2 holds");
     revoke("y", "A.2");
     core::open late = opened;
-    late.link = 0;
-    EXPECT_EQ(apply(late), "refused: late link");
+    late.connection_number = 0;
+    EXPECT_EQ(apply(late), "refused: stale connection");
     EXPECT_EQ(renew("A"), "revoking A.2; alive A: A holds, A.2 holds") << "a refused command changes nothing";
 }
 

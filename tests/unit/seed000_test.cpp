@@ -34,7 +34,7 @@ TEST_F(Seed000, Case03_AfterAnAbortTheNextRequestWaitsForThePredecessor) {  // r
     enter("W", {exclusive("a")});
     enter("Y", {exclusive("a")});
     EXPECT_EQ(leave("W"), "ended W: withdrawn") << "now Y waits for X";
-    EXPECT_EQ(view("Y").place, 1U);
+    EXPECT_EQ(view("Y").position, 1U);
     EXPECT_EQ(view("Y").blockers, (std::vector<blocker>{{ticket("X"), "a", true}}));
     EXPECT_EQ(leave("X"), "ended X: left; granted Y") << "Y does not wait for the ended W";
 }
@@ -77,7 +77,7 @@ TEST_F(Seed000, Case07_AnAbortThatRacesWithTheGrantHasADefiniteResult) {  // rul
     enter("W", {exclusive("a")});
     enter("Y", {exclusive("a")});
     leave("X");
-    EXPECT_EQ(leave("W", manner::keep), "ended W: left; granted Y") << "the grant comes first and is released";
+    EXPECT_EQ(leave("W", release_kind::keep), "ended W: left; granted Y") << "the grant comes first and is released";
     EXPECT_EQ(std::get<ended>(events()[0].what).fence, fence("W"));
 
     EXPECT_EQ(enter("V", {exclusive("a")}), "queued V");

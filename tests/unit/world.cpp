@@ -75,7 +75,9 @@ std::string world::enter(const std::string& request, std::vector<claim> claims, 
     return apply(core::enter{id(request), std::move(claims), options});
 }
 
-std::string world::leave(const std::string& request, manner manner) { return apply(core::leave{id(request), manner}); }
+std::string world::leave(const std::string& request, release_kind release_kind) {
+    return apply(core::leave{id(request), release_kind});
+}
 
 std::string world::renew(const std::string& session) { return apply(core::renew{this->session(session)}); }
 
@@ -287,8 +289,8 @@ std::string world::state() const {
         out << '\n';
     }
     for (const request_view& each : seen.requests) {
-        out << each.ticket << " fence " << each.fence << " of " << each.label << " place " << each.place << " silent "
-            << each.silence.count() << ' ' << each.revoke_note;
+        out << each.ticket << " fence " << each.fence << " of " << each.label << " position " << each.position
+            << " silent " << each.silence.count() << ' ' << each.revoke_note;
         if (each.hold_left) out << " hold left " << each.hold_left->count();
         if (each.revoked_in) out << " revoked in " << each.revoked_in->count();
         out << '\n';

@@ -58,7 +58,7 @@ protected:
     std::string open(const std::string& session, std::vector<live_request> live = {},
                      std::chrono::milliseconds ttl = 10s);
     std::string enter(const std::string& request, std::vector<claim> claims, enter_options options = {});
-    std::string leave(const std::string& request, manner manner = manner::clean);
+    std::string leave(const std::string& request, release_kind release_kind = release_kind::clean);
     std::string renew(const std::string& session);
     std::string list(const std::string& session, std::uint64_t after = 0);
     std::string close(const std::string& session, closing how = closing::left);

@@ -28,7 +28,7 @@ public:
     faulty_store(const faulty_store&) = delete;
     faulty_store& operator=(const faulty_store&) = delete;
 
-    std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override;
+    std::unique_ptr<store_connection> connect(std::weak_ptr<store_listener> listener) override;
     [[nodiscard]] lease_clock clock() const override;
     [[nodiscard]] std::optional<lease_pace> pace() const override;
     [[nodiscard]] bool shows_labels() const override;

@@ -66,7 +66,7 @@ struct description {
     /// The longest delay that a lost notification may cause. None: a third of the ttl, the client's renewal interval.
     std::optional<std::chrono::milliseconds> lost_notice = std::nullopt;
     /// How long a test waits for an expected event before it fails.
-    std::chrono::milliseconds patience{20'000};
+    std::chrono::milliseconds timeout{20'000};
 };
 
 /// Adds the tests for a store, named `name/Topic.Claim`. Call it before the tests run, for instance during static

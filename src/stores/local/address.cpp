@@ -78,11 +78,11 @@ std::string closed_socket(const local_address& address) {
 
 local_address parse_local_address(std::string_view text) {
     local_address address;
-    const std::size_t question = text.find('?');
-    const std::string_view path = text.substr(0, question);
-    if (question != std::string_view::npos) {
+    const std::size_t query = text.find('?');
+    const std::string_view path = text.substr(0, query);
+    if (query != std::string_view::npos) {
         constexpr std::string_view key = "space=";
-        const std::string_view parameter = text.substr(question + 1);
+        const std::string_view parameter = text.substr(query + 1);
         if (!parameter.starts_with(key))
             throw error{errc::bad_url, "after the ? of a local: address only space=NAME may follow"};
         address.space = parameter.substr(key.size());
@@ -96,7 +96,7 @@ local_address parse_local_address(std::string_view text) {
     return address;
 }
 
-int dial_local(const local_address& address, std::error_code& error, std::string& why) {
+int connect_local(const local_address& address, std::error_code& error, std::string& why) {
     const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket < 0) return give_up(socket, last_error(), error);
     const socket_name name = name_of(address);
@@ -116,7 +116,7 @@ int dial_local(const local_address& address, std::error_code& error, std::string
 
 std::error_code reach_agent(const local_address& address, std::string& why) {
     std::error_code error;
-    if (const int socket = dial_local(address, error, why); socket >= 0) close(socket);
+    if (const int socket = connect_local(address, error, why); socket >= 0) close(socket);
     return error;
 }
 
@@ -141,7 +141,7 @@ int listen_local(const local_address& address, mode_t mode, std::error_code& err
             return give_up(socket, std::make_error_code(std::errc::file_exists), error);
         // An agent would have the lock; but another program, or another user's agent, may listen here.
         std::string ignored;
-        const int other = dial_local(address, error, ignored);
+        const int other = connect_local(address, error, ignored);
         if (other >= 0) close(other);
         if (other >= 0 || error == std::errc::resource_unavailable_try_again || error == errc::not_permitted)
             return give_up(socket, std::make_error_code(std::errc::address_in_use), error);

@@ -66,26 +66,26 @@ public:
     }
     void inspect(const inspect_filter& filter, inspect_answer answer) {
         std::string bytes;
-        resp::encode(bytes, resp::look{filter});
-        const command_tag tag = add_look(std::move(answer));
+        resp::encode(bytes, resp::inspect_request{filter});
+        const command_tag tag = add_inspection(std::move(answer));
         if (send(bytes, std::array{tag})) return;
-        if (const auto look = take_look(tag)) look({errc::store_unavailable}, {});
+        if (const auto inspection = take_inspection(tag)) inspection({errc::store_unavailable}, {});
     }
 
 private:
-    void dial(resp::dial_result done) override {
-        resp::dialled made = try_dial();
+    void open_socket(resp::socket_result done) override {
+        resp::opened_socket made = try_connect();
         if (made.error.code != errc::no_agent) return done(made);
         if (!options_.start) return done({-1, {errc::no_agent}, true});
         run_slow_work(
-            process_wide<slow_threads>(), [this, self = shared_from_this()] { return start_and_dial(); },
-            [kept = loop().shared_from_this(), done = std::move(done)](const resp::dialled& started) {
+            process_wide<slow_threads>(), [this, self = shared_from_this()] { return start_and_connect(); },
+            [kept = loop().shared_from_this(), done = std::move(done)](const resp::opened_socket& started) {
                 kept->post([started, done] { done(started); });
             });
     }
-    resp::greeting_step begin_greeting() override {
-        greeted_ = 0;
-        resp::greeting_step step;
+    resp::handshake_step begin_handshake() override {
+        offered_epoch_ = 0;
+        resp::handshake_step step;
         step.with = pidfds();
         resp::hello hello{resp::wire_version, address_.space, {}};
         // Without a pidfd the agent asks the kernel which process this is. With a companion that must not be: the
@@ -94,54 +94,54 @@ private:
         resp::encode(step.send, hello);
         return step;
     }
-    resp::greeting_step answered_greeting(const resp::value& answer) override {
+    resp::handshake_step continue_handshake(const resp::value& answer) override {
         // To BATON.SWEEP. An agent of another user, which may not kill, refuses it: then nothing is swept.
-        if (const baton::lineage greeted = std::exchange(greeted_, 0); greeted != 0) return {.lineage = greeted};
-        if (const auto greeting = resp::decode_greeting(answer)) {
+        if (const baton::epoch offered = std::exchange(offered_epoch_, 0); offered != 0) return {.epoch = offered};
+        if (const auto handshake = resp::decode_hello_reply(answer)) {
             retired_ = 0;
-            if (options_.tree.cookie.empty()) return {.lineage = greeting->lineage};
-            greeted_ = greeting->lineage;
-            resp::greeting_step step;
+            if (options_.tree.cookie.empty()) return {.epoch = handshake->epoch};
+            offered_epoch_ = handshake->epoch;
+            resp::handshake_step step;
             resp::encode(step.send, resp::sweep{options_.tree});
             return step;
         }
         // It makes way for ours. If ours is of another version as well, there is no use in starting it again and again.
         if (says(answer, "RETIRING ") && ++retired_ <= most_retired)
             return {.error = {errc::store_unavailable, std::string{answer.text}}};
-        return {.error = error_of(answer), .hopeless = true};
+        return {.error = error_of(answer), .permanent = true};
     }
     void down(const store_error& why) override {
-        fail_looks({errc::store_unavailable, why.text});
+        fail_inspections({errc::store_unavailable, why.text});
         connection::down(why);
     }
     void answered(command_tag tag, const resp::value& answer) override {
-        if ((tag & look_bit) != 0) {
-            if (const auto look = take_look(tag)) answer_look(look, answer);
+        if ((tag & inspection_bit) != 0) {
+            if (const auto inspection = take_inspection(tag)) answer_inspection(inspection, answer);
             return;
         }
         const auto told = listener();
         if (!told) return;
         if (resp::decode_answer(answer, heard_))
-            told->replied(tag, heard_.lineage, heard_.events);
+            told->replied(tag, heard_.epoch, heard_.events);
         else
             told->failed(tag, command_failure::rejected, error_of(answer));
     }
     void pushed(const resp::value& message) override {
         const auto told = listener();
         auto notice = resp::decode_notice(message);
-        if (told && notice) told->noticed(notice->lineage, std::move(notice->events.front()));
+        if (told && notice) told->noticed(notice->epoch, std::move(notice->events.front()));
     }
 
-    /// Tags of looks have a bit that clients' tags never reach.
-    command_tag add_look(inspect_answer answer) {
+    /// Tags of inspections have a bit that clients' tags never reach.
+    command_tag add_inspection(inspect_answer answer) {
         const std::lock_guard lock{mutex_};
-        const command_tag tag = look_bit | ++looked_;
-        looks_.emplace(tag, std::move(answer));
+        const command_tag tag = inspection_bit | ++last_inspection_;
+        inspections_.emplace(tag, std::move(answer));
         return tag;
     }
-    inspect_answer take_look(command_tag tag) {
+    inspect_answer take_inspection(command_tag tag) {
         const std::lock_guard lock{mutex_};
-        auto node = looks_.extract(tag);
+        auto node = inspections_.extract(tag);
         return node ? std::move(node.mapped()) : nullptr;
     }
 
@@ -154,20 +154,20 @@ private:
         return all ? made : resp::passed_descriptors{};
     }
 
-    static constexpr command_tag look_bit = command_tag{1} << 62U;
+    static constexpr command_tag inspection_bit = command_tag{1} << 62U;
 
-    [[nodiscard]] resp::dialled try_dial() const {
+    [[nodiscard]] resp::opened_socket try_connect() const {
         std::error_code error;
         std::string why;
-        const int socket = dial_local(address_, error, why);
+        const int socket = connect_local(address_, error, why);
         if (error == std::errc::connection_refused || error == std::errc::no_such_file_or_directory)
             return {-1, {errc::no_agent}};
         return {socket, explained(error, why), error == errc::not_permitted};
     }
-    [[nodiscard]] resp::dialled start_and_dial() const {
+    [[nodiscard]] resp::opened_socket start_and_connect() const {
         std::string said;
         const auto failed = start_agent(address_, said);
-        if (!failed) return try_dial();
+        if (!failed) return try_connect();
         return {-1, explained(failed, said), failed == errc::no_agent};
     }
     /// Where the address is of no use, with what else to do.
@@ -175,44 +175,44 @@ private:
         const bool useless = error == errc::not_permitted || error == errc::no_agent;
         return {error, useless && address_.is_own() && !why.empty() ? why + use_a_socket_file() : why};
     }
-    void fail_looks(const store_error& why) {
+    void fail_inspections(const store_error& why) {
         std::map<command_tag, inspect_answer> failed;
         {
             const std::lock_guard lock{mutex_};
-            failed.swap(looks_);
+            failed.swap(inspections_);
         }
         for (const auto& [tag, answer] : failed) answer(why, {});
     }
-    static void answer_look(const inspect_answer& look, const resp::value& answer) {
+    static void answer_inspection(const inspect_answer& inspection, const resp::value& answer) {
         if (auto seen = resp::decode_snapshot(answer))
-            look({}, std::move(*seen));
+            inspection({}, std::move(*seen));
         else
-            look(error_of(answer), {});
+            inspection(error_of(answer), {});
     }
 
     const local_address address_;
     const local_options options_;
 
-    // With the loop's turn.
-    baton::lineage greeted_ = 0;  // by an agent that has yet to answer BATON.SWEEP
-    int retired_ = 0;             // agents of another version that made way, in a row
-    resp::answer heard_;          // the last one; its memory is used again
+    // By the loop owner.
+    baton::epoch offered_epoch_ = 0;  // by an agent that has yet to answer BATON.SWEEP
+    int retired_ = 0;                 // agents of another version that made way, in a row
+    resp::answer heard_;              // the last one; its memory is used again
 
     // Of the thread that sends, one at a time.
     std::string bytes_;
     std::vector<command_tag> tags_;
 
     std::mutex mutex_;
-    command_tag looked_ = 0;
-    std::map<command_tag, inspect_answer> looks_;
+    command_tag last_inspection_ = 0;
+    std::map<command_tag, inspect_answer> inspections_;
 };
 
 class local final : public store {
 public:
     local(local_address address, local_options options) : address_{std::move(address)}, options_{std::move(options)} {}
 
-    std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        return std::make_unique<resp::line_to<agent_connection>>(loop_, address_, options_, std::move(listener));
+    std::unique_ptr<store_connection> connect(std::weak_ptr<store_listener> listener) override {
+        return std::make_unique<resp::connection_to<agent_connection>>(loop_, address_, options_, std::move(listener));
     }
     [[nodiscard]] lease_clock clock() const override { return lease_clock::monotonic; }
 

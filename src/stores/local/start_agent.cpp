@@ -30,7 +30,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 5s;
+constexpr auto timeout = 5s;
 
 /// Between the name of the program and the address.
 constexpr std::array<std::string_view, 3> verb_words{"agent", "--detached-start", "--address"};
@@ -159,7 +159,7 @@ int most_descriptors() { return static_cast<int>(std::clamp(sysconf(_SC_OPEN_MAX
 
 /// What it says until it closes its side: `ready` if all is well.
 bool hear(int report, std::string& said) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
     for (;;) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         pollfd ready{report, POLLIN, 0};

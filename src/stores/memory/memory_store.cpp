@@ -17,7 +17,7 @@
 namespace baton::detail {
 namespace {
 
-constexpr lineage only_lineage = 1;  // the memory of a process is lost with the process
+constexpr epoch only_epoch = 1;  // the memory of a process is lost with the process
 
 struct notice {
     std::weak_ptr<store_listener> to;
@@ -45,11 +45,11 @@ public:
             const std::lock_guard lock{mutex_};
             for (const tagged_command& each : commands) {
                 const core::session_id sender = core::sender_of(each.command);
-                auto& outcome = host_.apply(each.command, sender);
-                if (was_opened(each.command, outcome.reply)) listeners_[sender] = from;
-                append(given.events, outcome.reply);
+                auto& result = host_.apply(each.command, sender);
+                if (was_opened(each.command, result.reply)) listeners_[sender] = from;
+                append(given.events, result.reply);
                 given.ends.push_back(given.events.size());
-                route(outcome.notices, given.notices);
+                route(result.notices, given.notices);
                 if (std::holds_alternative<protocol::close>(each.command)) listeners_.erase(sender);
             }
             arm();
@@ -59,14 +59,14 @@ public:
             std::size_t begin = 0;
             for (std::size_t i = 0; i < commands.size(); ++i) {
                 const std::size_t end = given.ends[i];
-                listener->replied(commands[i].tag, only_lineage, std::span{given.events}.subspan(begin, end - begin));
+                listener->replied(commands[i].tag, only_epoch, std::span{given.events}.subspan(begin, end - begin));
                 begin = end;
             }
         }
         deliver(given.notices);
     }
 
-    snapshot look(const inspect_filter& filter) {
+    snapshot inspect(const inspect_filter& filter) {
         const std::lock_guard lock{mutex_};
         return core::inspect(host_.engine(), filter, host_.now());
     }
@@ -90,7 +90,8 @@ private:
         deliver(notices);
     }
 
-    /// A session's notices go to the line that opened it last. One that came late was refused, and changes nothing.
+    /// A session's notices go to the connection that opened it last. One that came late was refused, and changes
+    /// nothing.
     static bool was_opened(const protocol::command& command, std::span<const protocol::event> reply) {
         if (!std::holds_alternative<protocol::open>(command)) return false;
         return std::ranges::any_of(
@@ -109,7 +110,7 @@ private:
 
     static void deliver(std::vector<notice>& notices) {
         for (notice& notice : notices)
-            if (const auto listener = notice.to.lock()) listener->noticed(only_lineage, std::move(notice.event));
+            if (const auto listener = notice.to.lock()) listener->noticed(only_epoch, std::move(notice.event));
     }
 
     /// Ticks when something is due.
@@ -150,9 +151,9 @@ private:
     std::map<std::string, std::weak_ptr<host>, std::less<>> hosts_;
 };
 
-class memory_line final : public store_line {
+class memory_connection final : public store_connection {
 public:
-    memory_line(std::shared_ptr<host> host, std::weak_ptr<store_listener> listener)
+    memory_connection(std::shared_ptr<host> host, std::weak_ptr<store_listener> listener)
         : host_{std::move(host)}, listener_{std::move(listener)} {}
 
     /// A listener may send again before this returns: that finds no memory to use again, and brings its own.
@@ -164,7 +165,7 @@ public:
         if (given.events.capacity() < much && given.notices.capacity() < much) spare_ = std::move(given);
     }
     void reset() override {}  // there is nothing between us that could be silent
-    void inspect(const inspect_filter& filter, inspect_answer answer) override { answer({}, host_->look(filter)); }
+    void inspect(const inspect_filter& filter, inspect_answer answer) override { answer({}, host_->inspect(filter)); }
 
 private:
     std::shared_ptr<host> host_;
@@ -176,10 +177,10 @@ class memory final : public store {
 public:
     explicit memory(std::string_view name) : host_{hosts_->get(name)} {}
 
-    std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        auto line = std::make_unique<memory_line>(host_, listener);
-        if (const auto heard = listener.lock()) heard->up(only_lineage);
-        return line;
+    std::unique_ptr<store_connection> connect(std::weak_ptr<store_listener> listener) override {
+        auto connection = std::make_unique<memory_connection>(host_, listener);
+        if (const auto heard = listener.lock()) heard->up(only_epoch);
+        return connection;
     }
     [[nodiscard]] lease_clock clock() const override { return lease_clock::monotonic; }
 

@@ -136,12 +136,12 @@ void complete(redis_address& address) {
 
 redis_address parse_unix(std::string_view text) {
     redis_address address;
-    const std::size_t question = text.find('?');
-    address.path = decoded(text.substr(0, question), "path");
+    const std::size_t query = text.find('?');
+    address.path = decoded(text.substr(0, query), "path");
     if (address.path.empty()) refuse("unix: is followed by the path of a socket");
     address.path = resp::socket_path(address.path);
     if (!resp::fits_socket(address.path)) refuse("the path of unix: is too long for a socket: at most 107 bytes");
-    if (question != std::string_view::npos) read_options(text.substr(question + 1), address);
+    if (query != std::string_view::npos) read_options(text.substr(query + 1), address);
     return address;
 }
 
@@ -150,8 +150,8 @@ redis_address parse_network(std::string_view scheme, std::string_view text) {
     if (!text.starts_with("//"))
         refuse("after " + std::string{scheme} + ": comes //host, as in " + std::string{scheme} + "://localhost:6379/0");
     text.remove_prefix(2);
-    const std::size_t question = text.find('?');
-    const std::string_view place = text.substr(0, question);
+    const std::size_t query = text.find('?');
+    const std::string_view place = text.substr(0, query);
     const std::size_t slash = std::min(place.find('/'), place.size());
     const std::string_view authority = place.substr(0, slash);
     // Else the rest of a password would be taken for a host, and shown.
@@ -164,7 +164,7 @@ redis_address parse_network(std::string_view scheme, std::string_view text) {
         read_host(authority, address);
     }
     if (slash + 1 < place.size()) address.db = read_db(place.substr(slash + 1));
-    if (question != std::string_view::npos) read_options(text.substr(question + 1), address);
+    if (query != std::string_view::npos) read_options(text.substr(query + 1), address);
     return address;
 }
 

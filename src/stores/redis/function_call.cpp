@@ -126,7 +126,7 @@ void add_options(word_list& out, const enter_options& options) {
         {nowait ? "1:" : "0:", hold ? std::to_string(hold->count()) : "", ":", bound ? std::to_string(*bound) : ""});
 }
 
-/// Adds what follows the lineage: the fields of a command as they are described, one argument each. Those that are sent
+/// Adds what follows the epoch: the fields of a command as they are described, one argument each. Those that are sent
 /// most often, or hold lists, have a form of their own that costs the server less (docs/redis-keys.md).
 class argument_writer {
 public:
@@ -136,7 +136,7 @@ public:
     void add(const open& command) {
         put(command.session);
         put(command.ttl);
-        out_.add(padded<20>{command.link});
+        out_.add(padded<20>{command.connection_number});
         put(command.highest);
         put(command.label);
         for (const live_request& live : command.live) {
@@ -153,7 +153,7 @@ public:
     }
     void add(const leave& command) {
         put(command.request);
-        if (command.manner != manner::clean) out_.add(word(command.manner).substr(0, 1));
+        if (command.release_kind != release_kind::clean) out_.add(word(command.release_kind).substr(0, 1));
     }
 
     template <typename Field> void operator()(std::string_view /*name*/, const Field& field) { put(field); }
@@ -190,12 +190,12 @@ static_assert([] {
 }());
 
 /// With the keys and arguments that all verbs but `hello` begin with.
-function_call operator_call(verb verb, std::string_view space, lineage lineage, function_call used = {}) {
+function_call operator_call(verb verb, std::string_view space, epoch epoch, function_call used = {}) {
     used.verb = verb;
     used.keys.clear();
     used.keys.add({before_space, space, after_space, "m"});
     used.arguments.clear();
-    used.arguments.add(padded<16>{lineage});
+    used.arguments.add(padded<16>{epoch});
     return used;
 }
 
@@ -218,35 +218,35 @@ function_call hello_call(std::string_view space, const space_terms& terms, const
     call.arguments.add(terms.max_ttl.count());
     call.arguments.add(terms.lag.count());
     call.arguments.add(terms.pause_after_loss ? "1" : "0");
-    call.arguments.add(padded<16>{known.lineage});
+    call.arguments.add(padded<16>{known.epoch});
     call.arguments.add(padded<16>{known.highest});
     return call;
 }
 
-function_call call_of(std::string_view space, lineage lineage, const command& command, function_call used) {
-    function_call call = operator_call(verb_of(command.index()), space, lineage, std::move(used));
+function_call call_of(std::string_view space, epoch epoch, const command& command, function_call used) {
+    function_call call = operator_call(verb_of(command.index()), space, epoch, std::move(used));
     std::visit([&call](const auto& what) { argument_writer{call.arguments}.add(what); }, command);
     return call;
 }
 
-function_call renew_call(std::string_view space, lineage lineage, const renew& command,
+function_call renew_call(std::string_view space, epoch epoch, const renew& command,
                          std::span<const std::uint64_t> waiting, function_call used) {
-    function_call call = call_of(space, lineage, command, std::move(used));
+    function_call call = call_of(space, epoch, command, std::move(used));
     for (const std::uint64_t number : waiting) call.arguments.add(number);
     return call;
 }
 
-function_call watch_call(std::string_view space, lineage lineage, std::chrono::milliseconds length) {
-    function_call call = operator_call(verb::watch, space, lineage);
+function_call watch_call(std::string_view space, epoch epoch, std::chrono::milliseconds length) {
+    function_call call = operator_call(verb::watch, space, epoch);
     call.arguments.add(length.count());
     return call;
 }
 
 namespace {
 
-function_call page_call(std::string_view space, lineage lineage, std::string_view what, std::string_view cursor,
+function_call page_call(std::string_view space, epoch epoch, std::string_view what, std::string_view cursor,
                         page_size size) {
-    function_call call = operator_call(verb::inspect, space, lineage);
+    function_call call = operator_call(verb::inspect, space, epoch);
     call.arguments.add(size.claims);
     call.arguments.add(what);
     call.arguments.add(cursor);
@@ -265,23 +265,23 @@ std::string pattern_of(std::string_view prefix) {
 
 }  // namespace
 
-function_call space_page_call(std::string_view space, lineage lineage, std::string_view prefix, std::string_view cursor,
+function_call space_page_call(std::string_view space, epoch epoch, std::string_view prefix, std::string_view cursor,
                               page_size size) {
-    function_call call = page_call(space, lineage, "space", cursor, size);
+    function_call call = page_call(space, epoch, "space", cursor, size);
     call.arguments.add(pattern_of(prefix));
     return call;
 }
 
-function_call name_page_call(std::string_view space, lineage lineage, std::string_view name, std::string_view cursor,
+function_call name_page_call(std::string_view space, epoch epoch, std::string_view name, std::string_view cursor,
                              page_size size) {
-    function_call call = page_call(space, lineage, "name", cursor, size);
+    function_call call = page_call(space, epoch, "name", cursor, size);
     call.arguments.add(name);
     return call;
 }
 
-function_call wait_page_call(std::string_view space, lineage lineage, const session_id& session,
+function_call wait_page_call(std::string_view space, epoch epoch, const session_id& session,
                              std::span<const std::uint64_t> waiting, page_size holders) {
-    function_call call = page_call(space, lineage, "wait", "0", holders);
+    function_call call = page_call(space, epoch, "wait", "0", holders);
     call.arguments.add(text(bytes_of(session)));
     for (const std::uint64_t number : waiting) call.arguments.add(number);
     return call;

@@ -80,33 +80,33 @@ struct space_terms {
 /// What a client knows of the space's history when it connects: without it, a server that has lost it looks like a new
 /// one.
 struct known_history {
-    baton::lineage lineage = 0;    // 0: it was never there
+    baton::epoch epoch = 0;        // 0: it was never there
     protocol::serial highest = 0;  // ticket or fence
 };
 
 [[nodiscard]] function_call hello_call(std::string_view space, const space_terms& terms,
                                        const known_history& known = {});
 /// Made of the memory of an earlier call.
-[[nodiscard]] function_call call_of(std::string_view space, lineage lineage, const protocol::command& command,
+[[nodiscard]] function_call call_of(std::string_view space, epoch epoch, const protocol::command& command,
                                     function_call used = {});
 /// A renewal that asks how far from the front these waiting requests are, up to `waiting_requests::most_places`.
-[[nodiscard]] function_call renew_call(std::string_view space, lineage lineage, const protocol::renew& command,
+[[nodiscard]] function_call renew_call(std::string_view space, epoch epoch, const protocol::renew& command,
                                        std::span<const std::uint64_t> waiting, function_call used = {});
-[[nodiscard]] function_call watch_call(std::string_view space, lineage lineage, std::chrono::milliseconds length);
+[[nodiscard]] function_call watch_call(std::string_view space, epoch epoch, std::chrono::milliseconds length);
 
 /// A page of `inspect`, from cursor "0" until the reply's cursor is "0" again; about so many claims at once.
 struct page_size {
     unsigned claims;
 };
 /// Of the whole space, or of the names that begin with `prefix`.
-[[nodiscard]] function_call space_page_call(std::string_view space, lineage lineage, std::string_view prefix,
+[[nodiscard]] function_call space_page_call(std::string_view space, epoch epoch, std::string_view prefix,
                                             std::string_view cursor, page_size size);
-[[nodiscard]] function_call name_page_call(std::string_view space, lineage lineage, std::string_view name,
+[[nodiscard]] function_call name_page_call(std::string_view space, epoch epoch, std::string_view name,
                                            std::string_view cursor, page_size size);
 
 /// What a waiting line shows: the requests of the session with these numbers, as far as they wait, and who holds up
 /// each.
-[[nodiscard]] function_call wait_page_call(std::string_view space, lineage lineage, const protocol::session_id& session,
+[[nodiscard]] function_call wait_page_call(std::string_view space, epoch epoch, const protocol::session_id& session,
                                            std::span<const std::uint64_t> waiting, page_size holders);
 
 /// Appends FCALL, or FCALL_RO where the verb writes nothing: the server has the library already.

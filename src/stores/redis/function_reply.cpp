@@ -10,7 +10,7 @@ reply_head read_head(text_reader& from) {
     head.at = from.instant();
     const std::uint64_t before_due = from.digits();
     if (before_due != never) head.due = text_reader::to_instant(before_due + 1);
-    head.lineage = from.digits();
+    head.epoch = from.digits();
     head.paused_until = from.instant();
     return head;
 }
@@ -19,11 +19,11 @@ bool decode_reply(std::string_view text, const session_id& session, function_rep
     text_reader from{text};
     answer.head = read_head(from);
     answer.events.clear();
-    answer.place.reset();
+    answer.ahead.reset();
     while (!from.done() && !from.next_is('w')) answer.events.push_back(read_event(from, answer.head, session));
     if (!from.done()) {
         from.letter();
-        answer.place = from.number<std::uint64_t>();
+        answer.ahead = from.number<std::uint64_t>();
         if (!from.done()) from.fail();
     }
     if (from.failed()) return false;

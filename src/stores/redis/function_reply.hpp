@@ -19,7 +19,7 @@ namespace baton::redis {
 struct reply_head {
     protocol::instant at;                  // the server's time
     std::optional<protocol::instant> due;  // when a `tick` has something to do, or a little earlier; none: never
-    baton::lineage lineage = 0;
+    baton::epoch epoch = 0;
     protocol::instant paused_until;  // after `at` while paused
 };
 inline constexpr std::size_t head_size = 64;
@@ -28,12 +28,12 @@ inline constexpr std::size_t head_size = 64;
 struct function_reply {
     reply_head head;
     std::vector<protocol::event> events;
-    std::optional<std::uint64_t> place = {};  // how many wait ahead of the sender, where the fewest do
+    std::optional<std::uint64_t> ahead = {};  // how many wait ahead of the sender, where the fewest do
 };
 
 /// The answer to a command of `session`, or a notice on its channel; none if it is not one.
 [[nodiscard]] std::optional<function_reply> decode_reply(std::string_view text, const protocol::session_id& session);
-/// The same, in place of what was in `into`, whose memory is used again. False: it is none.
+/// The same, in ahead of what was in `into`, whose memory is used again. False: it is none.
 [[nodiscard]] bool decode_reply(std::string_view text, const protocol::session_id& session, function_reply& into);
 
 /// On the channel of viewers: events with the alias of their session, 16 characters. The sessions in them are empty.

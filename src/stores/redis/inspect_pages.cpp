@@ -142,7 +142,7 @@ void correct(snapshot& explained, const std::vector<shown_wait>& waits) {
         const auto request = std::ranges::find(explained.requests, wait.ticket, &request_view::ticket);
         const auto resource = std::ranges::find(explained.resources, wait.name, &resource_view::name);
         if (request == explained.requests.end() || resource == explained.resources.end()) continue;
-        request->place = std::max(request->place, wait.ahead + 1);
+        request->position = std::max(request->position, wait.ahead + 1);
         const std::size_t shown = std::min(resource->holders.size(), blockers_shown);
         request->blockers_left_out = wait.admitted > shown ? wait.admitted - shown : 0;
     }

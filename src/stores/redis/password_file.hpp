@@ -13,8 +13,8 @@ namespace baton::detail {
 /// Without the end of its line. None: it cannot be read, or holds no password; `why` says which, and never shows it.
 [[nodiscard]] std::string read_password_file(const std::string& path, std::string& why);
 
-/// With the loop's turn. Reads the password again if the address takes it from a file, on another thread, and puts it
-/// into the address, which stays until `done` is called with the loop's turn: with an error if it could not be read.
+/// By the loop owner. Reads the password again if the address takes it from a file, on another thread, and puts it
+/// into the address, which stays until `done` is called by the loop owner: with an error if it could not be read.
 void refresh_password(event_loop& loop, redis_address& address, std::function<void(const store_error&)> done);
 
 }  // namespace baton::detail

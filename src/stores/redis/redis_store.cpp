@@ -14,10 +14,10 @@
 #include "protocol/sender_of.hpp"
 #include "protocol/snapshot_filter.hpp"
 #include "protocol/wait_graph.hpp"
-#include "stores/redis/dial.hpp"
+#include "stores/redis/connect.hpp"
 #include "stores/redis/function_call.hpp"
 #include "stores/redis/function_reply.hpp"
-#include "stores/redis/greeting.hpp"
+#include "stores/redis/handshake.hpp"
 #include "stores/redis/inspect_pages.hpp"
 #include "stores/redis/reply_class.hpp"
 #include "stores/redis/waiting_requests.hpp"
@@ -32,10 +32,10 @@ using detail::reply_class;
 
 constexpr page_size inspected_at_once{64};
 constexpr page_size holders_shown{blockers_shown};
-/// Of those that wait, the first looks; who waits behind it looks so much later for each place, in case that those
-/// ahead are dead as well. Most never do: the answer to their next renewal says that it is not needed, or is a look
-/// itself.
-constexpr std::chrono::milliseconds look_spread{10};
+/// Of those that wait, the first inspections; who waits behind it looks so much later for each ahead, in case that
+/// those ahead are dead as well. Most never do: the answer to their next renewal says that it is not needed, or is a
+/// look itself.
+constexpr std::chrono::milliseconds tick_spread{10};
 constexpr std::uint64_t last_place = 100'000;
 /// How long a client that closes settles what is owed. A client gives its close 1 s by default.
 constexpr std::chrono::milliseconds settles_for{500};
@@ -62,8 +62,8 @@ public:
     redis_connection(detail::event_loop& loop, redis_address address, std::weak_ptr<store_listener> listener)
         : connection{loop, std::move(listener)},
           address_{std::move(address)},
-          greeting_{native_greeting(address_, [this] {
-              return known_history{lineage_, highest_};
+          handshake_{native_handshake(address_, [this] {
+              return known_history{epoch_, highest_};
           })} {}
 
     /// On the thread of the client, one at a time.
@@ -72,18 +72,18 @@ public:
 
 private:
     void begin() override {
-        look_timer_.emplace(loop(), [this, weak = weak_from_this()] {
+        tick_timer_.emplace(loop(), [this, weak = weak_from_this()] {
             if (const auto alive = weak.lock()) tick();
         });
     }
-    void dial(resp::dial_result done) override { dial_redis(loop(), address_, std::move(done)); }
-    resp::greeting_step begin_greeting() override { return greeting_.begin(); }
-    resp::greeting_step answered_greeting(const resp::value& answer) override { return greeting_.answered(answer); }
+    void open_socket(resp::socket_result done) override { connect_redis(loop(), address_, std::move(done)); }
+    resp::handshake_step begin_handshake() override { return handshake_.begin(); }
+    resp::handshake_step continue_handshake(const resp::value& answer) override { return handshake_.answered(answer); }
 
-    void up(lineage lineage) override {
-        follow(lineage);
-        connection::up(lineage);
-        for (const auto& look : take_postponed()) begin_look(look);
+    void up(epoch epoch) override {
+        follow(epoch);
+        connection::up(epoch);
+        for (const auto& inspection : take_postponed()) begin_inspection(inspection);
     }
     void down(const store_error& why) override {
         forget({errc::store_unavailable, why.text});
@@ -94,56 +94,56 @@ private:
 
     static constexpr command_tag tick_tag = command_tag{1} << 61U;
 
-    struct looking {
+    struct inspection {
         inspect_filter filter;
         inspect_answer answer;
         inspect_pages pages;
         std::optional<std::string> name = {};  // whose pages are asked for; none: those of the space
-        bool own_wait = false;                 // the one page of a waiting line
+        bool own_wait = false;                 // the one page of a waiting connection
         std::vector<shown_wait> waits = {};
         bool begun_again = false;
 
-        [[nodiscard]] function_call next_call(std::string_view space, lineage lineage, std::string_view cursor) const {
-            if (name) return name_page_call(space, lineage, *name, cursor, inspected_at_once);
+        [[nodiscard]] function_call next_call(std::string_view space, epoch epoch, std::string_view cursor) const {
+            if (name) return name_page_call(space, epoch, *name, cursor, inspected_at_once);
             const bool by_prefix = filter.how == inspect_filter::match::prefix && !filter.related;
-            return space_page_call(space, lineage, by_prefix ? filter.name : "", cursor, inspected_at_once);
+            return space_page_call(space, epoch, by_prefix ? filter.name : "", cursor, inspected_at_once);
         }
     };
 
     void reconnect(std::string_view why) { reset({errc::store_unavailable, std::string{why}}); }
-    /// Serials of another lineage say nothing about this one.
-    void follow(lineage lineage) {
-        if (lineage_.exchange(lineage) != lineage) highest_ = 0;
+    /// Serials of another epoch say nothing about this one.
+    void follow(epoch epoch) {
+        if (epoch_.exchange(epoch) != epoch) highest_ = 0;
     }
     void note_serials(const function_reply& answer);
     void forget(const store_error& why);
     void failed(command_tag tag, std::string_view error);
     void heard(const function_reply& answer, bool is_former);
-    void look_when_due(const reply_head& head, bool waits, std::uint64_t place);
+    void tick_when_due(const reply_head& head, bool waits, std::uint64_t ahead);
     void tick();
     void settle_before_close();
-    void begin_look(const std::shared_ptr<looking>& look);
-    bool postpone(const std::shared_ptr<looking>& look);
-    std::vector<std::shared_ptr<looking>> take_postponed() {
+    void begin_inspection(const std::shared_ptr<inspection>& inspection);
+    bool postpone(const std::shared_ptr<inspection>& inspection);
+    std::vector<std::shared_ptr<inspection>> take_postponed() {
         const std::lock_guard lock{mutex_};
         return std::exchange(postponed_, {});
     }
-    void ask_page(const std::shared_ptr<looking>& look, const std::string& cursor);
-    void take_page(const std::shared_ptr<looking>& look, const resp::value& page);
+    void ask_page(const std::shared_ptr<inspection>& inspection, const std::string& cursor);
+    void take_page(const std::shared_ptr<inspection>& inspection, const resp::value& page);
 
     redis_address address_;  // its password may change between connections
-    greeting greeting_;
-    std::atomic<lineage> lineage_{0};
-    std::atomic<protocol::serial> highest_{0};  // ticket or fence of this lineage that the server told
+    handshake handshake_;
+    std::atomic<epoch> epoch_{0};
+    std::atomic<protocol::serial> highest_{0};  // ticket or fence of this epoch that the server told
 
-    // With the loop's turn.
-    std::optional<detail::event_loop::timer> look_timer_;
+    // By the loop owner.
+    std::optional<detail::event_loop::timer> tick_timer_;
     std::minstd_rand dice_{std::random_device{}()};
     function_reply heard_;  // the last one; its memory is used again
     /// The answer to `close`, which the client gets when nothing is owed any more.
     struct held_answer {
         command_tag tag;
-        baton::lineage lineage;
+        baton::epoch epoch;
         std::vector<protocol::event> events;
         std::chrono::steady_clock::time_point until;
     };
@@ -164,24 +164,24 @@ private:
     std::mutex mutex_;
     waiting_requests waiting_;
     detail::fifo<asked_command> asked_;
-    std::map<command_tag, std::shared_ptr<looking>> looks_;
-    std::vector<std::shared_ptr<looking>> postponed_;  // until the next connection, which loads the library
+    std::map<command_tag, std::shared_ptr<inspection>> inspections_;
+    std::vector<std::shared_ptr<inspection>> postponed_;  // until the next connection, which loads the library
     std::optional<protocol::session_id> subscribed_;
     command_tag own_ = 0;
 };
 
 void redis_connection::forget(const store_error& why) {
-    look_timer_->cancel();
+    tick_timer_->cancel();
     closing_.reset();
-    std::map<command_tag, std::shared_ptr<looking>> looks;
+    std::map<command_tag, std::shared_ptr<inspection>> inspections;
     {
         const std::lock_guard lock{mutex_};
         asked_.clear();
         waiting_.clear();
         subscribed_.reset();
-        looks.swap(looks_);
+        inspections.swap(inspections_);
     }
-    for (const auto& [tag, look] : looks) look->answer(why, {});
+    for (const auto& [tag, inspection] : inspections) inspection->answer(why, {});
 }
 
 void redis_connection::perform(std::span<const tagged_command> commands) {
@@ -200,9 +200,9 @@ void redis_connection::perform(std::span<const tagged_command> commands) {
             if (const auto* opening = std::get_if<protocol::open>(&each.command)) waiting_.present(*opening);
             const auto* renewal = std::get_if<protocol::renew>(&each.command);
             if (renewal != nullptr && waiting_.any())
-                call_ = renew_call(address_.space, lineage_, *renewal, waiting_.oldest(), std::move(call_));
+                call_ = renew_call(address_.space, epoch_, *renewal, waiting_.oldest(), std::move(call_));
             else
-                call_ = call_of(address_.space, lineage_, each.command, std::move(call_));
+                call_ = call_of(address_.space, epoch_, each.command, std::move(call_));
             encode(bytes_, call_);
             tags_.push_back(each.tag);
             asked_.push({each.tag, sender});
@@ -214,7 +214,7 @@ void redis_connection::perform(std::span<const tagged_command> commands) {
     subscribed_.reset();
 }
 
-/// None for a question of our own. Answers come in order, so it is the first, unless a line broke in between.
+/// None for a question of our own. Answers come in order, so it is the first, unless a connection broke in between.
 protocol::session_id redis_connection::take_sender(command_tag tag) {
     const auto found = std::ranges::find(asked_, tag, &asked_command::tag);
     if (found == asked_.end()) return {};
@@ -227,33 +227,33 @@ void redis_connection::answered(command_tag tag, const resp::value& answer) {
     const bool is_own = (tag & tick_tag) != 0;
     bool is_former = false;  // the answer to a session that the client has replaced since
     protocol::session_id sender;
-    std::shared_ptr<looking> look;
+    std::shared_ptr<inspection> inspection;
     {
         const std::lock_guard lock{mutex_};
         if (!is_own)
             sender = take_sender(tag);
-        else if (auto node = looks_.extract(tag))
-            look = std::move(node.mapped());
+        else if (auto node = inspections_.extract(tag))
+            inspection = std::move(node.mapped());
         is_former = !is_own && subscribed_ && sender != *subscribed_;
     }
-    if (look) return take_page(look, answer);
+    if (inspection) return take_page(inspection, answer);
     if (answer.kind == resp::kind::error) return failed(tag, answer.text);
     if (!decode_reply(answer.text, sender, heard_)) return reconnect("the answer is not understood");
     heard(heard_, is_former);
     if (is_own && closing_) return settle_before_close();
     if (is_closed(heard_) && owes(heard_.head) && !is_former) {
-        closing_ = {tag, heard_.head.lineage, heard_.events, std::chrono::steady_clock::now() + settles_for};
+        closing_ = {tag, heard_.head.epoch, heard_.events, std::chrono::steady_clock::now() + settles_for};
         return tick();
     }
     if (const auto listener = this->listener(); listener && !is_own)
-        listener->replied(tag, heard_.head.lineage, heard_.events);
+        listener->replied(tag, heard_.head.epoch, heard_.events);
 }
 
 /// A session with many requests ends in parts. The client that closes it settles them before it goes, for a while.
 void redis_connection::settle_before_close() {
     if (owes(heard_.head) && std::chrono::steady_clock::now() < closing_->until) return tick();
     const held_answer held = *std::exchange(closing_, std::nullopt);
-    if (const auto listener = this->listener()) listener->replied(held.tag, held.lineage, held.events);
+    if (const auto listener = this->listener()) listener->replied(held.tag, held.epoch, held.events);
 }
 
 void redis_connection::failed(command_tag tag, std::string_view error) {
@@ -276,11 +276,11 @@ void redis_connection::pushed(const resp::value& message) {
     const auto listener = this->listener();
     if (!notice || !listener) return;
     heard(*notice, false);
-    for (protocol::event& event : notice->events) listener->noticed(notice->head.lineage, std::move(event));
+    for (protocol::event& event : notice->events) listener->noticed(notice->head.epoch, std::move(event));
 }
 
 void redis_connection::note_serials(const function_reply& answer) {
-    if (answer.head.lineage != lineage_) return;
+    if (answer.head.epoch != epoch_) return;
     const auto note = [this](protocol::serial serial) {
         if (serial > highest_) highest_ = serial;
     };
@@ -294,29 +294,29 @@ void redis_connection::note_serials(const function_reply& answer) {
 void redis_connection::heard(const function_reply& answer, bool is_former) {
     note_serials(answer);
     bool any = false;
-    std::uint64_t place = 0;
+    std::uint64_t ahead = 0;
     {
         const std::lock_guard lock{mutex_};
         if (!is_former) waiting_.hear(answer);
         any = waiting_.any();
-        place = waiting_.place();
+        ahead = waiting_.ahead();
     }
-    look_when_due(answer.head, any, place);
+    tick_when_due(answer.head, any, ahead);
 }
 
 /// A server does nothing by itself: whoever waits looks when a deadline has passed. Every answer says when that is.
-void redis_connection::look_when_due(const reply_head& head, bool waits, std::uint64_t place) {
+void redis_connection::tick_when_due(const reply_head& head, bool waits, std::uint64_t ahead) {
     if (!waits || !head.due) {
-        look_timer_->cancel();
+        tick_timer_->cancel();
         return;
     }
-    const auto places = static_cast<std::int64_t>(std::min(place, last_place));
+    const auto places = static_cast<std::int64_t>(std::min(ahead, last_place));
     // Those who are first in different lines do not look all at once either.
     // What is owed already is settled at once by the first of them: each look settles a part of it.
     const bool owed = owes(head) && places == 0;
-    const auto chance = owed ? 0ms : look_spread * static_cast<int>(dice_() % 1024U) / 1024;
-    const auto spread = look_spread * places + chance;
-    look_timer_->set_after(std::max(*head.due - head.at, protocol::duration{0}) + spread);
+    const auto chance = owed ? 0ms : tick_spread * static_cast<int>(dice_() % 1024U) / 1024;
+    const auto spread = tick_spread * places + chance;
+    tick_timer_->set_after(std::max(*head.due - head.at, protocol::duration{0}) + spread);
 }
 
 void redis_connection::tick() {
@@ -326,88 +326,89 @@ void redis_connection::tick() {
         const std::lock_guard lock{mutex_};
         tag = tick_tag | ++own_;
     }
-    encode(bytes, call_of(address_.space, lineage_, protocol::tick{}));
+    encode(bytes, call_of(address_.space, epoch_, protocol::tick{}));
     send(bytes, std::array{tag});
 }
 
 void redis_connection::inspect(const inspect_filter& filter, inspect_answer answer) {
-    begin_look(std::make_shared<looking>(looking{filter, std::move(answer), {}}));
+    begin_inspection(std::make_shared<inspection>(inspection{filter, std::move(answer), {}}));
 }
 
-void redis_connection::begin_look(const std::shared_ptr<looking>& look) {
-    if (look->filter.how == inspect_filter::match::exact && !look->filter.related) look->name = look->filter.name;
-    if (look->filter.own_wait) {
+void redis_connection::begin_inspection(const std::shared_ptr<inspection>& inspection) {
+    if (inspection->filter.how == inspect_filter::match::exact && !inspection->filter.related)
+        inspection->name = inspection->filter.name;
+    if (inspection->filter.own_wait) {
         const std::lock_guard lock{mutex_};
-        look->own_wait = subscribed_ && waiting_.any();
-        look->name = look->filter.name;
+        inspection->own_wait = subscribed_ && waiting_.any();
+        inspection->name = inspection->filter.name;
     }
-    ask_page(look, "0");
+    ask_page(inspection, "0");
 }
 
 /// The library is missing: a new connection loads it, and the look begins again there, once.
-bool redis_connection::postpone(const std::shared_ptr<looking>& look) {
-    if (std::exchange(look->begun_again, true)) return false;
-    look->pages = {};
-    look->waits.clear();
-    look->name.reset();
+bool redis_connection::postpone(const std::shared_ptr<inspection>& inspection) {
+    if (std::exchange(inspection->begun_again, true)) return false;
+    inspection->pages = {};
+    inspection->waits.clear();
+    inspection->name.reset();
     {
         const std::lock_guard lock{mutex_};
-        postponed_.push_back(look);
+        postponed_.push_back(inspection);
     }
     reconnect("the server does not have the function library");
     return true;
 }
 
-void redis_connection::ask_page(const std::shared_ptr<looking>& look, const std::string& cursor) {
+void redis_connection::ask_page(const std::shared_ptr<inspection>& inspection, const std::string& cursor) {
     std::string bytes;
     function_call call;
     command_tag tag = 0;
     {
         const std::lock_guard lock{mutex_};
         tag = tick_tag | ++own_;
-        looks_.emplace(tag, look);
-        if (look->own_wait && subscribed_)
-            call = wait_page_call(address_.space, lineage_, *subscribed_, waiting_.oldest(), holders_shown);
+        inspections_.emplace(tag, inspection);
+        if (inspection->own_wait && subscribed_)
+            call = wait_page_call(address_.space, epoch_, *subscribed_, waiting_.oldest(), holders_shown);
         else
-            call = look->next_call(address_.space, lineage_, cursor);
+            call = inspection->next_call(address_.space, epoch_, cursor);
     }
     encode(bytes, call);
     if (send(bytes, std::array{tag})) return;
     {
         const std::lock_guard lock{mutex_};
-        if (looks_.erase(tag) == 0) return;
+        if (inspections_.erase(tag) == 0) return;
     }
-    look->answer({errc::store_unavailable}, {});
+    inspection->answer({errc::store_unavailable}, {});
 }
 
-void redis_connection::take_page(const std::shared_ptr<looking>& look, const resp::value& page) {
+void redis_connection::take_page(const std::shared_ptr<inspection>& inspection, const resp::value& page) {
     if (page.kind == resp::kind::error) {
         const reply_class what = detail::classify(page.text);
-        if (what == reply_class::no_function && postpone(look)) return;
-        return look->answer({detail::error_of(what), std::string{page.text}}, {});
+        if (what == reply_class::no_function && postpone(inspection)) return;
+        return inspection->answer({detail::error_of(what), std::string{page.text}}, {});
     }
-    const auto cursor = look->pages.add(page, look->own_wait ? &look->waits : nullptr);
-    if (!cursor) return look->answer({errc::rejected, "the answer is not understood"}, {});
-    if (*cursor != "0") return ask_page(look, *cursor);
-    look->name = look->pages.next_large();
-    if (look->name) return ask_page(look, "0");
-    snapshot seen = look->pages.take();
+    const auto cursor = inspection->pages.add(page, inspection->own_wait ? &inspection->waits : nullptr);
+    if (!cursor) return inspection->answer({errc::rejected, "the answer is not understood"}, {});
+    if (*cursor != "0") return ask_page(inspection, *cursor);
+    inspection->name = inspection->pages.next_large();
+    if (inspection->name) return ask_page(inspection, "0");
+    snapshot seen = inspection->pages.take();
     protocol::explain(seen);
-    if (look->own_wait) {
-        correct(seen, look->waits);
-        return look->answer({}, std::move(seen));
+    if (inspection->own_wait) {
+        correct(seen, inspection->waits);
+        return inspection->answer({}, std::move(seen));
     }
-    const bool related = look->filter.related && !look->filter.own_wait;
-    related ? protocol::keep_related(seen, look->filter) : protocol::keep_matching(seen, look->filter);
-    look->answer({}, std::move(seen));
+    const bool related = inspection->filter.related && !inspection->filter.own_wait;
+    related ? protocol::keep_related(seen, inspection->filter) : protocol::keep_matching(seen, inspection->filter);
+    inspection->answer({}, std::move(seen));
 }
 
 class redis_space final : public store {
 public:
     explicit redis_space(redis_address address) : address_{std::move(address)} {}
 
-    std::unique_ptr<store_line> connect(std::weak_ptr<store_listener> listener) override {
-        return std::make_unique<resp::line_to<redis_connection>>(loop_, address_, std::move(listener));
+    std::unique_ptr<store_connection> connect(std::weak_ptr<store_listener> listener) override {
+        return std::make_unique<resp::connection_to<redis_connection>>(loop_, address_, std::move(listener));
     }
 
 private:

@@ -11,8 +11,8 @@ namespace {
 /// It starts, is blocked by somebody's script, cannot write to its disk, follows a primary, or is being failed over. Or
 /// the space has another history now, perhaps lost: the handshake of a new connection finds out.
 constexpr std::array<std::string_view, 14> unavailable{
-    "LOADING",    "BUSY",        "READONLY",  "MASTERDOWN", "MISCONF",      "TRYAGAIN",    "CLUSTERDOWN",
-    "NOREPLICAS", "NOGOODSLAVE", "UNBLOCKED", "EXECABORT",  "BATONLINEAGE", "BATONUNSURE", "BATONROLE"};
+    "LOADING",    "BUSY",        "READONLY",  "MASTERDOWN", "MISCONF",    "TRYAGAIN",    "CLUSTERDOWN",
+    "NOREPLICAS", "NOGOODSLAVE", "UNBLOCKED", "EXECABORT",  "BATONEPOCH", "BATONUNSURE", "BATONROLE"};
 constexpr std::array<std::string_view, 3> denied{"NOAUTH", "WRONGPASS", "NOPERM"};
 
 template <std::size_t Size> bool contains(const std::array<std::string_view, Size>& words, std::string_view word) {

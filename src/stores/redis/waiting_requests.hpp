@@ -17,7 +17,7 @@ public:
     static constexpr std::size_t most_places = 8;
 
     void hear(const function_reply& reply) {
-        // The place in the answer to `enter` is that of one request, in the answer to `renew` that of the session.
+        // The ahead in the answer to `enter` is that of one request, in the answer to `renew` that of the session.
         bool of_all = !any();
         for (const protocol::event& event : reply.events) {
             if (const auto* queued = std::get_if<protocol::queued>(&event.what))
@@ -31,7 +31,7 @@ public:
             }
             if (std::holds_alternative<protocol::session_lost>(event.what)) numbers_.clear();
         }
-        if (reply.place) place_ = of_all ? *reply.place : std::min(place_, *reply.place);
+        if (reply.ahead) place_ = of_all ? *reply.ahead : std::min(place_, *reply.ahead);
         if (!any()) place_ = 0;
     }
     /// What a client presents as waiting waits: the answer to `open` does not repeat it.
@@ -53,7 +53,7 @@ public:
     }
     /// How many claims were ahead of it where the fewest were, when that was told last. There may be fewer now. 0 if
     /// more wait than a renewal asks for.
-    [[nodiscard]] std::uint64_t place() const { return numbers_.size() > most_places ? 0 : place_; }
+    [[nodiscard]] std::uint64_t ahead() const { return numbers_.size() > most_places ? 0 : place_; }
 
 private:
     std::set<std::uint64_t> numbers_;

@@ -34,7 +34,7 @@ void connection::reset(const store_error& why) {
     loop_.post([self = shared_from_this(), attempt = attempt_.load(), why] {
         if (attempt != self->attempt_) return;  // a second call, or too late: that connection is gone
         if (self->waiting_) return self->connect();
-        if (self->greeted_) self->drop(why);
+        if (self->handshake_done_) self->drop(why);
     });
 }
 
@@ -65,11 +65,11 @@ void connection::connect() {
         if (stopped_) return;
     }
     const std::uint64_t attempt = ++attempt_;
-    greeted_ = false;
+    handshake_done_ = false;
     useful_ = false;
     waiting_ = false;
-    timer_->set_after(dial_patience);
-    dial([self = shared_from_this(), attempt](dialled made) {
+    timer_->set_after(connect_timeout);
+    open_socket([self = shared_from_this(), attempt](opened_socket made) {
         if (attempt == self->attempt_)
             self->connected(std::move(made));
         else if (made.socket >= 0)
@@ -79,14 +79,14 @@ void connection::connect() {
 
 void connection::timer_fired() {
     if (waiting_) return connect();
-    if (!greeted_) drop({errc::store_unavailable, "the server accepts connections and says nothing"});
+    if (!handshake_done_) drop({errc::store_unavailable, "the server accepts connections and says nothing"});
 }
 
-void connection::connected(dialled made) {
+void connection::connected(opened_socket made) {
     if (made.error.code) {
-        if (made.hopeless && !was_up_) {
+        if (made.permanent && !was_up_) {
             timer_->cancel();
-            return hopeless(made.error);
+            return permanent(made.error);
         }
         return try_again(made.error);
     }
@@ -95,29 +95,29 @@ void connection::connected(dialled made) {
         stream_.open(descriptor{made.socket});
     }
     if (const auto failed = loop_.watch(made.socket, EPOLLIN, shared_from_this())) return drop({failed});
-    greet(begin_greeting());
+    advance(begin_handshake());
 }
 
 void connection::try_again(const store_error& why) {
     using std::chrono::steady_clock;
     ++attempt_;
     // The last connection may have ended for one reason, and the next one cannot be made for another.
-    if (!told_down_ || told_down_->code != why.code || told_down_->text != why.text) {
-        told_down_ = why;
+    if (!reported_down_ || reported_down_->code != why.code || reported_down_->text != why.text) {
+        reported_down_ = why;
         down(why);
     }
     backoff::ended last{.up = {}, .answered = useful_};
-    if (greeted_) last.up = std::chrono::duration_cast<backoff::duration>(steady_clock::now() - up_since_);
-    greeted_ = false;
+    if (handshake_done_) last.up = std::chrono::duration_cast<backoff::duration>(steady_clock::now() - up_since_);
+    handshake_done_ = false;
     waiting_ = true;
     if (timer_) timer_->set_after(backoff_.delay_after(last, static_cast<std::uint32_t>(dice_())));
 }
 
-void connection::greet(const greeting_step& step) {
+void connection::advance(const handshake_step& step) {
     if (step.error.code) {
-        if (!step.hopeless || was_up_) return drop(step.error);
+        if (!step.permanent || was_up_) return drop(step.error);
         stop();
-        return hopeless(step.error);
+        return permanent(step.error);
     }
     if (!step.send.empty()) {
         std::unique_lock lock{mutex_};
@@ -125,17 +125,17 @@ void connection::greet(const greeting_step& step) {
         stream_.pass(step.with);
         return write(lock);
     }
-    greeted_ = true;
+    handshake_done_ = true;
     timer_->cancel();
     up_since_ = std::chrono::steady_clock::now();
     was_up_ = true;
-    told_down_.reset();
+    reported_down_.reset();
     {
         const std::lock_guard lock{mutex_};
         if (stopped_) return;
         up_ = true;
     }
-    up(step.lineage);
+    up(step.epoch);
 }
 
 void connection::ready(std::uint32_t events) {
@@ -164,7 +164,7 @@ void connection::read() {
 
 void connection::take(const value& message) {
     if (message.kind == kind::push) return pushed(message);
-    if (!greeted_) return greet(answered_greeting(message));
+    if (!handshake_done_) return advance(continue_handshake(message));
     command_tag tag = 0;
     {
         const std::lock_guard lock{mutex_};
@@ -220,16 +220,16 @@ void connection::write(const std::unique_lock<std::mutex>&) {
     });
 }
 
-void connection::up(lineage lineage) {
-    if (const auto told = listener()) told->up(lineage);
+void connection::up(epoch epoch) {
+    if (const auto to = listener()) to->up(epoch);
 }
 
 void connection::down(const store_error& why) {
-    if (const auto told = listener()) told->down(why);
+    if (const auto to = listener()) to->down(why);
 }
 
-void connection::hopeless(const store_error& why) {
-    if (const auto told = listener()) told->unusable(why);
+void connection::permanent(const store_error& why) {
+    if (const auto to = listener()) to->unusable(why);
 }
 
 }  // namespace baton::resp

@@ -1,9 +1,9 @@
-// A connection of a store to its server: it is dialled, greeted, used, and made again when it breaks. Requests are
-// pipelined, answers come in order; what is pushed comes in between. A store derives its own connection, which knows
-// the address and the words, from this one.
+// A connection of a store to its server: it is opened_socket, greeted, used, and made again when it breaks. Requests
+// are pipelined, answers come in order; what is pushed comes in between. A store derives its own connection, which
+// knows the address and the words, from this one.
 //
-// Ownership goes one way: the client owns a `line_to`, which shares a connection with the event loop; the connection
-// owns its stream, and knows its client by a weak pointer.
+// Ownership goes one way: the client owns a `connection_to`, which shares a connection with the event loop; the
+// connection owns its stream, and knows its client by a weak pointer.
 #pragma once
 
 #include <atomic>
@@ -30,25 +30,25 @@
 namespace baton::resp {
 
 /// A connected socket that does not block, or why there is none.
-struct dialled {
+struct opened_socket {
     int socket = -1;
     store_error error = {};
-    bool hopeless = false;  // it is no use to try again, unless there was a connection before
+    bool permanent = false;  // it is no use to try again, unless there was a connection before
 };
 
-/// Gets the result, once, with the loop's turn.
-using dial_result = std::function<void(dialled)>;
+/// Gets the result, once, by the loop owner.
+using socket_result = std::function<void(opened_socket)>;
 
 /// The longest time until a connection is up.
-inline constexpr std::chrono::seconds dial_patience{5};
+inline constexpr std::chrono::seconds connect_timeout{5};
 
 /// What is to be said next before the connection is up.
-struct greeting_step {
+struct handshake_step {
     store_error error = {};  // the connection is no good
-    bool hopeless = false;
+    bool permanent = false;
     std::string send = {};         // the next words, with one answer; none: the connection is up
     passed_descriptors with = {};  // go with them
-    baton::lineage lineage = 0;
+    baton::epoch epoch = 0;
 };
 
 class connection : public detail::event_source, public std::enable_shared_from_this<connection> {
@@ -75,19 +75,19 @@ protected:
     [[nodiscard]] detail::event_loop& loop() const { return loop_; }
     [[nodiscard]] std::shared_ptr<store_listener> listener() const { return listener_.lock(); }
 
-    // What a store does, with the loop's turn and without a lock.
+    // What a store does, by the loop owner and without a lock.
 
     /// Before anything else.
     virtual void begin() {}
     /// `done` keeps the connection alive.
-    virtual void dial(dial_result done) = 0;
-    virtual greeting_step begin_greeting() = 0;
-    virtual greeting_step answered_greeting(const value& answer) = 0;
-    virtual void up(lineage lineage);
+    virtual void open_socket(socket_result done) = 0;
+    virtual handshake_step begin_handshake() = 0;
+    virtual handshake_step continue_handshake(const value& answer) = 0;
+    virtual void up(epoch epoch);
     /// There is no connection. Called again when an attempt fails for another reason than the last one.
     virtual void down(const store_error& why);
     /// There will be no connection: the client hears `unusable`.
-    virtual void hopeless(const store_error& why);
+    virtual void permanent(const store_error& why);
     virtual void answered(command_tag tag, const value& answer) = 0;
     virtual void pushed(const value& message) = 0;
 
@@ -96,8 +96,8 @@ private:
     void connect();
     void try_again(const store_error& why);
     void timer_fired();
-    void connected(dialled made);
-    void greet(const greeting_step& step);
+    void connected(opened_socket made);
+    void advance(const handshake_step& step);
     void read();
     void take(const value& message);
     void drop(const store_error& why);
@@ -107,13 +107,13 @@ private:
     detail::event_loop& loop_;
     const std::weak_ptr<store_listener> listener_;
 
-    // With the loop's turn.
+    // By the loop owner.
     std::optional<detail::event_loop::timer> timer_;
-    bool greeted_ = false;
+    bool handshake_done_ = false;
     bool waiting_ = false;  // before the next attempt
     bool was_up_ = false;
-    std::optional<store_error> told_down_;  // why there is no connection, as `down` was told
-    bool useful_ = false;                   // this connection has answered a request, and not with an error
+    std::optional<store_error> reported_down_;  // why there is no connection, as `down` was told
+    bool useful_ = false;                       // this connection has answered a request, and not with an error
     std::chrono::steady_clock::time_point up_since_;
     backoff backoff_;
     std::minstd_rand dice_{std::random_device{}()};
@@ -121,24 +121,24 @@ private:
     std::atomic<std::uint64_t> attempt_{0};  // what belongs to an earlier one is discarded
 
     std::mutex mutex_;
-    stream stream_;  // opened, closed and written with the mutex, read with the loop's turn
+    stream stream_;  // opened, closed and written with the mutex, read by the loop owner
     bool up_ = false;
     bool stopped_ = false;
     detail::fifo<command_tag> expected_;
 };
 
-/// A client's line to a store's connection, which is made with the line and stopped with it.
-template <typename Connection> class line_to final : public store_line {
+/// A client's connection to a store's connection, which is made with the connection and stopped with it.
+template <typename Connection> class connection_to final : public store_connection {
 public:
     template <typename... Arguments>
-    explicit line_to(std::shared_ptr<detail::event_loop> loop, Arguments&&... arguments)
+    explicit connection_to(std::shared_ptr<detail::event_loop> loop, Arguments&&... arguments)
         : loop_{std::move(loop)},
           connection_{std::make_shared<Connection>(*loop_, std::forward<Arguments>(arguments)...)} {
         connection_->start();
     }
-    line_to(const line_to&) = delete;
-    line_to& operator=(const line_to&) = delete;
-    ~line_to() override { connection_->stop(); }
+    connection_to(const connection_to&) = delete;
+    connection_to& operator=(const connection_to&) = delete;
+    ~connection_to() override { connection_->stop(); }
 
     void send(std::span<tagged_command> commands) override { connection_->perform(commands); }
     void reset() override { connection_->reset(); }

@@ -1,14 +1,14 @@
 // Baton's words on the Redis protocol. A command is an array of strings, `BATON.ENTER …`, as a Redis command is, in any
-// case; the answer is an array of the lineage and the events, or an error; a notice is a push message. Sessions cross
+// case; the answer is an array of the epoch and the events, or an error; a notice is a push message. Sessions cross
 // as 32 hex digits, commands' numbers as decimal strings, enumerators and flags as words, and what is absent as `-`.
 // The fields of commands and events are those of protocol/fields.hpp, in that order. Pure: bytes and values only.
 //
-//   BATON.HELLO version space [count]    -> [version, lineage, program]; as many pidfds come with it (SCM_RIGHTS, with
+//   BATON.HELLO version space [count]    -> [version, epoch, program]; as many pidfds come with it (SCM_RIGHTS, with
 //                                           the first byte), 0 to 2: of the sender, and of a process that may outlive
 //                                           it. Sessions opened here last are gone when these processes have ended; 0:
 //                                           the ttl alone counts. Without a count: the process that the kernel names,
 //                                           if any
-//   BATON.OPEN session ttl_ms label link highest count {number ticket fence hold_us|- claims slots}…
+//   BATON.OPEN session ttl_ms label connection number highest count {number ticket fence hold_us|- claims slots}…
 //   BATON.ENTER session number nowait|wait hold_us|- bound|- claims
 //   BATON.LEAVE session number clean|keep|unclean
 //   BATON.RENEW session
@@ -59,7 +59,7 @@ struct sweep {
     friend bool operator==(const sweep&, const sweep&) = default;
 };
 
-struct look {
+struct inspect_request {
     inspect_filter filter;
 };
 
@@ -69,13 +69,13 @@ struct redis_hello {
     std::uint64_t protocol = 3;
 };
 
-using request = std::variant<protocol::command, hello, sweep, look, ping, redis_hello>;
+using request = std::variant<protocol::command, hello, sweep, inspect_request, ping, redis_hello>;
 
 // What a client says.
 void encode(std::string& out, const protocol::command& command);
 void encode(std::string& out, const hello& hello);
 void encode(std::string& out, const sweep& sweep);
-void encode(std::string& out, const look& look);
+void encode(std::string& out, const inspect_request& inspect);
 
 struct decoded_request {
     std::optional<resp::request> request;
@@ -85,24 +85,24 @@ struct decoded_request {
 
 // What the other side answers.
 struct answer {
-    baton::lineage lineage = 0;
+    baton::epoch epoch = 0;
     std::vector<protocol::event> events;
 };
-void encode_answer(std::string& out, lineage lineage, const std::vector<protocol::event>& events);
+void encode_answer(std::string& out, epoch epoch, const std::vector<protocol::event>& events);
 [[nodiscard]] std::optional<answer> decode_answer(const value& value);
 /// The same, in place of what was in `into`, whose memory is used again. False: it is none.
 [[nodiscard]] bool decode_answer(const value& value, answer& into);
 
-void encode_notice(std::string& out, lineage lineage, const protocol::event& event);
+void encode_notice(std::string& out, epoch epoch, const protocol::event& event);
 [[nodiscard]] std::optional<answer> decode_notice(const value& value);
 
-struct greeting {
+struct hello_reply {
     std::uint64_t version = wire_version;
-    baton::lineage lineage = 0;
+    baton::epoch epoch = 0;
     std::string program;
 };
-void encode(std::string& out, const greeting& greeting);
-[[nodiscard]] std::optional<greeting> decode_greeting(const value& value);
+void encode(std::string& out, const hello_reply& hello_reply);
+[[nodiscard]] std::optional<hello_reply> decode_hello_reply(const value& value);
 
 void encode(std::string& out, const snapshot& snapshot);
 [[nodiscard]] std::optional<snapshot> decode_snapshot(const value& value);

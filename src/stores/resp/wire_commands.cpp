@@ -34,9 +34,9 @@ request read_sweep(field_reader& from) {
     return sweep;
 }
 request read_inspect(field_reader& from) {
-    look look;
-    if (from.left() > 0) from.read(look.filter);
-    return look;
+    inspect_request inspect;
+    if (from.left() > 0) from.read(inspect.filter);
+    return inspect;
 }
 request read_ping(field_reader&) { return ping{}; }
 request read_redis_hello(field_reader& from) {
@@ -117,7 +117,7 @@ void encode(std::string& out, const sweep& sweep) {
     if (!sweep.tree.control_group.empty()) words.put(sweep.tree.control_group);
 }
 
-void encode(std::string& out, const look& look) { request_writer{out, "inspect"}.put(look.filter); }
+void encode(std::string& out, const inspect_request& inspect) { request_writer{out, "inspect"}.put(inspect.filter); }
 
 decoded_request decode_request(const value& value) {
     field_reader from{value};

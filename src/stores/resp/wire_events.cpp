@@ -25,7 +25,7 @@ bool read_event(const value& item, event& into) {
 }
 
 bool read_answer(field_reader& from, answer& into) {
-    from.read(into.lineage);
+    from.read(into.epoch);
     into.events.clear();
     while (from.left() > 0)
         if (!read_event(from.next(), into.events.emplace_back())) return false;
@@ -34,10 +34,10 @@ bool read_answer(field_reader& from, answer& into) {
 
 }  // namespace
 
-void encode_answer(std::string& out, lineage lineage, const std::vector<event>& events) {
+void encode_answer(std::string& out, epoch epoch, const std::vector<event>& events) {
     writer write{out};
     write.array(1 + events.size());
-    write.number(lineage);
+    write.number(epoch);
     for (const event& event : events) write_event(out, event);
 }
 
@@ -52,11 +52,11 @@ std::optional<answer> decode_answer(const value& value) {
     return decode_answer(value, answer) ? std::optional{std::move(answer)} : std::nullopt;
 }
 
-void encode_notice(std::string& out, lineage lineage, const event& event) {
+void encode_notice(std::string& out, epoch epoch, const event& event) {
     writer write{out};
     write.push(3);
     write.bulk(notice_name);
-    write.number(lineage);
+    write.number(epoch);
     write_event(out, event);
 }
 
@@ -69,18 +69,18 @@ std::optional<answer> decode_notice(const value& value) {
     return notice;
 }
 
-void encode(std::string& out, const greeting& greeting) {
+void encode(std::string& out, const hello_reply& reply) {
     writer write{out};
     write.array(3);
-    write.number(greeting.version);
-    write.number(greeting.lineage);
-    write.bulk(greeting.program);
+    write.number(reply.version);
+    write.number(reply.epoch);
+    write.bulk(reply.program);
 }
 
-std::optional<greeting> decode_greeting(const value& value) {
+std::optional<hello_reply> decode_hello_reply(const value& value) {
     field_reader from{value};
-    greeting greeting{from.get<std::uint64_t>(), from.get<lineage>(), from.text()};
-    return from.failed() || greeting.lineage == 0 ? std::nullopt : std::optional{std::move(greeting)};
+    hello_reply reply{from.get<std::uint64_t>(), from.get<epoch>(), from.text()};
+    return from.failed() || reply.epoch == 0 ? std::nullopt : std::optional{std::move(reply)};
 }
 
 }  // namespace baton::resp

@@ -68,29 +68,29 @@ local function bytes_before(a, b)
     return #a < #b
 end
 
--- ---- reading: each function returns the field at `place` and the place behind it, or nil
-local function read_number(text, place)
-    local _, last, found = find(text, '^(%-?%d+):', place)
+-- ---- reading: each function returns the field at `offset` and the offset behind it, or nil
+local function read_number(text, offset)
+    local _, last, found = find(text, '^(%-?%d+):', offset)
     if last then return number_of(found), last + 1 end
 end
-local function read_sized(text, place)
-    local length, start = read_number(text, place)
+local function read_sized(text, offset)
+    local length, start = read_number(text, offset)
     if not length or length < 0 or start + length - 1 > #text then return nil end
     return sub(text, start, start + length - 1), start + length
 end
 -- Slots are lists of runs: first, last, first, last, … in ascending order.
 local no_slots = {}
-local function read_slots(text, place)
+local function read_slots(text, offset)
     local runs
-    runs, place = read_number(text, place)
+    runs, offset = read_number(text, offset)
     if not runs or runs < 0 or runs > most_permits then return nil end
-    if runs == 0 then return no_slots, place end
+    if runs == 0 then return no_slots, offset end
     local slots = {}
     for i = 1, 2 * runs do
-        slots[i], place = read_number(text, place)
-        if not place then return nil end
+        slots[i], offset = read_number(text, offset)
+        if not offset then return nil end
     end
-    return slots, place
+    return slots, offset
 end
 local function slots_text(slots)
     if #slots == 0 then return '0:' end
@@ -100,9 +100,9 @@ end
 
 -- Where `part` stands in a text that is made of pieces of one size, if it is at `from` in its piece.
 local function find_piece(text, part, from, size)
-    local place = find(text, part, from, true)
-    while (place - from) % size ~= 0 do place = find(text, part, place + 1, true) end
-    return place
+    local offset = find(text, part, from, true)
+    while (offset - from) % size ~= 0 do offset = find(text, part, offset + 1, true) end
+    return offset
 end
 
 -- ---- claims as callers write them: n (exclusive) or s (shared) and the name; p permits: limit: name; of exclusive and

@@ -47,8 +47,8 @@ function take_slots(bitmap, slots)
     return bitmap
 end
 function give_back_slot(bitmap, slot)
-    local place = (slot - slot % 8) / 8 + 1
-    return sub(bitmap, 1, place - 1) .. char(byte(bitmap, place) - bit_value[slot % 8]) .. sub(bitmap, place + 1)
+    local offset = (slot - slot % 8) / 8 + 1
+    return sub(bitmap, 1, offset - 1) .. char(byte(bitmap, offset) - bit_value[slot % 8]) .. sub(bitmap, offset + 1)
 end
 function give_back_slots(bitmap, slots)
     for i = 1, #slots, 2 do
@@ -81,10 +81,10 @@ local function add_run(slots, first, last)
 end
 -- The lowest free slots, as runs.
 local function lowest_free(bitmap, count)
-    local place = find(bitmap, '[^\255]') or #bitmap + 1
-    local slots, value = {}, byte(bitmap, place)
+    local offset = find(bitmap, '[^\255]') or #bitmap + 1
+    local slots, value = {}, byte(bitmap, offset)
     while count > 0 do
-        local slot = (place - 1) * 8
+        local slot = (offset - 1) * 8
         if not value then  -- beyond the bitmap everything is free
             add_run(slots, slot, slot + count - 1)
             return slots
@@ -97,8 +97,8 @@ local function lowest_free(bitmap, count)
                 end
             end
         end
-        place = place + 1
-        value = byte(bitmap, place)
+        offset = offset + 1
+        value = byte(bitmap, offset)
     end
     return slots
 end
@@ -108,11 +108,11 @@ function take_lowest(bitmap, count)
         local slots = lowest_free(bitmap, count)
         return slots, take_slots(bitmap, slots)
     end
-    local place = find(bitmap, '[^\255]')
-    if not place then return {#bitmap * 8, #bitmap * 8}, bitmap .. '\1' end
-    local value = byte(bitmap, place)
+    local offset = find(bitmap, '[^\255]')
+    if not offset then return {#bitmap * 8, #bitmap * 8}, bitmap .. '\1' end
+    local value = byte(bitmap, offset)
     local bit = lowest_clear[value]
-    local slot = (place - 1) * 8 + bit
-    return {slot, slot}, sub(bitmap, 1, place - 1) .. char(value + bit_value[bit]) .. sub(bitmap, place + 1)
+    local slot = (offset - 1) * 8 + bit
+    return {slot, slot}, sub(bitmap, 1, offset - 1) .. char(value + bit_value[bit]) .. sub(bitmap, offset + 1)
 end
 end

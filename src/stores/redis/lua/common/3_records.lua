@@ -38,7 +38,7 @@ local function tell(step, id, text, twice)
     end
     local notices = step.notices
     local told = notices[id]
-    if not told then step.told[#step.told + 1] = id end
+    if not told then step.notified[#step.notified + 1] = id end
     notices[id] = told and told .. text or text
 end
 local function refuse(step, reason, number) tell(step, step.sender, 'r' .. reason .. ':' .. (number or '-') .. ':') end
@@ -48,7 +48,7 @@ local function refuse(step, reason, number) tell(step, step.sender, 'r' .. reaso
 -- how the session is ending (x expired, l left, g gone); v if a request may be revoked, else a dot; ttl in ms (8
 -- digits); highest number (16 digits). Then, with an index, the digest (16 digits) and how many requests are alive (8
 -- digits); without, number and fence of each live request (16 digits each, zeros while it waits).
--- Field @: link (20 digits), the last deadline of a session that is ending (16 digits), label.
+-- Field @: connection number (20 digits), the last deadline of a session that is ending (16 digits), label.
 local function session_of(step, id)
     local session = step.sessions[id]
     if session == nil then
@@ -73,9 +73,9 @@ local function session_of(step, id)
 end
 -- The session with what its `open` said.
 local function opened(step, session)
-    if not session.link then
+    if not session.connection_number then
         local text = call('HGET', step.key, '@' .. session.id)
-        session.link, session.last_deadline, session.label = sub(text, 1, 20), sub(text, 21, 36), sub(text, 37)
+        session.connection_number, session.last_deadline, session.label = sub(text, 1, 20), sub(text, 21, 36), sub(text, 37)
     end
     return session
 end
@@ -116,31 +116,31 @@ end
 local shared_size, permit_size = 54, 64  -- bytes of a holder
 -- A resource of the form P or p: permits, bitmap, what follows.
 local function read_permits(text)
-    local used, bitmap, place
-    used, place = read_number(text, 2)
-    bitmap, place = read_sized(text, place)
-    return used, bitmap, sub(text, place)
+    local used, bitmap, offset
+    used, offset = read_number(text, 2)
+    bitmap, offset = read_sized(text, offset)
+    return used, bitmap, sub(text, offset)
 end
 local resource_of
 do
 local function parse_general(resource, text)
-    local place = 6
+    local offset = 6
     resource.marked, resource.pinned = byte(text, 2) == 49, byte(text, 3) == 49
     resource.spilled = byte(text, 5) == 49
     if byte(text, 4) == 49 then
         resource.owed = sub(text, 6, 41)
-        place = 42
+        offset = 42
     end
-    local _, last, shared, counted, used, reserved, held = find(text, '^(%d+):(%d+):(%d+):(%d+):([+-])', place)
+    local _, last, shared, counted, used, reserved, held = find(text, '^(%d+):(%d+):(%d+):(%d+):([+-])', offset)
     resource.shared, resource.counted = tonumber(shared), tonumber(counted)
     resource.used, resource.reserved = tonumber(used), tonumber(reserved)
-    place = last + 1
+    offset = last + 1
     if held == '+' then
-        resource.fence, resource.holder = sub(text, place, place + 15), sub(text, place + 16, place + 48)
-        place = place + 49
+        resource.fence, resource.holder = sub(text, offset, offset + 15), sub(text, offset + 16, offset + 48)
+        offset = offset + 49
     end
-    resource.slots, place = read_sized(text, place)
-    resource.holders = sub(text, place)
+    resource.slots, offset = read_sized(text, offset)
+    resource.holders = sub(text, offset)
 end
 local function parse_resource(resource, text)
     local form = byte(text)
@@ -185,18 +185,18 @@ end
 -- ---- holders of a resource: a few stand in its text, more in the ZSET `a`, until there are none
 local function without_holder(holders, member)
     local size = #member + 16
-    local place = find_piece(holders, member, 17, size)
-    return sub(holders, 1, place - 17) .. sub(holders, place + #member)
+    local offset = find_piece(holders, member, 17, size)
+    return sub(holders, 1, offset - 17) .. sub(holders, offset + #member)
 end
 local holders_from, add_holder
 do
 -- The holders in the text with tickets from `lowest` on: member, ticket, member, ticket, … in their order.
 local function listed_holders(resource, lowest)
     local found, holders, size = {}, resource.holders, resource.shared > 0 and shared_size or permit_size
-    for place = 1, #holders, size do
-        local ticket = sub(holders, place, place + 15)
+    for offset = 1, #holders, size do
+        local ticket = sub(holders, offset, offset + 15)
         if ticket >= lowest then
-            found[#found + 1] = {ticket = ticket, member = sub(holders, place + 16, place + size - 1)}
+            found[#found + 1] = {ticket = ticket, member = sub(holders, offset + 16, offset + size - 1)}
         end
     end
     sort(found, function(a, b)
@@ -290,18 +290,18 @@ local function new_request(session, number, ticket, claims)
 end
 
 -- The claims of a request of the form g.
-local function read_claims(text, place)
+local function read_claims(text, offset)
     local claims = {}
-    while place <= #text do
-        local mode, permits, limit, slots = sub(text, place + 1, place + 1), 0, 0, no_slots
-        local admitted = byte(text, place) == 43
+    while offset <= #text do
+        local mode, permits, limit, slots = sub(text, offset + 1, offset + 1), 0, 0, no_slots
+        local admitted = byte(text, offset) == 43
         local name, _, last
         if mode == 'p' then
-            _, last, permits, limit = find(text, '^(%d+):(%d+):', place + 2)
-            name, place = read_sized(text, last + 1)
-            slots, place = read_slots(text, place)
+            _, last, permits, limit = find(text, '^(%d+):(%d+):', offset + 2)
+            name, offset = read_sized(text, last + 1)
+            slots, offset = read_slots(text, offset)
         else
-            name, place = read_sized(text, place + 2)
+            name, offset = read_sized(text, offset + 2)
         end
         claims[#claims + 1] = {
             name = name, mode = mode, permits = permits + 0, limit = limit + 0, admitted = admitted, slots = slots,
@@ -323,14 +323,14 @@ local function claim_reader(step)
     return step.claim_reader
 end
 local function read_general(step, session, number, text)
-    local place, hold, hold_deadline, revoked, note, presented = 35, nil, nil, nil, nil, 0
+    local offset, hold, hold_deadline, revoked, note, presented = 35, nil, nil, nil, nil, 0
     if byte(text, 34) == 43 then
         local _, last
-        _, last, hold, hold_deadline, revoked = find(text, '^([%d-]+):([%d-]+):([%d-]+):', place)
-        note, place = read_sized(text, last + 1)
-        presented, place = read_number(text, place)
+        _, last, hold, hold_deadline, revoked = find(text, '^([%d-]+):([%d-]+):([%d-]+):', offset)
+        note, offset = read_sized(text, last + 1)
+        presented, offset = read_number(text, offset)
     end
-    local claims, reader = read_claims(text, place), claim_reader(step)
+    local claims, reader = read_claims(text, offset), claim_reader(step)
     local request = new_request(session, number, sub(text, 2, 17), claims)
     request.fence, request.presented, request.note = sub(text, 18, 33), presented, note
     request.hold = hold and hold ~= '-' and tonumber(hold) or nil
@@ -425,9 +425,9 @@ local function find_live_number(live, number) return find_piece(live, number, 1,
 function live_digest(step, session)
     if session.indexed then return session.digest end
     local sum, live = 0, session.live
-    for place = 1, #live, 32 do
-        local number = sub(live, place, place + 15)
-        sum = sum + digest_of(number, sub(live, place + 16, place + 31),
+    for offset = 1, #live, 32 do
+        local number = sub(live, offset, offset + 15)
+        sum = sum + digest_of(number, sub(live, offset + 16, offset + 31),
             session.revoked and request_of(step, session, number).revoked)
     end
     return sum
@@ -449,8 +449,8 @@ function numbers_after(step, session, lowest, most)
         return call('ZRANGEBYSCORE', index_of(step, session), '(' .. lowest, '+inf', 'LIMIT', '0', most)
     end
     local found, live = {}, session.live
-    for place = 1, #live, 32 do
-        local number = sub(live, place, place + 15)
+    for offset = 1, #live, 32 do
+        local number = sub(live, offset, offset + 15)
         if number > lowest then found[#found + 1] = number end
     end
     sort(found)
@@ -462,8 +462,8 @@ local function add_number(step, session, number)
         local live = session.live
         session.digest, session.count = live_digest(step, session), #live / 32
         session.indexed, session.live = true, nil
-        for place = 1, #live, 32 do
-            local known = sub(live, place, place + 15)
+        for offset = 1, #live, 32 do
+            local known = sub(live, offset, offset + 15)
             call('ZADD', index_of(step, session), known, known)
         end
     end
@@ -485,8 +485,8 @@ local function remove_number(request)
         session.unlisted[#session.unlisted + 1] = number
     else
         local live = session.live
-        local place = find_live_number(live, number)
-        session.live = sub(live, 1, place - 1) .. sub(live, place + 32)
+        local offset = find_live_number(live, number)
+        session.live = sub(live, 1, offset - 1) .. sub(live, offset + 32)
     end
     if live_count(session) == 0 then session.revoked = false end
 end
@@ -509,8 +509,8 @@ function set_fence(request, fence)
         set_digest(session, request, fence, request.revoked)
     else
         local live = session.live
-        local place = find_live_number(live, request.number)
-        session.live = sub(live, 1, place + 15) .. fence .. sub(live, place + 32)
+        local offset = find_live_number(live, request.number)
+        session.live = sub(live, 1, offset + 15) .. fence .. sub(live, offset + 32)
     end
     request.fence, session.dirty = fence, true
 end

@@ -16,7 +16,7 @@ local function fits(step, resource, mode, permits, limit)
 end
 
 -- ---- debts: resources whose first waiting claim is to be looked at (rule 4)
--- During a step they are looks in a heap, the oldest claim first; a resource names its look, and a look that its
+-- During a step they are reviews in a heap, the oldest claim first; a resource names its review, and a look that its
 -- resource does not name is over. What is left at the end of the step stands in `o`, and each resource names its entry.
 -- A resource that was not looked at in this step keeps the entry that it has.
 local function first_of(step, resource)
@@ -32,35 +32,35 @@ local function debt_of(member)
     local _, index, _, _, id = read_member(member)
     return sub(id, 2) .. pad4(index)
 end
-local push_look, pop_look
+local push_review, pop_review
 do
-local function looked_before(a, b)
+local function reviewed_before(a, b)
     if a.ticket ~= b.ticket then return a.ticket < b.ticket end
     local x, y = debt_of(a.member), debt_of(b.member)
     if x == y then x, y = a.resource.name, b.resource.name end
     return bytes_before(x, y)
 end
-function push_look(heap, look)
-    local place = #heap + 1
-    while place > 1 do
-        local above = floor(place / 2)
-        if not looked_before(look, heap[above]) then break end
-        heap[place], place = heap[above], above
+function push_review(heap, review)
+    local offset = #heap + 1
+    while offset > 1 do
+        local above = floor(offset / 2)
+        if not reviewed_before(review, heap[above]) then break end
+        heap[offset], offset = heap[above], above
     end
-    heap[place] = look
+    heap[offset] = look
 end
-function pop_look(heap)
+function pop_review(heap)
     local first, moved, size = heap[1], heap[#heap], #heap - 1
     heap[size + 1] = nil
     if size > 0 then
-        local place = 1
-        while 2 * place <= size do
-            local below = 2 * place
-            if below < size and looked_before(heap[below + 1], heap[below]) then below = below + 1 end
-            if not looked_before(heap[below], moved) then break end
-            heap[place], place = heap[below], below
+        local offset = 1
+        while 2 * offset <= size do
+            local below = 2 * offset
+            if below < size and reviewed_before(heap[below + 1], heap[below]) then below = below + 1 end
+            if not reviewed_before(heap[below], moved) then break end
+            heap[offset], offset = heap[below], below
         end
-        heap[place] = moved
+        heap[offset] = moved
     end
     return first
 end
@@ -69,13 +69,13 @@ end
 -- The first claim in the queue of this resource is looked at before the step ends. Nothing fits beside an exclusive
 -- claim, so behind one nothing is owed.
 local function owe(step, resource)
-    if resource.look or resource.holder then return end
+    if resource.review or resource.holder then return end
     local member, ticket = first_of(step, resource)
     if not member then return end
-    resource.look, resource.looked = {resource = resource, member = member, ticket = ticket}, true
-    push_look(step.looks, resource.look)
+    resource.review, resource.reviewed = {resource = resource, member = member, ticket = ticket}, true
+    push_review(step.reviews, resource.review)
 end
-local function forget_first(resource) resource.first, resource.look, resource.looked = nil, nil, true end
+local function forget_first(resource) resource.first, resource.review, resource.reviewed = nil, nil, true end
 
 -- ---- queues
 -- The widest of the claims of two permits or more, with its permits.
@@ -86,20 +86,20 @@ end
 -- Keeps `z` true: a name is in it while a claim waits that is wider than its pinned limit. Scores give the order in
 -- which names were narrowed.
 local function review_width(step, resource)
-    local place, pin = step.prefix .. 'z', pin_of(step, resource)
+    local offset, pin = step.prefix .. 'z', pin_of(step, resource)
     local too_wide = false
     if pin then
         local _, permits = widest_on(step, resource)
         too_wide = permits > pin
     end
-    local listed = step.any_narrowed and call('ZSCORE', place, resource.name)
+    local listed = step.any_narrowed and call('ZSCORE', offset, resource.name)
     if too_wide and not listed then
-        local last = call('ZREVRANGE', place, '0', '0', 'WITHSCORES')[2] or 0
-        call('ZADD', place, last + 1, resource.name)
+        local last = call('ZREVRANGE', offset, '0', '0', 'WITHSCORES')[2] or 0
+        call('ZADD', offset, last + 1, resource.name)
         step.any_narrowed = true
     elseif listed and not too_wide then
-        call('ZREM', place, resource.name)
-        step.any_narrowed = call('EXISTS', place) == 1
+        call('ZREM', offset, resource.name)
+        step.any_narrowed = call('EXISTS', offset) == 1
     end
 end
 local function wait(step, claim)
@@ -143,7 +143,7 @@ local function admit(step, claim, slots, bitmap)
     claim.admitted, claim.slots = true, slots
     if mode == 'x' then
         resource.holder, resource.fence = request.id, request.fence
-        resource.look, resource.looked = nil, true  -- behind it nothing is owed
+        resource.review, resource.reviewed = nil, true  -- behind it nothing is owed
     else
         add_holder(step, resource, request.ticket, member_of(claim))
         if mode == 's' then

@@ -76,15 +76,15 @@ end
 
 local end_request
 do
--- Rule 7: `manner` is c (clean), k (keep) or u (unclean).
-local function leave_marks(step, request, manner)
+-- Rule 7: `release_kind` is c (clean), k (keep) or u (unclean).
+local function leave_marks(step, request, release_kind)
     local claims = request.claims
     for i = 1, #claims do
         local claim = claims[i]
         local resource = claim.resource
         if claim.mode == 'x' then
             local mark = resource.marked and mark_of(step, resource)
-            if manner == 'u' then
+            if release_kind == 'u' then
                 set_mark(step, resource, {
                     fence = request.fence, at = step.now, told = none, count = (mark and mark.count or 0) + 1,
                     label = opened(step, request.session).label,
@@ -95,20 +95,20 @@ local function leave_marks(step, request, manner)
         end
     end
 end
-function end_request(step, request, reason, manner)
+function end_request(step, request, reason, release_kind)
     local text = ended_text(request.number, reason, request.fence)
     if reason == 'l' or reason == 'w' then
         tell(step, request.session.id, text)
     else
         tell_again(step, request.session, text)
     end
-    if request.fence ~= none and manner ~= 'k' then leave_marks(step, request, manner) end
+    if request.fence ~= none and release_kind ~= 'k' then leave_marks(step, request, release_kind) end
     detach(step, request)
 end
 end
 -- Its owner, or the owner's close, ends it.
-local function end_owned(step, request, manner)
-    end_request(step, request, request.fence ~= none and 'l' or 'w', manner)
+local function end_owned(step, request, release_kind)
+    end_request(step, request, request.fence ~= none and 'l' or 'w', release_kind)
 end
 
 -- ---- sessions that end

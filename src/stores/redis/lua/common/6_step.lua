@@ -1,5 +1,5 @@
 -- ==== the step: the order in which things happen when a command is performed (docs/rules.md)
--- Head, 80 digits: due, lineage, paused until, noted, last. `due` is the last moment at which nothing is due, or an
+-- Head, 80 digits: due, epoch, paused until, noted, last. `due` is the last moment at which nothing is due, or an
 -- earlier one. `noted` is the latest time that is known: an earlier one means that the clock went back. `last` is the
 -- counter of tickets and fences. In a pause, while viewers watch and while work is owed follow: length of the pause,
 -- watched until (16 digits each), and whether `o`, `e` and `z` hold work.
@@ -9,27 +9,27 @@ local function is_damaged(head) return #head ~= head_size and #head ~= long_head
 -- ---- the witness: what this library saw last of each history of a space
 -- The server may lose what a call has written: data are flushed, restored or swapped, or the server follows another
 -- one for a while. The library's own memory does not follow the data, so it can tell: it keeps the head that the last
--- call left, and the replication id of the last look at the server's role. Its key is the lineage, so that two
+-- call left, and the replication id of the last look at the server's role. Its key is the epoch, so that two
 -- databases with spaces of one name have two witnesses. The parts of the head follow from its text.
 local witness, next_head, quiet_head
 do
 local most_young = 4000  -- witnesses that were used lately; as many older ones are kept
 local young, old, count = {}, {}, 0
 witness = {}
-local function keep(lineage, seen)
+local function keep(epoch, seen)
     if count >= most_young then young, old, count = {}, young, 0 end
-    young[lineage], count = seen, count + 1
+    young[epoch], count = seen, count + 1
     return seen
 end
-function witness.of(lineage)
-    local seen = young[lineage]
-    if seen or not old[lineage] then return seen end
-    return keep(lineage, old[lineage])
+function witness.of(epoch)
+    local seen = young[epoch]
+    if seen or not old[epoch] then return seen end
+    return keep(epoch, old[epoch])
 end
-function witness.make(lineage) return keep(lineage, {}) end
-function witness.drop(lineage) young[lineage], old[lineage] = nil, nil end
-function witness.note_head(lineage, head)
-    local seen = witness.of(lineage)
+function witness.make(epoch) return keep(epoch, {}) end
+function witness.drop(epoch) young[epoch], old[epoch] = nil, nil end
+function witness.note_head(epoch, head)
+    local seen = witness.of(epoch)
     seen.text, seen.start, seen.noted, seen.last = head, sub(head, 1, 48), sub(head, 49, 64), sub(head, 65, 80)
     seen.is_short = #head == head_size
 end
@@ -40,9 +40,9 @@ function next_head(seen, now, last)
 end
 -- The witness, if nothing is due, owed, paused or watched, the clock goes forward, and the role need not be looked at:
 -- what the short paths need.
-function quiet_head(head, now, lineage)
-    local seen = young[lineage]
-    return seen and seen.text == head and seen.is_short and head > now and seen.noted <= now and now < seen.look_at
+function quiet_head(head, now, epoch)
+    local seen = young[epoch]
+    return seen and seen.text == head and seen.is_short and head > now and seen.noted <= now and now < seen.check_at
         and seen
 end
 end
@@ -65,13 +65,13 @@ local function is_recent(step, time, longest)
     local age = step.at - tonumber(time)
     return age >= -longest and age <= longest
 end
-function witness.look(seen, step, replid)
-    seen.replid, seen.looked, seen.look_at = replid, step.now, digits(step.at + look_every)
+function witness.checked(seen, step, replid)
+    seen.replid, seen.checked, seen.check_at = replid, step.now, digits(step.at + check_every)
 end
 -- How old the last look may be. If another server was the primary since then, it has granted nothing yet: it pauses for
--- the longest ttl and `lag`, and it stops within `lag`. A space without a pause trusts the time of two looks.
+-- the longest ttl and `lag`, and it stops within `lag`. A space without a pause trusts the time of two reviews.
 local function trusted_for(step)
-    if space_field(step, 'pause') == 0 then return 2 * look_every end
+    if space_field(step, 'pause') == 0 then return 2 * check_every end
     return longest_ttl(step) - space_field(step, 'lag') * 1000
 end
 -- Whether a call of any version of the library has written the space lately, here and under this replication id.
@@ -83,51 +83,51 @@ end
 -- Whether the space is as calls of this library left it, or those of another version. `replid` and `promoted` are the
 -- server's.
 function witness.is_unbroken(step, head, replid, promoted)
-    local seen = witness.of(step.lineage)
+    local seen = witness.of(step.epoch)
     local noted, last = sub(head, 49, 64), sub(head, 65, 80)
     if not seen then return is_recorded(step, noted, replid) end  -- the library has just been loaded
     if seen.text ~= head then  -- another version of the library may have written it
         if noted < seen.noted or last < seen.last then return false end
         if seen.replid == replid or is_recorded(step, noted, replid) then return true end
-        -- A backup, and the other version has not looked yet. Only its memory could tell if what it wrote was lost in a
+        -- A backup, and the other version has not reviewed yet. Only its memory could tell if what it wrote was lost in a
         -- change of roles and back. The sign of that, `promoted`, lasts for more than a second.
-        return not promoted and is_recorded(step, noted, seen.replid) and is_recent(step, seen.looked, 2 * look_every)
+        return not promoted and is_recorded(step, noted, seen.replid) and is_recent(step, seen.checked, 2 * check_every)
     end
     -- A backup and a first replica change the replication id, too.
     return seen.replid == replid
-        or not promoted and is_recent(step, seen.looked, trusted_for(step))
+        or not promoted and is_recent(step, seen.checked, trusted_for(step))
 end
 -- Refuses if the state may be lost: `hello` decides. Looks at the role once a second, and whenever the head differs.
 function refusal_if_broken(step, head)
-    local seen = witness.of(step.lineage)
-    if seen and seen.text == head and step.now < seen.look_at and step.now >= seen.looked then return nil end
+    local seen = witness.of(step.epoch)
+    if seen and seen.text == head and step.now < seen.check_at and step.now >= seen.checked then return nil end
     local role, replid, promoted = server.replication()
     if role ~= 'master' then return error_reply('BATONROLE the server is a replica') end
     if not witness.is_unbroken(step, head, replid, promoted) then
         return error_reply('BATONUNSURE the state of the space may be lost')
     end
-    if not seen then seen = witness.make(step.lineage) end
+    if not seen then seen = witness.make(step.epoch) end
     if seen.replid ~= replid then call('HSET', step.prefix .. 'i', 'replid', replid) end
-    witness.look(seen, step, replid)
-    witness.note_head(step.lineage, head)
+    witness.checked(seen, step, replid)
+    witness.note_head(step.epoch, head)
 end
 end
 
 local function new_step(keys, args, now, sender)
     local key = keys[1]
     return {
-        key = key, prefix = sub(key, 1, -2), now = now, at = tonumber(now), sender = sender, lineage = args[1],
+        key = key, prefix = sub(key, 1, -2), now = now, at = tonumber(now), sender = sender, epoch = args[1],
         budget = budget_of(args), allowance = budget_of(args), ended_kept = ended_kept_of(args),
-        reply = '', notices = {}, told = {}, sessions = {}, resources = {}, space = {}, looks = {}, completed = {},
+        reply = '', notices = {}, told = {}, sessions = {}, resources = {}, space = {}, reviews = {}, completed = {},
         ended = {}, ending = {}, next_ending = 1, debts_read = 0, gone = {},
     }
 end
 
--- Refuses another lineage, and a head that is none.
+-- Refuses another epoch, and a head that is none.
 local function read_head(step, head)
     if head and is_damaged(head) then return error_reply('BATONHEAD the head of the space is damaged') end
-    local lineage = head and sub(head, 17, 32) or none
-    if lineage ~= step.lineage then return error_reply('BATONLINEAGE ' .. lineage) end
+    local epoch = head and sub(head, 17, 32) or none
+    if epoch ~= step.epoch then return error_reply('BATONEPOCH ' .. epoch) end
     step.due, step.paused_until, step.noted, step.last =
         sub(head, 1, 16), sub(head, 33, 48), sub(head, 49, 64), sub(head, 65, 80)
     step.may_be_due, step.pause_length, step.watched_until = step.due < step.now, 0, none
@@ -147,42 +147,42 @@ end
 local admit_owed, settle
 do
 -- Rule 4: nothing is admitted while endings are owed, so nothing is granted to what ends.
-local looks_at_once = 256  -- first claims that do not fit, in one step
+local reviews_at_once = 256  -- first claims that do not fit, in one step
 -- Debts of earlier steps come into the heap a batch at a time, in their order.
 local function read_debts(step)
     local from = step.debts_read
     local found = call('ZRANGE', step.prefix .. 'o', from, from + step.budget - 1, 'WITHSCORES')
     for i = 1, #found, 2 do
         local resource = resource_of(step, sub(found[i], 37))
-        if not resource.looked then owe(step, resource) end
-        resource.looked = true
+        if not resource.reviewed then owe(step, resource) end
+        resource.reviewed = true
     end
     step.debts_read, step.debts_upto = from + #found / 2, found[1] and digits(found[#found])
     step.more_debts = #found == 2 * step.budget
 end
-local function next_look(step)
-    local looks = step.looks
+local function next_review(step)
+    local reviews = step.reviews
     -- Debts of the same ticket as the last one may follow in the next batch.
-    while step.more_debts and not (looks[1] and step.debts_upto and looks[1].ticket < step.debts_upto) do
+    while step.more_debts and not (reviews[1] and step.debts_upto and reviews[1].ticket < step.debts_upto) do
         read_debts(step)
     end
-    return looks[1] and pop_look(looks)
+    return reviews[1] and pop_review(reviews)
 end
 function admit_owed(step)
-    if not step.looks[1] and not step.stored_debts or is_paused(step) or endings_owed(step) then return end
-    local looked = 0
-    while step.allowance > 0 and looked < looks_at_once do
-        local look = next_look(step)
-        if not look then return end
-        local resource = look.resource
-        if resource.look == look then
-            resource.look, resource.looked = nil, true
-            looked = looked + 1
-            local mode, _, permits, limit = read_member(look.member)
+    if not step.reviews[1] and not step.stored_debts or is_paused(step) or endings_owed(step) then return end
+    local reviewed = 0
+    while step.allowance > 0 and reviewed < reviews_at_once do
+        local review = next_review(step)
+        if not review then return end
+        local resource = review.resource
+        if resource.review == review then
+            resource.review, resource.reviewed = nil, true
+            reviewed = reviewed + 1
+            local mode, _, permits, limit = read_member(review.member)
             if fits(step, resource, mode, permits, limit) then
                 step.allowance = step.allowance - 1
-                local claim = claim_of_member(step, resource, look.member, look.ticket)
-                leave_queue(step, claim, look.member)
+                local claim = claim_of_member(step, resource, review.member, review.ticket)
+                leave_queue(step, claim, review.member)
                 forget_first(resource)
                 admit_lowest(step, claim)
                 owe(step, resource)
@@ -259,7 +259,7 @@ local function session_text(session)
         .. (session.revoked and 'v' or '.') .. session.ttl .. digits(session.highest)
         .. (session.live or format('%016d%08d', session.digest, session.count))
 end
-local function opened_text(session) return session.link .. (session.last_deadline or none) .. session.label end
+local function opened_text(session) return session.connection_number .. (session.last_deadline or none) .. session.label end
 local function request_text(request)
     local claims, ticket, fence = request.claims, request.ticket, request.fence
     local is_plain = not (request.hold or request.revoked) and request.presented == 0
@@ -302,11 +302,11 @@ local function resource_text(step, resource)
 end
 -- Makes the resource's entry in `o` say what is still to be looked at.
 local function save_debt(step, resource)
-    if not resource.looked then return end
-    local debt = resource.look and debt_of(resource.look.member) or nil
+    if not resource.reviewed then return end
+    local debt = resource.review and debt_of(resource.review.member) or nil
     if debt == resource.owed then return end
     if resource.owed then call('ZREM', step.prefix .. 'o', resource.owed .. resource.name) end
-    if debt then call('ZADD', step.prefix .. 'o', resource.look.ticket, debt .. resource.name) end
+    if debt then call('ZADD', step.prefix .. 'o', resource.review.ticket, debt .. resource.name) end
     resource.owed, resource.dirty = debt, true
 end
 -- Adds the fields of a session and its requests that changed to `written`.
@@ -340,7 +340,7 @@ end
 local function head_text(step, owed)
     local paused, watched = is_paused(step), step.now < step.watched_until
     local ending, narrowed = any_ending(step), step.any_narrowed
-    local text = due_of(step, owed) .. step.lineage .. step.paused_until .. step.noted .. step.last
+    local text = due_of(step, owed) .. step.epoch .. step.paused_until .. step.noted .. step.last
     if not (paused or watched or owed or ending or narrowed) then return text end
     -- What is over stays over, also if the clock goes back.
     return text .. digits(paused and step.pause_length or 0) .. (watched and step.watched_until or none)
@@ -358,7 +358,7 @@ local function save(step)
     local count = #written
     for name, resource in pairs(step.resources) do
         save_debt(step, resource)
-        owed = owed or resource.look ~= nil
+        owed = owed or resource.review ~= nil
         if resource.dirty then
             local text = resource_text(step, resource)
             if text then
@@ -374,12 +374,12 @@ local function save(step)
     written[2] = step.head
     for from = 1, #gone, 2000 do call('HDEL', step.key, unpack(gone, from, smaller(from + 1999, #gone))) end
     for from = 1, count, 2000 do call('HSET', step.key, unpack(written, from, smaller(from + 1999, count))) end
-    witness.note_head(step.lineage, step.head)
+    witness.note_head(step.epoch, step.head)
 end
 
 -- What befell the sender is the reply; everything else are notices, one message a session.
 local function tell_all(step)
-    local start, told = step.now .. sub(step.head, 1, 48), step.told
+    local start, told = step.now .. sub(step.head, 1, 48), step.notified
     for i = 1, #told do
         call('PUBLISH', step.prefix .. 'wake:' .. told[i], start .. step.notices[told[i]])
     end

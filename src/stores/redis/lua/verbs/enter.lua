@@ -1,7 +1,7 @@
 -- enter: a request arrives (rules 1, 2, 3, 9).
 -- KEYS m
--- ARGV lineage, request, options if any (nowait: hold in µs or nothing: bound or nothing), claims
--- reply now, due, lineage, pause; events granted | queued | refused | ended; place
+-- ARGV epoch, request, options if any (nowait: hold in µs or nothing: bound or nothing), claims
+-- reply now, due, epoch, pause; events granted | queued | refused | ended; place
 do
 -- ---- short paths: a new request in a quiet space. The differential test plays both them and the long path.
 local enter_one, enter_all
@@ -66,7 +66,7 @@ local function queue_exclusive(key, now, head, id, place, holder, session)
 end
 
 -- One claim: granted at once, or queued if it is exclusive and so is the holder.
-function enter_one(key, now, lineage, id, text, may_wait, hold)
+function enter_one(key, now, epoch, id, text, may_wait, hold)
     local mode, place, permits, limit, _ = 'x', text, nil, nil, nil
     local form = byte(text)
     if form == 115 then
@@ -83,7 +83,7 @@ function enter_one(key, now, lineage, id, text, may_wait, hold)
     if #place == 1 or #place > longest_name + 1 then return nil end
     local owner = sub(id, 1, 17)
     local got = call('HMGET', key, '', place, owner)
-    local head = quiet_head(got[1], now, lineage)
+    local head = quiet_head(got[1], now, epoch)
     if not head then return nil end
     local number, ticket = sub(id, 18), next_ticket(head, now)
     local fence = after(ticket)
@@ -114,11 +114,11 @@ function enter_one(key, now, lineage, id, text, may_wait, hold)
 end
 
 -- Several claims, all granted at once.
-function enter_all(key, now, lineage, id, wanted, hold)
+function enter_all(key, now, epoch, id, wanted, hold)
     local names = {'', sub(id, 1, 17)}
     for i = 1, #wanted do names[i + 2] = 'n' .. wanted[i].name end
     local got = call('HMGET', key, unpack(names))
-    local head = quiet_head(got[1], now, lineage)
+    local head = quiet_head(got[1], now, epoch)
     if not head then return nil end
     local ticket, number = next_ticket(head, now), sub(id, 18)
     local fence = after(ticket)

@@ -1,9 +1,9 @@
 -- hello: first on every connection. Makes the space; finds out whether the server may have lost some of it, and then
--- begins another history of it (lineage) with a pause; and checks whether this user and this server can keep it.
+-- begins another history of it (epoch) with a pause; and checks whether this user and this server can keep it.
 -- KEYS m
--- ARGV version, longest ttl in ms, lag in ms, '1' (pause after a loss) | '0', lineage that the client knows (zeros:
+-- ARGV version, longest ttl in ms, lag in ms, '1' (pause after a loss) | '0', epoch that the client knows (zeros:
 --      none), highest ticket or fence that it has seen (16 digits each)
--- reply now, due, lineage, pause | an error BATONVERSION, BATONSPACE, BATONEVICTION, BATONROLE or BATONACL
+-- reply now, due, epoch, pause | an error BATONVERSION, BATONSPACE, BATONEVICTION, BATONROLE or BATONACL
 do
 -- Every command that the functions call, with a key of the space: a test compares this list with the library's text.
 local function first_forbidden(prefix)
@@ -23,19 +23,19 @@ local function first_forbidden(prefix)
     end
 end
 
--- Lineages that this space has succeeded, the newest last: 16 digits each, and 16 digits of the counter where the pause
+-- Epochs that this space has succeeded, the newest last: 16 digits each, and 16 digits of the counter where the pause
 -- was shortened, else nines.
 local most_former = 64
--- The counter at which a lineage was succeeded, and where it stands; nil if the space has not succeeded it.
-local function counter_of(former, lineage)
-    local place = find(former, lineage, 1, true) and find_piece(former .. lineage, lineage, 1, 32)
+-- The counter at which an epoch was succeeded, and where it stands; nil if the space has not succeeded it.
+local function counter_of(former, epoch)
+    local place = find(former, epoch, 1, true) and find_piece(former .. epoch, epoch, 1, 32)
     if place and place <= #former then return sub(former, place + 16, place + 31), place end
 end
-local function with_former(former, lineage, counter)
-    if lineage == none then return former end
-    local known, place = counter_of(former, lineage)
+local function with_former(former, epoch, counter)
+    if epoch == none then return former end
+    local known, place = counter_of(former, epoch)
     if known then former = sub(former, 1, place - 1) .. sub(former, place + 32) end
-    return sub(former .. lineage .. counter, -32 * most_former)
+    return sub(former .. epoch .. counter, -32 * most_former)
 end
 
 -- How much of the pause is over after a restart, in microseconds. Leases from before a restart end at the latest
@@ -85,7 +85,7 @@ register('hello', {}, function(keys, args)
         return error_reply('BATONSPACE ' .. known[2] .. ' ' .. known[3] .. ' ' .. known[4])
     end
 
-    step.lineage, step.thorough = present, true
+    step.epoch, step.thorough = present, true
     local is_behind = knows == present and head and seen_serial > sub(head, 65, 80)
         or counter and head and seen_serial > counter and now >= sub(head, 33, 48)
     local restarted, over = known[5] ~= run_id, 0
@@ -105,13 +105,13 @@ register('hello', {}, function(keys, args)
     local pauses = pausing == '1' or known[4] == '1'
     local refusal = begin_step(step, head, lost and function()
         witness.drop(present)
-        step.lineage = digits(larger(tonumber(larger(present, adopted(knows))) + 1, step.at))
-        while witness.of(step.lineage) do step.lineage = after(step.lineage) end
+        step.epoch = digits(larger(tonumber(larger(present, adopted(knows))) + 1, step.at))
+        while witness.of(step.epoch) do step.epoch = after(step.epoch) end
         extend_pause(step, pauses and step.at + length * 1000 - over or 0)
     end)
     if refusal then return refusal end
     if knows ~= none then step.last = larger(step.last, adopted(seen_serial)) end
-    witness.look(witness.of(step.lineage) or witness.make(step.lineage), step, replid)
+    witness.checked(witness.of(step.epoch) or witness.make(step.epoch), step, replid)
     return finish_step(step)
 end)
 end

@@ -1,9 +1,9 @@
 -- inspect: what stands on the names of a space, a page at a time; nothing is settled. A name is shown as it is at one
 -- moment, unless it alone has more claims than a page.
 -- KEYS m
--- ARGV lineage, how many claims about, then 'space', cursor ('0' first), pattern of names or ''
+-- ARGV epoch, how many claims about, then 'space', cursor ('0' first), pattern of names or ''
 --      | 'name', cursor ('0' first), name | 'wait', '0', session, numbers of waiting requests of the session (up to 8)
--- reply now, due, lineage, pause; next cursor ('0' last); sessions; names
+-- reply now, due, epoch, pause; next cursor ('0' last); sessions; names
 do
 -- What is shown of a request beside its claims.
 local function about_request(step, request)

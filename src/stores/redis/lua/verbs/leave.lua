@@ -1,7 +1,7 @@
 -- leave: a request ends by its owner's wish, and what it held passes on (rules 4, 7, 9, 12).
 -- KEYS m
--- ARGV lineage, request, then nothing (clean) | 'k' (keep) | 'u' (unclean)
--- reply now, due, lineage, pause; event ended, and what else befalls the session
+-- ARGV epoch, request, then nothing (clean) | 'k' (keep) | 'u' (unclean)
+-- reply now, due, epoch, pause; event ended, and what else befalls the session
 do
 -- ---- short paths: a clean leave in a quiet space. The differential test plays both them and the long path.
 -- The text of the session with one request fewer, and with a request that is granted. Nil: the long path has to do it.
@@ -153,10 +153,10 @@ local function leave_all(key, now, head, session, id, record)
     call('HSET', key, unpack(written))
     return now .. head.start .. 'e' .. number .. ':l' .. fence
 end
-local function leave_quietly(key, now, lineage, id)
+local function leave_quietly(key, now, epoch, id)
     local got = call('HMGET', key, '', sub(id, 1, 17), id)
     local record = got[3]
-    local head = record and quiet_head(got[1], now, lineage)
+    local head = record and quiet_head(got[1], now, epoch)
     if not head then return nil end
     local form = byte(record)
     if form == 120 then return leave_exclusive(key, now, head, got[2], id, sub(record, 18)) end
@@ -165,21 +165,21 @@ local function leave_quietly(key, now, lineage, id)
 end
 
 -- ---- the long path
-local function leave(step, number, manner)
+local function leave(step, number, release_kind)
     local owner = find_alive(step, step.sender)
     local request = owner and find_live(step, owner, number)
-    if request then return end_owned(step, request, manner) end
+    if request then return end_owned(step, request, release_kind) end
     local value = tonumber(number)
     if owner and value < number_end and value > owner.highest then owner.highest, owner.dirty = value, true end
     tell(step, step.sender, ended_text(number, 'g', none))
 end
 
 register('leave', {'allow-oom'}, function(keys, args)
-    local now, id, manner = clock(args), args[2], args[3] or 'c'
-    if not is_request(id) or not find(manner, '^[cku]$') then return malformed() end
-    local reply = short_paths and manner == 'c' and leave_quietly(keys[1], now, args[1], id)
+    local now, id, release_kind = clock(args), args[2], args[3] or 'c'
+    if not is_request(id) or not find(release_kind, '^[cku]$') then return malformed() end
+    local reply = short_paths and release_kind == 'c' and leave_quietly(keys[1], now, args[1], id)
     return reply or perform(keys, args, now, session_of_id(id), function(step)
-        leave(step, number_of_id(id), manner)
+        leave(step, number_of_id(id), release_kind)
     end)
 end)
 end

@@ -1,7 +1,7 @@
 -- mend: removes the mark of an abandoned resource (rule 7).
 -- KEYS m
--- ARGV lineage, resource
--- reply now, due, lineage, pause; event mended | refused
+-- ARGV epoch, resource
+-- reply now, due, epoch, pause; event mended | refused
 register('mend', {}, function(keys, args)
     local now, name = clock(args), args[2]
     if not name then return malformed() end

@@ -1,7 +1,7 @@
 -- open: a session begins or renews, and what its client lists is restored (rules 5, 9, 11). It ends nothing.
 -- KEYS m
--- ARGV lineage, session, ttl in ms, link (20 digits), highest number, label, live requests
--- reply now, due, lineage, pause; events alive | refused, ended, and what else befalls the session
+-- ARGV epoch, session, ttl in ms, connection number (20 digits), highest number, label, live requests
+-- reply now, due, epoch, pause; events alive | refused, ended, and what else befalls the session
 do
 -- A live request: number, ticket, fence, hold | -, claims, slots.
 local function read_live(text)
@@ -229,18 +229,18 @@ end
 
 -- A session whose first `open` this is may list what waited in another one. What else a session lists was given to that
 -- very session, so an unknown one has lost it: its id must not live a second time (rule 5).
-local first_link = rep('0', 19) .. '1'
+local first_connection = rep('0', 19) .. '1'
 local function had_a_life(asked)
     local listed = asked.listed
     for i = 1, #listed do
-        if listed[i].fence ~= 0 or asked.link ~= first_link then return true end
+        if listed[i].fence ~= 0 or asked.connection_number ~= first_connection then return true end
     end
     return false
 end
 local function open(step, asked)
     local reason = wrong_shape(step, asked)
     if reason then return refuse(step, reason) end
-    local sender, link = step.sender, asked.link
+    local sender, connection_number = step.sender, asked.connection_number
     local session = find_alive(step, sender)
     if not session then
         if step.sessions[sender] or ended_ids.has(step, sender) or had_a_life(asked) and not is_paused(step) then
@@ -249,12 +249,12 @@ local function open(step, asked)
         session = {id = sender, requests = {}, highest = 0, live = ''}
         step.sessions[sender] = session
         call('HINCRBY', step.prefix .. 'i', 'sessions', '1')
-    elseif link < opened(step, session).link then
-        return refuse(step, 'late link')
+    elseif connection_number < opened(step, session).connection_number then
+        return refuse(step, 'stale connection')
     end
-    local again = link == session.link
+    local again = connection_number == session.connection_number
     if not again then
-        session.link, session.label, session.ttl = link, asked.label, format('%08d', asked.ttl)
+        session.connection_number, session.label, session.ttl = connection_number, asked.label, format('%08d', asked.ttl)
         session.changed, session.dirty = true, true
     end
     forget_repeated(step, session)
@@ -265,11 +265,11 @@ end
 
 register('open', {}, function(keys, args)
     local now, id, ttl = clock(args), args[2], args[3]
-    local asked = {link = args[4], highest = args[5], label = args[6], listed = {}}
+    local asked = {connection_number = args[4], highest = args[5], label = args[6], listed = {}}
     if not is_session(id) or not is_signed(ttl) or not is_number(asked.highest) or not asked.label then
         return malformed()
     end
-    if #asked.link ~= 20 or find(asked.link, '%D') then return malformed() end
+    if #asked.connection_number ~= 20 or find(asked.connection_number, '%D') then return malformed() end
     asked.ttl = tonumber(ttl)
     for i = 7, #args do
         asked.listed[i - 6] = read_live(args[i])

@@ -1,7 +1,7 @@
 -- pause: nothing is admitted and nothing expires; clients present what they have (rule 11).
 -- KEYS m
--- ARGV lineage, until in µs
--- reply now, due, lineage, pause; event paused
+-- ARGV epoch, until in µs
+-- reply now, due, epoch, pause; event paused
 register('pause', {}, function(keys, args)
     local now = clock(args)
     local upto = is_signed(args[2]) and tonumber(args[2])

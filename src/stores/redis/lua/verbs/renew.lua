@@ -1,13 +1,13 @@
 -- renew: a session proves that it is alive, and hears what changed (rules 5, 13). Its cost does not depend on how many
 -- requests it has.
 -- KEYS m
--- ARGV lineage, session, numbers of waiting requests whose place is wanted (up to 8)
--- reply now, due, lineage, pause; events repeated, then alive | session_lost, and what else befalls the session; place
+-- ARGV epoch, session, numbers of waiting requests whose place is wanted (up to 8)
+-- reply now, due, epoch, pause; events repeated, then alive | session_lost, and what else befalls the session; place
 do
 -- The short path, in a quiet space and with nothing to repeat. The differential test plays both it and the long path.
-local function renew_quietly(key, now, lineage, id)
+local function renew_quietly(key, now, epoch, id)
     local got = call('HMGET', key, '', 'x' .. id)
-    local head, session = quiet_head(got[1], now, lineage), got[2]
+    local head, session = quiet_head(got[1], now, epoch), got[2]
     if not head or not session or byte(session, 2) ~= 46 or byte(session, 3) ~= 46 then return nil end
     local deadline = digits(now + sub(session, 4, 11) * 1000)
     if head.text >= deadline then return nil end  -- it is due before everything else

@@ -1,7 +1,7 @@
 -- resize: pins the limit of a name, or lets claims bring their own again (rule 10).
 -- KEYS m
--- ARGV lineage, resource, limit | '-'
--- reply now, due, lineage, pause; event resized | refused
+-- ARGV epoch, resource, limit | '-'
+-- reply now, due, epoch, pause; event resized | refused
 do
 local function resize(step, name, limit)
     local pin = tonumber(limit)

@@ -1,7 +1,7 @@
 -- tick: settles what is due and owed, and does nothing else (rule 4).
 -- KEYS m
--- ARGV lineage
--- reply now, due, lineage, pause; no events: they all are notices
+-- ARGV epoch
+-- reply now, due, epoch, pause; no events: they all are notices
 register('tick', {'allow-oom'}, function(keys, args)
     local now = clock(args)
     local head = call('HGET', keys[1], '')

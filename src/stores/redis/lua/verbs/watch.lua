@@ -1,7 +1,7 @@
 -- watch: a viewer watches; until then every command tells `events` what came of it.
 -- KEYS m
--- ARGV lineage, for how long in ms (up to a minute)
--- reply now, due, lineage, pause; no events
+-- ARGV epoch, for how long in ms (up to a minute)
+-- reply now, due, epoch, pause; no events
 register('watch', {}, function(keys, args)
     local now = clock(args)
     local length = is_number(args[2]) and tonumber(args[2])

@@ -1,0 +1,83 @@
+#include "store_address.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "baton/printable.hpp"
+#include "failure.hpp"
+#include "program/client.hpp"
+#include "program/space_name.hpp"
+#include "program/store_url.hpp"
+
+namespace baton::cli {
+namespace {
+
+template <typename Make> auto or_fail(Make make) {
+    try {
+        return make();
+    } catch (const error& refused) {
+        throw failure{code_of(refused.code()), refused.what()};
+    }
+}
+
+}  // namespace
+
+store_address make_address(std::string url, std::string space) {
+    if (url.empty()) url = detail::default_url();
+    if (space.empty())
+        if (const char* inherited = std::getenv("BATON_SPACE")) space = inherited;
+    if (!space.empty() && !detail::valid_space(space)) throw failure{exit_code::usage, detail::space_rule};
+    return or_fail([&] { return store_address{detail::canonical_url(url), std::move(space)}; });
+}
+
+// A space at `memory:` is a part of the name: `memory:NAME/SPACE`.
+std::string address_of(const store_address& address) {
+    if (address.space.empty()) return address.url;
+    if (address.url.starts_with("memory:")) return address.url + "/" + address.space;
+    return address.url + (address.url.find('?') == std::string::npos ? "?" : "&") + "space=" + address.space;
+}
+
+std::string shown(const store_address& address) { return detail::shown_url(address_of(address)); }
+
+std::string agent_meant(const store_address& address) {
+    if (address.url != "local:" && !address.url.starts_with("local:?")) return {};
+    const std::string user = std::to_string(::geteuid());
+    std::string text = shown(address) + ", the agent of user " + user;
+    struct stat network {};
+    if (::stat("/proc/self/ns/net", &network) == 0) text += " in network namespace " + std::to_string(network.st_ino);
+    const char* const caller = std::getenv("SUDO_UID");
+    if (caller != nullptr && caller != user) text += "; user " + printable(caller) + ", who ran sudo, has another";
+    return text;
+}
+
+void fail_unreachable(const store_address& address, const std::string& reason) {
+    throw failure{exit_code::unreachable,
+                  "cannot reach the engine at " + shown(address) + ": " + (reason.empty() ? "no reply" : reason)};
+}
+
+store_maker& store_maker_used() {
+    static store_maker maker = [](std::string_view address, detail::local_options options) {
+        return detail::make_store(address, std::move(options));
+    };
+    return maker;
+}
+
+std::shared_ptr<store> open_store(const store_address& address, detail::local_options options) {
+    return or_fail([&] { return store_maker_used()(address_of(address), std::move(options)); });
+}
+
+client open_client(std::shared_ptr<store> store, const client_options& options,
+                   std::shared_ptr<detail::backup_renewer> backup_renewer) {
+    return or_fail([&] { return detail::client_maker::make(std::move(store), options, std::move(backup_renewer)); });
+}
+
+client open_client(const store_address& address) { return open_client(open_store(address)); }
+
+client open_inspecting_client(const store_address& address) {
+    return open_client(or_fail([&] { return store_maker_used()(address_of(address), {.start = false}); }));
+}
+
+}  // namespace baton::cli

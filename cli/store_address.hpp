@@ -1,0 +1,51 @@
+// The address of the engine and the space there, from the options or the environment, and the clients for them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "baton/client.hpp"
+#include "program/backup_renewer.hpp"
+#include "program/store_url.hpp"
+
+namespace baton::cli {
+
+struct store_address {
+    std::string url;    // in canonical form
+    std::string space;  // empty: the space that the address names
+
+    friend bool operator==(const store_address&, const store_address&) = default;
+};
+
+/// Empty arguments are replaced by BATON_URL and BATON_SPACE. Throws `failure` (usage; configuration for an invalid
+/// address).
+[[nodiscard]] store_address make_address(std::string url, std::string space);
+
+/// The address including the space.
+[[nodiscard]] std::string address_of(const store_address& address);
+/// The same without credentials, for messages and comparisons: each address and space has one text.
+[[nodiscard]] std::string shown(const store_address& address);
+
+/// Describes the agent that `local:` means here: each user and each network namespace has an agent of its own. Empty
+/// for all other addresses.
+[[nodiscard]] std::string agent_meant(const store_address& address);
+
+/// Throws `failure` (unreachable) with the address and the reason.
+[[noreturn]] void fail_unreachable(const store_address& address, const std::string& reason);
+
+/// These make the store and the client of a verb. Only `local:` uses the options. They throw `failure`.
+[[nodiscard]] std::shared_ptr<store> open_store(const store_address& address, detail::local_options options = {});
+[[nodiscard]] client open_client(std::shared_ptr<store> store, const client_options& options = {},
+                                 std::shared_ptr<detail::backup_renewer> backup_renewer = nullptr);
+[[nodiscard]] client open_client(const store_address& address);
+/// Makes the client of a verb that only inspects: it starts no agent. Without an agent its calls fail with
+/// errc::no_agent.
+[[nodiscard]] client open_inspecting_client(const store_address& address);
+
+/// The function that makes stores; tests replace it.
+using store_maker = std::function<std::shared_ptr<store>(std::string_view address, detail::local_options options)>;
+[[nodiscard]] store_maker& store_maker_used();
+
+}  // namespace baton::cli

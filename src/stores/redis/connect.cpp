@@ -1,0 +1,159 @@
+#include "stores/redis/connect.hpp"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/process_wide.hpp"
+#include "base/slow_work.hpp"
+#include "baton/error.hpp"
+#include "stores/redis/password_file.hpp"
+
+namespace baton::detail {
+namespace {
+
+std::error_code last_error() { return {errno, std::generic_category()}; }
+
+resp::opened_socket connect_unix(const std::string& path) {
+    sockaddr_un name{};
+    name.sun_family = AF_UNIX;
+    std::memcpy(name.sun_path, path.data(), path.size());
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (socket >= 0 && connect(socket, static_cast<sockaddr*>(static_cast<void*>(&name)), sizeof name) == 0)
+        return {socket};
+    const std::error_code why = last_error();
+    if (socket >= 0) close(socket);
+    return {-1, {why == std::errc::permission_denied ? make_error_code(errc::not_permitted) : why, path}};
+}
+
+using found_addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+/// Waits for the name service, unless the host is a number.
+found_addresses look_up(const std::string& host, const std::string& port, int flags, int& error) {
+    addrinfo wanted{};
+    wanted.ai_socktype = SOCK_STREAM;
+    wanted.ai_flags = AI_NUMERICSERV | flags;
+    addrinfo* found = nullptr;
+    error = getaddrinfo(host.c_str(), port.c_str(), &wanted, &found);
+    return {found, &freeaddrinfo};
+}
+
+/// Tries the addresses of a host one by one.
+class tcp_connect final : public event_source, public std::enable_shared_from_this<tcp_connect> {
+public:
+    tcp_connect(event_loop& loop, const redis_address& address, resp::socket_result done)
+        : loop_{loop.shared_from_this()},
+          host_{address.host},
+          port_{std::to_string(address.port)},
+          done_{std::move(done)} {}
+
+    void start() {
+        timer_.emplace(*loop_, [weak = weak_from_this()] {
+            if (const auto self = weak.lock())
+                self->finish({-1, {make_error_code(std::errc::timed_out), self->where()}});
+        });
+        timer_->set_after(resp::connect_timeout);
+        int error = 0;
+        if (auto found = look_up(host_, port_, AI_NUMERICHOST, error)) {
+            looked_up result{std::move(found)};
+            return use(result);
+        }
+        run_slow_work(
+            process_wide<slow_threads>(),
+            [self = shared_from_this()] {
+                looked_up result;
+                result.addresses = look_up(self->host_, self->port_, 0, result.error);
+                return std::make_shared<looked_up>(std::move(result));
+            },
+            [self = shared_from_this()](const std::shared_ptr<looked_up>& result) {
+                self->loop_->post([self, result] { self->use(*result); });
+            });
+    }
+
+private:
+    struct looked_up {
+        found_addresses addresses{nullptr, &freeaddrinfo};
+        int error = 0;
+    };
+
+    void use(looked_up& result) {
+        if (!done_) return;  // it took too long
+        if (result.error != 0)
+            return finish({-1, {errc::store_unavailable, host_ + ": " + gai_strerror(result.error)}});
+        found_ = std::move(result.addresses);
+        next_ = found_.get();
+        try_next({errc::store_unavailable, host_ + " has no address"});
+    }
+
+    void try_next(store_error why) {
+        for (; next_ != nullptr; next_ = next_->ai_next) {
+            socket_ = descriptor{
+                ::socket(next_->ai_family, next_->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, next_->ai_protocol)};
+            if (socket_.is_open() && connect(socket_.get(), next_->ai_addr, next_->ai_addrlen) == 0) return succeed();
+            std::error_code failed = last_error();
+            if (socket_.is_open() && failed == std::errc::operation_in_progress) {
+                failed = loop_->watch(socket_.get(), EPOLLOUT, shared_from_this());
+                if (!failed) return;
+            }
+            why = {failed, where()};
+        }
+        finish({-1, std::move(why)});
+    }
+
+    void ready(std::uint32_t /*events*/) override {
+        int error = 0;
+        socklen_t size = sizeof error;
+        getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+        loop_->forget(socket_.get());
+        if (error == 0) return succeed();
+        next_ = next_->ai_next;
+        try_next({{error, std::generic_category()}, where()});
+    }
+
+    void succeed() {
+        const int on = 1;
+        setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        // Silence is noticed by unanswered renewals; this is for a client that has nothing to renew.
+        setsockopt(socket_.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+        finish({std::exchange(socket_, descriptor{}).release()});
+    }
+
+    void finish(resp::opened_socket made) {
+        if (socket_.is_open()) loop_->forget(socket_.get());
+        socket_ = {};
+        timer_.reset();
+        if (const auto done = std::exchange(done_, nullptr)) done(std::move(made));
+    }
+
+    [[nodiscard]] std::string where() const { return host_ + " port " + port_; }
+
+    const std::shared_ptr<event_loop> loop_;  // first: what follows, the connection in `done_` too, ends before it
+    const std::string host_;
+    const std::string port_;
+    resp::socket_result done_;
+    std::optional<event_loop::timer> timer_;
+    found_addresses found_{nullptr, &freeaddrinfo};
+    addrinfo* next_ = nullptr;
+    descriptor socket_;
+};
+
+}  // namespace
+
+void connect_redis(event_loop& loop, redis_address& address, resp::socket_result done) {
+    refresh_password(loop, address, [&loop, &address, done = std::move(done)](const store_error& error) {
+        if (error.code) return done({-1, error});
+        if (!address.path.empty()) return done(connect_unix(address.path));
+        std::make_shared<tcp_connect>(loop, address, done)->start();
+    });
+}
+
+}  // namespace baton::detail

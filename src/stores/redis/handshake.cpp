@@ -1,0 +1,179 @@
+#include "stores/redis/handshake.hpp"
+
+#include "baton/error.hpp"
+#include "stores/redis/function_reply.hpp"
+#include "stores/redis/reply_class.hpp"
+
+namespace baton::redis {
+namespace {
+
+void say_hello(std::string& out, const detail::redis_address& address) {
+    resp::writer write{out};
+    const bool secret = !address.password.empty();
+    write.array(secret ? 5 : 2);
+    write.bulk("HELLO");
+    write.bulk("3");
+    if (!secret) return;
+    write.bulk("AUTH");
+    write.bulk(address.user.empty() ? "default" : address.user);
+    write.bulk(address.password);
+}
+
+void choose_database(std::string& out, unsigned db) {
+    resp::writer write{out};
+    write.array(2);
+    write.bulk("SELECT");
+    write.bulk(std::to_string(db));
+}
+
+void ask_for_scripts(std::string& out, std::span<const script_text> scripts) {
+    resp::writer write{out};
+    write.array(2 + scripts.size());
+    write.bulk("SCRIPT");
+    write.bulk("EXISTS");
+    for (const script_text& script : scripts) write.bulk(script.sha1);
+}
+
+void load_script(std::string& out, const script_text& script) {
+    resp::writer write{out};
+    write.array(3);
+    write.bulk("SCRIPT");
+    write.bulk("LOAD");
+    write.bulk(script.text);
+}
+
+void load_library(std::string& out, const function_library& library) {
+    resp::writer write{out};
+    write.array(3);
+    write.bulk("FUNCTION");
+    write.bulk("LOAD");  // without REPLACE: it would clear the library's memory while other clients use it
+    write.bulk(library.text);
+}
+
+/// Why the library cannot be loaded, and what to do about it.
+resp::handshake_step refused_library(std::string_view error) {
+    resp::handshake_step refused = refused_handshake(error);
+    std::string& text = refused.error.text;
+    if (refused.error.code == errc::not_permitted)
+        text =
+            "the server does not have Baton's functions, and this user may not load them; an administrator can: "
+            "baton functions print | redis-cli -x FUNCTION LOAD (the server says: " +
+            std::string{error} + ")";
+    else if (refused.error.code == errc::unsupported)
+        text = "the server, or a proxy before it, has no functions; Redis 7 or Valkey is needed (it says: " +
+               std::string{error} + ")";
+    return refused;
+}
+
+}  // namespace
+
+handshake::handshake(const detail::redis_address& address, std::span<const script_text> scripts, std::string last_words,
+                     reading read_last)
+    : address_{address},
+      scripts_{scripts},
+      last_words_{[last_words = std::move(last_words)] { return last_words; }},
+      read_last_{std::move(read_last)} {}
+
+handshake::handshake(const detail::redis_address& address, const function_library& library, words last_words,
+                     reading read_last)
+    : address_{address}, library_{&library}, last_words_{std::move(last_words)}, read_last_{std::move(read_last)} {}
+
+resp::handshake_step handshake::begin() {
+    library_loaded_ = false;
+    return say(step::protocol);
+}
+
+resp::handshake_step handshake::say(step next) {
+    resp::handshake_step said;
+    step_ = next;
+    switch (next) {
+        case step::protocol: say_hello(said.send, address_); break;
+        case step::database: choose_database(said.send, address_.db); break;
+        case step::known_scripts: ask_for_scripts(said.send, scripts_); break;
+        case step::script: load_script(said.send, *missing_.back()); break;
+        case step::library: load_library(said.send, *library_); break;
+        case step::last: said.send = last_words_(); break;
+    }
+    return said;
+}
+
+resp::handshake_step handshake::answered(const resp::value& answer) {
+    resp::handshake_step next = next_step(answer);
+    // A password that stands in a file may be changed: then the next attempt has the right one.
+    if (next.error.code == errc::not_permitted && !address_.password_file.empty()) next.permanent = false;
+    return next;
+}
+
+resp::handshake_step handshake::next_step(const resp::value& answer) {
+    if (step_ == step::last) return answered_last(answer);
+    if (step_ == step::library) return answered_library(answer);
+    if (answer.kind == resp::kind::error) return refused_handshake(answer.text);
+    switch (step_) {
+        case step::protocol: return address_.db != 0 ? say(step::database) : ask_for_known();
+        case step::database: return ask_for_known();
+        case step::known_scripts:
+            missing_.clear();
+            for (std::size_t i = 0; i < answer.items.size() && i < scripts_.size(); ++i)
+                if (answer.items[i].number == 0) missing_.push_back(&scripts_[i]);
+            return next_script();
+        case step::script: missing_.pop_back(); return next_script();
+        case step::library:
+        case step::last: break;
+    }
+    return {};
+}
+
+resp::handshake_step handshake::answered_last(const resp::value& answer) {
+    const bool is_error = answer.kind == resp::kind::error;
+    if (library_ == nullptr || !is_error) return read_last_(answer);
+    const detail::reply_class what = detail::classify(answer.text);
+    if (what == detail::reply_class::no_function && !library_loaded_) return say(step::library);
+    // A server without functions does not know FCALL either.
+    if (detail::is_unknown_command(answer.text)) return refused_library(answer.text);
+    return read_last_(answer);
+}
+
+resp::handshake_step handshake::answered_library(const resp::value& answer) {
+    const bool another_was_first = answer.text.find("already exists") != std::string_view::npos;
+    if (answer.kind == resp::kind::error && !another_was_first) return refused_library(answer.text);
+    library_loaded_ = true;
+    return say(step::last);
+}
+
+resp::handshake_step handshake::ask_for_known() { return say(scripts_.empty() ? step::last : step::known_scripts); }
+
+resp::handshake_step handshake::next_script() { return say(missing_.empty() ? step::last : step::script); }
+
+resp::handshake_step refused_handshake(std::string_view error) {
+    const auto refuse = [error](errc code) {
+        return resp::handshake_step{.error = {code, std::string{error}}, .permanent = code != errc::store_unavailable};
+    };
+    const detail::reply_class what = detail::classify(error);
+    if (error.starts_with("BATONVERSION ")) return refuse(errc::version_mismatch);
+    for (const char* reason : {"BATONSPACE ", "BATONEVICTION ", "BATONHEAD "})
+        if (error.starts_with(reason)) return refuse(errc::space_refused);
+    if (error.starts_with("BATONACL ")) return refuse(errc::not_permitted);
+    if (what == detail::reply_class::denied) return refuse(errc::not_permitted);
+    // It runs our function, and fails at what stands under our keys.
+    const bool stumbles = error.starts_with("WRONGTYPE ") || error.find("script: ") != std::string_view::npos;
+    if (what == detail::reply_class::rejected && stumbles) return refuse(errc::space_refused);
+    if (what == detail::reply_class::rejected) return refuse(errc::unsupported);
+    return refuse(errc::store_unavailable);
+}
+
+handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known) {
+    handshake::words hello = [&address, known = std::move(known)] {
+        std::string words;
+        encode(words, hello_call(address.space, {address.max_ttl, address.lag, address.pause}, known()));
+        return words;
+    };
+    return {address, server_library(), std::move(hello), [](const resp::value& answer) -> resp::handshake_step {
+                if (answer.kind == resp::kind::error) return refused_handshake(answer.text);
+                const auto heard = decode_reply(answer.text, {});
+                if (!heard || heard->head.epoch == 0)
+                    return {.error = {make_error_code(std::errc::protocol_error), "the answer is not understood"}};
+                return {.epoch = heard->head.epoch};
+            }};
+}
+
+}  // namespace baton::redis

@@ -1,0 +1,37 @@
+// A blocking connection to a private server, in RESP3: what is sent is answered in order, what is pushed is kept apart.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "stores/redis/function_call.hpp"
+#include "stores/resp/codec.hpp"
+
+namespace baton::redis {
+
+/// Throws std::system_error if the connection fails, and is of no use then.
+class server_connection {
+public:
+    explicit server_connection(const std::string& socket);
+    server_connection(const server_connection&) = delete;
+    server_connection& operator=(const server_connection&) = delete;
+    ~server_connection();
+
+    void send(const std::string& bytes);
+    resp::value answer();
+    resp::value ask(const std::vector<std::string>& words);
+    std::vector<resp::value> pushed();
+
+    static void encode(std::string& out, const std::vector<std::string>& words);
+
+private:
+    resp::value next();
+
+    int socket_ = -1;
+    // A renewal of 30,000 requests is answered with more than 1 MB.
+    resp::decoder decoder_{resp::bounds{.bulk = 64U << 20U, .values = 1U << 22U, .message = 256U << 20U}};
+    std::vector<resp::value> pushed_;
+};
+
+}  // namespace baton::redis
