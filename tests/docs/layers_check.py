@@ -15,7 +15,7 @@ faulty = []
 allowed = {}  # of each layer, in the order of the table
 unchecked = []
 for line in page.read_text(encoding="utf-8").splitlines():
-    cells = [cell.strip() for cell in the queue.split("|")[1:-1]]
+    cells = [cell.strip() for cell in line.split("|")[1:-1]]
     if len(cells) != 3 or not cells[0].startswith("`"):
         continue
     layers = re.findall("`([^`]+)`", cells[0])

@@ -75,7 +75,8 @@ end
 local function opened(step, session)
     if not session.connection_number then
         local text = call('HGET', step.key, '@' .. session.id)
-        session.connection_number, session.last_deadline, session.label = sub(text, 1, 20), sub(text, 21, 36), sub(text, 37)
+        session.connection_number, session.last_deadline = sub(text, 1, 20), sub(text, 21, 36)
+        session.label = sub(text, 37)
     end
     return session
 end

@@ -47,7 +47,7 @@ function push_review(heap, review)
         if not reviewed_before(review, heap[above]) then break end
         heap[offset], offset = heap[above], above
     end
-    heap[offset] = look
+    heap[offset] = review
 end
 function pop_review(heap)
     local first, moved, size = heap[1], heap[#heap], #heap - 1

@@ -89,7 +89,7 @@ function witness.is_unbroken(step, head, replid, promoted)
     if seen.text ~= head then  -- another version of the library may have written it
         if noted < seen.noted or last < seen.last then return false end
         if seen.replid == replid or is_recorded(step, noted, replid) then return true end
-        -- A backup, and the other version has not reviewed yet. Only its memory could tell if what it wrote was lost in a
+        -- A backup, and the other version has not looked yet. Only its memory could tell if what it wrote was lost in a
         -- change of roles and back. The sign of that, `promoted`, lasts for more than a second.
         return not promoted and is_recorded(step, noted, seen.replid) and is_recent(step, seen.checked, 2 * check_every)
     end
@@ -118,8 +118,8 @@ local function new_step(keys, args, now, sender)
     return {
         key = key, prefix = sub(key, 1, -2), now = now, at = tonumber(now), sender = sender, epoch = args[1],
         budget = budget_of(args), allowance = budget_of(args), ended_kept = ended_kept_of(args),
-        reply = '', notices = {}, told = {}, sessions = {}, resources = {}, space = {}, reviews = {}, completed = {},
-        ended = {}, ending = {}, next_ending = 1, debts_read = 0, gone = {},
+        reply = '', notices = {}, notified = {}, sessions = {}, resources = {}, space = {}, reviews = {},
+        completed = {}, ended = {}, ending = {}, next_ending = 1, debts_read = 0, gone = {},
     }
 end
 
@@ -259,7 +259,9 @@ local function session_text(session)
         .. (session.revoked and 'v' or '.') .. session.ttl .. digits(session.highest)
         .. (session.live or format('%016d%08d', session.digest, session.count))
 end
-local function opened_text(session) return session.connection_number .. (session.last_deadline or none) .. session.label end
+local function opened_text(session)
+    return session.connection_number .. (session.last_deadline or none) .. session.label
+end
 local function request_text(request)
     local claims, ticket, fence = request.claims, request.ticket, request.fence
     local is_plain = not (request.hold or request.revoked) and request.presented == 0

@@ -254,7 +254,8 @@ local function open(step, asked)
     end
     local again = connection_number == session.connection_number
     if not again then
-        session.connection_number, session.label, session.ttl = connection_number, asked.label, format('%08d', asked.ttl)
+        session.connection_number, session.label = connection_number, asked.label
+        session.ttl = format('%08d', asked.ttl)
         session.changed, session.dirty = true, true
     end
     forget_repeated(step, session)
