@@ -1,5 +1,5 @@
-// A request from asking to the grant, the refusal or the withdrawal. An answer of the engine may come twice, late, or
-// not at all; the number makes every command safe to repeat.
+// A request until its grant, refusal or withdrawal. A reply of the engine may be duplicated, late or lost; the request
+// number makes every command safe to repeat.
 #include <algorithm>
 #include <chrono>
 
@@ -11,7 +11,7 @@
 namespace baton::detail {
 namespace {
 
-/// Whoever tries again after this finds the pause over.
+/// `retry_after` is the end of the pause.
 store_error paused_error(protocol::duration left) {
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(std::max(left, protocol::duration{0}));
     const auto tenths = (wait.count() + 99) / 100;
@@ -29,7 +29,7 @@ handle session::acquire(client_time now, acquire_order order) {
         act(not_acquired{order.owner, handle, ending_ ? store_error{errc::closed} : broken_.code ? broken_ : refused_});
         return handle;
     }
-    const std::uint64_t number = can_ask() ? ++number_ : unasked + handle;
+    const std::uint64_t number = can_enter() ? ++number_ : unsent_number + handle;
     numbers_.emplace(handle, number);
     request& request = requests_[number];
     request.handle = handle;
@@ -38,7 +38,7 @@ handle session::acquire(client_time now, acquire_order order) {
     request.started = now;
     if (request.order.wait) request.give_up = later(now, *request.order.wait);
     set_alarm(request);
-    if (can_ask()) ask(now, request);
+    if (can_enter()) send_enter(now, request);
     return handle;
 }
 
@@ -50,28 +50,27 @@ void session::cancel(client_time now, handle handle, std::error_code why) {
     withdraw(now, *request, protocol::release_kind::keep);
 }
 
-/// Asks under another number. The same number is only ever used for the same pending_command.
-void session::ask_anew(client_time now, request& request) {
+/// Sends the request under a new number. A number always stands for the same `enter`.
+void session::enter_anew(client_time now, request& request) {
     renumber(request, ++number_);
-    ask(now, request);
+    send_enter(now, request);
 }
 
-void session::ask(client_time now, request& request) {
-    request.phase = phase::asked;
+void session::send_enter(client_time now, request& request) {
+    request.phase = phase::sent;
     const acquire_order& order = request.order;
     transmit(now, kind::enter, request.number,
              protocol::enter{{id_, request.number}, order.claims, {order.nowait, order.hold_limit, order.queue_bound}});
-    request.known = tag_;  // what was asked earlier is not answered with news of this
+    request.known = tag_;  // replies to earlier commands do not include this request
 }
 
 void session::on(client_time now, const protocol::granted& event) {
     if (event.request.session != id_) return;
     request* request = find(event.request.number);
-    if (request == nullptr)  // left long ago; the leave was lost
+    if (request == nullptr)  // the client has left it, and its `leave` was lost
         return leave(now, event.request.number, protocol::release_kind::keep);
-    request->said = word{event.fence, request->said ? request->said->revoked : std::nullopt};
-    if (request->phase != phase::asked && request->phase != phase::queued && request->phase != phase::confirming)
-        return;
+    request->at_engine = engine_state{event.fence, request->at_engine ? request->at_engine->revoked : std::nullopt};
+    if (request->phase != phase::sent && request->phase != phase::queued && request->phase != phase::confirming) return;
     request->grant = {event.ticket, event.fence, event.slots, event.abandoned, {}};
     if (event.hold_deadline) request->hold = ending_at(*event.hold_deadline, now);
     request->known = tag_;
@@ -84,8 +83,8 @@ void session::on(client_time now, const protocol::granted& event) {
     deliver(now, *request);
 }
 
-/// The grant reaches the user, unless it is over before it does: then the engine is asked anew. A hold limit that is
-/// shorter than the way from the engine to here is over every time.
+/// Passes the grant to the user. If the grant has ended already, the request starts again, a few times at most: a hold
+/// limit that is shorter than the network delay ends every grant before it arrives.
 void session::deliver(client_time now, request& request) {
     request.phase = phase::held;
     request.frozen.reset();
@@ -93,7 +92,7 @@ void session::deliver(client_time now, request& request) {
         if (up_ && opened_) leave(now, request.number, protocol::release_kind::keep);
         if (++request.overdue == most_overdue) return fail(request, {errc::lost});
         start_over(request);
-        if (can_ask()) ask_anew(now, request);
+        if (can_enter()) enter_anew(now, request);
         return;
     }
     request.grant.waited = now - request.started;
@@ -104,8 +103,8 @@ void session::deliver(client_time now, request& request) {
 void session::on(client_time now, const protocol::queued& event) {
     request* request = event.request.session == id_ ? find(event.request.number) : nullptr;
     if (request == nullptr) return;
-    if (!request->said || request->phase == phase::asked) request->said = word{};
-    if (request->phase != phase::asked) return;
+    if (!request->at_engine || request->phase == phase::sent) request->at_engine = engine_state{};
+    if (request->phase != phase::sent) return;
     if (request->order.nowait) {
         act(not_acquired{
             request->order.owner, request->handle, {errc::rejected, "the store queues a request that may not wait"}});
@@ -127,12 +126,12 @@ void session::on(client_time now, const protocol::refused& event, protocol::inst
     if (pending_command.kind == kind::open) {
         const bool replaceable =
             event.reason == protocol::refusal::unknown_session || event.reason == protocol::refusal::stale_connection;
-        // After a stale connection the id belongs to another client, a copy of this process perhaps: it stays open.
+        // After stale_connection another client has this id, perhaps a copy of this process: its session stays open.
         if (replaceable) return replace_session(now, event.reason == protocol::refusal::unknown_session);
         return give_up({error_of(event.reason)});
     }
     request* request = event.request ? find(event.request->number) : nullptr;
-    if (request == nullptr || request->phase != phase::asked) return;
+    if (request == nullptr || request->phase != phase::sent) return;
     const bool now_or_never = event.reason == protocol::refusal::busy || event.reason == protocol::refusal::paused;
     if (!now_or_never) return fail(*request, {error_of(event.reason)});
     if (!request->order.nowait)
@@ -157,55 +156,55 @@ void session::on(client_time now, const protocol::ended& event) {
                 default: return lose(*request, loss::expired);
             }
         case phase::unsent: return;
-        case phase::asked:
+        case phase::sent:
         case phase::queued:
         case phase::confirming:
             if (event.reason == protocol::end_reason::revoked) return fail(*request, {errc::revoked});
             if (event.reason == protocol::end_reason::above_limit) return fail(*request, {errc::above_limit});
-            if (event.reason == protocol::end_reason::expired) return;  // with its session: it comes back in another
-            start_over(*request);  // the engine lost it: the wait goes on under a new number
-            if (can_ask()) ask_anew(now, *request);
+            if (event.reason == protocol::end_reason::expired) return;  // its session expired: see replace_session
+            start_over(*request);  // the engine lost it: the request waits again under a new number
+            if (can_enter()) enter_anew(now, *request);
     }
 }
 
-/// Nothing that was asked or answered counts any more.
+/// Makes the request unsent and forgets its state in the engine.
 void session::start_over(request& request) {
-    renumber(request, unasked + request.handle);
-    request.said.reset();
+    renumber(request, unsent_number + request.handle);
+    request.at_engine.reset();
     request.grant = {};
     request.hold.reset();
     request.phase = phase::unsent;
     set_alarm(request);
 }
 
-/// Its session is over, and its place is not: the next `open` presents it as waiting, under the ticket and the number
-/// that it has.
-void session::wait_again(request& request) {
+/// The session has ended, but not the request's queue position: the next `open` lists it as waiting, with its ticket
+/// and number.
+void session::requeue(request& request) {
     const protocol::serial ticket = request.grant.ticket;
     request.grant = {};
     request.grant.ticket = ticket;
     request.hold.reset();
-    request.said = word{};
+    request.at_engine = engine_state{};
     request.phase = phase::queued;
     set_alarm(request);
 }
 
-/// The store will not have this session, for good: nothing that waits will ever be granted.
+/// The store rejects this session permanently, so no waiting request can be granted.
 void session::give_up(const store_error& why) {
     broken_ = why;
     presented_.reset();
-    send_operations(*last_input_);  // those that wait will never be sent
+    send_operations(*last_input_);  // fails those that are not sent
     for_each([&](request& request) {
         if (!is_decided(request)) fail(request, why);
     });
 }
 
-/// Those that have no place in a queue; `also_queued`: all that are not granted.
+/// Fails the requests that are not in a queue; with `also_queued`, all that are not granted.
 void session::refuse_waiting(client_time now, const store_error& why, bool also_queued) {
     for_each([&](request& request) {
         if (is_decided(request)) return;
         const bool queued =
-            request.grant.ticket != 0 || (request.phase != phase::unsent && request.phase != phase::asked);
+            request.grant.ticket != 0 || (request.phase != phase::unsent && request.phase != phase::sent);
         if (queued && !also_queued) return;
         act(not_acquired{request.order.owner, request.handle, why});
         withdraw(now, request, protocol::release_kind::keep);
@@ -217,15 +216,15 @@ void session::fail(request& request, store_error error) {
     forget(request);
 }
 
-/// Contention and an outage are told apart: the wait timed out only if the store has put the request into its queue and
-/// has answered since, as far as this process was there to ask.
-store_error session::why_waited_in_vain(client_time now, const request& request) const {
+/// Tells contention from an outage: timed_out means that the request is in the store's queue and that the store
+/// answers, or that this process did not run. Everything else is store_unavailable.
+store_error session::timeout_error(client_time now, const request& request) const {
     const bool answers = keep_alive_.at(now) == lease_status::held || did_not_run_until(now);
     const bool contended = request.phase == phase::queued && up_ && answers;
     return contended ? store_error{errc::timed_out} : unavailable();
 }
 
-/// A lease of this session that stands in the way of one of its own requests, if anybody wants to know.
+/// A lease of this session that blocks one of its own requests; computed only for an observer.
 const session::request* session::own_blocker(const request& waiting) const {
     if (!options_.names_own_blockers) return nullptr;
     for (const auto& [number, other] : requests_) {
@@ -237,13 +236,13 @@ const session::request* session::own_blocker(const request& waiting) const {
     return nullptr;
 }
 
-/// Leaves, now or when the connection is up again. What was never sent needs no leave.
+/// Sends `leave`, now or when the connection is up again. An unsent request needs none.
 void session::withdraw(client_time now, request& request, protocol::release_kind release_kind) {
     if (request.phase == phase::unsent) return forget(request);
     request.phase = phase::leaving;
     request.release_kind = release_kind;
     set_alarm(request);
-    const bool lists_more = presented_ && !was_opened_;  // a `leave` would use up numbers that are still to be listed
+    const bool lists_more = presented_ && !was_opened_;  // a `leave` would use up the numbers that are not listed yet
     if (up_ && opened_ && !lists_more) leave(now, request.number, release_kind);
 }
 
@@ -252,7 +251,7 @@ void session::leave(client_time now, std::uint64_t number, protocol::release_kin
 }
 
 session::request* session::find(std::uint64_t number) {
-    const auto found = number < unasked ? requests_.find(number) : requests_.end();
+    const auto found = number < unsent_number ? requests_.find(number) : requests_.end();
     return found == requests_.end() ? nullptr : &found->second;
 }
 
@@ -261,7 +260,7 @@ session::request* session::find_handle(handle handle) {
     return found == numbers_.end() ? nullptr : &requests_.at(found->second);
 }
 
-/// It stays where it is in memory.
+/// The request keeps its address in memory.
 void session::renumber(request& request, std::uint64_t number) {
     auto node = requests_.extract(request.number);
     node.key() = request.number = numbers_.at(request.handle) = number;

@@ -1,4 +1,4 @@
-// What the session machine and its driver say to each other: orders go in, actions come out.
+// The types between the session machine and its driver: acquire orders go in, actions come out.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,27 @@
 
 namespace baton::detail {
 
-/// Names one acquire, and the lease that comes of it, for as long as the client lives. Its number in the store may
-/// change meanwhile.
+/// Identifies one acquire and its lease for the life of the client. The request's number in the store may change.
 using handle = std::uint64_t;
 
-/// Names one command that is not about a request: see `operated`.
+/// Identifies one operation that is not about a request: see `operated`.
 using operation = std::uint64_t;
 
-/// What the driver keeps of a request. The machine passes it back with every action about it, and looks at nothing in
-/// it.
+/// The driver's data of a request. The machine returns it with every action about the request and never reads it.
 struct lease_state;
 using request_owner = std::shared_ptr<lease_state>;
 
-/// The same of a command that is not about a request.
+/// The driver's data of an operation that is not about a request.
 struct pending_operation;
 using operation_owner = std::shared_ptr<pending_operation>;
 
-/// Joins a command and its reply. Never used twice, so nothing that an old connection delivers late is taken for new.
+/// Matches a reply to its command. A tag is never reused, so a late reply of an old connection matches nothing.
 using tag = command_tag;
 
 struct acquire_order {
     claim_list claims;
     bool nowait = false;
-    std::optional<client_duration> wait;  // for the grant, with nowait for the answer; none: as long as it takes
+    std::optional<client_duration> wait;  // for the grant, with nowait for the reply; none: no limit
     std::optional<protocol::duration> hold_limit;
     std::optional<std::size_t> queue_bound;
     request_owner owner = nullptr;
@@ -50,13 +48,13 @@ struct grant {
     client_duration waited{0};
 };
 
-// What the driver is to do, in this order.
+// Actions. The driver performs them in order.
 struct send {
     detail::tag tag;
     protocol::command command;
 };
-struct reset_connection {};  // drop the connection and make another; if there is none, connect now
-struct inspect {             // ask the connection for a snapshot, and say `inspected` when it has answered
+struct reset_connection {};  // disconnect if there is a connection, then connect at once
+struct inspect {             // read a snapshot, then call session::inspected
     detail::operation operation;
     operation_owner owner;
 };
@@ -64,14 +62,14 @@ struct acquired {
     request_owner owner;
     detail::handle handle;
     detail::grant grant;
-    std::optional<client_time> cap;  // ends earlier than the session's deadline would have it
+    std::optional<client_time> cap;  // the lease ends at this time if the session's deadline is later
 };
 struct not_acquired {
     request_owner owner;
     detail::handle handle;
     store_error error;  // no code: busy
 };
-struct believe {  // the leases without a cap are valid until then
+struct believe {  // leases without a cap are valid until this time
     client_time until;
 };
 struct capped {
@@ -79,38 +77,38 @@ struct capped {
     detail::handle handle;
     std::optional<client_time> cap;
 };
-struct lost {  // told once for each lease
+struct lost {  // once for each lease
     request_owner owner;
     detail::handle handle;
     loss reason;
-    bool over = true;       // false: an operator wants it back, and it is valid until its cap
-    std::string note = {};  // the operator's, where that is known
+    bool over = true;       // false: an operator has revoked it, and it is valid until its cap
+    std::string note = {};  // the operator's, if received
 };
-struct released {  // the answer to a release that is to be confirmed
+struct released {  // follows a release with `confirm`
     request_owner owner;
     bool confirmed = false;
 };
-struct operated {  // the answer to operate(), inspect(), connect() and close()
+struct operated {  // completes operate(), inspect(), connect() and close()
     detail::operation operation;
     operation_owner owner;
     store_error error;
     std::vector<protocol::event> events = {};
-    bool confirmed = false;  // of close(): the store knows that everything is released
+    bool confirmed = false;  // after close(): the store has released everything
 };
-struct keep_elsewhere {  // the backup renewer is to know of the session that lives from now on
+struct keep_elsewhere {  // give the new session to the backup renewer
     protocol::session_id session;
     baton::epoch epoch;
 };
 struct observed {
     enum class what : std::uint8_t {
         queued,
-        waits_for_own,  // the lease `other` of this session is among what it waits for
+        waits_for_own,  // it waits for the lease `other` of the same session
         unsure,
         connected,
         reconnected,
         session_replaced,
         reconnecting,  // with the error that ended the connection
-        store_error,   // with what the store answered to a command
+        store_error,   // with the error reply to a command
     } what;
     request_owner owner = nullptr;
     request_owner other = nullptr;

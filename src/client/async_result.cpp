@@ -13,7 +13,7 @@ template <typename Result> async_result<Result>::~async_result() {
 }
 
 template <typename Result> bool async_result<Result>::await_suspend(std::coroutine_handle<> caller) {
-    const auto state = state_;  // the coroutine, and this with it, may be gone before the end of this function
+    const auto state = state_;  // the coroutine, and this object with it, may be destroyed before suspend returns
     return state->suspend(caller);
 }
 

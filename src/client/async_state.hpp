@@ -1,5 +1,5 @@
-// Between an operation that is under way and the coroutine that waits for it. Either may be gone first: the operation's
-// answer then goes nowhere, and a coroutine that is destroyed cancels its operation.
+// The state shared by an operation and the coroutine that waits for it. Either may end first: a destroyed coroutine
+// cancels its operation, whose result is then dropped.
 #pragma once
 
 #include <coroutine>
@@ -20,17 +20,17 @@ namespace baton::detail {
 
 template <typename Result> class async_state : public std::enable_shared_from_this<async_state<Result>> {
 public:
-    /// Begins the operation, which calls `complete` once; gives what cancels it, if that can be.
+    /// Begins the operation, which calls `complete` once. Returns the function that cancels it, or null.
     using beginning = std::function<std::function<void()>(const std::shared_ptr<async_state>&)>;
 
     async_state(std::shared_ptr<callback_queue> queue, beginning begin, std::string what)
         : what_{std::move(what)}, queue_{std::move(queue)}, begin_{std::move(begin)} {}
 
-    /// On any thread, also within the call that begins the operation.
+    /// May be called on any thread, also within the call that begins the operation.
     void complete(store_error error, std::optional<Result> result) {
         std::unique_lock lock{mutex_};
         if (dropped_) {
-            lock.unlock();  // the end of a lease releases it, which is not done under a lock
+            lock.unlock();  // destroying a lease releases it, which must not happen under a lock
             return result.reset();
         }
         error_ = std::move(error);
@@ -41,7 +41,7 @@ public:
         queue_->push([self = this->shared_from_this()] { self->resume(); });
     }
 
-    // The coroutine's side.
+    // Called by the coroutine.
 
     bool suspend(std::coroutine_handle<> caller) {
         caller_ = caller;
@@ -58,7 +58,7 @@ public:
         return std::move(*result_);
     }
     [[nodiscard]] const std::string& what() const { return what_; }
-    /// The coroutine is destroyed, or has taken the result.
+    /// The coroutine is destroyed or has its result.
     void drop() {
         std::function<void()> cancel;
         std::optional<Result> result;
@@ -95,7 +95,8 @@ private:
     bool taken_ = false;
 };
 
-/// What a coroutine may wait for, made of how its operation begins. Without a core there is nothing left to wait for.
+/// An awaitable result whose operation starts with `begin` when a coroutine awaits it. Without a core, `begin` must
+/// complete at once.
 template <typename Result>
 async_result<Result> await_result(const std::shared_ptr<client_core>& core, std::string what,
                                   typename async_state<Result>::beginning begin) {

@@ -1,4 +1,4 @@
-// A caller that waits, on its own stack, for the answer to an operation.
+// Lives on the stack of a caller that blocks until an operation is complete.
 #pragma once
 
 #include <utility>
@@ -8,16 +8,16 @@
 
 namespace baton::detail {
 
-template <typename Answer> class blocked_caller final : public waiter {
+template <typename Result> class blocked_caller final : public waiter {
 public:
-    void complete(store_error why, Answer given) {
+    void complete(store_error why, Result value) {
         error = std::move(why);
-        answer = std::move(given);
+        result = std::move(value);
         finish();
     }
 
     store_error error;
-    Answer answer{};
+    Result result{};
 };
 
 }  // namespace baton::detail

@@ -1,5 +1,5 @@
-// What users call: it turns arguments into orders for the driver, waits where it is to wait, and turns answers into
-// leases and errors.
+// The public functions of baton::client. They turn arguments into orders for the driver, block if the caller does, and
+// turn results into leases and errors.
 #include "baton/client.hpp"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ using detail::blocked_caller;
 using detail::client_core;
 using detail::lease_state;
 
-/// A caller that waits for what comes of its acquire.
+/// Lives on the stack of a caller that blocks in an acquire.
 class blocked_acquire final : public detail::acquire_listener, public detail::waiter {
 public:
     void acquired(std::shared_ptr<lease_state> lease, store_error why) noexcept override {
@@ -40,7 +40,7 @@ public:
     store_error error;
 };
 
-/// Without a wait as long as it takes. A wait of zero does not wait for others, only for the store's answer.
+/// No wait means no limit. A wait of zero is a try: it waits only for the store's reply.
 acquire_order order_of(const client_core& core, const claims& claims, const acquire_options& options,
                        const std::optional<time_limit>& wait) {
     acquire_order order{claims.list(), false, {}, {}, options.queue_bound};
@@ -73,7 +73,7 @@ std::string names_of(const claims& claims) {
     return names;
 }
 
-/// What an acquire was about, for whoever reads its error. What the store cannot have at all it explains.
+/// The failed operation, for the error's message. Includes the reason if the store does not support the request.
 std::string subject_of(client_core& core, const char* verb, const claims& claims, const acquire_options& options,
                        std::error_code error) {
     std::string subject = verb + (" " + names_of(claims));
@@ -84,7 +84,7 @@ std::string subject_of(client_core& core, const char* verb, const claims& claims
     return why.empty() ? subject : subject + ": " + why;
 }
 
-/// Without a lease or an error: busy. Keeps the driver, because a static client may end meanwhile.
+/// Neither a lease nor an error: busy. The caller keeps `core` alive, because a static client may end meanwhile.
 std::shared_ptr<lease_state> wait_for_lease(const std::shared_ptr<client_core>& core, acquire_order order,
                                             const std::stop_token& stop, store_error& error) {
     error = {core->refuse_to_block()};
@@ -103,12 +103,12 @@ std::shared_ptr<lease_state> wait_for_lease(const std::shared_ptr<client_core>& 
     return std::move(caller.state);
 }
 
-/// What an acquire reports: busy is an error there, because the wait that was allowed is over.
+/// For an acquire, busy is the error timed_out.
 store_error acquire_error(const std::shared_ptr<lease_state>& state, store_error error) {
     if (!state && !error.code) error.code = errc::timed_out;
     return error;
 }
-/// What a try reports: that others held it for the whole wait is no error there, but an empty result.
+/// For a try, timed_out is no error but an empty result.
 store_error try_error(store_error error) { return error.code == errc::timed_out ? store_error{} : std::move(error); }
 
 std::optional<lease> try_result(std::shared_ptr<lease_state> state) {
@@ -116,12 +116,12 @@ std::optional<lease> try_result(std::shared_ptr<lease_state> state) {
     return lease_state::wrap(std::move(state));
 }
 
-/// An acquire that nobody waits for.
+/// An asynchronous acquire. It owns itself until it is complete.
 class async_acquire_operation final : public detail::acquire_listener {
 public:
     using completion = completion_callback<std::shared_ptr<lease_state>, store_error>;
 
-    /// Gives what cancels it.
+    /// Returns the function that cancels it.
     static std::function<void()> begin(const std::shared_ptr<client_core>& core, acquire_order order,
                                        const std::stop_token& stop, completion done) {
         const auto operation = std::make_shared<async_acquire_operation>(std::move(done));
@@ -145,11 +145,11 @@ public:
 
 private:
     completion done_;
-    std::shared_ptr<async_acquire_operation> self_;  // until it is complete
+    std::shared_ptr<async_acquire_operation> self_;
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 
-/// Ends the client when its last copy goes.
+/// Shuts the client down when its last copy is destroyed.
 struct owner {
     std::shared_ptr<client_core> core;
 
@@ -157,7 +157,7 @@ struct owner {
     owner(const owner&) = delete;
     owner& operator=(const owner&) = delete;
     ~owner() {
-        // In a child after fork there is no thread to join and nothing of ours to end: let it be.
+        // A forked child has no threads to join, and the session is its parent's.
         if (core->fork().in_child())
             detail::keep_for_ever(core);
         else
@@ -170,7 +170,7 @@ constexpr std::chrono::hours longest_ttl{24 * 366};
 std::shared_ptr<client_core> make_core(std::shared_ptr<store> store, client_options options,
                                        std::shared_ptr<detail::backup_renewer> backup_renewer) {
     if (options.label.empty()) options.label = default_label();
-    // So that nothing overflows until the store refuses it.
+    // No overflow before the store refuses the ttl.
     options.ttl = std::clamp<std::chrono::milliseconds>(options.ttl, std::chrono::milliseconds{0}, longest_ttl);
     if (const auto pace = store->pace()) {
         if (options.ttl != client_options{}.ttl && options.ttl != pace->ttl)
@@ -187,12 +187,12 @@ std::shared_ptr<client_core> make_core(std::shared_ptr<store> store, client_opti
 void operate(const std::shared_ptr<client_core>& core, protocol::command command, const std::string& what) {
     if (const auto error = core->refuse_to_block()) detail::fail({error}, what);
     blocked_caller<std::vector<protocol::event>> caller;
-    core->operate(std::move(command), [&caller](detail::operated answer) {
-        caller.complete(std::move(answer.error), std::move(answer.events));
+    core->operate(std::move(command), [&caller](detail::operated result) {
+        caller.complete(std::move(result.error), std::move(result.events));
     });
     core->wait(caller);
     if (caller.error.code) detail::fail(caller.error, what);
-    for (const protocol::event& event : caller.answer)
+    for (const protocol::event& event : caller.result)
         if (const auto* refused = std::get_if<protocol::refused>(&event.what))
             detail::fail({detail::error_of(refused->reason)}, what);
 }
@@ -220,7 +220,7 @@ store_error connect_within(const std::shared_ptr<client_core>& core, time_limit 
     if (const auto error = core->refuse_to_block()) return {error};
     blocked_caller<bool> caller;
     core->connect(wait.left().microseconds(),
-                  [&caller](detail::operated answer) { caller.complete(std::move(answer.error), true); });
+                  [&caller](detail::operated result) { caller.complete(std::move(result.error), true); });
     core->wait(caller);
     return std::move(caller.error);
 }
@@ -378,7 +378,7 @@ snapshot client::inspect(const inspect_filter& filter) {
                   [&caller](store_error error, snapshot seen) { caller.complete(std::move(error), std::move(seen)); });
     core->wait(caller);
     if (caller.error.code) detail::fail(caller.error, "inspect");
-    return std::move(caller.answer);
+    return std::move(caller.result);
 }
 
 void client::revoke(std::string_view resource, std::uint64_t ticket, std::string_view note, bool at_once) {
@@ -387,12 +387,12 @@ void client::revoke(std::string_view resource, std::uint64_t ticket, std::string
         operate(core_->shared_from_this(), protocol::revoke{std::string{resource}, ticket, std::string{note}, now},
                 what);
     };
-    const bool tells_first = at_once && !note.empty();  // the event of an end carries no note
-    if (tells_first) send(false);
+    const bool notifies_first = at_once && !note.empty();  // the event `ended` carries no note
+    if (notifies_first) send(false);
     try {
         send(at_once);
     } catch (const error& refused) {
-        if (!tells_first || refused.code() != errc::not_found) throw;  // it has left since it was told
+        if (!notifies_first || refused.code() != errc::not_found) throw;  // the notified holder has released it
     }
 }
 

@@ -56,7 +56,7 @@ void client_core::start() {
         if (const auto self = weak.lock()) self->time_passed();
     });
     {
-        // What the store says within `connect` is performed when there is a connection.
+        // Effects of calls that the store makes within `connect` wait until `connection_` is set.
         const std::lock_guard lock{mutex_};
         performing_ = true;
         performer_ = std::this_thread::get_id();
@@ -77,7 +77,7 @@ client_core::input::input(client_core& core) : core_{core}, lock_{core.mutex_} {
     if (core_.shut_) lock_.unlock();
 }
 
-/// Performs the effects. Without memory or threads for one the program ends here: it could never go on.
+/// Performs the effects. The program ends here if memory or threads for an effect are missing: it could not recover.
 client_core::input::~input() {
     if (!*this) return;
     core_.session_.take_actions(core_.effects_);
@@ -96,13 +96,13 @@ client_core::input::~input() {
     core_.performing_ = false;
     core_.performer_ = {};
     if (core_.shut_) core_.performed_.notify_all();
-    core_.tell_decided(lock_);
+    core_.notify_decided(lock_);
 }
 
-/// Mostly one caller is told. Then the list stays where it is, with its memory.
-void client_core::tell_decided(std::unique_lock<std::mutex>& lock) {
+/// Usually there is one listener; then the vector keeps its memory.
+void client_core::notify_decided(std::unique_lock<std::mutex>& lock) {
     if (decided_.empty()) return;
-    const auto loop = loop_;  // a caller that is told may end the client, and must not end the loop under us
+    const auto loop = loop_;  // a listener may destroy the client, which must not destroy the loop that runs us
     const decided last = std::move(decided_.back());
     decided_.pop_back();
     std::vector<decided> others;
@@ -112,8 +112,7 @@ void client_core::tell_decided(std::unique_lock<std::mutex>& lock) {
     last.listener->acquired(last.lease, last.error);
 }
 
-/// The timer is set for the earliest time that was ever asked for; if that was not needed any more, it is found out
-/// then.
+/// The timer only moves to earlier times; when it fires too early, it is set again.
 void client_core::arm() {
     const auto next = session_.next_wake();
     if (!next || armed_ <= *next || shut_) return;
@@ -133,7 +132,7 @@ void client_core::send_outgoing() {
     outgoing_.clear();
 }
 
-/// Whether it has sent anything is not known: as if the connection had broken.
+/// The commands may or may not be sent, as after a broken connection.
 void client_core::connection_threw(const char* what) {
     down({errc::store_unavailable, what});
     perform(reset_connection{});
@@ -153,23 +152,23 @@ void client_core::perform(const reset_connection&) {
 }
 
 void client_core::perform(const detail::inspect& effect) {
-    send_outgoing();  // a snapshot shows what was asked for before it
-    const auto answer = [weak = weak_from_this(), effect](store_error error, snapshot seen) {
+    send_outgoing();  // the snapshot shows the effect of earlier commands
+    const auto done = [weak = weak_from_this(), effect](store_error error, snapshot seen) {
         if (const auto self = weak.lock())
             self->inspected(effect.operation, effect.owner, std::move(error), std::move(seen));
     };
     try {
-        if (connection_) connection_->inspect(effect.owner->filter, answer);
+        if (connection_) connection_->inspect(effect.owner->filter, done);
     } catch (const std::exception& failure) {
-        answer({errc::store_unavailable, failure.what()}, {});
+        done({errc::store_unavailable, failure.what()}, {});
     } catch (...) {
-        answer({errc::store_unavailable, "the store threw something"}, {});
+        done({errc::store_unavailable, "the store threw something"}, {});
     }
 }
 
 void client_core::inspected(operation which, const operation_owner& owner, store_error error, snapshot seen) {
     std::unique_lock lock{mutex_};
-    const auto loop = loop_;  // a caller that is told may end the client meanwhile, and must not end the loop under us
+    const auto loop = loop_;  // the callback may destroy the client, which must not destroy the loop that runs us
     const bool open = session_.inspected(which);
     lock.unlock();
     if (open) (*owner->seen)(std::move(error), std::move(seen));
@@ -215,11 +214,11 @@ void client_core::perform(released& effect) {
 }
 
 void client_core::perform(operated& effect) {
-    const operation_owner pending_command = effect.owner;
-    if (pending_command->seen)
-        (*pending_command->seen)(std::move(effect.error), {});
+    const operation_owner operation = effect.owner;
+    if (operation->seen)
+        (*operation->seen)(std::move(effect.error), {});
     else
-        (*pending_command->done)(std::move(effect));
+        (*operation->done)(std::move(effect));
 }
 
 void client_core::perform(const keep_elsewhere& effect) {
@@ -299,25 +298,25 @@ void client_core::close(client_duration wait, on_operated done) {
     const input in{*this};
     if (!in) return done(closed());
     was_closed_ = true;
-    in->close(now(), wait, make_operation_owner([this, done = std::move(done)](operated answer) mutable {
+    in->close(now(), wait, make_operation_owner([this, done = std::move(done)](operated result) mutable {
                   observed_ = false;
-                  done(std::move(answer));
+                  done(std::move(result));
               }));
 }
 
-/// The users of the leases hear of the end before the store does. If a callback of a loss takes longer than the leases
-/// would have been valid, it is not waited for any longer: the store would pass the claims on by then.
+/// The callbacks of losses run before the store gets the `close`. The client does not wait for them longer than the
+/// leases would have been valid, because the store passes the claims on by then anyway.
 bool client_core::close_and_wait(client_duration wait) {
     if (const input in{*this}) in->end_requests(now());
     losses_->drain(std::max(client_duration{0}, believed_->get() - now()));
-    blocked_caller<bool> caller;  // the answer: confirmed
+    blocked_caller<bool> caller;  // result: confirmed
     close(wait, [&caller](operated result) { caller.complete(std::move(result.error), result.confirmed); });
     this->wait(caller);
     drain_callbacks();
-    return caller.answer;
+    return caller.result;
 }
 
-/// Not within one of them: it would wait for itself, or for another one that closes the client as well.
+/// A callback does not drain: it would wait for itself, or for another callback that closes the client as well.
 void client_core::drain_callbacks() {
     if (callbacks_->is_running_here() || losses_->is_running_here()) return;
     losses_->drain();
@@ -327,19 +326,19 @@ void client_core::drain_callbacks() {
 void client_core::close_later(client_duration wait, completion_callback<bool> done) {
     if (const input in{*this}) in->end_requests(now());
     losses_->push([self = shared_from_this(), wait, done = std::move(done)]() mutable {
-        self->close(wait, [done = std::move(done)](const operated& answer) mutable { done(answer.confirmed); });
+        self->close(wait, [done = std::move(done)](const operated& result) mutable { done(result.confirmed); });
     });
 }
 
-void client_core::wait(waiter& who) {
-    if (who.done()) return;  // the store has answered at once
+void client_core::wait(waiter& caller) {
+    if (caller.done()) return;  // the store has answered within the call
     std::shared_ptr<event_loop> loop;
     {
         const std::lock_guard lock{mutex_};
         loop = loop_;
     }
-    if (loop) loop->wait(who);
-    while (!who.done()) who.sleep();
+    if (loop) loop->wait(caller);
+    while (!caller.done()) caller.sleep();
 }
 
 std::error_code client_core::refuse_to_block() const {
@@ -365,14 +364,14 @@ void client_core::shut() {
     }
     const bool waits = !was_closed && !refuse_to_block();
     close_and_wait(waits ? options_.close_wait.microseconds() : client_duration{0});
-    // These go here, and not with the last share in this client, which may be on one of the threads: so that the
-    // threads are waited for, and do not outlive a program that ends now.
+    // These are destroyed here and not with the last reference to this client, which a callback thread may hold. So the
+    // threads are joined, and none runs while the program exits.
     std::shared_ptr<callback_threads> threads;
     std::shared_ptr<loss_threads> loss_threads;
     std::shared_ptr<baton::store> store;
     std::shared_ptr<event_loop> loop;
     std::unique_ptr<store_connection> connection;
-    std::vector<action> answers;
+    std::vector<action> effects;
     {
         std::unique_lock lock{mutex_};
         shut_ = true;
@@ -383,11 +382,11 @@ void client_core::shut() {
         store.swap(store_);
         loop.swap(loop_);
         connection.swap(connection_);
-        session_.answer_all();
-        answers = session_.take_actions();
+        session_.finish_as_closed();
+        effects = session_.take_actions();
     }
     connection.reset();
-    for (action& answer : answers) std::visit([this](auto& what) { perform(what); }, answer);
+    for (action& effect : effects) std::visit([this](auto& what) { perform(what); }, effect);
     drain_callbacks();
 }
 

@@ -1,18 +1,18 @@
-// The driver of a client. It decides nothing: the session machine does. The scheme:
+// The driver of a client. All decisions are the session machine's. The concurrency scheme:
 //
-//  1. One mutex guards the machine and the driver's tables. Everything that happens is an input: a call of the user, an
-//     answer of the store, a timer. It locks, tells the machine the time and what happened, and unlocks.
-//  2. What the machine wants done comes out as actions, the effects. They are performed without the mutex, in order, by
-//     one thread at a time. A thread that brings an input performs effects until none are left. If another thread is
-//     performing already, that one performs these as well.
-//  3. So nothing of the user or of the store is called under the mutex. A store may answer within `send`, on any
-//     thread, or not at all: its answer is an input like the others.
-//  4. A caller that waits has a listener on its own stack. It is completed after the effects are performed: so the next
-//     call of that thread performs its own effects, and what it releases has left the process when the call returns.
-//  5. Callbacks, the observer and loss signals run on the callback threads. Loss signals have a queue and threads of
-//     their own, so that no callback delays them.
-//  6. A caller that waits may serve the event loop meanwhile. Timers and sockets belong to the loop.
-//  7. No state depends on a thread: the driver does not care on which one it runs.
+//  1. One mutex guards the machine and the driver's tables. Every event is an input: a call of the user, a reply of the
+//     store, a timer. An input locks the mutex, calls the machine with the current time, and unlocks.
+//  2. The machine's actions are the effects. One thread at a time performs them, in order and without the mutex. A
+//     thread with an input performs effects until none are left, unless another thread is performing already: then that
+//     thread performs these as well.
+//  3. So no code of the user or the store runs under the mutex. A store may reply within `send`, on any thread, or not
+//     at all.
+//  4. A blocked caller has a listener on its stack. The listener is completed after the effects are performed. So the
+//     next call of that thread performs its own effects, and a release has left the process when the call returns.
+//  5. Callbacks and the observer run on the callback threads. Loss signals have a queue and threads of their own, so
+//     that no callback delays them.
+//  6. A blocked caller may run the event loop, which owns timers and sockets.
+//  7. No state belongs to a particular thread.
 #pragma once
 
 #include <atomic>
@@ -35,13 +35,13 @@
 
 namespace baton::detail {
 
-/// Called once, without a lock, on any thread, with the answer to an operation. Must be quick.
+/// Called once, without a lock, on any thread, when an operation is complete. Must not block.
 using on_operated = completion_callback<operated>;
 using on_inspected = completion_callback<store_error, snapshot>;
 
 struct pending_operation {
     std::optional<on_operated> done;
-    std::optional<on_inspected> seen;  // of a look
+    std::optional<on_inspected> seen;  // instead of `done`, for inspect()
     inspect_filter filter = {};
 };
 
@@ -54,8 +54,7 @@ public:
     ~client_core();
 
     void start();
-    /// Closes, and lets go of the connection, the store and the threads: the last thing that is done with it, on any
-    /// thread.
+    /// Closes the session and drops the connection, the store and the threads. It is the last call, on any thread.
     void shut();
 
     handle acquire(acquire_order order, acquire_listener& listener);
@@ -64,21 +63,20 @@ public:
     void operate(protocol::command command, on_operated done);
     void inspect(const inspect_filter& filter, on_inspected done);
     void connect(client_duration wait, on_operated done);
-    /// True if the store confirmed it in time. Afterwards no callback runs.
+    /// Returns whether the store confirmed the close in time. No callback runs afterwards.
     bool close_and_wait(client_duration wait);
-    /// The same without waiting; `done` is called as that of `close` is.
+    /// The same without waiting: calls `done` with the result.
     void close_later(client_duration wait, completion_callback<bool> done);
 
-    /// Returns when it is finished.
-    void wait(waiter& who);
+    /// Blocks until `caller` is finished, and runs the event loop meanwhile if no other thread does.
+    void wait(waiter& caller);
     [[nodiscard]] const std::shared_ptr<callback_queue>& callbacks() const { return callbacks_; }
-    /// Runs something of the user's on a callback thread.
     void call_back(callback_queue::callback callback) { callbacks_->push(std::move(callback)); }
-    /// Why a blocking call cannot be made here, if it cannot.
+    /// The error if this thread or process must not block in a call.
     [[nodiscard]] std::error_code refuse_to_block() const;
     [[nodiscard]] const fork_guard& fork() const { return fork_; }
     [[nodiscard]] const client_options& options() const { return options_; }
-    /// What the store has to say against a request that it does not support.
+    /// Why the store does not support the request; empty if it does.
     [[nodiscard]] std::string objection(const claim_list& claims, const protocol::enter_options& options);
 
     void up(epoch epoch) noexcept override;
@@ -91,15 +89,15 @@ public:
 private:
     static constexpr client_time never = client_time::max();
 
-    /// A listener that is to hear what came of its acquire.
+    /// The result of an acquire, for its listener.
     struct decided {
         acquire_listener* listener;
         std::shared_ptr<lease_state> lease;
         store_error error;
     };
 
-    /// Every input of the machine comes through here: its end performs what the machine wants done. False after the end
-    /// of the client: then nothing is done.
+    /// Locks the machine for one input; the destructor performs the effects. False after `shut`: then there is no
+    /// input.
     class input {
     public:
         explicit input(client_core& core);
@@ -127,7 +125,7 @@ private:
     void perform(operated& effect);
     void perform(const keep_elsewhere& effect);
     void perform(const observed& effect);
-    void tell_decided(std::unique_lock<std::mutex>& lock);
+    void notify_decided(std::unique_lock<std::mutex>& lock);
     void send_outgoing();
     void drain_callbacks();
     void connection_threw(const char* what);
@@ -140,11 +138,11 @@ private:
     const std::shared_ptr<backup_renewer> backup_renewer_;
     const lease_clock clock_;
     const fork_guard fork_;
-    std::shared_ptr<callback_threads> threads_;        // until it is shut
-    std::shared_ptr<loss_threads> loss_threads_;       // until it is shut
-    const std::shared_ptr<callback_queue> callbacks_;  // of the user's callbacks and the observer
-    const std::shared_ptr<callback_queue> losses_;     // of loss signals
-    std::atomic<bool> observed_{true};                 // until it is closed
+    std::shared_ptr<callback_threads> threads_;        // until `shut`
+    std::shared_ptr<loss_threads> loss_threads_;       // until `shut`
+    const std::shared_ptr<callback_queue> callbacks_;  // the user's callbacks and the observer's
+    const std::shared_ptr<callback_queue> losses_;
+    std::atomic<bool> observed_{true};  // until the client is closed
     const std::shared_ptr<moving_time> believed_ = std::make_shared<moving_time>();
 
     std::mutex mutex_;
@@ -154,10 +152,10 @@ private:
     bool performing_ = false;
     std::thread::id performer_;
     bool shut_ = false;
-    bool was_closed_ = false;  // by a caller, which has chosen how long to wait
+    bool was_closed_ = false;  // the user has called close, with a wait of his own
     client_time armed_ = never;
 
-    // Of the thread that performs effects; at the end, of the one that shuts the client.
+    // Used only by the thread that performs effects, and by `shut`.
     std::shared_ptr<baton::store> store_;
     std::shared_ptr<event_loop> loop_;
     std::optional<event_loop::timer> timer_;

@@ -1,4 +1,4 @@
-// How errors reach users: what was wanted, what went wrong, and what the store said about it.
+// Throws the user's exception: the failed operation, the error code, and the store's own text.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What is numbered in growing order and mostly taken out in that order: a ring that grows, without a block of memory
-// for each.
+// A map whose keys are added in ascending order and mostly erased in that order: one growing array, without an
+// allocation for each entry.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace baton::detail {
 
 template <typename Value> class in_order {
 public:
-    /// `number` is larger than all before.
+    /// `number` must be larger than all earlier ones.
     void add(std::uint64_t number, Value value) { entries_.push_back({number, std::move(value)}); }
 
     [[nodiscard]] bool contains(std::uint64_t number) const { return find(number) != entries_.size(); }
@@ -28,13 +28,13 @@ public:
         if (at == entries_.size()) return;
         entries_[at].value.reset();
         while (first_ < entries_.size() && !entries_[first_].value) ++first_;
-        // What was taken is moved over when it is half of all: a constant cost for each.
+        // Compacts when half of the entries are erased: amortized constant cost.
         if (2 * first_ < entries_.size()) return;
         entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first_));
         first_ = 0;
     }
 
-    /// All that is left, in order; then nothing is.
+    /// Returns all entries in order and clears the map.
     [[nodiscard]] std::vector<std::pair<std::uint64_t, Value>> take_all() {
         std::vector<std::pair<std::uint64_t, Value>> all;
         for (entry& entry : entries_)
@@ -47,7 +47,7 @@ public:
 private:
     struct entry {
         std::uint64_t number;
-        std::optional<Value> value;  // none: taken
+        std::optional<Value> value;  // none: erased
     };
 
     [[nodiscard]] std::size_t find(std::uint64_t number) const {

@@ -1,6 +1,6 @@
-// How long a client may believe that its session lives. The engine's deadline starts when a renewal arrives; the
-// client's starts when it was sent, and ends a margin earlier: so the client always stops believing first, also with
-// clocks that run one percent apart. Pure: tags and times come in, times go out.
+// The client's deadline of its session. The engine counts the ttl from the arrival of a renewal. The client counts it
+// from the sending, minus a margin: so its leases end before the engine's do, also if the two clocks run one percent
+// apart. Pure: tags and times come in, times go out.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace baton::detail {
 
-/// A time that is too far away to be counted is the last one that is not.
+/// `from + wait` without overflow.
 [[nodiscard]] inline client_time later(client_time from, client_duration wait) {
     return wait > client_time::max() - from ? client_time::max() : from + wait;
 }
@@ -25,17 +25,17 @@ public:
     explicit keep_alive(std::chrono::milliseconds ttl) : keep_alive{ttl, ttl / 3} {}
     keep_alive(std::chrono::milliseconds ttl, client_duration renew_every) : ttl_{ttl}, renew_every_{renew_every} {}
 
-    /// What both clocks may drift apart in one ttl, and what a busy machine may be late.
+    /// Allows for the drift between two clocks in one ttl, and for the delays of a loaded machine.
     [[nodiscard]] client_duration margin() const { return margin_; }
 
-    /// An `open` or `renew` is about to be written.
+    /// An `open` or `renew` is sent.
     void sent(std::uint64_t tag, client_time at) {
         unanswered_.emplace(tag, at);
         last_sent_ = at;
     }
 
-    /// Its answer was positive: the connection is not silent. When it was sent; none for what this connection did not
-    /// send. Nothing is prolonged before `renewed` is called.
+    /// The reply was positive. Returns when the command was sent; none if it was not sent on this connection. Only
+    /// `renewed` moves the deadline.
     std::optional<client_time> answered(std::uint64_t tag) {
         const auto found = unanswered_.find(tag);
         if (found == unanswered_.end()) return {};
@@ -45,30 +45,29 @@ public:
         return sent;
     }
 
-    /// The session was renewed by what was sent then, and the client knows all that its answer tells.
+    /// The command sent at that time has renewed the session, and its reply is processed.
     void renewed(client_time sent) { renewed_ = std::max(renewed_.value_or(sent), sent); }
 
-    /// Somebody else renewed, and was answered: see backup_renewer.hpp.
+    /// The backup renewer has renewed the session: see backup_renewer.hpp.
     void renewed_elsewhere(client_time sent) {
         renewed(sent);
         last_sent_ = std::max(last_sent_.value_or(sent), sent);
     }
 
-    /// The connection broke: its answers will not come.
+    /// The connection is down.
     void forget_unanswered() { unanswered_.clear(); }
 
-    /// The connection was silent for too long, and is given up. The next one gets twice the time: perhaps the way is
-    /// long.
+    /// The store did not reply in time on this connection. The next connection gets twice the time, for slow networks.
     void give_up_connection() {
         unanswered_.clear();
         silences_ = std::min(silences_ + 1, 3);
     }
 
-    /// What ends then, unless an answer saves it before: renewals come more often, and the more often the less time is
-    /// left. None: nothing does.
+    /// Something ends at `before` unless a renewal settles it. Renewals become more frequent as that time approaches.
+    /// None: the usual interval.
     void hurry(std::optional<client_time> before) { hurry_before_ = before; }
 
-    /// A session of another id, or of another epoch, starts from nothing.
+    /// For a new session id or a new epoch.
     void start_anew() {
         unanswered_.clear();
         renewed_.reset();
@@ -76,7 +75,7 @@ public:
         hurry_before_.reset();
     }
 
-    /// Until then, and no longer, the session is alive for sure. None: never was.
+    /// Until then the session is certainly alive. None: it never was.
     [[nodiscard]] std::optional<client_time> deadline() const {
         if (!renewed_) return {};
         return *renewed_ + (ttl_ - margin_);
@@ -87,11 +86,11 @@ public:
         return *renewed_ + ttl_ / 2;
     }
 
-    /// When a connection without an answer counts as dead: while there is time to make another and renew there.
+    /// When a connection without replies counts as dead, early enough to reconnect and renew.
     [[nodiscard]] std::optional<client_time> silent_from() const {
         if (unanswered_.empty()) return {};
-        const client_time impatient = unanswered_.begin()->second + ttl_ / 4 * (1 << silences_);
-        return std::max(impatient, unsure_from().value_or(impatient));
+        const client_time timeout = unanswered_.begin()->second + ttl_ / 4 * (1 << silences_);
+        return std::max(timeout, unsure_from().value_or(timeout));
     }
 
     [[nodiscard]] lease_status at(client_time now) const {
@@ -113,9 +112,9 @@ private:
     client_duration renew_every_;
     client_duration margin_ = std::max<client_duration>(ttl_ * 3 / 100, std::chrono::milliseconds{20});
     std::map<std::uint64_t, client_time> unanswered_;
-    std::optional<client_time> renewed_;  // when the newest positively answered one was sent
+    std::optional<client_time> renewed_;  // when the newest confirmed renewal was sent
     std::optional<client_time> last_sent_;
-    int silences_ = 0;  // connections in a row that never answered
+    int silences_ = 0;  // consecutive connections without a reply
     std::optional<client_time> hurry_before_;
 };
 

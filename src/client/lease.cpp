@@ -16,7 +16,7 @@ void lease_state::end(protocol::release_kind release_kind) noexcept {
     if (const auto owner = client.lock()) owner->release(*this, release_kind);
 }
 
-void lease_state::end_and_tell(release_callback done) {
+void lease_state::end_confirmed(release_callback done) {
     if (fork.in_child() || released.exchange(true)) return done(false);
     const auto owner = client.lock();
     if (!owner) return done(false);
@@ -42,7 +42,7 @@ lease::~lease() {
 
 std::uint64_t lease::fence() const noexcept { return state_ ? state_->grant.fence : 0; }
 
-// What is empty is never destroyed: a lease may be a static object of the program.
+// The empty vectors are never destroyed, because a lease may be a static object of the program.
 const std::vector<std::uint32_t>& lease::slots(std::string_view resource) const noexcept {
     static const auto& none = *new std::vector<std::uint32_t>;
     if (!state_) return none;
@@ -85,7 +85,7 @@ void lease::async_release(release_callback done) { async_release(state_, std::mo
 void lease::async_release(const std::shared_ptr<detail::lease_state>& state, release_callback done) {
     const auto core = state ? state->client.lock() : nullptr;
     if (!core || core->fork().in_child()) return done(false);
-    state->end_and_tell([core, done = std::move(done)](bool confirmed) mutable {
+    state->end_confirmed([core, done = std::move(done)](bool confirmed) mutable {
         core->call_back([done = std::move(done), confirmed]() mutable { done(confirmed); });
     });
 }
@@ -94,7 +94,7 @@ async_result<bool> lease::async_release() {
     const auto core = state_ ? state_->client.lock() : nullptr;
     return detail::await_result<bool>(core, "release", [state = state_](const auto& caller) {
         const auto done = [caller](bool confirmed) { caller->complete({}, confirmed); };
-        state ? state->end_and_tell(done) : done(false);
+        state ? state->end_confirmed(done) : done(false);
         return nullptr;
     });
 }

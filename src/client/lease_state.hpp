@@ -1,5 +1,5 @@
-// What a request, its lease handle and its client share, from the acquire to the end of the lease. The client writes,
-// any thread reads.
+// The state that a request, its lease and its client share, from the acquire to the end of the lease. The client writes
+// it, any thread reads it.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace baton::detail {
 
 class client_core;
 
-/// A time that others read while it moves.
+/// A time that one thread moves while others read it.
 class moving_time {
 public:
     void set(std::optional<client_time> time) { count_.store(time ? time->time_since_epoch().count() : never); }
@@ -32,20 +32,20 @@ private:
     std::atomic<std::int64_t> count_{never};
 };
 
-/// Where the loss of a lease is heard of. Most leases are never asked, so the state behind it is made for the first who
-/// asks.
+/// The stop token for the loss of a lease. Few leases are asked for it, so the first call of token() allocates its
+/// state.
 class loss_signal {
 public:
     [[nodiscard]] std::stop_token token() {
         const std::lock_guard lock{mutex_};
         if (!source_.stop_possible()) {
             source_ = std::stop_source{};
-            if (given_) source_.request_stop();  // nobody can be listening yet
+            if (given_) source_.request_stop();  // there are no callbacks yet, so none runs under the mutex
         }
         return source_.get_token();
     }
 
-    /// Calls whoever listens, on this thread.
+    /// Runs the stop callbacks on this thread.
     void give() {
         std::stop_source source{std::nostopstate};
         {
@@ -62,10 +62,11 @@ private:
     bool given_ = false;
 };
 
-/// Hears what came of an acquire: once, without a lock, on any thread. It must be quick, and may be gone afterwards.
+/// Receives the result of an acquire: once, without a lock, on any thread. It must not block, and may be destroyed
+/// afterwards.
 class acquire_listener {
 public:
-    /// With the lease that was granted; without a lease and an error: busy.
+    /// Neither a lease nor an error: busy.
     virtual void acquired(std::shared_ptr<lease_state> lease, store_error error) noexcept = 0;
 
 protected:
@@ -74,13 +75,13 @@ protected:
 
 struct lease_state {
     std::weak_ptr<client_core> client;
-    std::shared_ptr<const moving_time> believed;  // the session's deadline, the same for all leases
-    acquire_listener* listener = nullptr;         // until it has heard
+    std::shared_ptr<const moving_time> believed;  // the session's deadline, shared by all leases
+    acquire_listener* listener = nullptr;         // until it is called
     claim_list claims;
     lease_clock clock = lease_clock::boottime;
     fork_guard fork;
 
-    // Once it is granted.
+    // After the grant.
     detail::handle handle = 0;
     detail::grant grant;
     std::vector<baton::abandoned> abandoned;
@@ -88,11 +89,11 @@ struct lease_state {
     loss_signal lost;
     std::string note;  // an operator's; written once, before the reason
     std::atomic<loss> reason{loss::none};
-    std::atomic<bool> over{false};                // lost for good
+    std::atomic<bool> over{false};                // false after a revocation, until the lease ends
     std::atomic<bool> released{false};            // by its user
     std::optional<release_callback> on_released;  // written before the release, read after it
 
-    /// Without a state, a lease that holds nothing.
+    /// No state makes an empty lease.
     static lease wrap(std::shared_ptr<lease_state> state) { return lease{std::move(state)}; }
 
     [[nodiscard]] client_duration left() const {
@@ -104,10 +105,10 @@ struct lease_state {
         if (!lease.state_ || lease.state_->cap.get() == client_time{client_duration::max()}) return {};
         return std::max(client_duration{0}, lease.state_->cap.get() - read_clock(lease.state_->clock));
     }
-    /// Only the first time, and not in a child of the process that acquired it.
+    /// Releases the lease. Later calls do nothing, nor do calls in a forked child of the process that acquired it.
     void end(protocol::release_kind release_kind) noexcept;
-    /// The same, cleanly. `done` hears, on any thread, whether the store confirmed it.
-    void end_and_tell(release_callback done);
+    /// A clean release. Calls `done`, on any thread, with whether the store confirmed it.
+    void end_confirmed(release_callback done);
 };
 
 }  // namespace baton::detail

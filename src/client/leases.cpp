@@ -7,8 +7,8 @@ namespace baton::detail {
 bool session::release(client_time now, handle handle, protocol::release_kind release_kind, bool confirm) {
     pass_time(now);
     request* const request = find_handle(handle);
-    if (request == nullptr) return false;  // the engine has ended it: nothing to free
-    // After a loss its user has stopped with this: now the claims may pass on.
+    if (request == nullptr) return false;  // the engine has ended it
+    // After a loss, the release says that the user has stopped working: the engine may grant the claims again.
     if (request->phase == phase::lost) withdraw(now, *request, request->release_kind);
     if (request->phase != phase::held) return false;
     request->confirm = confirm;
@@ -16,7 +16,7 @@ bool session::release(client_time now, handle handle, protocol::release_kind rel
     return confirm;
 }
 
-/// The loss is told once. If it was told before, with a revocation, the lease ends here without another word.
+/// A loss is reported once. A revocation has reported it already; then the lease only becomes invalid.
 void session::end_belief(const request& request, loss reason) {
     if (request.revoked)
         act(capped{request.order.owner, request.handle, client_time{}});
@@ -24,23 +24,23 @@ void session::end_belief(const request& request, loss reason) {
         act(lost{request.order.owner, request.handle, reason});
 }
 
-/// The engine has ended it already.
+/// The engine has ended the request.
 void session::lose(request& request, loss reason) {
     end_belief(request, reason);
     forget(request);
 }
 
-/// The engine still counts it as held, until `engine_ends_it`. Until then nothing is said to the engine that
-/// lets it pass the claims on, because the user may be at work still; unless the user releases the lease.
+/// The engine still counts the request as held, until `engine_ends_it`. The client does not release it before that
+/// time, because the user may still be working; the user's own release is sent at once.
 void session::lose_early(client_time now, request& request, loss reason, client_time engine_ends_it) {
     end_belief(request, reason);
     request.phase = phase::lost;
-    request.release_kind = protocol::release_kind::unclean;  // the work was broken off
+    request.release_kind = protocol::release_kind::unclean;  // the work was interrupted
     request.drop_at = std::max(now, engine_ends_it);
     set_alarm(request);
 }
 
-/// The end of the client ends its leases: their users hear of it before the store does.
+/// The client is closing: users are notified before the store releases their claims.
 void session::lose_held(request& request) {
     end_belief(request, loss::closed);
     request.phase = phase::lost;
@@ -49,7 +49,8 @@ void session::lose_held(request& request) {
     set_alarm(request);
 }
 
-/// A process that was stopped may have been stood in for. Before its deadline counts, and only then, it is asked.
+/// While this process was stopped, the backup renewer may have renewed the session. Its record is read only when the
+/// session is unsure.
 void session::recorded_backup(client_time now) {
     if (!options_.backup_renewer || !keep_alive_.unsure_from() || now < *keep_alive_.unsure_from()) return;
     const auto sent = options_.backup_renewer->renewed(id_, epoch_);
@@ -58,7 +59,7 @@ void session::recorded_backup(client_time now) {
     act(believe{*keep_alive_.deadline()});
 }
 
-/// The session's own deadline ends every lease that it carries.
+/// The session's deadline ends all its leases that are not frozen.
 void session::lose_unrenewed(client_time now) {
     const auto deadline = keep_alive_.deadline();
     if (!deadline || now < *deadline) return;
@@ -77,7 +78,7 @@ bool session::valid(handle handle, client_time now) const {
     return request.frozen || keep_alive_.at(now) != lease_status::lost;
 }
 
-/// Where a lease ends before its session does: hold limit, revocation, or an epoch that is over.
+/// When a lease ends before its session's deadline: hold limit, revocation, or a deadline of an earlier epoch.
 std::optional<client_time> session::cap_of(const request& request) {
     std::optional<client_time> cap = request.frozen;
     for (const auto* end : {&request.hold, &request.revoked})
@@ -93,18 +94,16 @@ void session::update_cap(request& request) {
 void session::on(client_time now, const protocol::revoking& event) {
     request* request = event.request.session == id_ ? find(event.request.number) : nullptr;
     if (request == nullptr) return;
-    if (request->said) request->said->revoked = event.deadline;
-    hear_of_revocation(now, *request, event.deadline, event.note);
+    if (request->at_engine) request->at_engine->revoked = event.deadline;
+    take_revocation(now, *request, event.deadline, event.note);
 }
 
-/// The holder is asked to leave, and no renewal prolongs it (rule 13). One that has not heard of its grant yet never
-/// gets it.
-void session::hear_of_revocation(client_time now, request& request, protocol::instant deadline,
-                                 const std::string& note) {
+/// Notifies the holder; renewals no longer prolong the grant (rule 13). A request whose grant was not delivered fails.
+void session::take_revocation(client_time now, request& request, protocol::instant deadline, const std::string& note) {
     if (request.phase == phase::lost || request.phase == phase::leaving || request.phase == phase::unsent) return;
     const ending until = ending_at(deadline, now);
     if (request.revoked) {
-        // The engine's clock went back since, and with it the deadline: the earlier one counts.
+        // The engine's clock may have gone back, and the deadline with it: the earlier deadline counts.
         if (request.revoked->cap <= until.cap) return;
         request.revoked = until;
         return update_cap(request);
@@ -118,8 +117,7 @@ void session::hear_of_revocation(client_time now, request& request, protocol::in
     update_cap(request);
 }
 
-/// Another epoch answers for the session from now on. What the old one granted is believed until the old deadline,
-/// unless the new one confirms it.
+/// The epoch has changed. Leases of the old epoch stay valid until the old deadline, unless the new epoch settles them.
 void session::freeze_leases() {
     const auto deadline = keep_alive_.deadline();
     for (auto& [number, request] : requests_) {

@@ -1,4 +1,4 @@
-// The engine's refusals as the user's error codes.
+// Maps the engine's refusals to the user's error codes.
 #pragma once
 
 #include <system_error>

@@ -1,8 +1,9 @@
-// `open` tells the engine what the client has. Sent first on every connection and whenever the epoch changes.
+// `open` lists the client's live requests for the engine. It is the first command on every connection and after every
+// change of epoch.
 //
-// A list that is too long for one message goes in parts, each an `open` of its own, sent when the one before is
-// answered. No `open` ends anything (rule 11). What the engine has beyond the client's list shows in the digest of the
-// last answer: the client lists that, and leaves it.
+// A long list goes in several `open` commands; each is sent after the reply to the previous one. An `open` ends no
+// request (rule 11). If the engine has requests that the client does not have, the digest in the last reply differs:
+// the client then lists the engine's requests and leaves those.
 #include <algorithm>
 
 #include "client/session.hpp"
@@ -10,7 +11,7 @@
 namespace baton::detail {
 namespace {
 
-/// Words of a message, roughly; long names count as several.
+/// The approximate number of words in the message; a long name counts as several.
 std::size_t size_of(const protocol::live_request& live) {
     constexpr std::size_t bytes_a_word = 40;
     std::size_t size = 6;
@@ -27,7 +28,7 @@ void session::open(client_time now) {
     open_at_.reset();
     close_former(now);
     if (was_opened_ || closing_) leave_again(now);
-    if (closing_) return say_goodbye(now);  // the store may not have received it on the last connection
+    if (closing_) return send_close(now);  // the store may not have received `close` on the last connection
     presented_ = 0;
     compare_at_ = now;
     present_more(now);
@@ -37,7 +38,7 @@ bool session::is_presented(const request& request) {
     return request.phase != phase::leaving && request.phase != phase::unsent;
 }
 
-/// Lists the live requests with the next numbers, as many as one `open` may carry. False: all are listed already.
+/// Sends an `open` with the live requests that follow in number, up to its size. Returns false if all are listed.
 bool session::present_more(client_time now) {
     const bool first = *presented_ == 0;
     std::vector<protocol::live_request> listed;
@@ -56,7 +57,7 @@ bool session::present_more(client_time now) {
     presented_.reset();
     if (!last) presented_ = listed.back().number;
     if (any) {
-        // What waited comes back under numbers that its new session has not seen: none is used up before it is listed.
+        // In a new session the engine takes only numbers above `used`, so the numbers still to be listed stay above it.
         const std::uint64_t used = was_opened_ || last ? number_ : next->first - 1;
         transmit(now, kind::open, 0,
                  protocol::open{id_, options_.ttl, options_.label, ++connection_number_, used, std::move(listed)});
@@ -64,29 +65,29 @@ bool session::present_more(client_time now) {
     }
     if (last && !was_opened_) leave_again(now);
     if (any && last) {
-        ask_unsent(now);
+        enter_unsent(now);
         send_operations(now);
     }
     return any;
 }
 
-/// The store may not have heard that these are left.
+/// The store may not have received these commands.
 void session::leave_again(client_time now) {
     for (const auto& [number, request] : requests_)
         if (request.phase == phase::leaving) leave(now, request.number, request.release_kind);
 }
 
-void session::ask_unsent(client_time now) {
-    for_each([&](request& request) { ask_anew(now, request); }, unasked);
+void session::enter_unsent(client_time now) {
+    for_each([&](request& request) { enter_anew(now, request); }, unsent_number);
 }
 
-/// The store could not take it now. What was sent behind it counts for nothing, whatever became of it: the next `open`
-/// lists it.
+/// The store cannot execute `open` now. Replies to commands sent after it do not count; the next `open` lists their
+/// requests.
 void session::open_later(client_time now) {
     opened_ = false;
     forget_pending();
     keep_alive_.forget_unanswered();
-    open_at_ = now + (closing_ ? close_again : client_duration{options_.ttl} / 10);
+    open_at_ = now + (closing_ ? close_retry : client_duration{options_.ttl} / 10);
 }
 
 protocol::live_request session::present(client_time now, const request& request) const {
@@ -99,7 +100,7 @@ protocol::live_request session::present(client_time now, const request& request)
     return live;
 }
 
-/// The store has answered the whole `open`.
+/// The store has answered all parts of the `open`.
 void session::opened(client_time now) {
     was_opened_ = true;
     act(observed{std::exchange(was_alive_, true) ? observed::what::reconnected : observed::what::connected});
@@ -108,20 +109,20 @@ void session::opened(client_time now) {
     if (options_.backup_renewer) act(keep_elsewhere{id_, epoch_});
 }
 
-/// The engine does not know the session: its requests are over there. A session id lives once, so there is a new one.
-/// What waited comes back in it under its old ticket (rule 11). A store that refuses even the first `open` of a session
-/// does not know that: then the requests are asked anew.
+/// The engine does not have the session, so its requests have ended there. A session id is not used twice, so the
+/// client opens a session with a new id. Its waiters return to their queues with their old tickets (rule 11). If the
+/// store has rejected the first `open` of the session, it cannot know those tickets, and the requests start again.
 void session::replace_session(client_time now, bool is_over) {
-    if (closing_) return;  // no other session is needed; the answer to `close` is on its way
+    if (closing_) return;  // the reply to `close` is pending
     const bool expired = keep_alive_.at(now) == lease_status::lost;
-    const bool keeps_places = was_opened_ || connection_number_ > 1;
+    const bool keeps_positions = was_opened_ || connection_number_ > 1;
     for_each([&](request& request) {
         if (request.phase == phase::held) {
             lose(request, expired ? loss::expired : loss::state_lost);
         } else if (request.phase == phase::lost || request.phase == phase::leaving) {
             forget(request);
-        } else if (keeps_places && request.grant.ticket != 0 && !request.order.nowait) {
-            wait_again(request);
+        } else if (keeps_positions && request.grant.ticket != 0 && !request.order.nowait) {
+            requeue(request);
         } else {
             start_over(request);
         }
@@ -139,8 +140,8 @@ void session::replace_session(client_time now, bool is_over) {
     if (up_) open(now);
 }
 
-/// An `open` of a former session may still be under way on an older connection. It would open that session with the
-/// waiters that it lists, which have come back in this one, and nobody would leave what they are granted (rule 5).
+/// An `open` of a former session may still arrive over an older connection. It would open that session again, with
+/// waiters that this session has too, and no client would release what they are granted (rule 5).
 void session::close_former(client_time now) {
     for (const protocol::session_id& id : former_ids_)
         transmit(now, kind::close_former, 0, protocol::close{id, protocol::closing::gone});

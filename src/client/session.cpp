@@ -8,7 +8,7 @@
 namespace baton::detail {
 namespace {
 
-/// The server can be reached, and does not serve this client. Other errors may be over with the next attempt.
+/// The server can be reached but refuses this client. Other errors may be gone at the next attempt.
 bool is_refusal(std::error_code code) {
     return code == errc::not_permitted || code == errc::version_mismatch || code == errc::space_refused ||
            code == errc::unsupported;
@@ -38,7 +38,7 @@ void session::connection_up(client_time now, epoch epoch) {
     if (!opened_) open(now);
 }
 
-/// A server that is older than one already met: whatever it says of leases is out of date.
+/// A server with a smaller epoch has an older state, so its replies about leases are out of date.
 void session::refuse_connection(epoch epoch) {
     outdated_ = {errc::store_unavailable, "the server's state, epoch " + std::to_string(epoch) +
                                               ", is older than epoch " + std::to_string(epoch_) +
@@ -56,15 +56,15 @@ void session::connection_down(client_time now, store_error why) {
     act(observed{.what = observed::what::reconnecting, .error = connection_error_});
     forget_pending();
     keep_alive_.forget_unanswered();
-    reconnect_until_ = last_to_save();
+    reconnect_until_ = savable_until();
     if (!reconnect_at_) reconnect_at_ = now + reconnect_every();
     if (!refused) refused_since_.reset();
     if (refused && !refused_since_) refused_since_ = now;
-    pass_refusal_on(now);
+    report_refusal(now);
     if (closing_ && requests_.empty()) end(true);
 }
 
-/// No connection will ever be up: every request and command fails, now and later, with this error.
+/// A permanent error: every request and command fails with it, now and later.
 void session::connection_unusable(client_time now, const store_error& why) {
     assert(!up_);
     pass_time(now);
@@ -72,10 +72,10 @@ void session::connection_unusable(client_time now, const store_error& why) {
     give_up(why);
 }
 
-/// What a server says against this client does not mend itself soon. Callers hear of it when it has lasted for a
-/// moment: a password may be changed on the server before it is changed here. What is wrong with a space takes longer
-/// to mend: a request without a place there is not made to wait at all.
-void session::pass_refusal_on(client_time now) {
+/// Waiting requests fail with the server's refusal after a grace time, because a password may be changed on the server
+/// shortly before it is changed here. A space that refuses clients is not repaired that soon: requests that are not in
+/// a queue there fail at once.
+void session::report_refusal(client_time now) {
     refused_ = {};
     refusal_reported_ = refused_since_ && *refused_since_ + refusal_grace <= now;
     const bool at_once = refused_since_ && connection_error_.code == errc::space_refused;
@@ -87,10 +87,10 @@ void session::pass_refusal_on(client_time now) {
 
 void session::reset_failed(client_time now, store_error why) {
     connection_down(now, std::move(why));
-    reset_at_ = now + reset_again;
+    reset_at_ = now + reset_retry;
 }
 
-/// A newer server than those already met has its own idea of who lives: open there anew. An older one is not believed.
+/// After a change of epoch the engine may not have this session: the client opens it again.
 void session::follow_epoch(client_time now, epoch epoch) {
     if (epoch <= epoch_) return;
     if (epoch_ != 0) freeze_leases();
@@ -103,7 +103,8 @@ void session::follow_epoch(client_time now, epoch epoch) {
     if (up_) open(now);
 }
 
-/// Answers will not come. Questions about requests are asked again; what an operator asked he must ask again himself.
+/// The pending commands get no reply. Those about requests are repeated; an operator's command fails, because it may
+/// have been executed.
 void session::forget_pending() {
     listing_.reset();
     for (const auto& [tag, pending_command] : pending_.take_all())
@@ -118,12 +119,12 @@ void session::transmit(client_time now, kind kind, std::uint64_t number, protoco
 
 void session::reply(client_time now, tag tag, epoch epoch, std::span<const protocol::event> events) {
     pass_time(now);
-    const session::pending_command* const asked = pending_.get(tag);
-    if (asked == nullptr) return;  // of a connection that is gone, or a second copy
-    const session::pending_command pending_command = *asked;
+    const session::pending_command* const found = pending_.get(tag);
+    if (found == nullptr) return;  // from an earlier connection, or a duplicate
+    const session::pending_command pending_command = *found;
     if (epoch != epoch_) {
         follow_epoch(now, epoch);
-        return;  // what was asked of one epoch is not answered by another
+        return;  // a reply from another epoch does not answer the command
     }
     pending_.erase(tag);
     if (!events.empty() && (!clocks_ || pending_command.at >= clocks_->client))
@@ -146,7 +147,7 @@ void session::process(client_time now, const pending_command& pending_command, t
     if (const auto* granted = std::get_if<protocol::granted>(&event.what)) on(now, *granted);
     if (const auto* queued = std::get_if<protocol::queued>(&event.what)) on(now, *queued);
     if (const auto* refused = std::get_if<protocol::refused>(&event.what)) {
-        // The events before this one may have told of the end of the session that the `open` was for.
+        // An earlier event of this reply may have replaced the session that the `open` was for.
         if (pending_command.kind == kind::open && tag != open_tag_) return;
         if (refused->reason == protocol::refusal::unknown_session && pending_command.kind != kind::open)
             unknown_session(now, event.at);
@@ -168,8 +169,8 @@ void session::process(client_time now, const pending_command& pending_command, t
     }
 }
 
-/// The engine did not know the session then. Since then it may have answered an `open`, or be about to: what was sent
-/// after that may have come before it, and is asked again with the next renewal.
+/// The engine did not have the session at the time `then`. If an `open` is pending or was answered later, the command
+/// has overtaken the `open`, and the next renewal repeats it.
 void session::unknown_session(client_time now, protocol::instant then) {
     if (!opening() && then >= alive_at_) replace_session(now, true);
 }
@@ -177,35 +178,35 @@ void session::unknown_session(client_time now, protocol::instant then) {
 void session::reply_failed(client_time now, tag tag, command_failure how, const store_error& error) {
     pass_time(now);
     act(observed{.what = observed::what::store_error, .error = error});
-    const session::pending_command* const asked = pending_.get(tag);
-    if (asked == nullptr) return;
-    const session::pending_command pending_command = *asked;
+    const session::pending_command* const found = pending_.get(tag);
+    if (found == nullptr) return;
+    const session::pending_command pending_command = *found;
     pending_.erase(tag);
     if (pending_command.kind == kind::operate) return finish(pending_command.number, error);
     if (pending_command.kind == kind::open) return how == command_failure::rejected ? give_up(error) : open_later(now);
     if (pending_command.kind == kind::list) return listing_.reset();  // the next renewal finds the difference again
     if (pending_command.kind == kind::close) return how == command_failure::rejected ? end(false) : open_later(now);
     request* request = find(pending_command.number);
-    if (pending_command.kind == kind::enter && request != nullptr && request->phase == phase::asked) {
+    if (pending_command.kind == kind::enter && request != nullptr && request->phase == phase::sent) {
         if (how == command_failure::rejected) return fail(*request, error);
-        start_over(*request);  // asked with the next renewal
+        start_over(*request);  // the next renewal sends it again
     }
 }
 
 void session::wake(client_time now) {
     pass_time(now);
     if (up_ && open_at_ && *open_at_ <= now) return open(now);
-    if (!can_ask()) return;
+    if (!can_enter()) return;
     if (keep_alive_.next_renewal(now) <= now) renew(now);
 }
 
 void session::renew(client_time now) {
     transmit(now, kind::renew, 0, protocol::renew{id_});
     keep_alive_.sent(tag_, now);
-    if (can_ask()) ask_unsent(now);
+    if (can_enter()) enter_unsent(now);
 }
 
-/// Everything that time alone decides, before anything else is looked at: a late answer never revives a lease.
+/// Processes all that is due by now. Every input calls it first, so that a late reply never revives a lease.
 void session::pass_time(client_time now) {
     recorded_backup(now);
     if (!unsure_reported_ && keep_alive_.unsure_from() && *keep_alive_.unsure_from() <= now) {
@@ -213,9 +214,9 @@ void session::pass_time(client_time now) {
         act(observed{observed::what::unsure});
     }
     lose_unrenewed(now);
-    while (!alarms_.empty() && alarms_.begin()->first <= now) sound_alarm(now, *find_handle(alarms_.begin()->second));
+    while (!alarms_.empty() && alarms_.begin()->first <= now) fire_alarm(now, *find_handle(alarms_.begin()->second));
     finish_overdue(now);
-    if (refusal_due() && *refusal_due() <= now) pass_refusal_on(now);
+    if (refusal_due() && *refusal_due() <= now) report_refusal(now);
     const bool silent = up_ && keep_alive_.silent_from() && *keep_alive_.silent_from() <= now;
     if (silent) keep_alive_.give_up_connection();
     const bool reconnect = reconnect_due() && *reconnect_due() <= now;
@@ -227,7 +228,7 @@ void session::pass_time(client_time now) {
     last_input_ = now;
 }
 
-void session::sound_alarm(client_time now, request& request) {
+void session::fire_alarm(client_time now, request& request) {
     if (request.phase == phase::held) {
         if (request.revoked && request.revoked->cap <= now)
             lose_early(now, request, loss::revoked, request.revoked->engine);
@@ -238,7 +239,7 @@ void session::sound_alarm(client_time now, request& request) {
     } else if (request.phase == phase::lost) {
         withdraw(now, request, request.release_kind);
     } else {
-        act(not_acquired{request.order.owner, request.handle, why_waited_in_vain(now, request)});
+        act(not_acquired{request.order.owner, request.handle, timeout_error(now, request)});
         withdraw(now, request, protocol::release_kind::keep);
     }
 }
@@ -248,7 +249,7 @@ std::optional<client_time> session::next_wake() const {
     client_time next = never;
     const auto consider = [&](const std::optional<client_time>& time) { next = std::min(next, time.value_or(never)); };
     if (!alarms_.empty()) consider(alarms_.begin()->first);
-    if (can_ask() && last_input_) consider(keep_alive_.next_renewal(*last_input_));
+    if (can_enter() && last_input_) consider(keep_alive_.next_renewal(*last_input_));
     if (!unsure_reported_) consider(keep_alive_.unsure_from());
     if (up_) consider(keep_alive_.silent_from());
     if (up_) consider(open_at_);
@@ -261,37 +262,37 @@ std::optional<client_time> session::next_wake() const {
     return next == never ? std::nullopt : std::optional{next};
 }
 
-/// Until when something of this session may be alive in the store: leases, places in queues, releases under way.
-std::optional<client_time> session::last_to_save() const {
+/// Until when the store may still have a request of this session: a lease, a queue position or a pending release.
+std::optional<client_time> session::savable_until() const {
     std::optional<client_time> last;
     for (const auto& [number, request] : requests_) {
         if (request.phase == phase::unsent) continue;
         const std::optional<client_time> until = std::max(keep_alive_.deadline(), request.frozen);
-        last = std::max(last, until);  // none is less than any
+        last = std::max(last, until);
     }
     return last;
 }
 
-/// Clients that a server has lost together do not come back together: their ids are random.
+/// The random session id spreads the reconnects of clients that lost their connections at the same time.
 client_duration session::reconnect_every() const {
     const client_duration least = std::max(shortest_reconnect, client_duration{options_.ttl} / 10);
     return least + least * static_cast<int>((id_.high ^ id_.low) % 1024U) / 4096;
 }
 
-/// When the next attempt to connect is made at the latest: while a lease or a place in a queue can still be saved, it
-/// does not wait for a delay that has grown. None: there is a connection, or nothing to save.
+/// The latest time of the next attempt to connect. While a lease or a queue position can still be saved, the store's
+/// growing delay does not apply. None: there is a connection, or nothing to save.
 std::optional<client_time> session::reconnect_due() const {
     if (!reconnect_at_ || !reconnect_until_ || *reconnect_at_ >= *reconnect_until_) return {};
     return reconnect_at_;
 }
 
-/// When those who wait hear that the server refuses this client. None: it does not, or they have heard.
+/// When waiting requests fail with the server's refusal. None: there is no refusal, or they have failed.
 std::optional<client_time> session::refusal_due() const {
     if (!refused_since_ || refusal_reported_) return {};
     return *refused_since_ + refusal_grace;
 }
 
-/// The next moment at which time decides something about a request.
+/// Sets the next time at which fire_alarm must process the request.
 void session::set_alarm(request& request) {
     std::optional<client_time> next;
     if (request.phase == phase::held)
@@ -300,29 +301,28 @@ void session::set_alarm(request& request) {
         next = request.drop_at;
     else if (request.phase != phase::leaving)
         next = request.give_up;
-    const bool unanswered = request.phase == phase::unsent || request.phase == phase::asked;
-    if (unanswered && next) next = std::max(*next, request.started + answer_within);
+    const bool unanswered = request.phase == phase::unsent || request.phase == phase::sent;
+    if (unanswered && next) next = std::max(*next, request.started + reply_within);
     if (request.alarm == next) return;
     if (request.alarm) alarms_.erase({*request.alarm, request.handle});
     if (next) alarms_.emplace(*next, request.handle);
     request.alarm = next;
 }
 
-/// The process was stopped, or the machine asleep, for so long that nothing could be renewed or answered.
+/// The process was stopped or the machine suspended for more than half a ttl.
 bool session::did_not_run_until(client_time now) const {
     return last_input_ && now - *last_input_ > client_duration{options_.ttl} / 2;
 }
 
-/// `open` was sent and is not answered.
 bool session::opening() const { return pending_.contains(open_tag_); }
 
-/// The cap is earlier by what two clocks may drift apart until then, or by the time that a loss takes to be told: the
-/// client stops believing, and its user hears of that, before the engine passes the claims on.
+/// The cap is earlier than the engine's end by the drift between two clocks, or by the time that it takes to report a
+/// loss. So the lease ends, and its user is notified, before the engine grants the claims to another request.
 session::ending session::ending_at(protocol::instant engine, client_time now) const {
     if (!clocks_) return {now, now};
     const client_duration left = engine - clocks_->engine;
-    const client_duration telling = std::min<client_duration>(std::chrono::milliseconds{20}, left / 4);
-    return {clocks_->client + left, clocks_->client + left - std::max(left * 3 / 100, telling)};
+    const client_duration reporting = std::min<client_duration>(std::chrono::milliseconds{20}, left / 4);
+    return {clocks_->client + left, clocks_->client + left - std::max(left * 3 / 100, reporting)};
 }
 
 }  // namespace baton::detail
