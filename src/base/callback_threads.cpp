@@ -34,7 +34,7 @@ void callback_threads::serve(std::shared_ptr<callback_queue> queue) {
     changed_.notify_one();
 }
 
-/// Where the system has no room for one more thread, those that there are do the work.
+/// If the system cannot start a thread, the existing ones do the work.
 void callback_threads::add_thread() {
     try {
         threads_.push_back(quiet_thread("baton-callback", [this] { run(); }));
@@ -95,7 +95,7 @@ void callback_queue::run() {
     has_thread_ = false;
 }
 
-/// A callback counts as run when the one around it, if there is one, has ended too: so the count says which have.
+/// A nested callback counts as run only when the outer one has returned, so that `ran_` counts in the order of push.
 void callback_queue::run_all(std::unique_lock<std::mutex>& lock) {
     ++depth_;
     while (!callbacks_.empty()) {
@@ -103,7 +103,7 @@ void callback_queue::run_all(std::unique_lock<std::mutex>& lock) {
         callbacks_.pop();
         lock.unlock();
         (*next)();
-        next.reset();  // what it holds may be anything of the user's
+        next.reset();  // runs destructors of the user's objects
         lock.lock();
         ++ran_within_;
         if (depth_ > 1) continue;

@@ -1,7 +1,6 @@
-// The threads that call the user back, shared by all clients of a process. Each client has queues: the callbacks of one
-// queue run in order and one at a time, those of different queues at the same time where that is needed. So a callback
-// that blocks delays its own queue and no other. There are never more threads than queues with something to do, nor
-// more than `most_callback_threads`.
+// The threads that run callbacks, shared by all clients of a process. Each client has queues. The callbacks of one
+// queue run in order and one at a time; queues run concurrently, so a callback that blocks delays only its own queue.
+// Threads are started on demand: at most one for each busy queue, and at most `most_callback_threads`.
 #pragma once
 
 #include <atomic>
@@ -22,7 +21,7 @@
 
 namespace baton::detail {
 
-/// A program whose clients all block in their callbacks at once has to wait when they are more than this.
+/// If this many callbacks block at once, further callbacks wait.
 inline constexpr std::size_t most_callback_threads = 8;
 
 class callback_queue;
@@ -39,7 +38,7 @@ public:
 private:
     friend class callback_queue;
 
-    /// It has something to do, and no thread.
+    /// Gives a queue with callbacks to a thread.
     void serve(std::shared_ptr<callback_queue> queue);
     void add_thread();
     void run();
@@ -53,27 +52,25 @@ private:
     bool stopping_ = false;
 };
 
-/// Threads of their own for loss signals: however many callbacks block, they delay none of these.
+/// Separate threads for loss signals, so that blocked callbacks do not delay them.
 class loss_threads final : public callback_threads {};
 
 class callback_queue : public std::enable_shared_from_this<callback_queue> {
 public:
     using callback = completion_callback<>;
 
-    /// Does not keep the threads.
     explicit callback_queue(std::weak_ptr<callback_threads> threads) : threads_{std::move(threads)} {}
 
-    /// Once the threads are gone, it runs within the call. What it throws ends the program, as what a thread's function
-    /// throws does.
+    /// After the threads have ended, the callback runs within the call. An exception of a callback ends the program.
     void push(callback callback);
 
-    /// Whether the calling thread is in one of its callbacks.
+    /// Whether the calling thread is in a callback of this queue.
     [[nodiscard]] bool is_running_here() const;
 
-    /// Returns when all that was pushed before has run, or after that long. Within one of its callbacks, it runs the
-    /// others first.
+    /// Returns when all callbacks pushed before have run, or after `at_most`. Within a callback of this queue, it runs
+    /// the others itself.
     void drain(std::chrono::microseconds at_most);
-    /// The same without a limit; but within one of its callbacks it returns at once.
+    /// The same without a limit. Within a callback of this queue it returns at once.
     void drain();
 
 private:
@@ -88,10 +85,10 @@ private:
     fifo<callback> callbacks_;
     std::uint64_t pushed_ = 0;
     std::uint64_t ran_ = 0;
-    std::uint64_t ran_within_ = 0;         // within the one that runs now
-    int depth_ = 0;                        // of callbacks within callbacks
-    bool has_thread_ = false;              // a thread runs it, or will
-    std::atomic<std::thread::id> thread_;  // that runs it; a thread finds its own id here, or another
+    std::uint64_t ran_within_ = 0;  // nested in the callback that runs now
+    int depth_ = 0;                 // of nested callbacks
+    bool has_thread_ = false;       // a thread runs the queue or is about to
+    std::atomic<std::thread::id> thread_;
 };
 
 }  // namespace baton::detail

@@ -72,7 +72,7 @@ public:
 
 inline namespace v1 {
 
-// It is never destroyed: errors may be looked at while the program's static objects end.
+// Never destroyed: errors may be read while the program's static objects are destroyed.
 const std::error_category& error_category() noexcept {
     static const auto& instance = *new category;
     return instance;

@@ -15,8 +15,8 @@
 namespace baton::detail {
 namespace {
 
-/// After so long without a caller the thread takes the turn back.
-constexpr std::chrono::microseconds nap{250};
+/// The thread becomes the loop owner again if no caller has served the loop for this time.
+constexpr std::chrono::microseconds idle_time{250};
 
 int checked(int descriptor, const char* what) {
     if (descriptor < 0) throw std::system_error{errno, std::generic_category(), what};
@@ -27,8 +27,8 @@ int checked(int descriptor, const char* what) {
 
 struct event_loop::timer_state {
     task fire;
-    timers::node_type spare;  // while it is not set: the next time takes no memory
-    timers::iterator place;   // while it is set
+    timers::node_type spare;    // while it is not set: setting it again allocates nothing
+    timers::iterator position;  // while it is set
     bool is_set = false;
 };
 
@@ -44,7 +44,7 @@ event_loop::event_loop(without_thread)
 }
 
 event_loop::~event_loop() {
-    if (fork_.in_child()) {  // there is no thread here; and the descriptors are those of the parent's loop
+    if (fork_.in_child()) {  // the thread is the parent's, and so is the epoll set behind the descriptor
         keep_for_ever(std::move(thread_));
         keep_for_ever(std::move(watched_));
         close(epoll_);
@@ -53,7 +53,7 @@ event_loop::~event_loop() {
     }
     stop();
     if (thread_.joinable()) thread_.join();
-    // While all members are there: what goes now may cancel its timers.
+    // Before any member is destroyed: the destructors of tasks and sources may cancel timers.
     while (!tasks_.empty() || !watched_.empty() || !timers_.empty()) {
         std::exchange(tasks_, {}).clear();
         std::exchange(watched_, {}).clear();
@@ -91,62 +91,62 @@ void event_loop::serve() {
     while (!stopped_) {
         needed_ = false;
         run_once(lock, nullptr);
-        let_go_if_one_waits(lock);
+        yield_to_single_waiter(lock);
     }
 }
 
-/// Returns with the turn.
-void event_loop::let_go_if_one_waits(std::unique_lock<std::mutex>& lock) {
+/// Called and returns with the thread as the loop owner.
+void event_loop::yield_to_single_waiter(std::unique_lock<std::mutex>& lock) {
     if (!std::exchange(last_alone_, false) || waiting_.size() > 1 || stopped_ || descriptors_.load() == 0) return;
     owner_ = owner::none;
     if (!waiting_.empty()) waiting_.front()->call();
     for (std::uint64_t before = served_;; before = served_) {
-        changed_.wait_for(lock, nap, [this] { return stopped_ || (needed_ && owner_ == owner::none); });
+        changed_.wait_for(lock, idle_time, [this] { return stopped_ || (needed_ && owner_ == owner::none); });
         if (owner_ == owner::none && (needed_ || stopped_ || served_ == before)) break;
-        // A caller that serves at the end of a nap may do so for long: it says when it is through.
+        // A caller serves the loop, perhaps for a long time. It notifies this thread at the end.
         asleep_ = true;
         changed_.wait(lock, [this] { return owner_ == owner::none; });
         asleep_ = false;
         if (stopped_) break;
     }
     owner_ = owner::thread;
-    last_alone_ = waiting_.size() == 1;  // it was called, and did not come in time: next time, perhaps
+    last_alone_ = waiting_.size() == 1;  // the caller did not wake up in time: yield again after the next event
 }
 
-void event_loop::wait(waiter& who) {
-    if (who.done()) return;
+void event_loop::wait(waiter& caller) {
+    if (caller.done()) return;
     std::unique_lock lock{mutex_};
     last_alone_ = waiting_.empty();
-    waiting_.push_back(&who);
-    while (!who.done()) {
+    waiting_.push_back(&caller);
+    while (!caller.done()) {
         if (owner_ == owner::none && !needed_ && !stopped_) {
-            serve_as(who, lock);
+            serve_as(caller, lock);
         } else {
             lock.unlock();
-            who.sleep();
+            caller.sleep();
             lock.lock();
         }
     }
-    std::erase(waiting_, &who);
+    std::erase(waiting_, &caller);
 }
 
-void event_loop::serve_as(waiter& who, std::unique_lock<std::mutex>& lock) {
+void event_loop::serve_as(waiter& caller, std::unique_lock<std::mutex>& lock) {
     owner_ = owner::caller;
     ++served_;
-    who.sleep_in(this);
-    while (!who.done() && !needed_ && !stopped_) run_once(lock, &who);
-    who.sleep_in(nullptr);
+    caller.sleep_in(this);
+    while (!caller.done() && !needed_ && !stopped_) run_once(lock, &caller);
+    caller.sleep_in(nullptr);
     owner_ = owner::none;
-    if (waiting_.size() > 1) needed_ = true;  // the thread must see to those that go on waiting
+    if (waiting_.size() > 1) needed_ = true;  // the thread must serve the other waiters
     if (needed_ || asleep_ || stopped_) changed_.notify_one();
 }
 
-/// Runs what is due, or else sleeps until something is. Tasks that go on posting tasks keep neither timers nor
-/// descriptors waiting.
-void event_loop::run_once(std::unique_lock<std::mutex>& lock, waiter* who) {
+/// Runs posted tasks and one due timer. Polls descriptors if there were none, and also if the tasks have posted tasks,
+/// so that those cannot starve the descriptors.
+void event_loop::run_once(std::unique_lock<std::mutex>& lock, waiter* caller) {
     const bool had_tasks = run_tasks(lock);
     const bool had_timer = run_timer(lock);
-    if ((!had_tasks && !had_timer) || !tasks_.empty()) sleep_and_dispatch(lock, who);
+    if ((!had_tasks && !had_timer) || !tasks_.empty()) sleep_and_dispatch(lock, caller);
 }
 
 bool event_loop::run_tasks(std::unique_lock<std::mutex>& lock) {
@@ -171,14 +171,14 @@ bool event_loop::run_timer(std::unique_lock<std::mutex>& lock) {
     return true;
 }
 
-void event_loop::sleep_and_dispatch(std::unique_lock<std::mutex>& lock, waiter* who) {
+void event_loop::sleep_and_dispatch(std::unique_lock<std::mutex>& lock, waiter* caller) {
     const int limit = timeout();
     sleeping_ = true;
     lock.unlock();
     std::array<epoll_event, 16> events{};
     int count = 0;
-    // Looked at after `sleeping_` is set: whoever finishes it later interrupts.
-    if (who == nullptr || !who->done())
+    // Checked after `sleeping_` is set: a thread that finishes the waiter later than this interrupts epoll_wait.
+    if (caller == nullptr || !caller->done())
         count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), limit);
     sleeping_ = false;
     for (int i = 0; i < count; ++i) {
@@ -186,8 +186,8 @@ void event_loop::sleep_and_dispatch(std::unique_lock<std::mutex>& lock, waiter* 
         if (each == nullptr) {
             eventfd_t ignored{};
             eventfd_read(wake_, &ignored);
-        } else if (each->who) {
-            const std::shared_ptr<event_source> source = each->who;
+        } else if (each->source) {
+            const std::shared_ptr<event_source> source = each->source;
             source->ready(events[static_cast<std::size_t>(i)].events);
         }
     }
@@ -202,8 +202,8 @@ int event_loop::timeout() const {
     return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
 }
 
-std::error_code event_loop::watch(int descriptor, std::uint32_t events, std::shared_ptr<event_source> who) {
-    auto made = std::make_unique<watched>(watched{descriptor, std::move(who)});
+std::error_code event_loop::watch(int descriptor, std::uint32_t events, std::shared_ptr<event_source> source) {
+    auto made = std::make_unique<watched>(watched{descriptor, std::move(source)});
     epoll_event wanted{.events = events, .data = {.ptr = made.get()}};
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &wanted) != 0) return {errno, std::generic_category()};
     watched_[descriptor] = std::move(made);
@@ -223,29 +223,29 @@ void event_loop::forget(int descriptor) {
     if (!node) return;
     epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);
     --descriptors_;
-    node.mapped()->who = nullptr;
+    node.mapped()->source = nullptr;
     forgotten_.push_back(std::move(node.mapped()));
 }
 
 void event_loop::set(const std::shared_ptr<timer_state>& timer, clock::time_point at) {
     const std::lock_guard lock{mutex_};
-    timers::node_type node = timer->is_set ? timers_.extract(timer->place) : std::move(timer->spare);
+    timers::node_type node = timer->is_set ? timers_.extract(timer->position) : std::move(timer->spare);
     if (node) {
         node.key() = at;
         node.mapped() = timer;
-        timer->place = timers_.insert(std::move(node));
+        timer->position = timers_.insert(std::move(node));
     } else {
-        timer->place = timers_.emplace(at, timer);
+        timer->position = timers_.emplace(at, timer);
     }
     timer->is_set = true;
-    if (timer->place == timers_.begin()) interrupt();
+    if (timer->position == timers_.begin()) interrupt();
 }
 
 void event_loop::cancel(timer_state& timer) {
     const std::lock_guard lock{mutex_};
     if (!std::exchange(timer.is_set, false)) return;
-    timer.spare = timers_.extract(timer.place);
-    timer.spare.mapped() = nullptr;  // it is held by its owner; by itself it would live for ever
+    timer.spare = timers_.extract(timer.position);
+    timer.spare.mapped() = nullptr;  // otherwise the state would own itself
 }
 
 event_loop::timer::timer(event_loop& loop, task fire) : loop_{loop}, state_{std::make_shared<timer_state>()} {

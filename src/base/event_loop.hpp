@@ -1,14 +1,13 @@
-// One loop for all clients of a process: it waits for their sockets and timers. A thread of its own runs it, or, while
-// one caller alone waits for what the sockets will say, that caller (decision 018): then the socket itself wakes the
-// caller, and not another thread that was woken by the socket.
+// One event loop for the sockets and timers of all clients of a process. The loop's own thread runs it, or a blocked
+// caller if it is the only one (decision 018): then a reply wakes the caller directly, without a thread switch.
 //
-// Whoever has the **turn** runs the loop; there is never more than one. The thread is never interrupted: it lets go of
-// the turn when it is awake anyway and sees that one caller waits alone. When that caller has what it waited for, the
-// turn is left to the next that waits, and the thread takes it back if there is none for a while.
+// The **loop owner** is the thread that runs the loop at a moment. The loop's thread gives ownership away only when it
+// is awake anyway and exactly one caller waits. When that caller has finished, the next caller that waits can become
+// the owner; if there is none for 250 µs, the loop's thread becomes the owner again.
 //
-// The agent, which has one thread, has a loop of its own and runs it itself.
+// The agent has one thread, which runs a loop of its own.
 //
-// Handlers run with the turn and without a lock. They must be short: nothing of the user's runs here.
+// Handlers run on the loop owner, without a lock. They must be short; no user code runs here.
 #pragma once
 
 #include <atomic>
@@ -30,7 +29,7 @@
 
 namespace baton::detail {
 
-/// Hears of a descriptor that is watched.
+/// Receives the events of a watched descriptor.
 class event_source {
 public:
     virtual ~event_source() = default;
@@ -54,28 +53,28 @@ public:
     using task = std::function<void()>;
 
     event_loop();
-    /// Without a thread: `run` runs it.
+    /// A loop that has no thread of its own: `run` runs it.
     struct without_thread {};
     explicit event_loop(without_thread);
     event_loop(const event_loop&) = delete;
     event_loop& operator=(const event_loop&) = delete;
     ~event_loop();
 
-    /// Of a loop without a thread: runs it on this one until a handler calls `stop`.
+    /// Runs a loop without a thread, until a handler calls `stop`.
     void run() { serve(); }
     void stop();
 
     // On any thread.
 
-    /// Runs it soon, in order, with the turn.
+    /// The loop owner runs the tasks in order.
     void post(task task);
-    /// Returns when it is finished. Meanwhile this thread may serve the loop.
-    void wait(waiter& who);
+    /// Returns when `caller` is finished. This thread may become the loop owner meanwhile.
+    void wait(waiter& caller);
 
-    // With the turn only. The loop keeps `who` until the descriptor is forgotten; then it is the caller's to close.
+    // On the loop owner only.
 
-    /// Fails where the system has no room for one more.
-    [[nodiscard]] std::error_code watch(int descriptor, std::uint32_t events, std::shared_ptr<event_source> who);
+    /// Keeps `source` until `forget`. The caller closes the descriptor, after `forget`. Fails with the error of epoll.
+    [[nodiscard]] std::error_code watch(int descriptor, std::uint32_t events, std::shared_ptr<event_source> source);
     void change(int descriptor, std::uint32_t events);
     void forget(int descriptor);
 
@@ -89,48 +88,48 @@ private:
     using timers = std::multimap<clock::time_point, std::shared_ptr<timer_state>>;
     struct watched {
         int descriptor = -1;
-        std::shared_ptr<event_source> who;
+        std::shared_ptr<event_source> source;
     };
 
     void interrupt() noexcept override;
     void serve();
-    void let_go_if_one_waits(std::unique_lock<std::mutex>& lock);
-    void serve_as(waiter& who, std::unique_lock<std::mutex>& lock);
-    void run_once(std::unique_lock<std::mutex>& lock, waiter* who);
+    void yield_to_single_waiter(std::unique_lock<std::mutex>& lock);
+    void serve_as(waiter& caller, std::unique_lock<std::mutex>& lock);
+    void run_once(std::unique_lock<std::mutex>& lock, waiter* caller);
     bool run_tasks(std::unique_lock<std::mutex>& lock);
     bool run_timer(std::unique_lock<std::mutex>& lock);
-    void sleep_and_dispatch(std::unique_lock<std::mutex>& lock, waiter* who);
+    void sleep_and_dispatch(std::unique_lock<std::mutex>& lock, waiter* caller);
     void set(const std::shared_ptr<timer_state>& timer, clock::time_point at);
     void cancel(timer_state& timer);
     [[nodiscard]] int timeout() const;
 
     const fork_guard fork_;
     int epoll_ = -1;
-    int wake_ = -1;                      // an eventfd: interrupts epoll_wait
-    std::atomic<bool> sleeping_{false};  // whoever has the turn is in epoll_wait, or about to be
-    std::atomic<int> descriptors_{0};    // that are watched
+    int wake_ = -1;                      // an eventfd that interrupts epoll_wait
+    std::atomic<bool> sleeping_{false};  // the loop owner is in epoll_wait or about to be
+    std::atomic<int> descriptors_{0};    // the number of watched descriptors
 
-    // Of whoever has the turn.
+    // Used by the loop owner only.
     std::unordered_map<int, std::unique_ptr<watched>> watched_;
     std::vector<std::unique_ptr<watched>> forgotten_;  // while their events may still be in the batch
     std::vector<task> running_;
 
     std::mutex mutex_;
-    std::condition_variable changed_;  // what the thread sleeps on without the turn
+    std::condition_variable changed_;  // the thread sleeps on it while it is not the loop owner
     owner owner_ = owner::thread;
     bool stopped_ = false;
-    bool needed_ = false;       // the thread is to take the turn at once
-    bool asleep_ = false;       // the thread sleeps until the caller that serves is through
-    bool last_alone_ = false;   // the caller that came last found nobody else waiting
-    std::uint64_t served_ = 0;  // turns of callers
+    bool needed_ = false;       // the thread must become the loop owner at once
+    bool asleep_ = false;       // the thread sleeps until a caller has finished serving
+    bool last_alone_ = false;   // there was no other waiter when the last one came
+    std::uint64_t served_ = 0;  // how often a caller became the loop owner
     std::vector<waiter*> waiting_;
     std::vector<task> tasks_;
     timers timers_;
     std::thread thread_;
 };
 
-/// Calls a handler at a time, with the turn. Thread-safe, but for its construction and end. A handler that has begun
-/// when the timer is cancelled, or ends, runs to its end: it holds what it needs by a weak pointer.
+/// Calls a handler at a time, on the loop owner. Thread-safe except for construction and destruction. A handler that
+/// has begun runs to its end also if the timer is cancelled or destroyed, so it must hold what it needs weakly.
 class event_loop::timer {
 public:
     timer(event_loop& loop, task fire);
@@ -138,7 +137,7 @@ public:
     timer& operator=(const timer&) = delete;
     ~timer() { cancel(); }
 
-    /// In place of the time that was set before.
+    /// Replaces the time that was set before.
     void set(clock::time_point at) { loop_.set(state_, at); }
     void set_after(clock::duration wait) { set(clock::now() + wait); }
     void cancel() { loop_.cancel(*state_); }

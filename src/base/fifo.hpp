@@ -1,4 +1,4 @@
-// A queue in one block of memory, which it keeps: unlike std::deque it allocates nothing once it has its size.
+// A queue in one array that keeps its memory: unlike std::deque it allocates nothing once it has its size.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ public:
 
     void push(Value value) { values_.push_back(std::move(value)); }
     void pop() { drop_taken(first_ + 1); }
-    /// Mostly the first: that costs least.
+    /// Constant time for the first element, linear for others.
     void erase(typename std::vector<Value>::iterator which) {
         if (which == begin()) return pop();
         values_.erase(which);
@@ -29,7 +29,7 @@ public:
     }
 
 private:
-    /// What was taken is moved over when it is half of all: a constant cost for each.
+    /// Compacts when half of the elements are popped: amortized constant cost.
     void drop_taken(std::ptrdiff_t taken) {
         first_ = taken;
         if (2 * first_ < std::ssize(values_)) return;
@@ -37,7 +37,7 @@ private:
         first_ = 0;
     }
 
-    std::vector<Value> values_;  // never only such as were taken
+    std::vector<Value> values_;  // the first `first_` elements are popped
     std::ptrdiff_t first_ = 0;
 };
 

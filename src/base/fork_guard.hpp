@@ -1,5 +1,5 @@
-// After fork the child has none of its parent's threads, and must neither renew nor release what its parent holds: what
-// was made before the fork is left alone there.
+// A forked child has none of its parent's threads, and must neither renew nor release its parent's leases. So it leaves
+// all objects alone that were made before the fork.
 #pragma once
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 namespace baton::detail {
 
-/// How many forks lie between this process and the one in which the library was first used.
+/// The number of forks between the process that first used the library and this one.
 inline unsigned fork_generation() noexcept {
     static std::atomic<unsigned> forks{0};
     static const int registered = pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); });
@@ -17,9 +17,9 @@ inline unsigned fork_generation() noexcept {
     return forks.load(std::memory_order_relaxed);
 }
 
-/// Remembers the process in which it was made.
 class fork_guard {
 public:
+    /// Whether this process is a forked child of the one that made this object.
     [[nodiscard]] bool in_child() const noexcept { return made_in_ != fork_generation(); }
 
 private:
@@ -32,7 +32,7 @@ struct kept_object {
 };
 inline std::atomic<kept_object*> kept_objects{nullptr};  // leak checkers look here
 
-/// Nothing of the parent's may end in the child: what would is kept for ever.
+/// Never destroys `value`: the parent's objects must not be destroyed in a child.
 template <typename T> void keep_for_ever(T value) {
     struct holder final : kept_object {
         explicit holder(T given) : kept{std::move(given)} {}

@@ -1,5 +1,5 @@
-// Memory for containers that take and give back one node at a time, as maps do. A node that was given back is used
-// again for the next of its size, so a table that grows and shrinks makes no calls of `new` and `delete`.
+// A memory resource for node-based containers such as maps. Freed nodes are reused for the next node of their size, so
+// a map that grows and shrinks makes no calls of `new` and `delete`.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace baton::detail {
 
-/// Not thread-safe. Must outlive what it gave.
+/// Not thread-safe. Must outlive its allocations.
 class node_pool final : public std::pmr::memory_resource {
 public:
     node_pool() = default;
@@ -22,8 +22,8 @@ public:
 
 private:
     static constexpr std::size_t step = alignof(std::max_align_t);  // sizes are rounded up to it
-    static constexpr std::size_t largest = 64 * step;               // what is larger is not kept
-    static constexpr std::size_t most_spare = 1'024;                // of one size: after a rush, the rest is given back
+    static constexpr std::size_t largest = 64 * step;               // larger blocks are not pooled
+    static constexpr std::size_t most_spare = 1'024;                // of one size; further freed nodes are deleted
 
     struct node {
         node* next;

@@ -1,4 +1,4 @@
-// The client's own clock, with which it measures its leases.
+// The client's own clock, which measures its leases.
 #pragma once
 
 #include <time.h>

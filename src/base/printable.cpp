@@ -12,8 +12,8 @@ struct range {
     std::uint32_t last;
 };
 
-/// Characters that are not drawn, or that change how others are drawn: Unicode's Default_Ignorable_Code_Point, line and
-/// paragraph separators, and the marks of annotations. With them two names look alike, or read in another order.
+/// Characters that are not drawn or that change how others are drawn: Unicode's Default_Ignorable_Code_Point, line and
+/// paragraph separators, and annotation marks. They make two names look alike or read in another order.
 constexpr std::array<range, 17> invisible{{{0xad, 0xad},
                                            {0x34f, 0x34f},
                                            {0x61c, 0x61c},
@@ -36,8 +36,8 @@ bool is_invisible(std::uint32_t code) {
     return std::ranges::any_of(invisible, [code](range r) { return code >= r.first && code <= r.last; });
 }
 
-/// Length of the UTF-8 character that begins here, 0 if none does that may be shown: no overlong forms, surrogates,
-/// invisible characters, or C1 controls, which some terminals obey.
+/// The length of the UTF-8 character at the start of the text; 0 if it must be escaped: malformed, overlong, a
+/// surrogate, invisible, or a control character (some terminals obey C1 controls).
 std::size_t character_at(std::string_view text) {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     const unsigned first = byte(0);

@@ -1,7 +1,7 @@
-// What all clients of a process share: made for the first, gone with the last. A child after fork makes its own.
+// An object that all clients of a process share. The first client creates it, the last destroys it. A forked child
+// creates its own.
 //
-// The slots are never destroyed: a client may be a static object of the program, and live longer than any static object
-// of ours.
+// The slots are never destroyed: a client may be a static object of the program and outlive all static objects of ours.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace baton::detail {
 
-/// The last user of a T may be one of the T's own threads, which cannot wait for itself: then another thread ends it.
+/// One of the T's own threads may drop the last reference. It cannot join itself, so another thread deletes the T.
 template <typename T> void end_process_wide(T* last) {
     if (last->is_own_thread())
         std::thread{[last] { delete last; }}.detach();
@@ -21,7 +21,6 @@ template <typename T> void end_process_wide(T* last) {
         delete last;
 }
 
-/// The T of this process.
 template <typename T> [[nodiscard]] std::shared_ptr<T> process_wide() {
     struct slot {
         fork_guard made_in;
@@ -30,7 +29,7 @@ template <typename T> [[nodiscard]] std::shared_ptr<T> process_wide() {
     };
     static std::atomic<slot*> current{new slot};
     slot* mine = current.load();
-    while (mine->made_in.in_child()) {  // its mutex may have been locked at the fork, for ever
+    while (mine->made_in.in_child()) {  // its mutex may be locked for ever if it was locked at the fork
         auto fresh = std::make_unique<slot>();
         slot* const parents = mine;
         if (!current.compare_exchange_strong(mine, fresh.get())) continue;

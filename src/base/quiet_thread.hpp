@@ -1,4 +1,4 @@
-// A thread of the library. It blocks all signals: the program's signals are for the program's threads.
+// The library's threads block all signals, so that signals are delivered to the program's own threads.
 #pragma once
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 namespace baton::detail {
 
-/// Blocks all signals of this thread for a while: a new thread inherits that.
+/// Blocks all signals of the calling thread during its life. A thread started meanwhile inherits the mask.
 class blocked_signals {
 public:
     blocked_signals() {
@@ -25,7 +25,7 @@ private:
     sigset_t before_{};
 };
 
-/// The name is shown by ps and gdb: at most 15 bytes.
+/// `name` is for ps and gdb: at most 15 bytes.
 template <typename Function> [[nodiscard]] std::thread quiet_thread(const char* name, Function function) {
     const blocked_signals inherited;
     return std::thread{[name, function = std::move(function)]() mutable {

@@ -1,5 +1,5 @@
-// Work that takes its time and is done for a client: looking a host's name up, starting an agent. It runs on threads of
-// its own: the event loop must not wait for it, and neither do callbacks wait for it, nor it for them.
+// Slow work for a client, such as resolving a host name or starting an agent. It runs on threads of its own, so that it
+// delays neither the event loop nor callbacks, and callbacks do not delay it.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@ namespace baton::detail {
 
 class slow_threads final : public callback_threads {};
 
-/// Does `work`, and passes what came of it to `then`, both on one of the threads. Whoever gives it the threads keeps
-/// them too. If he goes while the work goes on, he does not wait for it: the work then has the last share in them.
+/// Calls `work` and then `then` with its result, both on one of the threads. The caller keeps a reference to the
+/// threads too. A caller that ends earlier does not wait for the work, which then holds the last reference.
 template <typename Work, typename Then>
 void run_slow_work(std::shared_ptr<slow_threads> threads, Work work, Then then) {
     const auto queue = std::make_shared<callback_queue>(threads);

@@ -1,5 +1,5 @@
-// Where a thread waits for one thing. It lives on the stack of the thread that waits, and may be gone as soon as it is
-// finished: whoever finishes it touches nothing of it after that.
+// A thread waits on it for one event. It lives on the stack of the waiting thread and may be destroyed as soon as it is
+// finished, so the thread that finishes it does not access it afterwards.
 #pragma once
 
 #include <linux/futex.h>
@@ -11,8 +11,8 @@
 
 namespace baton::detail {
 
-/// What a waiting thread may sleep in, instead of by itself. It outlives every waiter that sleeps in it, and every
-/// thread that finishes one.
+/// A waiting thread may sleep in this object instead of in its waiter. It must outlive those waiters and the threads
+/// that finish them.
 class interruptible {
 public:
     virtual void interrupt() noexcept = 0;
@@ -21,31 +21,30 @@ protected:
     ~interruptible() = default;
 };
 
-/// A word of bits that one thread sleeps on. Not a mutex and a condition variable: a thread that is woken would find
-/// the mutex locked, and sleep a second time.
+/// A futex. With a mutex and a condition variable, the woken thread could find the mutex locked and sleep once more.
 class waiter {
 public:
     waiter() = default;
     waiter(const waiter&) = delete;
     waiter& operator=(const waiter&) = delete;
 
-    /// The thing has happened. Whatever is to be read by the thread that waits was written before.
-    void finish() noexcept { tell(is_done); }
-    /// The thread is to look around: perhaps it can serve the event loop.
-    void call() noexcept { tell(is_called); }
+    /// The event has happened. The caller has written the results for the waiting thread before.
+    void finish() noexcept { set(is_done); }
+    /// Wakes the thread so that it checks whether it can serve the event loop.
+    void call() noexcept { set(is_called); }
 
     [[nodiscard]] bool done() const noexcept { return (state_.load() & is_done) != 0; }
-    /// Returns when it is finished or called.
+    /// Returns after `finish` or `call`.
     void sleep() noexcept {
         std::uint32_t seen = state_.load();
         while ((seen & (is_done | is_called)) == 0) {
             if (!state_.compare_exchange_weak(seen, seen | is_asleep)) continue;
-            syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, seen | is_asleep, nullptr, nullptr, 0);  // if it still is
+            syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, seen | is_asleep, nullptr, nullptr, 0);
             seen = state_.load();
         }
         state_.fetch_and(~(is_called | is_asleep));
     }
-    /// From now on the thread sleeps in `where`; null: no longer.
+    /// From now on the thread sleeps in `where`, not in `sleep`; null: in `sleep` again.
     void sleep_in(interruptible* where) noexcept {
         where_ = where;
         if (where != nullptr)
@@ -63,19 +62,19 @@ private:
     static constexpr std::uint32_t is_asleep = 4;
     static constexpr std::uint32_t is_elsewhere = 8;
 
-    void tell(std::uint32_t what) noexcept {
+    void set(std::uint32_t what) noexcept {
         interruptible* where = nullptr;
         std::uint32_t seen = state_.load();
         do where = (seen & is_elsewhere) != 0 ? where_.load() : nullptr;
         while (!state_.compare_exchange_weak(seen, seen | what));
-        // The waiter may be gone. To wake a thread takes its address only; another that sleeps there looks again.
+        // The waiter may be destroyed now. The futex call only uses its address; a spurious wake-up there is harmless.
         if (where != nullptr)
             where->interrupt();
         else if ((seen & is_asleep) != 0)
             syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
     }
 
-    static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));  // what the kernel looks at
+    static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));  // the kernel's futex word
     std::atomic<std::uint32_t> state_{0};
     std::atomic<interruptible*> where_{nullptr};
 };

@@ -1,4 +1,4 @@
-// The agent: serves engines to the programs of this machine, on a Unix socket, with the Redis protocol.
+// The agent: serves engines to the programs of this machine over a Unix socket, with the Redis protocol.
 #pragma once
 
 #include <sys/types.h>
@@ -24,24 +24,24 @@ struct limits {
 struct options {
     detail::local_address address;
     mode_t mode = 0600;  // of the socket file
-    /// Ends after this long with nobody connected and nothing to remember. None: never.
+                         /// The agent ends after this time without connections and without state to keep. None: never.
     std::optional<std::chrono::milliseconds> idle_end = std::chrono::seconds{10};
-    /// The longest ttl of a session, and how long it waits for the clients of a predecessor that died. None: as it was
-    /// with that one, else 15 s.
+    /// The longest ttl of a session. It is also the pause for the clients of a predecessor that died. None: the
+    /// predecessor's, or 15 s without one.
     std::optional<std::chrono::milliseconds> max_ttl;
-    std::string program = "baton";  // what it says it is
+    std::string program = "baton";  // for messages
     agent::limits limits;
     /// Called when clients can connect.
     std::function<void()> ready;
 };
 
 enum class result : std::uint8_t {
-    done,    // it ended by itself, or was asked to
+    done,    // idle, or stopped by a signal
     taken,   // another agent serves this address
-    failed,  // and why
+    failed,  // `why` has the reason
 };
 
-/// Serves until it is idle, or SIGTERM or SIGINT comes. Once in a process.
+/// Serves until the agent is idle or receives SIGTERM or SIGINT. Call it once in a process.
 [[nodiscard]] result serve(const options& options, std::string& why);
 
 }  // namespace baton::agent

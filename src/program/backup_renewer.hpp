@@ -1,4 +1,5 @@
-// A second process that renews a session while the process of its client is stopped: the guardian of `baton run`.
+// The interface to a second process that renews a session while the client's process is stopped. The guardian of `baton
+// run` implements it.
 #pragma once
 
 #include <chrono>
@@ -14,15 +15,16 @@ class backup_renewer {
 public:
     virtual ~backup_renewer() = default;
 
-    /// The session that lives from now on, and where.
+    /// From now on the client has this session, in this epoch of the store.
     virtual void keep(const protocol::session_id& session, epoch epoch) noexcept = 0;
 
-    /// When the newest of its renewals of this session was sent that this epoch answered, on the client's clock.
+    /// The sending time, on the client's clock, of the backup renewer's newest renewal that the store confirmed for
+    /// this session and epoch.
     [[nodiscard]] virtual std::optional<client_time> renewed(const protocol::session_id& session,
                                                              epoch epoch) noexcept = 0;
 };
 
-/// How long after a renewal was sent a client believes in its session: the ttl without the client's margin.
+/// How long leases are valid after a renewal was sent: the ttl minus the client's margin.
 [[nodiscard]] client_duration believed_for(std::chrono::milliseconds ttl);
 
 }  // namespace baton::detail

@@ -1,4 +1,4 @@
-// Clients and leases as the program `baton` needs them, beyond their public headers.
+// Functions of clients and leases for the program `baton` that are not public.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace baton::detail {
 
-/// A client whose session a backup renewer may renew.
+/// Makes a client whose session a backup renewer may renew.
 struct client_maker {
     [[nodiscard]] static client make(std::shared_ptr<store> store, const client_options& options,
                                      std::shared_ptr<backup_renewer> backup_renewer);
 };
 
-/// How long the lease lasts at most, however often its session is renewed: until its hold limit, until an operator ends
-/// it, or until the end of an epoch that is over. None: renewals prolong it.
+/// How long the lease can last at most, whatever renewals follow: until its hold limit, its revocation, or its deadline
+/// from an earlier epoch. None: renewals prolong it.
 [[nodiscard]] std::optional<client_duration> capped_for(const lease& lease);
 
 }  // namespace baton::detail

@@ -5,7 +5,7 @@
 
 namespace baton::redis {
 
-/// What FUNCTION LOAD gets. The name contains a digest of the text, so that each version calls its own functions.
+/// The argument of FUNCTION LOAD. The name contains a digest of the text, so that each version calls its own functions.
 struct function_library {
     std::string_view name;
     std::string_view text;

@@ -1,4 +1,4 @@
-// Which names a space may have.
+// The rule for names of spaces.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace baton::detail {
 
-/// The error text for any other name.
+/// The error text for an invalid name.
 inline constexpr const char* space_rule = "a space is named by 1 to 64 of A-Z a-z 0-9 . _ -";
 
 [[nodiscard]] inline bool valid_space(std::string_view name) {

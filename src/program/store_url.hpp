@@ -1,4 +1,4 @@
-// From an address to a store.
+// Makes stores from addresses.
 #pragma once
 
 #include <memory>
@@ -11,28 +11,28 @@
 
 namespace baton::detail {
 
-/// Of `local:`; other stores ignore them.
+/// For `local:`; other stores ignore them.
 struct local_options {
-    /// The pidfd of a second process that sessions are bound to: they are gone when both are. If it is not open, there
-    /// is such a process and no pidfd of it: then sessions are bound to no process, and the ttl alone counts.
+    /// The pidfd of a second process that sessions are bound to: they end when both processes have ended. A descriptor
+    /// that is not open means a second process without a pidfd: then sessions are bound to no process, only to the ttl.
     std::shared_ptr<const descriptor> companion = {};
-    /// The processes that the agent is to kill when those that the sessions are bound to are gone. No cookie: none.
+    /// The processes that the agent kills when the sessions' processes have ended. No cookie: none.
     run_tree tree = {};
-    /// Starts an agent where there is none.
+    /// Starts an agent if there is none.
     bool start = true;
 };
 
 /// BATON_URL, else `local:`.
 [[nodiscard]] std::string default_url();
 
-/// Throws `error` with bad_url or unsupported and a message that names the part; never shows a password.
+/// Throws `error` with bad_url or unsupported. The message names the wrong part and never contains a password.
 [[nodiscard]] std::shared_ptr<store> make_store(std::string_view url, local_options options);
 
-/// The canonical form of an address, for other processes: it means the same whatever their working directory is. It may
-/// contain a password. Throws `error` with bad_url.
+/// The canonical form of an address, which means the same in every working directory. May contain a password. Throws
+/// `error` with bad_url.
 [[nodiscard]] std::string canonical_url(std::string_view url);
 
-/// For people and for comparisons: the same text for all addresses of one place, without credentials.
+/// For messages and comparisons: equal for all addresses of one store and space, without credentials.
 [[nodiscard]] std::string shown_url(std::string_view url);
 
 }  // namespace baton::detail

@@ -38,7 +38,7 @@ std::optional<mount> find_mount() {
     return {};
 }
 
-/// The folder of this process's own group: empty if there is none, or it is outside of what is mounted.
+/// The folder of this process's own group. Empty if there is none or the mount does not contain it.
 std::string own_folder() {
     const auto mount = find_mount();
     std::ifstream lines{"/proc/self/cgroup"};
@@ -59,8 +59,8 @@ bool has_attribute(const std::string& folder, const char* name) {
     return ::getxattr(folder.c_str(), name, value.data(), value.size()) > 0 && value[0] == '1';
 }
 
-/// Where systemd manages the groups, only those that it delegates may be divided further; it marks them. To a user who
-/// is not root, a group that he may write to was delegated.
+/// Under systemd only delegated groups may be divided; systemd marks those with an attribute. For a user other than
+/// root, write permission to a group is the delegation.
 bool may_divide(const std::string& folder) {
     if (::access((folder + "/cgroup.procs").c_str(), W_OK) != 0 || ::access(folder.c_str(), W_OK) != 0) return false;
     if (::geteuid() != 0 || ::access("/run/systemd/system", F_OK) != 0) return true;
@@ -131,7 +131,7 @@ std::optional<bool> control_group::populated() const {
 void control_group::remove() {
     if (path_.empty()) return;
     std::error_code ignored;
-    // Runs inside of this one made theirs in it, and may have been killed with it. Deepest first.
+    // Nested runs, which may have been killed with this one, made their groups inside. Deepest first.
     std::vector<std::string> inside;
     for (auto entry = std::filesystem::recursive_directory_iterator{path_, ignored};
          !ignored && entry != std::filesystem::recursive_directory_iterator{}; entry.increment(ignored))

@@ -1,5 +1,5 @@
-// A control group (cgroup v2) for the processes of one run: the kernel kills all that is in it at one stroke, also what
-// forks meanwhile, and whatever user it is of.
+// A control group (cgroup v2) for the processes of one run: the kernel kills all of them in one call, including
+// processes that fork meanwhile and processes of other users.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace baton {
 
-/// Where this process may make a control group for a run: below its own, if that is delegated to us, or if nobody else
-/// manages it. The path of one that has yet to be made, or empty.
+/// The path at which this process may make a control group for a run: below its own group, if that is delegated to this
+/// process or not managed by systemd. Empty: no permission.
 [[nodiscard]] std::string control_group_path(std::string_view cookie);
 
 /// Whether the path is one that `control_group_path` gives for this cookie.
 [[nodiscard]] bool is_control_group_of(std::string_view path, std::string_view cookie);
 
-/// Leaves the control groups of all runs around this process: for an agent, which outlives them.
+/// Moves this process out of the control groups of all runs around it: for an agent, which outlives those runs.
 void leave_control_groups_of_runs();
 
 class control_group {
@@ -25,16 +25,16 @@ public:
     control_group& operator=(const control_group&) = delete;
     ~control_group();
 
-    /// Makes it, or opens the one that is there. False: there is none to be had.
+    /// Makes the group, or opens an existing one. False: failed, or the kernel lacks cgroup.kill.
     bool open(const std::string& path, bool make);
     [[nodiscard]] const std::string& path() const { return path_; }
-    /// A descriptor of its folder, or -1: children are cloned into it.
+    /// A descriptor of its folder, or -1. For clone3, which starts a child in the group.
     [[nodiscard]] int folder() const { return folder_; }
-    /// Kills everything in it. False if that cannot be done.
+    /// Kills all processes in it. Returns whether that succeeded.
     bool kill() const;
-    /// Whether there is a process in it. None: not known.
+    /// Whether there is a process in it. None: unknown.
     [[nodiscard]] std::optional<bool> populated() const;
-    /// Removes it, and what runs inside of this one have left in it, once it is empty.
+    /// Removes the group and the groups that nested runs left in it. Groups with processes stay.
     void remove();
 
 private:

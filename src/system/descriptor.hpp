@@ -10,7 +10,7 @@ namespace baton {
 class descriptor {
 public:
     descriptor() = default;
-    /// Negative: none, as system calls say it.
+    /// Negative: no descriptor.
     explicit descriptor(int number) : number_{number} {}
     descriptor(descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
     descriptor& operator=(descriptor&& other) noexcept {
@@ -25,7 +25,7 @@ public:
 
     [[nodiscard]] bool is_open() const { return number_ >= 0; }
     [[nodiscard]] int get() const { return number_; }
-    /// It is the caller's to close.
+    /// The caller must close it.
     [[nodiscard]] int release() { return std::exchange(number_, -1); }
 
 private:

@@ -27,9 +27,9 @@ descriptor pidfd_of_peer(int socket) {
     return descriptor{made};
 }
 
-/// waitid looks at the kind of the descriptor first (EBADF), then finds that the process is not a child (ECHILD). It
-/// needs no /proc, no rights over the process, and no common PID namespace. Linux 5.3 has pidfds and cannot tell them
-/// (EINVAL); a wrong descriptor would harm only the sessions of the client that passed it.
+/// waitid first checks the type of the descriptor (EBADF) and then whether the process is a child (ECHILD). It needs no
+/// /proc, no rights over the process and no common PID namespace. Linux 5.3 has pidfds without this check (EINVAL):
+/// there a wrong descriptor harms only the sessions of the client that passed it.
 bool is_pidfd(int descriptor) {
     siginfo_t ignored{};
     return waitid(by_pidfd, static_cast<id_t>(descriptor), &ignored, WEXITED | WNOHANG | WNOWAIT) == 0 ||
@@ -39,7 +39,7 @@ bool is_pidfd(int descriptor) {
 std::optional<pid_t> number_of(int pidfd) {
     std::ifstream lines{"/proc/self/fdinfo/" + std::to_string(pidfd)};
     for (std::string word; lines >> word;) {
-        pid_t number = 0;  // or 0 for a process of another namespace, or -1 for one that has ended
+        pid_t number = 0;  // the kernel writes 0 for a process of another namespace, -1 for an ended process
         if (word == "Pid:" && lines >> number && number > 0) return number;
     }
     return {};

@@ -11,7 +11,7 @@
 
 namespace baton {
 
-// The name, in brackets, may contain anything, brackets too: what counts comes after the last one.
+// The name, in brackets, may contain brackets: the other fields follow the last one.
 std::optional<process_stat> parse_stat(const char* text) {
     const char* const close = std::strrchr(text, ')');
     if (close == nullptr) return {};
@@ -30,7 +30,7 @@ std::optional<process_stat> parse_stat(const char* text) {
 }
 
 std::optional<process_stat> read_process_stat(pid_t process) {
-    // Not a stream: it throws where the process ends between open and read.
+    // Not std::ifstream: it throws if the process ends between open and read.
     const int file = ::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return {};
     std::array<char, 1024> text{};

@@ -45,7 +45,7 @@ void process_table::lend() {
         if (spare >= 0) ::close(std::exchange(spare, -1));
 }
 
-/// Where it fails, another thread took the descriptor meanwhile: the next look tries again.
+/// May fail if another thread takes the descriptor meanwhile; the next call tries again.
 void process_table::take_back() {
     if (lent_ > 0 && --lent_ > 0) return;
     for (int& spare : spare_)
@@ -98,8 +98,7 @@ seen process_table::contents(pid_t process, const char* file, std::string& into,
     if (owner != nullptr && ::fstat(opened, &about) == 0) *owner = about.st_uid;
     try {
         into.clear();
-        // A read of /proc returns about a page, however much was asked for: more room would only be cleared for
-        // nothing.
+        // A read of /proc returns about one page, so a larger buffer would be zeroed in vain.
         constexpr std::size_t chunk = 4'096;
         while (into.size() < longest_file) {
             const std::size_t had = into.size();

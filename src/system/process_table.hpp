@@ -1,5 +1,5 @@
-// /proc, read with descriptors and memory that are reserved beforehand: a look that is needed in order to kill must not
-// fail because the process that looks has run out of descriptors. A failure is never taken for "there is no process".
+// Reads /proc with descriptors and memory reserved in advance: finding the processes to kill must not fail because this
+// process has run out of descriptors. A failure is never reported as "no such process".
 #pragma once
 
 #include <sys/types.h>
@@ -15,12 +15,12 @@
 
 namespace baton {
 
-/// What came of a look at one process.
+/// The result of reading or signalling one process.
 enum class seen : std::uint8_t {
     found,
     gone,    // there is no such process
-    hidden,  // another user's, which this /proc does not show
-    failed,  // for want of descriptors or memory, most likely: nothing is known
+    hidden,  // no permission: another user's
+    failed,  // any other error, usually a lack of descriptors or memory
 };
 
 class process_table {
@@ -31,17 +31,17 @@ public:
     process_table& operator=(const process_table&) = delete;
     ~process_table();
 
-    /// All processes, one after the other, in the order of their numbers: begin, then next until there is none. A
-    /// listing that failed is not complete.
+    /// Lists all processes in order of their ids: call begin, then next until it returns none. After a failure the
+    /// listing is not complete.
     void begin();
     [[nodiscard]] std::optional<pid_t> next();
     [[nodiscard]] bool failed() const { return failed_; }
 
     [[nodiscard]] seen read(pid_t process, process_stat& into);
-    /// The contents of a file under the process's folder, up to 8 MiB, and the user whose process it is.
+    /// The contents of a file in the process's folder, up to 8 MiB, and the user id of the process.
     [[nodiscard]] seen contents(pid_t process, const char* file, std::string& into, uid_t* owner = nullptr);
-    /// Sends a signal to the process that `still_is_it` recognises. The process cannot be replaced by another one with
-    /// the same number between the check and the signal. hidden: not permitted.
+    /// Sends a signal to the process if `still_is_it` returns true. A pidfd keeps the id from being reused between the
+    /// check and the signal. hidden: not permitted.
     template <typename Check> [[nodiscard]] seen signal(pid_t process, int signal, Check still_is_it) {
         const loan reserve{*this};
         const int handle = open_handle(process);
@@ -51,7 +51,7 @@ public:
         return sent;
     }
 
-    /// While one lives, the reserved descriptors are free to be used.
+    /// During its life the reserved descriptors are closed, so that their numbers are free for use.
     class loan {
     public:
         explicit loan(process_table& table) : table_{table} { table_.lend(); }
