@@ -40,8 +40,8 @@ public:
     virtual void connected() {}  ///< for the first time
     virtual void reconnecting(std::error_code, const std::string& /*message of the server or the system, if any*/) {}
     virtual void reconnected() {}
-    /// The session expired at the store and the client opened a new one. Leases are lost. Waiters that know their
-    /// ticket keep their queue position, if the store supports that.
+    /// The session expired at the store and the client opened a new one. Leases are lost. Waiters with a ticket keep
+    /// their queue position, if the store supports that.
     virtual void session_replaced() {}
     virtual void store_error(std::error_code, const std::string& /*message of the server, if any*/) {}
 };

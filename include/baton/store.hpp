@@ -7,9 +7,8 @@
 ///
 /// A store must keep these rules:
 /// - It performs the commands of one connection in the order in which they were sent, each as a whole.
-/// - It answers each command once, by `replied` or `failed`, unless the connection breaks. The client then counts
-/// pending
-///   commands as unknown, and repeats them under the same ids on the next connection.
+/// - It completes each command once, by `replied` or `failed`, unless the connection breaks. Then the client does not
+///   know whether its pending commands were performed, and repeats them with the same ids on the next connection.
 /// - It follows docs/rules.md for the kinds of claims that it supports; others are `failed` with `unsupported`.
 /// - A grant is state, a notification is a hint: a lost notification delays a waiter at most until its next renewal.
 #pragma once
@@ -55,7 +54,7 @@ enum class command_failure : std::uint8_t {
     rejected,      ///< permanently, for the given reason
 };
 
-/// Receives the result of `inspect`, once.
+/// Called once, with the result of `inspect`.
 using inspect_answer = std::function<void(store_error, snapshot)>;
 
 /// The client's end of a connection. The store may call its functions on any thread, concurrently, and also from within
@@ -65,9 +64,9 @@ public:
     /// The connection can be used. An epoch is 1 or more.
     virtual void up(epoch epoch) noexcept = 0;
     virtual void down(const store_error& why) noexcept = 0;
-    /// In position of the first `up`, perhaps after a `down`: the store refuses this client for good, and the
-    /// connection makes no other attempt to connect. The listener hears nothing else of this connection, and calls
-    /// neither `send` nor `inspect`.
+    /// A permanent error, instead of the first `up` and perhaps after a `down`: the connection can never be used and
+    /// makes no further attempt to connect. It is the last call for this connection. The client then calls neither
+    /// `send` nor `inspect`.
     virtual void unusable(const store_error& why) noexcept = 0;
     virtual void replied(command_tag tag, epoch epoch, std::span<const protocol::event> events) noexcept = 0;
     virtual void failed(command_tag tag, command_failure how, const store_error& why) noexcept = 0;
@@ -121,7 +120,7 @@ public:
 
     [[nodiscard]] virtual lease_clock clock() const { return lease_clock::boottime; }
 
-    /// The pace that the store prescribes; a client that asks for another ttl is refused. None: the client decides.
+    /// The pace that the store prescribes; a client with another ttl is refused. None: the client decides.
     [[nodiscard]] virtual std::optional<lease_pace> pace() const { return {}; }
 
     /// False if other clients cannot see the label of a client.

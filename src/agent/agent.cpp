@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 constexpr auto recheck_interval = 20ms;
 constexpr auto between_accepts = 50ms;
 
-/// SIGTERM and SIGINT, to be read. The agent has one thread, so blocking them there is enough.
+/// A descriptor that receives SIGTERM and SIGINT. The agent has one thread, so it is enough to block them there.
 descriptor block_signals() {
     sigset_t signals;
     sigemptyset(&signals);
@@ -45,11 +45,11 @@ server::server(const options& options, client_room room, state_file& state, desc
       accept_timer_{loop_, [this] { await_clients(); }},
       stopped_timer_{loop_, [this] { recheck_stopped_processes(); }},
       sweeper_{loop_} {
-    if (state.may_be_owed()) paused_until_ = started_ + state.pause_length();
+    if (state.had_clients()) paused_until_ = started_ + state.pause_length();
 }
 
 void server::run() {
-    // Where it cannot be watched, the signals keep their default action.
+    // Without the descriptor, the signals keep their default action.
     if (signals_.is_open())
         static_cast<void>(
             loop_.watch(signals_.get(), EPOLLIN, std::make_shared<detail::event_callback>([this] { stop(); })));
@@ -72,26 +72,26 @@ void server::await_clients() {
 
 void server::accept() {
     descriptor socket{accept4(listening_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
-    if (socket.is_open()) return welcome(std::move(socket));
+    if (socket.is_open()) return add_peer(std::move(socket));
     if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
-    // Out of descriptors, most likely: clients wait a moment.
+    // Usually the process is out of descriptors: it accepts again later.
     loop_.forget(listening_.get());
     accept_timer_.set_after(between_accepts);
 }
 
-bool server::may_come_in(int socket) const {
-    if (!options_.address.is_own()) return true;  // whoever may open the socket file
-    ucred who{};
-    socklen_t size = sizeof who;
-    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid();
+bool server::is_permitted(int socket) const {
+    if (!options_.address.is_own()) return true;  // the mode of the socket file decides
+    ucred user{};
+    socklen_t size = sizeof user;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &user, &size) == 0 && user.uid == geteuid();
 }
 
-void server::welcome(descriptor socket) {
+void server::add_peer(descriptor socket) {
     const int descriptor = socket.get();
     const auto made = std::make_shared<peer>(loop_, std::move(socket), *this);
     peers_.insert(made);
     idle_timer_.cancel();
-    if (!may_come_in(descriptor)) {
+    if (!is_permitted(descriptor)) {
         resp::writer{made->out()}.error("DENIED this agent serves user " + std::to_string(geteuid()) + " only");
         return made->finish();
     }
@@ -104,8 +104,7 @@ void server::welcome(descriptor socket) {
     made->start();
 }
 
-/// What a client leaves behind, passed and not closed, must not fill the agent's table of descriptors: there may be as
-/// many as there may be clients, two each.
+/// Bounds the descriptors that clients pass to the agent: two for each client that it may have.
 std::shared_ptr<const descriptor> server::keep(descriptor passed) {
     if (!passed.is_open() || kept_ >= room_.clients * resp::most_passed) return nullptr;
     ++kept_;
@@ -115,15 +114,15 @@ std::shared_ptr<const descriptor> server::keep(descriptor passed) {
             }};
 }
 
-/// Each connection has a watch of its own, also if many are of one process: its end costs what its own sessions cost,
-/// so that the end of a process with n connections costs n times that.
+/// Each connection has its own watch, also if one process has several connections. So the cost of an end grows with the
+/// sessions of that connection only.
 void server::watch(const std::shared_ptr<peer>& from, const resp::passed_descriptors& pidfds) {
     from->bind(process_watch::make(
         loop_, pidfds, from, [this](const auto& ended) { end_processes(ended); },
         [this](const auto& ended) { end_some_processes(ended); }));
 }
 
-/// What the processes said before they ended counts: they may have left in good order.
+/// Input from before the end is performed first, because it may contain the releases of an orderly exit.
 void server::end_processes(const std::shared_ptr<process_watch>& processes) {
     const auto peer = processes->peer();
     if (peer) peer->drain();
@@ -136,13 +135,13 @@ void server::end_processes(const std::shared_ptr<process_watch>& processes) {
     if (peer) peer->flush();
 }
 
-/// Of baton and its guardian, the one that is left kills what the command started. If it is stopped it cannot, and the
-/// agent does. It may also be stopped later, before it is done.
+/// One of baton and its guardian has ended. The other one kills the processes of the command; if it is stopped, the
+/// agent kills them. It may also be stopped before it has finished, so the agent checks it repeatedly.
 void server::end_some_processes(const std::shared_ptr<process_watch>& processes) {
     const bool to_be_swept =
         std::ranges::any_of(spaces_, [&](const auto& entry) { return entry.second.has_tree(processes); });
     if (processes->ended() || !to_be_swept) return;
-    if (processes->the_rest_is_stopped()) {
+    if (processes->others_stopped()) {
         for (auto& [name, space] : spaces_) sweep(name, space.begin_sweep(processes));
         return;
     }
@@ -155,7 +154,7 @@ void server::recheck_stopped_processes() {
         if (const auto known = each.lock()) end_some_processes(known);
 }
 
-/// First the tree, then the claims pass on.
+/// Closes each session after its processes are killed.
 void server::sweep(const std::string& space, const std::vector<space::swept_session>& sessions) {
     for (const auto& [session, tree] : sessions)
         sweeper_.sweep(
@@ -166,7 +165,7 @@ void server::sweep(const std::string& space, const std::vector<space::swept_sess
             });
 }
 
-/// Does something to a space that still exists, and what follows from it.
+/// Calls `how` if the space still exists, then counts its sessions and delivers the notifications.
 void server::change(const std::string& name, const std::function<space::notices(agent::space&)>& how) {
     const auto found = spaces_.find(name);
     if (found == spaces_.end()) return;
@@ -184,7 +183,8 @@ void server::ended(const std::shared_ptr<peer>& peer) {
     await_idleness();
 }
 
-/// A space that comes again counts from the clock: not below what it has given out, or been presented.
+/// A new space of the same name takes its tickets from the clock. So a space is dropped only when the clock has passed
+/// its last ticket or fence.
 void server::drop_spaces(bool (*unused)(const core::engine&)) {
     const auto by_clock = static_cast<protocol::serial>(now().time_since_epoch().count());
     std::erase_if(spaces_, [&](const auto& entry) {
@@ -194,7 +194,7 @@ void server::drop_spaces(bool (*unused)(const core::engine&)) {
 
 space* server::find_space(const std::string& name) {
     if (const auto found = spaces_.find(name); found != spaces_.end()) return &found->second;
-    // Where there is no room left, what ended is forgotten before a client is refused.
+    // At the limit, spaces that only remember ended sessions are dropped before a client is refused.
     if (spaces_.size() >= limits_.spaces) drop_spaces([](const core::engine& engine) { return engine.idle(); });
     if (spaces_.size() >= limits_.spaces) return nullptr;
     std::optional<protocol::instant> pause;
@@ -203,7 +203,7 @@ space* server::find_space(const std::string& name) {
     return &spaces_.try_emplace(name, state_.max_ttl(), now(), pause).first->second;
 }
 
-/// Written in one go by `flush_notices`, when all that is under way is done.
+/// Encodes the notifications; flush_notices sends them after the whole batch of commands.
 void server::deliver(const space& space, space::notices& notices) {
     for (const auto& [to, event] : notices) {
         resp::encode_notice(to->out(), epoch_, event);
@@ -220,11 +220,11 @@ void server::flush_notices() {
 void server::count_sessions(std::size_t before, std::size_t after) {
     sessions_ = sessions_ - before + after;
     if (may_have_clients()) return;
-    // If that cannot be recorded, the successor pauses without need.
+    // If the write fails, the successor makes an unnecessary pause.
     static_cast<void>(state_.serving(false));
 }
 
-/// Sessions, or clients of the predecessor that may still come back.
+/// There are sessions, or clients of the predecessor may still reconnect.
 bool server::may_have_clients() const { return sessions_ > 0 || (paused_until_ && clock::now() < *paused_until_); }
 
 void server::arm(std::optional<clock::time_point> due) {
@@ -249,13 +249,13 @@ void server::tick() {
     flush_notices();
 }
 
-bool server::nothing_to_remember() const {
+bool server::has_no_state() const {
     return std::ranges::all_of(spaces_, [](const auto& entry) { return entry.second.engine().idle(); });
 }
 
 void server::await_idleness() {
     if (!options_.idle_end || !peers_.empty() || stopping_) return;
-    // While its predecessor's clients may still come, an agent that they would find gone could not say that it is owed.
+    // During the pause for the predecessor's clients the agent stays: its successor would not know of the pause.
     auto end = clock::now() + *options_.idle_end;
     if (paused_until_) end = std::max(end, *paused_until_);
     idle_timer_.set(end);
@@ -263,11 +263,11 @@ void server::await_idleness() {
 
 void server::end_if_idle() {
     if (!peers_.empty()) return;
-    if (nothing_to_remember()) return stop();
+    if (has_no_state()) return stop();
     await_idleness();
 }
 
-/// The state is told while the address is still ours; then it is free.
+/// Writes the state file before it gives up the address to a successor.
 void server::stop() {
     if (std::exchange(stopping_, true)) return;
     if (!may_have_clients()) static_cast<void>(state_.serving(false));
@@ -283,15 +283,15 @@ void server::stop() {
 }
 
 result serve(const options& options, std::string& why) {
-    for (const int each : {SIGPIPE, SIGHUP, SIGXFSZ}) signal(each, SIG_IGN);  // errors of the calls say the same
+    for (const int each : {SIGPIPE, SIGHUP, SIGXFSZ}) signal(each, SIG_IGN);  // the calls fail with an error instead
     raise_own_limits();
     client_room room = room_for_clients(options.limits.clients);
     if (room.clients == 0) {
         why = "the agent cannot serve: " + room.why + "; raise the limit, or start the agent where it is higher";
         return result::failed;
     }
-    // The bind decides which agent has the user's own address, and a lock which one may replace a socket file: only
-    // then is the state read.
+    // The agent reads the state only when it owns the address: for the user's own address after the bind, for a socket
+    // file after the lock, whose owner may replace the socket file.
     state_file state;
     const auto take_state = [&] { return state.take(options.address, options.max_ttl, why); };
     auto state_taken = state_file::result::ours;

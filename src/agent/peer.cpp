@@ -9,8 +9,8 @@ namespace baton::agent {
 namespace {
 
 constexpr std::size_t requests_per_round = 256;
-/// Above this nothing more is read from a client that does not read itself.
-constexpr std::size_t much_unsent = 1U << 20U;
+/// Above this amount of unsent replies, the agent stops reading from the client.
+constexpr std::size_t pause_unsent = 1U << 20U;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void peer::start() {
     if (loop_.watch(socket(), awaited_, shared_from_this())) drop();
 }
 
-/// Where there are requests that were not performed yet, nothing more is read.
+/// The agent does not read more while decoded commands are waiting.
 void peer::await_events() {
     if (over_) return;
     const std::uint32_t input = paused_ || finishing_ ? 0 : std::uint32_t{EPOLLIN};
@@ -37,8 +37,8 @@ void peer::ready(std::uint32_t events) {
     if (stream_.is_blocked() && (events & ~std::uint32_t{EPOLLIN}) != 0) {
         stream_.unblock();
         flush();
-        // What the client said before it began to read again is still to be performed.
-        if (!over_ && paused_ && out().size() < much_unsent) serve_round();
+        // Commands that arrived during the pause are still to be performed.
+        if (!over_ && paused_ && out().size() < pause_unsent) serve_round();
         return;
     }
     if (paused_ || finishing_ || round_posted_) return;
@@ -48,24 +48,25 @@ void peer::ready(std::uint32_t events) {
     serve_round();
 }
 
-/// Feeds the decoder. As recv: 0 at the end of the stream.
+/// Feeds the decoder. Returns the result of recv: 0 at the end of the stream.
 ssize_t peer::receive() {
     resp::received got = stream_.receive();
     for (descriptor& each : got.descriptors) {
-        if (bound_ || passed_.size() >= resp::most_passed) continue;  // of no use: it is closed
+        if (bound_ || passed_.size() >= resp::most_passed) continue;  // too many or too late: it is closed
         if (auto kept = host_.keep(std::move(each))) passed_.push_back(std::move(kept));
     }
     return got.size;
 }
 
-/// A client with much to say lets the others have their turn. The next owner is woken before the one that let go.
+/// Performs a limited number of commands, so that other clients are served in between. Notifications are sent first, so
+/// that a hand-off reaches the next holder before the release is confirmed.
 void peer::serve_round() {
-    const bool more = perform(requests_per_round, much_unsent);
+    const bool more = perform(requests_per_round, pause_unsent);
     host_.flush_notices();
     flush();
     if (over_ || finishing_) return;
-    // A client that does not read is answered no further until it does.
-    paused_ = out().size() >= much_unsent;
+    // A client that does not read gets no more replies until it does.
+    paused_ = out().size() >= pause_unsent;
     await_events();
     if (!more || paused_ || std::exchange(round_posted_, true)) return;
     loop_.post([self = shared_from_this()] {
@@ -74,8 +75,8 @@ void peer::serve_round() {
     });
 }
 
-/// Performs at most so many of the requests that have arrived, while less than `unsent` bytes of answers are kept. True
-/// if there are more.
+/// Performs up to `most` decoded commands while less than `unsent` bytes of replies are buffered. Returns whether there
+/// are more.
 bool peer::perform(std::size_t most, std::size_t unsent) {
     for (std::size_t done = 0; done < most; ++done) {
         if (over_ || finishing_) return false;
@@ -88,15 +89,15 @@ bool peer::perform(std::size_t most, std::size_t unsent) {
             finish();
             return false;
         }
-        host_.answer(shared_from_this(), *request, out());
+        host_.reply(shared_from_this(), *request, out());
     }
     return true;
 }
 
-/// The requests that wait in the decoder, because their answers would have been too much, come first.
+/// First performs the commands that are in the decoder already.
 void peer::drain() {
     perform_all();
-    // What the socket holds now, and no more: other processes may have it open too, and write on.
+    // Only the bytes that the socket holds now: other processes may have it open too and go on writing.
     int left = 0;
     if (ioctl(socket(), FIONREAD, &left) != 0) return;
     while (left > 0 && !over_ && !finishing_) {
@@ -107,7 +108,7 @@ void peer::drain() {
     }
 }
 
-/// However much the answers are: what is too much is not kept.
+/// Performs everything; replies beyond the limit are discarded.
 void peer::perform_all() {
     while (perform(requests_per_round, resp::most_unsent))
         if (out().size() >= resp::most_unsent) end_after_input();
@@ -118,12 +119,12 @@ void peer::flush() {
     if (mute_) out().clear();
     const resp::sent how = stream_.flush();
     if (how == resp::sent::failed) return end_after_input();
-    if (how == resp::sent::closed) mute_ = true;  // the end of the stream follows what is still to be read
+    if (how == resp::sent::closed) mute_ = true;  // the input before the end of the stream still counts
     if (finishing_ && how != resp::sent::blocked) return drop();
     await_events();
 }
 
-/// Answers cannot be delivered any more, but what the client has said already counts.
+/// Replies cannot be delivered any more, but the input that has arrived still counts.
 void peer::end_after_input() {
     out().clear();
     if (std::exchange(mute_, true)) return;

@@ -1,5 +1,5 @@
-// One connection to the agent: requests come in, answers and notices go out. It decides nothing about locks; it keeps
-// what one client can cost within bounds.
+// One connection to the agent: it decodes commands, passes them to the server, and sends replies and notifications. It
+// bounds the memory and the time that one client can use.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@ namespace baton::agent {
 
 class peer;
 
-/// Performs the requests of its peers.
+/// Performs the commands of its peers.
 class peer_host {
 public:
-    /// Appends the answer, one value, to `out`.
-    virtual void answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) = 0;
-    /// Writes the notices that answers have caused.
+    /// Performs a command and appends its reply, one value, to `out`.
+    virtual void reply(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) = 0;
+    /// Sends the notifications that commands have caused.
     virtual void flush_notices() = 0;
     virtual void ended(const std::shared_ptr<peer>& peer) = 0;
-    /// Takes a descriptor that a client passed into the bounds of the agent. Null, and closed, if there are too many.
+    /// Takes a descriptor that a client passed. Closes it and returns null if there are too many.
     [[nodiscard]] virtual std::shared_ptr<const descriptor> keep(descriptor passed) = 0;
 
 protected:
@@ -36,20 +36,19 @@ public:
     peer(detail::event_loop& loop, descriptor socket, peer_host& host);
 
     void start();
-    /// Performs what has arrived and not been read: the last words of a process that has ended.
+    /// Reads and performs the input that has arrived, for instance from a process that has ended.
     void drain();
-    /// Nothing is written before `flush`.
+    /// The output buffer, which `flush` sends.
     [[nodiscard]] std::string& out() { return stream_.out(); }
     void flush();
-    /// Writes what there is, and ends the connection.
+    /// Sends the output buffer and closes the connection.
     void finish();
     void drop();
 
-    /// Descriptors that came and were not taken yet, in order. The kernel or the agent's bounds may have kept some
-    /// away.
+    /// The descriptors received since the last call, in order. The kernel or the agent's limits may have dropped some.
     [[nodiscard]] resp::passed_descriptors take_passed() { return std::exchange(passed_, {}); }
 
-    /// Which processes the sessions opened here are bound to: decided once. Null: none, the ttl alone counts.
+    /// The processes that the sessions of this connection are bound to; set once. Null: none, only the ttl ends them.
     [[nodiscard]] bool is_bound() const { return bound_; }
     [[nodiscard]] const std::shared_ptr<process_watch>& processes() const { return processes_; }
     void bind(std::shared_ptr<process_watch> processes) {
@@ -59,7 +58,7 @@ public:
     [[nodiscard]] int socket() const { return stream_.socket(); }
 
     std::string space = "default";
-    std::optional<owned_tree> tree;  // of the sessions that are opened here
+    std::optional<owned_tree> tree;  // of the sessions opened on this connection
 
 private:
     void ready(std::uint32_t events) override;
@@ -73,10 +72,10 @@ private:
     detail::event_loop& loop_;
     peer_host& host_;
     resp::stream stream_;
-    std::uint32_t awaited_ = 0;  // events, as epoll has them
+    std::uint32_t awaited_ = 0;  // epoll events
     bool round_posted_ = false;
-    bool paused_ = false;  // nothing is read, nor performed, until the client has read some of its answers
-    bool mute_ = false;    // the other end takes no more answers: they are discarded, and its requests still performed
+    bool paused_ = false;  // no reading and no commands until the client has read some replies
+    bool mute_ = false;    // replies cannot be delivered: commands are still performed, replies discarded
     bool finishing_ = false;
     bool over_ = false;
     resp::passed_descriptors passed_;

@@ -18,7 +18,7 @@ void raise_own_limits() {
         rlimit limit{};
         if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == limit.rlim_max) continue;
         limit.rlim_cur = limit.rlim_max;
-        setrlimit(resource, &limit);  // where it fails, the soft limit stays
+        setrlimit(resource, &limit);  // on failure the soft limit stays
     }
 }
 

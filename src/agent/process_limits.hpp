@@ -1,5 +1,5 @@
-// The limits of the agent's own process. The first client's limits stick to an agent that it started, and the agent
-// serves all others too.
+// The resource limits of the agent's process. It inherits the limits of the client that started it, but serves all
+// other clients too.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace baton::agent {
 
-/// Raises the soft limits that would end or cripple the agent to the hard ones. Call once, before it serves.
+/// Raises the soft limits that could end or block the agent to the hard limits. Call it once, before the agent serves.
 void raise_own_limits();
 
-/// What the limit of open files permits.
+/// The number of clients that the limit of open files permits.
 struct client_room {
-    std::size_t clients = 0;  // 0: too few to serve at all
-    std::string why;          // what is too low, if fewer clients than wanted fit
+    std::size_t clients = 0;  // 0: too few to serve
+    std::string why;          // the limit that is too low, if the number is smaller than wanted
 };
 [[nodiscard]] client_room room_for_clients(std::size_t wanted);
 

@@ -25,11 +25,11 @@ std::shared_ptr<process_watch> process_watch::make(detail::event_loop& loop, con
     if (pidfds.empty()) return nullptr;
     auto made = std::make_shared<process_watch>(loop, peer, std::move(call), std::move(call_in_part));
     for (const auto& pidfd : pidfds) {
-        // A pidfd can be read when its process has ended, whether or not it has been waited for.
-        auto told = [weak = std::weak_ptr{made}, which = made->processes_.size()] {
+        // A pidfd becomes readable when its process ends, also before the parent has waited for it.
+        auto report_end = [weak = std::weak_ptr{made}, which = made->processes_.size()] {
             if (const auto self = weak.lock()) self->one_ended(which);
         };
-        if (loop.watch(pidfd->get(), EPOLLIN, std::make_shared<detail::event_callback>(std::move(told))))
+        if (loop.watch(pidfd->get(), EPOLLIN, std::make_shared<detail::event_callback>(std::move(report_end))))
             return nullptr;
         made->processes_.push_back({pidfd});
     }
@@ -45,7 +45,7 @@ void process_watch::one_ended(std::size_t which) {
     ended_ = true;
 }
 
-bool process_watch::the_rest_is_stopped() const {
+bool process_watch::others_stopped() const {
     return std::ranges::all_of(processes_, [](const process& each) {
         if (each.ended) return true;
         const auto number = detail::number_of(each.pidfd->get());

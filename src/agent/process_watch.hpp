@@ -1,5 +1,5 @@
-// Tells when the processes of a connection have ended, by their pidfds: the process that connected, and perhaps one
-// more that may outlive it. Sessions that the connection opened last are gone when all of them are.
+// Watches the processes of a connection by their pidfds: the process that connected, and perhaps a second one that may
+// outlive it. The sessions of the connection end when all these processes have ended.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ class process_watch : public std::enable_shared_from_this<process_watch> {
 public:
     using on_end = std::function<void(const std::shared_ptr<process_watch>&)>;
 
-    /// Calls `call` once, when all have ended, and `call_in_part` when one has ended and another has not. Null if there
-    /// are none, or one of them cannot be watched.
+    /// Calls `call` once when all processes have ended, and `call_in_part` when only some have. Returns null if there
+    /// are no processes or one of them cannot be watched.
     [[nodiscard]] static std::shared_ptr<process_watch> make(detail::event_loop& loop,
                                                              const resp::passed_descriptors& pidfds,
                                                              const std::shared_ptr<peer>& peer, on_end call,
@@ -29,11 +29,11 @@ public:
     process_watch& operator=(const process_watch&) = delete;
     ~process_watch();
 
-    /// Their end was told, and will not be again.
+    /// `call` has returned.
     [[nodiscard]] bool ended() const { return ended_; }
-    /// Whether those that have not ended do not run: stopped by a signal.
-    [[nodiscard]] bool the_rest_is_stopped() const;
-    /// Where they said what they had to say; null if that connection is over.
+    /// Whether all processes that have not ended are stopped by a signal.
+    [[nodiscard]] bool others_stopped() const;
+    /// The connection of the processes; null if it is closed.
     [[nodiscard]] std::shared_ptr<agent::peer> peer() const { return peer_.lock(); }
 
 private:
@@ -45,7 +45,7 @@ private:
 
     detail::event_loop& loop_;
     std::vector<process> processes_;
-    std::size_t left_ = 0;  // that have not ended
+    std::size_t left_ = 0;  // the number of processes that have not ended
     std::weak_ptr<agent::peer> peer_;
     on_end on_end_;
     on_end on_part_;

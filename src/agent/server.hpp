@@ -1,6 +1,6 @@
-// The agent at work: who is connected, the spaces, what is due, and when to end. One thread.
-//   agent.cpp    accepting, time, deaths of processes, the end
-//   answers.cpp  what each request is answered
+// The server of the agent: its connections, spaces and timers. One thread.
+//   agent.cpp    accepts connections, handles timers and ended processes, stops
+//   replies.cpp  performs the clients' messages and replies
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ public:
 
     void run();
 
-    void answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) override;
+    void reply(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) override;
     void flush_notices() override;
     void ended(const std::shared_ptr<peer>& peer) override;
     [[nodiscard]] std::shared_ptr<const descriptor> keep(descriptor passed) override;
@@ -38,8 +38,8 @@ private:
     // agent.cpp
     void await_clients();
     void accept();
-    void welcome(descriptor socket);
-    [[nodiscard]] bool may_come_in(int socket) const;
+    void add_peer(descriptor socket);
+    [[nodiscard]] bool is_permitted(int socket) const;
     void watch(const std::shared_ptr<peer>& from, const resp::passed_descriptors& pidfds);
     void end_processes(const std::shared_ptr<process_watch>& processes);
     void end_some_processes(const std::shared_ptr<process_watch>& processes);
@@ -55,17 +55,17 @@ private:
     void tick();
     void await_idleness();
     void end_if_idle();
-    [[nodiscard]] bool nothing_to_remember() const;
+    [[nodiscard]] bool has_no_state() const;
     void stop();
     [[nodiscard]] protocol::instant now() const;
 
-    // answers.cpp
-    void answer(const std::shared_ptr<peer>& from, const protocol::command& command, std::string& out);
-    void answer(const std::shared_ptr<peer>& from, const resp::hello& hello, std::string& out);
-    void answer(const std::shared_ptr<peer>& from, const resp::sweep& sweep, std::string& out);
-    void answer(const std::shared_ptr<peer>& from, const resp::inspect_request& inspect, std::string& out);
-    void answer(const std::shared_ptr<peer>& from, const resp::ping& ping, std::string& out);
-    void answer(const std::shared_ptr<peer>& from, const resp::redis_hello& hello, std::string& out);
+    // replies.cpp
+    void reply(const std::shared_ptr<peer>& from, const protocol::command& command, std::string& out);
+    void reply(const std::shared_ptr<peer>& from, const resp::hello& hello, std::string& out);
+    void reply(const std::shared_ptr<peer>& from, const resp::sweep& sweep, std::string& out);
+    void reply(const std::shared_ptr<peer>& from, const resp::inspect_request& inspect, std::string& out);
+    void reply(const std::shared_ptr<peer>& from, const resp::ping& ping, std::string& out);
+    void reply(const std::shared_ptr<peer>& from, const resp::redis_hello& hello, std::string& out);
     [[nodiscard]] std::string bind_processes(const std::shared_ptr<peer>& from, std::uint64_t count);
     [[nodiscard]] std::string over_limit(const space& space, const protocol::command& command) const;
     [[nodiscard]] std::error_code record(const protocol::command& command);
@@ -78,7 +78,7 @@ private:
     epoch epoch_;
     std::optional<clock::time_point> paused_until_;
 
-    std::size_t kept_ = 0;  // descriptors that clients passed; outlives what holds them
+    std::size_t kept_ = 0;  // descriptors that clients passed; declared before the members that hold them
     detail::event_loop loop_{detail::event_loop::without_thread{}};
     descriptor listening_;
     const descriptor signals_;
@@ -86,7 +86,8 @@ private:
     detail::event_loop::timer idle_timer_;
     detail::event_loop::timer accept_timer_;
     detail::event_loop::timer stopped_timer_;
-    std::vector<std::weak_ptr<process_watch>> to_recheck_;  // when that fires: some have ended, the rest may be stopped
+    std::vector<std::weak_ptr<process_watch>>
+        to_recheck_;  // at `stopped_timer_`: some processes have ended, others run
     sweeper sweeper_;
     std::optional<clock::time_point> armed_;
 

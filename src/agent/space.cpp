@@ -25,21 +25,22 @@ space::space(std::chrono::milliseconds max_ttl, instant now, std::optional<insta
 const std::vector<event>& space::perform(const command& command, const std::shared_ptr<peer>& from, notices& notices) {
     const session_id sender = core::sender_of(command);
     auto& result = host_.apply(command, sender);
-    // Notices go to the connection that opened the session last. One that came late was refused, and changes nothing.
+    // Notifications go to the connection of the session's newest `open`. An older `open` is refused and changes
+    // nothing.
     if (std::holds_alternative<open>(command) && contains<alive>(result.reply)) opened(sender, from);
     route(result.notices, notices);
     if (std::holds_alternative<close>(command) || contains<session_lost>(result.reply)) forget(sender);
     return result.reply;
 }
 
-/// A session is of the processes of the connection that opened it last, and of no other.
+/// Binds a session to the processes of the connection that opened it last, and to no others.
 void space::opened(const session_id& session, const std::shared_ptr<peer>& by) {
     owner& owner = owners_[session];
     owner.listener = by;
     owner.tree = by->tree;
     unbind(session, owner);
     const auto& processes = by->processes();
-    if (!processes || processes->ended()) return;  // their end would never be told again
+    if (!processes || processes->ended()) return;  // there is no second call for their end
     owner.processes = processes;
     bound_[processes.get()].insert(session);
 }

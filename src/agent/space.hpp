@@ -1,5 +1,5 @@
-// One space of the agent: an engine with a clock, and for each session the connection that listens to it and the
-// processes that it is bound to.
+// One space of the agent: an engine with a clock, and for each session its connection and the processes that it is
+// bound to.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class peer;
 
 class space {
 public:
-    /// An event for whoever listens to its session.
+    /// An event and the connection of its session.
     struct notice {
         std::shared_ptr<peer> to;
         protocol::event event;
@@ -33,22 +33,22 @@ public:
         owned_tree tree;
     };
 
-    /// With a clock that shows `now`, and paused if there is a time until which.
+    /// The clock starts at `now`. With `paused_until`, the space starts in a pause.
     space(std::chrono::milliseconds max_ttl, protocol::instant now, std::optional<protocol::instant> paused_until);
 
-    /// Performs a command of a client, and answers it. The answer lasts until the next command.
+    /// Performs a command of a client. The reply is valid until the next command.
     const std::vector<protocol::event>& perform(const protocol::command& command, const std::shared_ptr<peer>& from,
                                                 notices& notices);
     notices tick();
-    /// Sessions that are bound to these processes are gone. Those that have a tree live on until it is swept.
+    /// Closes the sessions that are bound to these processes. A session with a tree stays until the tree is swept.
     notices end_processes(const std::shared_ptr<process_watch>& processes, std::vector<swept_session>& to_sweep);
-    /// Whether a session that is bound to these processes has a tree that is not being swept yet.
+    /// Whether a session that is bound to these processes has a tree whose sweep has not begun.
     [[nodiscard]] bool has_tree(const std::shared_ptr<process_watch>& processes) const;
-    /// Those that have a tree. From now on they are being swept, and are in no other such list.
+    /// The sessions whose tree must be swept. Each session is returned once.
     std::vector<swept_session> begin_sweep(const std::shared_ptr<process_watch>& processes);
-    /// Keeps a session alive while it is swept.
+    /// Renews a session while its tree is swept.
     notices prolong(const protocol::session_id& session);
-    /// Ends a session as that of a process that died.
+    /// Closes the session of a process that died.
     notices close_gone(const protocol::session_id& session);
 
     [[nodiscard]] snapshot inspect(const inspect_filter& filter) const;
@@ -59,7 +59,7 @@ public:
 private:
     struct owner {
         std::weak_ptr<peer> listener;
-        std::shared_ptr<process_watch> processes;  // of the connection that opened it last; null: the ttl alone counts
+        std::shared_ptr<process_watch> processes;  // of the connection that opened it last; null: only the ttl ends it
         std::optional<owned_tree> tree;
         bool swept = false;  // its tree is being killed; then it is closed
     };
@@ -71,7 +71,8 @@ private:
 
     core::engine_host host_;
     std::unordered_map<protocol::session_id, owner> owners_;
-    // By processes, so that their end costs what their own sessions cost. An entry's watch is kept alive by its owners.
+    // The sessions of each watch, so that the end of a process costs time only for its own sessions. The sessions'
+    // entries in `owners_` keep the watch alive.
     std::unordered_map<const process_watch*, std::unordered_set<protocol::session_id>> bound_;
 };
 

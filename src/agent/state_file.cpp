@@ -32,7 +32,7 @@ std::string boot_id() {
     return id.empty() ? "unknown" : id;
 }
 
-/// The user's own address is one for each network namespace, and so is its state.
+/// The user's own address exists once in each network namespace, and so does its state.
 std::string path_for(const detail::local_address& address) {
     if (!address.is_own()) return address.path + ".state";
     struct stat network {};
@@ -42,8 +42,8 @@ std::string path_for(const detail::local_address& address) {
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
-/// Why a file at this path must not be written to: another user may have put it, or a link, in the place of ours.
-/// Empty: it is ours.
+/// Why the agent must not write to the file at this path: another user may have put a file or a link there. Empty: the
+/// file is the agent's own.
 std::string why_foreign(const struct stat& found) {
     if (S_ISLNK(found.st_mode) || !S_ISREG(found.st_mode)) return "it is not a regular file";
     if (found.st_uid != geteuid()) return "it belongs to user " + std::to_string(found.st_uid);
@@ -57,8 +57,8 @@ std::error_code write_all(int file, const std::string& line) {
     return last_error();
 }
 
-/// Gives the file its name unless another file has it (EEXIST). A file system that does not know RENAME_NOREPLACE
-/// usually knows hard links.
+/// Renames the file unless another file has the name (EEXIST). File systems without RENAME_NOREPLACE usually support
+/// hard links.
 bool give_name(const std::string& temporary, const std::string& path) {
     if (renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
@@ -74,7 +74,7 @@ constexpr const char* format = "baton 2 %s %s %20" PRId64 " %20" PRId64 " %9" PR
 
 struct state_file::opened {
     int file = -1;
-    bool made = false;  // by this call: there is no predecessor
+    bool made = false;  // this call created the file: there is no predecessor
     std::error_code error;
     std::string why;  // the file is foreign
 };
@@ -95,7 +95,7 @@ state_file::result state_file::take(const detail::local_address& address,
     if (found.error == std::errc::operation_would_block) return result::taken;
     if (!found.error && found.why.empty() && !found.made) {
         read();
-        if (owed_ && former_max_ttl_.count() > 0 && !max_ttl) max_ttl_ = former_max_ttl_;
+        if (had_clients_ && former_max_ttl_.count() > 0 && !max_ttl) max_ttl_ = former_max_ttl_;
         found.error = write();
     }
     if (!found.error && found.why.empty()) return result::ours;
@@ -111,7 +111,7 @@ state_file::opened state_file::open_or_make() const {
         result.file = open(path_.c_str(), flags);
         if (result.file < 0 && errno == ENOENT) {
             result = make();
-            if (result.error == std::errc::file_exists) continue;  // another agent was faster
+            if (result.error == std::errc::file_exists) continue;  // another agent has made it meanwhile
             return result;
         }
         if (result.file < 0) result.error = last_error();
@@ -130,8 +130,8 @@ state_file::opened state_file::open_or_make() const {
     return result;
 }
 
-/// Makes the file under a temporary name, with its line, its room on the disk and its lock, before it gets its own
-/// name: an agent that is killed meanwhile leaves no file that could be mistaken for the record of one that served.
+/// Writes and locks the file under a temporary name before it renames it. So an agent that is killed meanwhile leaves
+/// no file that looks like a predecessor's.
 state_file::opened state_file::make() const {
     opened result;
     std::string temporary = path_ + ".XXXXXX";
@@ -151,7 +151,7 @@ state_file::opened state_file::make() const {
     return result;
 }
 
-/// As if there had never been another agent.
+/// The state without a predecessor.
 void state_file::begin() {
     start_ = protocol::instant{protocol::duration{microseconds(CLOCK_REALTIME)}};
     ahead_us_ = start_.time_since_epoch().count() - microseconds(CLOCK_MONOTONIC);
@@ -165,14 +165,14 @@ void state_file::read() {
     std::int64_t ahead = 0;
     std::int64_t max_ttl = 0;
     const ssize_t size = pread(file_, text.data(), text.size() - 1, 0);
-    // The end of the line shows that all of it is there.
+    // A line without its end is incomplete.
     const bool whole = size > 0 && std::string_view{text.data()}.find('\n') != std::string_view::npos;
     const bool known = whole && std::sscanf(text.data(), "baton 2 %63s %15s %" SCNd64 " %" SCNd64 " %" SCNd64,
                                             boot.data(), state.data(), &before, &ahead, &max_ttl) == 5;
     const bool same_boot = known && boot_ == boot.data();
-    // A pause is always safe; without one, it must be certain that there are no sessions.
-    owed_ = !known || (same_boot && std::string_view{state.data()} != "clean");
-    serving_ = owed_;
+    // A pause is always safe; the agent omits it only if the line proves that there were no sessions.
+    had_clients_ = !known || (same_boot && std::string_view{state.data()} != "clean");
+    serving_ = had_clients_;
     if (!known) return;
     former_max_ttl_ = std::chrono::milliseconds{std::clamp<std::int64_t>(max_ttl, 0, 86'400'000)};
     std::int64_t start = std::max<std::int64_t>(start_.time_since_epoch().count(), before + 1);
@@ -190,10 +190,10 @@ std::string state_file::line() const {
     return {line.data(), static_cast<std::size_t>(std::max(size, 0))};
 }
 
-/// One short write of the same length each time: an agent that is killed leaves the old line or the new one.
+/// One short write of constant length: an agent that is killed leaves either the old line or the new one.
 std::error_code state_file::write() { return write_all(file_, line()); }
 
-/// A logout may remove all of a user's files in /dev/shm.
+/// A logout may remove the user's files in /dev/shm.
 bool state_file::removed() const {
     struct stat found {};
     return fstat(file_, &found) == 0 && found.st_nlink == 0;

@@ -1,9 +1,9 @@
-// What an agent leaves for its successor: whether it had sessions, so that their clients must be given the time to
-// come back; how long a session could live with it; and how far its clock had come. One line in a file of the user's,
-// in /dev/shm or beside the socket file.
+// The record of an agent for its successor: whether it had sessions, so that the successor pauses until their clients
+// have reconnected; its longest ttl; and its clock. The record is one line in a file in /dev/shm or beside the socket
+// file.
 //
-// The line is complete from the moment at which the file has its name, and is overwritten in place, so that a disk that
-// fills up later does not matter. A file that is empty, short or foreign therefore never means "no predecessor".
+// The line is complete when the file gets its name, and is overwritten in place, so that a disk that fills up later
+// does no harm. So an empty, short or foreign file never means "no predecessor".
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@ namespace baton::agent {
 class state_file {
 public:
     enum class result : std::uint8_t {
-        ours,    // the file is open, and the line in it is this agent's
+        ours,    // the file is open and has this agent's line
         taken,   // another agent has it locked
-        failed,  // this agent could not record that it has sessions, so it must not serve
+        failed,  // the agent cannot write its record, so it must not serve
     };
 
     state_file() = default;
@@ -31,22 +31,23 @@ public:
     state_file& operator=(const state_file&) = delete;
     ~state_file();
 
-    /// Opens the file, or makes it, reads the predecessor's line and writes its own. For a socket file it is locked as
-    /// well, for as long as this object lives: the agent that has the lock may replace the socket file.
+    /// Opens or makes the file, reads the predecessor's line and writes its own. For a socket file it also holds a lock
+    /// on the file during the life of this object: the owner of the lock may replace the socket file.
     [[nodiscard]] result take(const detail::local_address& address, std::optional<std::chrono::milliseconds> max_ttl,
                               std::string& why);
 
-    /// The predecessor had sessions, or its line cannot be read: clients may be about to come back.
-    [[nodiscard]] bool may_be_owed() const { return owed_; }
-    /// The longest ttl of a session: as asked for; else as it was with a predecessor whose clients may come back.
+    /// The predecessor had sessions, or its line cannot be read: its clients may still reconnect.
+    [[nodiscard]] bool had_clients() const { return had_clients_; }
+    /// The longest ttl of a session: that of the options; else that of a predecessor whose clients may still reconnect.
     [[nodiscard]] std::chrono::milliseconds max_ttl() const { return max_ttl_; }
-    /// How long they may take: no session of the predecessor can have been given more.
+    /// After this time all sessions of the predecessor have expired.
     [[nodiscard]] std::chrono::milliseconds pause_length() const { return std::max(max_ttl_, former_max_ttl_); }
-    /// What an engine's clock may show now: not behind the wall clock, nor behind the predecessor's.
+    /// The start time of the engine's clock: not before the wall clock, nor before the predecessor's clock.
     [[nodiscard]] protocol::instant start() const { return start_; }
 
-    /// Call with true before a session is opened, and open none if it fails. A failure to write false is harmless: the
-    /// successor pauses without need. A file that was removed meanwhile is made again.
+    /// Records whether there are sessions. Call it with true before a session is opened; on failure open none. A
+    /// failure to record false only causes an unnecessary pause of the successor. Makes the file again if it was
+    /// removed.
     [[nodiscard]] std::error_code serving(bool sessions);
     [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -63,7 +64,7 @@ private:
     std::string path_;
     bool lock_ = false;
     int file_ = -1;
-    bool owed_ = false;
+    bool had_clients_ = false;
     bool serving_ = false;
     std::chrono::milliseconds max_ttl_{15'000};
     std::chrono::milliseconds former_max_ttl_{0};

@@ -1,5 +1,5 @@
-// When a sweep is over: after two passes over all processes in which nothing of the tree was found, since one may miss
-// a process that is forked meanwhile; or after a time, because the names must pass on in the end. Pure.
+// Decides when a sweep ends: after two consecutive passes over all processes that found none of the tree, because one
+// pass may miss a process that is forked meanwhile; or after 5 s, so that the names are handed off in any case. Pure.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ public:
 
     explicit sweep_plan(time begun) : begun_{begun} {}
 
-    /// After a pass: `clean` if it was complete and found nothing. True if the sweep is over.
+    /// Call it after each pass; `clean`: the pass was complete and found nothing. Returns whether the sweep has ended.
     [[nodiscard]] bool passed(bool clean, time now) {
         clean_passes_ = clean ? clean_passes_ + 1 : 0;
         return clean_passes_ == 2 || now - begun_ >= longest;

@@ -16,7 +16,7 @@ using std::chrono::steady_clock;
 constexpr int processes_per_round = 64;
 constexpr std::chrono::milliseconds between_passes{5};
 
-/// The cookies in an environment as /proc shows it; empty if there are none.
+/// The cookies in an environment from /proc; empty if there are none.
 std::string_view cookies_in(std::string_view environment) {
     while (!environment.empty()) {
         const std::size_t end = std::min(environment.find('\0'), environment.size());
@@ -92,7 +92,7 @@ void sweeper::scan(pid_t process) {
     for (task& each : tasks_) {
         if (owner != each.owned.user || !has_cookie(cookies, each.owned.tree.cookie)) continue;
         each.found = true;
-        // Looked at again once it cannot be another process any more.
+        // Checked again with the process's pidfd open, so that its id cannot mean another process.
         const seen sent = table_->signal(process, SIGKILL, [&] {
             return table_->contents(process, "environ", text_, &owner) == seen::found && owner == each.owned.user &&
                    has_cookie(cookies_in(text_), each.owned.tree.cookie);

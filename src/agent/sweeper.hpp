@@ -1,6 +1,6 @@
-// Kills what a `baton run` left behind when baton and its guardian are gone, or one is gone and the other one stopped.
-// The claims of the run pass on only then. The agent goes on serving meanwhile: some processes are looked at in each
-// turn.
+// Kills the processes of a `baton run` when baton and its guardian have ended, or one has ended and the other is
+// stopped. The run's names are handed off afterwards. The sweep examines a few processes at a time, so that the agent
+// serves its clients in between.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@
 
 namespace baton::agent {
 
-/// A tree, and the user who said that it is his: only processes of that user are killed.
+/// A tree and the user who registered it: only processes of that user are killed.
 struct owned_tree {
     run_tree tree;
     uid_t user = 0;
@@ -29,7 +29,7 @@ class sweeper {
 public:
     explicit sweeper(detail::event_loop& loop);
 
-    /// Calls `keep` before every pass, and `done` once, when nothing of the tree is left or the time is over.
+    /// Calls `keep` before every pass, and `done` once at the end of the sweep (see sweep_plan).
     void sweep(const owned_tree& owned, std::function<void()> keep, std::function<void()> done);
 
 private:
@@ -39,8 +39,8 @@ private:
         std::function<void()> done;
         sweep_plan plan;
         control_group group;
-        bool joined = false;  // there from the beginning of the pass
-        bool found = false;   // something, in this pass
+        bool joined = false;  // it was there at the beginning of the pass
+        bool found = false;   // this pass found a process
 
         task(owned_tree tree, std::function<void()> keep_alive, std::function<void()> on_done);
     };
@@ -55,7 +55,7 @@ private:
     std::unique_ptr<process_table> table_;  // null: there is no /proc
     std::list<task> tasks_;
     bool passing_ = false;
-    bool failed_ = false;  // a process could not be looked at in this pass
+    bool failed_ = false;  // a process could not be examined in this pass
     std::string text_;
 };
 

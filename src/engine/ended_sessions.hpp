@@ -1,5 +1,5 @@
-// The ids of sessions that ended. A session id lives once (rule 5): while its id is remembered here, a copy of `open`
-// that arrives late begins nothing.
+// The ids of ended sessions. A session id lives once (rule 5): while an id is stored here, a late copy of its `open`
+// opens no session.
 #pragma once
 
 #include <cstddef>

@@ -189,7 +189,7 @@ private:
     // Valid during a step only.
     instant now_;
     std::int64_t allowance_ = 0;              // what is left of the budget
-    session_id sender_;                       // its reply brings the events of its own requests
+    session_id sender_;                       // events of its own requests are in the reply
     std::vector<request_record*> completed_;  // all claims are admitted, no fence is assigned yet
     std::vector<event> events_;
 

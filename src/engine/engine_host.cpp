@@ -43,11 +43,11 @@ void engine_host::sort(std::vector<event>& events, const session_id* sender, res
     if (std::ranges::all_of(events, is_for_sender)) return result.reply.swap(events);
     for (event& event : events) {
         const bool for_other = !is_for_sender(event);
-        // The operator learns the note and the deadline of the revocation, but not the session id, which is a secret.
+        // The operator gets the note and the deadline of the revocation, but not the session id, which is a secret.
         if (for_other && sender != nullptr && std::holds_alternative<revoking>(event.what)) {
-            core::event answer = event;
-            std::get<revoking>(answer.what).request = {};
-            result.reply.push_back(std::move(answer));
+            core::event reply = event;
+            std::get<revoking>(reply.what).request = {};
+            result.reply.push_back(std::move(reply));
         }
         if (for_other)
             result.notices.emplace_back(*session_of(event), std::move(event));

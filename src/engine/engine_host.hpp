@@ -1,5 +1,5 @@
-// The engine with a clock: it passes `now` in, and separates the events that reply to a command from the notices for
-// other sessions. The memory store and the agent wait for the next deadline and deliver the events.
+// The engine with a clock. It passes `now` to the engine, and separates the reply to a command from the notifications
+// for other sessions. The memory store and the agent wait for the next deadline and deliver the events.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace baton::core {
 class engine_host {
 public:
     explicit engine_host(engine_options options = {}) : engine_{options} {}
-    /// The clock shows `start` now.
+    /// The clock starts at `start`.
     engine_host(engine_options options, instant start) : engine_{options}, wall_at_start_{start} {}
 
     /// The wall clock at the start plus the elapsed steady time: adjustments of the wall clock do not change it, and
@@ -39,7 +39,7 @@ public:
     /// When `tick` has something to do, as seen at the last command.
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_due() const;
 
-    /// Separates the reply to the sender from the notices for other sessions; null: there is no sender.
+    /// Separates the reply to the sender from the notifications for other sessions; null: there is no sender.
     static result sort(std::vector<event> events, const session_id* sender) {
         result sorted;
         sort(events, sender, sorted);

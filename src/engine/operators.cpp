@@ -7,9 +7,8 @@
 
 namespace baton::core {
 
-// Rule 13: a waiter ends at once; a holder is asked to leave by its session's deadline, which its client respects
-// anyway. Rule 11: in a pause, the owner of a grant that it did not present is not notified; only the operator gets a
-// reply.
+// Rule 13: a waiter ends at once. A holder has until its session's present deadline, which its client respects anyway.
+// Rule 11: in a pause, a session is not notified about a grant that it did not present; only the operator gets a reply.
 void engine::perform(const revoke& command) {
     if (const auto reason = refusal_of(command)) return refuse(*reason);
     request_record* request = find_claimant(command.resource, command.ticket);

@@ -42,7 +42,7 @@ struct resource_record {
     std::pmr::set<std::pair<std::uint32_t, serial>> wide;  // waiting claims of two permits or more: permits, ticket
     std::optional<std::uint32_t> pinned;                   // the limit that overrides all claims' (rule 10)
     std::optional<protocol::mark> mark;                    // (rule 7)
-    serial mark_reported_to = 0;                           // fence of the exclusive holder that learned of the mark
+    serial mark_reported_to = 0;                           // fence of the exclusive holder whose grant carried the mark
     claim_record* owed = nullptr;                          // the first waiter, if it is in the engine's `owed_`
     std::uint64_t narrowed = 0;                            // its key in the engine's `narrowed_`; 0: it is not there
 
@@ -62,13 +62,13 @@ struct claim_record {
     bool admitted = false;
     std::vector<slot> slots;  // while admitted
 
-    [[nodiscard]] bool is(const claim& asked) const {
-        return resource->name == asked.resource && mode == asked.mode && permits == asked.permits &&
-               limit == asked.limit;
+    [[nodiscard]] bool is(const claim& wanted) const {
+        return resource->name == wanted.resource && mode == wanted.mode && permits == wanted.permits &&
+               limit == wanted.limit;
     }
 };
 
-/// An operator asked for the name: the holder keeps it until the deadline at the latest (rule 13).
+/// An operator has revoked the grant: the holder keeps the names until the deadline at the latest (rule 13).
 struct revocation {
     instant deadline;
     std::string note;

@@ -10,7 +10,7 @@ namespace {
 
 bool same_claims(const request_record& request, std::span<const claim> claims) {
     return std::ranges::equal(request.claims(), claims,
-                              [](const claim_record& record, const claim& asked) { return record.is(asked); });
+                              [](const claim_record& record, const claim& wanted) { return record.is(wanted); });
 }
 
 }  // namespace
@@ -106,8 +106,8 @@ request_record* engine::find_live(session_record& session, std::uint64_t number)
     return nullptr;
 }
 
-// Rule 12: the reply says whether the request was withdrawn or had been granted. Rule 9: a `leave` that overtook its
-// `enter` uses up the number, so that the `enter` finds the request ended.
+// Rule 12: the reply tells whether the request was withdrawn or released. Rule 9: a `leave` that overtakes its `enter`
+// uses up the number, so that the `enter` finds the request ended.
 void engine::perform(const leave& command) {
     const request_id& id = command.request;
     session_record* session = find_alive(id.session);

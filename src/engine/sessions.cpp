@@ -8,10 +8,10 @@
 namespace baton::core {
 namespace {
 
-/// True if a session lists requests that only this session can have got. If the engine does not know it, it has ended,
-/// and its id must not live a second time (rule 5). The first `open` of a session may list requests that waited in the
-/// client's previous session.
-bool had_a_life(const open& command) {
+/// True if an `open` lists requests that only an earlier `open` of the same session can have brought. If the engine
+/// does not have the session, it has ended, and its id must not live again (rule 5). The first `open` of a session may
+/// list requests that waited in the client's previous session.
+bool was_open_before(const open& command) {
     const auto is_held = [](const live_request& live) { return live.fence != 0; };
     return !command.live.empty() && (command.connection_number != 1 || std::ranges::any_of(command.live, is_held));
 }
@@ -26,7 +26,7 @@ void engine::perform(const open& command) {
     const bool over =
         session == nullptr && (sessions_.contains(command.session) || ended_.contains(command.session, now_));
     if (over) return refuse(refusal::unknown_session);
-    if (session == nullptr && !is_paused() && had_a_life(command)) return refuse(refusal::unknown_session);
+    if (session == nullptr && !is_paused() && was_open_before(command)) return refuse(refusal::unknown_session);
     if (session != nullptr && command.connection_number < session->connection_number)
         return refuse(refusal::stale_connection);
     const bool again = session != nullptr && command.connection_number == session->connection_number;
@@ -57,7 +57,7 @@ void engine::repeat_missed(session_record& session) {
     session.missed.clear();
 }
 
-/// Keeps an event of a session's request for the next `renew`. In a step of the session's own command, the reply brings
+/// Keeps an event of a session's request for the next `renew`. In a step of the session's own command, the reply has
 /// the event already.
 void engine::keep_for_renewal(session_record& session, decltype(event::what) what) {
     if (session.id == sender_ || session.dying || session.missed.size() == bounds::repeated) return;
@@ -122,7 +122,7 @@ void engine::emit_alive(const session_record& session) {
     emit(alive{session.id, session.deadline, session.requests.size(), session.digest, settled});
 }
 
-/// Rule 11: during a pause, a session does not learn of a grant that it did not present.
+/// Rule 11: during a pause, the engine does not report a grant that its session did not present.
 bool engine::may_report_grant(const request_record& request) const {
     return !is_paused() || request.presented == pause_number_;
 }
@@ -196,8 +196,8 @@ void engine::end_with_session(request_record& request) {
 /// Rule 5: a session id lives once. No message is expected to arrive later than the longest ttl after the end.
 void engine::remember_ended(const session_id& id) { ended_.add(id, now_ + options_.max_ttl); }
 
-/// All ids are forgotten together, when the time of the last one has passed: so they add one due time to the engine and
-/// not one for each session.
+/// All ids are forgotten together when the time of the last one has passed, so that the engine gets one due time for
+/// them and not one for each session.
 void engine::forget_ended() {
     if (const auto last = ended_.last(); last && *last <= now_ && !is_paused()) ended_.clear();
 }

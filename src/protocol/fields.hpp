@@ -1,10 +1,10 @@
-// The fields of the messages and of the snapshot, each described once, in the order in which they cross between
-// programs. What crosses is written and read by visitors of these descriptions, so that a writer and its reader cannot
-// differ: the agent's words (stores/resp/field_writer.hpp, field_reader.hpp), snapshots
-// (stores/resp/wire_snapshot.cpp), and the arguments of the functions in Redis (stores/redis/function_call.cpp).
+// The fields of the messages and of the snapshot, in the order in which they are encoded. Encoders and decoders are
+// visitors of these descriptions, so that they cannot differ: the agent's messages (stores/resp/field_writer.hpp,
+// field_reader.hpp), snapshots (stores/resp/wire_snapshot.cpp), and the arguments of the functions in Redis
+// (stores/redis/function_call.cpp).
 //
-// A visitor is called with the name and the value of each field. It writes a message that is const, and reads into one
-// that is not. A field that is only present for some messages comes after the field that decides it.
+// A visitor gets the name and the value of each field. It encodes a const message and decodes into a mutable one. An
+// optional field follows the field that decides whether it is present.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace baton::protocol {
 
-/// The words for the enumerators, which count from 0.
+/// The encoded words of the enumerators, which count from 0.
 template <typename Enum> inline constexpr std::array<std::string_view, 0> words_of{};
 template <>
 inline constexpr auto words_of<claim_mode> = std::to_array<std::string_view>({"exclusive", "shared", "permits"});
@@ -63,14 +63,13 @@ concept worded = std::is_enum_v<Enum> && !words_of<Enum>.empty();
 template <worded Enum> [[nodiscard]] constexpr std::string_view word(Enum value) {
     return words_of<Enum>.at(static_cast<std::size_t>(value));
 }
-/// The enumerator that a word stands for.
 template <worded Enum> [[nodiscard]] constexpr std::optional<Enum> from_word(std::string_view word) {
     for (std::size_t i = 0; i < words_of<Enum>.size(); ++i)
         if (words_of<Enum>[i] == word) return static_cast<Enum>(i);
     return {};
 }
 
-/// A flag that crosses as one of two words.
+/// A flag that is encoded as one of two words.
 template <typename Bool> struct either {
     Bool& flag;
     std::string_view yes;
@@ -90,7 +89,7 @@ inline constexpr auto names_of<decltype(event::what)> =
 static_assert(names_of<command>.size() == std::variant_size_v<command>);
 static_assert(names_of<decltype(event::what)>.size() == std::variant_size_v<decltype(event::what)>);
 
-/// Puts the alternative that has this name into the variant. False: none has.
+/// Makes the variant hold a default value of the alternative with this name. False: there is none.
 template <typename Variant> [[nodiscard]] bool emplace_named(Variant& into, std::string_view name) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return ((name == names_of<Variant>[I] && (into.template emplace<I>(), true)) || ...);
@@ -107,7 +106,7 @@ void fields(auto& visit, is<request_id> auto& id) {
     visit("session", id.session);
     visit("number", id.number);
 }
-/// Permits and limit, where they count.
+/// Permits and limit, for the mode that has them.
 void permit_fields(auto& visit, auto& claim) {
     if (claim.mode != claim_mode::permits) return;
     visit("permits", claim.permits);
@@ -303,7 +302,7 @@ void fields(auto& visit, is<snapshot> auto& seen) {
     visit("circles", seen.circles);
 }
 
-/// There is a description of it.
+/// The message has a description above.
 template <typename Message>
 concept described = requires(int& visitor, Message& message) { fields(visitor, message); };
 

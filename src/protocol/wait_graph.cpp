@@ -102,11 +102,11 @@ private:
         }
     }
 
-    // Tarjan's strongly connected components, here called circles. The explicit stack allows queues of any length.
+    // Tarjan's algorithm for strongly connected components. The explicit stack allows queues of any length.
     void find_circles() {
         order_.assign(edges_.size(), none);
         lowest_.assign(edges_.size(), none);
-        circle_.assign(edges_.size(), none);
+        component_.assign(edges_.size(), none);
         for (std::size_t root = 0; root < edges_.size(); ++root)
             if (order_[root] == none) visit_from(root);
     }
@@ -125,14 +125,14 @@ private:
                 if (order_[to] == none) {
                     arrive(to);
                     path.push_back({to, 0});
-                } else if (circle_[to] == none) {
+                } else if (component_[to] == none) {
                     lowest_[node] = std::min(lowest_[node], order_[to]);
                 }
                 continue;
             }
             path.pop_back();
             if (!path.empty()) lowest_[path.back().node] = std::min(lowest_[path.back().node], lowest_[node]);
-            if (lowest_[node] == order_[node]) close_circle(node);
+            if (lowest_[node] == order_[node]) close_component(node);
         }
     }
 
@@ -141,20 +141,20 @@ private:
         stack_.push_back(node);
     }
 
-    void close_circle(std::size_t last) {
-        std::vector<std::size_t> circle;
+    void close_component(std::size_t last) {
+        std::vector<std::size_t> component;
         do {
-            circle.push_back(stack_.back());
-            circle_[circle.back()] = last;
+            component.push_back(stack_.back());
+            component_[component.back()] = last;
             stack_.pop_back();
-        } while (circle.back() != last);
-        if (circle.size() > 1) add_circle(circle);
+        } while (component.back() != last);
+        if (component.size() > 1) add_circle(component);
     }
 
-    /// Adds the shortest circle through the oldest waiting request of a circle.
-    void add_circle(const std::vector<std::size_t>& circle) {
+    /// Adds the shortest circle through the oldest waiting request of a component.
+    void add_circle(const std::vector<std::size_t>& component) {
         std::size_t start = none;
-        for (const std::size_t node : circle)
+        for (const std::size_t node : component)
             if (node < snapshot_.requests.size() && snapshot_.requests[node].fence == 0) start = std::min(start, node);
         struct step {
             std::size_t from;
@@ -164,7 +164,7 @@ private:
         std::vector<std::size_t> queue{start};
         for (std::size_t next = 0; next < queue.size() && !came.contains(start); ++next)
             for (const edge& edge : edges_[queue[next]])
-                if (circle_[edge.to] == circle_[start] &&
+                if (component_[edge.to] == component_[start] &&
                     came.try_emplace(edge.to, step{queue[next], edge.resource}).second)
                     queue.push_back(edge.to);
         baton::circle found;
@@ -186,7 +186,7 @@ private:
     std::vector<std::vector<edge>> edges_;  // of the requests, then of the sessions
     std::vector<std::size_t> order_;
     std::vector<std::size_t> lowest_;
-    std::vector<std::size_t> circle_;  // the circle of a node, named by one of its nodes; none while on the stack
+    std::vector<std::size_t> component_;  // of each node, named by one of its nodes; none while on the stack
     std::vector<std::size_t> stack_;
     std::size_t visited_ = 0;
 };

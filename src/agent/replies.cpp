@@ -1,5 +1,5 @@
-// What each request is answered. Refusals of the rules are events; errors are for what is not a request at all, goes
-// beyond the bounds of this agent, or comes from a client of another version.
+// The replies to the clients' messages. Refusals by the rules are events. Errors are for messages that are malformed,
+// exceed the limits of this agent, or come from a client of another version.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -8,15 +8,15 @@
 
 namespace baton::agent {
 
-void server::answer(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) {
-    // The record says by now that there are no sessions; the client asks the successor again.
+void server::reply(const std::shared_ptr<peer>& from, const resp::value& request, std::string& out) {
+    // The state file says that there are no sessions, so the client must repeat the command at the successor.
     if (stopping_) return from->drop();
     const resp::decoded_request decoded = resp::decode_request(request);
     if (!decoded.request) return resp::writer{out}.error(decoded.error);
-    std::visit([&](const auto& what) { answer(from, what, out); }, *decoded.request);
+    std::visit([&](const auto& what) { reply(from, what, out); }, *decoded.request);
 }
 
-void server::answer(const std::shared_ptr<peer>& from, const protocol::command& command, std::string& out) {
+void server::reply(const std::shared_ptr<peer>& from, const protocol::command& command, std::string& out) {
     space* space = find_space(from->space);
     if (space == nullptr) return resp::writer{out}.error("LIMIT too many spaces");
     if (const std::string over = over_limit(*space, command); !over.empty())
@@ -24,7 +24,7 @@ void server::answer(const std::shared_ptr<peer>& from, const protocol::command& 
     if (const std::error_code failed = record(command))
         return resp::writer{out}.error("UNRECORDED the agent cannot record in " + state_.path() +
                                        " that it has clients: " + failed.message());
-    // A client that passed no pidfds, redis-cli for instance: the kernel may know its process.
+    // A client that passed no pidfds, for instance redis-cli: the kernel may provide one.
     if (std::holds_alternative<protocol::open>(command) && !from->is_bound()) {
         resp::passed_descriptors pidfds;
         if (auto pidfd = keep(detail::pidfd_of_peer(from->socket()))) pidfds.push_back(std::move(pidfd));
@@ -38,8 +38,8 @@ void server::answer(const std::shared_ptr<peer>& from, const protocol::command& 
     deliver(*space, notices);
 }
 
-/// Before a session is opened, the successor must be able to know of it. A renewal makes sure that it still can: the
-/// file may have been removed.
+/// The state file must show that there are sessions before the first one is opened. A renewal writes the file again if
+/// it was removed.
 std::error_code server::record(const protocol::command& command) {
     if (std::holds_alternative<protocol::open>(command)) return state_.serving(true);
     if (std::holds_alternative<protocol::renew>(command) && sessions_ > 0) static_cast<void>(state_.serving(true));
@@ -59,12 +59,12 @@ std::string server::over_limit(const space& space, const protocol::command& comm
     return "a session has at most " + std::to_string(limits_.requests_a_session) + " requests";
 }
 
-/// An agent of another version makes way if nobody needs it. Else it says what it is, and whoever asks must decide.
-void server::answer(const std::shared_ptr<peer>& from, const resp::hello& hello, std::string& out) {
+/// An idle agent of another version ends, so that the client can start its own. An agent in use replies with an error.
+void server::reply(const std::shared_ptr<peer>& from, const resp::hello& hello, std::string& out) {
     if (hello.version != resp::wire_version) {
         const std::string self = options_.program + ", process " + std::to_string(getpid()) + ", speaks version " +
                                  std::to_string(resp::wire_version) + " and not " + std::to_string(hello.version);
-        if (nothing_to_remember() && peers_.size() == 1) {
+        if (has_no_state() && peers_.size() == 1) {
             resp::writer{out}.error("RETIRING this agent, " + self + ", and makes way");
             from->finish();
             return stop();
@@ -79,7 +79,7 @@ void server::answer(const std::shared_ptr<peer>& from, const resp::hello& hello,
     resp::encode(out, resp::hello_reply{resp::wire_version, epoch_, options_.program});
 }
 
-/// Binds a connection to the processes whose pidfds came with the hello_reply. The error, if that cannot be.
+/// Binds a connection to the processes whose pidfds came with the handshake. Returns the error, or an empty string.
 std::string server::bind_processes(const std::shared_ptr<peer>& from, std::uint64_t count) {
     const resp::passed_descriptors pidfds = from->take_passed();
     if (from->is_bound()) return "ERR a connection names its processes once, before it opens a session";
@@ -87,15 +87,15 @@ std::string server::bind_processes(const std::shared_ptr<peer>& from, std::uint6
     for (const auto& each : pidfds)
         if (!detail::is_pidfd(each->get())) return "ERR a descriptor that came with BATON.HELLO is not a pidfd";
     if (pidfds.size() > count) return "ERR more pidfds came with BATON.HELLO than it names processes";
-    // Where pidfds are missing, the kernel, the agent's bounds or a relay of bytes kept them away: the ttl alone
-    // counts. A session that is of two processes must not end with the one that is known.
+    // Pidfds are missing if the kernel, the agent's limits or a proxy dropped them. Then only the ttl ends the session,
+    // because a session of two processes must not end with the first of them.
     watch(from, pidfds.size() == count ? pidfds : resp::passed_descriptors{});
     return {};
 }
 
-/// Only processes of the user who asks are killed, whatever they carry; and a control group, in which others may be,
-/// only for the agent's own user. An agent of another user that is not root could kill nothing.
-void server::answer(const std::shared_ptr<peer>& from, const resp::sweep& sweep, std::string& out) {
+/// The agent kills only processes of the user who sent the message. It kills a control group, which may contain
+/// processes of other users, only for its own user. An agent that is neither root nor of that user cannot kill them.
+void server::reply(const std::shared_ptr<peer>& from, const resp::sweep& sweep, std::string& out) {
     ucred user{};
     socklen_t size = sizeof user;
     if (getsockopt(from->socket(), SOL_SOCKET, SO_PEERCRED, &user, &size) != 0 ||
@@ -107,18 +107,18 @@ void server::answer(const std::shared_ptr<peer>& from, const resp::sweep& sweep,
     resp::writer{out}.simple("OK");
 }
 
-void server::answer(const std::shared_ptr<peer>& from, const resp::inspect_request& inspect, std::string& out) {
+void server::reply(const std::shared_ptr<peer>& from, const resp::inspect_request& inspect, std::string& out) {
     const space* space = find_space(from->space);
     if (space == nullptr) return resp::writer{out}.error("LIMIT too many spaces");
     resp::encode(out, space->inspect(inspect.filter));
 }
 
-void server::answer(const std::shared_ptr<peer>&, const resp::ping&, std::string& out) {
+void server::reply(const std::shared_ptr<peer>&, const resp::ping&, std::string& out) {
     resp::writer{out}.simple("PONG");
 }
 
-/// What `redis-cli -3` and client libraries ask for first.
-void server::answer(const std::shared_ptr<peer>&, const resp::redis_hello& hello, std::string& out) {
+/// The first command of `redis-cli -3` and of client libraries.
+void server::reply(const std::shared_ptr<peer>&, const resp::redis_hello& hello, std::string& out) {
     resp::writer write{out};
     if (hello.protocol != 3) return write.error("NOPROTO this agent speaks RESP3 only");
     write.map(3);
