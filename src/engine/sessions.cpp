@@ -11,7 +11,7 @@ namespace {
 /// True if an `open` lists requests that only an earlier `open` of the same session can have brought. If the engine
 /// does not have the session, it has ended, and its id must not live again (rule 5). The first `open` of a session may
 /// list requests that waited in the client's previous session.
-bool was_open_before(const open& command) {
+bool had_a_life(const open& command) {
     const auto is_held = [](const live_request& live) { return live.fence != 0; };
     return !command.live.empty() && (command.connection_number != 1 || std::ranges::any_of(command.live, is_held));
 }
@@ -26,7 +26,7 @@ void engine::perform(const open& command) {
     const bool over =
         session == nullptr && (sessions_.contains(command.session) || ended_.contains(command.session, now_));
     if (over) return refuse(refusal::unknown_session);
-    if (session == nullptr && !is_paused() && was_open_before(command)) return refuse(refusal::unknown_session);
+    if (session == nullptr && !is_paused() && had_a_life(command)) return refuse(refusal::unknown_session);
     if (session != nullptr && command.connection_number < session->connection_number)
         return refuse(refusal::stale_connection);
     const bool again = session != nullptr && command.connection_number == session->connection_number;
