@@ -216,8 +216,8 @@ void session::fail(request& request, store_error error) {
     forget(request);
 }
 
-/// Tells contention from an outage: timed_out means that the request is in the store's queue and that the store
-/// answers, or that this process did not run. Everything else is store_unavailable.
+/// Tells contention from an outage. timed_out means that the request is in the store's queue, the connection is up, and
+/// the store has confirmed a renewal recently or this process did not run. Everything else is store_unavailable.
 store_error session::timeout_error(client_time now, const request& request) const {
     const bool answers = keep_alive_.at(now) == lease_status::held || did_not_run_until(now);
     const bool contended = request.phase == phase::queued && up_ && answers;

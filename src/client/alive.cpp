@@ -23,7 +23,8 @@ void session::on_alive(client_time now, const protocol::alive& event, const pend
     if (pending_command.kind == kind::open) opened(now);
 
     if (!agrees(event)) {
-        // A `list` sent after this command finishes first. A `list` sent before it has lost its reply.
+        // A `list` that was sent after this command continues. Replies come in order, so that of an earlier `list` was
+        // lost, and the listing starts again.
         if (closing_ || (listing_ && listing_->tag > tag)) return;
         listing_ = listing{.renewed = renewed, .settled = event.settled};
         return list_page(now, 0);

@@ -68,7 +68,7 @@ public:
     /// The same without waiting: calls `done` with the result.
     void close_later(client_duration wait, completion_callback<bool> done);
 
-    /// Blocks until `caller` is finished, and runs the event loop meanwhile if no other thread does.
+    /// Blocks until `caller` is finished. This thread may become the loop owner meanwhile.
     void wait(waiter& caller);
     [[nodiscard]] const std::shared_ptr<callback_queue>& callbacks() const { return callbacks_; }
     void call_back(callback_queue::callback callback) { callbacks_->push(std::move(callback)); }
@@ -152,7 +152,7 @@ private:
     bool performing_ = false;
     std::thread::id performer_;
     bool shut_ = false;
-    bool was_closed_ = false;  // the user has called close, with a wait of his own
+    bool was_closed_ = false;  // the user has called close, so the destructor does not wait
     client_time armed_ = never;
 
     // Used only by the thread that performs effects, and by `shut`.

@@ -32,8 +32,7 @@ private:
     std::atomic<std::int64_t> count_{never};
 };
 
-/// The stop token for the loss of a lease. Few leases are asked for it, so the first call of token() allocates its
-/// state.
+/// The stop token for the loss of a lease. Few programs use it, so the first call of token() allocates its state.
 class loss_signal {
 public:
     [[nodiscard]] std::stop_token token() {
@@ -89,7 +88,7 @@ struct lease_state {
     loss_signal lost;
     std::string note;  // an operator's; written once, before the reason
     std::atomic<loss> reason{loss::none};
-    std::atomic<bool> over{false};                // false after a revocation, until the lease ends
+    std::atomic<bool> over{false};                // lost and ended; a revocation alone does not set it
     std::atomic<bool> released{false};            // by its user
     std::optional<release_callback> on_released;  // written before the release, read after it
 

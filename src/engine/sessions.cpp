@@ -51,7 +51,7 @@ void engine::perform(const renew& command) {
     emit_alive(*session);
 }
 
-/// A notice may have been lost, so its event is repeated once. If the repetition is lost too, the digest reveals it.
+/// A notification may be lost, so its event is repeated once. If the repetition is lost too, the digest reveals it.
 void engine::repeat_missed(session_record& session) {
     for (auto& what : session.missed) emit(std::move(what));
     session.missed.clear();
