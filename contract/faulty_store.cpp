@@ -68,7 +68,7 @@ void faulty_store::deliver_late() {
         to = state_->client.lock();
     }
     if (!to) return;
-    for (late_reply\& reply : late) to->replied(reply.tag, reply.epoch, std::move(reply.events));
+    for (late_reply& reply : late) to->replied(reply.tag, reply.epoch, std::move(reply.events));
 }
 
 void faulty_store::drop_notices(bool on) {

@@ -21,7 +21,7 @@
 namespace baton::detail {
 namespace {
 
-bool is_error(const resp::value\& reply, std::string_view prefix) {
+bool is_error(const resp::value& reply, std::string_view prefix) {
     return reply.kind == resp::kind::error && reply.text.starts_with(prefix);
 }
 

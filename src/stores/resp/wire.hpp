@@ -9,7 +9,7 @@
 //                                           When they have ended, the agent ends the sessions whose last
 //                                           BATON.OPEN came on this connection; with 0 only the ttl ends them. Without
 //                                           a count the agent asks the kernel for the peer's process
-//   BATON.OPEN session ttl_ms label connection number highest count {number ticket fence hold_us|- claims slots}…
+//   BATON.OPEN session ttl_ms label connection_number highest count {number ticket fence hold_us|- claims slots}…
 //   BATON.ENTER session number nowait|wait hold_us|- bound|- claims
 //   BATON.LEAVE session number clean|keep|unclean
 //   BATON.RENEW session
