@@ -50,15 +50,15 @@ std::string find_program() {
         const std::lock_guard lock{known_mutex};
         if (!known_program.empty()) return is_program(known_program) ? known_program : std::string{};
     }
-    std::vector<std::string> places{BATON_INSTALLED_PROGRAM};
+    std::vector<std::string> candidates{BATON_INSTALLED_PROGRAM};
     const char* path = getauxval(AT_SECURE) == 0 ? std::getenv("PATH") : nullptr;
     for (std::string_view rest = path == nullptr ? "" : path; !rest.empty();) {
         const std::size_t colon = rest.find(':');
-        if (colon > 0 && rest.front() == '/') places.push_back(std::string{rest.substr(0, colon)} + "/baton");
+        if (colon > 0 && rest.front() == '/') candidates.push_back(std::string{rest.substr(0, colon)} + "/baton");
         rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
     }
-    for (const std::string& place : places)
-        if (is_program(place)) return place;
+    for (const std::string& candidate : candidates)
+        if (is_program(candidate)) return candidate;
     return {};
 }
 
@@ -123,7 +123,7 @@ __attribute__((no_sanitize("address", "thread"))) int become_agent(void* argumen
 }
 
 /// The intermediate process: its end detaches the agent from the caller.
-__attribute__((no_sanitize("address", "thread"))) int stand_between(void* argument) {
+__attribute__((no_sanitize("address", "thread"))) int detach_agent(void* argument) {
     auto* launch = static_cast<struct launch*>(argument);
     const int made = make_process(become_agent, launch->stack.data() + launch->stack.size(),
                                   static_cast<int>(shared_until_exec) | SIGCHLD, launch);
@@ -136,12 +136,12 @@ bool run_detached(launch& launch) {
     sigset_t before{};
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);  // no signal handler may run in the new processes
-    const int between =
-        make_process(stand_between, stack.data() + stack.size(), static_cast<int>(shared_until_exec), &launch);
+    const int intermediate =
+        make_process(detach_agent, stack.data() + stack.size(), static_cast<int>(shared_until_exec), &launch);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (between < 0) return false;
+    if (intermediate < 0) return false;
     int status = 0;  // stays 0 if another thread has waited for the process with __WALL
-    while (waitpid(between, &status, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) continue;
+    while (waitpid(intermediate, &status, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) continue;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 

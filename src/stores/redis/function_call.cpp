@@ -107,8 +107,8 @@ private:
     std::string text_;
 };
 
-/// Without numbers, a claim is a letter and the name; for an exclusive claim this text is also the key of the name's
-/// record. With numbers, exclusive and shared claims have a capital letter.
+/// Without numbers, a claim is a letter and the name; for an exclusive claim this text is also the field of the
+/// name in the space's hash. With numbers, exclusive and shared claims have a capital letter.
 void add_claim(word_list& out, const claim& claim) {
     if (claim.mode != claim_mode::permits && claim.permits == 0 && claim.limit == 0)
         return out.add({claim.mode == claim_mode::exclusive ? "n" : "s", claim.resource});
@@ -174,7 +174,7 @@ private:
         const std::array<char, 16> session = bytes_of(request.session);
         if (request.number < padded<16>::end)
             out_.add({"x", text(session), padded<16>{request.number}});
-        else  // which is refused
+        else  // the server refuses it
             out_.add({"x", text(session), std::to_string(request.number)});
     }
 
@@ -189,7 +189,7 @@ static_assert([] {
     return true;
 }());
 
-/// With the keys and arguments that all verbs but `hello` begin with.
+/// Adds the key and the first argument of all verbs except `hello`.
 function_call operator_call(verb verb, std::string_view space, epoch epoch, function_call used = {}) {
     used.verb = verb;
     used.keys.clear();
@@ -253,7 +253,7 @@ function_call page_call(std::string_view space, epoch epoch, std::string_view wh
     return call;
 }
 
-/// A pattern for SCAN that matches names which begin with `prefix`. An empty prefix gives no pattern.
+/// A pattern for HSCAN that matches names which begin with `prefix`. An empty prefix gives no pattern.
 std::string pattern_of(std::string_view prefix) {
     std::string pattern;
     for (const char letter : prefix) {

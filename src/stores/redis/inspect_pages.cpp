@@ -43,7 +43,7 @@ void inspect_pages::add_name(text_reader& from, std::vector<shown_wait>* waits) 
     const std::string name{from.sized()};
     if (from.failed()) return;
     resource_view& resource = resources_[name];
-    if (name != continued_) resource = {};  // SCAN may return a name twice
+    if (name != continued_) resource = {};  // HSCAN may return a name twice
     resource.name = name;
     resource.pinned = from.number_if_any<std::uint32_t>();
     resource.mark = from.letter() == '+' ? std::optional{read_mark(from)} : std::nullopt;
