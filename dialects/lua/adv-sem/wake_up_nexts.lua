@@ -1,5 +1,5 @@
 #!lua
--- wake_up_nexts: frees the slots of holders with an expired ttl or heartbeat, and gives free slots to the first waiters.
+-- wake_up_nexts: frees the slots of holders with an expired ttl or heartbeat, and gives free slots to first waiters.
 -- KEYS main, ttl, waiting, waiting heartbeat
 -- ARGV limit, heartbeat in s, ttl in s, key of a notice with @@@ACQUISITION_ID@@@ in it
 -- Reply: the number of slots given; the ids of the removed holders, at most 100
