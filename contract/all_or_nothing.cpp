@@ -1,4 +1,4 @@
-// Several names in one request: all of them or none, and no two requests in each other's way for ever.
+// Several names in one request: all of them or none, without deadlocks.
 #include "bench.hpp"
 #include "case.hpp"
 
@@ -43,7 +43,7 @@ void a_request_is_granted_when_the_last_name_is(bench& bench) {
     std::atomic<bool> early{false};
     attempt both = b.queue(exclusive("db", "cache"), {}, [&] { early = !cache_free; });
     db.release();
-    // Others see that it has not been granted: `db` is kept for it, or free, but `cache` is not its own.
+    // `db` may be reserved for the request now, but the request is not granted while `cache` is held.
     cache_free = true;
     cache.release();
     EXPECT_TRUE(both.granted_within());

@@ -22,7 +22,7 @@ attempt::attempt(client client, const claims& claims, const acquire_options& opt
 
 attempt::~attempt() {
     stop_.request_stop();
-    // The callback must not outlive what it refers to; after a stop it comes soon, whatever the connection does.
+    // The callback must not outlive what it refers to. After a stop it runs soon, even without a connection.
     if (shared_) {
         EXPECT_TRUE(eventually([this] { return over(); })) << "an acquire did not end when it was cancelled";
     }
@@ -40,9 +40,9 @@ std::error_code attempt::error() const {
 }
 
 attempt actor::queue(const claims& claims, const acquire_options& options, std::function<void()> on_grant) {
-    const std::size_t before = ears->queued_count;
+    const std::size_t before = counts->queued_count;
     attempt made = start(claims, options, std::move(on_grant));
-    EXPECT_TRUE(eventually([&] { return ears->queued_count > before || made.over(); })) << "it was not queued";
+    EXPECT_TRUE(eventually([&] { return counts->queued_count > before || made.over(); })) << "it was not queued";
     EXPECT_FALSE(made.over()) << "it was to wait, and did not: " << made.error().message();
     return made;
 }
@@ -55,13 +55,13 @@ std::chrono::milliseconds bench::lost_notice() const { return store_.lost_notice
 
 actor bench::join(const std::string& label, std::chrono::milliseconds ttl) const {
     auto connection = std::make_shared<faulty_store>(handle());
-    auto ears = std::make_shared<heard>();
+    auto counts = std::make_shared<event_counts>();
     client_options options;
     if (store_.can.chosen_ttl) options.ttl = ttl;
     options.label = label;
-    options.close_wait = 200ms;  // many end behind a connection that is cut
-    options.observer = ears;
-    return {connection, ears, client{connection, options}};
+    options.close_wait = 200ms;  // many clients close while their connection is cut
+    options.observer = counts;
+    return {connection, counts, client{connection, options}};
 }
 
 void bench::expect_free(const claims& claims) const {

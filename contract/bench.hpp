@@ -1,5 +1,5 @@
-// What a case works with: clients over connections that can fail, acquires in the background, and waiting for what must
-// happen. Nothing here sleeps for a fixed time; a deadline is only met when a case fails.
+// The tools of the cases: clients on connections that can fail, acquires in the background, and polling with a
+// deadline. A test that passes never waits for a whole deadline.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,10 +21,10 @@ namespace baton::contract {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-/// How long a case waits for what must happen.
+/// The deadline for everything that must happen.
 [[nodiscard]] std::chrono::milliseconds timeout();
 
-/// Waits until something has become true, but not for ever.
+/// Polls until the condition is true. False after `limit`.
 template <typename Condition> bool eventually(Condition condition, clock::duration limit = timeout()) {
     const auto deadline = clock::now() + limit;
     while (!condition()) {
@@ -34,8 +34,8 @@ template <typename Condition> bool eventually(Condition condition, clock::durati
     return true;
 }
 
-/// What a client's observer has heard.
-struct heard final : observer {
+/// Counts the events of a client's observer.
+struct event_counts final : observer {
     std::atomic<std::size_t> queued_count{0};
     std::atomic<std::size_t> lost_count{0};
     std::atomic<std::size_t> down_count{0};
@@ -48,10 +48,10 @@ struct heard final : observer {
     void reconnected() override { ++up_count; }
 };
 
-/// One acquire in the background. Its end withdraws it and gives back what it got.
+/// One acquire in the background. The destructor withdraws it, or releases its lease.
 class attempt {
 public:
-    /// `on_grant` runs on the client's thread in the moment of the grant.
+    /// The client's thread calls `on_grant` at the grant.
     attempt(client client, const claims& claims, const acquire_options& options = {},
             std::function<void()> on_grant = {});
     attempt(attempt&&) = default;
@@ -60,11 +60,11 @@ public:
 
     void cancel() { stop_.request_stop(); }
     [[nodiscard]] bool over() const;
-    /// Waits for the end of it: whether it was granted.
+    /// Waits for its end, and returns whether it was granted.
     [[nodiscard]] bool granted_within(clock::duration limit = timeout()) const;
-    /// Waits for the end of it: with which error, if it was not granted.
+    /// Waits for its end, and returns its error.
     [[nodiscard]] std::error_code error() const;
-    /// What was granted, to keep or to give back.
+    /// The lease, if it was granted.
     [[nodiscard]] lease& granted() const { return shared_->lease; }
     void release() { shared_->lease.release(); }
     [[nodiscard]] clock::time_point ended_at() const { return shared_->at; }
@@ -80,13 +80,13 @@ private:
     std::stop_source stop_;
 };
 
-/// A client with ears, on a connection that can fail.
+/// A client with an observer, on a connection that can fail.
 struct actor {
     std::shared_ptr<faulty_store> connection;
-    std::shared_ptr<heard> ears;
+    std::shared_ptr<event_counts> counts;
     baton::client client;
 
-    /// For what can be had soon: throws when it cannot.
+    /// Throws if the claims are not granted within `timeout()`.
     [[nodiscard]] lease acquire(const claims& claims, acquire_options options = {}) {
         if (!options.wait) options.wait = timeout();
         return client.acquire(claims, options);
@@ -95,7 +95,7 @@ struct actor {
                                 std::function<void()> on_grant = {}) {
         return {client, claims, options, std::move(on_grant)};
     }
-    /// The same, and it has arrived in the queue.
+    /// Like `start`, but returns when the request is in the queue.
     [[nodiscard]] attempt queue(const claims& claims, const acquire_options& options = {},
                                 std::function<void()> on_grant = {});
 };
@@ -112,18 +112,18 @@ public:
     [[nodiscard]] std::shared_ptr<store> handle() const { return space_(); }
     [[nodiscard]] space another_space() const { return store_.fresh_space(); }
 
-    /// Forgets the space: whoever has a handle on it has the last one.
-    void let_go() {
+    /// Drops the handle of the bench, so that a store in the process ends with the last client.
+    void drop_handle() {
         kept_.reset();
         space_ = nullptr;
     }
 
-    /// A client that no busy machine lets expire, where the client chooses its ttl.
+    /// A client with a ttl of 10 s, if the client chooses its ttl, so that it does not expire on a busy machine.
     [[nodiscard]] actor join(const std::string& label = "contract") const { return join(label, 10s); }
-    /// One with the short ttl of the description, for cases in which time ends something.
+    /// A client with the short ttl of the description, for cases with an expiry.
     [[nodiscard]] actor join_mortal(const std::string& label = "mortal") const { return join(label, ttl()); }
 
-    /// Fails the case if the names cannot be had; whoever left them a moment ago may still be leaving.
+    /// Fails the case if the claims are not granted. Waits for releases in progress and for one expiry.
     void expect_free(const claims& claims) const;
 
 private:
@@ -131,18 +131,18 @@ private:
 
     const description& store_;
     space space_;
-    std::shared_ptr<baton::store> kept_;  // a space inside the process may live as long as somebody has it
+    std::shared_ptr<baton::store> kept_;  // a store in the process may end with its last handle
 };
 
-/// Stays a moment where nobody else may be, so that others have the time to come in if they can.
+/// Stays in the critical section for a moment, so that other threads can enter it if the lock fails.
 inline void linger() {
     for (int i = 0; i < 10; ++i) std::this_thread::yield();
 }
 
-/// Threads that do the same again and again for a short while, at least once each.
+/// Calls `round` repeatedly for 250 ms on several threads of each client, at least once on each.
 void hammer(const std::vector<client>& clients, int threads_each, const std::function<void(client&, int)>& round);
 
-/// Do two of them ever hold this at once, if two threads of each hammer at it?
+/// Whether two threads ever hold the claims at once, under the load of two threads for each client.
 [[nodiscard]] bool ever_meet(const std::vector<client>& clients, const claims& claims);
 
 }  // namespace baton::contract

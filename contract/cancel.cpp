@@ -1,4 +1,4 @@
-// Cancelled or granted, never both, whenever the stop comes; and nothing leaks.
+// A request is either cancelled or granted, at whatever moment the stop is requested, and no grant leaks.
 #include "bench.hpp"
 #include "case.hpp"
 
@@ -17,7 +17,7 @@ void while_it_waits(bench& bench) {
     bench.expect_free(exclusive("ledger"));
 }
 
-void before_it_is_asked(bench& bench) {
+void before_it_is_sent(bench& bench) {
     actor a = bench.join();
     a.connection->cut();
     attempt unsent = a.start(exclusive("ledger"));
@@ -27,8 +27,8 @@ void before_it_is_asked(bench& bench) {
     bench.expect_free(exclusive("ledger"));
 }
 
-void while_the_answer_is_on_its_way(bench& bench) {
-    // The store has granted it; the client does not know, and never wants to.
+void while_the_reply_is_on_its_way(bench& bench) {
+    // The store has granted the request, and the client cancels it before it knows.
     actor a = bench.join();
     EXPECT_TRUE(a.acquire(exclusive("other")).valid());  // the connection is up
     a.connection->cut_before_answer(each<protocol::enter>());
@@ -38,11 +38,11 @@ void while_the_answer_is_on_its_way(bench& bench) {
     EXPECT_EQ(unanswered.error(), std::errc::operation_canceled);
     a.connection->heal();
     bench.expect_free(exclusive("ledger"));
-    a.connection->deliver_late();  // the grant, now that nobody wants it
+    a.connection->deliver_late();  // the grant arrives after the cancel
     bench.expect_free(exclusive("ledger"));
 }
 
-void while_the_line_is_down(bench& bench) {
+void while_the_connection_is_down(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
@@ -50,7 +50,7 @@ void while_the_line_is_down(bench& bench) {
     b.connection->cut();
     waiting.cancel();
     EXPECT_EQ(waiting.error(), std::errc::operation_canceled) << "a cancel does not wait for the store";
-    held.release();  // it is granted to whoever does not want it any more
+    held.release();  // the cancelled request is granted
     b.connection->heal();
     bench.expect_free(exclusive("ledger"));
 }
@@ -100,12 +100,12 @@ void racing_with_the_arrival(bench& bench) {
     actor a = bench.join();
     const auto until = clock::now() + 300ms;
     for (int round = 0; round < 300 && clock::now() < until; ++round) {
-        attempt asked = a.start(exclusive("ledger"));
+        attempt entered = a.start(exclusive("ledger"));
         if (round % 2 == 0) std::this_thread::yield();
-        asked.cancel();
-        const std::error_code error = asked.error();
+        entered.cancel();
+        const std::error_code error = entered.error();
         ASSERT_TRUE(!error || error == std::errc::operation_canceled) << error.message();
-        ASSERT_EQ(asked.granted().valid(), !error);
+        ASSERT_EQ(entered.granted().valid(), !error);
     }
     bench.expect_free(exclusive("ledger"));
 }
@@ -116,9 +116,9 @@ cases cancel_cases() {
     constexpr auto topic = "Cancel";
     return {
         {topic, "WhileItWaits", {}, while_it_waits},
-        {topic, "BeforeItIsAsked", {}, before_it_is_asked},
-        {topic, "WhileTheAnswerIsOnItsWay", {}, while_the_answer_is_on_its_way},
-        {topic, "WhileTheLineIsDown", {}, while_the_line_is_down},
+        {topic, "BeforeItIsSent", {}, before_it_is_sent},
+        {topic, "WhileTheReplyIsOnItsWay", {}, while_the_reply_is_on_its_way},
+        {topic, "WhileTheConnectionIsDown", {}, while_the_connection_is_down},
         {topic, "AfterTheGrantItDoesNothing", {}, after_the_grant_it_does_nothing},
         {topic, "RacingWithTheGrant", {}, racing_with_the_grant},
         {topic, "RacingWithTheArrival", {}, racing_with_the_arrival},

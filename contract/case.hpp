@@ -1,5 +1,6 @@
-// A case of the contract: a claim, what the store must support for it, and a function that tries to falsify it. Each
-// file of cases has one function that lists them; `suite.cpp` names these functions, so that a linker leaves none out.
+// A case of the contract: its claim, the capabilities that it needs, and a function that tries to falsify the claim.
+// Each file of cases has one function that lists them; suite.cpp calls these functions, so that the linker keeps all
+// files.
 #pragma once
 
 #include <string>

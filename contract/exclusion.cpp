@@ -1,4 +1,5 @@
-// At most one exclusive holder; sharers only with sharers; permits within their limit; names and spaces apart.
+// Exclusion: at most one exclusive holder; shared holders only with shared holders; permits up to their limit;
+// different names and spaces do not affect each other.
 #include "bench.hpp"
 #include "case.hpp"
 
@@ -8,7 +9,7 @@ namespace {
 void one_holder_at_a_time(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
-    std::size_t counter = 0;  // only the lock guards it: a sanitizer sees if it does not
+    std::size_t counter = 0;  // guarded by the lock only: ThreadSanitizer reports a lock that fails
     std::atomic<std::size_t> rounds{0};
     std::atomic<bool> inside{false};
     std::atomic<bool> met{false};
@@ -100,7 +101,7 @@ void any_bytes_make_a_name(bench& bench) {
     };
     std::vector<lease> held;
     for (const std::string& name : names) {
-        held.push_back(a.acquire(exclusive(name), {.wait = timeout()}));  // none is taken for another
+        held.push_back(a.acquire(exclusive(name), {.wait = timeout()}));  // no name is mistaken for another
         EXPECT_TRUE(held.back().valid());
     }
     for (std::size_t i = 0; i < names.size(); ++i) {

@@ -7,7 +7,7 @@ namespace {
 
 constexpr command_tag second_copy = command_tag{1} << 63;
 
-/// What the store sees as the client's end.
+/// The listener of one connection to the wrapped store.
 class inner_listener final : public store_listener {
 public:
     inner_listener(std::weak_ptr<faulty_store::state> state, std::uint64_t number)
@@ -37,7 +37,7 @@ private:
     std::uint64_t number_;
 };
 
-/// What the client sees as the store's end.
+/// The connection that the client uses.
 class outer_connection final : public store_connection {
 public:
     explicit outer_connection(std::shared_ptr<faulty_store::state> state) : state_{std::move(state)} {}
@@ -47,16 +47,16 @@ public:
 
     void send(std::span<tagged_command> messages) override { state_->send(messages); }
     void reset() override { state_->reset(); }
-    void inspect(const inspect_filter& filter, inspect_answer answer) override {
+    void inspect(const inspect_filter& filter, inspect_answer done) override {
         std::shared_ptr<store_connection> connection;
         {
             const std::lock_guard lock{state_->mutex};
             if (state_->passing) connection = state_->connection;
         }
         if (connection)
-            connection->inspect(filter, std::move(answer));
+            connection->inspect(filter, std::move(done));
         else
-            answer({errc::store_unavailable}, {});
+            done({errc::store_unavailable}, {});
     }
 
 private:
@@ -69,56 +69,56 @@ std::unique_ptr<store_connection> make_outer_connection(std::shared_ptr<faulty_s
     return std::make_unique<outer_connection>(std::move(state));
 }
 
-void faulty_store::state::make_line() {
+void faulty_store::state::make_connection() {
     std::uint64_t number = 0;
     std::shared_ptr<store_listener> made_listener;
     {
         const std::lock_guard lock{mutex};
         if (passing) return;
-        number = ++line_number;
+        number = ++connection_number;
         passing = true;
         early.reset();
         made_listener = listener = std::make_shared<inner_listener>(weak_from_this(), number);
     }
     std::shared_ptr<store_connection> made = inner->connect(made_listener);
-    std::optional<first_word> heard;
+    std::optional<first_report> report;
     {
         const std::lock_guard lock{mutex};
-        if (!present(number)) return;  // broken meanwhile
+        if (!present(number)) return;  // broken since
         connection = std::move(made);
-        heard = std::exchange(early, std::nullopt);
+        report = std::exchange(early, std::nullopt);
     }
-    if (heard) begin(number, *heard);
+    if (report) begin(number, *report);
 }
 
-void faulty_store::state::break_connection(bool tell) {
-    std::shared_ptr<store_connection> old;  // goes without the lock
+void faulty_store::state::break_connection(bool report) {
+    std::shared_ptr<store_connection> old;  // destroyed without the lock
     std::shared_ptr<store_listener> old_listener;
-    std::shared_ptr<store_listener> heard;
+    std::shared_ptr<store_listener> to;
     {
         const std::lock_guard lock{mutex};
         passing = false;
         old = std::move(connection);
         old_listener = std::move(listener);
         fatal_tag.reset();
-        if (tell && std::exchange(reported_up, false)) heard = client.lock();
+        if (report && std::exchange(reported_up, false)) to = client.lock();
     }
-    if (heard) heard->down({std::make_error_code(std::errc::connection_reset)});
+    if (to) to->down({std::make_error_code(std::errc::connection_reset)});
 }
 
 void faulty_store::state::send(std::span<tagged_command> messages) {
     std::vector<tagged_command> passed;
-    std::shared_ptr<store_connection> to;
+    std::shared_ptr<store_connection> target;
     bool cut = false;
     {
         const std::lock_guard lock{mutex};
         if (!passing || !connection) return;
-        to = connection;
+        target = connection;
         for (tagged_command& each : messages) {
             if (before_sending && before_sending(each.command)) {
                 before_sending = nullptr;
                 cut = cut_done = true;
-                break;  // and what follows it is lost as well
+                break;  // the following commands are lost too
             }
             if (before_answer && before_answer(each.command)) {
                 before_answer = nullptr;
@@ -128,11 +128,11 @@ void faulty_store::state::send(std::span<tagged_command> messages) {
             if (sending_twice) passed.push_back({each.tag | second_copy, std::move(each.command)});
         }
     }
-    if (!passed.empty()) to->send(passed);
+    if (!passed.empty()) target->send(passed);
     if (cut) break_connection(true);
 }
 
-/// The client finds the connection silent. If it only seems so, there is another at once.
+/// The client resets a silent connection. If no fault silences it, a new connection is made at once.
 void faulty_store::state::reset() {
     bool was_passing = false;
     {
@@ -140,71 +140,71 @@ void faulty_store::state::reset() {
         was_passing = passing;
     }
     break_connection(true);
-    if (was_passing) make_line();
+    if (was_passing) make_connection();
 }
 
-void faulty_store::state::begin(std::uint64_t number, const first_word& word) {
-    std::shared_ptr<store_listener> heard;
+void faulty_store::state::begin(std::uint64_t number, const first_report& report) {
+    std::shared_ptr<store_listener> to;
     {
         const std::lock_guard lock{mutex};
         if (!present(number)) return;
         if (!connection) {
-            early = word;
+            early = report;
             return;
         }
-        reported_up = word.epoch.has_value();
-        heard = client.lock();
+        reported_up = report.epoch.has_value();
+        to = client.lock();
     }
-    if (heard) word.epoch ? heard->up(*word.epoch) : heard->unusable(word.unusable);
+    if (to) report.epoch ? to->up(*report.epoch) : to->unusable(report.unusable);
 }
 
 void faulty_store::state::down(std::uint64_t number, const store_error& why) {
-    std::shared_ptr<store_listener> heard;
+    std::shared_ptr<store_listener> to;
     {
         const std::lock_guard lock{mutex};
         if (!present(number)) return;
         reported_up = false;
         early.reset();
-        heard = client.lock();
+        to = client.lock();
     }
-    if (heard) heard->down(why);
+    if (to) to->down(why);
 }
 
 void faulty_store::state::replied(std::uint64_t number, command_tag tag, epoch epoch,
                                   std::span<const protocol::event> events) {
     if ((tag & second_copy) != 0) return;
-    std::shared_ptr<store_listener> heard;
+    std::shared_ptr<store_listener> to;
     bool fatal = false;
     bool twice = false;
     {
         const std::lock_guard lock{mutex};
-        fatal = fatal_tag == tag && number == line_number;
+        fatal = fatal_tag == tag && number == connection_number;
         twice = duplicating_answers;
         if (fatal) cut_done = true;
         if (fatal || !present(number))
             late.push_back({tag, epoch, {events.begin(), events.end()}});
         else
-            heard = client.lock();
+            to = client.lock();
     }
     if (fatal) break_connection(true);
-    if (!heard) return;
-    if (twice) heard->replied(tag, epoch, events);
-    heard->replied(tag, epoch, events);
+    if (!to) return;
+    if (twice) to->replied(tag, epoch, events);
+    to->replied(tag, epoch, events);
 }
 
 void faulty_store::state::failed(std::uint64_t number, command_tag tag, command_failure how, const store_error& why) {
     if ((tag & second_copy) != 0) return;
-    std::shared_ptr<store_listener> heard;
+    std::shared_ptr<store_listener> to;
     {
         const std::lock_guard lock{mutex};
         if (!present(number)) return;
-        heard = client.lock();
+        to = client.lock();
     }
-    if (heard) heard->failed(tag, how, why);
+    if (to) to->failed(tag, how, why);
 }
 
 void faulty_store::state::noticed(std::uint64_t number, epoch epoch, protocol::event event) {
-    std::shared_ptr<store_listener> heard;
+    std::shared_ptr<store_listener> to;
     bool twice = false;
     {
         const std::lock_guard lock{mutex};
@@ -216,11 +216,11 @@ void faulty_store::state::noticed(std::uint64_t number, epoch epoch, protocol::e
             return;
         }
         twice = duplicating_notices;
-        heard = client.lock();
+        to = client.lock();
     }
-    if (!heard) return;
-    if (twice) heard->noticed(epoch, event);
-    heard->noticed(epoch, std::move(event));
+    if (!to) return;
+    if (twice) to->noticed(epoch, event);
+    to->noticed(epoch, std::move(event));
 }
 
 }  // namespace baton::contract

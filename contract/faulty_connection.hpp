@@ -1,6 +1,6 @@
-// What a faulty store does between a client and a store: a connection to the client that stays, and connections to the
-// store that come and go. No lock is held while either side is called, because both call back at once and on any
-// thread.
+// The implementation of `faulty_store`: one connection for the client, which lasts, and connections to the wrapped
+// store, which break on command. No lock is held during calls to either side, because both may call back at once and on
+// any thread.
 #pragma once
 
 #include <mutex>
@@ -12,14 +12,14 @@
 
 namespace baton::contract {
 
-struct late_answer {
+struct late_reply {
     command_tag tag;
     baton::epoch epoch;
     std::vector<protocol::event> events;
 };
 
-/// What a connection says first: its epoch, or why it has none.
-struct first_word {
+/// The first report of a connection to the store: up with an epoch, or unusable.
+struct first_report {
     std::optional<baton::epoch> epoch;
     store_error unusable = {};
 };
@@ -36,17 +36,17 @@ struct faulty_store::state : std::enable_shared_from_this<faulty_store::state> {
     mutable std::mutex mutex;
     std::weak_ptr<store_listener> client;
 
-    // The present connection to the store, if any. Each has a number: what others bring is late.
+    // The current connection to the store, if any. Calls with the number of another connection are late.
     std::shared_ptr<store_connection> connection;
     std::shared_ptr<store_listener> listener;
-    std::uint64_t line_number = 0;
-    bool passing = false;             // things get through
-    bool reported_up = false;         // the client was told of a connection
-    std::optional<first_word> early;  // heard while the connection was being made
+    std::uint64_t connection_number = 0;
+    bool passing = false;               // false: everything is dropped
+    bool reported_up = false;           // the client has received `up`
+    std::optional<first_report> early;  // arrived during `connect`
 
     command_filter before_answer;
     command_filter before_sending;
-    std::optional<command_tag> fatal_tag;  // its answer breaks the connection
+    std::optional<command_tag> fatal_tag;  // the connection breaks before the reply to it
     bool cut_done = false;
     bool dropping = false;
     bool duplicating_notices = false;
@@ -55,21 +55,21 @@ struct faulty_store::state : std::enable_shared_from_this<faulty_store::state> {
     bool holding = false;
     std::size_t withheld = 0;
     std::vector<notice> held;
-    std::vector<late_answer> late;
+    std::vector<late_reply> late;
 
-    void make_line();
-    void break_connection(bool tell);
+    void make_connection();
+    void break_connection(bool report);
     void send(std::span<tagged_command> messages);
     void reset();
-    void begin(std::uint64_t number, const first_word& word);
+    void begin(std::uint64_t number, const first_report& report);
     void down(std::uint64_t number, const store_error& why);
     void replied(std::uint64_t number, command_tag tag, epoch epoch, std::span<const protocol::event> events);
     void failed(std::uint64_t number, command_tag tag, command_failure how, const store_error& why);
     void noticed(std::uint64_t number, epoch epoch, protocol::event event);
-    [[nodiscard]] bool present(std::uint64_t number) const { return passing && number == line_number; }
+    [[nodiscard]] bool present(std::uint64_t number) const { return passing && number == connection_number; }
 };
 
-/// The store's end of a connection, as the client sees it.
+/// The connection that the client uses.
 [[nodiscard]] std::unique_ptr<store_connection> make_outer_connection(std::shared_ptr<faulty_store::state> state);
 
 }  // namespace baton::contract

@@ -16,7 +16,7 @@ std::unique_ptr<store_connection> faulty_store::connect(std::weak_ptr<store_list
         state_->client = std::move(listener);
     }
     auto connection = make_outer_connection(state_);
-    state_->make_line();
+    state_->make_connection();
     return connection;
 }
 
@@ -39,7 +39,7 @@ void faulty_store::silence() {
 
 void faulty_store::heal() {
     state_->break_connection(true);
-    state_->make_line();
+    state_->make_connection();
 }
 
 void faulty_store::cut_before_answer(command_filter which) {
@@ -60,15 +60,15 @@ bool faulty_store::was_cut() const {
 }
 
 void faulty_store::deliver_late() {
-    std::vector<late_answer> late;
-    std::shared_ptr<store_listener> heard;
+    std::vector<late_reply> late;
+    std::shared_ptr<store_listener> to;
     {
         const std::lock_guard lock{state_->mutex};
         late.swap(state_->late);
-        heard = state_->client.lock();
+        to = state_->client.lock();
     }
-    if (!heard) return;
-    for (late_answer& answer : late) heard->replied(answer.tag, answer.epoch, std::move(answer.events));
+    if (!to) return;
+    for (late_reply& reply : late) to->replied(reply.tag, reply.epoch, std::move(reply.events));
 }
 
 void faulty_store::drop_notices(bool on) {
@@ -93,16 +93,16 @@ void faulty_store::send_twice(bool on) {
 
 void faulty_store::hold_notices(bool on) {
     std::vector<notice> held;
-    std::shared_ptr<store_listener> heard;
+    std::shared_ptr<store_listener> to;
     {
         const std::lock_guard lock{state_->mutex};
         state_->holding = on;
         if (on) return;
         held.swap(state_->held);
-        heard = state_->client.lock();
+        to = state_->client.lock();
     }
-    if (!heard) return;
-    for (auto next = held.rbegin(); next != held.rend(); ++next) heard->noticed(next->epoch, std::move(next->event));
+    if (!to) return;
+    for (auto next = held.rbegin(); next != held.rend(); ++next) to->noticed(next->epoch, std::move(next->event));
 }
 
 std::size_t faulty_store::notices_withheld() const {

@@ -1,4 +1,4 @@
-// Fences grow with every grant in the space; slots are unique and below the limit.
+// Fences grow with each grant in the space. Slots are unique and below the limit.
 #include <algorithm>
 #include <set>
 
@@ -24,7 +24,7 @@ void fences_grow_over_all_grants(bench& bench) {
     }
 }
 
-void fences_grow_from_hand_to_hand(bench& bench) {
+void fences_grow_with_each_hand_off(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     std::uint64_t last = 0;  // guarded by the lock
@@ -82,7 +82,7 @@ void slots_are_unique_and_below_the_limit(bench& bench) {
     EXPECT_FALSE(wrong);
 }
 
-void slots_pass_on_from_the_dead(bench& bench) {
+void slots_go_to_the_next_waiter(bench& bench) {
     actor dead = bench.join_mortal();
     actor heir = bench.join();
     const lease held = dead.acquire(permits("gpu", {.count = 2, .limit = 2}));
@@ -100,7 +100,7 @@ cases fence_cases() {
     return {
         {topic, "IsNotZero", {}, fences_are_not_zero},
         {topic, "GrowsOverAllGrants", {growing}, fences_grow_over_all_grants},
-        {topic, "GrowsFromHandToHand", {growing}, fences_grow_from_hand_to_hand},
+        {topic, "GrowsWithEachHandOff", {growing}, fences_grow_with_each_hand_off},
         {topic, "SharersHaveTheirOwn", {growing, &capabilities::shared}, sharers_have_fences_of_their_own},
     };
 }
@@ -112,7 +112,7 @@ cases slot_cases() {
     return {
         {topic, "AreTheLowestFree", {permits, slots}, slots_are_the_lowest_free},
         {topic, "AreUniqueAndBelowTheLimit", {permits, slots}, slots_are_unique_and_below_the_limit},
-        {topic, "PassOnFromTheDead", {permits, slots}, slots_pass_on_from_the_dead},
+        {topic, "GoToTheNextWaiterWhenTheirHolderDies", {permits, slots}, slots_go_to_the_next_waiter},
     };
 }
 

@@ -1,4 +1,5 @@
-// Whoever renews keeps what it holds; whoever is silent for its ttl has nothing any more, and stops believing first.
+// A client that renews keeps its leases. A client that is silent for its ttl loses them, and its leases become invalid
+// before another client is granted.
 #include "bench.hpp"
 #include "case.hpp"
 #include "raw_connection.hpp"
@@ -21,7 +22,7 @@ void a_living_holder_keeps_it(bench& bench) {
     EXPECT_TRUE(next.granted_within());
 }
 
-void a_living_waiter_keeps_its_place(bench& bench) {
+void a_living_waiter_keeps_its_position(bench& bench) {
     actor a = bench.join();
     actor waiter = bench.join_mortal();
     actor behind = bench.join();
@@ -37,7 +38,7 @@ void a_living_waiter_keeps_its_place(bench& bench) {
     EXPECT_TRUE(second.granted_within());
 }
 
-void a_dead_holders_claims_pass_on(bench& bench) {
+void a_dead_holders_claims_go_to_the_next_waiter(bench& bench) {
     actor dead = bench.join_mortal("the dead");
     actor heir = bench.join();
     const lease held = dead.acquire(exclusive("ledger"));
@@ -84,7 +85,7 @@ void a_client_that_ends_leaves_at_once(bench& bench) {
         return heir.queue(exclusive("ledger"));
     }();
     EXPECT_FALSE(held.valid());
-    ASSERT_TRUE(next.granted_within(bench.late()));  // long before its ttl, which is 10 s
+    ASSERT_TRUE(next.granted_within(bench.late()));  // the ttl is 10 s
     EXPECT_TRUE(next.granted().abandoned().empty());
 }
 
@@ -99,7 +100,7 @@ void a_stale_holder_can_free_nothing(bench& bench) {
     attempt last = third.queue(exclusive("ledger"));
     stale.connection->heal();
     held.release();
-    // The connection is in use again, so whatever it had to say has been said before this is answered.
+    // Commands run in order, so the release has arrived before this acquire is granted.
     EXPECT_TRUE(stale.acquire(exclusive("another"), {.wait = timeout()}).valid());
     EXPECT_TRUE(next.granted().valid());
     EXPECT_FALSE(last.over());
@@ -107,7 +108,7 @@ void a_stale_holder_can_free_nothing(bench& bench) {
     EXPECT_TRUE(last.granted_within());
 }
 
-void a_client_goes_on_after_its_session_expired(bench& bench) {
+void a_client_works_after_its_session_expired(bench& bench) {
     actor a = bench.join_mortal();
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
@@ -121,8 +122,9 @@ void a_client_goes_on_after_its_session_expired(bench& bench) {
     EXPECT_TRUE(again.granted_within());
 }
 
-// Its session is lost when what it held has passed on. It comes back before it says anything else.
-void a_waiter_whose_session_was_lost_keeps_its_place(bench& bench) {
+// The session is lost when its held name is granted to another client. The client opens again before its other
+// commands.
+void a_waiter_whose_session_was_lost_keeps_its_position(bench& bench) {
     actor holder = bench.join();
     actor waiter = bench.join_mortal();
     actor behind = bench.join();
@@ -143,27 +145,26 @@ void a_waiter_whose_session_was_lost_keeps_its_place(bench& bench) {
     EXPECT_TRUE(second.granted_within());
 }
 
-// The same in words: what waited comes back under its ticket in a session that the store has never seen; what held is
-// refused.
+// The same with single commands: a waiting request returns with its ticket in a session that is new to the store.
 void a_session_that_lists_only_waiters_is_opened(bench& bench) {
     raw_connection connection{bench.handle()};
     const session_id holder = connection.open();
-    ASSERT_TRUE(connection.ask_for<granted>(enter{connection.next(holder), only("ledger"), {}}));
+    ASSERT_TRUE(connection.call_for<granted>(enter{connection.next(holder), only("ledger"), {}}));
     const session_id dead = draw_session();
-    ASSERT_TRUE(connection.ask_for<alive>(open{dead, 10s, "dead", 1, 0, {}}));
-    const auto position = connection.ask_for<queued>(enter{{dead, 1}, only("ledger"), {}});
+    ASSERT_TRUE(connection.call_for<alive>(open{dead, 10s, "dead", 1, 0, {}}));
+    const auto position = connection.call_for<queued>(enter{{dead, 1}, only("ledger"), {}});
     ASSERT_TRUE(position);
-    ASSERT_TRUE(connection.ask_for<queued>(enter{connection.next(holder), only("ledger"), {}}));
-    ASSERT_TRUE(connection.ask_for<closed>(protocol::close{dead, protocol::closing::gone}));
+    ASSERT_TRUE(connection.call_for<queued>(enter{connection.next(holder), only("ledger"), {}}));
+    ASSERT_TRUE(connection.call_for<closed>(protocol::close{dead, protocol::closing::gone}));
 
     const session_id heir = draw_session();
     const live_request waits{1, only("ledger"), position->ticket, 0, {}, {}};
-    const auto back = connection.ask_for<alive>(open{heir, 10s, "heir", 1, 1, {waits}});
+    const auto back = connection.call_for<alive>(open{heir, 10s, "heir", 1, 1, {waits}});
     ASSERT_TRUE(back);
-    EXPECT_TRUE(tells_of(*back, {{1, position->ticket, 0}}));
-    EXPECT_EQ(connection.ask_for<queued>(enter{{heir, 1}, only("ledger"), {}}), (queued{{heir, 1}, position->ticket}));
-    ASSERT_TRUE(connection.ask_for<ended>(leave{{holder, 1}}));
-    EXPECT_TRUE(connection.ask_for<granted>(enter{{heir, 1}, only("ledger"), {}}))
+    EXPECT_TRUE(reports(*back, {{1, position->ticket, 0}}));
+    EXPECT_EQ(connection.call_for<queued>(enter{{heir, 1}, only("ledger"), {}}), (queued{{heir, 1}, position->ticket}));
+    ASSERT_TRUE(connection.call_for<ended>(leave{{holder, 1}}));
+    EXPECT_TRUE(connection.call_for<granted>(enter{{heir, 1}, only("ledger"), {}}))
         << "before the one that came after it";
 }
 
@@ -173,16 +174,16 @@ cases liveness_cases() {
     constexpr auto topic = "Liveness";
     return {
         {topic, "ALivingHolderKeepsIt", {}, a_living_holder_keeps_it},
-        {topic, "ALivingWaiterKeepsItsPlace", {&capabilities::strict_order}, a_living_waiter_keeps_its_place},
-        {topic, "ADeadHoldersClaimsPassOn", {}, a_dead_holders_claims_pass_on},
+        {topic, "ALivingWaiterKeepsItsPosition", {&capabilities::strict_order}, a_living_waiter_keeps_its_position},
+        {topic, "ADeadHoldersClaimsGoToTheNextWaiter", {}, a_dead_holders_claims_go_to_the_next_waiter},
         {topic, "DeadWaitersCostOneTtlInAll", {&capabilities::expiring_waiters}, dead_waiters_cost_one_ttl_in_all},
         {topic, "AClientThatEndsLeavesAtOnce", {}, a_client_that_ends_leaves_at_once},
         {topic, "AStaleHolderCanFreeNothing", {}, a_stale_holder_can_free_nothing},
-        {topic, "AClientGoesOnAfterItsSessionExpired", {}, a_client_goes_on_after_its_session_expired},
+        {topic, "AClientWorksAfterItsSessionExpired", {}, a_client_works_after_its_session_expired},
         {topic,
-         "AWaiterWhoseSessionWasLostKeepsItsPlace",
+         "AWaiterWhoseSessionWasLostKeepsItsPosition",
          {&capabilities::strict_order, &capabilities::kept_places},
-         a_waiter_whose_session_was_lost_keeps_its_place},
+         a_waiter_whose_session_was_lost_keeps_its_position},
         {topic,
          "ASessionThatListsOnlyWaitersIsOpened",
          {&capabilities::strict_order, &capabilities::kept_places},

@@ -1,11 +1,11 @@
-// A grant is state, a notice is a hint: lost, doubled, late or out of order, it changes nothing but the time.
+// Notices are hints: if they are lost, duplicated, late or out of order, grants only take longer.
 #include "bench.hpp"
 #include "case.hpp"
 
 namespace baton::contract {
 namespace {
 
-void a_lost_one_costs_a_renewal(bench& bench) {
+void a_lost_notice_is_made_up_by_a_renewal(bench& bench) {
     actor a = bench.join();
     actor deaf = bench.join_mortal();
     lease held = a.acquire(exclusive("ledger"));
@@ -20,7 +20,7 @@ void a_lost_one_costs_a_renewal(bench& bench) {
     bench.expect_free(exclusive("ledger"));
 }
 
-void doubled_ones_grant_once(bench& bench) {
+void duplicate_notices_grant_once(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     b.connection->duplicate_notices(true);
@@ -34,8 +34,8 @@ void doubled_ones_grant_once(bench& bench) {
     EXPECT_EQ(grants, 1);
 }
 
-void late_ones_in_the_wrong_order(bench& bench) {
-    // All three are granted; their notices come last one first.
+void late_notices_in_reverse_order(bench& bench) {
+    // All three are granted, and their notices arrive in reverse order.
     actor a = bench.join();
     actor b = bench.join();
     std::vector<lease> held;
@@ -46,7 +46,7 @@ void late_ones_in_the_wrong_order(bench& bench) {
         waiting.push_back(b.queue(exclusive(name)));
     }
     for (lease& lease : held) lease.release();
-    // A store that finds another way to tell, or none at all, has nothing to hold back.
+    // A store without notices, or with another channel for grants, withholds none.
     EXPECT_TRUE(eventually([&] { return b.connection->notices_withheld() >= 3 || waiting.back().over(); }));
     b.connection->hold_notices(false);
     for (attempt& next : waiting) {
@@ -55,7 +55,7 @@ void late_ones_in_the_wrong_order(bench& bench) {
     }
 }
 
-void one_that_comes_after_the_cancel_is_given_back(bench& bench) {
+void a_grant_after_the_cancel_is_released(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     b.connection->hold_notices(true);
@@ -75,10 +75,10 @@ void one_that_comes_after_the_cancel_is_given_back(bench& bench) {
 cases notice_cases() {
     constexpr auto topic = "Notice";
     return {
-        {topic, "ALostOneCostsARenewal", {}, a_lost_one_costs_a_renewal},
-        {topic, "DoubledOnesGrantOnce", {}, doubled_ones_grant_once},
-        {topic, "LateOnesInTheWrongOrder", {}, late_ones_in_the_wrong_order},
-        {topic, "OneThatComesAfterTheCancelIsGivenBack", {}, one_that_comes_after_the_cancel_is_given_back},
+        {topic, "ALostNoticeIsMadeUpByARenewal", {}, a_lost_notice_is_made_up_by_a_renewal},
+        {topic, "DuplicateNoticesGrantOnce", {}, duplicate_notices_grant_once},
+        {topic, "LateNoticesInReverseOrder", {}, late_notices_in_reverse_order},
+        {topic, "AGrantAfterTheCancelIsReleased", {}, a_grant_after_the_cancel_is_released},
     };
 }
 

@@ -1,4 +1,4 @@
-// What an operator does and sees: revoke, resize, inspect.
+// The commands of operators: revoke, resize, inspect.
 #include "bench.hpp"
 #include "case.hpp"
 #include "raw_connection.hpp"
@@ -31,26 +31,27 @@ void a_holder_is_asked_to_leave(bench& bench) {
     EXPECT_TRUE(next.granted_within());
 }
 
-// The notice may have been lost on its way: the next renewal tells the same before it says that the session is alive.
+// The notice may be lost, so the reply to the next renewal repeats it before `alive`.
 void the_next_renewal_repeats_it(bench& bench) {
     raw_connection connection{bench.handle()};
     raw_connection operating{bench.handle()};
     const protocol::session_id session = connection.open();
     const protocol::enter held{connection.next(session), only("ledger"), {}};
-    const auto grant = connection.ask_for<protocol::granted>(held);
+    const auto grant = connection.call_for<protocol::granted>(held);
     ASSERT_TRUE(grant);
-    const auto told = operating.ask_for<protocol::revoking>(protocol::revoke{"ledger", grant->ticket, "deploy", false});
-    ASSERT_TRUE(told);
+    const auto revoked =
+        operating.call_for<protocol::revoking>(protocol::revoke{"ledger", grant->ticket, "deploy", false});
+    ASSERT_TRUE(revoked);
     for (const bool repeated : {true, false}) {
-        const answer renewed = connection.ask(protocol::renew{session});
+        const reply renewed = connection.call(protocol::renew{session});
         ASSERT_EQ(renewed.events.size(), repeated ? 2U : 1U);
         if (repeated) {
             EXPECT_EQ(renewed.events[0].what,
-                      decltype(protocol::event::what)(protocol::revoking{held.request, "deploy", told->deadline}));
+                      decltype(protocol::event::what)(protocol::revoking{held.request, "deploy", revoked->deadline}));
         }
         const auto* alive = std::get_if<protocol::alive>(&renewed.events.back().what);
         ASSERT_NE(alive, nullptr);
-        EXPECT_TRUE(tells_of(*alive, {{held.request.number, grant->ticket, grant->fence, told->deadline}}));
+        EXPECT_TRUE(reports(*alive, {{held.request.number, grant->ticket, grant->fence, revoked->deadline}}));
     }
 }
 
@@ -77,7 +78,7 @@ void a_waiter_is_ended_at_once(bench& bench) {
     EXPECT_TRUE(held.valid());
 }
 
-void what_is_not_there_is_not_found(bench& bench) {
+void an_unknown_ticket_is_not_found(bench& bench) {
     actor a = bench.join();
     try {
         a.client.revoke("ledger", 4711);
@@ -99,7 +100,7 @@ void a_pinned_limit_overrides_claims(bench& bench) {
     EXPECT_TRUE(waiting.granted_within());
 }
 
-void a_waiter_above_a_new_limit_is_told(bench& bench) {
+void a_waiter_above_a_new_limit_is_refused(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     const lease one = a.acquire(permits("gpu", {.count = 1, .limit = 8}));
@@ -166,9 +167,12 @@ cases operator_cases() {
          a_holder_that_does_not_leave_is_ended},
         {"Revoke", "AWaiterIsEndedAtOnce", {revoke, &capabilities::inspect}, a_waiter_is_ended_at_once},
         {"Revoke", "TheNextRenewalRepeatsIt", {revoke}, the_next_renewal_repeats_it},
-        {"Revoke", "WhatIsNotThereIsNotFound", {revoke}, what_is_not_there_is_not_found},
+        {"Revoke", "AnUnknownTicketIsNotFound", {revoke}, an_unknown_ticket_is_not_found},
         {"Resize", "APinnedLimitOverridesClaims", {resize, &capabilities::permits}, a_pinned_limit_overrides_claims},
-        {"Resize", "AWaiterAboveANewLimitIsTold", {resize, &capabilities::permits}, a_waiter_above_a_new_limit_is_told},
+        {"Resize",
+         "AWaiterAboveANewLimitIsRefused",
+         {resize, &capabilities::permits},
+         a_waiter_above_a_new_limit_is_refused},
     };
 }
 

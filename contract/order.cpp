@@ -1,4 +1,4 @@
-// First come, first served, among those who want the same.
+// First come, first served, among the requests for a name.
 #include <mutex>
 
 #include "bench.hpp"
@@ -7,13 +7,13 @@
 namespace baton::contract {
 namespace {
 
-/// Who was granted, in order. The grants are told on several clients' threads.
+/// The numbers of the granted requests, in order. The threads of several clients append to it.
 class grant_list {
 public:
-    [[nodiscard]] std::function<void()> entry(int who) {
-        return [this, who] {
+    [[nodiscard]] std::function<void()> entry(int number) {
+        return [this, number] {
             const std::lock_guard lock{mutex_};
-            order_.push_back(who);
+            order_.push_back(number);
         };
     }
     [[nodiscard]] std::vector<int> order() const {
@@ -56,7 +56,7 @@ void every_waiter_is_served(bench& bench) {
     std::vector<attempt> waiting;
     for (int i = 0; i < 6; ++i) waiting.push_back((i % 2 == 0 ? a : b).queue(exclusive("ledger")));
     held.release();
-    // Without strict order nobody knows who is next: whoever was granted gives back, until all were.
+    // Without strict order any waiter may be next: release each granted one until all were granted.
     EXPECT_TRUE(eventually([&] {
         std::size_t served = 0;
         for (attempt& attempt : waiting) {
@@ -84,12 +84,13 @@ void a_reader_does_not_pass_a_waiting_writer(bench& bench) {
 }
 
 void a_wide_request_is_not_starved(bench& bench) {
-    // All but one permit are free, and singles come and go all the time: the wide one gets its turn all the same.
+    // One of four permits is held. A request for all four is granted before a later request for one.
     actor a = bench.join();
     actor b = bench.join();
     lease one = a.acquire(permits("gpu", {.count = 1, .limit = 4}));
     attempt wide = b.queue(permits("gpu", {.count = 4, .limit = 4}));
-    attempt single = a.queue(permits("gpu", {.count = 1, .limit = 4}));  // there is room, but not its turn
+    attempt single =
+        a.queue(permits("gpu", {.count = 1, .limit = 4}));  // a permit is free, but the first waiter needs it
     one.release();
     ASSERT_TRUE(wide.granted_within());
     EXPECT_FALSE(single.over());
@@ -117,7 +118,7 @@ void nowait_is_busy_or_granted(bench& bench) {
     EXPECT_TRUE(eventually([&] { return b.client.try_acquire(exclusive("ledger")).has_value(); }));
 }
 
-void whoever_left_holds_nobody_up(bench& bench) {
+void a_withdrawn_request_blocks_no_waiter(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
@@ -161,7 +162,7 @@ cases order_cases() {
          {strict, &capabilities::shared, &capabilities::nowait},
          nowait_does_not_overtake},
         {topic, "NowaitIsBusyOrGranted", {&capabilities::nowait}, nowait_is_busy_or_granted},
-        {topic, "WhoeverLeftHoldsNobodyUp", {}, whoever_left_holds_nobody_up},
+        {topic, "AWithdrawnRequestBlocksNoWaiter", {}, a_withdrawn_request_blocks_no_waiter},
         {topic, "AFullQueueRefuses", {&capabilities::queue_bound}, a_full_queue_refuses},
     };
 }

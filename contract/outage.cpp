@@ -1,11 +1,11 @@
-// The connection breaks at every moment of a request's life.
+// The connection breaks at each stage of a request.
 #include "bench.hpp"
 #include "case.hpp"
 
 namespace baton::contract {
 namespace {
 
-void before_the_first_word(bench& bench) {
+void before_the_first_connection(bench& bench) {
     actor a = bench.join();
     a.connection->cut();
     attempt early = a.start(exclusive("ledger"));
@@ -13,34 +13,34 @@ void before_the_first_word(bench& bench) {
     EXPECT_TRUE(early.granted_within());
 }
 
-void the_question_is_lost(bench& bench) {
+void the_command_is_lost(bench& bench) {
     actor a = bench.join_mortal();
     EXPECT_TRUE(a.acquire(exclusive("other")).valid());
     a.connection->cut_before_sending(each<protocol::enter>());
-    attempt asked = a.start(exclusive("ledger"));
+    attempt entered = a.start(exclusive("ledger"));
     ASSERT_TRUE(eventually([&] { return a.connection->was_cut(); }));
     a.connection->heal();
-    ASSERT_TRUE(asked.granted_within());
-    EXPECT_TRUE(asked.granted().valid());
-    asked.release();
+    ASSERT_TRUE(entered.granted_within());
+    EXPECT_TRUE(entered.granted().valid());
+    entered.release();
     bench.expect_free(exclusive("ledger"));
 }
 
-void the_answer_is_lost(bench& bench) {
+void the_reply_is_lost(bench& bench) {
     actor a = bench.join_mortal();
     EXPECT_TRUE(a.acquire(exclusive("other")).valid());
     a.connection->cut_before_answer(each<protocol::enter>());
-    attempt asked = a.start(exclusive("ledger"));
+    attempt entered = a.start(exclusive("ledger"));
     ASSERT_TRUE(eventually([&] { return a.connection->was_cut(); }));
     a.connection->heal();
-    ASSERT_TRUE(asked.granted_within());
+    ASSERT_TRUE(entered.granted_within());
     a.connection->deliver_late();
-    EXPECT_TRUE(asked.granted().valid());
-    asked.release();
-    bench.expect_free(exclusive("ledger"));  // it was granted once, not twice
+    EXPECT_TRUE(entered.granted().valid());
+    entered.release();
+    bench.expect_free(exclusive("ledger"));  // one release is enough
 }
 
-void a_waiter_keeps_its_place(bench& bench) {
+void a_waiter_keeps_its_position(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     actor c = bench.join();
@@ -56,7 +56,7 @@ void a_waiter_keeps_its_place(bench& bench) {
     EXPECT_TRUE(second.granted_within());
 }
 
-void a_waiter_that_was_granted_meanwhile_learns_of_it(bench& bench) {
+void a_grant_during_the_outage_is_reported(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
@@ -70,7 +70,7 @@ void a_waiter_that_was_granted_meanwhile_learns_of_it(bench& bench) {
 }
 
 void a_waiter_outlives_its_session(bench& bench) {
-    // The connection is down for longer than the ttl: the position is lost, the wait goes on.
+    // The connection is down for longer than the ttl: the request loses its position, and waits on.
     actor a = bench.join();
     actor b = bench.join_mortal();
     actor c = bench.join();
@@ -85,31 +85,31 @@ void a_waiter_outlives_its_session(bench& bench) {
     EXPECT_TRUE(first.granted_within());
 }
 
-void a_short_one_keeps_the_lease(bench& bench) {
+void a_short_outage_keeps_the_lease(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
     const std::uint64_t fence = held.fence();
     attempt next = b.queue(exclusive("ledger"));
-    const std::size_t before = a.ears->up_count;
+    const std::size_t before = a.counts->up_count;
     a.connection->cut();
     EXPECT_TRUE(held.valid());
     a.connection->heal();
-    EXPECT_TRUE(eventually([&] { return a.ears->up_count > before; }));
+    EXPECT_TRUE(eventually([&] { return a.counts->up_count > before; }));
     EXPECT_TRUE(held.valid());
     EXPECT_EQ(held.fence(), fence);
-    EXPECT_EQ(a.ears->lost_count, 0U);
+    EXPECT_EQ(a.counts->lost_count, 0U);
     EXPECT_FALSE(next.over());
     held.release();
     EXPECT_TRUE(next.granted_within());
 }
 
-void a_silent_line_is_noticed(bench& bench) {
-    // Nobody says that the connection is dead; the client finds out in time to make another, and keeps what it holds.
+void a_silent_connection_is_noticed(bench& bench) {
+    // The connection is dead without an error: the client notices it, reconnects in time, and keeps its lease.
     actor a = bench.join_mortal();
     const lease held = a.acquire(exclusive("ledger"));
     a.connection->silence();
-    ASSERT_TRUE(eventually([&] { return a.ears->down_count > 0; }));
+    ASSERT_TRUE(eventually([&] { return a.counts->down_count > 0; }));
     a.connection->heal();
     if (!held.valid()) GTEST_SKIP() << "this machine is too busy to say whether it was in time";
     EXPECT_TRUE(eventually([&] { return held.valid_for() > bench.ttl() * 2 / 3 || held.lost().stop_requested(); }));
@@ -117,7 +117,7 @@ void a_silent_line_is_noticed(bench& bench) {
     EXPECT_EQ(held.lost_reason(), loss::none);
 }
 
-void a_long_one_loses_the_lease_before_another_has_it(bench& bench) {
+void a_long_outage_loses_the_lease_before_the_next_grant(bench& bench) {
     actor a = bench.join_mortal();
     actor b = bench.join();
     const lease held = a.acquire(exclusive("ledger"));
@@ -126,15 +126,15 @@ void a_long_one_loses_the_lease_before_another_has_it(bench& bench) {
     a.connection->cut();
     ASSERT_TRUE(next.granted_within(bench.ttl() + bench.late()));
     EXPECT_FALSE(both);
-    EXPECT_TRUE(eventually([&] { return a.ears->lost_count == 1; }));
+    EXPECT_TRUE(eventually([&] { return a.counts->lost_count == 1; }));
     a.connection->heal();
     EXPECT_TRUE(a.acquire(exclusive("another"), {.wait = timeout()}).valid());
     EXPECT_FALSE(held.valid()) << "lost is final";
-    EXPECT_EQ(a.ears->lost_count, 1U) << "it was told twice";
+    EXPECT_EQ(a.counts->lost_count, 1U) << "it was told twice";
     EXPECT_TRUE(next.granted().valid());
 }
 
-void a_release_is_made_up_for(bench& bench) {
+void a_release_is_sent_after_the_outage(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
@@ -146,7 +146,7 @@ void a_release_is_made_up_for(bench& bench) {
     EXPECT_TRUE(next.granted_within());
 }
 
-void the_answer_to_a_release_is_lost(bench& bench) {
+void the_reply_to_a_release_is_lost(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
@@ -172,7 +172,7 @@ void a_release_is_lost(bench& bench) {
     EXPECT_TRUE(next.granted_within());
 }
 
-void again_and_again_under_load(bench& bench) {
+void repeated_outages_under_load(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     {
@@ -198,19 +198,19 @@ cases outage_cases() {
     constexpr auto topic = "Outage";
     constexpr need kept = &capabilities::kept_sessions;
     return {
-        {topic, "BeforeTheFirstWord", {}, before_the_first_word},
-        {topic, "TheQuestionIsLost", {}, the_question_is_lost},
-        {topic, "TheAnswerIsLost", {}, the_answer_is_lost},
-        {topic, "AWaiterKeepsItsPlace", {kept, &capabilities::strict_order}, a_waiter_keeps_its_place},
-        {topic, "AWaiterThatWasGrantedMeanwhileLearnsOfIt", {}, a_waiter_that_was_granted_meanwhile_learns_of_it},
+        {topic, "BeforeTheFirstConnection", {}, before_the_first_connection},
+        {topic, "TheCommandIsLost", {}, the_command_is_lost},
+        {topic, "TheReplyIsLost", {}, the_reply_is_lost},
+        {topic, "AWaiterKeepsItsPosition", {kept, &capabilities::strict_order}, a_waiter_keeps_its_position},
+        {topic, "AGrantDuringTheOutageIsReported", {}, a_grant_during_the_outage_is_reported},
         {topic, "AWaiterOutlivesItsSession", {}, a_waiter_outlives_its_session},
-        {topic, "AShortOneKeepsTheLease", {kept}, a_short_one_keeps_the_lease},
-        {topic, "ASilentLineIsNoticed", {kept}, a_silent_line_is_noticed},
-        {topic, "ALongOneLosesTheLeaseBeforeAnotherHasIt", {}, a_long_one_loses_the_lease_before_another_has_it},
-        {topic, "AReleaseIsMadeUpFor", {}, a_release_is_made_up_for},
-        {topic, "TheAnswerToAReleaseIsLost", {}, the_answer_to_a_release_is_lost},
+        {topic, "AShortOutageKeepsTheLease", {kept}, a_short_outage_keeps_the_lease},
+        {topic, "ASilentConnectionIsNoticed", {kept}, a_silent_connection_is_noticed},
+        {topic, "ALongOutageLosesTheLeaseBeforeTheNextGrant", {}, a_long_outage_loses_the_lease_before_the_next_grant},
+        {topic, "AReleaseIsSentAfterTheOutage", {}, a_release_is_sent_after_the_outage},
+        {topic, "TheReplyToAReleaseIsLost", {}, the_reply_to_a_release_is_lost},
         {topic, "AReleaseIsLost", {}, a_release_is_lost},
-        {topic, "AgainAndAgainUnderLoad", {kept}, again_and_again_under_load},
+        {topic, "RepeatedOutagesUnderLoad", {kept}, repeated_outages_under_load},
     };
 }
 

@@ -24,12 +24,12 @@ public:
     }
     void replied(command_tag tag, epoch, std::span<const protocol::event> events) noexcept override {
         const std::lock_guard lock{mutex_};
-        answers_[tag] = {{events.begin(), events.end()}, {}, true};
+        replies_[tag] = {{events.begin(), events.end()}, {}, true};
         changed_.notify_all();
     }
     void failed(command_tag tag, command_failure, const store_error& why) noexcept override {
         const std::lock_guard lock{mutex_};
-        answers_[tag] = {{}, why.code, true};
+        replies_[tag] = {{}, why.code, true};
         changed_.notify_all();
     }
     void noticed(epoch, protocol::event event) noexcept override {
@@ -43,10 +43,10 @@ public:
         changed_.wait_for(lock, timeout(), [this] { return up_ || unusable_.code; });
         EXPECT_TRUE(up_) << "the connection did not come up: " << unusable_.code.message() << " " << unusable_.text;
     }
-    answer take(command_tag tag) {
+    reply take(command_tag tag) {
         std::unique_lock lock{mutex_};
-        changed_.wait_for(lock, timeout(), [&] { return answers_.contains(tag); });
-        return answers_[tag];
+        changed_.wait_for(lock, timeout(), [&] { return replies_.contains(tag); });
+        return replies_[tag];
     }
     std::vector<protocol::event> take_notice(const std::function<bool(const protocol::event&)>& which) {
         std::unique_lock lock{mutex_};
@@ -68,7 +68,7 @@ private:
     std::condition_variable changed_;
     bool up_ = false;
     store_error unusable_;
-    std::map<command_tag, answer> answers_;
+    std::map<command_tag, reply> replies_;
     std::vector<protocol::event> notices_;
 };
 
@@ -77,19 +77,19 @@ raw_connection::raw_connection(const std::shared_ptr<store>& store)
     listener_->wait_until_up();
 }
 
-answer raw_connection::ask(protocol::command command) { return ask_all({std::move(command)}).front(); }
+reply raw_connection::call(protocol::command command) { return call_all({std::move(command)}).front(); }
 
-std::vector<answer> raw_connection::ask_all(std::vector<protocol::command> commands) {
+std::vector<reply> raw_connection::call_all(std::vector<protocol::command> commands) {
     std::vector<tagged_command> messages;
     for (protocol::command& command : commands) messages.push_back({++tag_, std::move(command)});
     const command_tag last = tag_;
     connection_->send(messages);
-    std::vector<answer> answers;
+    std::vector<reply> replies;
     for (command_tag tag = last - commands.size() + 1; tag <= last; ++tag) {
-        answers.push_back(listener_->take(tag));
-        EXPECT_TRUE(answers.back().came) << "a command was not answered";
+        replies.push_back(listener_->take(tag));
+        EXPECT_TRUE(replies.back().arrived) << "a command was not answered";
     }
-    return answers;
+    return replies;
 }
 
 std::vector<protocol::event> raw_connection::wait_for_notice(const std::function<bool(const protocol::event&)>& which) {
@@ -98,7 +98,7 @@ std::vector<protocol::event> raw_connection::wait_for_notice(const std::function
 
 protocol::session_id raw_connection::open() {
     const protocol::session_id session = draw_session();
-    EXPECT_TRUE(ask_for<protocol::alive>(protocol::open{session, 10s, "raw", 1, 0, {}})) << "`open` was refused";
+    EXPECT_TRUE(call_for<protocol::alive>(protocol::open{session, 10s, "raw", 1, 0, {}})) << "`open` was refused";
     return session;
 }
 
@@ -106,7 +106,7 @@ std::vector<protocol::request_state> raw_connection::list(const protocol::sessio
     std::vector<protocol::request_state> all;
     for (bool more = true; more;) {
         const std::uint64_t after = all.empty() ? 0 : all.back().number;
-        const auto page = ask_for<protocol::listed>(protocol::list{session, after});
+        const auto page = call_for<protocol::listed>(protocol::list{session, after});
         if (!page) return {};
         EXPECT_EQ(page->after, after);
         EXPECT_LE(page->requests.size(), protocol::bounds::page);
@@ -116,7 +116,7 @@ std::vector<protocol::request_state> raw_connection::list(const protocol::sessio
     return all;
 }
 
-bool tells_of(const protocol::alive& alive, const std::vector<protocol::request_state>& requests) {
+bool reports(const protocol::alive& alive, const std::vector<protocol::request_state>& requests) {
     std::uint64_t digest = 0;
     for (const protocol::request_state& request : requests) digest += protocol::request_digest(request);
     return alive.count == requests.size() && alive.digest == digest;

@@ -1,4 +1,4 @@
-// A connection without a client: a case says the words itself, also those that no client of ours would say.
+// A connection without a client: a case sends the commands itself, also commands that a client would not send.
 #pragma once
 
 #include <condition_variable>
@@ -12,35 +12,35 @@
 
 namespace baton::contract {
 
-struct answer {
+struct reply {
     std::vector<protocol::event> events;
-    std::error_code error;  // it was failed, with this
-    bool came = false;
+    std::error_code error;  // from `failed`
+    bool arrived = false;
 };
 
 class raw_connection {
 public:
     explicit raw_connection(const std::shared_ptr<store>& store);
 
-    /// Sends, and waits for the answer.
-    answer ask(protocol::command command);
-    /// Sends all in one go, and waits for all answers, which come in any order.
-    std::vector<answer> ask_all(std::vector<protocol::command> commands);
+    /// Sends the command, and waits for its reply.
+    reply call(protocol::command command);
+    /// Sends all commands at once, and waits for all replies, which may arrive in any order.
+    std::vector<reply> call_all(std::vector<protocol::command> commands);
 
-    /// The one event of a kind in an answer to a command; none if there is no such or the answer did not come.
-    template <typename Event> std::optional<Event> ask_for(protocol::command command) {
-        return find<Event>(ask(std::move(command)).events);
+    /// Sends the command. Returns the first event of this type in the reply, if there is one.
+    template <typename Event> std::optional<Event> call_for(protocol::command command) {
+        return find<Event>(call(std::move(command)).events);
     }
-    /// Waits for a notice of a kind.
+    /// Waits for a notice of this type.
     template <typename Event> std::optional<Event> wait_for_notice() {
         return find<Event>(
             wait_for_notice([](const protocol::event& event) { return std::holds_alternative<Event>(event.what); }));
     }
 
-    /// The live requests of a session, as `list` shows them, page by page; none if it is not alive.
+    /// Reads the live requests of a session with `list`, page by page. Empty if the session is not alive.
     std::vector<protocol::request_state> list(const protocol::session_id& session);
 
-    /// A new session of this connection, with a long ttl.
+    /// Opens a new session with a ttl of 10 s.
     protocol::session_id open();
     protocol::request_id next(const protocol::session_id& session) { return {session, ++number_}; }
 
@@ -61,15 +61,15 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// One exclusive claim, as the protocol has it.
+/// One exclusive claim.
 [[nodiscard]] inline std::vector<claim> only(std::string name) {
     return {{std::move(name), claim_mode::exclusive, 0, 0}};
 }
 
-/// Whether `alive` tells the count and the digest of these requests.
-[[nodiscard]] bool tells_of(const protocol::alive& alive, const std::vector<protocol::request_state>& requests);
+/// Whether `alive` has the count and the digest of these requests.
+[[nodiscard]] bool reports(const protocol::alive& alive, const std::vector<protocol::request_state>& requests);
 
-/// A session's secret that nobody has drawn.
+/// A new random session id.
 [[nodiscard]] protocol::session_id draw_session();
 
 }  // namespace baton::contract

@@ -1,4 +1,4 @@
-// What a store cannot do it says, and what is malformed it refuses; either way nothing else happens.
+// A store refuses malformed requests and reports unsupported commands, without other effects.
 #include "bench.hpp"
 #include "case.hpp"
 #include "raw_connection.hpp"
@@ -39,27 +39,26 @@ void a_ttl_out_of_range_is_refused(bench& bench) {
     EXPECT_EQ(error, errc::ttl_out_of_range);
 }
 
-/// Everything that the store does not claim to support.
-void what_is_unsupported_is_said_to_be(bench& bench) {
+void unsupported_commands_are_refused(bench& bench) {
     const capabilities& can = bench.can();
     raw_connection connection{bench.handle()};
     const protocol::session_id session = connection.open();
-    std::vector<std::pair<const char*, protocol::command>> asked;
+    std::vector<std::pair<const char*, protocol::command>> commands;
     const auto enter = [&](const claims& claims, const protocol::enter_options& options = {}) {
         return protocol::enter{connection.next(session), claims.list(), options};
     };
-    if (!can.shared) asked.emplace_back("shared", enter(shared("x")));
-    if (!can.permits) asked.emplace_back("permits", enter(permits("x", {.count = 1, .limit = 2})));
+    if (!can.shared) commands.emplace_back("shared", enter(shared("x")));
+    if (!can.permits) commands.emplace_back("permits", enter(permits("x", {.count = 1, .limit = 2})));
     if (can.permits && !can.several_permits)
-        asked.emplace_back("several permits", enter(permits("x", {.count = 2, .limit = 2})));
-    if (!can.several_names) asked.emplace_back("several names", enter(exclusive("x", "y")));
-    if (!can.hold_limit) asked.emplace_back("hold limit", enter(exclusive("x"), {.hold_limit = 1s}));
-    if (!can.nowait) asked.emplace_back("nowait", enter(exclusive("x"), {.nowait = true}));
-    if (!can.queue_bound) asked.emplace_back("queue bound", enter(exclusive("x"), {.queue_bound = 1}));
-    if (!can.revoke) asked.emplace_back("revoke", protocol::revoke{"x", 1, {}, false});
-    if (!can.abandoned_marks) asked.emplace_back("mend", protocol::mend{"x"});
-    if (!can.resize) asked.emplace_back("resize", protocol::resize{"x", 1});
-    if (!can.pause) asked.emplace_back("pause", protocol::pause{protocol::instant{}});
+        commands.emplace_back("several permits", enter(permits("x", {.count = 2, .limit = 2})));
+    if (!can.several_names) commands.emplace_back("several names", enter(exclusive("x", "y")));
+    if (!can.hold_limit) commands.emplace_back("hold limit", enter(exclusive("x"), {.hold_limit = 1s}));
+    if (!can.nowait) commands.emplace_back("nowait", enter(exclusive("x"), {.nowait = true}));
+    if (!can.queue_bound) commands.emplace_back("queue bound", enter(exclusive("x"), {.queue_bound = 1}));
+    if (!can.revoke) commands.emplace_back("revoke", protocol::revoke{"x", 1, {}, false});
+    if (!can.abandoned_marks) commands.emplace_back("mend", protocol::mend{"x"});
+    if (!can.resize) commands.emplace_back("resize", protocol::resize{"x", 1});
+    if (!can.pause) commands.emplace_back("pause", protocol::pause{protocol::instant{}});
     if (!can.inspect) {
         actor a = bench.join();
         EXPECT_TRUE(a.acquire(exclusive("z")).valid());  // the connection is up
@@ -69,10 +68,10 @@ void what_is_unsupported_is_said_to_be(bench& bench) {
         } catch (const error& no) {
             EXPECT_EQ(no.code(), errc::unsupported) << "inspect";
         }
-    } else if (asked.empty()) {
+    } else if (commands.empty()) {
         GTEST_SKIP() << "everything is supported";
     }
-    for (const auto& [what, command] : asked) EXPECT_EQ(connection.ask(command).error, errc::unsupported) << what;
+    for (const auto& [what, command] : commands) EXPECT_EQ(connection.call(command).error, errc::unsupported) << what;
     bench.expect_free(exclusive("x"));
     bench.expect_free(exclusive("y"));
 }
@@ -84,7 +83,7 @@ cases refusal_cases() {
     return {
         {topic, "MalformedRequestsAreRefused", {}, malformed_requests_are_refused},
         {topic, "ATtlOutOfRangeIsRefused", {&capabilities::chosen_ttl}, a_ttl_out_of_range_is_refused},
-        {topic, "WhatIsUnsupportedIsSaidToBe", {}, what_is_unsupported_is_said_to_be},
+        {topic, "UnsupportedCommandsAreRefused", {}, unsupported_commands_are_refused},
     };
 }
 

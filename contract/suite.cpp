@@ -10,11 +10,11 @@
 namespace baton::contract {
 namespace {
 
-/// How a capability is called in the connection that says why a case is skipped.
-const char* word_for(need need) {
+/// The name of a capability in the message of a skipped case.
+const char* name_of(need need) {
     struct row {
         contract::need need;
-        const char* word;
+        const char* text;
     };
     static constexpr row rows[] = {
         {&capabilities::shared, "shared claims"},
@@ -40,7 +40,7 @@ const char* word_for(need need) {
         {&capabilities::expiring_waiters, "waiters that expire wherever they stand"},
     };
     for (const row& row : rows)
-        if (row.need == need) return row.word;
+        if (row.need == need) return row.text;
     return "something without a name";
 }
 
@@ -51,7 +51,7 @@ public:
 
     void TestBody() override {
         for (const need need : case_.needs)
-            if (!(store_->can.*need)) GTEST_SKIP() << store_->name << " does not support " << word_for(need);
+            if (!(store_->can.*need)) GTEST_SKIP() << store_->name << " does not support " << name_of(need);
         bench bench{*store_};
         case_.body(bench);
     }

@@ -1,4 +1,4 @@
-// A wait bounds the whole request, once, whatever the connection does.
+// A wait limits the whole request, also while the connection is down.
 #include "bench.hpp"
 #include "case.hpp"
 
@@ -23,7 +23,7 @@ void a_wait_ends_in_time_and_leaves_the_queue(bench& bench) {
 }
 
 void one_timeout_for_all_names(bench& bench) {
-    // The names come free one after the other, each within the wait; together they take longer than it.
+    // Each name becomes free within the wait, but all of them together only after it.
     constexpr auto wait = 300ms;
     actor a = bench.join();
     actor b = bench.join();
@@ -41,7 +41,7 @@ void one_timeout_for_all_names(bench& bench) {
     bench.expect_free(exclusive("x", "y"));
 }
 
-void a_timeout_lets_the_next_in(bench& bench) {
+void a_timeout_unblocks_the_next_waiter(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     const lease reading = a.acquire(shared("config"));
@@ -51,7 +51,7 @@ void a_timeout_lets_the_next_in(bench& bench) {
     EXPECT_TRUE(reader.granted_within());
 }
 
-void a_wait_ends_in_time_while_the_line_is_down(bench& bench) {
+void a_wait_ends_in_time_while_the_connection_is_down(bench& bench) {
     actor a = bench.join();
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
@@ -62,10 +62,10 @@ void a_wait_ends_in_time_while_the_line_is_down(bench& bench) {
     EXPECT_LT(waiting.ended_at() - start, 100ms + bench.late());
     b.connection->heal();
     held.release();
-    bench.expect_free(exclusive("ledger"));  // it left when the connection was up again
+    bench.expect_free(exclusive("ledger"));  // the request was withdrawn after the reconnect
 }
 
-void a_wait_ends_in_time_though_the_line_never_was(bench& bench) {
+void a_wait_ends_in_time_without_any_connection(bench& bench) {
     actor a = bench.join();
     a.connection->cut();
     std::error_code error;
@@ -81,11 +81,11 @@ cases timeout_cases() {
         {topic, "AWaitEndsInTimeAndLeavesTheQueue", {}, a_wait_ends_in_time_and_leaves_the_queue},
         {topic, "OneTimeoutForAllNames", {&capabilities::several_names}, one_timeout_for_all_names},
         {topic,
-         "ATimeoutLetsTheNextIn",
+         "ATimeoutUnblocksTheNextWaiter",
          {&capabilities::shared, &capabilities::strict_order},
-         a_timeout_lets_the_next_in},
-        {topic, "AWaitEndsInTimeWhileTheLineIsDown", {}, a_wait_ends_in_time_while_the_line_is_down},
-        {topic, "AWaitEndsInTimeThoughTheLineNeverWas", {}, a_wait_ends_in_time_though_the_line_never_was},
+         a_timeout_unblocks_the_next_waiter},
+        {topic, "AWaitEndsInTimeWhileTheConnectionIsDown", {}, a_wait_ends_in_time_while_the_connection_is_down},
+        {topic, "AWaitEndsInTimeWithoutAnyConnection", {}, a_wait_ends_in_time_without_any_connection},
     };
 }
 

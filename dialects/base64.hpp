@@ -1,4 +1,4 @@
-// Base64, as tokens of amphp/redis are written.
+// Base64: the encoding of the tokens of amphp/redis.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace baton::dialects {
             return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0U;
         };
         const unsigned three = byte(i) << 16U | byte(i + 1) << 8U | byte(i + 2);
-        for (unsigned place = 0; place < 4; ++place)
-            text += i + place <= bytes.size() ? digits[three >> (18 - 6 * place) & 63U] : '=';
+        for (unsigned digit = 0; digit < 4; ++digit)
+            text += i + digit <= bytes.size() ? digits[three >> (18 - 6 * digit) & 63U] : '=';
     }
     return text;
 }

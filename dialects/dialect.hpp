@@ -1,5 +1,6 @@
-// A protocol of others on Redis, as a store needs it: what it can express, its scripts, its queue entries, its notices,
-// and what can be listed. How to add another: docs/dialects.md, at its end.
+// The interface of a dialect, a lock protocol of another program on Redis: which requests it supports, its scripts, its
+// queue entries, its notifications, and how it lists holders and waiters. How to add a dialect: docs/dialects.md, at
+// the end.
 #pragma once
 
 #include <functional>
@@ -17,46 +18,46 @@
 
 namespace baton::dialects {
 
-/// One that holds or waits, as the server shows it.
+/// A holder or waiter, as the server lists it.
 struct listed {
     std::string resource;
-    std::string who;  // the protocol's own name for it
+    std::string label;  // the protocol's own id
     bool held = false;
-    std::optional<baton::claim> claim = std::nullopt;  // of one of ours
+    std::optional<baton::claim> claim = std::nullopt;  // known for requests of this client
 };
-/// In the order of their queue entries; and the limits of those names that have one.
+/// The requests of each name are in queue order. `limits` has the names that have a limit.
 struct listing {
     std::vector<listed> requests;
     std::vector<std::pair<std::string, std::uint32_t>> limits;
 };
-using list_answer = std::function<void(std::error_code, listing)>;
+using list_callback = std::function<void(std::error_code, listing)>;
 
 class dialect {
 public:
     virtual ~dialect() = default;
 
     [[nodiscard]] virtual lease_pace pace() const = 0;
-    /// As that of `store`.
+    /// See `store::objection`.
     [[nodiscard]] virtual std::string objection(std::span<const claim> claims,
                                                 const protocol::enter_options& options) const = 0;
     [[nodiscard]] virtual std::span<const redis::script_text> scripts() const = 0;
 
-    /// One a line.
-    class speaker {
+    /// The dialect's part of a connection. Each connection has its own.
+    class protocol_client {
     public:
-        virtual ~speaker() = default;
-        /// What is to be said on every new connection before anything else.
-        [[nodiscard]] virtual std::vector<words> first_words() { return {}; }
+        virtual ~protocol_client() = default;
+        /// Sent first on every new connection.
+        [[nodiscard]] virtual std::vector<redis_command> first_commands() { return {}; }
         [[nodiscard]] virtual std::unique_ptr<queue_entry> make_entry(const claim& claim,
                                                                       const protocol::enter_options& options) = 0;
-        /// A message that came by itself: the name that whoever it concerns listens to, if anybody does.
-        [[nodiscard]] virtual std::string heard(const resp::value& message) {
+        /// Handles a message that the server pushed. Returns the name that entries subscribe to for it; empty: none.
+        [[nodiscard]] virtual std::string handle_push(const resp::value& message) {
             static_cast<void>(message);
             return {};
         }
-        virtual void list(const inspect_filter& filter, list_answer done) = 0;
+        virtual void list(const inspect_filter& filter, list_callback done) = 0;
     };
-    [[nodiscard]] virtual std::unique_ptr<speaker> make_speaker(talk& talk) const = 0;
+    [[nodiscard]] virtual std::unique_ptr<protocol_client> make_protocol_client(context& context) const = 0;
 };
 
 using options = std::vector<std::pair<std::string, std::string>>;
@@ -65,7 +66,7 @@ using options = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::shared_ptr<const dialect> make_redturn(const options& options);
 [[nodiscard]] std::shared_ptr<const dialect> make_adv_sem(const options& options);
 
-/// The objection of those that lock one name for one owner.
+/// The objection of dialects that lock one name exclusively.
 [[nodiscard]] std::string one_exclusive_name(const std::string& dialect, std::span<const claim> claims,
                                              const protocol::enter_options& options);
 

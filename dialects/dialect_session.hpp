@@ -1,8 +1,9 @@
-// A client's session on a server that knows none: which requests there are, when each is looked at, renewed and left,
-// and what the client is told of it. The protocol of each dialect is in its queue entries. No I/O and no clock here.
+// A client's session on a server that has no sessions: it keeps the client's requests, decides when to poll, renew and
+// leave each, and reports their state to the client. The protocol of a dialect is in its queue entries. No I/O and no
+// clock here.
 //
-// A lease is believed for a ttl after the client sent a renewal that was answered. So everything that the client is
-// told to hold was held, or prolonged, by something that was sent after that renewal was heard of here.
+// The client trusts a lease for a ttl from the moment at which it sent a renewal that was answered. So the session
+// reports a request as held only if a command that took or renewed it was sent after that renewal arrived here.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,10 @@
 
 namespace baton::dialects {
 
-/// What the client is told.
-class teller {
+/// Receives what the session reports to the client.
+class session_listener {
 public:
-    virtual ~teller() = default;
+    virtual ~session_listener() = default;
     virtual void reply(command_tag tag, std::vector<protocol::event> events) = 0;
     virtual void fail(command_tag tag, std::error_code why) = 0;
     virtual void notice(protocol::event event) = 0;
@@ -29,30 +30,30 @@ public:
 
 class dialect_session {
 public:
-    dialect_session(const dialect& dialect, talk& talk, dialect::speaker& speaker, teller& teller)
-        : dialect_{dialect}, talk_{talk}, speaker_{speaker}, teller_{teller} {}
+    dialect_session(const dialect& dialect, context& context, dialect::protocol_client& protocol_client,
+                    session_listener& listener)
+        : dialect_{dialect}, context_{context}, protocol_client_{protocol_client}, listener_{listener} {}
 
-    /// Only while there is a connection.
+    /// Requires a connection.
     void perform(const tagged_command& each);
-    /// What was asked will not be answered. Nothing is asked until the client opens its session on the next connection.
+    /// Pending commands get no replies. The session sends nothing until the client opens it on the next connection.
     void connection_lost();
-    void listen(const std::string& name, const queue_entry& who);
-    /// False if nobody listens for it.
-    bool heard(const std::string& name);
-    /// Gives those of the client its label, and what they claim.
-    void name_ours(listing& listing) const;
-    /// Looks where that is due.
-    void pass_time();
+    void subscribe(const std::string& name, const queue_entry& entry);
+    /// Polls the entries that have subscribed to the name. False if there are none.
+    bool notify(const std::string& name);
+    /// Sets label and claim of the client's own requests.
+    void add_own_labels(listing& listing) const;
+    /// Polls all entries whose next poll is due.
+    void poll_due();
     [[nodiscard]] std::optional<protocol::instant> next_poll() const;
 
 private:
     enum class phase : std::uint8_t { waiting, held, leaving };
-    /// What a waiting record has asked the server, and not heard the answer to. The callback that takes the answer owns
-    /// the query and the record only refers to it: a callback that is dropped, because there is no connection to
-    /// send it on, leaves no query behind that would be waited for.
+    /// The pending query of a waiting record. The callback owns the query, and the record has a weak pointer: if the
+    /// callback is dropped because there is no connection, the record has no pending query.
     enum class query : std::uint8_t {
         poll,
-        confirm,  // it was granted, and its client does not know yet
+        confirm,  // renews a request that was granted and is not reported yet
     };
     using query_ptr = std::shared_ptr<const query>;
     struct record {
@@ -65,15 +66,15 @@ private:
         protocol::serial fence = 0;
         std::vector<protocol::abandoned_resource> abandoned;
         std::optional<protocol::instant> hold_deadline;
-        std::optional<command_tag> asked;  // by an `enter` that is not answered
-        bool told = false;                 // the client has heard of it
+        std::optional<command_tag> pending_enter;  // an `enter` without its reply
+        bool reported = false;                     // the client has a reply or a notice about it
         std::weak_ptr<const dialect_session::query> query;
-        bool poll_again = false;                 // something changed during the look
-        std::uint64_t round = 0;                 // the renewal after which it was asked for
-        protocol::instant polled_at;             // when the last look was begun
-        protocol::instant poll_at;               // when the next is due
-        std::optional<protocol::instant> alarm;  // as it stands among the alarms
-        std::set<std::string> listens;
+        bool poll_again = false;                 // a notification arrived during the poll
+        std::uint64_t round = 0;                 // the last renewal round before the last poll
+        protocol::instant polled_at;             // when the last poll began
+        protocol::instant poll_at;               // when the next poll is due
+        std::optional<protocol::instant> alarm;  // its entry in `alarms_`
+        std::set<std::string> subscriptions;
     };
     using record_ptr = std::shared_ptr<record>;
     struct round {
@@ -94,7 +95,7 @@ private:
     void polled(const record_ptr& record, const query_ptr& query, const claim_result& result);
     void confirm(const record_ptr& record, const claim_result& found);
     void grant(record& record, const claim_result& result);
-    void answer(record& record);
+    void reply_to_enter(record& record);
     void refuse_busy(const record_ptr& record);
     [[nodiscard]] query_ptr begin(record& record, query what);
     [[nodiscard]] bool end(record& record, const query_ptr& query);
@@ -104,20 +105,20 @@ private:
     void forget(const record_ptr& record);
     [[nodiscard]] protocol::event granted(const record& record) const;
     template <typename What> [[nodiscard]] protocol::event event(What what) const {
-        return {talk_.now(), std::move(what)};
+        return {context_.now(), std::move(what)};
     }
 
     const dialect& dialect_;
-    talk& talk_;
-    dialect::speaker& speaker_;
-    teller& teller_;
+    context& context_;
+    dialect::protocol_client& protocol_client_;
+    session_listener& listener_;
     protocol::session_id id_;
     std::string label_;
     std::uint64_t round_ = 0;
     protocol::serial ticket_ = 0;
     std::map<std::uint64_t, record_ptr> records_;  // by number
-    std::map<std::string, std::set<std::uint64_t>> listeners_;
-    std::set<std::pair<protocol::instant, std::uint64_t>> alarms_;  // of those who wait, when each is looked at
+    std::map<std::string, std::set<std::uint64_t>> subscribers_;
+    std::set<std::pair<protocol::instant, std::uint64_t>> alarms_;  // when the next poll of each waiter is due
 };
 
 }  // namespace baton::dialects

@@ -1,4 +1,4 @@
-// A store that speaks the protocol of another program on a Redis or Valkey server, and the factory that makes it.
+// The store of an address with a dialect: its connection, which joins a dialect to a client, and the factory.
 #include <array>
 #include <deque>
 #include <map>
@@ -24,56 +24,55 @@ namespace {
 using detail::redis_address;
 using detail::reply_class;
 
-/// These servers remember nothing of who they were: there is one memory, whatever becomes of it.
+/// The protocols have no epochs.
 constexpr epoch only_epoch = 1;
-constexpr command_tag any_tag = 1;  // answers come in order
+constexpr command_tag any_tag = 1;  // replies arrive in the order of the commands
 
-/// What the dialect says on every connection is confirmed by a push, if it is not refused; TIME brings the answer.
-std::string last_words(dialect::speaker& speaker) {
+/// The first commands of a dialect are confirmed by pushed messages, so that TIME has the only reply.
+std::string last_commands(dialect::protocol_client& protocol_client) {
     std::string out;
-    for (const words& command : speaker.first_words()) resp::encode_command(out, command);
+    for (const redis_command& command : protocol_client.first_commands()) resp::encode_command(out, command);
     resp::encode_command(out, {"TIME"});
     return out;
 }
 
-constexpr std::chrono::milliseconds pause{100};  // before a server that cannot do anything now is asked again
+constexpr std::chrono::milliseconds pause{100};  // before the next connection to a server that is unavailable
 
-/// Between a dialect and a client. All of it runs with the loop owner, but for `perform` and `inspect`, which pass on
-/// to it.
-class dialect_connection final : public resp::connection, public talk, public teller {
+/// Joins a dialect to a client. The loop owner runs all of it, except `perform` and `inspect`, which post to it.
+class dialect_connection final : public resp::connection, public context, public session_listener {
 public:
     dialect_connection(detail::event_loop& loop, redis_address address, std::shared_ptr<const dialect> dialect,
                        std::weak_ptr<store_listener> listener)
         : connection{loop, std::move(listener)},
           address_{std::move(address)},
           dialect_{std::move(dialect)},
-          speaker_{dialect_->make_speaker(*this)},
-          handshake_{address_, dialect_->scripts(), last_words(*speaker_),
-                     [this](const resp::value& answer) { return read_time(answer); }},
-          session_{*dialect_, *this, *speaker_, *this} {}
+          protocol_client_{dialect_->make_protocol_client(*this)},
+          handshake_{address_, dialect_->scripts(), last_commands(*protocol_client_),
+                     [this](const resp::value& reply) { return read_time(reply); }},
+          session_{*dialect_, *this, *protocol_client_, *this} {}
 
-    /// On the thread of the client.
+    // On the thread of the client.
     void perform(std::span<tagged_command> commands);
-    void inspect(const inspect_filter& filter, inspect_answer answer);
+    void inspect(const inspect_filter& filter, inspect_answer done);
 
 private:
-    // The connection.
+    // resp::connection
     void begin() override;
     void open_socket(resp::socket_result done) override { connect_redis(loop(), address_, std::move(done)); }
     resp::handshake_step begin_handshake() override { return handshake_.begin(); }
-    resp::handshake_step continue_handshake(const resp::value& answer) override { return handshake_.answered(answer); }
+    resp::handshake_step continue_handshake(const resp::value& reply) override { return handshake_.answered(reply); }
     void up(epoch epoch) override;
     void down(const store_error& why) override {
         forget({errc::store_unavailable, why.text});
         connection::down(why);
     }
-    void answered(command_tag tag, const resp::value& answer) override;
+    void answered(command_tag tag, const resp::value& reply) override;
     void pushed(const resp::value& message) override;
 
-    // The queue entries.
-    void ask(std::vector<words> commands, std::function<void(const answers&)> done) override;
-    void watch(const std::string& key, const queue_entry& who) override;
-    void listen(const std::string& name, const queue_entry& who) override { session_.listen(name, who); }
+    // context
+    void execute(std::vector<redis_command> commands, std::function<void(const replies&)> done) override;
+    void watch(const std::string& key, const queue_entry& entry) override;
+    void subscribe(const std::string& name, const queue_entry& entry) override { session_.subscribe(name, entry); }
     [[nodiscard]] bool can_watch() const override { return can_watch_; }
     [[nodiscard]] protocol::instant now() const override {
         return protocol::instant{detail::read_clock(lease_clock::boottime).time_since_epoch()};
@@ -81,7 +80,7 @@ private:
     [[nodiscard]] server_time server_now() const override { return server_time{now().time_since_epoch() + ahead_}; }
     [[nodiscard]] std::string random_bytes() override;
 
-    // The client.
+    // session_listener
     void reply(command_tag tag, std::vector<protocol::event> events) override {
         if (const auto to = listener()) to->replied(tag, only_epoch, events);
     }
@@ -94,8 +93,8 @@ private:
 
     struct pending_reply {
         std::size_t missing = 0;
-        answers heard;
-        std::function<void(const answers&)> done;
+        replies received;
+        std::function<void(const replies&)> done;
     };
 
     [[nodiscard]] std::shared_ptr<dialect_connection> self() {
@@ -105,35 +104,36 @@ private:
     void forget(const store_error& why);
     void give_up_connection(std::chrono::milliseconds after, std::string_view why);
     void set_timer();
-    void hear_time(server_time time) { ahead_ = time.time_since_epoch() - now().time_since_epoch(); }
-    resp::handshake_step read_time(const resp::value& answer);
+    void set_server_time(server_time time) { ahead_ = time.time_since_epoch() - now().time_since_epoch(); }
+    resp::handshake_step read_time(const resp::value& reply);
 
-    redis_address address_;  // its password may change between connections
+    redis_address address_;  // the password may change between connections
     const std::shared_ptr<const dialect> dialect_;
     std::optional<detail::event_loop::timer> poll_timer_;
     std::optional<detail::event_loop::timer> pause_timer_;
     bool up_ = false;
-    std::string given_up_for_;            // the server's words
-    bool can_watch_ = true;               // until the server says no
-    std::chrono::microseconds ahead_{0};  // the server's clock, of ours
+    std::string give_up_reason_;          // the error reply
+    bool can_watch_ = true;               // false if the server refused CLIENT TRACKING
+    std::chrono::microseconds ahead_{0};  // the server's clock minus the client's
     std::random_device random_;
-    std::unique_ptr<dialect::speaker> speaker_;
+    std::unique_ptr<dialect::protocol_client> protocol_client_;
     redis::handshake handshake_;
     dialect_session session_;
-    std::deque<pending_reply> pending_;  // keep queue entries alive, which need what is above
+    std::deque<pending_reply> pending_;  // its callbacks own queue entries, which use the members above
     std::map<std::uint64_t, inspect_answer> inspections_;
     std::uint64_t last_inspection_ = 0;
 };
 
-resp::handshake_step dialect_connection::read_time(const resp::value& answer) {
-    if (answer.kind == resp::kind::error) return redis::refused_handshake(answer.text);
-    hear_time(time_in(answer));
+resp::handshake_step dialect_connection::read_time(const resp::value& reply) {
+    if (reply.kind == resp::kind::error) return redis::refused_handshake(reply.text);
+    set_server_time(time_in(reply));
     return {.epoch = only_epoch};
 }
 
 void dialect_connection::up(epoch epoch) {
     up_ = true;
-    ask({{"CLIENT", "TRACKING", "ON", "OPTIN"}}, [this](const answers& answers) { can_watch_ = !error_in(answers); });
+    execute({{"CLIENT", "TRACKING", "ON", "OPTIN"}},
+            [this](const replies& replies) { can_watch_ = !error_in(replies); });
     connection::up(epoch);
 }
 
@@ -141,12 +141,12 @@ void dialect_connection::begin() {
     poll_timer_.emplace(loop(), [this, weak = weak_from_this()] {
         const auto alive = weak.lock();
         if (!alive || !up_) return;
-        session_.pass_time();
+        session_.poll_due();
         set_timer();
     });
     pause_timer_.emplace(loop(), [this, weak = weak_from_this()] {
         const auto alive = weak.lock();
-        if (alive && !up_) reset({errc::store_unavailable, given_up_for_});
+        if (alive && !up_) reset({errc::store_unavailable, give_up_reason_});
     });
 }
 
@@ -154,15 +154,15 @@ void dialect_connection::forget(const store_error& why) {
     up_ = false;
     poll_timer_->cancel();
     pause_timer_->cancel();
-    const auto pending = std::exchange(pending_, {});  // with all that they keep alive, at the end of this
+    const auto pending = std::exchange(pending_, {});  // destroyed at the end of this function
     session_.connection_lost();
-    for (const auto& [number, answer] : std::exchange(inspections_, {})) answer(why, {});
+    for (const auto& [number, done] : std::exchange(inspections_, {})) done(why, {});
 }
 
-/// The rest of what this connection answers is not heard: answers are told apart by their order alone.
+/// Ignores all further replies of this connection: only their order assigns replies to commands.
 void dialect_connection::give_up_connection(std::chrono::milliseconds after, std::string_view why) {
     up_ = false;
-    given_up_for_ = why;
+    give_up_reason_ = why;
     poll_timer_->cancel();
     pause_timer_->set_after(after);
 }
@@ -181,43 +181,42 @@ void dialect_connection::perform(std::span<tagged_command> commands) {
     });
 }
 
-void dialect_connection::ask(std::vector<words> commands, std::function<void(const answers&)> done) {
+void dialect_connection::execute(std::vector<redis_command> commands, std::function<void(const replies&)> done) {
     std::string bytes;
-    for (const words& command : commands) resp::encode_command(bytes, command);
+    for (const redis_command& command : commands) resp::encode_command(bytes, command);
     if (transmit(bytes, commands.size())) pending_.push_back({commands.size(), {}, std::move(done)});
 }
 
-void dialect_connection::answered(command_tag, const resp::value& answer) {
+void dialect_connection::answered(command_tag, const resp::value& reply) {
     if (!up_ || pending_.empty()) return;
-    if (answer.kind == resp::kind::error) {
-        const reply_class what = detail::classify(answer.text);
-        if (what == reply_class::no_script) return give_up_connection(std::chrono::milliseconds{0}, answer.text);
-        if (what == reply_class::unavailable) return give_up_connection(pause, answer.text);
+    if (reply.kind == resp::kind::error) {
+        const reply_class what = detail::classify(reply.text);
+        if (what == reply_class::no_script) return give_up_connection(std::chrono::milliseconds{0}, reply.text);
+        if (what == reply_class::unavailable) return give_up_connection(pause, reply.text);
     }
-    pending_reply& asked = pending_.front();
-    asked.heard.push_back(answer);
-    if (--asked.missing != 0) return;
-    const pending_reply complete = std::move(asked);
+    pending_reply& first = pending_.front();
+    first.received.push_back(reply);
+    if (--first.missing != 0) return;
+    const pending_reply complete = std::move(first);
     pending_.pop_front();
-    complete.done(complete.heard);
+    complete.done(complete.received);
     set_timer();
 }
 
-/// Invalidations of what was watched, and whatever the dialect listens to.
 void dialect_connection::pushed(const resp::value& message) {
     if (!up_ || message.items.empty()) return;
     if (message.items[0].text == "invalidate" && message.items.size() == 2)
-        for (const resp::value& key : message.items[1].items) session_.heard(key.text);
-    else if (const std::string name = speaker_->heard(message); !name.empty())
-        session_.heard(name);
+        for (const resp::value& key : message.items[1].items) session_.notify(key.text);
+    else if (const std::string name = protocol_client_->handle_push(message); !name.empty())
+        session_.notify(name);
     set_timer();
 }
 
-/// The server tells of the next change of a key that was read after CACHING YES.
-void dialect_connection::watch(const std::string& key, const queue_entry& who) {
+/// With CLIENT TRACKING OPTIN the server reports the next change of a key that was read after CACHING YES.
+void dialect_connection::watch(const std::string& key, const queue_entry& entry) {
     if (!can_watch_) return;
-    session_.listen(key, who);
-    ask({{"CLIENT", "CACHING", "YES"}, {"EXISTS", key}}, [](const answers&) {});
+    session_.subscribe(key, entry);
+    execute({{"CLIENT", "CACHING", "YES"}, {"EXISTS", key}}, [](const replies&) {});
 }
 
 std::string dialect_connection::random_bytes() {
@@ -236,26 +235,26 @@ void dialect_connection::set_timer() {
         poll_timer_->set_after(std::max(*next - now(), protocol::duration{0}));
 }
 
-void dialect_connection::inspect(const inspect_filter& filter, inspect_answer answer) {
-    loop().post([self = self(), filter, answer = std::move(answer)] {
-        if (!self->up_) return answer({errc::store_unavailable}, {});
+void dialect_connection::inspect(const inspect_filter& filter, inspect_answer done) {
+    loop().post([self = self(), filter, done = std::move(done)] {
+        if (!self->up_) return done({errc::store_unavailable}, {});
         const std::uint64_t number = ++self->last_inspection_;
-        self->inspections_.emplace(number, answer);
+        self->inspections_.emplace(number, done);
         dialect_connection& user = *self;
-        user.speaker_->list(filter, [&user, number, filter](std::error_code error, listing found) {
-            const auto asked = user.inspections_.extract(number);
-            if (!asked) return;
-            if (error) return asked.mapped()({error}, {});
-            user.session_.name_ours(found);
+        user.protocol_client_->list(filter, [&user, number, filter](std::error_code error, listing found) {
+            const auto inspection = user.inspections_.extract(number);
+            if (!inspection) return;
+            if (error) return inspection.mapped()({error}, {});
+            user.session_.add_own_labels(found);
             const protocol::instant at{user.server_now().time_since_epoch()};
-            asked.mapped()({}, snapshot_of(found, filter, at));
+            inspection.mapped()({}, snapshot_of(found, filter, at));
         });
     });
 }
 
-class foreign_space final : public store {
+class dialect_store final : public store {
 public:
-    foreign_space(redis_address address, std::shared_ptr<const dialect> dialect)
+    dialect_store(redis_address address, std::shared_ptr<const dialect> dialect)
         : address_{std::move(address)}, dialect_{std::move(dialect)} {}
 
     std::unique_ptr<store_connection> connect(std::weak_ptr<store_listener> listener) override {
@@ -275,10 +274,10 @@ private:
     const std::shared_ptr<detail::event_loop> loop_ = detail::process_wide<detail::event_loop>();
 };
 
-/// Throws `error` with bad_url if the address names no dialect, or options that it does not have.
+/// Throws `error` with bad_url for an unknown dialect or option.
 std::shared_ptr<store> make_store(redis_address address) {
     auto dialect = make_dialect(address.dialect, address.options);
-    return std::make_shared<foreign_space>(std::move(address), std::move(dialect));
+    return std::make_shared<dialect_store>(std::move(address), std::move(dialect));
 }
 
 }  // namespace

@@ -13,18 +13,19 @@ namespace {
 
 constexpr const char* page_size = "1000";
 
-void scan_from(talk& talk, const words& command, const std::string& cursor, std::vector<std::string> found,
+void scan_from(context& context, const redis_command& command, const std::string& cursor,
+               std::vector<std::string> found,
                const std::function<void(std::error_code, std::vector<std::string>)>& done) {
-    words page{"SCAN", cursor};
+    redis_command page{"SCAN", cursor};
     page.insert(page.end(), command.begin(), command.end());
     page.insert(page.end(), {"COUNT", page_size});
-    talk.ask({page}, [&talk, command, found = std::move(found), done](const answers& answers) mutable {
-        if (const auto* error = error_in(answers)) return done(failure_of(*error).error, {});
-        const resp::value& read = answers[0];
+    context.execute({page}, [&context, command, found = std::move(found), done](const replies& replies) mutable {
+        if (const auto* error = error_in(replies)) return done(failure_of(*error).error, {});
+        const resp::value& read = replies[0];
         if (read.items.size() != 2) return done(std::make_error_code(std::errc::protocol_error), {});
         for (const resp::value& key : read.items[1].items) found.push_back(key.text);
-        if (read.items[0].text != "0") return scan_from(talk, command, read.items[0].text, std::move(found), done);
-        std::ranges::sort(found);  // a key may come twice
+        if (read.items[0].text != "0") return scan_from(context, command, read.items[0].text, std::move(found), done);
+        std::ranges::sort(found);  // SCAN may return a key twice
         found.erase(std::unique(found.begin(), found.end()), found.end());
         done({}, std::move(found));
     });
@@ -32,15 +33,16 @@ void scan_from(talk& talk, const words& command, const std::string& cursor, std:
 
 }  // namespace
 
-void scan(talk& talk, words command, std::function<void(std::error_code, std::vector<std::string>)> done) {
-    scan_from(talk, command, "0", {}, done);
+void scan(context& context, redis_command command,
+          std::function<void(std::error_code, std::vector<std::string>)> done) {
+    scan_from(context, command, "0", {}, done);
 }
 
-void find_keys(talk& talk, const inspect_filter& filter, const std::string& start, const char* type,
+void find_keys(context& context, const inspect_filter& filter, const std::string& start, const char* type,
                const std::function<void(std::error_code, std::vector<std::string>)>& done) {
     if (filter.how == inspect_filter::match::exact) return done({}, {start + filter.name});
     const std::string rest = filter.how == inspect_filter::match::prefix ? filter.name : "";
-    scan(talk, {"MATCH", literal(start + rest) + "*", "TYPE", type}, done);
+    scan(context, {"MATCH", literal(start + rest) + "*", "TYPE", type}, done);
 }
 
 std::string literal(std::string_view name) {
@@ -69,7 +71,7 @@ snapshot snapshot_of(const listing& listing, const inspect_filter& filter, proto
         request.ticket = ++ticket;
         request.fence = each.held ? ticket : 0;
         request.session = ticket;
-        request.label = each.who;
+        request.label = each.label;
         request.claims = {claim};
         made.requests.push_back(request);
         resource_view& resource = resources[each.resource];

@@ -1,4 +1,5 @@
-// The options of a dialect, as the address gives them: each is read once, and what nobody has read is refused.
+// Parses the options of a dialect in an address. Each option is read once; `finish` refuses the options that were not
+// read.
 #pragma once
 
 #include <chrono>
@@ -19,10 +20,10 @@ public:
     [[nodiscard]] std::string text(const std::string& name, std::string usual, std::size_t longest);
     [[nodiscard]] std::chrono::milliseconds time(const std::string& name, std::chrono::milliseconds usual,
                                                  std::chrono::milliseconds low, std::chrono::milliseconds high);
-    /// The index of the one that is chosen.
+    /// Returns the index of the value in `of`.
     [[nodiscard]] std::size_t choice(const std::string& name, const std::vector<std::string>& of, std::size_t usual);
     [[nodiscard]] bool has(const std::string& name) const { return given_.contains(name); }
-    /// Throws `error` with bad_url if something is left.
+    /// Throws `error` with bad_url if an option was not read.
     void finish() const;
 
 private:

@@ -50,8 +50,8 @@ keeper::events keeper::on(const protocol::open& command, const listener& from) {
     if (session != nullptr && command.connection_number < session->connection_number)
         return {event(protocol::refused{{}, protocol::refusal::stale_connection})};
     if (session == nullptr) session = &sessions_[command.session];
-    if (command.connection_number >
-        session->connection_number) {  // else it is a copy of the last `open`, which only renews
+    // A copy of the last `open` has the same connection number, and only renews.
+    if (command.connection_number > session->connection_number) {
         session->ttl = command.ttl;
         session->connection_number = command.connection_number;
         session->notices_to = from;
@@ -68,7 +68,7 @@ keeper::events keeper::on(const protocol::enter& command) {
     if (session == nullptr) return {event(protocol::refused{id, protocol::refusal::unknown_session})};
     const std::string& name = command.claims[0].resource;
 
-    // The message may come twice or late; it acts once.
+    // The message may arrive twice or late, and acts once.
     if (const auto found = session->requests.find(id.number); found != session->requests.end()) {
         if (found->second.name != name) return {event(protocol::refused{id, protocol::refusal::claims_differ})};
         if (found->second.fence != 0) return {granted(id, found->second)};
@@ -166,7 +166,7 @@ void keeper::end_session(const session_id& id) {
     remember_ended(id);
 }
 
-/// A session id lives once: an `open` that arrives late, on an earlier connection, must not begin it again.
+/// A late `open` of an earlier connection must not start an ended session again.
 void keeper::remember_ended(const session_id& id) {
     constexpr std::chrono::seconds long_enough{15};
     std::erase_if(ended_, [](const auto& entry) { return entry.second <= clock::now(); });

@@ -1,5 +1,6 @@
-// The rules: holders, waiters and deadlines, without threads and mutexes, which the turnstile adds. The state is two
-// maps: a session has a deadline and its requests; a name has a queue of requests, and the first of them holds it.
+// The rules of the store: holders, waiters and deadlines, without threads and mutexes, which the turnstile adds. The
+// state is two maps: a session has a deadline and its requests; a name has a queue of requests, and the first one holds
+// the name.
 #pragma once
 
 #include <baton/store.hpp>
@@ -66,7 +67,7 @@ private:
     static baton::protocol::event state(const session_id& id, const session& session);
 
     std::map<session_id, session> sessions_;
-    std::map<session_id, clock::time_point> ended_;  // until when the ids of ended sessions are remembered
+    std::map<session_id, clock::time_point> ended_;  // ended sessions, with the time until which their ids are refused
     std::map<std::string, std::deque<request_id>> queues_;
     baton::protocol::serial last_number_ = 0;
     notices notices_;

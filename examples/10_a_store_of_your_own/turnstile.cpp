@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr baton::epoch only_epoch = 1;  // the store never loses its memory
+constexpr baton::epoch only_epoch = 1;  // the store never loses its state
 
 void notify(const keeper::notices& notices) {
     for (const auto& [to, event] : notices)
@@ -24,18 +24,18 @@ void notify(const keeper::notices& notices) {
 class turnstile::desk {
 public:
     void serve(const keeper::listener& from, std::span<const baton::tagged_command> commands) {
-        std::vector<std::optional<keeper::events>> answers;
+        std::vector<std::optional<keeper::events>> replies;
         keeper::notices notices;
         {
             const std::lock_guard lock{mutex_};
-            for (const baton::tagged_command& each : commands) answers.push_back(keeper_.perform(each.command, from));
+            for (const baton::tagged_command& each : commands) replies.push_back(keeper_.perform(each.command, from));
             notices = keeper_.take_notices();
         }
         changed_.notify_one();
         if (const auto listener = from.lock()) {
             for (std::size_t i = 0; i < commands.size(); ++i) {
-                if (answers[i])
-                    listener->replied(commands[i].tag, only_epoch, *answers[i]);
+                if (replies[i])
+                    listener->replied(commands[i].tag, only_epoch, *replies[i]);
                 else
                     listener->failed(commands[i].tag, baton::command_failure::rejected, {baton::errc::unsupported});
             }
@@ -68,16 +68,16 @@ private:
 
 namespace {
 
-/// The store's end of a connection: it passes commands to the desk, with the listener for their replies.
-class line final : public baton::store_connection {
+/// Passes commands to the desk, with the listener for their replies.
+class desk_connection final : public baton::store_connection {
 public:
-    line(std::shared_ptr<turnstile::desk> desk, std::weak_ptr<baton::store_listener> listener)
+    desk_connection(std::shared_ptr<turnstile::desk> desk, std::weak_ptr<baton::store_listener> listener)
         : desk_{std::move(desk)}, listener_{std::move(listener)} {}
 
     void send(std::span<baton::tagged_command> commands) override { desk_->serve(listener_, commands); }
-    void reset() override {}  // a function call is never silent
-    void inspect(const baton::inspect_filter&, baton::inspect_answer answer) override {
-        answer({baton::errc::unsupported}, {});
+    void reset() override {}  // a connection of function calls cannot break
+    void inspect(const baton::inspect_filter&, baton::inspect_answer done) override {
+        done({baton::errc::unsupported}, {});
     }
 
 private:
@@ -97,7 +97,7 @@ turnstile::~turnstile() {
 }
 
 std::unique_ptr<baton::store_connection> turnstile::connect(std::weak_ptr<baton::store_listener> listener) {
-    auto made = std::make_unique<line>(desk_, listener);
+    auto made = std::make_unique<desk_connection>(desk_, listener);
     if (const auto locked = listener.lock()) locked->up(only_epoch);
     return made;
 }

@@ -14,7 +14,7 @@ public:
 
     std::unique_ptr<baton::store_connection> connect(std::weak_ptr<baton::store_listener> listener) override;
 
-    // Its clients live in the same process: when the machine sleeps, both clocks do.
+    // Its clients are in the same process: while the machine sleeps, the clocks of both stop.
     [[nodiscard]] baton::lease_clock clock() const override { return baton::lease_clock::monotonic; }
 
     class desk;

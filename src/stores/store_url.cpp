@@ -14,7 +14,7 @@
 namespace baton::detail {
 namespace {
 
-/// Throws `error` with bad_url for one that is not known.
+/// Throws `error` with bad_url for an unknown scheme.
 std::string_view scheme_of(std::string_view url) {
     const std::string_view scheme = url.substr(0, url.find(':'));
     if (scheme.size() == url.size())

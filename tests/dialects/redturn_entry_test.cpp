@@ -10,21 +10,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class scripted_talk final : public talk {
+class scripted_context final : public context {
 public:
-    void ask(std::vector<words> commands, std::function<void(const answers&)> done) override {
+    void execute(std::vector<redis_command> commands, std::function<void(const replies&)> done) override {
         asked.push_back({std::move(commands), std::move(done)});
     }
     void watch(const std::string&, const queue_entry&) override {}
-    void listen(const std::string&, const queue_entry&) override {}
+    void subscribe(const std::string&, const queue_entry&) override {}
     [[nodiscard]] bool can_watch() const override { return true; }
     [[nodiscard]] protocol::instant now() const override { return {}; }
     [[nodiscard]] server_time server_now() const override { return {}; }
     [[nodiscard]] std::string random_bytes() override { return std::string(16, '\x42'); }
 
     struct question {
-        std::vector<words> commands;
-        std::function<void(const answers&)> done;
+        std::vector<redis_command> commands;
+        std::function<void(const replies&)> done;
     };
     std::deque<question> asked;
 };
@@ -39,13 +39,13 @@ const resp::value time_answer = both(text("1"), text("0"));
 // It was first and was refreshed; then the server forgot it. What it is added as is known here: else the notice that it
 // is first would be taken for one to nobody, and it would remove itself.
 TEST(RedturnTurn, WhatWasForgottenIsAddedUnderAnIdThatIsKnown) {
-    scripted_talk talk;
+    scripted_context context;
     const auto dialect = make_redturn({});
-    const auto speaker = dialect->make_speaker(talk);
-    const auto entry = speaker->make_entry({"a", claim_mode::exclusive, 0, 0}, {});
+    const auto protocol_client = dialect->make_protocol_client(context);
+    const auto entry = protocol_client->make_entry({"a", claim_mode::exclusive, 0, 0}, {});
     const auto next_question = [&] {
-        auto question = std::move(talk.asked.front());
-        talk.asked.pop_front();
+        auto question = std::move(context.asked.front());
+        context.asked.pop_front();
         return question;
     };
     std::vector<claim_status> heard;
@@ -64,22 +64,22 @@ TEST(RedturnTurn, WhatWasForgottenIsAddedUnderAnIdThatIsKnown) {
     EXPECT_EQ(heard, (std::vector{claim_status::waiting, claim_status::held}));
 
     const resp::value notice{resp::kind::push, 0, {}, {text("message"), text("channel"), text(id + ":a")}};
-    EXPECT_EQ(speaker->heard(notice), id);
-    EXPECT_TRUE(talk.asked.empty()) << "it removes itself";
+    EXPECT_EQ(protocol_client->handle_push(notice), id);
+    EXPECT_TRUE(context.asked.empty()) << "it removes itself";
 }
 
 // The time of a head begins for a waiter when it sees it. A holder that dies right after a refresh is removed one
 // timeout and one look later, so looks are a small part of the holder's timeout apart, not of the waiter's.
 TEST(RedturnTurn, LooksOftenEnoughForTheTimeoutOfTheHead) {
-    scripted_talk talk;
+    scripted_context context;
     const auto dialect = make_redturn({{"timeout", "60s"}});
-    const auto speaker = dialect->make_speaker(talk);
-    const auto entry = speaker->make_entry({"a", claim_mode::exclusive, 0, 0}, {});
+    const auto protocol_client = dialect->make_protocol_client(context);
+    const auto entry = protocol_client->make_entry({"a", claim_mode::exclusive, 0, 0}, {});
     for (const auto& [head, longest] : {std::pair{"other:channel:1000", 125ms}, std::pair{"more:channel:400", 50ms},
                                         std::pair{"most:channel:60000", 1000ms}, std::pair{"least:channel:8", 10ms}}) {
         entry->poll([](const claim_result&) {});
-        const auto question = std::move(talk.asked.front());
-        talk.asked.pop_front();
+        const auto question = std::move(context.asked.front());
+        context.asked.pop_front();
         const bool added = question.commands.front().size() == 8;
         question.done({added ? text(head) : both(text(head), number(1)), time_answer});
         EXPECT_LE(entry->poll_delay(), longest) << head;

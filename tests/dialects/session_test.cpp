@@ -17,11 +17,11 @@ using namespace protocol;
 struct question {
     std::string verb;
     std::uint64_t number;
-    queue_entry::heard answer;
+    queue_entry::callback answer;
     std::function<void()> left;
 };
 
-class scripted final : public dialect, public talk, public teller {
+class scripted final : public dialect, public context, public session_listener {
 public:
     // The dialect.
     [[nodiscard]] lease_pace pace() const override { return {3s, 1s}; }
@@ -29,17 +29,17 @@ public:
         return claims.size() == 1 ? "" : "one at a time";
     }
     [[nodiscard]] std::span<const redis::script_text> scripts() const override { return {}; }
-    [[nodiscard]] std::unique_ptr<speaker> make_speaker(talk&) const override { return nullptr; }
+    [[nodiscard]] std::unique_ptr<protocol_client> make_protocol_client(context&) const override { return nullptr; }
 
     // The server.
-    void ask(std::vector<words>, std::function<void(const answers&)> done) override {
+    void execute(std::vector<redis_command>, std::function<void(const replies&)> done) override {
         if (connected) times.push_back(std::move(done));
     }
     void sent(question question) {
         if (connected) questions.push_back(std::move(question));
     }
     void watch(const std::string&, const queue_entry&) override {}
-    void listen(const std::string&, const queue_entry&) override {}
+    void subscribe(const std::string&, const queue_entry&) override {}
     [[nodiscard]] bool can_watch() const override { return true; }
     [[nodiscard]] instant now() const override { return time; }
     [[nodiscard]] server_time server_now() const override { return {}; }
@@ -74,9 +74,9 @@ public:
         told.push_back(text);
     }
 
-    bool connected = true;  // otherwise questions are dropped, as `talk` does without a connection
+    bool connected = true;  // otherwise questions are dropped, as `context` does without a connection
     std::deque<question> questions;
-    std::deque<std::function<void(const answers&)>> times;
+    std::deque<std::function<void(const replies&)>> times;
     std::vector<std::string> told;
     instant time{};
 };
@@ -84,8 +84,8 @@ public:
 class scripted_entry final : public queue_entry {
 public:
     explicit scripted_entry(scripted& script) : script_{script} {}
-    void poll(heard done) override { script_.sent({"poll", number, std::move(done), {}}); }
-    void renew(heard done) override { script_.sent({"renew", number, std::move(done), {}}); }
+    void poll(callback done) override { script_.sent({"poll", number, std::move(done), {}}); }
+    void renew(callback done) override { script_.sent({"renew", number, std::move(done), {}}); }
     void leave(std::function<void()> done) override { script_.sent({"leave", number, {}, std::move(done)}); }
     [[nodiscard]] duration poll_delay() const override { return 100ms; }
     [[nodiscard]] std::vector<std::string> names() const override { return {}; }
@@ -94,13 +94,13 @@ private:
     scripted& script_;
 };
 
-class scripted_speaker final : public dialect::speaker {
+class scripted_client final : public dialect::protocol_client {
 public:
-    explicit scripted_speaker(scripted& script) : script_{script} {}
+    explicit scripted_client(scripted& script) : script_{script} {}
     [[nodiscard]] std::unique_ptr<queue_entry> make_entry(const claim&, const enter_options&) override {
         return std::make_unique<scripted_entry>(script_);
     }
-    void list(const inspect_filter&, list_answer) override {}
+    void list(const inspect_filter&, list_callback) override {}
 
 private:
     scripted& script_;
@@ -157,8 +157,8 @@ protected:
     const session_id id_{1, 2};
     command_tag tag_ = 0;
     scripted script_;
-    scripted_speaker speaker_{script_};
-    dialect_session session_{script_, script_, speaker_, script_};
+    scripted_client protocol_client_{script_};
+    dialect_session session_{script_, script_, protocol_client_, script_};
 
 private:
     question take(const std::string& verb, std::uint64_t number) {
@@ -180,11 +180,11 @@ TEST_F(DialectSession, GrantsAtOnceOrLater) {
     answer("poll", 2, waiting());
     hears({"2 granted 1 fence 7", "3 queued 2"});
     script_.time += 99ms;
-    session_.pass_time();
+    session_.poll_due();
     nothing_is_asked();
     EXPECT_EQ(session_.next_poll(), script_.time + 1ms);
     script_.time += 1ms;
-    session_.pass_time();
+    session_.poll_due();
     answer("poll", 2, held(8));
     hears({"notice granted 2 fence 8"});
     EXPECT_FALSE(session_.next_poll());
@@ -261,7 +261,7 @@ TEST_F(DialectSession, ATimerWithoutAConnectionLooksAtNothing) {
     script_.time += 200ms;
     lose_connection();
     EXPECT_FALSE(session_.next_poll());
-    session_.pass_time();
+    session_.poll_due();
     nothing_is_asked();
     reopen_with(1);
     answer("poll", 1, held(7));
@@ -275,7 +275,7 @@ TEST_F(DialectSession, ALookThatCouldNotBeSentIsNotUnderWay) {
     answer("poll", 1, waiting());
     script_.connected = false;
     script_.time += 200ms;
-    session_.pass_time();
+    session_.poll_due();
     script_.connected = true;
     perform(renew{id_});
     answer("poll", 1, held(7));

@@ -1,4 +1,4 @@
-/// The protocols of other programs on Redis, as stores (docs/dialects.md). They are a library of their own: link
+/// Stores that use the lock protocols of other programs on Redis (docs/dialects.md). They are a separate library: link
 /// `baton::dialects` and call `register_dialects` once, for instance in `main`.
 ///
 ///     baton::register_dialects();
@@ -8,8 +8,8 @@
 namespace baton {
 inline namespace v1 {
 
-/// From now on this process can use addresses with `dialect=amphp`, `dialect=redturn` and `dialect=adv-sem`. Without it
-/// they are refused with errc::unsupported. Thread-safe; another call changes nothing.
+/// Makes addresses with `dialect=amphp`, `dialect=redturn` and `dialect=adv-sem` usable in this process. Before this
+/// call they are refused with errc::unsupported. Thread-safe; another call changes nothing.
 void register_dialects() noexcept;
 
 }  // namespace v1

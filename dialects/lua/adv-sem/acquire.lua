@@ -1,10 +1,10 @@
 #!lua
--- acquire: takes the slot that was given, and begins its time.
+-- acquire: takes the slot that `wake_up_nexts` gave to the waiter, and starts its ttl.
 -- KEYS main, ttl, max
 -- ARGV id, limit, heartbeat in s, ttl in s
--- Reply: 1 if there was a slot, else 0; how many are in use
--- An equal score is no change to the server, but the slot is there. An expiry of a key is never shortened. Only a
--- ttl that can end is stored: other clients forget that key when they remove a dead holder.
+-- Reply: 1 if there was a slot, else 0; the number of slots in use
+-- ZADD CH does not count an equal score, so ZSCORE decides then. The expiry of a key is never shortened. The ttl is
+-- stored only if there is one: other clients leave it behind when they remove a dead holder.
 local function keep(key, left)
     if redis.call('TTL', key) < left then redis.call('EXPIRE', key, left) end
 end

@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- card: how many slots are in use, without those of the dead.
+-- card: counts the slots in use, without those of dead holders.
 -- KEYS main, ttl
 -- ARGV none
 -- Reply: the number
--- Who is over its time, or has not said for too long that it lives, is removed here as well.
+-- Removes holders whose ttl or heartbeat has expired.
 local time = redis.call('TIME')
 local now = string.format('%.6f', time[1] + time[2] / 1000000)
 local main, ttls = KEYS[1], KEYS[2]

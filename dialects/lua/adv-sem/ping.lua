@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- ping: says that one is alive, where it waits and where it holds.
+-- ping: renews the heartbeat of a waiter or holder.
 -- KEYS waiting, waiting heartbeat, main
 -- ARGV id, heartbeat in s, ttl in s
 -- Reply: 1 if it waits, else 0; 1 if it holds a slot, else 0
--- An equal score is no change to the server, but the one is there. An expiry of a key is never shortened. Where
--- something else stands in place of a key, nobody waits or holds there: that is no reason to stop.
+-- ZADD CH does not count an equal score, so ZSCORE decides then. The expiry of a key is never shortened. A key with
+-- other data counts as empty, so that one damaged key does not stop the pings of the others.
 local function keep(key, left)
     if redis.call('TTL', key) < left then redis.call('EXPIRE', key, left) end
 end

@@ -1,9 +1,9 @@
 #!lua
--- queue: joins the queue; who is in it already keeps its place, and who has a slot needs none.
+-- queue: joins the queue. A waiter keeps its position, and a holder does not queue.
 -- KEYS waiting (by arrival), waiting heartbeat (by the time at which each counts as dead), main
 -- ARGV id, heartbeat in s, ttl in s
 -- Reply: none
--- An expiry of a key is never shortened: others, with a longer ttl, count on it.
+-- The expiry of a key is never shortened: other clients may have a longer ttl.
 local function keep(key, left)
     if redis.call('TTL', key) < left then redis.call('EXPIRE', key, left) end
 end

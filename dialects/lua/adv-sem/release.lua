@@ -1,10 +1,9 @@
 #!lua flags=allow-oom
--- release: gives a slot or a place in the queue up, and all that is stored of it.
+-- release: removes a holder or waiter, with all its data.
 -- KEYS main, ttl, waiting, waiting heartbeat, notice
 -- ARGV id
 -- Reply: 1 if it held a slot, else 0
--- It gives the slot to nobody: `wake_up_nexts` does, and ours run it right after. Something else in place of one key
--- does not keep the others from being left.
+-- The slot stays free until `wake_up_nexts`, which our clients run right after this. A key with other data is skipped.
 local held = 0
 for i = 1, 4 do
     if redis.call('TYPE', KEYS[i]).ok == 'zset' then
@@ -12,7 +11,7 @@ for i = 1, 4 do
         if i == 1 then held = removed end
     end
 end
--- The server keeps a list of what is watched until it changes: a notice that never came would stay in it.
+-- The server tracks a watched key until it changes; a key that is never written would be tracked for ever.
 redis.call('SET', KEYS[5], '')
 redis.call('DEL', KEYS[5])
 return held

@@ -1,9 +1,9 @@
 #!lua
--- wake_up_nexts: frees the slots of those who are dead or over their time, and gives free slots to the first that wait.
+-- wake_up_nexts: frees the slots of holders with an expired ttl or heartbeat, and gives free slots to first waiters.
 -- KEYS main, ttl, waiting, waiting heartbeat
 -- ARGV limit, heartbeat in s, ttl in s, key of a notice with @@@ACQUISITION_ID@@@ in it
--- Reply: how many slots were given; who lost theirs here, 100 of them at most
--- Where all slots are in use the queue is left alone. An expiry of a key is never shortened.
+-- Reply: the number of slots given; the ids of the removed holders, at most 100
+-- If all slots are in use, it does not touch the queue. The expiry of a key is never shortened.
 local function keep(key, left)
     if redis.call('TTL', key) < left then redis.call('EXPIRE', key, left) end
 end
@@ -21,8 +21,8 @@ for _, by in ipairs({ttls, main}) do
     end
 end
 
--- Other clients remove a dead holder from main alone. Without a ttl it would stay in the second key for 68 years; the
--- oldest of those are looked at here, a few each time.
+-- Other clients remove a dead holder from main only. If it had no ttl, its entry in the second key expires after 68
+-- years, so each run checks the 16 oldest of those.
 local in_34_years = string.format('%.0f', now + 1073741824)
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', ttls, in_34_years, '+inf', 'LIMIT', 0, 16)) do
     if not redis.call('ZSCORE', main, id) then redis.call('ZREM', ttls, id) end
@@ -50,6 +50,6 @@ end
 if given > 0 then
     keep(main, math.max(ttl, heartbeat) + 10)
 elseif redis.call('EXISTS', main) == 0 then
-    redis.call('DEL', ttls)  -- nobody holds: all that is left there is of dead holders
+    redis.call('DEL', ttls)  -- there are no holders: what is left in it belongs to dead ones
 end
 return {given, over}

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- renew: prolongs locks, those among them that still belong to their tokens.
+-- renew: renews the locks that still belong to their tokens.
 -- KEYS lock, …
 -- ARGV expiry in ms; the token of each lock
--- Reply: how many were prolonged
--- A lock that expired is not taken again: somebody may have been told that it is free. Nor is one that became something
--- else than a lock an error: it is lost as well.
+-- Reply: the number of renewed locks
+-- An expired lock is not taken again: another client may have seen that it is free. A key with other data counts as an
+-- expired lock.
 local renewed = 0
 for i, lock in ipairs(KEYS) do
     if redis.pcall('GET', lock) == ARGV[i + 1] then renewed = renewed + redis.call('PEXPIRE', lock, ARGV[1]) end

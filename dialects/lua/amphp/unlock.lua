@@ -1,10 +1,9 @@
 #!lua flags=allow-oom
--- unlock: gives the lock up, to the first in the queue if there is one.
+-- unlock: releases the lock, and gives it to the first in the queue.
 -- KEYS lock, queue
--- ARGV token; for the next owner: expiry of the lock in ms, and where notices stand, which only ours listen to
--- Reply: 1 it was mine, 2 it was not
--- The next owner may be dead: then the lock expires, as it does when another client gives it to a dead one. What is no
--- queue has no first one.
+-- ARGV token; for the next holder: expiry of the lock in ms, prefix of the notice keys, which only ours watch
+-- Reply: 1 released, 2 the lock was not this token's
+-- If the next holder is dead, the lock expires. A queue key with other data counts as an empty queue.
 local lock, queue = KEYS[1], KEYS[2]
 if redis.pcall('GET', lock) ~= ARGV[1] then return 2 end
 local head = redis.pcall('LPOP', queue)
@@ -15,5 +14,5 @@ end
 redis.call('SET', lock, head, 'PX', ARGV[2])
 local notice = ARGV[3] .. head
 redis.call('RPUSH', notice, '1')
-redis.call('PEXPIRE', notice, 100) -- its coming is heard, and nobody reads it
+redis.call('PEXPIRE', notice, 100) -- clients watch for the write and do not read the key
 return 1

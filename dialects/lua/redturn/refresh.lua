@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- refresh: the first element, if it is one of these, becomes another of its channel, which timers for the old one miss.
+-- refresh: replaces the first element, if it is one of the given ones, so that timers for the old element do not apply.
 -- KEYS resource
--- ARGV new element; elements that it may have been up to now
--- Reply: the first element after that, or the beginning of it; 1 if one of all these is in the list, else 0
--- Several, because a reply may have been lost: nobody has to ask first which of them it is.
+-- ARGV new element; the candidates: elements that may be in the list
+-- Reply: the first element after that, cut at 1000 bytes; 1 if a candidate is in the list, else 0
+-- There are several candidates if the reply to an earlier refresh was lost.
 local resource = KEYS[1]
 local head = redis.call('LINDEX', resource, 0)
 if not head then return { false, 0 } end

@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- remove: takes the first element away if it is this one, and tells the next that it has the resource now.
+-- remove: removes the first element if it is the given one, and notifies the next holder.
 -- KEYS resource
--- ARGV id, channel; `new` or `old`: how notices are written
--- Reply: the first element after that, or the beginning of it; 1 if this one was taken away, else 0
--- The list may be empty already: others remove what is overdue too.
+-- ARGV id, channel; `new` or `old`: format of notices
+-- Reply: the first element after that, cut at 1000 bytes; 1 if the element was removed, else 0
+-- Other clients remove overdue elements too, so the list may be empty.
 local resource = KEYS[1]
 local head = redis.call('LINDEX', resource, 0)
 if not head then return { false, 0 } end

@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- withdraw: takes elements away wherever they stand; if one had the resource, tells the next that it has it now.
+-- withdraw: removes elements at any position; if one of them was the holder, notifies the next holder.
 -- KEYS resource
--- ARGV `new` or `old`: how notices are written; elements
--- Reply: how many were taken away
--- In one step: an element that became first between a look and its removal would leave the next one untold.
+-- ARGV `new` or `old`: format of notices; elements
+-- Reply: the number of removed elements
+-- One script, because an element may become first between a separate check and its removal.
 local resource = KEYS[1]
 local head, had, removed = redis.call('LINDEX', resource, 0), false, 0
 for i = 2, #ARGV do

@@ -27,7 +27,7 @@ struct socket_name {
 socket_name name_of(const local_address& address, uid_t user = geteuid()) {
     socket_name name;
     name.address.sun_family = AF_UNIX;
-    // An abstract name begins with a zero byte, and ends where its length says.
+    // An abstract name starts with a zero byte, and has no zero byte at its end.
     const std::string text = address.is_own() ? std::string{'\0'} + "baton/" + std::to_string(user) : address.path;
     std::memcpy(name.address.sun_path, text.data(), text.size());
     name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + text.size() + (address.is_own() ? 0 : 1));
@@ -50,8 +50,8 @@ std::filesystem::path folder_of(const local_address& address) {
     return std::filesystem::path{address.path}.parent_path();
 }
 
-/// A server sees what its clients lock, and can tell each of them that it holds everything. So it must be a user that
-/// this one trusts: any user may listen at a free abstract name, and in a folder like /tmp.
+/// A server sees the names that its clients lock, and could grant one lock to all of them, so clients accept only users
+/// whom they trust. Any user can listen on a free abstract name, and in a folder like /tmp.
 bool may_serve(const local_address& address, uid_t server) {
     if (server == geteuid()) return true;
     if (address.is_own()) return false;
@@ -60,8 +60,8 @@ bool may_serve(const local_address& address, uid_t server) {
 }
 
 std::string foreign_server(const local_address& address, const ucred& server) {
-    const std::string process = server.pid == 0 ? "a process of another PID namespace"  // the kernel shows no number
-                                                : "process " + std::to_string(server.pid);
+    const std::string process =
+        server.pid == 0 ? "a process of another PID namespace" : "process " + std::to_string(server.pid);
     const std::string text = address.url() + " is taken by " + process + " of user " + std::to_string(server.uid);
     if (address.is_own()) return text;
     return text + ", which is neither this user nor root nor the owner of " + folder_of(address).string();
@@ -139,7 +139,7 @@ int listen_local(const local_address& address, mode_t mode, std::error_code& err
         struct stat found {};
         if (lstat(address.path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode))
             return give_up(socket, std::make_error_code(std::errc::file_exists), error);
-        // An agent would have the lock; but another program, or another user's agent, may listen here.
+        // An agent of this user would hold the lock that the caller has taken. Other processes may listen here.
         std::string ignored;
         const int other = connect_local(address, error, ignored);
         if (other >= 0) close(other);
@@ -147,7 +147,7 @@ int listen_local(const local_address& address, mode_t mode, std::error_code& err
             return give_up(socket, std::make_error_code(std::errc::address_in_use), error);
         error.clear();
         unlink(address.path.c_str());
-        // The mode must be right before the first client can connect.
+        // umask sets the mode before any client can connect.
         const mode_t before = umask(0777 & ~mode);
         const int bound = bind(socket, generic(name), name.length);
         const std::error_code why = last_error();

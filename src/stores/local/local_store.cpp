@@ -21,22 +21,22 @@
 namespace baton::detail {
 namespace {
 
-bool says(const resp::value& answer, std::string_view word) {
-    return answer.kind == resp::kind::error && answer.text.starts_with(word);
+bool is_error(const resp::value& reply, std::string_view prefix) {
+    return reply.kind == resp::kind::error && reply.text.starts_with(prefix);
 }
 
-/// With the agent's own words.
-store_error error_of(const resp::value& answer) {
-    const auto with = [&answer](errc code) { return store_error{code, std::string{answer.text}}; };
-    if (says(answer, "DENIED ")) return with(errc::not_permitted);
-    if (says(answer, "VERSION ") || says(answer, "RETIRING ")) return with(errc::version_mismatch);
-    if (says(answer, "UNSUPPORTED ")) return with(errc::unsupported);
-    if (says(answer, "LIMIT ") || says(answer, "UNRECORDED ")) return with(errc::store_full);
+/// The text is the agent's error reply.
+store_error error_of(const resp::value& reply) {
+    const auto with = [&reply](errc code) { return store_error{code, std::string{reply.text}}; };
+    if (is_error(reply, "DENIED ")) return with(errc::not_permitted);
+    if (is_error(reply, "VERSION ") || is_error(reply, "RETIRING ")) return with(errc::version_mismatch);
+    if (is_error(reply, "UNSUPPORTED ")) return with(errc::unsupported);
+    if (is_error(reply, "LIMIT ") || is_error(reply, "UNRECORDED ")) return with(errc::store_full);
     return with(errc::rejected);
 }
 
-/// What to do where the user's own address cannot be used: another user can take that, but not a file in a folder of
-/// the user's.
+/// Advice if the user's own address cannot be used: another user can listen there, but not on a socket file in a folder
+/// of this user.
 std::string use_a_socket_file() {
     const char* const folder = std::getenv("XDG_RUNTIME_DIR");
     const bool known = folder != nullptr && *folder == '/';
@@ -45,7 +45,7 @@ std::string use_a_socket_file() {
            (known ? "" : ", where PATH is a socket file in a folder that only this user may write to");
 }
 
-/// Give up after three agents of another version: the program that clients start must be of another version, too.
+/// Give up after three agents of another version: then the program that this client starts is of another version too.
 constexpr int most_retired = 3;
 
 class agent_connection final : public resp::connection {
@@ -54,7 +54,7 @@ public:
                      std::weak_ptr<store_listener> listener)
         : connection{loop, std::move(listener)}, address_{std::move(address)}, options_{std::move(options)} {}
 
-    /// On the thread of the client.
+    // On the thread of the client.
     void perform(std::span<const tagged_command> commands) {
         bytes_.clear();
         tags_.clear();
@@ -64,10 +64,10 @@ public:
         }
         send(bytes_, tags_);
     }
-    void inspect(const inspect_filter& filter, inspect_answer answer) {
+    void inspect(const inspect_filter& filter, inspect_answer done) {
         std::string bytes;
         resp::encode(bytes, resp::inspect_request{filter});
-        const command_tag tag = add_inspection(std::move(answer));
+        const command_tag tag = add_inspection(std::move(done));
         if (send(bytes, std::array{tag})) return;
         if (const auto inspection = take_inspection(tag)) inspection({errc::store_unavailable}, {});
     }
@@ -88,16 +88,17 @@ private:
         resp::handshake_step step;
         step.with = pidfds();
         resp::hello hello{resp::wire_version, address_.space, {}};
-        // Without a pidfd the agent asks the kernel which process this is. With a companion that must not be: the
-        // session would end with this process, and the companion may live on.
+        // Without a count the agent asks the kernel for this process, and ends the session with it. That is wrong if
+        // there is a companion, which may live on.
         if (!step.with.empty() || options_.companion) hello.processes = step.with.size();
         resp::encode(step.send, hello);
         return step;
     }
-    resp::handshake_step continue_handshake(const resp::value& answer) override {
-        // To BATON.SWEEP. An agent of another user, which may not kill, refuses it: then nothing is swept.
+    resp::handshake_step continue_handshake(const resp::value& reply) override {
+        // The reply to BATON.SWEEP. An agent of another user refuses it, because it may not kill: then nothing is
+        // swept.
         if (const baton::epoch offered = std::exchange(offered_epoch_, 0); offered != 0) return {.epoch = offered};
-        if (const auto handshake = resp::decode_hello_reply(answer)) {
+        if (const auto handshake = resp::decode_hello_reply(reply)) {
             retired_ = 0;
             if (options_.tree.cookie.empty()) return {.epoch = handshake->epoch};
             offered_epoch_ = handshake->epoch;
@@ -105,38 +106,38 @@ private:
             resp::encode(step.send, resp::sweep{options_.tree});
             return step;
         }
-        // It makes way for ours. If ours is of another version as well, there is no use in starting it again and again.
-        if (says(answer, "RETIRING ") && ++retired_ <= most_retired)
-            return {.error = {errc::store_unavailable, std::string{answer.text}}};
-        return {.error = error_of(answer), .permanent = true};
+        // The agent retires, so that the next attempt starts one of this version.
+        if (is_error(reply, "RETIRING ") && ++retired_ <= most_retired)
+            return {.error = {errc::store_unavailable, std::string{reply.text}}};
+        return {.error = error_of(reply), .permanent = true};
     }
     void down(const store_error& why) override {
         fail_inspections({errc::store_unavailable, why.text});
         connection::down(why);
     }
-    void answered(command_tag tag, const resp::value& answer) override {
+    void answered(command_tag tag, const resp::value& reply) override {
         if ((tag & inspection_bit) != 0) {
-            if (const auto inspection = take_inspection(tag)) answer_inspection(inspection, answer);
+            if (const auto inspection = take_inspection(tag)) finish_inspection(inspection, reply);
             return;
         }
-        const auto told = listener();
-        if (!told) return;
-        if (resp::decode_answer(answer, heard_))
-            told->replied(tag, heard_.epoch, heard_.events);
+        const auto to = listener();
+        if (!to) return;
+        if (resp::decode_answer(reply, reply_))
+            to->replied(tag, reply_.epoch, reply_.events);
         else
-            told->failed(tag, command_failure::rejected, error_of(answer));
+            to->failed(tag, command_failure::rejected, error_of(reply));
     }
     void pushed(const resp::value& message) override {
-        const auto told = listener();
+        const auto to = listener();
         auto notice = resp::decode_notice(message);
-        if (told && notice) told->noticed(notice->epoch, std::move(notice->events.front()));
+        if (to && notice) to->noticed(notice->epoch, std::move(notice->events.front()));
     }
 
-    /// Tags of inspections have a bit that clients' tags never reach.
-    command_tag add_inspection(inspect_answer answer) {
+    /// Inspections have tags with a bit that the tags of commands do not reach.
+    command_tag add_inspection(inspect_answer done) {
         const std::lock_guard lock{mutex_};
         const command_tag tag = inspection_bit | ++last_inspection_;
-        inspections_.emplace(tag, std::move(answer));
+        inspections_.emplace(tag, std::move(done));
         return tag;
     }
     inspect_answer take_inspection(command_tag tag) {
@@ -145,8 +146,8 @@ private:
         return node ? std::move(node.mapped()) : nullptr;
     }
 
-    /// Of this process and of the companion; or of none. Made for each connection: after fork it is another process
-    /// that connects.
+    /// The pidfds of this process and of its companion; empty if one of them is missing. Made for each connection,
+    /// because after a fork another process connects.
     [[nodiscard]] resp::passed_descriptors pidfds() const {
         resp::passed_descriptors made{std::make_shared<descriptor>(pidfd_of(getpid()))};
         if (options_.companion) made.push_back(options_.companion);
@@ -165,12 +166,12 @@ private:
         return {socket, explained(error, why), error == errc::not_permitted};
     }
     [[nodiscard]] resp::opened_socket start_and_connect() const {
-        std::string said;
-        const auto failed = start_agent(address_, said);
+        std::string message;
+        const auto failed = start_agent(address_, message);
         if (!failed) return try_connect();
-        return {-1, explained(failed, said), failed == errc::no_agent};
+        return {-1, explained(failed, message), failed == errc::no_agent};
     }
-    /// Where the address is of no use, with what else to do.
+    /// Adds advice if the user's own address cannot be used.
     [[nodiscard]] store_error explained(std::error_code error, const std::string& why) const {
         const bool useless = error == errc::not_permitted || error == errc::no_agent;
         return {error, useless && address_.is_own() && !why.empty() ? why + use_a_socket_file() : why};
@@ -181,24 +182,24 @@ private:
             const std::lock_guard lock{mutex_};
             failed.swap(inspections_);
         }
-        for (const auto& [tag, answer] : failed) answer(why, {});
+        for (const auto& [tag, done] : failed) done(why, {});
     }
-    static void answer_inspection(const inspect_answer& inspection, const resp::value& answer) {
-        if (auto seen = resp::decode_snapshot(answer))
-            inspection({}, std::move(*seen));
+    static void finish_inspection(const inspect_answer& inspection, const resp::value& reply) {
+        if (auto snapshot = resp::decode_snapshot(reply))
+            inspection({}, std::move(*snapshot));
         else
-            inspection(error_of(answer), {});
+            inspection(error_of(reply), {});
     }
 
     const local_address address_;
     const local_options options_;
 
     // By the loop owner.
-    baton::epoch offered_epoch_ = 0;  // by an agent that has yet to answer BATON.SWEEP
-    int retired_ = 0;                 // agents of another version that made way, in a row
-    resp::answer heard_;              // the last one; its memory is used again
+    baton::epoch offered_epoch_ = 0;  // from the handshake, while BATON.SWEEP is pending
+    int retired_ = 0;                 // consecutive agents of another version
+    resp::answer reply_;              // the last reply; kept for its memory
 
-    // Of the thread that sends, one at a time.
+    // One thread at a time sends.
     std::string bytes_;
     std::vector<command_tag> tags_;
 

@@ -1,4 +1,4 @@
-// `local:`: the agent, one small process for all programs of a user, over a Unix socket.
+// The store `local:`, an agent behind a Unix socket: one process that serves all programs of a user.
 #pragma once
 
 #include <memory>

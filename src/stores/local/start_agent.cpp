@@ -1,6 +1,6 @@
-// The agent outlives us, is nobody's child, and inherits nothing. We may be a program with threads, with handlers, and
-// with its own idea of which children it has. So: no code of ours runs in the new process but system calls; between us
-// and it stands a process that ends at once, whose end raises no signal and which no wait() of the program's sees.
+// Starts an agent as a detached process that inherits nothing. The calling program may have threads, signal handlers
+// and other children. So the new process makes only system calls until exec, and an intermediate process, which ends at
+// once, is its parent. That process raises no SIGCHLD, and a wait() of the program does not return it.
 #include "program/start_agent.hpp"
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 
 constexpr auto timeout = 5s;
 
-/// Between the name of the program and the address.
+/// The arguments between the program and the address.
 constexpr std::array<std::string_view, 3> verb_words{"agent", "--detached-start", "--address"};
 
 std::mutex known_mutex;
@@ -43,26 +43,26 @@ bool is_program(const std::string& path) {
     return stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-/// The one that is known, the one that was installed with us, then PATH, which a program with more rights than its user
-/// ignores.
+/// Searches: the program of `use_agent_program`, otherwise the installed program, then PATH. A setuid program ignores
+/// PATH.
 std::string find_program() {
     {
         const std::lock_guard lock{known_mutex};
         if (!known_program.empty()) return is_program(known_program) ? known_program : std::string{};
     }
-    std::vector<std::string> places{BATON_INSTALLED_PROGRAM};
+    std::vector<std::string> candidates{BATON_INSTALLED_PROGRAM};
     const char* path = getauxval(AT_SECURE) == 0 ? std::getenv("PATH") : nullptr;
     for (std::string_view rest = path == nullptr ? "" : path; !rest.empty();) {
         const std::size_t colon = rest.find(':');
-        if (colon > 0 && rest.front() == '/') places.push_back(std::string{rest.substr(0, colon)} + "/baton");
+        if (colon > 0 && rest.front() == '/') candidates.push_back(std::string{rest.substr(0, colon)} + "/baton");
         rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
     }
-    for (const std::string& place : places)
-        if (is_program(place)) return place;
+    for (const std::string& candidate : candidates)
+        if (is_program(candidate)) return candidate;
     return {};
 }
 
-/// Only what a program needs to run at all: whatever else is in our environment is not for a process that stays.
+/// Only the variables that a program needs to run: others, for instance secrets, must not stay in a long-lived process.
 std::vector<std::string> environment() {
     std::vector<std::string> kept{"PATH=/usr/local/bin:/usr/bin:/bin"};
     for (const char* name : {"LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"})
@@ -77,34 +77,34 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return list;
 }
 
-/// Everything that the new process needs, made before it is.
+/// Prepared before the new process exists, which must not allocate.
 struct launch {
     const char* program;
     char* const* arguments;
     char* const* environment;
     int nothing;  // /dev/null
-    int report;   // where it says that it is ready: its standard output
-    int most;     // descriptors that it may have inherited
+    int report;   // becomes its standard output, where it reports that it is ready
+    int most;     // descriptors below this number may be inherited
     std::array<char, 16'384> stack;
 };
 
 constexpr unsigned shared_until_exec = CLONE_VM | CLONE_VFORK;
 
 #ifdef __SANITIZE_THREAD__
-// ThreadSanitizer takes clone for fork, and sees races ever after in the thread that called it. The same under its
-// other name is left alone.
+// ThreadSanitizer treats clone as fork, and then reports false races in the calling thread. It does not intercept
+// __clone.
 extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
 constexpr auto make_process = __clone;
 #else
 constexpr auto make_process = clone;
 #endif
 
-/// Not `_exit`, which sanitizers take for the end of the program whose memory this is.
+/// Sanitizers intercept `_exit`, and would treat it as the end of the program that shares this memory.
 [[noreturn]] __attribute__((no_sanitize("address", "thread"))) void leave(int code) {
     for (;;) syscall(SYS_exit_group, code);
 }
 
-/// The agent-to-be. It shares our memory until exec: system calls only.
+/// The process that becomes the agent. It shares the memory of the caller until exec: system calls only.
 __attribute__((no_sanitize("address", "thread"))) int become_agent(void* argument) {
     const auto* launch = static_cast<const struct launch*>(argument);
     setsid();
@@ -122,8 +122,8 @@ __attribute__((no_sanitize("address", "thread"))) int become_agent(void* argumen
     leave(127);
 }
 
-/// Ends at once, so that the agent is nobody's child.
-__attribute__((no_sanitize("address", "thread"))) int stand_between(void* argument) {
+/// The intermediate process: its end detaches the agent from the caller.
+__attribute__((no_sanitize("address", "thread"))) int detach_agent(void* argument) {
     auto* launch = static_cast<struct launch*>(argument);
     const int made = make_process(become_agent, launch->stack.data() + launch->stack.size(),
                                   static_cast<int>(shared_until_exec) | SIGCHLD, launch);
@@ -135,18 +135,18 @@ bool run_detached(launch& launch) {
     sigset_t all{};
     sigset_t before{};
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of ours runs in there
-    const int between =
-        make_process(stand_between, stack.data() + stack.size(), static_cast<int>(shared_until_exec), &launch);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // no signal handler may run in the new processes
+    const int intermediate =
+        make_process(detach_agent, stack.data() + stack.size(), static_cast<int>(shared_until_exec), &launch);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (between < 0) return false;
-    int status = 0;  // and so it stays if a thread of the program's, which waits for everything, was faster
-    while (waitpid(between, &status, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) continue;
+    if (intermediate < 0) return false;
+    int status = 0;  // stays 0 if another thread has waited for the process with __WALL
+    while (waitpid(intermediate, &status, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) continue;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// A program that has closed its standard streams gets their numbers for what it opens next. The new process needs them
-/// for its own.
+/// If the program has closed its standard streams, a new descriptor may have one of their numbers, which the agent
+/// needs for its own streams.
 int above_standard(int descriptor) {
     if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
     const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -154,11 +154,11 @@ int above_standard(int descriptor) {
     return higher;
 }
 
-/// Where the kernel cannot close all of them at once; more than this would take too long.
+/// The limit for closing descriptors one by one, if the kernel has no close_range.
 int most_descriptors() { return static_cast<int>(std::clamp(sysconf(_SC_OPEN_MAX), 256L, 65'536L)); }
 
-/// What it says until it closes its side: `ready` if all is well.
-bool hear(int report, std::string& said) {
+/// Reads the agent's report until it closes the pipe. The report is `ready` if the agent serves.
+bool read_report(int report, std::string& said) {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     for (;;) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -200,9 +200,9 @@ std::error_code start_agent(const local_address& address, std::string& said) {
     const bool started = nothing >= 0 && report[1] >= 0 && run_detached(*made);
     if (report[1] >= 0) close(report[1]);
     if (nothing >= 0) close(nothing);
-    const bool heard = started && hear(report[0], said);
+    const bool reported = started && read_report(report[0], said);
     close(report[0]);
-    if (!heard) return errc::store_unavailable;
+    if (!reported) return errc::store_unavailable;
     if (said.starts_with("ready")) return {};
     while (said.ends_with('\n')) said.pop_back();
     if (said.empty()) said = program + " ended before it could serve";

@@ -17,17 +17,17 @@
 namespace baton::detail {
 namespace {
 
-constexpr epoch only_epoch = 1;  // the memory of a process is lost with the process
+constexpr epoch only_epoch = 1;  // the engine never loses its state while the process lives
 
 struct notice {
     std::weak_ptr<store_listener> to;
     protocol::event event;
 };
 
-/// What came of commands, and is delivered without a lock.
-struct answers {
+/// Replies and notices, which are delivered after the lock is released.
+struct output {
     std::vector<protocol::event> events;
-    std::vector<std::size_t> ends;  // where the events end that answer the first command, the second, …
+    std::vector<std::size_t> ends;  // the end of the events of each command
     std::vector<notice> notices;
 
     void clear() {
@@ -37,19 +37,19 @@ struct answers {
     }
 };
 
-/// The engine, and who listens to which session.
+/// An engine, and the listener of each session.
 class host : public std::enable_shared_from_this<host> {
 public:
-    void perform(const std::weak_ptr<store_listener>& from, std::span<tagged_command> commands, answers& given) {
+    void perform(const std::weak_ptr<store_listener>& from, std::span<tagged_command> commands, output& out) {
         {
             const std::lock_guard lock{mutex_};
             for (const tagged_command& each : commands) {
                 const core::session_id sender = core::sender_of(each.command);
                 auto& result = host_.apply(each.command, sender);
                 if (was_opened(each.command, result.reply)) listeners_[sender] = from;
-                append(given.events, result.reply);
-                given.ends.push_back(given.events.size());
-                route(result.notices, given.notices);
+                append(out.events, result.reply);
+                out.ends.push_back(out.events.size());
+                route(result.notices, out.notices);
                 if (std::holds_alternative<protocol::close>(each.command)) listeners_.erase(sender);
             }
             arm();
@@ -58,12 +58,12 @@ public:
         if (const auto listener = from.lock()) {
             std::size_t begin = 0;
             for (std::size_t i = 0; i < commands.size(); ++i) {
-                const std::size_t end = given.ends[i];
-                listener->replied(commands[i].tag, only_epoch, std::span{given.events}.subspan(begin, end - begin));
+                const std::size_t end = out.ends[i];
+                listener->replied(commands[i].tag, only_epoch, std::span{out.events}.subspan(begin, end - begin));
                 begin = end;
             }
         }
-        deliver(given.notices);
+        deliver(out.notices);
     }
 
     snapshot inspect(const inspect_filter& filter) {
@@ -74,7 +74,7 @@ public:
 private:
     using clock = event_loop::clock;
 
-    /// Most commands come alone: then there is nothing to move.
+    /// Swaps in the common case of a single command.
     static void append(std::vector<protocol::event>& to, std::vector<protocol::event>& events) {
         if (to.empty()) return to.swap(events);
         std::ranges::move(events, std::back_inserter(to));
@@ -90,7 +90,7 @@ private:
         deliver(notices);
     }
 
-    /// A session's notices go to the connection that opened it last. One that came late was refused, and changes
+    /// A session's notices go to the connection that opened it last. A refused `open`, for instance a late one, changes
     /// nothing.
     static bool was_opened(const protocol::command& command, std::span<const protocol::event> reply) {
         if (!std::holds_alternative<protocol::open>(command)) return false;
@@ -98,8 +98,8 @@ private:
             reply, [](const auto& event) { return std::holds_alternative<protocol::alive>(event.what); });
     }
 
-    void route(std::vector<std::pair<core::session_id, core::event>>& told, std::vector<notice>& notices) {
-        for (auto& [session, event] : told) {
+    void route(std::vector<std::pair<core::session_id, core::event>>& events, std::vector<notice>& notices) {
+        for (auto& [session, event] : events) {
             const auto found = listeners_.find(session);
             if (found == listeners_.end()) continue;
             const bool over = std::holds_alternative<core::session_lost>(event.what);
@@ -113,7 +113,7 @@ private:
             if (const auto listener = notice.to.lock()) listener->noticed(only_epoch, std::move(notice.event));
     }
 
-    /// Ticks when something is due.
+    /// Sets the timer for the next deadline of the engine.
     void arm() {
         const auto due = host_.next_due();
         if (!due || (armed_ && *armed_ <= *due)) return;
@@ -144,7 +144,7 @@ public:
         if (!shared) hosts_[std::string{name}] = shared = std::make_shared<host>();
         return shared;
     }
-    [[nodiscard]] static bool is_own_thread() { return false; }  // it has none
+    [[nodiscard]] static bool is_own_thread() { return false; }  // it has no thread
 
 private:
     std::mutex mutex_;
@@ -156,21 +156,21 @@ public:
     memory_connection(std::shared_ptr<host> host, std::weak_ptr<store_listener> listener)
         : host_{std::move(host)}, listener_{std::move(listener)} {}
 
-    /// A listener may send again before this returns: that finds no memory to use again, and brings its own.
+    /// A listener may call this again before it returns: the inner call then finds no spare memory, and allocates.
     void send(std::span<tagged_command> commands) override {
-        answers given = std::exchange(spare_, {});
-        host_->perform(listener_, commands, given);
-        given.clear();
+        output out = std::exchange(spare_, {});
+        host_->perform(listener_, commands, out);
+        out.clear();
         constexpr std::size_t much = 64;
-        if (given.events.capacity() < much && given.notices.capacity() < much) spare_ = std::move(given);
+        if (out.events.capacity() < much && out.notices.capacity() < much) spare_ = std::move(out);
     }
-    void reset() override {}  // there is nothing between us that could be silent
-    void inspect(const inspect_filter& filter, inspect_answer answer) override { answer({}, host_->inspect(filter)); }
+    void reset() override {}  // this connection cannot break
+    void inspect(const inspect_filter& filter, inspect_answer done) override { done({}, host_->inspect(filter)); }
 
 private:
     std::shared_ptr<host> host_;
     std::weak_ptr<store_listener> listener_;
-    answers spare_;  // of whoever sends, one at a time
+    output spare_;  // memory for the next `send`; one thread sends at a time
 };
 
 class memory final : public store {
@@ -179,7 +179,7 @@ public:
 
     std::unique_ptr<store_connection> connect(std::weak_ptr<store_listener> listener) override {
         auto connection = std::make_unique<memory_connection>(host_, listener);
-        if (const auto heard = listener.lock()) heard->up(only_epoch);
+        if (const auto alive = listener.lock()) alive->up(only_epoch);
         return connection;
     }
     [[nodiscard]] lease_clock clock() const override { return lease_clock::monotonic; }

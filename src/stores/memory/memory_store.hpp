@@ -1,4 +1,4 @@
-// `memory:`: the engine inside the process. For tests, and for named fair locks among a program's own threads.
+// The store `memory:`, an engine in the process: for tests, and for named fair locks between threads of one program.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace baton::detail {
 
-/// One engine for each name in a process, the empty name among them; it is there while a store of that name is.
+/// Stores with the same name, which may be empty, share one engine. It lives as long as one of these stores.
 [[nodiscard]] std::shared_ptr<store> memory_store(std::string_view name);
 
 }  // namespace baton::detail

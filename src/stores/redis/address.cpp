@@ -51,7 +51,7 @@ void read_host(std::string_view text, redis_address& address) {
             refuse("more than one : in host and port; an IPv6 address stands between [ and ]");
     }
     if (!host.empty()) address.host = decoded(host, "host");
-    // Names of hosts do not depend on the case of letters.
+    // Host names are case-insensitive.
     std::ranges::transform(address.host, address.host.begin(),
                            [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     if (address.host.size() > 255) refuse("the host is longer than 255 bytes");
@@ -84,7 +84,7 @@ void read_option(std::string_view name, const std::string& value, redis_address&
     }
 }
 
-/// Of the native protocol.
+/// An option of Baton's own protocol.
 void read_term(std::string_view name, const std::string& value, redis_address& address) {
     if (name == "space") {
         if (!detail::valid_space(value)) refuse(detail::space_rule);
@@ -113,7 +113,7 @@ void read_options(std::string_view text, redis_address& address) {
         if (!seen.insert(name).second) refuse("the option " + quoted(name) + " is given twice");
         read_option(name, decoded(option.substr(equals + 1), "options"), address);
     }
-    if (!address.dialect.empty()) return;  // which has its own
+    if (!address.dialect.empty()) return;  // the dialect parses them
     for (const auto& [name, value] : address.options) read_term(name, value, address);
 }
 
@@ -131,7 +131,7 @@ void complete(redis_address& address) {
     std::string why;
     address.password = read_password_file(file, why);
     if (!why.empty()) refuse(why);
-    address.password_file = std::filesystem::absolute(file);  // it is read again, perhaps in another folder
+    address.password_file = std::filesystem::absolute(file);  // the working directory may change before the next read
 }
 
 redis_address parse_unix(std::string_view text) {
@@ -154,7 +154,7 @@ redis_address parse_network(std::string_view scheme, std::string_view text) {
     const std::string_view place = text.substr(0, query);
     const std::size_t slash = std::min(place.find('/'), place.size());
     const std::string_view authority = place.substr(0, slash);
-    // Else the rest of a password would be taken for a host, and shown.
+    // Otherwise a part of the password would be taken for the host, and shown in errors.
     if (text.find('@', authority.size()) != std::string_view::npos)
         refuse("in user and password / is written %2F, ? is written %3F and @ is written %40");
     if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
@@ -183,7 +183,7 @@ std::string joined(const options& list) {
     return text;
 }
 
-/// Where the server is, with the database.
+/// The address without options.
 std::string server_of(const redis_address& address, const std::string& credentials) {
     if (!address.path.empty()) return "unix:" + encoded(address.path, "/");
     const bool six = address.host.find(':') != std::string::npos;
@@ -196,7 +196,7 @@ options sorted(options list) {
     return list;
 }
 
-/// What differs from the defaults. Those of a dialect are kept as they are: only the dialect knows its defaults.
+/// The options that differ from their defaults. All options of a dialect are kept: only the dialect knows its defaults.
 options terms_of(const redis_address& address) {
     if (!address.dialect.empty()) return sorted(address.options);
     const redis_address usual;
@@ -208,7 +208,7 @@ options terms_of(const redis_address& address) {
     return terms;
 }
 
-/// Those of the terms that decide which keys a name becomes.
+/// Whether the option decides which keys a name uses.
 bool names_keys(const std::pair<std::string, std::string>& term) {
     constexpr std::array<std::string_view, 3> naming{"key_prefix", "namespace", "space"};
     return std::ranges::find(naming, term.first) != naming.end();

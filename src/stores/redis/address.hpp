@@ -1,4 +1,4 @@
-// Where a Redis or Valkey server is, and how its space is to be used.
+// The address of a Redis or Valkey server, with the options of the space: parsing, canonical form, form for people.
 //
 //   redis://[user[:password]@]host[:port][/db][?options]     valkey:// is the same
 //   unix:PATH[?options]
@@ -16,34 +16,35 @@ namespace baton::detail {
 struct redis_address {
     std::string host = "localhost";
     std::uint16_t port = 6379;
-    std::string path;  // of a Unix socket, canonical, in place of host and port
+    std::string path;  // of a Unix socket, absolute; used instead of host and port
     std::string user;
     std::string password;
-    std::string password_file;  // where it comes from; none: it never changes
+    std::string password_file;  // the file to read the password from again; empty: the password never changes
     unsigned db = 0;
     std::string space = "default";
     std::chrono::milliseconds max_ttl{15'000};  // of the space: all its clients must agree
-    std::chrono::milliseconds lag{2'000};       // how long an old primary may go on after a failover
-    bool pause = true;                          // after state may have been lost, until holders had time to come back
+    std::chrono::milliseconds lag{2'000};       // how long an old primary may accept commands after a failover
+    bool pause = true;                          // whether a possible loss of state pauses the space
 
-    std::string dialect;                                       // of another protocol; none: our own
-    std::vector<std::pair<std::string, std::string>> options;  // as they were given; a dialect reads its own
+    std::string dialect;                                       // empty: Baton's own protocol
+    std::vector<std::pair<std::string, std::string>> options;  // unparsed; a dialect parses its own
 
-    /// The server and the keys that names become there, for people and for comparisons: equal for all addresses of one
-    /// place. Credentials and the terms of the space are left out.
+    /// The server and the options that decide the keys, for people and for comparisons: two addresses that reach the
+    /// same keys are shown alike. It leaves out credentials and all other options.
     [[nodiscard]] std::string shown() const;
 };
 
 /// Whether the scheme is one of ours.
 [[nodiscard]] bool is_redis_scheme(std::string_view scheme);
 
-/// Throws `error` with bad_url and a message that names the part and never shows the password. What the address does
-/// not say of user and password is taken from BATON_REDIS_USER, BATON_REDIS_PASSWORD and the file that
-/// BATON_REDIS_PASSWORD_FILE names, where those are set. The file is read again for every connection.
+/// Throws `error` with bad_url and a message that names the part and never shows the password. If the address has no
+/// password, user and password come from BATON_REDIS_USER, BATON_REDIS_PASSWORD and the file that
+/// BATON_REDIS_PASSWORD_FILE names. The file is read again for every connection.
 [[nodiscard]] redis_address parse_redis_address(std::string_view url);
 
-/// The address in canonical form, for other processes: defaults are filled in or left out, paths are absolute, and
-/// credentials are those that it has itself. Throws as above.
+/// The address in canonical form, for other processes: host, port and database are filled in, options with their
+/// default values are left out, and paths are absolute. Only credentials in `url` itself are kept. Throws like
+/// `parse_redis_address`.
 [[nodiscard]] std::string canonical_redis_url(std::string_view url);
 
 }  // namespace baton::detail

@@ -37,7 +37,7 @@ resp::opened_socket connect_unix(const std::string& path) {
 
 using found_addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-/// Waits for the name service, unless the host is a number.
+/// Blocks on the name service, unless the host is a numeric address.
 found_addresses look_up(const std::string& host, const std::string& port, int flags, int& error) {
     addrinfo wanted{};
     wanted.ai_socktype = SOCK_STREAM;
@@ -47,7 +47,7 @@ found_addresses look_up(const std::string& host, const std::string& port, int fl
     return {found, &freeaddrinfo};
 }
 
-/// Tries the addresses of a host one by one.
+/// Tries the addresses of a host in order.
 class tcp_connect final : public event_source, public std::enable_shared_from_this<tcp_connect> {
 public:
     tcp_connect(event_loop& loop, const redis_address& address, resp::socket_result done)
@@ -86,7 +86,7 @@ private:
     };
 
     void use(looked_up& result) {
-        if (!done_) return;  // it took too long
+        if (!done_) return;  // timed out
         if (result.error != 0)
             return finish({-1, {errc::store_unavailable, host_ + ": " + gai_strerror(result.error)}});
         found_ = std::move(result.addresses);
@@ -122,7 +122,7 @@ private:
     void succeed() {
         const int on = 1;
         setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        // Silence is noticed by unanswered renewals; this is for a client that has nothing to renew.
+        // A client that renews notices a silent server by missing replies. Keep-alive is for the other clients.
         setsockopt(socket_.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
         finish({std::exchange(socket_, descriptor{}).release()});
     }
@@ -136,7 +136,7 @@ private:
 
     [[nodiscard]] std::string where() const { return host_ + " port " + port_; }
 
-    const std::shared_ptr<event_loop> loop_;  // first: what follows, the connection in `done_` too, ends before it
+    const std::shared_ptr<event_loop> loop_;  // first: destroyed after the members below, and `done_` owns a connection
     const std::string host_;
     const std::string port_;
     resp::socket_result done_;

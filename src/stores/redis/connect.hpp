@@ -1,4 +1,4 @@
-// From the address of a server to a connected socket.
+// Opens a socket to the server of an address: reads the password file, resolves the host name, and connects.
 #pragma once
 
 #include "stores/redis/address.hpp"
@@ -6,8 +6,8 @@
 
 namespace baton::detail {
 
-/// By the loop owner. A host's name is looked up, and a password file read, on another thread. The address stays
-/// until `done` is called, with the password that the file had.
+/// Called by the loop owner. A worker thread resolves the host name and reads the password file, whose content replaces
+/// the password in `address`. `address` outlives the call of `done`.
 void connect_redis(event_loop& loop, redis_address& address, resp::socket_result done);
 
 }  // namespace baton::detail

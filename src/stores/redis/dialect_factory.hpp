@@ -1,5 +1,5 @@
-// Makes the store of an address with `dialect=`, the protocol of another program. These protocols are a library of
-// their own, baton::dialects, which registers its factory here.
+// Makes the store of an address with `dialect=`, which uses the protocol of another program. The library
+// baton::dialects implements these protocols, and registers its factory here.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,13 @@
 
 namespace baton::detail {
 
-/// Throws `error` with bad_url for a dialect or an option that it does not know.
+/// Throws `error` with bad_url for an unknown dialect or option.
 using dialect_factory = std::shared_ptr<store> (*)(redis_address address);
 
-/// For the whole process. Thread-safe.
+/// Applies to the whole process. Thread-safe.
 void register_dialect_factory(dialect_factory factory) noexcept;
 
-/// Throws what the factory throws, and `error` with unsupported if none is registered.
+/// Throws what the factory throws, and `error` with unsupported if no factory is registered.
 [[nodiscard]] std::shared_ptr<store> dialect_store(redis_address address);
 
 }  // namespace baton::detail

@@ -13,10 +13,10 @@ namespace {
 
 using namespace protocol;
 
-// One more than is allowed is refused as well as a million more.
+// The server refuses one claim too many, so further ones need not be sent.
 constexpr std::size_t claims_sent = bounds::claims + 1;
 
-/// With leading zeros, all numbers of a kind are of one length.
+/// A number with leading zeros.
 template <std::size_t Width> class padded {
 public:
     static constexpr std::uint64_t end = 10'000'000'000'000'000U;  // of 16 digits
@@ -25,7 +25,7 @@ public:
         for (auto at = digits_.rbegin(); at != digits_.rend(); ++at, number /= 10)
             *at = static_cast<char>('0' + number % 10);
     }
-    operator std::string_view() const {  // NOLINT(google-explicit-constructor): it is text
+    operator std::string_view() const {  // NOLINT(google-explicit-constructor)
         return {digits_.data(), Width};
     }
 
@@ -48,8 +48,8 @@ constexpr std::string_view after_space = "}:";
 
 char letter(claim_mode mode) { return mode == claim_mode::exclusive ? 'x' : mode == claim_mode::shared ? 's' : 'p'; }
 
-/// A text of fields: numbers up to a colon, strings after their length, lists after their number of items. A visitor of
-/// the description of `live_request`.
+/// Writes fields as text: a number ends with a colon, a string follows its length, a list follows its number of items.
+/// It visits the fields of `live_request`.
 class text_writer {
 public:
     template <typename Field> void operator()(std::string_view /*name*/, const Field& field) { put(field); }
@@ -90,7 +90,7 @@ public:
     [[nodiscard]] std::string take() { return std::move(text_); }
 
 private:
-    /// Runs of consecutive slots, first and last; whatever order they are in stays visible.
+    /// Writes runs of consecutive slots, first and last, in the given order.
     void put_runs(const std::vector<slot>& slots) {
         text_writer runs;
         std::size_t count = 0;
@@ -107,8 +107,8 @@ private:
     std::string text_;
 };
 
-/// A claim without numbers is a letter and the name; that of an exclusive claim is also the field of its resource. With
-/// numbers, the letter of a mode that has none is a capital.
+/// Without numbers, a claim is a letter and the name; for an exclusive claim this text is also the field of the
+/// name in the space's hash. With numbers, exclusive and shared claims have a capital letter.
 void add_claim(word_list& out, const claim& claim) {
     if (claim.mode != claim_mode::permits && claim.permits == 0 && claim.limit == 0)
         return out.add({claim.mode == claim_mode::exclusive ? "n" : "s", claim.resource});
@@ -126,8 +126,8 @@ void add_options(word_list& out, const enter_options& options) {
         {nowait ? "1:" : "0:", hold ? std::to_string(hold->count()) : "", ":", bound ? std::to_string(*bound) : ""});
 }
 
-/// Adds what follows the epoch: the fields of a command as they are described, one argument each. Those that are sent
-/// most often, or hold lists, have a form of their own that costs the server less (docs/redis-keys.md).
+/// Adds the arguments after the epoch: one for each field of the command. Frequent commands and lists have a shorter
+/// form, which costs the server less time (docs/redis-keys.md).
 class argument_writer {
 public:
     explicit argument_writer(word_list& out) : out_{out} {}
@@ -163,7 +163,7 @@ private:
     template <std::integral Number> void put(Number number) { out_.add(number); }
     void put(std::chrono::milliseconds time) { out_.add(time.count()); }
     void put(instant time) {
-        const duration latest{static_cast<std::int64_t>(bounds::number - 1)};  // for ever
+        const duration latest{static_cast<std::int64_t>(bounds::number - 1)};
         out_.add(std::min(time.time_since_epoch(), latest).count());
     }
     void put(closing how) { out_.add(word(how).substr(0, 1)); }
@@ -174,7 +174,7 @@ private:
         const std::array<char, 16> session = bytes_of(request.session);
         if (request.number < padded<16>::end)
             out_.add({"x", text(session), padded<16>{request.number}});
-        else  // which is refused
+        else  // the server refuses it
             out_.add({"x", text(session), std::to_string(request.number)});
     }
 
@@ -189,7 +189,7 @@ static_assert([] {
     return true;
 }());
 
-/// With the keys and arguments that all verbs but `hello` begin with.
+/// Adds the key and the first argument of all verbs except `hello`.
 function_call operator_call(verb verb, std::string_view space, epoch epoch, function_call used = {}) {
     used.verb = verb;
     used.keys.clear();
@@ -253,7 +253,7 @@ function_call page_call(std::string_view space, epoch epoch, std::string_view wh
     return call;
 }
 
-/// A pattern of the server's that matches what begins with `prefix`; empty: everything.
+/// A pattern for HSCAN that matches names which begin with `prefix`. An empty prefix gives no pattern.
 std::string pattern_of(std::string_view prefix) {
     std::string pattern;
     for (const char letter : prefix) {

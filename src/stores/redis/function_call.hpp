@@ -1,4 +1,4 @@
-// Commands as calls of functions: which verb, which keys, which arguments. Pure; docs/redis-keys.md has it in words.
+// Encodes commands as calls of the functions in the server: verb, keys and arguments (docs/redis-keys.md). No I/O.
 #pragma once
 
 #include <array>
@@ -19,19 +19,19 @@
 
 namespace baton::redis {
 
-/// Strings in the form in which they are sent.
+/// A list of strings, encoded.
 class word_list {
 public:
     word_list() = default;
     word_list(std::initializer_list<std::string_view> words) {
         for (const std::string_view word : words) add(word);
     }
-    word_list(const std::vector<std::string>& words) {  // NOLINT(google-explicit-constructor): it is the same
+    word_list(const std::vector<std::string>& words) {  // NOLINT(google-explicit-constructor)
         for (const std::string& word : words) add(word);
     }
 
     void add(std::string_view word) { add({word}); }
-    /// One word that is made of several parts.
+    /// Concatenates the parts to one string.
     void add(std::initializer_list<std::string_view> parts) {
         resp::writer{bytes_}.bulk(parts);
         ++size_;
@@ -60,56 +60,55 @@ struct function_call {
     word_list arguments;
 };
 
-/// Where the keys of a space begin; the braces keep them in one hash slot of a cluster.
+/// The prefix of the keys of a space. Its braces keep them in one hash slot of a cluster.
 [[nodiscard]] std::string prefix_of(std::string_view space);
 
-/// A session's id as it stands in keys and channels: 16 bytes.
+/// The 16 bytes of a session id in keys and channels.
 [[nodiscard]] std::string to_bytes(const protocol::session_id& id);
 
-/// The channel that a session's notices come by, and the one that tells viewers everything.
+/// The channel of a session's notices, and the channel of all events, for viewers.
 [[nodiscard]] std::string wake_channel(std::string_view space, const protocol::session_id& id);
 [[nodiscard]] std::string events_channel(std::string_view space);
 
-/// What a space is made with. Its first client decides, all others have to say the same.
+/// The options of a space. Its first client sets them, and all others must have the same.
 struct space_terms {
     std::chrono::milliseconds max_ttl{15'000};
     std::chrono::milliseconds lag{2'000};
     bool pause_after_loss = true;
 };
 
-/// What a client knows of the space's history when it connects: without it, a server that has lost it looks like a new
-/// one.
+/// What a client knows of the space when it connects, so that the server can detect a loss of its state.
 struct known_history {
-    baton::epoch epoch = 0;        // 0: it was never there
-    protocol::serial highest = 0;  // ticket or fence
+    baton::epoch epoch = 0;        // 0: the client was never connected
+    protocol::serial highest = 0;  // the highest ticket or fence
 };
 
 [[nodiscard]] function_call hello_call(std::string_view space, const space_terms& terms,
                                        const known_history& known = {});
-/// Made of the memory of an earlier call.
+/// Reuses the memory of the call `used`.
 [[nodiscard]] function_call call_of(std::string_view space, epoch epoch, const protocol::command& command,
                                     function_call used = {});
-/// A renewal that asks how far from the front these waiting requests are, up to `waiting_requests::most_places`.
+/// A renewal that also requests the queue positions of these waiting requests, at most `waiting_requests::most_places`.
 [[nodiscard]] function_call renew_call(std::string_view space, epoch epoch, const protocol::renew& command,
                                        std::span<const std::uint64_t> waiting, function_call used = {});
 [[nodiscard]] function_call watch_call(std::string_view space, epoch epoch, std::chrono::milliseconds length);
 
-/// A page of `inspect`, from cursor "0" until the reply's cursor is "0" again; about so many claims at once.
+/// `inspect` reads pages of about this size. The first cursor is "0", and the last page has the cursor "0".
 struct page_size {
     unsigned claims;
 };
-/// Of the whole space, or of the names that begin with `prefix`.
+/// A page of the whole space, or of the names that begin with `prefix`.
 [[nodiscard]] function_call space_page_call(std::string_view space, epoch epoch, std::string_view prefix,
                                             std::string_view cursor, page_size size);
 [[nodiscard]] function_call name_page_call(std::string_view space, epoch epoch, std::string_view name,
                                            std::string_view cursor, page_size size);
 
-/// What a waiting line shows: the requests of the session with these numbers, as far as they wait, and who holds up
-/// each.
+/// A page for the status line: the requests of the session with these numbers that wait, and the holders that each
+/// waits for.
 [[nodiscard]] function_call wait_page_call(std::string_view space, epoch epoch, const protocol::session_id& session,
                                            std::span<const std::uint64_t> waiting, page_size holders);
 
-/// Appends FCALL, or FCALL_RO where the verb writes nothing: the server has the library already.
+/// Appends FCALL, or FCALL_RO for verbs that only read. The server must have the library.
 void encode(std::string& out, const function_call& call, const function_library& library = server_library());
 
 }  // namespace baton::redis

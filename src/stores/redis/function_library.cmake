@@ -1,15 +1,15 @@
-# The library is its first line, the clock, the files of lua/common/ in their order, and those of lua/verbs/. Its name
-# contains a digest of all of that.
+# The library consists of its first line, the clock, and the files of lua/common/ and lua/verbs/ in alphabetical order.
+# Its name contains a digest of these files.
 set(BATON_LUA_FOLDER ${CMAKE_CURRENT_LIST_DIR}/lua)
 set(BATON_LUA_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/function_library.cpp.in)
 
-# baton_function_library(FILE FUNCTION CLOCK file): writes FILE, which defines FUNCTION, and beside it the library as it
-# is sent, FUNCTION.lua, for tests to read. Tests have a clock of their own, which takes time and budget from arguments.
+# baton_function_library(FILE FUNCTION CLOCK file): writes FILE, which defines FUNCTION, and FUNCTION.lua beside it, the
+# text of the library, for tests. Tests use another CLOCK, which takes time and budget from arguments.
 function(baton_function_library file function)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "CLOCK" "")
     file(GLOB common CONFIGURE_DEPENDS ${BATON_LUA_FOLDER}/common/*.lua)
     file(GLOB verbs CONFIGURE_DEPENDS ${BATON_LUA_FOLDER}/verbs/*.lua)
-    list(POP_FRONT common first)  # what the clock needs
+    list(POP_FRONT common first)  # the clock uses it
     set(sources ${first} ${arg_CLOCK} ${common} ${verbs})
     set(body "")
     foreach(source ${sources})
@@ -22,7 +22,7 @@ function(baton_function_library file function)
     set(text "#!lua name=${name}\nlocal library = '${name}'\n${body}")
     cmake_path(GET file PARENT_PATH folder)
     file(WRITE ${folder}/${function}.lua "${text}")
-    # MSVC aside, compilers guarantee 65,536 characters of a literal; adjacent ones are joined.
+    # C++ compilers should support literals of 65,536 characters; adjacent literals are concatenated.
     set(literal "")
     string(LENGTH "${text}" length)
     set(from 0)

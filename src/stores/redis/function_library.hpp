@@ -1,5 +1,5 @@
-// The functions that run inside of the server, one a verb, in one library. Their sources are the files of lua/;
-// docs/redis-keys.md says what each takes and answers.
+// The library of functions that run in the server, one for each verb. Their sources are the files of lua/;
+// docs/redis-keys.md describes arguments and replies.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ enum class verb : std::uint8_t {
     inspect,
 };
 
-/// The name under which the server knows a verb is that of the library, an underscore, and this.
+/// The name of a verb. The function is called <library>_<name>.
 [[nodiscard]] constexpr std::string_view name_of(verb verb) {
     constexpr std::array<std::string_view, static_cast<std::size_t>(verb::inspect) + 1> names{
         "hello", "open",   "enter", "leave",  "renew", "list",  "close",
@@ -36,10 +36,10 @@ enum class verb : std::uint8_t {
     return names.at(static_cast<std::size_t>(verb));
 }
 
-/// All libraries of Baton begin with this, whatever their version: FUNCTION LIST LIBRARYNAME baton_* shows them.
+/// The names of all versions of the library begin with this: FUNCTION LIST LIBRARYNAME baton_* lists them.
 inline constexpr std::string_view library_prefix = "baton_";
 
-/// The version of the keys that a space has to have; `hello` refuses another.
+/// The version of the key layout; `hello` refuses a space with another one.
 inline constexpr unsigned layout_version = 4;
 
 }  // namespace baton::redis

@@ -27,10 +27,10 @@ bool decode_reply(std::string_view text, const session_id& session, function_rep
         if (!from.done()) from.fail();
     }
     if (from.failed()) return false;
-    // An operator hears of the holder that he wants to leave, but not whose it is.
+    // The reply to an operator's revoke does not name the holder's request.
     for (event& event : answer.events)
-        if (auto* told = std::get_if<revoking>(&event.what); told != nullptr && told->request.number == 0)
-            told->request = {};
+        if (auto* revoked = std::get_if<revoking>(&event.what); revoked != nullptr && revoked->request.number == 0)
+            revoked->request = {};
     return true;
 }
 

@@ -1,4 +1,5 @@
-// What scripts answer and what comes by the channels, as events. Pure, and bounded by the length of what was received.
+// Decodes the replies of functions and the messages of channels to events. No I/O; memory is bounded by the length of
+// the input.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,10 @@
 
 namespace baton::redis {
 
-/// What every reply and notice begins with.
+/// The first fields of each reply and notice.
 struct reply_head {
     protocol::instant at;                  // the server's time
-    std::optional<protocol::instant> due;  // when a `tick` has something to do, or a little earlier; none: never
+    std::optional<protocol::instant> due;  // the earliest time at which a `tick` may have work; none: never
     baton::epoch epoch = 0;
     protocol::instant paused_until;  // after `at` while paused
 };
@@ -28,26 +29,27 @@ inline constexpr std::size_t head_size = 64;
 struct function_reply {
     reply_head head;
     std::vector<protocol::event> events;
-    std::optional<std::uint64_t> ahead = {};  // how many wait ahead of the sender, where the fewest do
+    std::optional<std::uint64_t> ahead = {};  // claims ahead of the session, on the name where there are fewest
 };
 
-/// The answer to a command of `session`, or a notice on its channel; none if it is not one.
+/// Decodes the reply to a command of `session`, or a notice on its channel. None if the text is neither.
 [[nodiscard]] std::optional<function_reply> decode_reply(std::string_view text, const protocol::session_id& session);
-/// The same, in ahead of what was in `into`, whose memory is used again. False: it is none.
+/// Replaces the content of `into`, and reuses its memory. False if the text is neither.
 [[nodiscard]] bool decode_reply(std::string_view text, const protocol::session_id& session, function_reply& into);
 
-/// On the channel of viewers: events with the alias of their session, 16 characters. The sessions in them are empty.
+/// A message on the channel of viewers: events, each with the alias of its session, 16 characters. The session ids in
+/// the events are empty.
 struct watched_events {
     reply_head head;
     std::vector<std::pair<std::string, protocol::event>> events;
 };
 [[nodiscard]] std::optional<watched_events> decode_watched(std::string_view text);
 
-/// `head` is that of the reply or notice which the event stands in.
+/// `head` is the head of the reply or notice that contains the event.
 [[nodiscard]] protocol::event read_event(text_reader& from, const reply_head& head,
                                          const protocol::session_id& session);
 
-/// Runs of slots, first and last, as a list.
+/// Expands runs of slots (first and last) to a list.
 [[nodiscard]] std::vector<protocol::slot> read_slots(text_reader& from);
 [[nodiscard]] protocol::mark read_mark(text_reader& from);
 

@@ -50,7 +50,7 @@ void load_library(std::string& out, const function_library& library) {
     write.bulk(library.text);
 }
 
-/// Why the library cannot be loaded, and what to do about it.
+/// The error text says what an administrator can do.
 resp::handshake_step refused_library(std::string_view error) {
     resp::handshake_step refused = refused_handshake(error);
     std::string& text = refused.error.text;
@@ -99,7 +99,7 @@ resp::handshake_step handshake::say(step next) {
 
 resp::handshake_step handshake::answered(const resp::value& answer) {
     resp::handshake_step next = next_step(answer);
-    // A password that stands in a file may be changed: then the next attempt has the right one.
+    // The password file may change before the next attempt.
     if (next.error.code == errc::not_permitted && !address_.password_file.empty()) next.permanent = false;
     return next;
 }
@@ -154,7 +154,7 @@ resp::handshake_step refused_handshake(std::string_view error) {
         if (error.starts_with(reason)) return refuse(errc::space_refused);
     if (error.starts_with("BATONACL ")) return refuse(errc::not_permitted);
     if (what == detail::reply_class::denied) return refuse(errc::not_permitted);
-    // It runs our function, and fails at what stands under our keys.
+    // The function ran, and failed on data under the space's keys that are not Baton's.
     const bool stumbles = error.starts_with("WRONGTYPE ") || error.find("script: ") != std::string_view::npos;
     if (what == detail::reply_class::rejected && stumbles) return refuse(errc::space_refused);
     if (what == detail::reply_class::rejected) return refuse(errc::unsupported);

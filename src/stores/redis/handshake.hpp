@@ -1,6 +1,7 @@
-// The handshake of a connection: who we are, which database; what the server has to know before commands can name it;
-// and the last words, which are the protocol's own. Our own protocol needs the function library, and its last words are
-// `hello`, which makes a space or finds it; a dialect needs scripts. Pure: an answer comes in, the next words go out.
+// The handshake with a Redis server: HELLO with the credentials, SELECT, loading of what later commands call by name,
+// and a last command. Baton's own protocol loads the function library, and its last command is `hello`, which opens or
+// creates the space. A dialect loads scripts, and brings a last command of its own. No I/O: each reply leads to the
+// next command.
 #pragma once
 
 #include <functional>
@@ -18,15 +19,15 @@ namespace baton::redis {
 
 class handshake {
 public:
-    /// The last words of an attempt: what the client knows may have changed since the one before.
+    /// Encodes the last command. Called for each attempt, because what the client knows may have changed.
     using words = std::function<std::string()>;
-    /// What the answer to the last words means, an error or not.
+    /// Reads the reply to the last command, including an error.
     using reading = std::function<resp::handshake_step(const resp::value&)>;
 
     handshake(const detail::redis_address& address, std::span<const script_text> scripts, std::string last_words,
               reading read_last);
-    /// The last words call a function of the library: if the server does not have it, it is loaded, and they are said
-    /// again.
+    /// The last command calls a function of `library`. If the server does not have the function, the handshake loads
+    /// the library, and sends the last command again.
     handshake(const detail::redis_address& address, const function_library& library, words last_words,
               reading read_last);
 
@@ -53,11 +54,11 @@ private:
     bool library_loaded_ = false;
 };
 
-/// What an error means before the connection is up. What time may heal is tried again; what is wrong with the address,
-/// the user or the server's settings is not.
+/// Classifies an error reply of the handshake. Errors in the address, the user or the server's configuration are
+/// permanent; for all others the client retries.
 [[nodiscard]] resp::handshake_step refused_handshake(std::string_view error);
 
-/// That of our own protocol. `known` is asked on every attempt.
+/// The handshake of Baton's own protocol. `known` is called for each attempt.
 [[nodiscard]] handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known);
 
 }  // namespace baton::redis

@@ -43,7 +43,7 @@ void inspect_pages::add_name(text_reader& from, std::vector<shown_wait>* waits) 
     const std::string name{from.sized()};
     if (from.failed()) return;
     resource_view& resource = resources_[name];
-    if (name != continued_) resource = {};  // a page may show again what an earlier one has shown
+    if (name != continued_) resource = {};  // HSCAN may return a name twice
     resource.name = name;
     resource.pinned = from.number_if_any<std::uint32_t>();
     resource.mark = from.letter() == '+' ? std::optional{read_mark(from)} : std::nullopt;
@@ -72,7 +72,7 @@ request_view inspect_pages::read_request(text_reader& from, const std::string& a
     return request;
 }
 
-/// Mode, permits and limit; the name stands elsewhere.
+/// Reads mode, permits and limit, without the name.
 claim inspect_pages::read_wanted(text_reader& from) {
     claim wanted;
     wanted.mode = mode_of(from);

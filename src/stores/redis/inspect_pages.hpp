@@ -1,5 +1,5 @@
-// The pages of `inspect`, put together to a snapshot. A name is shown as it was at one moment, unless it alone has more
-// claims than a page holds; several names were read at several moments.
+// Combines the pages of `inspect` to a snapshot. A page shows its names at one moment; other pages, and the further
+// pages of a name with more claims than fit on a page, are of other moments.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +15,33 @@
 
 namespace baton::redis {
 
-/// A claim of the caller's own that waits, in a page of which only some claims were read.
+/// The counts of the server for a waiting claim of the client itself, on a page that shows only some claims.
 struct shown_wait {
     std::string name;
     protocol::serial ticket = 0;
-    std::size_t ahead = 0;     // claims that wait before it
-    std::size_t admitted = 0;  // claims that are admitted on its resource
+    std::size_t ahead = 0;     // waiting claims before it
+    std::size_t admitted = 0;  // admitted claims on its name
 };
 
 class inspect_pages {
 public:
-    /// Takes a page in; the cursor of the next, "0" after the last; none if it is not a page. `waits`: it is the page
-    /// of a waiting line, and its waits are added there.
+    /// Adds a page. Returns the cursor of the next page, "0" after the last page, nothing if it is not a page. If
+    /// `waits` is given, the page is the reply to `wait_page_call`, and its waits are appended there.
     [[nodiscard]] std::optional<std::string> add(const resp::value& page, std::vector<shown_wait>* waits = nullptr);
 
-    /// A name that was too large for its page: its own pages are to be added next. None if there are no more.
+    /// A name with too many claims for its page: the caller adds the pages of that name next. None if there are no
+    /// more.
     [[nodiscard]] std::optional<std::string> next_large();
 
-    /// All that was added, unfiltered. Who blocks whom is for the caller to explain.
+    /// Everything that was added, unfiltered and without blockers, which the caller adds (`protocol::explain`).
     [[nodiscard]] snapshot take();
 
 private:
-    /// Names a request: the alias of its session, and its number there.
+    /// The alias of the session, and the number of the request.
     using request_key = std::pair<std::string, std::uint64_t>;
     struct seen_request {
         request_view view;
-        std::vector<std::optional<claim>> claims;  // those that were shown, by index
+        std::vector<std::optional<claim>> claims;  // by index; none: not shown
     };
 
     void add_name(text_reader& from, std::vector<shown_wait>* waits);
@@ -55,10 +56,11 @@ private:
     std::vector<std::string> large_;  // names without their claims
     std::string continued_;           // the name whose pages are being added
     std::map<request_key, seen_request> requests_;
-    protocol::serial last_ticket_ = 0;  // of the claim that was added last
+    protocol::serial last_ticket_ = 0;  // of the last added claim
 };
 
-/// Sets places, and how many holders are not shown, by the server's own counts: not all claims were read.
+/// Sets queue positions and the numbers of holders left out, from the server's counts, because not all claims were
+/// read.
 void correct(snapshot& explained, const std::vector<shown_wait>& waits);
 
 }  // namespace baton::redis

@@ -1,4 +1,4 @@
-// The password that stands in a file. It may be changed while clients run, so it is read again for every connection.
+// Reads the password from a file, again for each connection, because it may change while clients run.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,13 @@
 
 namespace baton::detail {
 
-/// Without the end of its line. None: it cannot be read, or holds no password; `why` says which, and never shows it.
+/// Returns the password without the line end. If the file cannot be read or has no password, returns an empty string
+/// and sets `why`, which never contains the password.
 [[nodiscard]] std::string read_password_file(const std::string& path, std::string& why);
 
-/// By the loop owner. Reads the password again if the address takes it from a file, on another thread, and puts it
-/// into the address, which stays until `done` is called by the loop owner: with an error if it could not be read.
+/// Called by the loop owner. If the address has a password file, a worker thread reads it, and the password in
+/// `address` is replaced. Then the loop owner calls `done`, with an error if the file could not be read. `address`
+/// outlives that.
 void refresh_password(event_loop& loop, redis_address& address, std::function<void(const store_error&)> done);
 
 }  // namespace baton::detail

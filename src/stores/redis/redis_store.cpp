@@ -30,17 +30,17 @@ using namespace std::chrono_literals;
 using detail::redis_address;
 using detail::reply_class;
 
-constexpr page_size inspected_at_once{64};
+constexpr page_size claims_per_page{64};
 constexpr page_size holders_shown{blockers_shown};
-/// Of those that wait, the first inspections; who waits behind it looks so much later for each ahead, in case that
-/// those ahead are dead as well. Most never do: the answer to their next renewal says that it is not needed, or is a
-/// look itself.
+/// The first waiter ticks when something is due. Each waiter behind it ticks later by this much for each claim ahead of
+/// it, in case those clients are dead too. Most waiters never tick, because their next renewal does the same work or
+/// brings a later due time.
 constexpr std::chrono::milliseconds tick_spread{10};
-constexpr std::uint64_t last_place = 100'000;
-/// How long a client that closes settles what is owed. A client gives its close 1 s by default.
+constexpr std::uint64_t last_position = 100'000;
+/// How long a client that closes works off what is owed. A client gives its close 1 s by default.
 constexpr std::chrono::milliseconds settles_for{500};
 
-/// Something is left that the next step can settle at once.
+/// Whether a tick now can work off something that is owed.
 bool owes(const reply_head& head) { return head.due && *head.due <= head.at && head.paused_until <= head.at; }
 
 bool is_closed(const function_reply& reply) {
@@ -56,7 +56,7 @@ void subscribe(std::string& out, const char* how, const std::string& channel) {
     write.bulk(channel);
 }
 
-/// Commands as calls of functions, replies and messages as events.
+/// Sends commands as function calls, and reports replies and channel messages as events.
 class redis_connection final : public resp::connection {
 public:
     redis_connection(detail::event_loop& loop, redis_address address, std::weak_ptr<store_listener> listener)
@@ -66,9 +66,9 @@ public:
               return known_history{epoch_, highest_};
           })} {}
 
-    /// On the thread of the client, one at a time.
+    // On the thread of the client; one thread at a time.
     void perform(std::span<const tagged_command> commands);
-    void inspect(const inspect_filter& filter, inspect_answer answer);
+    void inspect(const inspect_filter& filter, inspect_answer done);
 
 private:
     void begin() override {
@@ -78,7 +78,7 @@ private:
     }
     void open_socket(resp::socket_result done) override { connect_redis(loop(), address_, std::move(done)); }
     resp::handshake_step begin_handshake() override { return handshake_.begin(); }
-    resp::handshake_step continue_handshake(const resp::value& answer) override { return handshake_.answered(answer); }
+    resp::handshake_step continue_handshake(const resp::value& reply) override { return handshake_.answered(reply); }
 
     void up(epoch epoch) override {
         follow(epoch);
@@ -89,36 +89,36 @@ private:
         forget({errc::store_unavailable, why.text});
         connection::down(why);
     }
-    void answered(command_tag tag, const resp::value& answer) override;
+    void answered(command_tag tag, const resp::value& reply) override;
     void pushed(const resp::value& message) override;
 
     static constexpr command_tag tick_tag = command_tag{1} << 61U;
 
     struct inspection {
         inspect_filter filter;
-        inspect_answer answer;
+        inspect_answer done;
         inspect_pages pages;
-        std::optional<std::string> name = {};  // whose pages are asked for; none: those of the space
-        bool own_wait = false;                 // the one page of a waiting connection
+        std::optional<std::string> name = {};  // reads the pages of this name; none: of the space
+        bool own_wait = false;                 // reads one page for the status line of a waiting client
         std::vector<shown_wait> waits = {};
-        bool begun_again = false;
+        bool restarted = false;
 
         [[nodiscard]] function_call next_call(std::string_view space, epoch epoch, std::string_view cursor) const {
-            if (name) return name_page_call(space, epoch, *name, cursor, inspected_at_once);
+            if (name) return name_page_call(space, epoch, *name, cursor, claims_per_page);
             const bool by_prefix = filter.how == inspect_filter::match::prefix && !filter.related;
-            return space_page_call(space, epoch, by_prefix ? filter.name : "", cursor, inspected_at_once);
+            return space_page_call(space, epoch, by_prefix ? filter.name : "", cursor, claims_per_page);
         }
     };
 
     void reconnect(std::string_view why) { reset({errc::store_unavailable, std::string{why}}); }
-    /// Serials of another epoch say nothing about this one.
+    /// Tickets and fences of different epochs cannot be compared.
     void follow(epoch epoch) {
         if (epoch_.exchange(epoch) != epoch) highest_ = 0;
     }
-    void note_serials(const function_reply& answer);
+    void note_serials(const function_reply& reply);
     void forget(const store_error& why);
     void failed(command_tag tag, std::string_view error);
-    void heard(const function_reply& answer, bool is_former);
+    void note_reply(const function_reply& reply, bool is_former);
     void tick_when_due(const reply_head& head, bool waits, std::uint64_t ahead);
     void tick();
     void settle_before_close();
@@ -128,34 +128,34 @@ private:
         const std::lock_guard lock{mutex_};
         return std::exchange(postponed_, {});
     }
-    void ask_page(const std::shared_ptr<inspection>& inspection, const std::string& cursor);
+    void request_page(const std::shared_ptr<inspection>& inspection, const std::string& cursor);
     void take_page(const std::shared_ptr<inspection>& inspection, const resp::value& page);
 
-    redis_address address_;  // its password may change between connections
+    redis_address address_;  // the password may change between connections
     handshake handshake_;
     std::atomic<epoch> epoch_{0};
-    std::atomic<protocol::serial> highest_{0};  // ticket or fence of this epoch that the server told
+    std::atomic<protocol::serial> highest_{0};  // the highest known ticket or fence of this epoch
 
     // By the loop owner.
     std::optional<detail::event_loop::timer> tick_timer_;
     std::minstd_rand dice_{std::random_device{}()};
-    function_reply heard_;  // the last one; its memory is used again
-    /// The answer to `close`, which the client gets when nothing is owed any more.
-    struct held_answer {
+    function_reply reply_;  // the last reply; kept for its memory
+    /// The reply to `close`, which the client gets when nothing is owed any more.
+    struct held_reply {
         command_tag tag;
         baton::epoch epoch;
         std::vector<protocol::event> events;
         std::chrono::steady_clock::time_point until;
     };
-    std::optional<held_answer> closing_;
+    std::optional<held_reply> closing_;
 
     // Of the thread that sends.
     std::string bytes_;
     std::vector<command_tag> tags_;
     function_call call_;
 
-    /// A client's command that is not answered, and who sent it, as answers do not say it.
-    struct asked_command {
+    /// A pending command of the client, and its session, which replies do not contain.
+    struct pending_command {
         command_tag tag;
         protocol::session_id sender;
     };
@@ -163,7 +163,7 @@ private:
 
     std::mutex mutex_;
     waiting_requests waiting_;
-    detail::fifo<asked_command> asked_;
+    detail::fifo<pending_command> pending_;
     std::map<command_tag, std::shared_ptr<inspection>> inspections_;
     std::vector<std::shared_ptr<inspection>> postponed_;  // until the next connection, which loads the library
     std::optional<protocol::session_id> subscribed_;
@@ -176,12 +176,12 @@ void redis_connection::forget(const store_error& why) {
     std::map<command_tag, std::shared_ptr<inspection>> inspections;
     {
         const std::lock_guard lock{mutex_};
-        asked_.clear();
+        pending_.clear();
         waiting_.clear();
         subscribed_.reset();
         inspections.swap(inspections_);
     }
-    for (const auto& [tag, inspection] : inspections) inspection->answer(why, {});
+    for (const auto& [tag, inspection] : inspections) inspection->done(why, {});
 }
 
 void redis_connection::perform(std::span<const tagged_command> commands) {
@@ -191,7 +191,7 @@ void redis_connection::perform(std::span<const tagged_command> commands) {
         const std::lock_guard lock{mutex_};
         for (const tagged_command& each : commands) {
             const protocol::session_id sender = protocol::sender_of(each.command);
-            // Before the session is opened, so that no notice to it is missed.
+            // Subscribe before the session is opened, so that no notice is missed.
             if (std::holds_alternative<protocol::open>(each.command) && subscribed_ != sender) {
                 if (subscribed_) subscribe(bytes_, "UNSUBSCRIBE", wake_channel(address_.space, *subscribed_));
                 subscribe(bytes_, "SUBSCRIBE", wake_channel(address_.space, sender));
@@ -205,7 +205,7 @@ void redis_connection::perform(std::span<const tagged_command> commands) {
                 call_ = call_of(address_.space, epoch_, each.command, std::move(call_));
             encode(bytes_, call_);
             tags_.push_back(each.tag);
-            asked_.push({each.tag, sender});
+            pending_.push({each.tag, sender});
         }
     }
     if (send(bytes_, tags_)) return;
@@ -214,18 +214,19 @@ void redis_connection::perform(std::span<const tagged_command> commands) {
     subscribed_.reset();
 }
 
-/// None for a question of our own. Answers come in order, so it is the first, unless a connection broke in between.
+/// An empty id for a tick or an inspection. Replies arrive in order, so it is the first one, unless the connection has
+/// broken in between.
 protocol::session_id redis_connection::take_sender(command_tag tag) {
-    const auto found = std::ranges::find(asked_, tag, &asked_command::tag);
-    if (found == asked_.end()) return {};
+    const auto found = std::ranges::find(pending_, tag, &pending_command::tag);
+    if (found == pending_.end()) return {};
     const protocol::session_id sender = found->sender;
-    asked_.erase(found);
+    pending_.erase(found);
     return sender;
 }
 
-void redis_connection::answered(command_tag tag, const resp::value& answer) {
+void redis_connection::answered(command_tag tag, const resp::value& reply) {
     const bool is_own = (tag & tick_tag) != 0;
-    bool is_former = false;  // the answer to a session that the client has replaced since
+    bool is_former = false;  // the reply is for a session that the client has replaced since
     protocol::session_id sender;
     std::shared_ptr<inspection> inspection;
     {
@@ -236,29 +237,30 @@ void redis_connection::answered(command_tag tag, const resp::value& answer) {
             inspection = std::move(node.mapped());
         is_former = !is_own && subscribed_ && sender != *subscribed_;
     }
-    if (inspection) return take_page(inspection, answer);
-    if (answer.kind == resp::kind::error) return failed(tag, answer.text);
-    if (!decode_reply(answer.text, sender, heard_)) return reconnect("the answer is not understood");
-    heard(heard_, is_former);
+    if (inspection) return take_page(inspection, reply);
+    if (reply.kind == resp::kind::error) return failed(tag, reply.text);
+    if (!decode_reply(reply.text, sender, reply_)) return reconnect("the answer is not understood");
+    note_reply(reply_, is_former);
     if (is_own && closing_) return settle_before_close();
-    if (is_closed(heard_) && owes(heard_.head) && !is_former) {
-        closing_ = {tag, heard_.head.epoch, heard_.events, std::chrono::steady_clock::now() + settles_for};
+    if (is_closed(reply_) && owes(reply_.head) && !is_former) {
+        closing_ = {tag, reply_.head.epoch, reply_.events, std::chrono::steady_clock::now() + settles_for};
         return tick();
     }
     if (const auto listener = this->listener(); listener && !is_own)
-        listener->replied(tag, heard_.head.epoch, heard_.events);
+        listener->replied(tag, reply_.head.epoch, reply_.events);
 }
 
-/// A session with many requests ends in parts. The client that closes it settles them before it goes, for a while.
+/// The end of a session with many requests takes several steps. The client that closes it sends the ticks for them, up
+/// to `settles_for`.
 void redis_connection::settle_before_close() {
-    if (owes(heard_.head) && std::chrono::steady_clock::now() < closing_->until) return tick();
-    const held_answer held = *std::exchange(closing_, std::nullopt);
+    if (owes(reply_.head) && std::chrono::steady_clock::now() < closing_->until) return tick();
+    const held_reply held = *std::exchange(closing_, std::nullopt);
     if (const auto listener = this->listener()) listener->replied(held.tag, held.epoch, held.events);
 }
 
 void redis_connection::failed(command_tag tag, std::string_view error) {
     const reply_class what = detail::classify(error);
-    // A new connection loads the library again, and repeats what was not answered.
+    // The handshake of a new connection loads the library again, and the client repeats its pending commands.
     if (what == reply_class::no_function || what == reply_class::unavailable) return reconnect(error);
     if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
         listener->failed(tag, command_failure::rejected, {detail::error_of(what), std::string{error}});
@@ -275,47 +277,48 @@ void redis_connection::pushed(const resp::value& message) {
     auto notice = decode_reply(message.items[2].text, session);
     const auto listener = this->listener();
     if (!notice || !listener) return;
-    heard(*notice, false);
+    note_reply(*notice, false);
     for (protocol::event& event : notice->events) listener->noticed(notice->head.epoch, std::move(event));
 }
 
-void redis_connection::note_serials(const function_reply& answer) {
-    if (answer.head.epoch != epoch_) return;
+void redis_connection::note_serials(const function_reply& reply) {
+    if (reply.head.epoch != epoch_) return;
     const auto note = [this](protocol::serial serial) {
         if (serial > highest_) highest_ = serial;
     };
-    for (const protocol::event& event : answer.events) {
+    for (const protocol::event& event : reply.events) {
         if (const auto* is = std::get_if<protocol::granted>(&event.what)) note(is->fence);
         if (const auto* is = std::get_if<protocol::queued>(&event.what)) note(is->ticket);
     }
 }
 
-/// Numbers of a former session are those of the present one, so what is told of it does not say who waits.
-void redis_connection::heard(const function_reply& answer, bool is_former) {
-    note_serials(answer);
+/// Two sessions of a client use the same request numbers, so a reply for a former session must not change `waiting_`.
+void redis_connection::note_reply(const function_reply& reply, bool is_former) {
+    note_serials(reply);
     bool any = false;
     std::uint64_t ahead = 0;
     {
         const std::lock_guard lock{mutex_};
-        if (!is_former) waiting_.hear(answer);
+        if (!is_former) waiting_.hear(reply);
         any = waiting_.any();
         ahead = waiting_.ahead();
     }
-    tick_when_due(answer.head, any, ahead);
+    tick_when_due(reply.head, any, ahead);
 }
 
-/// A server does nothing by itself: whoever waits looks when a deadline has passed. Every answer says when that is.
+/// A Redis server does nothing by itself: waiting clients send a tick when a deadline has passed. Each reply has the
+/// time of the next deadline.
 void redis_connection::tick_when_due(const reply_head& head, bool waits, std::uint64_t ahead) {
     if (!waits || !head.due) {
         tick_timer_->cancel();
         return;
     }
-    const auto places = static_cast<std::int64_t>(std::min(ahead, last_place));
-    // Those who are first in different lines do not look all at once either.
-    // What is owed already is settled at once by the first of them: each look settles a part of it.
-    const bool owed = owes(head) && places == 0;
+    const auto claims_ahead = static_cast<std::int64_t>(std::min(ahead, last_position));
+    // Work that is owed already is done at once by the first waiter. Otherwise a random delay separates the first
+    // waiters of different queues.
+    const bool owed = owes(head) && claims_ahead == 0;
     const auto chance = owed ? 0ms : tick_spread * static_cast<int>(dice_() % 1024U) / 1024;
-    const auto spread = tick_spread * places + chance;
+    const auto spread = tick_spread * claims_ahead + chance;
     tick_timer_->set_after(std::max(*head.due - head.at, protocol::duration{0}) + spread);
 }
 
@@ -330,8 +333,8 @@ void redis_connection::tick() {
     send(bytes, std::array{tag});
 }
 
-void redis_connection::inspect(const inspect_filter& filter, inspect_answer answer) {
-    begin_inspection(std::make_shared<inspection>(inspection{filter, std::move(answer), {}}));
+void redis_connection::inspect(const inspect_filter& filter, inspect_answer done) {
+    begin_inspection(std::make_shared<inspection>(inspection{filter, std::move(done), {}}));
 }
 
 void redis_connection::begin_inspection(const std::shared_ptr<inspection>& inspection) {
@@ -342,12 +345,12 @@ void redis_connection::begin_inspection(const std::shared_ptr<inspection>& inspe
         inspection->own_wait = subscribed_ && waiting_.any();
         inspection->name = inspection->filter.name;
     }
-    ask_page(inspection, "0");
+    request_page(inspection, "0");
 }
 
-/// The library is missing: a new connection loads it, and the look begins again there, once.
+/// If the library is missing, the next connection loads it, and the inspection starts again there, once.
 bool redis_connection::postpone(const std::shared_ptr<inspection>& inspection) {
-    if (std::exchange(inspection->begun_again, true)) return false;
+    if (std::exchange(inspection->restarted, true)) return false;
     inspection->pages = {};
     inspection->waits.clear();
     inspection->name.reset();
@@ -359,7 +362,7 @@ bool redis_connection::postpone(const std::shared_ptr<inspection>& inspection) {
     return true;
 }
 
-void redis_connection::ask_page(const std::shared_ptr<inspection>& inspection, const std::string& cursor) {
+void redis_connection::request_page(const std::shared_ptr<inspection>& inspection, const std::string& cursor) {
     std::string bytes;
     function_call call;
     command_tag tag = 0;
@@ -378,29 +381,29 @@ void redis_connection::ask_page(const std::shared_ptr<inspection>& inspection, c
         const std::lock_guard lock{mutex_};
         if (inspections_.erase(tag) == 0) return;
     }
-    inspection->answer({errc::store_unavailable}, {});
+    inspection->done({errc::store_unavailable}, {});
 }
 
 void redis_connection::take_page(const std::shared_ptr<inspection>& inspection, const resp::value& page) {
     if (page.kind == resp::kind::error) {
         const reply_class what = detail::classify(page.text);
         if (what == reply_class::no_function && postpone(inspection)) return;
-        return inspection->answer({detail::error_of(what), std::string{page.text}}, {});
+        return inspection->done({detail::error_of(what), std::string{page.text}}, {});
     }
     const auto cursor = inspection->pages.add(page, inspection->own_wait ? &inspection->waits : nullptr);
-    if (!cursor) return inspection->answer({errc::rejected, "the answer is not understood"}, {});
-    if (*cursor != "0") return ask_page(inspection, *cursor);
+    if (!cursor) return inspection->done({errc::rejected, "the answer is not understood"}, {});
+    if (*cursor != "0") return request_page(inspection, *cursor);
     inspection->name = inspection->pages.next_large();
-    if (inspection->name) return ask_page(inspection, "0");
+    if (inspection->name) return request_page(inspection, "0");
     snapshot seen = inspection->pages.take();
     protocol::explain(seen);
     if (inspection->own_wait) {
         correct(seen, inspection->waits);
-        return inspection->answer({}, std::move(seen));
+        return inspection->done({}, std::move(seen));
     }
     const bool related = inspection->filter.related && !inspection->filter.own_wait;
     related ? protocol::keep_related(seen, inspection->filter) : protocol::keep_matching(seen, inspection->filter);
-    inspection->answer({}, std::move(seen));
+    inspection->done({}, std::move(seen));
 }
 
 class redis_space final : public store {

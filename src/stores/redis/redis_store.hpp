@@ -1,4 +1,5 @@
-// `redis://`, `valkey://`, `unix:`: a space on a server, kept by scripts that run there.
+// The store `redis:`, `valkey:` and `unix:`, a space on a Redis or Valkey server, which functions in the server
+// maintain.
 #pragma once
 
 #include <memory>

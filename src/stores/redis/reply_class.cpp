@@ -8,8 +8,8 @@
 namespace baton::detail {
 namespace {
 
-/// It starts, is blocked by somebody's script, cannot write to its disk, follows a primary, or is being failed over. Or
-/// the space has another history now, perhaps lost: the handshake of a new connection finds out.
+/// The server starts, runs a slow script, cannot write to disk, is a replica, or fails over. With BATON*, the space has
+/// a new epoch or may have lost state: the handshake of a new connection finds out.
 constexpr std::array<std::string_view, 14> unavailable{
     "LOADING",    "BUSY",        "READONLY",  "MASTERDOWN", "MISCONF",    "TRYAGAIN",    "CLUSTERDOWN",
     "NOREPLICAS", "NOGOODSLAVE", "UNBLOCKED", "EXECABORT",  "BATONEPOCH", "BATONUNSURE", "BATONROLE"};
@@ -28,9 +28,9 @@ reply_class classify(std::string_view error) {
     if (word == "OOM") return reply_class::full;
     if (contains(unavailable, word)) return reply_class::unavailable;
     if (contains(denied, word)) return reply_class::denied;
-    // The server closes the connection after this one.
+    // The server closes the connection after this error.
     if (error.starts_with("ERR max number of clients")) return reply_class::unavailable;
-    // What a user may not do inside of a script is told in this way.
+    // A script that runs a command which the user may not run fails with these texts.
     if (error.find("can't run this command") != std::string_view::npos ||
         error.find("No permissions") != std::string_view::npos || error.find("ACL failure") != std::string_view::npos)
         return reply_class::denied;

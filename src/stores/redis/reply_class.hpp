@@ -1,4 +1,4 @@
-// What an error of the server means for what was asked: whether it was executed, and what is to be done.
+// Classifies the error replies of a server: whether the command was executed, and how the client reacts.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 namespace baton::detail {
 
 enum class reply_class : std::uint8_t {
-    no_script,    // not executed: the same again, with the script's text
-    no_function,  // not executed: the library has to be loaded first
-    unavailable,  // not executed, nor would anything else be: make another connection, and ask there
-    denied,       // not executed, and will not be: the server does not let us
-    full,         // not executed: the server has no memory for more
-    rejected,     // for a reason that nobody here knows
+    no_script,    // not executed: load the script, and send the command again
+    no_function,  // not executed: load the library, and send the command again
+    unavailable,  // not executed: reconnect, and send the command again
+    denied,       // not executed: the user has no permission
+    full,         // not executed: the server is out of memory
+    rejected,     // any other error
 };
 
-/// By the first word of an error reply; servers say the rest in many ways.
+/// Reads the first word where it can: the rest of the text differs between servers.
 [[nodiscard]] reply_class classify(std::string_view error);
 
-/// A server, or a proxy, that does not know the command at all.
+/// The server, or a proxy, does not know the command.
 [[nodiscard]] bool is_unknown_command(std::string_view error);
 
-/// What the user hears.
+/// The error for the user.
 [[nodiscard]] std::error_code error_of(reply_class what);
 
 }  // namespace baton::detail

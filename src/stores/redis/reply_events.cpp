@@ -1,8 +1,7 @@
-// One event: its letter, then its fields. The session is not among them: a channel is one session's, and a reply its
-// sender's. This reader is not derived from protocol/fields.hpp: the functions write here what they have at hand,
-// because each conversion in Lua costs server time. A fence is 16 digits in a grant and a decimal in a mark, a grant
-// without extras ends early, and a renewal may bring a list in place of its digest. A description that says all of that
-// would be this reader once more.
+// Decodes one event: its letter, then its fields. The session is not among the fields: a channel belongs to one
+// session, and a reply to its sender. This decoder does not use protocol/fields.hpp, because the functions write the
+// forms that they have, to save conversions in Lua: a fence is 16 digits in a grant and a decimal in a mark, a grant
+// without extras ends early, and a renewal may have a list instead of its digest.
 #include <algorithm>
 #include <array>
 
@@ -58,8 +57,8 @@ granted read_granted(text_reader& from, const session_id& session) {
     return event;
 }
 
-/// `with_list`: numbers and fences of all live requests stand there instead of their count and digest. None of them is
-/// revoked.
+/// `with_list`: the event has numbers and fences of all live requests, instead of their count and digest. None of them
+/// is revoked.
 alive read_alive(text_reader& from, const session_id& session, bool with_list) {
     alive event;
     event.session = session;
@@ -98,7 +97,7 @@ listed read_listed(text_reader& from, const session_id& session) {
     return event;
 }
 
-// Braced lists are evaluated from left to right, as the fields stand.
+// The braced lists rely on evaluation from left to right, the order of the fields.
 decltype(event::what) read_what(text_reader& from, const reply_head& head, const session_id& session) {
     const auto request = [&] { return request_id{session, from.number<std::uint64_t>()}; };
     switch (from.letter()) {

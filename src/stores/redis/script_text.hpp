@@ -1,4 +1,4 @@
-// A script that a dialect sends to the server, which then knows it by its digest.
+// A script of a dialect, which the server calls by its digest once it is loaded.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@ namespace baton::redis {
 
 struct script_text {
     std::string_view name;
-    std::string_view sha1;  // by which EVALSHA names it, 40 hex digits
+    std::string_view sha1;  // 40 hex digits, for EVALSHA
     std::string_view text;
 };
 

@@ -1,5 +1,6 @@
-// Reading what scripts write: decimals up to a colon, 16 digits, strings after their length. The first field that is
-// missing or malformed fails the whole; callers read on with harmless values and ask once, at the end.
+// Reads the text that the functions write: decimals that end with a colon, numbers of 16 digits, strings after their
+// length. A missing or malformed field makes the reader fail: later reads return default values, and callers check
+// `failed` once, at the end.
 #pragma once
 
 #include <charconv>
@@ -38,7 +39,7 @@ public:
         return taken.empty() ? '\0' : taken[0];
     }
 
-    /// Up to a colon.
+    /// The text before the next colon.
     std::string_view word() {
         const std::size_t end = left_.find(':');
         if (end == std::string_view::npos) {
@@ -50,7 +51,7 @@ public:
         return taken;
     }
     template <std::integral Number> Number number() { return to_number<Number>(word()); }
-    /// Everything that is left.
+    /// Reads all remaining text as one number.
     template <std::integral Number> Number whole_number() { return to_number<Number>(bytes(left_.size())); }
     template <std::integral Number> std::optional<Number> number_if_any() {
         const std::string_view taken = word();
@@ -59,7 +60,7 @@ public:
     }
     std::string_view sized() { return bytes(number<std::size_t>()); }
 
-    /// How many things follow, of at least so many bytes each: never more than there can be.
+    /// Reads a number of items, and fails if the remaining text is too short for items of `bytes_each` bytes.
     std::size_t count(std::size_t bytes_each) {
         const auto count = number<std::size_t>();
         if (count > left_.size() / bytes_each) fail();

@@ -1,4 +1,4 @@
-// What the parts of an address are made of: each is checked, and refused with a message that names the part.
+// Parsers for the parts of an address. An error names the part that is wrong.
 #pragma once
 
 #include <charconv>
@@ -12,14 +12,13 @@ namespace baton::detail {
 /// Throws `error` with bad_url.
 [[noreturn]] void refuse(const std::string& what);
 
-/// Shown in messages, so never used for the part that may hold a password.
+/// Text for an error message: never use it for a part that may contain a password.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-/// %XX becomes a byte. `part` names it in the message.
+/// Decodes %XX. Error messages name the `part`.
 [[nodiscard]] std::string decoded(std::string_view text, const char* part);
 
-/// The opposite: bytes that mean something in an address, and control characters, become %XX. `kept` are those that
-/// mean nothing in this part.
+/// Encodes control characters and the special characters of addresses as %XX, except those in `kept`.
 [[nodiscard]] std::string encoded(std::string_view text, std::string_view kept = {});
 
 template <typename Number> std::optional<Number> number_in(std::string_view text, Number low, Number high) {
@@ -29,7 +28,7 @@ template <typename Number> std::optional<Number> number_in(std::string_view text
     return value;
 }
 
-/// A time as in 15s or 500ms.
+/// Reads a duration such as 15s or 500ms.
 [[nodiscard]] std::chrono::milliseconds read_duration(std::string_view name, std::string_view text,
                                                       std::chrono::milliseconds low, std::chrono::milliseconds high);
 

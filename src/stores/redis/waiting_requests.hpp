@@ -1,5 +1,5 @@
-// Which requests of a session wait, as far as the client knows, and how far from the front. A server does nothing by
-// itself: a client that waits looks when something is due there. Pure.
+// The waiting requests of a session, and their queue position, as far as the client knows. A Redis server does nothing
+// by itself, so waiting clients send a `tick` when something is due. No I/O.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace baton::redis {
 
 class waiting_requests {
 public:
-    /// A renewal asks for the places of at most so many requests.
+    /// The most requests for which a renewal requests the queue position.
     static constexpr std::size_t most_places = 8;
 
     void hear(const function_reply& reply) {
-        // The ahead in the answer to `enter` is that of one request, in the answer to `renew` that of the session.
+        // In the reply to `enter`, `ahead` is about one request; in the reply to `renew` it is about the session.
         bool of_all = !any();
         for (const protocol::event& event : reply.events) {
             if (const auto* queued = std::get_if<protocol::queued>(&event.what))
@@ -31,33 +31,33 @@ public:
             }
             if (std::holds_alternative<protocol::session_lost>(event.what)) numbers_.clear();
         }
-        if (reply.ahead) place_ = of_all ? *reply.ahead : std::min(place_, *reply.ahead);
-        if (!any()) place_ = 0;
+        if (reply.ahead) ahead_ = of_all ? *reply.ahead : std::min(ahead_, *reply.ahead);
+        if (!any()) ahead_ = 0;
     }
-    /// What a client presents as waiting waits: the answer to `open` does not repeat it.
+    /// Adds the waiting requests of an `open`, which its reply does not repeat.
     void present(const protocol::open& command) {
         for (const protocol::live_request& live : command.live)
             if (live.fence == 0) numbers_.insert(live.number);
     }
     void clear() {
         numbers_.clear();
-        place_ = 0;
+        ahead_ = 0;
     }
     [[nodiscard]] bool any() const { return !numbers_.empty(); }
-    /// The oldest of them.
+    /// The oldest requests, at most `most_places`.
     [[nodiscard]] std::vector<std::uint64_t> oldest() const {
         std::vector<std::uint64_t> some;
         for (auto next = numbers_.begin(); next != numbers_.end() && some.size() < most_places; ++next)
             some.push_back(*next);
         return some;
     }
-    /// How many claims were ahead of it where the fewest were, when that was told last. There may be fewer now. 0 if
-    /// more wait than a renewal asks for.
-    [[nodiscard]] std::uint64_t ahead() const { return numbers_.size() > most_places ? 0 : place_; }
+    /// The last known number of claims ahead, for the request with the fewest. There may be fewer now. 0 if more than
+    /// `most_places` requests wait.
+    [[nodiscard]] std::uint64_t ahead() const { return numbers_.size() > most_places ? 0 : ahead_; }
 
 private:
     std::set<std::uint64_t> numbers_;
-    std::uint64_t place_ = 0;
+    std::uint64_t ahead_ = 0;
 };
 
 }  // namespace baton::redis

@@ -1,6 +1,6 @@
-// How long to wait before the next attempt to connect. Pure: how the last connection ended and a random number come in,
-// a delay comes out. A completed handshake proves nothing: a server may greet and hang up for ever, also after it has
-// answered some requests.
+// Computes the delay before the next attempt to connect, from how the last connection ended and a random number. A
+// completed handshake does not reset the delay, because a server may close every connection right after it, or after a
+// few replies.
 #pragma once
 
 #include <algorithm>
@@ -14,22 +14,22 @@ class backoff {
 public:
     using duration = std::chrono::microseconds;
 
-    static constexpr duration first{1'000};  // after the first failure; each further one doubles it
+    static constexpr duration first{1'000};  // after the first failure; each further failure doubles it
     static constexpr duration longest{1'000'000};
-    static constexpr duration lasting{1'000'000};  // a connection that was up for this long did not break at once
-    // After a connection that answered and did not last. Each further one doubles it too, but less far: leases with a
-    // ttl of 1 s survive a network that cuts every connection soon.
+    static constexpr duration lasting{1'000'000};  // the least time up after which there is no delay
+    // After a connection that answered a request but did not last. Each further one doubles the delay, up to a limit
+    // that lets leases with a ttl of 1 s survive a network that cuts every connection early.
     static constexpr duration after_brief_use{5'000};
     static constexpr duration longest_after_brief_use{50'000};
 
-    /// One attempt, and what came of it.
+    /// The last attempt.
     struct ended {
-        std::optional<duration> up;  // how long it was up; none: the handshake was not completed
-        bool answered = false;       // a request, and not with an error
+        std::optional<duration> up;  // how long the connection was up; none: the handshake was not completed
+        bool answered = false;       // the server replied to a request without an error
     };
 
-    /// The delay before the next attempt. `random` is any number: it shortens or lengthens a delay by up to a half, so
-    /// that clients that were cut off together do not come back together.
+    /// `random` changes the delay by up to half of it, so that clients that were cut off together do not reconnect at
+    /// the same time.
     [[nodiscard]] duration delay_after(const ended& last, std::uint32_t random) {
         if (last.up && last.answered && *last.up >= lasting) {
             failures_ = brief_uses_ = 0;
@@ -54,8 +54,8 @@ private:
         return delay / 2 + delay * static_cast<int>(random % 1024U) / 1024;
     }
 
-    unsigned failures_ = 0;    // in a row, since a connection answered
-    unsigned brief_uses_ = 0;  // since one lasted
+    unsigned failures_ = 0;    // since the last connection that answered a request
+    unsigned brief_uses_ = 0;  // since the last connection that lasted
 };
 
 }  // namespace baton::resp

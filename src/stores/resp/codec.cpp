@@ -9,10 +9,10 @@
 namespace baton::resp {
 namespace {
 
-/// Room for the items of most messages. More is only made for what has come.
+/// Space to reserve for announced items: enough for most messages. It grows only with items that have arrived.
 constexpr std::size_t most_reserved = 16;
 
-/// A message of more than this gives its memory back.
+/// The memory of larger messages is not kept for reuse.
 constexpr std::size_t most_kept_values = 64;
 constexpr std::size_t most_kept_bytes = 4'096;
 
@@ -20,11 +20,10 @@ constexpr int most_digits = 19;
 
 enum class line_state : std::uint8_t { complete, cut, malformed };
 
-/// A line that is nothing but a number: most are of a digit or two.
 struct number_line {
     line_state state = line_state::malformed;
     std::int64_t number = 0;
-    std::size_t length = 0;  // with the end of the line
+    std::size_t length = 0;  // including the line end
 };
 
 number_line read_number(std::string_view bytes) {
@@ -49,7 +48,7 @@ number_line read_number(std::string_view bytes) {
             static_cast<std::size_t>(++at - bytes.data())};
 }
 
-/// Digits, with a sign before them.
+/// Digits with an optional sign.
 bool big_number(std::string_view text) {
     if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
     return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -69,7 +68,7 @@ std::string_view to_string(fault fault) {
 
 void decoder::feed(std::string_view bytes) {
     if (fault_ != fault::none) return;
-    // What was taken out goes when it is most of the buffer: each byte is moved a bounded number of times.
+    // Erase decoded bytes only when they are most of the buffer, so that each byte is moved a bounded number of times.
     if (at_ > buffer_.size() / 2) {
         buffer_.erase(0, at_);
         scanned_ -= std::min(scanned_, at_);
@@ -127,7 +126,7 @@ void decoder::begin_message() {
         root_.clear();
 }
 
-/// A value is finished; that may finish the one that it belongs to, and so on outwards. Whether it was the last.
+/// Closes the open values that the last item completes. True if the message is complete.
 bool decoder::close_outwards() {
     while (!open_.empty()) {
         if (--open_.back().missing > 0) return false;
@@ -136,7 +135,7 @@ bool decoder::close_outwards() {
     return true;
 }
 
-/// One value more, of so many bytes.
+/// Counts one more value of `bytes` bytes.
 decoder::progress decoder::take(std::size_t bytes) {
     at_ += bytes;
     scanned_ = at_;
@@ -145,7 +144,7 @@ decoder::progress decoder::take(std::size_t bytes) {
     return progress::finished;
 }
 
-/// One line, with the string that it announces.
+/// Decodes one line, with the string that it announces.
 decoder::progress decoder::token(value& made) {
     if (at_ == buffer_.size()) return progress::starved;
     if (message_values_ >= bounds_.values) return fail(fault::too_large);
@@ -221,7 +220,7 @@ decoder::progress decoder::number(value& made, char type) {
 
 decoder::progress decoder::bulk(value& made, resp::kind kind, std::int64_t length, std::size_t header) {
     if (length < -1) return fail(fault::malformed);
-    if (length == -1) return take(header);  // RESP2's null
+    if (length == -1) return take(header);  // a null of RESP2
     const auto bytes = static_cast<std::size_t>(length);
     if (bytes > bounds_.bulk || message_bytes_ + header + bytes + 2 > bounds_.message) return fail(fault::too_large);
     if (buffer_.size() - at_ < header + bytes + 2) return progress::starved;
@@ -232,7 +231,7 @@ decoder::progress decoder::bulk(value& made, resp::kind kind, std::int64_t lengt
     return take(header + bytes + 2);
 }
 
-/// Finished if there is nothing in it; else it is opened.
+/// Returns finished if there are no items, otherwise opened.
 decoder::progress decoder::aggregate(value& made, resp::kind kind, std::int64_t length, std::size_t header) {
     if (length < -1 || (length == -1 && kind != kind::array)) return fail(fault::malformed);
     if (length == -1) return take(header);
@@ -258,7 +257,7 @@ std::string_view writer::header_of(std::array<char, 24>& line, char type, std::u
 }
 
 void writer::header(char type, std::uint64_t number) {
-    std::array<char, 24> line;  // not cleared: it is written as far as it is read
+    std::array<char, 24> line;  // uninitialized: `header_of` writes the bytes that it returns
     out_ += header_of(line, type, number);
 }
 

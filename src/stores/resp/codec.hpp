@@ -1,6 +1,6 @@
-// The Redis protocol, RESP3, as bytes and values: what agent and clients say to each other, and what a Redis server
-// says. No I/O here. A decoder is fed bytes as they come, keeps its place between them, and never allocates what was
-// only announced: bounds on lengths, nesting and number of values hold before anything is kept.
+// Encodes and decodes RESP3, the Redis protocol, between bytes and values; the agent speaks it too. No I/O here. The
+// decoder accepts bytes in pieces of any size. It checks the size limits on lengths, nesting and number of values
+// before it allocates, so a peer cannot make it allocate memory by announcing a large value.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ namespace baton::resp {
 
 enum class kind : std::uint8_t { null, boolean, number, real, big, simple, bulk, error, array, map, set, push };
 
-/// One value, with all that is in it.
+/// One value, including nested values.
 struct value {
-    /// Values, one after the other. Those that are removed stay behind the end, with their memory, for the next.
+    /// A list that keeps removed values, with their memory, behind its end and reuses them.
     class list {
     public:
         list() = default;
@@ -48,7 +48,7 @@ struct value {
 
         void reserve(std::size_t count) { kept_.reserve(count); }
         void push_back(value added) { add() = std::move(added); }
-        /// An empty one more.
+        /// Appends a null.
         value& add() {
             if (size_ == kept_.size()) kept_.emplace_back();
             value& added = kept_[size_++];
@@ -67,10 +67,10 @@ struct value {
 
     resp::kind kind = kind::null;
     std::int64_t number = 0;  // number; 0 or 1 for a boolean
-    std::string text;         // simple, bulk and error; real and big as they were written
-    list items;               // array, set, push; of a map keys and values in turn
+    std::string text;         // simple, bulk, error; the digits of real and big
+    list items;               // array, set, push; in a map keys and values alternate
 
-    /// Becomes a null; keeps its memory.
+    /// Makes it a null, and keeps its memory.
     void clear() {
         kind = kind::null;
         number = 0;
@@ -84,8 +84,8 @@ struct value {
 struct bounds {
     std::size_t bulk = 1U << 20U;      // bytes of one string
     std::size_t line = 4U << 10U;      // bytes of one line
-    std::size_t values = 1U << 18U;    // in one message, the nested ones included
-    std::size_t depth = 8;             // of nesting
+    std::size_t values = 1U << 18U;    // in one message, including nested ones
+    std::size_t depth = 8;             // levels of nesting
     std::size_t message = 16U << 20U;  // bytes of one message
 };
 
@@ -99,24 +99,23 @@ public:
     decoder(const decoder&) = delete;
     decoder& operator=(const decoder&) = delete;
 
-    /// Forgets everything: for another connection.
+    /// Resets the decoder for a new connection.
     void restart();
 
-    /// Takes bytes in. What is complete must be taken out by `next` in between: they are kept until then.
+    /// Buffers the bytes until `next` has returned their messages.
     void feed(std::string_view bytes);
 
-    /// The next complete message, if there is one. After a fault there is none any more.
+    /// The next complete message, if there is one. After a fault there are no more messages.
     [[nodiscard]] std::optional<value> next();
-    /// The same; what is pointed to lasts until the next call, whose message uses its memory again.
+    /// Like `next`, but the message is valid until the next call only, which reuses its memory.
     [[nodiscard]] const value* next_in_place();
 
     [[nodiscard]] resp::fault fault() const { return fault_; }
-    /// Bytes that are not part of a complete message yet.
+    /// Whether a message is incomplete.
     [[nodiscard]] bool in_the_middle() const { return at_ < buffer_.size() || !open_.empty(); }
 
 private:
-    /// A value that waits for items. It stays where it is until it has them: what it is an item of itself gets no other
-    /// meanwhile.
+    /// A value that lacks items. The pointer stays valid: the list that contains the value gets no other item before.
     struct open_value {
         value* made;
         std::size_t missing;
@@ -136,7 +135,7 @@ private:
     resp::bounds bounds_;
     std::string buffer_;
     std::size_t at_ = 0;
-    std::size_t scanned_ = 0;  // no end of a line of text before this
+    std::size_t scanned_ = 0;  // there is no line end before this
     std::size_t message_bytes_ = 0;
     std::size_t message_values_ = 0;
     value root_;
@@ -145,7 +144,7 @@ private:
     resp::fault fault_ = fault::none;
 };
 
-/// Appends to a string.
+/// Appends values to a string.
 class writer {
 public:
     explicit writer(std::string& out) : out_{out} {}
@@ -154,7 +153,7 @@ public:
     void map(std::size_t pairs) { header('%', pairs); }
     void push(std::size_t items) { header('>', items); }
     void bulk(std::string_view text);
-    /// One string that is made of several.
+    /// Concatenates the parts to one string.
     void bulk(std::initializer_list<std::string_view> parts);
     void simple(std::string_view text);
     /// The first word is the kind of error. Ends of lines become spaces.
@@ -164,7 +163,7 @@ public:
     void boolean(bool yes) { out_ += yes ? "#t\r\n" : "#f\r\n"; }
     void null() { out_ += "_\r\n"; }
 
-    /// A type, a number and the end of the line.
+    /// A header line: type, number and line end.
     static std::string_view header_of(std::array<char, 24>& line, char type, std::uint64_t number);
 
 private:
@@ -172,7 +171,7 @@ private:
     std::string& out_;
 };
 
-/// Appends a command, as a server reads it.
+/// Appends a command: an array of strings.
 void encode_command(std::string& out, const std::vector<std::string>& words);
 
 }  // namespace baton::resp

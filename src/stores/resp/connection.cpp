@@ -32,7 +32,7 @@ void connection::start() {
 
 void connection::reset(const store_error& why) {
     loop_.post([self = shared_from_this(), attempt = attempt_.load(), why] {
-        if (attempt != self->attempt_) return;  // a second call, or too late: that connection is gone
+        if (attempt != self->attempt_) return;  // that connection has ended already
         if (self->waiting_) return self->connect();
         if (self->handshake_done_) self->drop(why);
     });
@@ -73,7 +73,7 @@ void connection::connect() {
         if (attempt == self->attempt_)
             self->connected(std::move(made));
         else if (made.socket >= 0)
-            ::close(made.socket);  // it comes too late
+            ::close(made.socket);  // this attempt was given up
     });
 }
 
@@ -101,7 +101,7 @@ void connection::connected(opened_socket made) {
 void connection::try_again(const store_error& why) {
     using std::chrono::steady_clock;
     ++attempt_;
-    // The last connection may have ended for one reason, and the next one cannot be made for another.
+    // The reason may change: a connection is lost for one reason, and the next attempt fails for another.
     if (!reported_down_ || reported_down_->code != why.code || reported_down_->text != why.text) {
         reported_down_ = why;
         down(why);
@@ -179,7 +179,6 @@ void connection::take(const value& message) {
     answered(tag, message);
 }
 
-/// The connection is over.
 void connection::drop(const store_error& why) {
     ++attempt_;
     close_socket();
@@ -199,13 +198,12 @@ bool connection::send(std::string_view bytes, std::span<const command_tag> tags)
     return true;
 }
 
-/// Straight from the caller's thread, as far as the socket takes it: an uncontended request costs no thread switch on
-/// its way out.
+/// Writes on the caller's thread, so that sending needs no thread switch.
 void connection::write(const std::unique_lock<std::mutex>&) {
     const bool was_blocked = stream_.is_blocked();
     switch (stream_.flush()) {
         case sent::all:
-        case sent::closed: return;  // the reader comes to the end of the stream, after the last words of the other end
+        case sent::closed: return;  // `read` sees the end of the stream after the last message of the server
         case sent::blocked:
             if (was_blocked) return;
             return loop_.post([self = shared_from_this(), attempt = attempt_.load()] {
@@ -213,7 +211,7 @@ void connection::write(const std::unique_lock<std::mutex>&) {
             });
         case sent::failed: break;
     }
-    // What was cut off would be taken for the beginning of the next message.
+    // A message may be cut off, and the server would read the next one as its rest.
     up_ = false;
     loop_.post([self = shared_from_this(), attempt = attempt_.load()] {
         if (attempt == self->attempt_) self->drop({errc::store_unavailable, "the connection takes no more data"});

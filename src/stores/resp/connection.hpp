@@ -1,9 +1,9 @@
-// A connection of a store to its server: it is opened_socket, greeted, used, and made again when it breaks. Requests
-// are pipelined, answers come in order; what is pushed comes in between. A store derives its own connection, which
-// knows the address and the words, from this one.
+// A store's connection to its server: it opens a socket, performs the handshake, exchanges commands and replies, and
+// reconnects with back-off when the connection breaks. Commands are pipelined and replies arrive in order; the server
+// may push messages between them. Each store derives a class that knows the address, the handshake and the commands.
 //
-// Ownership goes one way: the client owns a `connection_to`, which shares a connection with the event loop; the
-// connection owns its stream, and knows its client by a weak pointer.
+// Ownership: the client owns a `connection_to`, which shares a `connection` with the event loop; the `connection` owns
+// its stream, and refers to its client by a weak pointer.
 #pragma once
 
 #include <atomic>
@@ -29,25 +29,25 @@
 
 namespace baton::resp {
 
-/// A connected socket that does not block, or why there is none.
+/// A connected, non-blocking socket, or the error.
 struct opened_socket {
     int socket = -1;
     store_error error = {};
-    bool permanent = false;  // it is no use to try again, unless there was a connection before
+    bool permanent = false;  // do not retry, unless an earlier connection was up
 };
 
-/// Gets the result, once, by the loop owner.
+/// Called once, by the loop owner.
 using socket_result = std::function<void(opened_socket)>;
 
-/// The longest time until a connection is up.
+/// The limit for opening the socket and for the handshake.
 inline constexpr std::chrono::seconds connect_timeout{5};
 
-/// What is to be said next before the connection is up.
+/// The next step of the handshake.
 struct handshake_step {
-    store_error error = {};  // the connection is no good
+    store_error error = {};  // the handshake has failed
     bool permanent = false;
-    std::string send = {};         // the next words, with one answer; none: the connection is up
-    passed_descriptors with = {};  // go with them
+    std::string send = {};         // a command with one reply; empty: the connection is up
+    passed_descriptors with = {};  // descriptors to pass with `send`
     baton::epoch epoch = 0;
 };
 
@@ -59,34 +59,34 @@ public:
     // On any thread.
 
     void start();
-    /// One answer is expected for each tag. False, and nothing is sent, while it is down.
+    /// One reply is expected for each tag. Returns false and sends nothing while the connection is down.
     bool send(std::string_view bytes, std::span<const command_tag> tags);
-    /// Drops the connection, for the reason given, and makes another. While it waits before the next attempt, that
-    /// attempt is made now; an attempt that is under way goes on.
+    /// Drops the connection, and connects again. During back-off the next attempt starts at once; an attempt in
+    /// progress goes on.
     void reset(const store_error& why = {errc::store_unavailable, "the store does not answer"});
-    /// For good. Calls that have begun go on.
+    /// Stops for ever. A listener call in progress may still finish.
     void stop();
 
 protected:
-    /// The loop outlives it.
+    /// `loop` outlives the connection.
     connection(detail::event_loop& loop, std::weak_ptr<store_listener> listener);
     ~connection() override = default;
 
     [[nodiscard]] detail::event_loop& loop() const { return loop_; }
     [[nodiscard]] std::shared_ptr<store_listener> listener() const { return listener_.lock(); }
 
-    // What a store does, by the loop owner and without a lock.
+    // For the store to implement. The loop owner calls these without holding a lock.
 
-    /// Before anything else.
+    /// Called once, before the first attempt.
     virtual void begin() {}
     /// `done` keeps the connection alive.
     virtual void open_socket(socket_result done) = 0;
     virtual handshake_step begin_handshake() = 0;
     virtual handshake_step continue_handshake(const value& answer) = 0;
     virtual void up(epoch epoch);
-    /// There is no connection. Called again when an attempt fails for another reason than the last one.
+    /// The connection is down. Called again when an attempt fails for another reason than the last one.
     virtual void down(const store_error& why);
-    /// There will be no connection: the client hears `unusable`.
+    /// A permanent error: the listener gets `unusable`, and there are no more attempts.
     virtual void permanent(const store_error& why);
     virtual void answered(command_tag tag, const value& answer) = 0;
     virtual void pushed(const value& message) = 0;
@@ -110,24 +110,24 @@ private:
     // By the loop owner.
     std::optional<detail::event_loop::timer> timer_;
     bool handshake_done_ = false;
-    bool waiting_ = false;  // before the next attempt
+    bool waiting_ = false;  // in back-off, before the next attempt
     bool was_up_ = false;
-    std::optional<store_error> reported_down_;  // why there is no connection, as `down` was told
-    bool useful_ = false;                       // this connection has answered a request, and not with an error
+    std::optional<store_error> reported_down_;  // the last error that `down` reported
+    bool useful_ = false;                       // the server has replied to a command without an error
     std::chrono::steady_clock::time_point up_since_;
     backoff backoff_;
     std::minstd_rand dice_{std::random_device{}()};
 
-    std::atomic<std::uint64_t> attempt_{0};  // what belongs to an earlier one is discarded
+    std::atomic<std::uint64_t> attempt_{0};  // events of earlier attempts are discarded
 
     std::mutex mutex_;
-    stream stream_;  // opened, closed and written with the mutex, read by the loop owner
+    stream stream_;  // opened, closed and written under the mutex, read by the loop owner
     bool up_ = false;
     bool stopped_ = false;
     detail::fifo<command_tag> expected_;
 };
 
-/// A client's connection to a store's connection, which is made with the connection and stopped with it.
+/// Owns a store's connection for a client: starts it, and stops it in the destructor.
 template <typename Connection> class connection_to final : public store_connection {
 public:
     template <typename... Arguments>

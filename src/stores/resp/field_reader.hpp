@@ -1,5 +1,5 @@
-// Reads the fields of a message (protocol/fields.hpp) out of an array, as `field_writer` writes them. The first item
-// that is missing or of another kind fails the whole; callers read on with harmless values and ask once, at the end.
+// Reads the fields of a message (protocol/fields.hpp) from an array that `field_writer` has written. A missing or wrong
+// item makes the reader fail: later reads return default values, and callers check `complete` once, at the end.
 #pragma once
 
 #include <charconv>
@@ -22,7 +22,7 @@ public:
     }
 
     [[nodiscard]] bool failed() const { return failed_; }
-    /// All was read, and nothing was wrong.
+    /// All items were read, and the reader has not failed.
     [[nodiscard]] bool complete() const { return !failed_ && at_ == items_->size(); }
     [[nodiscard]] std::size_t left() const { return failed_ ? 0 : items_->size() - at_; }
     void fail() { failed_ = true; }
@@ -49,7 +49,7 @@ public:
     template <typename Field> void operator()(std::string_view /*name*/, Field&& field) { read(field); }
 
     void read(std::string& into) { into = text(); }
-    /// A decimal, as a string or as a number.
+    /// A number, or a decimal string.
     template <std::integral Number> void read(Number& into) {
         const value& item = next();
         if (item.kind == kind::number) {
@@ -81,7 +81,7 @@ public:
         if (word != choice.yes && word != choice.no) fail();
         choice.flag = word == choice.yes;
     }
-    /// Absent: null, `-`, or `auto`, which people write for a limit.
+    /// Absent values are null, `-`, and `auto`, which people write for a limit.
     template <typename Item> void read(std::optional<Item>& into) {
         into.reset();
         if (left() == 0) return fail();
@@ -91,7 +91,7 @@ public:
         else
             read(into.emplace());
     }
-    /// Never makes more items than there can be, by what is left to be read.
+    /// Checks the count against the remaining items before it allocates.
     template <typename Item> void read(std::vector<Item>& into) {
         const auto count = get<std::size_t>();
         if (count > left() / least_items<Item>()) fail();
@@ -103,7 +103,7 @@ public:
     template <protocol::described Part> void read(Part& into) { protocol::fields(*this, into); }
 
 private:
-    /// Counts the array items that a message of defaults is made of: no other one is shorter.
+    /// Counts the array items of a message with default values, which is the shortest one.
     struct item_counter {
         std::size_t count = 0;
 

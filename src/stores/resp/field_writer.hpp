@@ -1,6 +1,6 @@
-// Appends the fields of a message (protocol/fields.hpp) to an array, one after the other. How many items there are is
-// known at the end. Nothing is nested: an optional field that is absent is one item, a list is its length and its
-// items, and a part of a message is its fields.
+// Appends the fields of a message (protocol/fields.hpp) to an array, whose header it writes at the end. Nothing is
+// nested: an absent optional field is one item, a list is its length and its items, and a part of a message is its
+// fields.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace baton::resp {
 
 class field_writer {
 public:
-    /// A command is an array of strings, with decimals for numbers and `-` for what is absent.
+    /// `strings` is for commands: numbers are decimal strings, and `-` is an absent value.
     enum class style : std::uint8_t { strings, values };
 
     field_writer(std::string& out, style style) : out_{out}, style_{style}, begin_{out.size()} {}

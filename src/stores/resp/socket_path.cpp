@@ -11,7 +11,7 @@ bool fits_socket(std::string_view path) { return path.size() < sizeof(sockaddr_u
 
 std::string socket_path(std::string_view path) {
     const std::filesystem::path absolute = std::filesystem::absolute(path);
-    std::error_code unreadable;  // a folder that this user may not search: the path is used as it is
+    std::error_code unreadable;  // if the user may not search a folder, the path stays unresolved
     const std::filesystem::path resolved = std::filesystem::weakly_canonical(absolute, unreadable);
     if (!unreadable && fits_socket(resolved.native())) return resolved;
     return absolute.lexically_normal();

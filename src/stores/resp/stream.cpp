@@ -10,7 +10,7 @@
 namespace baton::resp {
 namespace {
 
-/// Room for the descriptors of one message.
+/// The control buffer for the descriptors of one message.
 struct control_space {
     alignas(cmsghdr) std::array<char, CMSG_SPACE(most_passed * sizeof(int))> bytes{};
 };

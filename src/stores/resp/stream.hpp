@@ -1,6 +1,6 @@
-// A stream socket with the Redis protocol on it, as agent and clients both read and write it: bytes in, messages out;
-// and bytes that the socket does not take yet are kept. It has no loop and no lock. Its owner calls it when the socket
-// is ready, and decides what the end of the stream means.
+// A stream socket that carries the Redis protocol, for the agent and for clients. It decodes messages from the bytes
+// received, and buffers the bytes that the socket cannot take yet. It has no event loop and no lock: its owner calls it
+// when the socket is ready, and decides what the end of the stream means.
 #pragma once
 
 #include <sys/types.h>
@@ -17,55 +17,54 @@
 
 namespace baton::resp {
 
-/// Descriptors of other processes that go with a message.
+/// Descriptors that a message passes to another process.
 using passed_descriptors = std::vector<std::shared_ptr<const descriptor>>;
 
-/// The most that go with one message.
+/// The most descriptors in one message.
 inline constexpr std::size_t most_passed = 2;
 
-/// With more than this that the socket does not take, `flush` fails.
+/// `flush` fails when more bytes than this are unsent.
 inline constexpr std::size_t most_unsent = 64U << 20U;
 
 enum class sent : std::uint8_t {
     all,      // nothing is left to send
-    blocked,  // the socket takes no more for now: call `unblock` when it does
-    closed,   // the other end takes no more; what it said before is still to be read, and counts
-    failed,   // a message may be cut: the connection is of no use for writing any more
+    blocked,  // the socket's buffer is full: call `unblock` when the socket is writable
+    closed,   // the peer reads no more; messages that it sent before are still valid and can be read
+    failed,   // a message may be cut off: do not write to this connection any more
 };
 
 struct received {
-    ssize_t size = 0;                     // as recv: 0 at the end of the stream, negative with errno
-    std::vector<descriptor> descriptors;  // no more than `most_passed`; the others are closed
+    ssize_t size = 0;                     // like recv: 0 at the end of the stream, negative with errno
+    std::vector<descriptor> descriptors;  // at most `most_passed`; the others are closed
 };
 
-/// One thread at a time reads, and one at a time writes. `open` and `close` count as both. A message that was read
-/// outlives `close`.
+/// One thread at a time may read, and one thread at a time may write; `open` and `close` count as both. A message that
+/// was read stays valid after `close`.
 class stream {
 public:
     stream(bounds bounds, std::size_t buffer) : decoder_{bounds}, buffer_(buffer) {}
 
-    /// A connected socket.
+    /// `socket` is connected.
     void open(descriptor socket);
     void close();
     [[nodiscard]] int socket() const { return socket_.get(); }
 
     // Reading.
 
-    /// Reads once, without waiting. Descriptors come with the first byte of what they were sent with, and never after
-    /// it.
+    /// Reads once, without waiting. Descriptors arrive with the first byte of the bytes that they were sent with.
     [[nodiscard]] received receive();
-    /// The next message, which lasts until the next call; null if none is complete.
+    /// The next message, valid until the next call; null if no message is complete.
     [[nodiscard]] const value* next() { return decoder_.next_in_place(); }
     [[nodiscard]] resp::fault fault() const { return decoder_.fault(); }
 
     // Writing.
 
-    /// What is appended here goes with the next `flush`.
+    /// The output buffer: the next `flush` sends what is appended here.
     [[nodiscard]] std::string& out() { return out_; }
-    /// These go with the first byte that is sent from now on, on a Unix socket.
+    /// Passes these descriptors with the next byte that is sent. Only for Unix sockets.
     void pass(passed_descriptors with) { with_ = std::move(with); }
-    /// Sends what the socket takes; while it is blocked, nothing. After `closed` and `failed` nothing is left to send.
-    /// An error says nothing about what has been received: read on until the end of the stream.
+    /// Sends as much as the socket takes, and nothing while it is blocked. `closed` and `failed` discard the output
+    /// buffer. Received data stay valid after an error: read on until the end of the stream.
     [[nodiscard]] sent flush();
     [[nodiscard]] bool is_blocked() const { return blocked_; }
     void unblock() { blocked_ = false; }

@@ -1,14 +1,15 @@
-// Baton's words on the Redis protocol. A command is an array of strings, `BATON.ENTER …`, as a Redis command is, in any
-// case; the answer is an array of the epoch and the events, or an error; a notice is a push message. Sessions cross
-// as 32 hex digits, commands' numbers as decimal strings, enumerators and flags as words, and what is absent as `-`.
-// The fields of commands and events are those of protocol/fields.hpp, in that order. Pure: bytes and values only.
+// The messages between an agent and its clients, in the Redis protocol. A command is an array of strings, for instance
+// `BATON.ENTER …`, in upper or lower case; its reply is an array of the epoch and the events, or an error; a notice is
+// a push message. In commands, sessions are 32 hex digits, numbers are decimal strings, enumerators and flags are
+// words, and `-` is an absent value. protocol/fields.hpp defines the fields of commands and events, and their order. No
+// I/O.
 //
-//   BATON.HELLO version space [count]    -> [version, epoch, program]; as many pidfds come with it (SCM_RIGHTS, with
-//                                           the first byte), 0 to 2: of the sender, and of a process that may outlive
-//                                           it. Sessions opened here last are gone when these processes have ended; 0:
-//                                           the ttl alone counts. Without a count: the process that the kernel names,
-//                                           if any
-//   BATON.OPEN session ttl_ms label connection number highest count {number ticket fence hold_us|- claims slots}…
+//   BATON.HELLO version space [count]    -> [version, epoch, program]; `count` pidfds come with the first byte
+//                                           (SCM_RIGHTS), 0 to 2: of the client, and of a process that may outlive it.
+//                                           When they have ended, the agent ends the sessions whose last
+//                                           BATON.OPEN came on this connection; with 0 only the ttl ends them. Without
+//                                           a count the agent asks the kernel for the peer's process
+//   BATON.OPEN session ttl_ms label connection_number highest count {number ticket fence hold_us|- claims slots}…
 //   BATON.ENTER session number nowait|wait hold_us|- bound|- claims
 //   BATON.LEAVE session number clean|keep|unclean
 //   BATON.RENEW session
@@ -19,9 +20,9 @@
 //   BATON.RESIZE resource limit|auto
 //   BATON.PAUSE until_us
 //   BATON.TICK
-//   BATON.SWEEP cookie [cgroup]          -> OK; when the processes of a session that is opened here are gone, the agent
-//                                           kills all that carry the cookie, and what is in the control group, and then
-//                                           closes the session
+//   BATON.SWEEP cookie [cgroup]          -> OK; when the processes of a session of this connection have ended, the
+//                                           agent kills all processes with the cookie and all in the control group, and
+//                                           then closes the session
 //   BATON.INSPECT [all|prefix|exact name related|alone]   -> a map
 //   claims: count {exclusive resource | shared resource | permits resource n limit}…
 //   slots:  count {resource count slot…}…
@@ -42,13 +43,13 @@
 
 namespace baton::resp {
 
-/// Grows whenever an agent and a client of different versions would misunderstand each other.
+/// Raised by each incompatible change of the messages.
 inline constexpr std::uint64_t wire_version = 5;
 
 struct hello {
     std::uint64_t version = wire_version;
     std::string space;
-    std::optional<std::uint64_t> processes;  // whose pidfds come with it
+    std::optional<std::uint64_t> processes;  // the number of pidfds that come with it
 
     friend bool operator==(const hello&, const hello&) = default;
 };
@@ -63,7 +64,7 @@ struct inspect_request {
     inspect_filter filter;
 };
 
-/// What any client of a Redis server may ask.
+// Commands of plain Redis clients, for instance redis-cli.
 struct ping {};
 struct redis_hello {
     std::uint64_t protocol = 3;
@@ -71,7 +72,7 @@ struct redis_hello {
 
 using request = std::variant<protocol::command, hello, sweep, inspect_request, ping, redis_hello>;
 
-// What a client says.
+// Commands: the client encodes, the agent decodes.
 void encode(std::string& out, const protocol::command& command);
 void encode(std::string& out, const hello& hello);
 void encode(std::string& out, const sweep& sweep);
@@ -79,18 +80,18 @@ void encode(std::string& out, const inspect_request& inspect);
 
 struct decoded_request {
     std::optional<resp::request> request;
-    std::string error;  // why there is none
+    std::string error;  // if there is no request: the error reply
 };
 [[nodiscard]] decoded_request decode_request(const value& value);
 
-// What the other side answers.
+// Replies and notices: the agent encodes, the client decodes.
 struct answer {
     baton::epoch epoch = 0;
     std::vector<protocol::event> events;
 };
 void encode_answer(std::string& out, epoch epoch, const std::vector<protocol::event>& events);
 [[nodiscard]] std::optional<answer> decode_answer(const value& value);
-/// The same, in place of what was in `into`, whose memory is used again. False: it is none.
+/// Replaces the content of `into`, and reuses its memory. False if the value is not a reply.
 [[nodiscard]] bool decode_answer(const value& value, answer& into);
 
 void encode_notice(std::string& out, epoch epoch, const protocol::event& event);
@@ -107,11 +108,11 @@ void encode(std::string& out, const hello_reply& hello_reply);
 void encode(std::string& out, const snapshot& snapshot);
 [[nodiscard]] std::optional<snapshot> decode_snapshot(const value& value);
 
-/// The 32 digits of a session's id.
+/// The 32 hex digits of a session id.
 struct hex_text {
     std::array<char, 32> digits;
 
-    operator std::string_view() const {  // NOLINT(google-explicit-constructor): it is text
+    operator std::string_view() const {  // NOLINT(google-explicit-constructor)
         return {digits.data(), digits.size()};
     }
 };

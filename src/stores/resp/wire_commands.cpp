@@ -1,4 +1,4 @@
-// Requests: the commands, whose fields are described in protocol/fields.hpp, and what only an agent is asked.
+// Encodes and decodes requests: the commands of protocol/fields.hpp, and requests that only the agent knows.
 #include <algorithm>
 #include <array>
 
@@ -13,7 +13,7 @@ using namespace protocol;
 
 constexpr std::string_view prefix = "baton.";
 
-/// Begins a request with its name, in lower case: servers of the Redis protocol accept both.
+/// Starts a request with its name in lower case, which servers accept like upper case.
 class request_writer : public field_writer {
 public:
     request_writer(std::string& out, std::string_view name) : field_writer{out, style::strings} { put({prefix, name}); }
@@ -21,7 +21,7 @@ public:
 
 request read_hello(field_reader& from) {
     hello hello{from.get<std::uint64_t>(), from.text(), {}};
-    // Another version may say more, or something else here; it must still be told which version this is.
+    // Other versions may send other fields; their HELLO must decode, so that the reply can name this version.
     if (hello.version != wire_version)
         while (from.left() > 0) from.next();
     if (from.left() > 0) hello.processes = from.get<std::uint64_t>();
@@ -42,7 +42,7 @@ request read_ping(field_reader&) { return ping{}; }
 request read_redis_hello(field_reader& from) {
     redis_hello hello;
     if (from.left() > 0) from.read(hello.protocol);
-    while (from.left() > 0) from.next();  // a name and a password, as any Redis client may send them
+    while (from.left() > 0) from.next();  // credentials and a client name are ignored
     return hello;
 }
 
@@ -67,7 +67,7 @@ std::optional<request> read_request(std::string_view name, field_reader& from) {
     return found == std::end(other_requests) ? std::nullopt : std::optional{found->read(from)};
 }
 
-/// For a person who looks inside with redis-cli, and takes the agent for a Redis server.
+/// The error reply for people who connect with redis-cli.
 std::string unknown(const std::string& name) {
     std::string shown = name.substr(0, 32);
     std::ranges::replace_if(
@@ -77,7 +77,7 @@ std::string unknown(const std::string& name) {
 
 constexpr unsigned no_digit = 16;
 
-/// What each character is worth as a hex digit in lower case.
+/// The value of each character as a lower-case hex digit.
 constexpr std::array<std::uint8_t, 256> digit_of = [] {
     std::array<std::uint8_t, 256> worth{};
     worth.fill(no_digit);
@@ -100,21 +100,21 @@ std::string upper(std::string text) {
 }  // namespace
 
 void encode(std::string& out, const command& command) {
-    request_writer words{out, names_of<protocol::command>[command.index()]};
-    std::visit([&words](const auto& what) { words.put(what); }, command);
+    request_writer write{out, names_of<protocol::command>[command.index()]};
+    std::visit([&write](const auto& what) { write.put(what); }, command);
 }
 
 void encode(std::string& out, const hello& hello) {
-    request_writer words{out, "hello"};
-    words.put(hello.version);
-    words.put(hello.space);
-    if (hello.processes) words.put(*hello.processes);
+    request_writer write{out, "hello"};
+    write.put(hello.version);
+    write.put(hello.space);
+    if (hello.processes) write.put(*hello.processes);
 }
 
 void encode(std::string& out, const sweep& sweep) {
-    request_writer words{out, "sweep"};
-    words.put(sweep.tree.cookie);
-    if (!sweep.tree.control_group.empty()) words.put(sweep.tree.control_group);
+    request_writer write{out, "sweep"};
+    write.put(sweep.tree.cookie);
+    if (!sweep.tree.control_group.empty()) write.put(sweep.tree.control_group);
 }
 
 void encode(std::string& out, const inspect_request& inspect) { request_writer{out, "inspect"}.put(inspect.filter); }

@@ -1,4 +1,5 @@
-// Answers and notices: events as arrays `[name, at_us, fields…]`, whose fields are described in protocol/fields.hpp.
+// Encodes and decodes replies and notices: an event is an array `[name, at_us, fields…]`, with the fields of
+// protocol/fields.hpp.
 #include "stores/resp/field_reader.hpp"
 #include "stores/resp/field_writer.hpp"
 

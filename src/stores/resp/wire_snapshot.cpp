@@ -1,6 +1,6 @@
-// Snapshots: maps with words for keys, so that `redis-cli -s PATH BATON.INSPECT` can be read by people. Their fields
-// are described in protocol/fields.hpp. What is absent is left out; a reader passes over fields that it does not know,
-// and keeps the default of those that are missing.
+// Encodes and decodes snapshots: maps with the field names of protocol/fields.hpp as keys, so that people can read the
+// reply to `redis-cli -s PATH BATON.INSPECT`. Absent fields are left out. A reader ignores unknown fields, and uses the
+// defaults for missing ones.
 #include <utility>
 
 #include "protocol/fields.hpp"
@@ -47,7 +47,7 @@ private:
     std::size_t count_ = 0;
 };
 
-/// The first field of a wrong kind fails the whole.
+/// A field of a wrong kind sets `failed`.
 class map_reader {
 public:
     template <typename Map> static void get_map(const value& from, bool& failed, Map& map) {
