@@ -20,7 +20,7 @@ private:
     bool* gone_;
 };
 
-TEST_F(AsioContext, ItsEndWithdrawsWhatWaits) {
+TEST_F(AsioContext, ItsEndWithdrawsWaitingRequests) {
     lease held = first.acquire(exclusive("ledger"));
     bool handler_gone = false;
     {
@@ -37,7 +37,7 @@ TEST_F(AsioContext, ItsEndWithdrawsWhatWaits) {
     EXPECT_TRUE(is_free());
 }
 
-TEST_F(AsioContext, ItsEndReleasesAGrantThatNobodyHeardOf) {
+TEST_F(AsioContext, ItsEndReleasesAGrantThatWasNotDelivered) {
     {
         asio::io_context context;
         second.async_acquire(exclusive("ledger"),
@@ -47,7 +47,7 @@ TEST_F(AsioContext, ItsEndReleasesAGrantThatNobodyHeardOf) {
     EXPECT_TRUE(is_free());
 }
 
-TEST_F(AsioContext, ItsEndDestroysACoroutineThatWaitsWithAllItHas) {
+TEST_F(AsioContext, ItsEndDestroysAWaitingCoroutineAndItsLocals) {
     const lease held = first.acquire(exclusive("ledger"));
     bool frame_gone = false;
     {
@@ -106,7 +106,7 @@ struct slow_handler {
     void operator()(std::error_code, const lease&) const { FAIL(); }
 };
 
-TEST_F(AsioContext, MayGoInTheMomentOfTheGrant) {
+TEST_F(AsioContext, MayBeDestroyedDuringTheGrant) {
     hold_up held_up;
     auto context = std::make_unique<asio::io_context>();
     second.async_acquire(exclusive("ledger"), slow_handler{slow_allocator<char>{&held_up}, context->get_executor()});
@@ -116,7 +116,7 @@ TEST_F(AsioContext, MayGoInTheMomentOfTheGrant) {
     EXPECT_TRUE(is_free());
 }
 
-TEST_F(AsioContext, MayGoAsSoonAsItHasRunOut) {
+TEST_F(AsioContext, MayBeDestroyedWhenItHasNoMoreWork) {
     for (int i = 0; i < 300; ++i) {
         asio::io_context context;
         second.async_acquire(exclusive("ledger"), asio::bind_executor(context, [](std::error_code, const lease&) {}));
@@ -124,7 +124,7 @@ TEST_F(AsioContext, MayGoAsSoonAsItHasRunOut) {
     }
 }
 
-TEST_F(AsioContext, AStoppedPoolForgetsWhatWaits) {
+TEST_F(AsioContext, AStoppedPoolDestroysWaitingHandlers) {
     const lease held = first.acquire(exclusive("ledger"));
     {
         asio::thread_pool pool{2};

@@ -90,13 +90,13 @@ TEST_F(EventLoop, RunsTasksInOrder) {
     EXPECT_TRUE(std::ranges::is_sorted(order));
 }
 
-TEST_F(EventLoop, SaysWhyADescriptorCannotBeWatched) {
+TEST_F(EventLoop, ReportsWhyADescriptorCannotBeWatched) {
     std::error_code failed;
     run([&] { failed = loop_->watch(-1, EPOLLIN, bell_); });
     EXPECT_EQ(failed, std::errc::bad_file_descriptor);
 }
 
-TEST_F(EventLoop, HearsADescriptor) {
+TEST_F(EventLoop, CallsTheHandlerOfAReadyDescriptor) {
     bell_->ring();
     EXPECT_TRUE(eventually([&] { return bell_->rings == 1; }));
     run([&] { loop_->forget(bell_->descriptor()); });
@@ -132,7 +132,7 @@ TEST_F(EventLoop, ATimerThatIsSetEarlierWakesTheSleepingLoop) {
     EXPECT_EQ(fired.get_future().wait_for(30s), std::future_status::ready);
 }
 
-TEST_F(EventLoop, ACallerThatWaitsAloneIsFinishedOnItsOwnThread) {
+TEST_F(EventLoop, ASingleWaitingCallerIsFinishedOnItsOwnThread) {
     // It depends on when the loop's thread wakes: not every time, but soon.
     EXPECT_TRUE(eventually([&] {
         lend();
@@ -143,7 +143,7 @@ TEST_F(EventLoop, ACallerThatWaitsAloneIsFinishedOnItsOwnThread) {
     }));
 }
 
-TEST_F(EventLoop, ACallerThatSleepsIsCalledToServe) {
+TEST_F(EventLoop, ASleepingCallerIsWokenToRunTheLoop) {
     caller waiting;
     std::thread thread{[&] { loop_->wait(waiting); }};
     const std::thread::id id = thread.get_id();
@@ -166,7 +166,7 @@ TEST_F(EventLoop, ACallerThatAnotherThreadFinishesLeavesTheLoop) {
     }
 }
 
-TEST_F(EventLoop, EveryoneIsFinishedWhoeverServes) {
+TEST_F(EventLoop, AllCallersAreFinishedWhicheverThreadRunsTheLoop) {
     constexpr int callers = 8;
     constexpr int rounds = 500;
     std::atomic<int> finished{0};
@@ -185,14 +185,14 @@ TEST_F(EventLoop, EveryoneIsFinishedWhoeverServes) {
     EXPECT_EQ(finished, callers * rounds);
 }
 
-TEST_F(EventLoop, TheThreadTakesOverWhenNobodyWaitsAnyMore) {
+TEST_F(EventLoop, TheThreadRunsTheLoopWhenNoCallerWaits) {
     for (int round = 0; round < 100; ++round) {
         lend();
         run([] {});
     }
 }
 
-TEST(ProcessWide, IsSharedWhileSomebodyHasIt) {
+TEST(ProcessWide, IsSharedWhileItIsReferenced) {
     auto first = process_wide<event_loop>();
     EXPECT_EQ(process_wide<event_loop>(), first);
     const std::weak_ptr<event_loop> weak = first;
@@ -211,7 +211,7 @@ TEST(ProcessWide, MayEndOnItsOwnThread) {
     EXPECT_EQ(ended.get_future().wait_for(30s), std::future_status::ready);
 }
 
-TEST(EventLoopWithoutAThread, IsRunByItsOwnerUntilAHandlerStopsIt) {
+TEST(EventLoopWithoutAThread, RunsOnItsOwnersThreadUntilAHandlerStopsIt) {
     event_loop loop{event_loop::without_thread{}};
     bell bell;
     std::thread::id runner;

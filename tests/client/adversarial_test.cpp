@@ -160,7 +160,7 @@ TEST_P(Adversarial, CallsThatWaitEndWhenTheClientIsClosed) {
 }
 
 // Each close returns when the store has confirmed it, not when its own time is over.
-TEST_P(Adversarial, TwoClosesAtOnceBothReturnSoon) {
+TEST_P(Adversarial, TwoConcurrentClosesBothReturn) {
     expect_an_end([this] {
         for (int i = 0; i < 10; ++i) {
             client client{store, {.ttl = 3s, .label = {}}};
@@ -200,7 +200,7 @@ protected:
     client silent{store};
 };
 
-TEST_F(SilentStore, EndsNoWaitLaterThanItsBound) {
+TEST_F(SilentStore, EveryWaitEndsWithinItsBound) {
     std::error_code error;
     EXPECT_FALSE(silent.acquire(exclusive("x"), {.wait = 50ms}, error).valid());
     EXPECT_EQ(error, errc::store_unavailable);

@@ -93,7 +93,7 @@ TEST_F(AfterClose, NoCallOfTheObserverRuns) {
     EXPECT_EQ(counted->late, 0) << "of " << many;
 }
 
-TEST_F(AfterClose, TheObserverIsNotToldThatTheConnectionBreaks) {
+TEST_F(AfterClose, TheObserverIsNotNotifiedOfABrokenConnection) {
     struct watcher final : observer {
         explicit watcher(std::shared_ptr<tally> counted) : counted{std::move(counted)} {}
         void reconnecting(std::error_code, const std::string&) override { counted->called(); }
@@ -138,7 +138,7 @@ TEST_F(AfterClose, ClosesWithinTwoCallbacksReturn) {
 }
 
 // Both leases are lost by the close. The store hears of it after both callbacks have run, also if one of them closes.
-TEST_F(AfterClose, WithinTheCallbackOfALossTheOthersRunBeforeTheStoreIsTold) {
+TEST_F(AfterClose, WithinALossCallbackTheOtherCallbacksRunBeforeTheStoreIsNotified) {
     client client{url};
     const lease first = client.acquire(exclusive("a"), {.max_hold = 50ms});
     const lease second = client.acquire(exclusive("b"));
@@ -151,7 +151,7 @@ TEST_F(AfterClose, WithinTheCallbackOfALossTheOthersRunBeforeTheStoreIsTold) {
     EXPECT_TRUE(told_in_time.get_future().get());
 }
 
-TEST_F(AfterClose, ACloseReturnsAlthoughACallbackAsksAgainAndAgain) {
+TEST_F(AfterClose, ACloseReturnsAlthoughACallbackKeepsAcquiring) {
     client client{url};
     const auto stop = std::make_shared<std::atomic<bool>>(false);
     std::function<void()> ask = [&] {
@@ -166,7 +166,7 @@ TEST_F(AfterClose, ACloseReturnsAlthoughACallbackAsksAgainAndAgain) {
 }
 
 // The operation has not begun, and keeps the driver; the client itself has ended.
-TEST_F(AfterClose, AReleaseAfterTheEndOfTheClientIsAnswered) {
+TEST_F(AfterClose, AReleaseAfterTheEndOfTheClientCompletes) {
     std::optional<client> ending{client{url}};
     lease held = ending->acquire(exclusive("ledger"));
     auto begins_later = ending->async_try_acquire(exclusive("other"));

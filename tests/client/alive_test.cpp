@@ -33,7 +33,7 @@ TEST_F(Alive, EqualDigestsProlongWithoutAList) {
 
 // The notice of a revocation was lost, and it stands on the last page. The engine ends the request at the deadline of
 // the revocation whatever is renewed, so nothing is prolonged before the client knows of it.
-TEST_F(Alive, BeliefIsProlongedWhenTheLastPageIsInAndNotBefore) {
+TEST_F(Alive, LeasesAreProlongedAfterTheLastPageAndNotBefore) {
     connect();
     const client_time opened = now;
     const handle one = hold(order("a"));
@@ -88,7 +88,7 @@ TEST_F(Alive, EachPageIsComparedWithTheRequestsOfItsRange) {
     EXPECT_TRUE(session.valid(two, now));
 }
 
-TEST_F(Alive, TheLastPageCoversWhatWasAskedSinceTheListBegan) {
+TEST_F(Alive, TheLastPageCoversRequestsSentSinceTheListBegan) {
     connect();
     const handle one = hold(order("a"));
     const handle two = hold(order("b"));
@@ -127,7 +127,7 @@ TEST_F(Alive, AListCountsForTheRenewalThatFoundTheDifference) {
 }
 
 // The grant's notice came on another connection, later than the answer that counted it.
-TEST_F(Alive, ARenewalThatAgreesMeanwhileCountsAndTheListIsDropped) {
+TEST_F(Alive, ARenewalWithAnEqualDigestMeanwhileCountsAndTheListIsDropped) {
     connect();
     const handle one = hold(order("a"));
     session.acquire(now, order("b"));
@@ -146,7 +146,7 @@ TEST_F(Alive, ARenewalThatAgreesMeanwhileCountsAndTheListIsDropped) {
     EXPECT_TRUE(is_believed_from(one, second));
 }
 
-TEST_F(Alive, APageThatNeverCameIsAskedForAgain) {
+TEST_F(Alive, APageThatNeverArrivedIsRequestedAgain) {
     connect();
     const handle one = hold(order("a"));
     const states engine{{1, 100, 200}, {2, 100, 0}};
@@ -157,7 +157,7 @@ TEST_F(Alive, APageThatNeverCameIsAskedForAgain) {
     EXPECT_TRUE(is_believed_from(one, second));
 }
 
-TEST_F(Alive, AListThatTheStoreCannotTakeIsAskedForWithTheNextRenewal) {
+TEST_F(Alive, AListThatFailsIsRequestedWithTheNextRenewal) {
     connect();
     const client_time opened = now;
     const handle one = hold(order("a"));
@@ -171,7 +171,7 @@ TEST_F(Alive, AListThatTheStoreCannotTakeIsAskedForWithTheNextRenewal) {
     EXPECT_TRUE(is_believed_from(one, second));
 }
 
-TEST_F(Alive, ALineThatGoesDownDropsTheList) {
+TEST_F(Alive, ABrokenConnectionDropsTheList) {
     connect();
     const client_time opened = now;
     const handle one = hold(order("a"));
@@ -186,7 +186,7 @@ TEST_F(Alive, ALineThatGoesDownDropsTheList) {
     EXPECT_TRUE(is_believed_from(one, reopened));
 }
 
-TEST_F(Alive, AnOpenIsAnsweredAndItsListIsFetchedBeforeAnythingIsProlonged) {
+TEST_F(Alive, AfterAnOpenLeasesAreProlongedOnlyWhenTheListIsFetched) {
     connect();
     const client_time opened = now;
     const handle one = hold(order("a"));
@@ -205,7 +205,7 @@ TEST_F(Alive, AnOpenIsAnsweredAndItsListIsFetchedBeforeAnythingIsProlonged) {
 }
 
 // Granted while the session's own life was in doubt: the renewal that was sent then confirms it, after its list.
-TEST_F(Alive, AGrantThatIsToBeConfirmedIsDeliveredWithTheLastPage) {
+TEST_F(Alive, AGrantInDoubtIsDeliveredWithTheLastPage) {
     connect();
     session.acquire(now, order("a"));
     const auto enter = sent<protocol::enter>();
@@ -223,7 +223,7 @@ TEST_F(Alive, AGrantThatIsToBeConfirmedIsDeliveredWithTheLastPage) {
     EXPECT_FALSE(sent<protocol::enter>()) << "the pages confirmed the grant: it is not asked for again";
 }
 
-TEST_F(Alive, WhatWasAskedAndNotAnsweredDoesNotCount) {
+TEST_F(Alive, UnansweredRequestsDoNotCount) {
     connect();
     advance(ttl / 3);
     session.wake(now);
@@ -233,7 +233,7 @@ TEST_F(Alive, WhatWasAskedAndNotAnsweredDoesNotCount) {
     EXPECT_FALSE(sent<protocol::list>());
 }
 
-TEST_F(Alive, WhatIsBeingLeftCountsUntilTheEngineHasEndedIt) {
+TEST_F(Alive, AReleasedRequestCountsUntilTheEngineHasEndedIt) {
     connect();
     const handle one = hold(order("a"));
     advance(ttl / 3);
@@ -248,7 +248,7 @@ TEST_F(Alive, WhatIsBeingLeftCountsUntilTheEngineHasEndedIt) {
     EXPECT_FALSE(sent<protocol::list>());
 }
 
-TEST_F(Alive, ARevocationThatARenewalRepeatsBringsItsNoteAndNeedsNoList) {
+TEST_F(Alive, ARevocationThatARenewalRepeatsCarriesItsNoteAndNeedsNoList) {
     connect();
     const handle one = hold(order("a"));
     advance(ttl / 3);
@@ -288,7 +288,7 @@ TEST_F(Alive, TheEarlierDeadlineOfARevocationCounts) {
     EXPECT_FALSE(session.valid(one, heard + ttl)) << "then the engine passes the claims on";
 }
 
-TEST_F(Alive, ASessionThatIsNotAliveIsReplacedWhenAListSaysSo) {
+TEST_F(Alive, ASessionThatAListReportsAsLostIsReplaced) {
     connect();
     hold(order("a"));
     renew_with({});

@@ -49,7 +49,7 @@ TEST_F(Client, FencesGrow) {
     EXPECT_GT(second.acquire(exclusive("ledger")).fence(), before);
 }
 
-TEST_F(Client, LocksSeveralNamesAndGivesSlots) {
+TEST_F(Client, LocksSeveralNamesAndReturnsSlots) {
     const lease all = first.acquire(exclusive("db", "cache") & permits("gpu", {.count = 2, .limit = 8}), {.wait = 30s});
     EXPECT_EQ(all.slots("gpu"), (std::vector<std::uint32_t>{0, 1}));
     EXPECT_TRUE(all.slots("db").empty());
@@ -66,7 +66,7 @@ TEST_F(Client, TimesOut) {
     EXPECT_TRUE(eventually([&] { return waiting("ledger") == 0; }));
 }
 
-TEST_F(Client, ThrowsWhatTheOtherFormReturns) {
+TEST_F(Client, ThrowsTheErrorThatTheOtherFormReturns) {
     try {
         static_cast<void>(first.acquire(exclusive("twice", "twice")));
         FAIL();
@@ -78,7 +78,7 @@ TEST_F(Client, ThrowsWhatTheOtherFormReturns) {
     }
 }
 
-TEST_F(Client, GivesTheLockToThreadsInOrderOfArrival) {
+TEST_F(Client, GrantsThreadsInOrderOfArrival) {
     constexpr std::size_t threads = 8;
     std::vector<std::size_t> order;
     std::vector<std::jthread> waiters;
@@ -135,7 +135,7 @@ TEST_F(Client, CallsBackOnItsOwnThread) {
     EXPECT_NE(called_on.get_future().get(), std::this_thread::get_id());
 }
 
-TEST_F(Client, ABlockingCallInACallbackIsAnErrorThatSaysSo) {
+TEST_F(Client, ABlockingCallInACallbackFailsWithAClearError) {
     std::promise<std::error_code> told;
     first.async_acquire(exclusive("a"), {}, {}, [&](std::error_code, const lease&) {
         std::error_code error;
@@ -164,7 +164,7 @@ TEST_F(Client, ALeaseMayBeReleasedOnAnotherThread) {
     EXPECT_TRUE(second.try_acquire(exclusive("ledger")));
 }
 
-TEST_F(Client, TellsOfALossAtTheHoldLimitOnceAndInTime) {
+TEST_F(Client, ReportsALossAtTheHoldLimitOnceAndInTime) {
     const lease lease = first.acquire(exclusive("ledger"), {.max_hold = 100ms});
     std::atomic<int> told{0};
     const std::stop_callback on_loss{lease.lost(), [&] { ++told; }};
@@ -176,7 +176,7 @@ TEST_F(Client, TellsOfALossAtTheHoldLimitOnceAndInTime) {
     EXPECT_EQ(next.abandoned()[0].fence, lease.fence());
 }
 
-TEST_F(Client, AnOperatorRevokesAndTheHolderHearsOfIt) {
+TEST_F(Client, AnOperatorRevokesAndTheHolderIsNotified) {
     lease lease = first.acquire(exclusive("ledger"));
     const auto shown = second.inspect({inspect_filter::match::exact, "ledger", false});
     ASSERT_EQ(shown.requests.size(), 1U);
@@ -207,7 +207,7 @@ TEST_F(Client, ResizesALimit) {
     EXPECT_TRUE(second.try_acquire(permits("gpu", {.count = 1, .limit = 8})));
 }
 
-TEST_F(Client, ClosingReleasesAllAndEndsEveryWait) {
+TEST_F(Client, CloseReleasesAllLeasesAndEndsAllWaits) {
     const lease held = first.acquire(exclusive("a"));
     const lease other = second.acquire(exclusive("b"));
     std::promise<std::error_code> waited;
@@ -222,7 +222,7 @@ TEST_F(Client, ClosingReleasesAllAndEndsEveryWait) {
     EXPECT_EQ(error, errc::closed);
 }
 
-TEST_F(Client, TheEndOfTheLastCopyClosesIt) {
+TEST_F(Client, DestroyingTheLastCopyClosesIt) {
     lease held;
     {
         client short_lived{url};
@@ -233,7 +233,7 @@ TEST_F(Client, TheEndOfTheLastCopyClosesIt) {
     EXPECT_TRUE(second.try_acquire(exclusive("ledger")));
 }
 
-TEST_F(Client, AfterForkTheChildsHandlesAreDeadAndTheParentsAreUntouched) {
+TEST_F(Client, AfterForkTheChildsHandlesAreInvalidAndTheParentsAreUnchanged) {
     const lease lease = first.acquire(exclusive("ledger"));
     const pid_t child = fork();
     if (child == 0) {
@@ -284,7 +284,7 @@ TEST_F(Client, IsAwaitedInACoroutine) {
 }
 
 // g++ 12 destroys some temporaries of such an expression twice: ASan sees it, and so does free() for a long name.
-TEST_F(Client, IsLookedAtInACoroutine) {
+TEST_F(Client, IsInspectedInACoroutine) {
     const std::string name = "a name that is too long for a small string to hold";
     const lease held = first.acquire(exclusive(name));
     std::promise<std::size_t> count;
@@ -298,7 +298,7 @@ TEST_F(Client, IsLookedAtInACoroutine) {
     EXPECT_EQ(count.get_future().get(), 2U);
 }
 
-TEST(ClientUrl, SaysWhatIsWrongWithAnAddress) {
+TEST(ClientUrl, AnInvalidAddressIsExplained) {
     EXPECT_THROW(client{"nonsense"}, error);
     try {
         client{"gopher://x"};

@@ -6,7 +6,7 @@ namespace baton::detail {
 
 using Close = Script;
 
-TEST_F(Close, IsSentAgainWhenTheLineBreaksBeforeItsAnswer) {
+TEST_F(Close, IsSentAgainIfTheConnectionBreaksBeforeTheReply) {
     connect();
     hold();
     session.close(now, timeout);
@@ -23,7 +23,7 @@ TEST_F(Close, IsSentAgainWhenTheLineBreaksBeforeItsAnswer) {
     EXPECT_TRUE(told->confirmed);
 }
 
-TEST_F(Close, OnABrokenLineReconnectsAtOnceAndIsSentThere) {
+TEST_F(Close, OnABrokenConnectionReconnectsAtOnceAndIsSentAgain) {
     connect();
     hold();
     session.connection_down(now);
@@ -38,7 +38,7 @@ TEST_F(Close, OnABrokenLineReconnectsAtOnceAndIsSentThere) {
     EXPECT_TRUE(take<operated>());
 }
 
-TEST_F(Close, OnABrokenLineWithNothingHeldEndsAtOnce) {
+TEST_F(Close, OnABrokenConnectionWithoutLeasesEndsAtOnce) {
     connect();
     const handle handle = hold();
     session.release(now, handle, protocol::release_kind::clean);
@@ -50,7 +50,7 @@ TEST_F(Close, OnABrokenLineWithNothingHeldEndsAtOnce) {
     EXPECT_TRUE(take<operated>()) << "the store has confirmed the release";
 }
 
-TEST_F(Close, BeforeTheFirstLineEndsAtOnce) {
+TEST_F(Close, BeforeTheFirstConnectionEndsAtOnce) {
     session.acquire(now, order());
     session.close(now, timeout);
     const auto failed = take<not_acquired>();
@@ -59,7 +59,7 @@ TEST_F(Close, BeforeTheFirstLineEndsAtOnce) {
     EXPECT_TRUE(take<operated>()) << "nothing was ever asked for";
 }
 
-TEST_F(Close, RepeatsReleasesThatWereNotConfirmedInTheirOwnManner) {
+TEST_F(Close, RepeatsUnconfirmedReleasesWithTheirReleaseKind) {
     connect();
     const handle handle = hold();
     session.release(now, handle, protocol::release_kind::unclean);
@@ -106,7 +106,7 @@ TEST_F(Close, DrawsNoOtherSessionWhenItsOwnIsUnknown) {
     EXPECT_TRUE(take<operated>());
 }
 
-TEST_F(Close, IsRepeatedSoonWhereTheStoreCouldNotTakeIt) {
+TEST_F(Close, IsRepeatedSoonIfTheStoreDoesNotExecuteIt) {
     connect();
     hold();
     session.close(now, timeout);
@@ -121,7 +121,7 @@ TEST_F(Close, IsRepeatedSoonWhereTheStoreCouldNotTakeIt) {
     EXPECT_TRUE(sent<protocol::close>());
 }
 
-TEST_F(Close, ThatTheStoreRejectsIsNotConfirmed) {
+TEST_F(Close, ThatTheStoreRefusesIsNotConfirmed) {
     connect();
     hold();
     session.close(now, timeout);
@@ -133,7 +133,7 @@ TEST_F(Close, ThatTheStoreRejectsIsNotConfirmed) {
     EXPECT_FALSE(told->confirmed);
 }
 
-TEST_F(Close, TwiceIsAnsweredTwiceAndSentOnce) {
+TEST_F(Close, TwiceCompletesTwiceAndIsSentOnce) {
     connect();
     hold();
     session.close(now, timeout);
@@ -149,7 +149,7 @@ TEST_F(Close, TwiceIsAnsweredTwiceAndSentOnce) {
     EXPECT_TRUE(take<operated>());
 }
 
-TEST_F(Close, ThatIsNotAnsweredInTimeIsNotConfirmed) {
+TEST_F(Close, WithoutAReplyInTimeIsNotConfirmed) {
     connect();
     hold();
     session.close(now, 1s);
@@ -161,7 +161,7 @@ TEST_F(Close, ThatIsNotAnsweredInTimeIsNotConfirmed) {
 }
 
 // No callback may come after close has returned.
-TEST_F(Close, ThatIsNotConfirmedInTimeAnswersWhatWasAskedBefore) {
+TEST_F(Close, WithoutAReplyInTimeCompletesPendingReleases) {
     connect();
     const handle handle = hold();
     EXPECT_TRUE(session.release(now, handle, protocol::release_kind::clean, true));

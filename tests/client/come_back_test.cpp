@@ -47,7 +47,7 @@ TEST_F(ComingBack, AWaiterIsPresentedInTheNextSessionUnderItsTicket) {
 }
 
 // A store tells of the end of each request, and then of the end of their session.
-TEST_F(ComingBack, TheEndOfItsSessionIsToldFirstOfTheWaiter) {
+TEST_F(ComingBack, TheEndOfItsSessionIsReportedToTheWaiterFirst) {
     connect();
     wait_for_x(order());
     notice(protocol::ended{{id(), 1}, protocol::end_reason::expired, 0});
@@ -59,7 +59,7 @@ TEST_F(ComingBack, TheEndOfItsSessionIsToldFirstOfTheWaiter) {
 }
 
 // The session expires in the step in which it is opened again: the answer tells of its end, and refuses the `open`.
-TEST_F(ComingBack, ALossThatIsToldTwiceInOneAnswerCountsOnce) {
+TEST_F(ComingBack, ALossThatAReplyReportsTwiceCountsOnce) {
     connect();
     wait_for_x(order());
     session.connection_down(now);
@@ -77,7 +77,7 @@ TEST_F(ComingBack, ALossThatIsToldTwiceInOneAnswerCountsOnce) {
     EXPECT_FALSE(sent<protocol::open>());
 }
 
-TEST_F(ComingBack, AWaiterMayBeGrantedWithTheAnswer) {
+TEST_F(ComingBack, AWaiterMayBeGrantedInTheSameReply) {
     connect();
     wait_for_x(order());
     notice(protocol::session_lost{id()});
@@ -120,7 +120,7 @@ TEST_F(ComingBack, AGrantThatWasNotConfirmedIsPresentedAsWaiting) {
     expect_waiter(open->second);
 }
 
-TEST_F(ComingBack, ARequestThatMayNotWaitDoesNot) {
+TEST_F(ComingBack, ANowaitRequestIsNotPresented) {
     connect();
     acquire_order now_or_never = order();
     now_or_never.nowait = true;
@@ -140,7 +140,7 @@ TEST_F(ComingBack, ARequestThatMayNotWaitDoesNot) {
     EXPECT_TRUE(again->second.options.nowait);
 }
 
-TEST_F(ComingBack, WithoutATicketItIsAskedAnew) {
+TEST_F(ComingBack, WithoutATicketItIsSentAsANewRequest) {
     connect();
     session.acquire(now, order());
     EXPECT_TRUE(sent<protocol::enter>());
@@ -151,7 +151,7 @@ TEST_F(ComingBack, WithoutATicketItIsAskedAnew) {
     EXPECT_TRUE(sent<protocol::enter>());
 }
 
-TEST_F(ComingBack, ATicketThatIsTakenIsAskedAnew) {
+TEST_F(ComingBack, IfItsTicketIsTakenItIsSentAsANewRequest) {
     connect();
     wait_for_x(order());
     notice(protocol::session_lost{id()});
@@ -168,7 +168,7 @@ TEST_F(ComingBack, ATicketThatIsTakenIsAskedAnew) {
 }
 
 // A store of somebody's own may not know that waiters come back.
-TEST_F(ComingBack, AStoreThatRefusesItIsAskedAnew) {
+TEST_F(ComingBack, IfTheStoreRefusesItItIsSentAsANewRequest) {
     connect();
     wait_for_x(order());
     notice(protocol::session_lost{id()});
@@ -183,7 +183,7 @@ TEST_F(ComingBack, AStoreThatRefusesItIsAskedAnew) {
     EXPECT_TRUE(sent<protocol::enter>());
 }
 
-TEST_F(ComingBack, AStoreThatOpensAndForgetsItIsAskedAgain) {
+TEST_F(ComingBack, IfTheStoreForgetsItAtOpenItIsSentAgain) {
     connect();
     wait_for_x(order());
     notice(protocol::session_lost{id()});
@@ -192,7 +192,7 @@ TEST_F(ComingBack, AStoreThatOpensAndForgetsItIsAskedAgain) {
 }
 
 // The answer to the first `open` of the new session was lost, and then that session as well.
-TEST_F(ComingBack, ItsPlaceOutlivesASecondLoss) {
+TEST_F(ComingBack, ItsQueuePositionSurvivesASecondLoss) {
     connect();
     wait_for_x(order());
     notice(protocol::session_lost{id()});
@@ -212,7 +212,7 @@ TEST_F(ComingBack, ItsPlaceOutlivesASecondLoss) {
 }
 
 // An `open` of the former session may arrive late: it must not open that session again.
-TEST_F(ComingBack, TheFormerSessionIsClosedUntilTheStoreSaysSo) {
+TEST_F(ComingBack, TheFormerSessionIsClosedUntilTheStoreConfirms) {
     connect();
     wait_for_x(order());
     const protocol::session_id former = id();
@@ -235,7 +235,7 @@ TEST_F(ComingBack, TheFormerSessionIsClosedUntilTheStoreSaysSo) {
 }
 
 // The store has accepted a later `open` of this id, from a copy of this process.
-TEST_F(ComingBack, ALateLinkDoesNotCloseTheSessionOfAnother) {
+TEST_F(ComingBack, AStaleConnectionDoesNotCloseAnotherClientsSession) {
     connect();
     hold(order("a"));
     session.connection_down(now);

@@ -53,7 +53,7 @@ protected:
     mutex busy{second, "busy"};
 };
 
-TEST(DurationsOfOptions, TheLongestPatienceIsForEver) {
+TEST(DurationsOfOptions, TheLongestTimeoutIsForEver) {
     client patient{"memory:timeout",
                    {.label = {}, .timeout = std::chrono::milliseconds::max(), .close_wait = std::chrono::hours::max()}};
     EXPECT_TRUE(patient.try_acquire(exclusive("ledger")));
@@ -119,7 +119,7 @@ TEST_F(Durations, TheEarliestTimePointsArePast) {
     expect_busy_at_once([&] { return busy.try_lock_until(std::chrono::sys_days::min()); });
 }
 
-TEST_F(Durations, ATimePointThatIsPastTakesAFreeName) {
+TEST_F(Durations, ATimePointInThePastAcquiresAFreeName) {
     EXPECT_TRUE(busy.try_lock_until(steady_clock::time_point::min()));
     busy.unlock();
     EXPECT_TRUE(busy.try_lock_until(system_clock::time_point{}));

@@ -7,7 +7,7 @@ namespace baton::detail {
 
 using Faults = Script;
 
-TEST_F(Faults, ARevocationWhoseNoticeWasLostIsHeardOfWithTheNextRenewal) {
+TEST_F(Faults, TheNextRenewalReportsARevocationWhoseNotificationWasLost) {
     connect();
     const handle handle = hold();
     const protocol::instant deadline = engine_now + ttl;  // no renewal puts it off
@@ -24,7 +24,7 @@ TEST_F(Faults, ARevocationWhoseNoticeWasLostIsHeardOfWithTheNextRenewal) {
     EXPECT_FALSE(session.valid(handle, now + (deadline - engine_now)));
 }
 
-TEST_F(Faults, AGrantThatWasRevokedBeforeItWasHeardOfIsGivenBack) {
+TEST_F(Faults, AGrantThatWasRevokedBeforeItsNotificationIsReleased) {
     connect();
     const handle handle = session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
@@ -41,7 +41,7 @@ TEST_F(Faults, AGrantThatWasRevokedBeforeItWasHeardOfIsGivenBack) {
     EXPECT_FALSE(sent<protocol::enter>());
 }
 
-TEST_F(Faults, WhatAnotherEpochRestoredIsNotProlongedBeforeItIsSettled) {
+TEST_F(Faults, AReclaimedLeaseIsNotProlongedBeforeItIsSettled) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
@@ -58,7 +58,7 @@ TEST_F(Faults, WhatAnotherEpochRestoredIsNotProlongedBeforeItIsSettled) {
 }
 
 // A server that was away for long leaves too little time for the usual renewal, a third of the ttl later.
-TEST_F(Faults, WhatIsNotSettledIsAskedForAgainSoon) {
+TEST_F(Faults, AnUnsettledLeaseIsRenewedAgainSoon) {
     connect();
     const handle handle = hold();
     session.connection_down(now);
@@ -97,7 +97,7 @@ TEST_F(Faults, ConnectsEveryTenthOfTheTtlWhileALeaseCanBeSaved) {
     EXPECT_EQ(attempts, 9) << "the last one before the lease is over";
 }
 
-TEST_F(Faults, DoesNotHurryToConnectWithNothingToSave) {
+TEST_F(Faults, ConnectsAtTheUsualIntervalWithoutLeases) {
     connect();
     session.connection_down(now);
     advance(ttl / 2);
@@ -109,7 +109,7 @@ TEST_F(Faults, DoesNotHurryToConnectWithNothingToSave) {
     EXPECT_FALSE(take<reset_connection>());
 }
 
-TEST_F(Faults, AClosedClientOpensNothingWhenTheLineIsBack) {
+TEST_F(Faults, AClosedClientDoesNotOpenItsSessionAfterAReconnect) {
     connect();
     session.close(now, timeout);
     session.connection_down(now);
@@ -120,7 +120,7 @@ TEST_F(Faults, AClosedClientOpensNothingWhenTheLineIsBack) {
     EXPECT_TRUE(sent<protocol::close>()) << "perhaps nobody has heard of the first";
 }
 
-TEST_F(Faults, ACloseThatAnotherEpochRefusesIsSaidAgain) {
+TEST_F(Faults, ACloseThatAnotherEpochRefusesIsSentAgain) {
     connect();
     session.close(now, timeout);
     const auto refused = sent<protocol::close>();
@@ -169,7 +169,7 @@ TEST_F(Faults, WhileASpaceIsRefusedNewRequestsFailAndOldOnesWait) {
 }
 
 // The hold limit is over in the moment of the grant, three times.
-TEST_F(Faults, AHoldLimitThatIsShorterThanTheWayFailsInTheEnd) {
+TEST_F(Faults, AHoldLimitShorterThanTheRoundTripFails) {
     connect();
     acquire_order brief = order();
     brief.hold_limit = 5ms;
@@ -190,7 +190,7 @@ TEST_F(Faults, AHoldLimitThatIsShorterThanTheWayFailsInTheEnd) {
     EXPECT_EQ(failed->error.code, errc::lost);
 }
 
-TEST_F(Faults, AQuestionThatOvertookTheOpenDoesNotCostTheSession) {
+TEST_F(Faults, ACommandThatOvertakesItsOpenDoesNotEndTheSession) {
     session.acquire(now, order());
     session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
@@ -208,7 +208,7 @@ TEST_F(Faults, AQuestionThatOvertookTheOpenDoesNotCostTheSession) {
     EXPECT_EQ(again->second.request, enter->second.request);
 }
 
-TEST_F(Faults, NewsOfALostSessionThatIsOlderThanItsLastSignOfLifeCountsForNothing) {
+TEST_F(Faults, ALossReportOlderThanTheLastRenewalIsIgnored) {
     connect();
     const auto first = id();
     session.notice(now, epoch_now, {engine_now - 1us, protocol::session_lost{first}});
@@ -217,7 +217,7 @@ TEST_F(Faults, NewsOfALostSessionThatIsOlderThanItsLastSignOfLifeCountsForNothin
     EXPECT_NE(id(), first);
 }
 
-TEST_F(Faults, ARenewalIsNotCountedBeforeTheOpenIsAnswered) {
+TEST_F(Faults, ARenewalDoesNotCountBeforeTheReplyToOpen) {
     const handle handle = [&] {
         connect();
         return hold();
@@ -233,7 +233,7 @@ TEST_F(Faults, ARenewalIsNotCountedBeforeTheOpenIsAnswered) {
     EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
 }
 
-TEST_F(Faults, AnOpenThatTheStoreCouldNotTakeIsSentAgainWithAllThatIsAlive) {
+TEST_F(Faults, ARejectedOpenIsSentAgainWithAllLiveRequests) {
     connect();
     const handle held = hold();
     session.connection_down(now);
@@ -259,7 +259,7 @@ TEST_F(Faults, AnOpenThatTheStoreCouldNotTakeIsSentAgainWithAllThatIsAlive) {
 }
 
 // The loss of a revoked lease was told before. Its end is not told again, but ends the belief in it.
-TEST_F(Faults, ARevokedLeaseThatTheEngineEndsIsNotBelievedAnyLonger) {
+TEST_F(Faults, ARevokedLeaseThatTheEngineEndsIsNoLongerValid) {
     connect();
     hold();
     notice(protocol::revoking{{id(), 1}, "", engine_now + 5s});
@@ -272,7 +272,7 @@ TEST_F(Faults, ARevokedLeaseThatTheEngineEndsIsNotBelievedAnyLonger) {
     EXPECT_LE(cap->cap, now);
 }
 
-TEST_F(Faults, ARevokedLeaseThatIsNotRenewedIsNotRevivedByALateAnswer) {
+TEST_F(Faults, ALateReplyDoesNotReviveARevokedLease) {
     connect();
     hold();
     const client_time opened = now;
@@ -289,7 +289,7 @@ TEST_F(Faults, ARevokedLeaseThatIsNotRenewedIsNotRevivedByALateAnswer) {
     EXPECT_LE(cap->cap, now);
 }
 
-TEST_F(Faults, CloseDoesNotTellOfARevokedLeaseAgain) {
+TEST_F(Faults, CloseDoesNotReportARevokedLeaseAgain) {
     connect();
     const handle handle = hold();
     notice(protocol::revoking{{id(), 1}, "", engine_now + 5s});

@@ -10,7 +10,7 @@ TEST(KeepAlive, TheMarginIsThreePercentButNotBelowTwentyMilliseconds) {
     EXPECT_EQ(keep_alive{100ms}.margin(), 20ms);
 }
 
-TEST(KeepAlive, BelievesFromTheSendingAndNotFromTheAnswer) {
+TEST(KeepAlive, CountsFromTheSendingAndNotFromTheReply) {
     keep_alive keeping{10'000ms};
     const client_time start{100s};
     keeping.sent(1, start);
@@ -37,7 +37,7 @@ TEST(KeepAlive, RenewsEveryThirdOfTheTtl) {
 }
 
 // The store says when it is settled only if it is asked: the last question comes shortly before it is too late.
-TEST(KeepAlive, RenewsMoreOftenTheLessTimeIsLeftToSaveSomething) {
+TEST(KeepAlive, RenewsMoreOftenWhenLessTimeIsLeft) {
     keep_alive keeping{10'000ms};
     const client_time end{104s};
     keeping.hurry(end);
@@ -53,7 +53,7 @@ TEST(KeepAlive, RenewsMoreOftenTheLessTimeIsLeftToSaveSomething) {
     EXPECT_EQ(keeping.next_renewal(end), end + 3'333ms) << "it is too late";
 }
 
-TEST(KeepAlive, AnOlderAnswerDoesNotShortenBelief) {
+TEST(KeepAlive, AnOlderReplyDoesNotShortenTheDeadline) {
     keep_alive keeping{10'000ms};
     keeping.sent(1, client_time{100s});
     keeping.sent(2, client_time{103s});
@@ -63,7 +63,7 @@ TEST(KeepAlive, AnOlderAnswerDoesNotShortenBelief) {
     EXPECT_EQ(keeping.deadline(), client_time{112'700ms});
 }
 
-TEST(KeepAlive, AnAnswerOfAConnectionThatBrokeCountsForNothing) {
+TEST(KeepAlive, AReplyOfABrokenConnectionIsIgnored) {
     keep_alive keeping{10'000ms};
     keeping.sent(1, client_time{100s});
     keeping.forget_unanswered();

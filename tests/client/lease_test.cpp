@@ -6,7 +6,7 @@ namespace baton::detail {
 
 using Lease = Script;
 
-TEST_F(Lease, IsValidUntilTtlLessMarginAfterTheSendingOfTheLastAnsweredRenewal) {
+TEST_F(Lease, IsValidUntilTtlLessMarginAfterTheLastAnsweredRenewalWasSent) {
     session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     const client_time sending = now;
@@ -31,7 +31,7 @@ TEST_F(Lease, IsProlongedByEveryAnsweredRenewal) {
     EXPECT_FALSE(take<lost>());
 }
 
-TEST_F(Lease, AnUnansweredRenewalProlongsNothing) {
+TEST_F(Lease, AnUnansweredRenewalDoesNotProlongIt) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
@@ -65,7 +65,7 @@ TEST_F(Lease, IsLostOnceWhenNoRenewalIsAnswered) {
     EXPECT_EQ(leave->second.release_kind, protocol::release_kind::unclean);
 }
 
-TEST_F(Lease, AfterItsLossTheReleaseOfTheUserLetsItPassOn) {
+TEST_F(Lease, AReleaseAfterItsLossLetsTheClaimPassOn) {
     connect();
     const handle handle = hold(order(), engine_now + 1s);
     advance(980ms);
@@ -78,7 +78,7 @@ TEST_F(Lease, AfterItsLossTheReleaseOfTheUserLetsItPassOn) {
     EXPECT_EQ(leave->second.release_kind, protocol::release_kind::unclean) << "the work was broken off";
 }
 
-TEST_F(Lease, ALossBeforeTheHoldLimitLeavesTimeToTellIt) {
+TEST_F(Lease, ALossBeforeTheHoldLimitLeavesTimeForCallbacks) {
     connect();
     const handle brief = hold(order(), engine_now + 40ms);
     EXPECT_TRUE(session.valid(brief, now + 29ms));
@@ -87,7 +87,7 @@ TEST_F(Lease, ALossBeforeTheHoldLimitLeavesTimeToTellIt) {
     EXPECT_FALSE(session.valid(longer, now + 180ms)) << "20 ms";
 }
 
-TEST_F(Lease, ThatIsLostIsPresentedUntilTheEngineEndsIt) {
+TEST_F(Lease, IsPresentedAfterItsLossUntilTheEngineEndsIt) {
     connect();
     hold(order(), engine_now + 1s);
     advance(980ms);
@@ -101,7 +101,7 @@ TEST_F(Lease, ThatIsLostIsPresentedUntilTheEngineEndsIt) {
     EXPECT_EQ(open->second.live[0].fence, 200U);
 }
 
-TEST_F(Lease, UnsureIsToldBeforeALoss) {
+TEST_F(Lease, UnsureIsReportedBeforeALoss) {
     connect();
     hold();
     forget();
@@ -118,7 +118,7 @@ TEST_F(Lease, UnsureIsToldBeforeALoss) {
     EXPECT_LT(loss_reported, std::ssize(actions));
 }
 
-TEST_F(Lease, ALateAnswerNeverRevivesIt) {
+TEST_F(Lease, ALateReplyNeverRevivesIt) {
     connect();
     const handle handle = hold();
     advance(ttl / 3);
@@ -130,7 +130,7 @@ TEST_F(Lease, ALateAnswerNeverRevivesIt) {
     EXPECT_FALSE(session.valid(handle, now));
 }
 
-TEST_F(Lease, SaysThatTheProcessWasPaused) {
+TEST_F(Lease, ReportsThatTheProcessWasPaused) {
     connect();
     hold();
     advance(2 * ttl);
@@ -140,7 +140,7 @@ TEST_F(Lease, SaysThatTheProcessWasPaused) {
     EXPECT_EQ(loss_reported->reason, loss::process_paused);
 }
 
-TEST_F(Lease, ASilentLineIsReplacedWhileThereIsTimeToRenewOnAnother) {
+TEST_F(Lease, ASilentConnectionIsReplacedInTimeToRenewOnAnother) {
     connect();
     hold();
     advance(ttl / 3);
@@ -153,7 +153,7 @@ TEST_F(Lease, ASilentLineIsReplacedWhileThereIsTimeToRenewOnAnother) {
     EXPECT_FALSE(take<reset_connection>());
 }
 
-TEST_F(Lease, AnOpenThatIsNeverAnsweredGivesTheLineUpAndTheNextOneGetsMoreTime) {
+TEST_F(Lease, AnUnansweredOpenResetsTheConnectionAndTheNextOneGetsMoreTime) {
     session.connection_up(now, epoch_now);
     advance(ttl / 4);
     session.wake(now);
@@ -168,7 +168,7 @@ TEST_F(Lease, AnOpenThatIsNeverAnsweredGivesTheLineUpAndTheNextOneGetsMoreTime) 
     EXPECT_TRUE(take<reset_connection>());
 }
 
-TEST_F(Lease, ARefusedSessionIsALossOfTheStoresState) {
+TEST_F(Lease, ARefusedSessionIsALossByStateLost) {
     connect();
     hold();
     advance(ttl / 3);
@@ -198,7 +198,7 @@ TEST_F(Lease, EndsAtItsHoldLimitByItsOwnClock) {
     EXPECT_EQ(loss_reported->reason, loss::hold_limit);
 }
 
-TEST_F(Lease, AHoldLimitThatTheNoticeBringsLateIsCountedFromTheNewestAnswer) {
+TEST_F(Lease, AHoldLimitOfALateNotificationCountsFromTheNewestReply) {
     connect();
     acquire_order limited = order();
     limited.hold_limit = 5s;
@@ -215,7 +215,7 @@ TEST_F(Lease, AHoldLimitThatTheNoticeBringsLateIsCountedFromTheNewestAnswer) {
     EXPECT_TRUE(session.valid(handle, asked + 5'820ms - 1us));
 }
 
-TEST_F(Lease, ARevocationIsToldAtOnceAndNoRenewalProlongsIt) {
+TEST_F(Lease, ARevocationIsReportedAtOnceAndNoRenewalProlongsTheLease) {
     connect();
     const handle handle = hold();
     advance(1s);
@@ -239,7 +239,7 @@ TEST_F(Lease, ARevocationIsToldAtOnceAndNoRenewalProlongsIt) {
     EXPECT_TRUE(sent<protocol::leave>()) << "if it has not";
 }
 
-TEST_F(Lease, ReleasesInTheMannerThatIsAskedFor) {
+TEST_F(Lease, ReleasesWithTheRequestedKind) {
     connect();
     const handle handle = hold();
     session.release(now, handle, protocol::release_kind::clean);
@@ -251,7 +251,7 @@ TEST_F(Lease, ReleasesInTheMannerThatIsAskedFor) {
     EXPECT_FALSE(sent<protocol::leave>());
 }
 
-TEST_F(Lease, AReleaseWithoutALineIsSentBeforeTheNextOpen) {
+TEST_F(Lease, AReleaseWithoutAConnectionIsSentBeforeTheNextOpen) {
     connect();
     const handle handle = hold();
     session.connection_down(now);
@@ -297,7 +297,7 @@ TEST_F(Lease, SurvivesAShortOutageAndIsPresented) {
     EXPECT_FALSE(take<lost>());
 }
 
-TEST_F(Lease, IsNotProlongedByAnotherEpochUntilThatHasConfirmedIt) {
+TEST_F(Lease, IsNotProlongedInAnotherEpochUntilItIsConfirmed) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
@@ -311,7 +311,7 @@ TEST_F(Lease, IsNotProlongedByAnotherEpochUntilThatHasConfirmedIt) {
 
 // The answer of the new epoch comes after its connection was given up as silent: it counts as no renewal. The lease
 // keeps its old deadline, and its loss is reported then.
-TEST_F(Lease, KeepsItsOldDeadlineIfTheAnswerOfAnotherEpochComesTooLate) {
+TEST_F(Lease, KeepsItsOldDeadlineIfTheReplyOfAnotherEpochIsTooLate) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
@@ -329,7 +329,7 @@ TEST_F(Lease, KeepsItsOldDeadlineIfTheAnswerOfAnotherEpochComesTooLate) {
     EXPECT_TRUE(take<lost>());
 }
 
-TEST_F(Lease, AnAnswerOfAnotherEpochIsNoRenewalButAReasonToOpenAnew) {
+TEST_F(Lease, AReplyOfAnotherEpochDoesNotRenewAndReopensTheSession) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
@@ -344,7 +344,7 @@ TEST_F(Lease, AnAnswerOfAnotherEpochIsNoRenewalButAReasonToOpenAnew) {
     EXPECT_EQ(open->second.live.size(), 1U);
 }
 
-TEST_F(Lease, NeverGoesBackToAnOlderEpoch) {
+TEST_F(Lease, NeverReturnsToAnEarlierEpoch) {
     connect();
     session.connection_down(now);
     session.connection_up(now, first_epoch - 1);
@@ -352,7 +352,7 @@ TEST_F(Lease, NeverGoesBackToAnOlderEpoch) {
     EXPECT_TRUE(take<reset_connection>());
 }
 
-TEST_F(Lease, WhatANewEpochGaveToAnotherIsLost) {
+TEST_F(Lease, IsLostIfANewEpochGrantedTheNameToAnother) {
     connect();
     const handle handle = hold();
     session.connection_down(now);
@@ -382,7 +382,7 @@ TEST_F(Lease, TheRestOfAHoldLimitIsPresented) {
     EXPECT_EQ(open->second.live[0].hold, 56s);
 }
 
-TEST_F(Lease, CloseReleasesAllAndTellsEverybody) {
+TEST_F(Lease, CloseReleasesAllLeasesAndFailsAllWaiters) {
     connect();
     const handle held = hold();
     const handle waiting = session.acquire(now, order("y"));
@@ -405,7 +405,7 @@ TEST_F(Lease, CloseReleasesAllAndTellsEverybody) {
     EXPECT_EQ(take<not_acquired>()->error.code, errc::closed);
 }
 
-TEST_F(Lease, AnOperatorsQuestionIsAnsweredOrSaidToBeUnknown) {
+TEST_F(Lease, AnOperatorsCommandIsAnsweredOrFailsAsUnknown) {
     session.connection_down(now, {std::make_error_code(std::errc::connection_refused), "host port 1"});
     const operation unsent = session.operate(now, protocol::mend{"x"}, 2s);
     EXPECT_FALSE(take<operated>()) << "there may be a connection in time";
@@ -426,7 +426,7 @@ TEST_F(Lease, AnOperatorsQuestionIsAnsweredOrSaidToBeUnknown) {
     EXPECT_EQ(answer->error.code, errc::store_unavailable);
 }
 
-TEST_F(Lease, AnOperatorsQuestionIsSentWhenThereIsALine) {
+TEST_F(Lease, AnOperatorsCommandIsSentWhenThereIsAConnection) {
     session.operate(now, protocol::mend{"x"}, timeout);
     session.connection_up(now, epoch_now);
     const auto mend = sent<protocol::mend>();

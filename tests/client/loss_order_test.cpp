@@ -78,7 +78,7 @@ TEST_F(LossOrder, TheCallbacksOfALossHaveRunBeforeTheNextHolderIsGranted) {
 
 // A callback that works for 2 ms still ends before the next holder is granted: nothing but the engine's own deadline,
 // 60 ms after the client's, passes the name on.
-TEST_F(LossOrder, ACallbackThatTakesAMomentHasEndedBeforeTheNextHolderIsGranted) {
+TEST_F(LossOrder, ASlowLossCallbackEndsBeforeTheNextHolderIsGranted) {
     client first{store->url()};
     client second{store->url()};
     {

@@ -52,14 +52,14 @@ protected:
     }
 };
 
-TEST_F(Observer, IsNotToldOfAReconnectionAtTheFirstConnection) {
+TEST_F(Observer, IsNotNotifiedOfAReconnectAtTheFirstConnection) {
     client client = watched();
     { const lease lease = client.acquire(exclusive("ledger")); }
     ASSERT_TRUE(eventually([&] { return seen->heard("granted"); }));
     EXPECT_EQ(seen->told(), (std::vector<std::string>{"connected", "granted"}));
 }
 
-TEST_F(Observer, IsToldOfAReconnectionAfterAnOutage) {
+TEST_F(Observer, IsNotifiedOfAReconnectAfterAnOutage) {
     client client = watched();
     const lease lease = client.acquire(exclusive("ledger"));
     store->cut();
@@ -70,7 +70,7 @@ TEST_F(Observer, IsToldOfAReconnectionAfterAnOutage) {
     EXPECT_EQ(seen->told(), (std::vector<std::string>{"connected", "granted", "reconnecting", "reconnected"}));
 }
 
-TEST_F(Observer, IsToldOfDoubtBeforeTheLossInAnOutage) {
+TEST_F(Observer, IsNotifiedOfUnsureBeforeTheLossInAnOutage) {
     client client = watched(300ms);
     const lease lease = client.acquire(exclusive("ledger"));
     store->silence();
@@ -82,7 +82,7 @@ TEST_F(Observer, IsToldOfDoubtBeforeTheLossInAnOutage) {
 
 // A process that did not run for longer than its ttl notices the doubt and the loss at the same moment. The program
 // prints what its observer is told. The test stops it until more than three ttls are over.
-TEST_F(Observer, IsToldOfDoubtBeforeTheLossAfterAPauseOfTheProcess) {
+TEST_F(Observer, IsNotifiedOfUnsureBeforeTheLossAfterAPauseOfTheProcess) {
     line_process program{{BATON_PAUSED_PROGRAM}};
     ASSERT_EQ(program.hear("held"), "held");
     program.signal(SIGSTOP);

@@ -40,7 +40,7 @@ protected:
     std::vector<handle> handles;
 };
 
-TEST_F(Parts, FollowEachOtherWhenTheOneBeforeIsAnswered) {
+TEST_F(Parts, AreSentWhenThePreviousOneIsAnswered) {
     hold_five_and_reconnect();
     std::uint64_t connection_number = 0;
     for (const numbers& part : {numbers{1, 2}, numbers{3, 4}, numbers{5}}) {
@@ -58,7 +58,7 @@ TEST_F(Parts, FollowEachOtherWhenTheOneBeforeIsAnswered) {
     EXPECT_TRUE(take<observed>());
 }
 
-TEST_F(Parts, TellTheHighestNumberThoughItsRequestWasLeft) {
+TEST_F(Parts, CarryTheHighestNumberThoughItsRequestWasReleased) {
     connect();
     for (int i = 0; i < 3; ++i) hold(order(std::to_string(i)));
     const handle last = hold(order("last"));
@@ -71,7 +71,7 @@ TEST_F(Parts, TellTheHighestNumberThoughItsRequestWasLeft) {
     EXPECT_EQ(open->second.highest, 4U) << "an `enter` of this number that comes late is refused (rule 9)";
 }
 
-TEST_F(Parts, LeaveWhatTheEngineHasBeyondTheList) {
+TEST_F(Parts, UnlistedRequestsOfTheEngineAreReleased) {
     hold_five_and_reconnect();
     for (int part = 0; part < 3; ++part) {
         EXPECT_FALSE(sent<protocol::leave>()) << "a later part may list it";
@@ -84,7 +84,7 @@ TEST_F(Parts, LeaveWhatTheEngineHasBeyondTheList) {
     EXPECT_EQ(leave->second.request.number, 9U);
 }
 
-TEST_F(Parts, LeaveWhatTheEngineHasBeyondAListThatFitsIntoOne) {
+TEST_F(Parts, UnlistedRequestsOfTheEngineAreReleasedAfterASinglePart) {
     connect();
     hold(order("a"));
     session.connection_down(now);
@@ -130,7 +130,7 @@ TEST_F(Parts, AReleaseInBetweenIsNotPresented) {
     EXPECT_FALSE(take<lost>());
 }
 
-TEST_F(Parts, BeginAgainOnAnotherLine) {
+TEST_F(Parts, BeginAgainOnAnotherConnection) {
     hold_five_and_reconnect();
     const auto first = sent<protocol::open>();
     ASSERT_TRUE(first);
@@ -154,7 +154,7 @@ TEST_F(Parts, EndWithAClose) {
     EXPECT_FALSE(sent<protocol::open>()) << "it would begin the session again";
 }
 
-TEST_F(Parts, TheAnswersProveThatTheLineLives) {
+TEST_F(Parts, RepliesToThemKeepTheConnection) {
     hold_five_and_reconnect();
     for (int part = 0; part < 3; ++part) {
         const auto open = sent<protocol::open>();
@@ -166,7 +166,7 @@ TEST_F(Parts, TheAnswersProveThatTheLineLives) {
     for (const handle handle : handles) EXPECT_TRUE(session.valid(handle, now));
 }
 
-TEST_F(Parts, ProlongTheLeasesThatTheEngineHasBeforeTheLastIsAnswered) {
+TEST_F(Parts, ProlongConfirmedLeasesBeforeTheLastIsAnswered) {
     hold_and_reconnect(12);
     for (int part = 0; part < 6; ++part) {
         const auto open = sent<protocol::open>();

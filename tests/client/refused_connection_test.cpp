@@ -6,7 +6,7 @@
 namespace baton::detail {
 namespace {
 
-class RefusedLine : public Script {
+class RefusedConnection : public Script {
 protected:
     const store_error wrong_password{errc::not_permitted, "WRONGPASS invalid username-password pair"};
 
@@ -28,7 +28,7 @@ protected:
     }
 };
 
-TEST_F(RefusedLine, IsToldToAllWhoWaitWhenItHasLastedForASecond) {
+TEST_F(RefusedConnection, FailsAllWaitersAfterOneSecond) {
     connect();
     queue("x");
     session.connection_down(now, {errc::store_unavailable, "the server closed the connection"});
@@ -46,7 +46,7 @@ TEST_F(RefusedLine, IsToldToAllWhoWaitWhenItHasLastedForASecond) {
     EXPECT_NE(session.next_wake(), now) << "it does not wake for this again";
 }
 
-TEST_F(RefusedLine, IsToldToNewcomersAtOnceFromThenOn) {
+TEST_F(RefusedConnection, FailsNewRequestsAtOnceFromThenOn) {
     connect();
     session.connection_down(now, wrong_password);
     advance(1s);
@@ -59,7 +59,7 @@ TEST_F(RefusedLine, IsToldToNewcomersAtOnceFromThenOn) {
     EXPECT_EQ(answer->error.code, errc::not_permitted);
 }
 
-TEST_F(RefusedLine, DisturbsNobodyIfItIsAcceptedWithinASecond) {
+TEST_F(RefusedConnection, HasNoEffectIfItIsAcceptedWithinASecond) {
     connect();
     queue("x");
     session.connection_down(now, wrong_password);
@@ -74,7 +74,7 @@ TEST_F(RefusedLine, DisturbsNobodyIfItIsAcceptedWithinASecond) {
     EXPECT_FALSE(take<not_acquired>());
 }
 
-TEST_F(RefusedLine, EndsWithAnOutageWhichIsWaitedFor) {
+TEST_F(RefusedConnection, EndsWithAnOutageDuringWhichRequestsWait) {
     connect();
     queue("x");
     session.connection_down(now, wrong_password);
@@ -85,7 +85,7 @@ TEST_F(RefusedLine, EndsWithAnOutageWhichIsWaitedFor) {
     EXPECT_FALSE(take<not_acquired>());
 }
 
-TEST_F(RefusedLine, EndsNoLease) {
+TEST_F(RefusedConnection, EndsNoLease) {
     connect();
     const handle handle = hold();
     session.connection_down(now, wrong_password);
@@ -96,7 +96,7 @@ TEST_F(RefusedLine, EndsNoLease) {
 }
 
 // A server of an earlier epoch has an older state: no request of this client is sent there.
-TEST_F(RefusedLine, IsOneToAServerWithAnOlderState) {
+TEST_F(RefusedConnection, IsReportedForAServerWithAnOlderState) {
     connect();
     queue("x");
     session.connection_down(now, {errc::store_unavailable, "the server closed the connection"});
@@ -126,7 +126,7 @@ TEST_F(RefusedLine, IsOneToAServerWithAnOlderState) {
     EXPECT_EQ(failed_with(older), 0U);
 }
 
-TEST_F(RefusedLine, ThatIsUnusableFailsEveryRequestAndQuestionAtOnce) {
+TEST_F(RefusedConnection, UnusableFailsEveryRequestAndCommandAtOnce) {
     const store_error version{errc::version_mismatch, "BATONVERSION 2"};
     session.acquire(now, order("x"));
     session.operate(now, protocol::mend{"x"}, timeout);
@@ -146,7 +146,7 @@ TEST_F(RefusedLine, ThatIsUnusableFailsEveryRequestAndQuestionAtOnce) {
     EXPECT_FALSE(session.next_wake());
 }
 
-TEST_F(RefusedLine, ThatIsUnusableHasNothingToRelease) {
+TEST_F(RefusedConnection, UnusableHasNoLeasesToRelease) {
     session.connection_unusable(now, {errc::no_agent});
     session.close(now, timeout);
     const auto closed = take<operated>();
@@ -154,7 +154,7 @@ TEST_F(RefusedLine, ThatIsUnusableHasNothingToRelease) {
     EXPECT_TRUE(closed->confirmed);
 }
 
-TEST_F(RefusedLine, ThatIsUnusableAfterAnotherLeavesTheLeasesUntilTheirDeadline) {
+TEST_F(RefusedConnection, UnusableAfterAConnectionKeepsLeasesUntilTheirDeadline) {
     connect();
     const handle held = hold();
     queue("y");

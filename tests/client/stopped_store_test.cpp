@@ -68,7 +68,7 @@ TEST_F(StoppedStore, EndsAnAcquireWithACallbackAsUnavailable) {
 }
 
 // What ended as unavailable is not held afterwards: a late grant is given back.
-TEST_F(StoppedStore, HoldsNothingOfThatWhenItGoesOn) {
+TEST_F(StoppedStore, HoldsNoLeaseOfTheseCallsWhenItContinues) {
     client client = used_client();
     {
         const stopped guard{*store};
@@ -80,7 +80,7 @@ TEST_F(StoppedStore, HoldsNothingOfThatWhenItGoesOn) {
 }
 
 // Contention stays contention: the store answers, and another client holds the name.
-TEST_F(StoppedStore, IsNotReportedWhereTheNameIsHeld) {
+TEST_F(StoppedStore, IsNotReportedIfTheNameIsHeld) {
     client holder{store->url()};
     client other{store->url()};
     const lease held = holder.acquire(exclusive("ledger"));

@@ -25,14 +25,14 @@ protected:
     agent_process agent{place};
 };
 
-TEST_F(AgentBounds, WhatIsNotTheProtocolEndsTheConnection) {
+TEST_F(AgentBounds, InvalidInputEndsTheConnection) {
     raw_client client{place.path()};
     client.say_bytes("GET / HTTP/1.1\r\n\r\n");
     EXPECT_EQ(client.hear().value_or(resp::value{}).text, "ERR not the Redis protocol");
     EXPECT_TRUE(client.is_over());
 }
 
-TEST_F(AgentBounds, GarbageIsSurvived) {
+TEST_F(AgentBounds, TheAgentSurvivesGarbage) {
     std::mt19937 dice{1};
     for (int round = 0; round < 200; ++round) {
         raw_client client{place.path()};
@@ -57,7 +57,7 @@ TEST_F(AgentBounds, DeepOrLargeMessagesAreRefused) {
     }
 }
 
-TEST_F(AgentBounds, UnknownCommandsAndWrongArgumentsAreErrorsAndNoMore) {
+TEST_F(AgentBounds, UnknownCommandsAndWrongArgumentsOnlyReturnErrors) {
     raw_client client{place.path()};
     EXPECT_EQ(client.ask({"get\n", "a"}),
               "ERR unknown command 'GET?': this is Baton's agent, not Redis; to look inside, say BATON.INSPECT");
@@ -67,7 +67,7 @@ TEST_F(AgentBounds, UnknownCommandsAndWrongArgumentsAreErrorsAndNoMore) {
     EXPECT_EQ(client.ask({"ping"}), "PONG");
 }
 
-TEST_F(AgentBounds, HalfAMessageHoldsNobodyUp) {
+TEST_F(AgentBounds, AnIncompleteMessageDelaysNoOtherClient) {
     raw_client half{place.path()};
     half.say_bytes("*3\r\n$11\r\nBATON.EN");
     raw_client other{place.path()};
@@ -97,7 +97,7 @@ TEST_F(AgentBounds, ASessionHasAtMostTenThousandRequests) {
     EXPECT_EQ(client.ask(enter_words(session, most + 1, "ledger")), "queued");
 }
 
-TEST_F(AgentBounds, AClientThatDoesNotReadIsNotReadFromEither) {
+TEST_F(AgentBounds, TheAgentDoesNotReadFromAClientThatDoesNotRead) {
     raw_client greedy{place.path()};
     const timeval little{0, 200'000};
     setsockopt(greedy.socket(), SOL_SOCKET, SO_SNDTIMEO, &little, sizeof little);
@@ -125,7 +125,7 @@ TEST_F(AgentBounds, AClientThatDoesNotReadIsNotReadFromEither) {
 }
 
 // More answers than are kept for one that reads slowly, to questions that came in one go: none is forgotten meanwhile.
-TEST_F(AgentBounds, QuestionsThatCameInOneGoAreAllAnswered) {
+TEST_F(AgentBounds, PipelinedCommandsAreAllAnswered) {
     raw_client client{place.path()};
     const std::string session = session_named('a');
     ASSERT_EQ(client.ask(open_words(session)), "alive");
@@ -142,7 +142,7 @@ TEST_F(AgentBounds, QuestionsThatCameInOneGoAreAllAnswered) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{5}) << "nothing else had to happen first";
 }
 
-TEST_F(AgentBounds, OnlyPidfdsAreTaken) {
+TEST_F(AgentBounds, OnlyPidfdsAreAccepted) {
     const descriptor self = detail::pidfd_of(getpid());
     ASSERT_TRUE(self.is_open());
     const descriptor file{open("/dev/zero", O_RDONLY | O_CLOEXEC)};
@@ -173,7 +173,7 @@ TEST_F(AgentBounds, AConnectionNamesItsProcessesOnceAndAtMostTwo) {
 }
 
 // The agent's descriptors are for all clients: none may fill its table.
-TEST_F(AgentBounds, DescriptorsThatAreOfNoUseAreClosed) {
+TEST_F(AgentBounds, UnexpectedDescriptorsAreClosed) {
     const descriptor self = detail::pidfd_of(getpid());
     const std::vector<int> many(100, self.get());
     raw_client client{place.path()};
@@ -190,7 +190,7 @@ TEST_F(AgentBounds, DescriptorsThatAreOfNoUseAreClosed) {
 
 // Asio's reactor may pass an event of a descriptor that was closed to the next one in its place. Taken at its word,
 // that made a living process dead, and passed its claims on.
-TEST_F(AgentBounds, TheEndOfAConnectionIsNotTakenForTheEndOfAProcess) {
+TEST_F(AgentBounds, TheEndOfAConnectionIsNotTheEndOfAProcess) {
     const descriptor self = detail::pidfd_of(getpid());
     for (int round = 0; round < 100; ++round) {
         ASSERT_TRUE(answers(place.path()));  // a connection that comes and goes
@@ -255,7 +255,7 @@ TEST(AgentLimits, ASessionOfTwoProcessesIsNotBoundToOneOfThem) {
     EXPECT_EQ(ask({"BATON.RENEW", numbered_session(few_clients)}), "alive");
 }
 
-TEST(AgentLimits, ClientsBeyondTheLimitAreToldSo) {
+TEST(AgentLimits, ClientsBeyondTheLimitGetAnError) {
     const workplace place;
     const agent_process agent{place, {}, leave_few_clients};
     constexpr int most = few_clients;

@@ -13,7 +13,7 @@
 namespace baton::local_tests {
 namespace {
 
-TEST(Agent, TwentyProcessesAtOnceStartOne) {
+TEST(Agent, TwentyConcurrentProcessesStartOne) {
     const workplace place;
     std::vector<std::unique_ptr<actor_process>> actors;
     for (int i = 0; i < 20; ++i) actors.push_back(std::make_unique<actor_process>(place.url(), std::to_string(i)));
@@ -27,7 +27,7 @@ TEST(Agent, TwentyProcessesAtOnceStartOne) {
     EXPECT_TRUE(eventually([&] { return place.agents().size() == 1; })) << place.agents().size();
 }
 
-TEST(Agent, IsDetachedFromWhoeverStartedIt) {
+TEST(Agent, IsDetachedFromTheProcessThatStartedIt) {
     const workplace place;
     actor_process starter{place.url(), "ledger"};
     ASSERT_NE(starter.hear("held"), "");
@@ -65,7 +65,7 @@ TEST(Agent, EndsWhenItIsIdleAndLeavesACleanState) {
     EXPECT_NE(contents(place.path() + ".state").find(" clean "), std::string::npos);
 }
 
-TEST(Agent, StaysWhileThereIsSomethingToRemember) {
+TEST(Agent, StaysWhileItHasState) {
     const workplace place;
     const workplace other;
     const std::vector<std::string> words{BATON_PROGRAM, "agent", "--detached-start", "--idle-ms", "50", "--address"};
@@ -89,7 +89,7 @@ TEST(Agent, StaysWhileThereIsSomethingToRemember) {
     EXPECT_EQ(agent.wait(), 0);
 }
 
-TEST(Agent, TellsASupervisorWhenItIsReadyAndEndsOnTerm) {
+TEST(Agent, NotifiesASupervisorWhenItIsReadyAndEndsOnTerm) {
     const workplace place;
     const int listening = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
@@ -108,7 +108,7 @@ TEST(Agent, TellsASupervisorWhenItIsReadyAndEndsOnTerm) {
     EXPECT_FALSE(std::filesystem::exists(place.path()));
 }
 
-TEST(Agent, RemembersThatItHadSessionsOnlyWhileItHas) {
+TEST(Agent, RecordsThatItHasSessionsOnlyWhileItHasSome) {
     const workplace place;
     const agent_process agent{place};
     raw_client client{place.path()};
@@ -157,7 +157,7 @@ TEST(Agent, StartsPausedOnlyIfItsPredecessorHadSessions) {
 }
 
 // The record gets its name when it is complete. A successor that found an incomplete one would have to pause.
-TEST(Agent, LeavesNoRecordThatIsNotComplete) {
+TEST(Agent, LeavesNoIncompleteRecord) {
     const workplace place;
     const pid_t agent = launch({BATON_PROGRAM, "agent", "--foreground", "--address", place.url()}, [] {
         const rlimit none{0, 0};
@@ -206,7 +206,7 @@ TEST(Agent, AnUnrecordedSessionIsRefusedWithItsReason) {
     }
 }
 
-TEST(Agent, EpochsGrowAlsoWhereTheClockDoesNot) {
+TEST(Agent, EpochsGrowEvenIfTheClockDoesNot) {
     const workplace place;
     std::ofstream{place.path() + ".state"} << "baton 2 another-boot clean 4000000000000000 0 15000\n";
     agent_process agent{place};
@@ -217,7 +217,7 @@ TEST(Agent, EpochsGrowAlsoWhereTheClockDoesNot) {
     EXPECT_GT(handshake->epoch, 4'000'000'000'000'000U);
 }
 
-TEST(Agent, OfAnotherVersionMakesWayIfItIsIdle) {
+TEST(Agent, OfAnotherVersionEndsIfItIsIdle) {
     const workplace place;
     agent_process agent{place};
     raw_client client{place.path()};
@@ -226,7 +226,7 @@ TEST(Agent, OfAnotherVersionMakesWayIfItIsIdle) {
     EXPECT_FALSE(answers(place.path()));
 }
 
-TEST(Agent, OfAnotherVersionSaysSoIfItIsInUse) {
+TEST(Agent, OfAnotherVersionReportsThatItIsInUse) {
     const workplace place;
     const agent_process agent{place};
     raw_client user{place.path()};
@@ -246,7 +246,7 @@ TEST(Agent, ASecondOneAtTheSameAddressIsRefused) {
     EXPECT_TRUE(answers(place.path()));
 }
 
-TEST(Agent, ReplacesAStaleSocketFileAndNothingElse) {
+TEST(Agent, ReplacesOnlyAStaleSocketFile) {
     const workplace place;
     {
         agent_process agent{place};
@@ -277,7 +277,7 @@ TEST(Agent, DoesNotTakeTheSocketOfAnotherProgram) {
 }
 
 // A space without sessions is dropped when a client hangs up, but not while a late message could begin a session again.
-TEST(Agent, ASpaceRemembersItsEndedSessionsAfterOthersHangUp) {
+TEST(Agent, ASpaceRemembersItsEndedSessionsAfterItsClientsDisconnect) {
     const workplace place;
     const agent_process agent{place};
     raw_client client{place.path()};
@@ -293,7 +293,7 @@ TEST(Agent, ASpaceRemembersItsEndedSessionsAfterOthersHangUp) {
     EXPECT_EQ(client.ask(open_words(session)), "refused");
 }
 
-TEST(Agent, SpacesDoNotMeet) {
+TEST(Agent, SpacesAreSeparate) {
     const workplace place;
     const agent_process agent{place};
     actor_process one{place.url() + "?space=one", "ledger"};

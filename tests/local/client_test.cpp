@@ -51,7 +51,7 @@ TEST_F(Local, TheFirstUseStartsAnAgent) {
     EXPECT_EQ(place.agents().size(), 1U);
 }
 
-TEST_F(Local, OperatorsCommandsWorkAsTheFirstWord) {
+TEST_F(Local, OperatorCommandsWorkAsTheFirstCommand) {
     client client{place.url()};
     EXPECT_TRUE(client.inspect().resources.empty());
     client.resize("gpu", 2);
@@ -59,7 +59,7 @@ TEST_F(Local, OperatorsCommandsWorkAsTheFirstWord) {
 }
 
 // A busy machine may take more than a moment to start a program; the first word must not fail for that.
-TEST_F(Local, AnAgentThatStartsSlowlyIsWaitedFor) {
+TEST_F(Local, ClientsWaitForAnAgentThatStartsSlowly) {
     const std::string slow = place.path("slow");
     std::ofstream{slow} << "#!/bin/sh\nsleep 1.3\nexec " << BATON_PROGRAM << " \"$@\"\n";
     std::filesystem::permissions(slow, std::filesystem::perms::owner_all);
@@ -70,7 +70,7 @@ TEST_F(Local, AnAgentThatStartsSlowlyIsWaitedFor) {
 
 // A program may end right after its client: a thread that nobody waits for would run into the destructors of
 // everything.
-TEST_F(Local, AClientThatIsGoneHasWaitedForItsThreads) {
+TEST_F(Local, ADestroyedClientHasJoinedItsThreads) {
     const int before = detached_threads;
     for (int round = 0; round < 300; ++round) {
         client client{place.url()};
@@ -79,7 +79,7 @@ TEST_F(Local, AClientThatIsGoneHasWaitedForItsThreads) {
     EXPECT_EQ(detached_threads, before);
 }
 
-TEST_F(Local, ProgramsMeet) {
+TEST_F(Local, ProgramsShareLocks) {
     client mine{place.url()};
     lease held = mine.acquire(exclusive("ledger"));
     actor_process other{place.url(), "ledger"};
@@ -90,7 +90,7 @@ TEST_F(Local, ProgramsMeet) {
     EXPECT_FALSE(mine.try_acquire(exclusive("ledger")));
 }
 
-TEST_F(Local, WithoutAnAgentAndAProgramTheErrorSaysSo) {
+TEST_F(Local, WithoutAnAgentAndAProgramTheErrorIsNoAgent) {
     detail::use_agent_program("/nonexistent/baton");
     client client{place.url()};
     std::error_code error;
@@ -100,14 +100,14 @@ TEST_F(Local, WithoutAnAgentAndAProgramTheErrorSaysSo) {
     EXPECT_EQ(error_of([&] { client.mend("ledger"); }), errc::no_agent);
 }
 
-TEST_F(Local, WhereNoAgentCanBeTheErrorSaysSo) {
+TEST_F(Local, IfNoAgentCanServeTheErrorNamesTheReason) {
     client client{"local:" + place.path("no/such/folder")};
     std::error_code error;
     static_cast<void>(client.acquire(exclusive("ledger"), {}, error));
     EXPECT_EQ(error, errc::no_agent);
 }
 
-TEST_F(Local, AClientThatMayNotStartOneDoesNot) {
+TEST_F(Local, AClientThatMayNotStartAnAgentStartsNone) {
     client client{detail::local_store(detail::parse_local_address(place.path()), {.companion = {}, .start = false})};
     std::error_code error;
     static_cast<void>(client.acquire(exclusive("ledger"), {}, error));
@@ -126,7 +126,7 @@ TEST_F(Local, AProgramWithoutStandardStreamsStartsAnAgent) {
     EXPECT_TRUE(answers(place.path()));
 }
 
-TEST_F(Local, WithoutCloseRangeNothingIsInheritedEither) {
+TEST_F(Local, WithoutCloseRangeNoDescriptorIsInherited) {
     const int secret = open("/dev/zero", O_RDONLY);  // one that exec does not close
     const pid_t child = launch({BATON_PROGRAM, "agent", "--address", place.url()}, [] { deny({SYS_close_range}); });
     int status = -1;
@@ -198,7 +198,7 @@ private:
     std::jthread thread_;
 };
 
-TEST_F(Local, AnAgentOfAnotherVersionIsReplacedIfItMakesWay) {
+TEST_F(Local, AnIdleAgentOfAnotherVersionIsReplaced) {
     const other_version old{place.path(), "-RETIRING this agent makes way\r\n", true};
     client client{place.url()};
     EXPECT_TRUE(client.acquire(exclusive("ledger"), {.wait = 10s}).valid());
@@ -226,7 +226,7 @@ TEST_F(Local, AgentsOfAnotherVersionAreNotStartedForEver) {
     EXPECT_LE(old.greeted(), 4);
 }
 
-TEST_F(Local, AddressesThatCannotBeAreRefused) {
+TEST_F(Local, InvalidAddressesAreRefused) {
     for (const std::string& url :
          {"local:" + std::string(200, 'x'), std::string{"local:?space="}, std::string{"local:?space=a b"},
           std::string{"local:?colour=red"}, "local:?space=" + std::string(65, 'x')})
@@ -252,7 +252,7 @@ TEST_F(Local, SymbolicLinksAreResolvedWhereTheResultFits) {
     EXPECT_EQ(detail::parse_local_address((folder / "short/sock").native()).path, folder / "short/sock");
 }
 
-TEST_F(Local, AnAgentThatStandsStillForAWhileCostsNothing) {
+TEST_F(Local, AShortStopOfTheAgentHasNoEffect) {
     agent_process agent{place};
     client client{place.url()};
     const lease held = client.acquire(exclusive("ledger"));
@@ -266,7 +266,7 @@ TEST_F(Local, AnAgentThatStandsStillForAWhileCostsNothing) {
     EXPECT_TRUE(held.valid());
 }
 
-TEST_F(Local, AForkedChildLeavesWhatItsParentHolds) {
+TEST_F(Local, AForkedChildDoesNotReleaseItsParentsLeases) {
     client client{place.url()};
     const lease held = client.acquire(exclusive("ledger"));
     const pid_t child = fork();
@@ -284,7 +284,7 @@ TEST_F(Local, AForkedChildLeavesWhatItsParentHolds) {
 }
 
 // The pidfd that a client passes is of the process that connects, not of the one that forked it.
-TEST_F(Local, WhatAForkedChildHoldsEndsWithTheChild) {
+TEST_F(Local, TheLeasesOfAForkedChildEndWithTheChild) {
     client mine{place.url()};
     const lease held = mine.acquire(exclusive("ledger"));
     std::array<int, 2> news{};
@@ -311,7 +311,7 @@ TEST_F(Local, WhatAForkedChildHoldsEndsWithTheChild) {
     EXPECT_TRUE(held.valid());
 }
 
-TEST_F(Local, TheStartOfAnAgentIsNoChildOfTheProgram) {
+TEST_F(Local, StartingAnAgentAddsNoChildToTheProgram) {
     client client{place.url()};
     EXPECT_TRUE(client.acquire(exclusive("ledger")).valid());
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);

@@ -12,7 +12,7 @@ namespace {
 
 std::string fence_in(const std::string& line) { return line.substr(5, line.find(' ', 5) - 5); }
 
-TEST(LocalDeath, WhatAKilledProcessHeldPassesOnAtOnceAndIsMarked) {
+TEST(LocalDeath, TheNamesOfAKilledProcessPassOnAtOnceAndAreMarked) {
     const workplace place;
     const agent_process agent{place};
     actor_process holder{place.url(), "ledger"};
@@ -26,7 +26,7 @@ TEST(LocalDeath, WhatAKilledProcessHeldPassesOnAtOnceAndIsMarked) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; nobody may wait for that";
 }
 
-TEST(LocalDeath, AProcessThatLeavesWithItsLastBreathLeavesNoMark) {
+TEST(LocalDeath, AProcessThatReleasesAndExitsLeavesNoMark) {
     // The release and the end of the process arrive together; the release was first.
     const workplace place;
     const agent_process agent{place};
@@ -54,7 +54,7 @@ TEST(LocalDeath, ABrokenConnectionOfALivingProcessOnlyStartsTheTtl) {
     ASSERT_TRUE(notice && resp::decode_notice(*notice)) << "it passes on when the ttl is over";
 }
 
-TEST(LocalDeath, ASessionOfTwoProcessesIsGoneWhenBothAre) {
+TEST(LocalDeath, ASessionOfTwoProcessesEndsWithBoth) {
     const workplace place;
     const agent_process agent{place};
     actor_process guardian{{"/bin/cat"}};
@@ -73,7 +73,7 @@ TEST(LocalDeath, ASessionOfTwoProcessesIsGoneWhenBothAre) {
 }
 
 // The agent runs on an old kernel, or in a sandbox. Clients pass pidfds of their own.
-TEST(LocalDeath, AnAgentWithoutPidfdsOfItsOwnHearsOfDeathsAtOnce) {
+TEST(LocalDeath, AnAgentThatCannotOpenPidfdsDetectsDeathsAtOnce) {
     const workplace place;
     const agent_process agent{place, {}, [] { deny({SYS_pidfd_open}, peer_pidfd_option); }};
     actor_process guardian{{"/bin/cat"}};
@@ -89,7 +89,7 @@ TEST(LocalDeath, AnAgentWithoutPidfdsOfItsOwnHearsOfDeathsAtOnce) {
 }
 
 // A client in a sandbox: the agent asks the kernel who is at the other end of the socket.
-TEST(LocalDeath, AClientThatCanPassNoPidfdIsKnownByItsSocket) {
+TEST(LocalDeath, AClientThatCannotPassAPidfdIsIdentifiedByItsSocket) {
     const workplace place;
     const agent_process agent{place};
     actor_process holder{place.url(), "ledger", 10s, {}, [] { deny({SYS_pidfd_open}); }};
@@ -128,7 +128,7 @@ TEST(LocalDeath, WithoutAPidfdOfTheSecondProcessTheTtlAloneCounts) {
 }
 
 // A client that was cut off and is back passes pidfds again: a session is of those that came last, two at most.
-TEST(LocalDeath, ASessionIsOfTheProcessesOfItsLastConnection) {
+TEST(LocalDeath, ASessionBelongsToTheProcessesOfItsLastConnection) {
     const workplace place;
     const agent_process agent{place};
     actor_process one{{"/bin/cat"}};
@@ -151,7 +151,7 @@ TEST(LocalDeath, ASessionIsOfTheProcessesOfItsLastConnection) {
 }
 
 // A process that died before the agent read its handshake: its session is gone as soon as it is open.
-TEST(LocalDeath, AProcessThatDiedBeforeTheAgentReadItsGreetingHoldsNothing) {
+TEST(LocalDeath, AProcessThatDiedBeforeTheAgentReadItsHandshakeHoldsNothing) {
     const workplace place;
     const agent_process agent{place, {"--max-ttl-ms", "600000"}};
     kill(agent.process(), SIGSTOP);
@@ -171,7 +171,7 @@ TEST(LocalDeath, AProcessThatDiedBeforeTheAgentReadItsGreetingHoldsNothing) {
 }
 
 // The agent is killed with a holder and two waiters. A newcomer finds the next agent before any of them does.
-TEST(LocalDeath, AfterTheDeathOfTheAgentHoldersHoldAndWaitersKeepTheirOrder) {
+TEST(LocalDeath, AfterTheDeathOfTheAgentHoldersKeepTheirLeasesAndWaitersTheirOrder) {
     constexpr auto ttl = 6s;
     const workplace place;
     agent_process agent{place, {"--max-ttl-ms", "6000"}};
@@ -207,7 +207,7 @@ TEST(LocalDeath, AfterTheDeathOfTheAgentHoldersHoldAndWaitersKeepTheirOrder) {
     }
 }
 
-TEST(LocalDeath, ClientsStartAnotherAgentAndKeepWhatTheyHold) {
+TEST(LocalDeath, ClientsStartAnotherAgentAndKeepTheirLeases) {
     const workplace place;
     actor_process holder{place.url(), "ledger"};
     ASSERT_NE(holder.hear("held"), "");
@@ -224,7 +224,7 @@ TEST(LocalDeath, ClientsStartAnotherAgentAndKeepWhatTheyHold) {
     EXPECT_EQ(newcomer.hear("queued"), "queued");
 }
 
-TEST(LocalDeath, ASuccessorIsAsPatientAsItsPredecessorWas) {
+TEST(LocalDeath, ASuccessorHasTheLongestTtlOfItsPredecessor) {
     // Started by a client, it is told nothing of the ttls that the dead one had allowed: it reads it.
     const workplace place;
     agent_process agent{place, {"--max-ttl-ms", "40000"}};

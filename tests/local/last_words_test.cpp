@@ -54,7 +54,7 @@ bool release(raw_client& client, const std::string& session, int names, int at_a
     return true;
 }
 
-class LastWords : public testing::Test {
+class LastCommands : public testing::Test {
 protected:
     snapshot inspect() {
         raw_client client{place.path()};
@@ -81,7 +81,7 @@ protected:
     agent_process agent{place};
 };
 
-TEST_F(LastWords, EightProcessesThatReleaseAndExitLeaveNoMarks) {
+TEST_F(LastCommands, EightProcessesThatReleaseAndExitLeaveNoMarks) {
     constexpr int rounds = 100;
     constexpr int names = 10;
     std::vector<pid_t> children;
@@ -103,7 +103,7 @@ TEST_F(LastWords, EightProcessesThatReleaseAndExitLeaveNoMarks) {
     expect_no_marks();
 }
 
-TEST_F(LastWords, AreReadAfterTheAgentStoodStill) {
+TEST_F(LastCommands, ArePerformedAfterAStopOfTheAgent) {
     // A socket's buffer takes 50 messages of 1,640 bytes, so that the processes can exit while the agent reads nothing.
     constexpr int names = 1'000;
     std::array<int, 2> go{};
@@ -137,7 +137,7 @@ TEST_F(LastWords, AreReadAfterTheAgentStoodStill) {
 
 // The agent reads nothing more from a client that does not take its answers: then the releases wait in the agent's
 // decoder, or in the socket.
-TEST_F(LastWords, AreReadFromAProcessThatDidNotReadItsAnswers) {
+TEST_F(LastCommands, ArePerformedIfTheProcessDidNotReadItsReplies) {
     constexpr int names = 500;
     constexpr int questions = 40;  // each answer names all requests: together more than the agent keeps for a client
     expect_success(in_child([&] {
@@ -155,7 +155,7 @@ TEST_F(LastWords, AreReadFromAProcessThatDidNotReadItsAnswers) {
     expect_no_marks();
 }
 
-TEST_F(LastWords, AreReadHoweverLargeTheSocketsBufferIs) {
+TEST_F(LastCommands, ArePerformedForEverySizeOfTheSocketBuffer) {
     constexpr int wanted = 16 << 20;
     std::array<int, 2> ready{};
     ASSERT_EQ(pipe(ready.data()), 0);

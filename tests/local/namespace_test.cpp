@@ -114,7 +114,7 @@ TEST_P(Namespaces, ContainersExcludeEachOtherAndAKilledHolderPassesTheLockOn) {
     EXPECT_EQ(outside.hear("up"), "up") << "a process in the agent's own namespace";
 }
 
-TEST_P(Namespaces, ARunLivesWhileItsGuardianDoes) {
+TEST_P(Namespaces, ASessionOfARunLivesAsLongAsItsGuardian) {
     actor_process holder{below_shell(run_words({"-k", "100s"}))};  // so long the guardian waits, since TERM is ignored
     ASSERT_EQ(holder.hear("up"), "up");
     const pid_t baton = find_below(holder.process(), "baton");
@@ -132,7 +132,7 @@ TEST_P(Namespaces, ARunLivesWhileItsGuardianDoes) {
 }
 
 // In the other namespace, baton gets the number before that of the unrelated process, and the guardian the same number.
-TEST_P(Namespaces, AProcessThatHasTheSameNumberInTheAgentsNamespaceMeansNothing) {
+TEST_P(Namespaces, AProcessWithTheSameNumberInTheAgentsNamespaceIsIgnored) {
     for (const bool unrelated_ends : {true, false}) {
         actor_process unrelated{{"/bin/cat"}};
         const std::string number = std::to_string(unrelated.process() - 2);
@@ -159,7 +159,7 @@ TEST_P(Namespaces, AProcessThatHasTheSameNumberInTheAgentsNamespaceMeansNothing)
 }
 
 // A sandbox without pidfds in the container: runs work, and the ttl alone counts.
-TEST_P(Namespaces, ARunThatCanPassNoPidfdsLivesByItsTtl) {
+TEST_P(Namespaces, ARunWithoutPidfdsEndsWithItsTtl) {
     const auto no_pidfds = [] { deny({SYS_pidfd_open}); };
     actor_process holder{below_shell(run_words({})), no_pidfds};
     ASSERT_EQ(holder.hear("up"), "up");

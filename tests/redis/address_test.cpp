@@ -77,7 +77,7 @@ TEST(RedisAddress, AUrlIsShownWithoutThePassword) {
 }
 
 /// Two addresses of one position have one canonical form, and that form is an address again.
-TEST(RedisAddress, OnePlaceHasOneCanonicalForm) {
+TEST(RedisAddress, EquivalentAddressesHaveOneCanonicalForm) {
     const std::vector<std::pair<std::string, std::string>> forms{
         {"redis://", "redis://localhost:6379/0"},
         {"redis:///", "redis://localhost:6379/0"},
@@ -105,7 +105,7 @@ TEST(RedisAddress, ACanonicalFormHasOnlyThePasswordThatTheAddressHas) {
 }
 
 /// What differs in credentials, or in how the space is used, is still the same position.
-TEST(RedisAddress, APlaceIsShownByWhatItsNamesDependOn) {
+TEST(RedisAddress, ShownAddressesContainTheSpaceAndTheDatabase) {
     EXPECT_EQ(shown_url("valkey://worker:secret@host/2?space=x&max_ttl=30s&pause=off"), "redis://host:6379/2?space=x");
     EXPECT_EQ(shown_url("redis://host?space=default"), "redis://host:6379/0");
     EXPECT_EQ(shown_url("redis://host?dialect=adv-sem&ttl=5s&namespace=a"),
@@ -128,7 +128,7 @@ TEST(RedisAddress, ADialectNeedsItsLibrary) {
     }
 }
 
-TEST(RedisAddress, AWrongPartIsNamedAndTheAllowedIsSaid) {
+TEST(RedisAddress, AnInvalidPartIsNamedWithTheAllowedValues) {
     const std::vector<std::pair<std::string, std::string>> wrong{
         {"redis:host", "//host"},
         {"redis://host:0", "port is a number from 1 to 65535"},
@@ -183,7 +183,7 @@ protected:
     std::string file_ = std::filesystem::temp_directory_path() / ("baton-password." + std::to_string(getpid()));
 };
 
-TEST_F(RedisAddressEnvironment, BringsWhatTheAddressDoesNotSay) {
+TEST_F(RedisAddressEnvironment, ProvidesWhatTheAddressLeavesOut) {
     setenv("BATON_REDIS_USER", "worker", 1);
     setenv("BATON_REDIS_PASSWORD", "secret", 1);
     EXPECT_EQ(parse_redis_address("redis://host").user, "worker");
@@ -192,7 +192,7 @@ TEST_F(RedisAddressEnvironment, BringsWhatTheAddressDoesNotSay) {
     EXPECT_EQ(parse_redis_address("redis://:other@host").user, "") << "one does not belong to the other";
 }
 
-TEST_F(RedisAddressEnvironment, OrNamesAFile) {
+TEST_F(RedisAddressEnvironment, MayNameAPasswordFile) {
     setenv("BATON_REDIS_PASSWORD_FILE", file_.c_str(), 1);
     EXPECT_NE(refusal("redis://host").find("cannot be read"), std::string::npos);
     std::ofstream{file_} << "";

@@ -337,7 +337,7 @@ TEST_F(LibraryWork, PermitsCostTheSameForAnyNumberOfHolders) {
     for (const std::size_t calls : seen[0]) EXPECT_LE(calls, 20U);
 }
 
-TEST_F(LibraryWork, InspectingCostsByThePage) {
+TEST_F(LibraryWork, InspectingCostsTheSamePerPage) {
     constexpr page_size page{200};
     std::vector<std::size_t> of_one;
     for (const std::uint64_t size : {10U, 500U, 10'000U}) {

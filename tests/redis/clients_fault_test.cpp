@@ -11,7 +11,7 @@ bool holds(client& looking, const std::string& label) {
     return false;
 }
 
-TEST_F(RedisFault, KilledHoldersAndWaitersCostTheirTtlAndNothingElse) {
+TEST_F(RedisFault, KilledHoldersAndWaitersDelayOthersByTheirTtlOnly) {
     const private_server server;
     make_space(server);
     load load{space_at(server.at()), 300ms};
@@ -27,7 +27,7 @@ TEST_F(RedisFault, KilledHoldersAndWaitersCostTheirTtlAndNothingElse) {
     expect_empty(server);
 }
 
-TEST_F(RedisFault, KilledBeforeItHearsOfItsGrant) {
+TEST_F(RedisFault, AWaiterKilledBeforeItsGrantArrivesDelaysOthersByItsTtl) {
     const private_server server;
     make_space(server);
     const folder position;
@@ -52,7 +52,7 @@ TEST_F(RedisFault, KilledBeforeItHearsOfItsGrant) {
     expect_empty(server);
 }
 
-TEST_F(RedisFault, KilledBeforeTheServerHearsOfItsRequest) {
+TEST_F(RedisFault, AClientKilledBeforeItsRequestArrivesHasNoEffect) {
     const private_server server;
     make_space(server);
     const folder position;
@@ -75,7 +75,7 @@ TEST_F(RedisFault, KilledBeforeTheServerHearsOfItsRequest) {
     expect_empty(server);
 }
 
-TEST_F(RedisFault, OneThatWasStoppedForLongerThanItsTtlFreesNothingAndKnowsOfItsLossByItself) {
+TEST_F(RedisFault, AClientStoppedForLongerThanItsTtlReleasesNothingAndDetectsItsLoss) {
     const private_server server;
     make_space(server);
     const folder position;

@@ -64,7 +64,7 @@ protected:
     std::chrono::steady_clock::time_point deadline_;
 };
 
-TEST_F(Herd, OneOfManyWaitersLooksWhenAHoldersDeadlineHasPassed) {
+TEST_F(Herd, OneOfManyWaitersSendsATickWhenAHoldersDeadlineHasPassed) {
     const auto ttl = 3s;
     const auto store = make_store(url_);  // one thread for all of them
     let_one_die_with("a", ttl);

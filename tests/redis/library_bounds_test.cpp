@@ -52,7 +52,7 @@ protected:
 
 // ---- the clock
 
-TEST_F(LibraryBounds, RepliesTellTheServersTimeAlsoAtTheBeginningOfASecond) {
+TEST_F(LibraryBounds, RepliesContainTheServersTimeAlsoAtTheBeginningOfASecond) {
     hello();
     for (int i = 0; i < 20; ++i) {
         const auto since_second = server_time().time_since_epoch() % 1s;
@@ -65,7 +65,7 @@ TEST_F(LibraryBounds, RepliesTellTheServersTimeAlsoAtTheBeginningOfASecond) {
 }
 
 // Rule 5. Renewals are the only calls here, so they alone note the time.
-TEST_F(LibraryBounds, ARenewalNotesTheTimeEverySecond) {
+TEST_F(LibraryBounds, ARenewalRecordsTheTimeEverySecond) {
     hello();
     open_session(holder);
     for (int i = 0; i < 9; ++i) {
@@ -78,7 +78,7 @@ TEST_F(LibraryBounds, ARenewalNotesTheTimeEverySecond) {
 }
 
 // The first renewal after a step back cuts, too.
-TEST_F(LibraryBounds, ARenewalSeesThatTheClockWentBack) {
+TEST_F(LibraryBounds, ARenewalDetectsThatTheClockWentBack) {
     hello();
     open_session(holder);
     open_session(waiter);
@@ -87,7 +87,7 @@ TEST_F(LibraryBounds, ARenewalSeesThatTheClockWentBack) {
     EXPECT_EQ(deadlines_after(renewed.head.at + 10s), 0);
 }
 
-TEST_F(LibraryBounds, ManyDeadlinesAreCutInSeveralSteps) {
+TEST_F(LibraryBounds, ManyDeadlinesAreShortenedInSeveralSteps) {
     hello();
     for (std::uint64_t i = 1; i <= 1'100; ++i) open_session({i, i});
     clock_.jump(-1h);
@@ -105,7 +105,7 @@ TEST_F(LibraryBounds, ManyDeadlinesAreCutInSeveralSteps) {
 // ---- the bounds of a step
 
 // More first claims that do not fit are looked at than one step looks at; those behind them fit.
-TEST_F(LibraryBounds, WhatIsBehindTheLooksOfOneStepIsAdmittedByTheNext) {
+TEST_F(LibraryBounds, WaitersBeyondTheBoundOfOneStepAreAdmittedByTheNext) {
     constexpr std::uint64_t unfit = 300;
     constexpr std::uint64_t all = 340;
     hello();
@@ -248,7 +248,7 @@ TEST_F(LibraryBounds, PagesOfASpaceShowEveryName) {
 }
 
 // Names that a waiter asks for: who holds them, and how many wait.
-TEST_F(LibraryBounds, AWaitingLineSeesHoldersTheClaimAheadAndItsPlace) {
+TEST_F(LibraryBounds, InspectOfAWaitShowsHoldersTheClaimAheadAndItsQueuePosition) {
     open_both();
     const session_id third{3, 3};
     say(open{third, 10s, "third", 1, 0, {}}, third);
@@ -335,7 +335,7 @@ TEST_F(LibraryBounds, NumbersOfTooManyDigitsAreMalformed) {
 
 // ---- hello
 
-TEST_F(LibraryBounds, HelloTakesALongestTtlOfUpToEightDigits) {
+TEST_F(LibraryBounds, HelloAcceptsALongestTtlOfUpToEightDigits) {
     EXPECT_NE(hello(false, 24h).epoch, 0U);
     space_ = "another";
     const resp::value answer = raw(hello_call(space_, {100'000'000ms, 0ms, false}));
@@ -380,7 +380,7 @@ TEST_F(LibraryBounds, HelloDrawsALargerEpochAlsoIfTheClockWentBack) {
     EXPECT_GT(hello().epoch, before.epoch);
 }
 
-TEST_F(LibraryBounds, ADamagedHeadIsNamed) {
+TEST_F(LibraryBounds, ADamagedHeadIsReported) {
     open_both();
     const std::string head = connection_->ask({"HGET", key("m"), ""}).text;
     for (const std::string& damaged : {head + "0", head.substr(0, 79), std::string(80, 'x'), std::string{"x"}}) {

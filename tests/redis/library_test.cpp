@@ -14,7 +14,7 @@ using library_tests::holder;
 using library_tests::Library;
 using library_tests::waiter;
 
-TEST_F(Library, MakeFewCallsInside) {
+TEST_F(Library, CallsUseFewCommands) {
     open_both();
     // Once a second a call looks at the server's role and takes the long path: here `hello` has looked.
     const auto calls_of = [this](const command& command, const session_id& sender) {
@@ -36,7 +36,7 @@ TEST_F(Library, MakeFewCallsInside) {
     EXPECT_LE(calls_of(leave{{holder, 3}, release_kind::clean}, holder), 6U);
 }
 
-TEST_F(Library, MakeAFewCallsMoreToRememberASessionThatEnded) {
+TEST_F(Library, RememberingAnEndedSessionUsesAFewMoreCommands) {
     open_both();
     const session_id third{3, 3};
     EXPECT_LE(calls_of(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third), 15U);
@@ -44,7 +44,7 @@ TEST_F(Library, MakeAFewCallsMoreToRememberASessionThatEnded) {
 }
 
 // Nothing but the fixed keys stays when the time of the last id is over; who looks finds that out by `due`.
-TEST_F(Library, ForgetSessionsThatEndedWhenTheyAreDue) {
+TEST_F(Library, EndedSessionsAreForgottenWhenTheyAreDue) {
     const std::chrono::milliseconds max_ttl{1'000};
     hello(false, max_ttl);
     const open opening{holder, max_ttl, "holder", 1, 0, {}};
@@ -63,7 +63,7 @@ TEST_F(Library, ForgetSessionsThatEndedWhenTheyAreDue) {
     EXPECT_TRUE(std::holds_alternative<alive>(say(opening, holder).events.at(0).what));
 }
 
-TEST_F(Library, PassALockOnByTheServersClock) {
+TEST_F(Library, HandOffsUseTheServersClock) {
     open_both();
     const auto granted_first = say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
     const auto* first = std::get_if<granted>(&granted_first.events.at(0).what);
@@ -78,7 +78,7 @@ TEST_F(Library, PassALockOnByTheServersClock) {
     EXPECT_GT(second->fence, first->fence);
 }
 
-TEST_F(Library, TellAWaiterItsPlace) {
+TEST_F(Library, AWaiterGetsItsQueuePosition) {
     open_both();
     const session_id third{3, 3};
     say(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third);
@@ -112,21 +112,21 @@ TEST_F(Library, TellAWaiterItsPlace) {
     EXPECT_FALSE(ahead_in_renewal(waiter, {1})) << "it holds, and waits for nothing";
 }
 
-TEST_F(Library, RefuseANameTwice) {
+TEST_F(Library, ANameTwiceIsRefused) {
     open_both();
     const auto answer = say(enter{{holder, 1}, {exclusive_claim("a"), exclusive_claim("a")}, {}}, holder);
     EXPECT_EQ(std::get<refused>(answer.events.at(0).what).reason, refusal::duplicate_resource);
     EXPECT_EQ(std::get<alive>(say(renew{holder}, holder).events.at(0).what).count, 0U);
 }
 
-TEST_F(Library, RefuseAnEmptyName) {
+TEST_F(Library, AnEmptyNameIsRefused) {
     open_both();
     const auto answer = say(enter{{holder, 1}, {exclusive_claim("")}, {}}, holder);
     EXPECT_EQ(std::get<refused>(answer.events.at(0).what).reason, refusal::name_empty);
 }
 
 // What no encoder of ours sends changes nothing: the whole dump of the space is the same.
-TEST_F(Library, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
+TEST_F(Library, MalformedArgumentsAreRefusedWithoutEffect) {
     open_both();
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
     const std::string prefix = prefix_of(space_);
@@ -169,7 +169,7 @@ TEST_F(Library, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
     EXPECT_EQ(connection_->ask({"HGET", prefix + "m", ""}).text, before);
 }
 
-TEST_F(Library, RefuseAnotherEpoch) {
+TEST_F(Library, AnotherEpochIsRefused) {
     open_both();
     const epoch present = epoch_;
     ++epoch_;
@@ -178,7 +178,7 @@ TEST_F(Library, RefuseAnotherEpoch) {
     EXPECT_EQ(epoch_in(answer.text), present);
 }
 
-TEST_F(Library, RefuseWithoutASpace) {
+TEST_F(Library, CallsWithoutASpaceAreRefused) {
     const resp::value answer = raw(call_of(space_, 5, renew{holder}));
     EXPECT_EQ(epoch_in(answer.text), 0U);
 }
@@ -196,7 +196,7 @@ TEST_F(Library, HelloPausesAFreshSpaceOnAYoungServer) {
 }
 
 // It counts how often its clock has turned to a new second: after the first turn it may be a few milliseconds old.
-TEST_F(Library, HelloDoesNotTakeTheFirstTurnOfTheSecondForASecond) {
+TEST_F(Library, HelloDoesNotTakeTheFirstUpdateOfTheSecondForASecond) {
     const auto uptime = [this] {
         const std::string info = connection_->ask({"INFO", "server"}).text;
         const std::string field = "uptime_in_seconds:";
@@ -213,7 +213,7 @@ TEST_F(Library, HelloDoesNotTakeTheFirstTurnOfTheSecondForASecond) {
     EXPECT_LE(old.paused_until, old.at);
 }
 
-TEST_F(Library, HelloDrawsAEpochWhenTheServerIsAnother) {
+TEST_F(Library, HelloBeginsANewEpochOnAnotherServer) {
     const reply_head before = hello(true);
     connection_->ask({"HSET", prefix_of(space_) + "i", "run_id", std::string(40, '0')});
     const reply_head after = hello(true);
@@ -242,7 +242,7 @@ TEST_F(Library, HelloRefusesAUserWithoutTheRights) {
 }
 
 // A server without memory refuses newcomers; who is there can renew and leave.
-TEST_F(Library, RenewAndLeaveAlsoWithoutMemory) {
+TEST_F(Library, RenewAndLeaveWorkWithoutFreeMemory) {
     open_both();
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
     connection_->ask({"CONFIG", "SET", "maxmemory", "1"});

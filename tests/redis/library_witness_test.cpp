@@ -99,7 +99,7 @@ TEST_F(LibraryWitness, EveryCallRefusesOlderData) {
 }
 
 // Renewals give no numbers, so only the time tells.
-TEST_F(LibraryWitness, OlderDataAreFoundOutByTheTime) {
+TEST_F(LibraryWitness, OlderDataAreDetectedByTheTime) {
     const std::string dump = connection_->ask({"DUMP", key("m")}).text;
     const serial before = highest();
     clock_.jump(2s);
@@ -110,7 +110,7 @@ TEST_F(LibraryWitness, OlderDataAreFoundOutByTheTime) {
 }
 
 // The clock went back since, so that only the counter tells.
-TEST_F(LibraryWitness, OlderDataAreFoundOutByTheCounter) {
+TEST_F(LibraryWitness, OlderDataAreDetectedByTheCounter) {
     const std::string dump = connection_->ask({"DUMP", key("m")}).text;
     clock_.jump(-1h);
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
@@ -126,7 +126,7 @@ TEST_F(LibraryWitness, DataThatAnotherVersionOfTheLibraryWroteAreServed) {
 }
 
 // A backup after which this version is called before the one that wrote the space last.
-TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhereAnotherVersionHasNotLookedYet) {
+TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossBeforeAnotherVersionHasCheckedIt) {
     clock_.jump(1s);
     ASSERT_EQ(result(), "served");
     add_to_head(noted_at, 1);
@@ -135,13 +135,13 @@ TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhereAnotherVersionHasNotLook
     EXPECT_FALSE(is_lost());
 }
 
-TEST_F(LibraryWitness, WhatAnotherVersionWroteBeforeAPromotionMayBeLost) {
+TEST_F(LibraryWitness, DataThatAnotherVersionWroteBeforeAPromotionMayBeLost) {
     add_to_head(noted_at, 1);
     be_promoted();
     EXPECT_EQ(result(), "BATONUNSURE");
 }
 
-TEST_F(LibraryWitness, WhatAnotherVersionWroteLongAfterTheLastLookMayBeLost) {
+TEST_F(LibraryWitness, DataThatAnotherVersionWroteLongAfterTheLastCheckMayBeLost) {
     clock_.jump(3s);
     add_to_head(noted_at, 2'900'000);
     connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
@@ -190,13 +190,13 @@ TEST_F(LibraryWitness, AServerThatWasPromotedIsUnsureWithinASecond) {
     EXPECT_EQ(result(), "served");
 }
 
-TEST_F(LibraryWitness, HelloSeesAPromotionAtOnce) {
+TEST_F(LibraryWitness, HelloDetectsAPromotionAtOnce) {
     be_promoted();
     EXPECT_TRUE(is_lost());
 }
 
 // A backup and a first replica change the id as well. They lose nothing.
-TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhileCallsLookEverySecond) {
+TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhileCallsCheckEverySecond) {
     for (int i = 0; i < 5; ++i) {
         const instant looked = hello(true, 10s).at;
         connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
@@ -229,7 +229,7 @@ TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossForTheLongestTtlWithoutTheLag
 }
 
 // Another primary would have paused for 1.5 s only, and may have granted something since.
-TEST_F(LibraryWitness, AShortMaxTtlTrustsALookForAShortTime) {
+TEST_F(LibraryWitness, AShortMaxTtlTrustsACheckForAShortTime) {
     connection_->ask({"HSET", key("i"), "max_ttl", "1000", "lag", "500"});
     hello(true, 1s, 500ms);
     connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
@@ -255,7 +255,7 @@ TEST_F(LibraryWitness, AReplicationIdThatAnotherVersionHasSeenIsNoLoss) {
 
 // ---- a pause that counts from the server's start. The server is up for a minute.
 
-TEST_F(LibraryWitness, DataFromBeforeTheStartAreThoseOfARestart) {
+TEST_F(LibraryWitness, DataFromBeforeTheStartIndicateARestart) {
     come_from_another_server();
     note_earlier(5min);
     const epoch before = epoch_;
@@ -264,7 +264,7 @@ TEST_F(LibraryWitness, DataFromBeforeTheStartAreThoseOfARestart) {
     EXPECT_LE(after.paused_until, after.at) << "what was granted before the restart has ended";
 }
 
-TEST_F(LibraryWitness, DataFromAfterTheStartAreThoseOfAnotherServer) {
+TEST_F(LibraryWitness, DataFromAfterTheStartIndicateAnotherServer) {
     come_from_another_server();
     const reply_head after = hello(true, 10s, 2s);
     EXPECT_EQ(after.paused_until - after.at, 12s);
@@ -280,14 +280,14 @@ TEST_F(LibraryWitness, AServerThatHasTakenPartInReplicationMayBeAPromotedOne) {
     EXPECT_EQ(after.paused_until - after.at, 12s);
 }
 
-TEST_F(LibraryWitness, ASpaceWithoutItsTermsIsNotThatOfARestart) {
+TEST_F(LibraryWitness, ASpaceWithoutItsTermsIsNotARestart) {
     note_earlier(5min);
     connection_->ask({"UNLINK", key("i")});
     const reply_head after = hello(true, 10s, 2s);
     EXPECT_EQ(after.paused_until - after.at, 12s);
 }
 
-TEST_F(LibraryWitness, AnUnknownHistoryIsNotThatOfARestart) {
+TEST_F(LibraryWitness, AnUnknownEpochIsNotARestart) {
     come_from_another_server();
     note_earlier(5min);
     const reply_head after = hello(true, 10s, 2s, {epoch_ + 1, 1});
@@ -295,7 +295,7 @@ TEST_F(LibraryWitness, AnUnknownHistoryIsNotThatOfARestart) {
 }
 
 // The pause is not over: clients that have seen more can present it.
-TEST_F(LibraryWitness, AClientThatHasSeenMoreInThePauseAfterARestartBeginsNoOther) {
+TEST_F(LibraryWitness, AClientThatHasSeenMoreInThePauseAfterARestartBeginsNoFurtherPause) {
     const epoch former = epoch_;
     connection_->ask({"HSET", key("i"), "max_ttl", "100000"});
     come_from_another_server();
@@ -335,7 +335,7 @@ protected:
     }
 };
 
-TEST_F(LibraryJustLoaded, ServesWhatWasWrittenAMomentAgo) {
+TEST_F(LibraryJustLoaded, ServesDataWrittenAMomentAgo) {
     for (int i = 0; i < 5; ++i) {
         hello(true, 10s);
         const instant written = noted();
@@ -348,7 +348,7 @@ TEST_F(LibraryJustLoaded, ServesWhatWasWrittenAMomentAgo) {
 }
 
 // A call has seen that the replication id changed and found nothing wrong.
-TEST_F(LibraryJustLoaded, KnowsTheReplicationIdThatWasSeenLast) {
+TEST_F(LibraryJustLoaded, KnowsTheReplicationIdThatWasRecordedLast) {
     hello(true, 10s);
     connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
     clock_.jump(1s);
@@ -361,7 +361,7 @@ TEST_F(LibraryJustLoaded, KnowsTheReplicationIdThatWasSeenLast) {
     }
 }
 
-TEST_F(LibraryJustLoaded, ServesWhatWasWrittenWithinTheLongestTtlWithoutTheLag) {
+TEST_F(LibraryJustLoaded, ServesDataWrittenWithinTheLongestTtlWithoutTheLag) {
     hello(true, 10s);
     load_anew();
     clock_.jump(7s);
@@ -369,20 +369,20 @@ TEST_F(LibraryJustLoaded, ServesWhatWasWrittenWithinTheLongestTtlWithoutTheLag) 
     EXPECT_FALSE(is_lost());
 }
 
-TEST_F(LibraryJustLoaded, IsUnsureOfWhatWasWrittenLongAgo) {
+TEST_F(LibraryJustLoaded, IsUnsureOfDataWrittenLongAgo) {
     load_anew();
     clock_.jump(1min);
     EXPECT_EQ(result(), "BATONUNSURE");
     EXPECT_TRUE(is_lost());
 }
 
-TEST_F(LibraryJustLoaded, IsUnsureOfATimeThatIsStillToCome) {
+TEST_F(LibraryJustLoaded, IsUnsureOfATimeInTheFuture) {
     load_anew();
     clock_.jump(-1min);
     EXPECT_EQ(result(), "BATONUNSURE");
 }
 
-TEST_F(LibraryJustLoaded, IsUnsureOfWhatAnotherServerWrote) {
+TEST_F(LibraryJustLoaded, IsUnsureOfDataOfAnotherServer) {
     for (const std::string field : {"run_id", "replid"}) {
         connection_->ask({"HSET", key("i"), field, std::string(40, '0')});
         load_anew();
@@ -393,7 +393,7 @@ TEST_F(LibraryJustLoaded, IsUnsureOfWhatAnotherServerWrote) {
 
 // ---- what the client knows when it connects
 
-TEST_F(LibraryWitness, AClientOfAnUnknownHistoryBeginsAnother) {
+TEST_F(LibraryWitness, AClientWithAnUnknownEpochBeginsAnother) {
     const epoch unknown = epoch_ + 3'600'000'000;
     const epoch before = epoch_;
     const reply_head after = hello(true, 10s, 2s, {unknown, 1});
@@ -406,7 +406,7 @@ TEST_F(LibraryWitness, AClientOfAnUnknownHistoryBeginsAnother) {
 }
 
 // Nothing is known of when the state was lost, or of the clients of the other terms.
-TEST_F(LibraryWitness, TheTermsOfAnUnknownHistoryAreTakenAndThePauseIsTheLongerOne) {
+TEST_F(LibraryWitness, TheTermsOfAnUnknownEpochAreAdoptedWithTheLongerPause) {
     const reply_head shorter = hello(false, 1s, 3s, {epoch_ + 1, 0});
     EXPECT_EQ(shorter.paused_until - shorter.at, 10s + 3s);
     const reply_head longer = hello(true, 20s, 1s, {epoch_ + 1, 0});
@@ -414,13 +414,13 @@ TEST_F(LibraryWitness, TheTermsOfAnUnknownHistoryAreTakenAndThePauseIsTheLongerO
     EXPECT_EQ(raw(hello_call(space_, {10s, 2s, true})).text, "BATONSPACE 20000 1000 1");
 }
 
-TEST_F(LibraryWitness, AClientThatHasSeenHigherNumbersThanTheCounterBeginsAnotherHistory) {
+TEST_F(LibraryWitness, AClientThatHasSeenHigherNumbersThanTheCounterBeginsAnotherEpoch) {
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
     EXPECT_FALSE(is_lost({epoch_, highest()}));
     EXPECT_TRUE(is_lost({epoch_, highest() + 1}));
 }
 
-TEST_F(LibraryWitness, NoNumberIsGivenTwiceToAClientThatHasSeenIt) {
+TEST_F(LibraryWitness, NoNumberIsAssignedTwiceToAClientThatHasSeenIt) {
     const serial seen = highest() + 3'600'000'000;
     hello(true, 10s, 2s, {epoch_, seen});
     EXPECT_GE(highest(), seen);
@@ -443,14 +443,14 @@ TEST_F(LibraryWitness, NumbersNearTheBoundAreNotAdopted) {
     EXPECT_FALSE(is_lost({largest, largest}));
 }
 
-TEST_F(LibraryWitness, ADamagedHeadChangesNothing) {
+TEST_F(LibraryWitness, ADamagedHeadLeavesTheTermsUnchanged) {
     connection_->ask({"HSET", key("m"), "", std::string(80, 'x')});
     const std::string terms = connection_->ask({"DUMP", key("i")}).text;
     EXPECT_EQ(result(hello_call(space_, {10s, 2s, true}, {epoch_ + 1, 1})), "BATONHEAD");
     EXPECT_EQ(connection_->ask({"DUMP", key("i")}).text, terms);
 }
 
-TEST_F(LibraryWitness, TheLast64HistoriesAreKnown) {
+TEST_F(LibraryWitness, TheLast64EpochsAreKnown) {
     std::vector<epoch> former;
     for (int i = 0; i < 66; ++i) {
         former.push_back(epoch_);

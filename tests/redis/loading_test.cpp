@@ -188,7 +188,7 @@ TEST_F(RedisLoading, ClientsThatLoadItAtTheSameTimeAllConnect) {
 }
 
 // FunctionsAreFlushed (server_fault_test.cpp) has the same under load.
-TEST_F(RedisLoading, AfterAFlushTheNextCommandHealsAndNoLeaseIsLost) {
+TEST_F(RedisLoading, AfterAFlushTheNextCommandLoadsTheLibraryAndNoLeaseIsLost) {
     const private_server server;
     const std::string url = url_of(server);
     client holder{url, {.ttl = 2s, .label = {}}};
@@ -216,7 +216,7 @@ TEST_F(RedisLoading, AfterAFlushTheNextCommandHealsAndNoLeaseIsLost) {
     waiters.expect_served_in_order();
 }
 
-TEST_F(RedisLoading, AServerThatRestartsWithoutDataGetsItAgain) {
+TEST_F(RedisLoading, AServerThatRestartsWithoutDataGetsTheLibraryAgain) {
     private_server server;
     const std::string url = server.url() + "?max_ttl=2s&lag=0";
     client holder{url, {.ttl = 2s, .label = {}}};
@@ -229,7 +229,7 @@ TEST_F(RedisLoading, AServerThatRestartsWithoutDataGetsItAgain) {
 }
 
 // After the promotion the primary's path leads to the replica. Functions are replicated as data are.
-TEST_F(RedisLoading, APromotedReplicaHasItAndKeepsLeasesAndQueue) {
+TEST_F(RedisLoading, APromotedReplicaHasTheLibraryAndKeepsLeasesAndQueue) {
     private_server primary{{.tcp = true, .settings = {"--repl-diskless-sync-delay", "0"}}};
     const private_server replica{{.tcp = true}};
     ASSERT_EQ(replica.ask({"REPLICAOF", "127.0.0.1", std::to_string(primary.tcp().port)}).text, "OK");
@@ -258,7 +258,7 @@ TEST_F(RedisLoading, APromotedReplicaHasItAndKeepsLeasesAndQueue) {
     EXPECT_EQ(info(replica, "commandstats", "cmdstat_function|load:calls="), 0) << "no client had to load it";
 }
 
-TEST_F(RedisLoading, AUserThatMayNotLoadItIsToldTheCommandForTheAdministrator) {
+TEST_F(RedisLoading, TheErrorForAUserThatMayNotLoadItNamesTheAdministratorsCommand) {
     const private_server server{{.tcp = true}};
     set_user(server, "app", least_rights);
     client denied{tcp_url(server, "app")};
@@ -270,7 +270,7 @@ TEST_F(RedisLoading, AUserThatMayNotLoadItIsToldTheCommandForTheAdministrator) {
     EXPECT_EQ(server.ask({"DBSIZE"}).number, 0);
 }
 
-TEST_F(RedisLoading, AfterAFlushAUserThatMayNotLoadItGoesOnWhenTheAdministratorHasLoadedIt) {
+TEST_F(RedisLoading, AfterAFlushAUserThatMayNotLoadItContinuesWhenTheAdministratorHasLoadedIt) {
     const private_server server{{.tcp = true}};
     set_user(server, "app", least_rights);
     const name_list load{"FUNCTION", "LOAD", std::string{server_library().text}};

@@ -87,7 +87,7 @@ TEST_F(RedisNetworkFault, Delay) {
     expect_empty(*server);
 }
 
-TEST_F(RedisNetworkFault, RepliesThatNobodyHears) {
+TEST_F(RedisNetworkFault, LostReplies) {
     load load{url};
     for (int i = 0; i < 10; ++i) {
         const auto before = proxy->seen().reply_bytes;
@@ -100,7 +100,7 @@ TEST_F(RedisNetworkFault, RepliesThatNobodyHears) {
     expect_empty(*server);
 }
 
-TEST_F(RedisNetworkFault, ASilenceThatEndsByItself) {
+TEST_F(RedisNetworkFault, ATemporarySilence) {
     load load{url, 400ms};
     for (int i = 0; i < 2; ++i) {
         proxy->set({.swallow_requests = true});
@@ -146,7 +146,7 @@ TEST_F(RedisNetworkFault, SingleBytes) {
     expect_empty(*server);
 }
 
-TEST_F(RedisNetworkFault, ALateReleaseFreesNothingNew) {
+TEST_F(RedisNetworkFault, ALateReleaseDoesNotAffectANewGrant) {
     client cut = client_at(proxy->at());
     client straight = client_at(server->at());
     for (int i = 0; i < 20; ++i) {

@@ -75,7 +75,7 @@ TEST_F(RedisPasswordFault, TheFileIsReadAgainForEveryConnection) {
     EXPECT_FALSE(waits.get().code);
 }
 
-TEST_F(RedisPasswordFault, AWrongPasswordIsToldToAllWhoWait) {
+TEST_F(RedisPasswordFault, AWrongPasswordFailsAllWaiters) {
     const auto ears = std::make_shared<listening>();
     client holder = join();
     const lease held = holder.acquire(exclusive("x"));
@@ -104,7 +104,7 @@ TEST_F(RedisPasswordFault, AWrongPasswordIsToldToAllWhoWait) {
     }
 }
 
-TEST_F(RedisPasswordFault, AClientThatStartsWithAWrongOneIsLetInWhenTheFileIsRight) {
+TEST_F(RedisPasswordFault, AClientThatStartsWithAWrongOneConnectsWhenTheFileIsCorrected) {
     write_file("wrong");
     client early = join();
     const thrown told =
@@ -118,7 +118,7 @@ TEST_F(RedisPasswordFault, AClientThatStartsWithAWrongOneIsLetInWhenTheFileIsRig
     }));
 }
 
-TEST_F(RedisPasswordFault, AFileThatIsGoneIsToldOf) {
+TEST_F(RedisPasswordFault, AMissingFileIsReported) {
     const auto ears = std::make_shared<listening>();
     client known = join(ears);
     const lease held = known.acquire(exclusive("x"));

@@ -146,7 +146,7 @@ TEST_P(Proxy, DeliversLateAfterACut) {
     EXPECT_TRUE(eventually([&] { return count() == 1; }));
 }
 
-TEST_P(Proxy, CutsAndRefusesAndHeals) {
+TEST_P(Proxy, CutsRefusesAndRecovers) {
     resp_client client{proxy->at()};
     ASSERT_TRUE(client.call({"PING"}));
     proxy->set({.refuse = true});
@@ -158,7 +158,7 @@ TEST_P(Proxy, CutsAndRefusesAndHeals) {
     EXPECT_TRUE(resp_client{proxy->at()}.call({"PING"}));
 }
 
-TEST_P(Proxy, ANewServerIsFound) {
+TEST_P(Proxy, FindsANewServer) {
     resp_client client{proxy->at()};
     ASSERT_TRUE(client.call({"PING"}));
     server->kill();

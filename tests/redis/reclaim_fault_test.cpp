@@ -29,7 +29,7 @@ protected:
     }
 };
 
-TEST_F(RedisReclaimFault, LargerThanOneOpenIsPresentedInParts) {
+TEST_F(RedisReclaimFault, ALongListIsPresentedInParts) {
     constexpr int requests = 30;  // one `open` lists 12 of 1,000 names
     private_server server;
     make_unpaused_space(server, server.url() + "?max_ttl=15s");

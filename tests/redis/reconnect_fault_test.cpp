@@ -38,7 +38,7 @@ protected:
 };
 
 // The handshake succeeds, the client subscribes and opens its session; then the server ends the connection, every time.
-TEST_F(RedisReconnectFault, AServerThatGreetsAndHangsUpIsNotStormed) {
+TEST_F(RedisReconnectFault, ClientsBackOffFromAServerThatDisconnectsAfterTheHandshake) {
     const private_server server;
     make_space(server);
     actor cut{server.at()};
@@ -47,7 +47,7 @@ TEST_F(RedisReconnectFault, AServerThatGreetsAndHangsUpIsNotStormed) {
     EXPECT_TRUE(cut.client.acquire(exclusive("x"), {.wait = 5s}).valid()) << "it is back";
 }
 
-TEST_F(RedisReconnectFault, AServerWithoutRoomForOneMoreIsToldOf) {
+TEST_F(RedisReconnectFault, AServerAtItsClientLimitIsReported) {
     const private_server server;
     make_space(server);
     actor cut{server.at()};
@@ -62,7 +62,7 @@ TEST_F(RedisReconnectFault, AServerWithoutRoomForOneMoreIsToldOf) {
 }
 
 // The connection stays, and no command is performed on it.
-TEST_F(RedisReconnectFault, AServerThatTakesNoWritesIsToldOf) {
+TEST_F(RedisReconnectFault, AServerThatRefusesWritesIsReported) {
     const private_server server;
     make_space(server);
     actor cut{server.at()};
@@ -76,7 +76,7 @@ TEST_F(RedisReconnectFault, AServerThatTakesNoWritesIsToldOf) {
 }
 
 // It went away for one reason, and does not come back for another: the second one counts.
-TEST_F(RedisReconnectFault, TheLastReasonIsTheOneThatIsTold) {
+TEST_F(RedisReconnectFault, TheLastReasonIsReported) {
     private_server server;
     make_space(server);
     actor cut{server.at()};
@@ -87,7 +87,7 @@ TEST_F(RedisReconnectFault, TheLastReasonIsTheOneThatIsTold) {
 
 // docs/redis.md: a ttl of twice `lag` and the time that the server is away. The clients renew at different times, so
 // that for one of them the server goes just before a renewal.
-TEST_F(RedisReconnectFault, ALeaseOutlivesARestart) {
+TEST_F(RedisReconnectFault, ALeaseSurvivesARestart) {
     constexpr auto ttl = 4s;
     constexpr auto away = 1s;
     private_server server;

@@ -113,7 +113,7 @@ TEST_F(RedisReleaseFault, AWaiterThatEndsIsWithdrawnAlthoughTheConnectionWasLost
     expect_free_and_unmarked(server.at());
 }
 
-TEST_F(RedisReleaseFault, CloseSaysWhetherTheReleaseWasConfirmed) {
+TEST_F(RedisReleaseFault, CloseReturnsWhetherTheReleaseWasConfirmed) {
     private_server server;
     client confirmed{url_of(server.at())};
     client unconfirmed{url_of(server.at())};

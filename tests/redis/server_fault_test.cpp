@@ -145,7 +145,7 @@ protected:
     };
 };
 
-TEST_F(RedisServerFault, KilledUnderLoadWithAllOnItsDisk) {
+TEST_F(RedisServerFault, KilledUnderLoadWithItsDataOnDisk) {
     private_server server{{.keeps_data = true}};
     make_space(server);
     load load{space_at(server.at())};
@@ -159,7 +159,7 @@ TEST_F(RedisServerFault, KilledUnderLoadWithAllOnItsDisk) {
     expect_empty(server);
 }
 
-TEST_F(RedisServerFault, KilledWithAllOnItsDiskLosesNothing) {
+TEST_F(RedisServerFault, KilledWithItsDataOnDiskLosesNothing) {
     private_server server{{.keeps_data = true}};
     make_space(server);
     const folder position;
@@ -186,7 +186,7 @@ TEST_F(RedisServerFault, KilledWithAllOnItsDiskLosesNothing) {
     expect_empty(server);
 }
 
-TEST_F(RedisServerFault, KilledUnderLoadAndAllForgotten) {
+TEST_F(RedisServerFault, KilledUnderLoadWithItsDataForgotten) {
     private_server server;
     make_space(server);
     load_with_one_aside load{server.at()};
@@ -205,7 +205,7 @@ TEST_F(RedisServerFault, KilledUnderLoadAndAllForgotten) {
     expect_empty(server);
 }
 
-TEST_F(RedisServerFault, KilledAndAllForgottenHoldersKeepAndWaitersStayInOrder) {
+TEST_F(RedisServerFault, KilledWithItsDataForgottenKeepsLeasesAndOrder) {
     private_server server;
     make_space(server);
     client holder = client_at(server.at());
@@ -305,7 +305,7 @@ TEST_F(RedisServerFault, EveryConnectionIsKilledTwentyTimes) {
     expect_empty(server);
 }
 
-TEST_F(RedisServerFault, BusyWithSomebodysScript) {
+TEST_F(RedisServerFault, BusyWithAForeignScript) {
     const private_server server{{.settings = {"--lua-time-limit", "1"}}};
     make_space(server);
     load load{space_at(server.at())};
@@ -393,7 +393,7 @@ TEST_F(RedisServerFault, TheClockGoesForward) {
 }
 
 /// Errors are told, nothing crashes, nobody waits for longer than he said, and it heals with the keys.
-TEST_F(RedisServerFault, SomethingElseUnderItsKeys) {
+TEST_F(RedisServerFault, ForeignDataUnderItsKeys) {
     const private_server server;
     // Nobody renews, or makes another connection, before he has asked.
     const std::string url = server.url() + "?max_ttl=15s&pause=off";
@@ -442,7 +442,7 @@ TEST_F(RedisServerFault, SomethingElseUnderItsKeys) {
 }
 
 /// Its connection was made again meanwhile, and refused.
-TEST_F(RedisServerFault, SomethingElseUnderItsKeysForLong) {
+TEST_F(RedisServerFault, ForeignDataUnderItsKeysForLong) {
     const private_server server;
     make_space(server);
     client known = client_at(server.at());

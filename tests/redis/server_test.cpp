@@ -23,7 +23,7 @@ protected:
     }
 };
 
-TEST_F(PrivateServer, AnswersAtItsSocketAndAtItsPort) {
+TEST_F(PrivateServer, RepliesAtItsSocketAndAtItsPort) {
     const private_server server{{.tcp = true}};
     EXPECT_EQ(server.ask({"ECHO", "hello"}).text, "hello");
     EXPECT_EQ(resp_client{server.tcp()}.call({"PING"}).value().text, "PONG");
@@ -35,7 +35,7 @@ TEST_F(PrivateServer, TakesSettings) {
     EXPECT_THROW((private_server{{.settings = {"--no-such-setting", "1"}}}), std::runtime_error);
 }
 
-TEST_F(PrivateServer, KeepsItsDataWhereItIsToAndOnlyThere) {
+TEST_F(PrivateServer, KeepsItsDataInItsFolderOnly) {
     for (const bool keeps : {false, true}) {
         private_server server{{.keeps_data = keeps}};
         ASSERT_EQ(server.ask({"SET", "a", "1"}).text, "OK");
@@ -50,7 +50,7 @@ TEST_F(PrivateServer, KeepsItsDataWhereItIsToAndOnlyThere) {
     }
 }
 
-TEST_F(PrivateServer, TakesAnOlderCopyOfItsDataBack) {
+TEST_F(PrivateServer, RestoresAnOlderCopyOfItsData) {
     for (const bool keeps : {false, true}) {
         private_server server{{.keeps_data = keeps}};
         ASSERT_EQ(server.ask({"SET", "a", "old"}).text, "OK");
@@ -92,7 +92,7 @@ TEST_F(PrivateServer, DiesWithTheTest) {
     EXPECT_TRUE(eventually([&] { return contents("/proc/" + std::to_string(process) + "/cmdline").empty(); }));
 }
 
-TEST_F(PrivateServer, ItsClockJumpsForwardAndBack) {
+TEST_F(PrivateServer, ItsClockStepsForwardAndBack) {
     const folder position;
     server_clock clock{position.path("clock")};
     const private_server server{{.clock = &clock}};

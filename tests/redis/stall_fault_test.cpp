@@ -112,7 +112,7 @@ TEST_F(RedisStallFault, WaitersComeBackInTheirOldOrder) {
 }
 
 // The name is free when the server goes on, so the first that comes gets it. All others keep their order.
-TEST_F(RedisStallFault, WithoutAHolderOneWaiterComesFirstAndTheOthersKeepTheirOrder) {
+TEST_F(RedisStallFault, WithoutAHolderOneWaiterIsGrantedFirstAndTheOthersKeepTheirOrder) {
     watcher_.emplace(url(), client_options{.ttl = longest_ttl, .label = "watcher"});
     client holder{url(), {.ttl = waiters_ttl, .label = "holder"}};
     const lease held = holder.acquire(exclusive("x"));

@@ -39,7 +39,7 @@ TEST_F(RedisAddressMove, ToAnEmptyStandby) {
     expect_passes_on(other, lone);
 }
 
-TEST_F(RedisAddressMove, ToAnEmptyStandbyAndTheHolderComesAlong) {
+TEST_F(RedisAddressMove, ToAnEmptyStandbyWithTheHolder) {
     servers_and_address world;
     client holder = client_to(world.address.at());
     client other = client_to(world.address.at());
@@ -60,7 +60,7 @@ TEST_F(RedisAddressMove, ToAnEmptyStandbyAndTheHolderComesAlong) {
 
 /// A client that knows nothing cannot know that the standby is not the server it should be. The first one that does
 /// starts a pause, and of two holders the one with the larger fence stays.
-TEST_F(RedisAddressMove, ToAnEmptyStandbyWhereANewcomerIsFirst) {
+TEST_F(RedisAddressMove, ToAnEmptyStandbyWithANewClientFirst) {
     servers_and_address world;
     lone_holder lone{world.first.at()};
     lone.acquire();
@@ -91,7 +91,7 @@ TEST_F(RedisAddressMove, ThereAndBack) {
 }
 
 /// The address is back before anything was granted at B: the holder has its lease from A, and keeps it.
-TEST_F(RedisAddressMove, ThereAndBackAtOnceAndTheHolderComesAlong) {
+TEST_F(RedisAddressMove, ThereAndBackAtOnceWithTheHolder) {
     servers_and_address world;
     const auto changes = std::make_shared<line_changes>();
     client holder{url_at(world.address.at()), options_of(1s, changes)};

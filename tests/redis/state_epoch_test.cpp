@@ -13,7 +13,7 @@ class RedisEpoch : public RedisState {};
 
 /// The server comes back without its data, and its clock is an hour behind that of its first life. The client has met
 /// larger numbers than the server gives. It is served or told why not, and does not besiege the server meanwhile.
-TEST_F(RedisEpoch, AClientThatHasMetALargerOneIsServedOrToldWhyNot) {
+TEST_F(RedisEpoch, AClientThatHasSeenALargerEpochIsServedOrGetsAReason) {
     const folder position;
     server_clock clock{position.path("clock")};
     clock.jump(1h);
@@ -42,7 +42,7 @@ TEST_F(RedisEpoch, AClientThatHasMetALargerOneIsServedOrToldWhyNot) {
 }
 
 /// The same with a server that keeps its data: its epoch and counter are those of the clock that was ahead.
-TEST_F(RedisEpoch, AClockThatWasAheadWhileTheDataStay) {
+TEST_F(RedisEpoch, AClockThatWasAheadWithUnchangedData) {
     const folder position;
     server_clock clock{position.path("clock")};
     clock.jump(1h);
@@ -77,7 +77,7 @@ TEST_F(RedisEpoch, ThePauseAfterAStartCountsFromTheStart) {
 }
 
 /// Nobody holds the name; so "busy" would be a wrong answer, which a caller takes for contention.
-TEST_F(RedisEpoch, ATryInAPauseIsNotToldThatTheNameIsTaken) {
+TEST_F(RedisEpoch, ATryInAPauseIsNotBusy) {
     const private_server server;
     client first = client_to(server.at());
     first.connect(long_enough);

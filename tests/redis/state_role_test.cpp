@@ -43,7 +43,7 @@ protected:
 
 /// H is granted on A while the replication to B is frozen. B is promoted; A becomes its replica, gets its data, which
 /// say nothing of H, and is promoted again. No client has noticed anything: only the server can.
-TEST_F(RedisRoleChange, FullResynchronisationWhileNobodyReconnects) {
+TEST_F(RedisRoleChange, FullResynchronisationWithoutReconnects) {
     constexpr std::chrono::seconds ttl{2};
     const terms terms{.max_ttl = ttl};
     pair servers;
@@ -75,7 +75,7 @@ TEST_F(RedisRoleChange, FullResynchronisationWhileNobodyReconnects) {
 }
 
 /// The same, and the holder is cut off, so that it cannot present its lease.
-TEST_F(RedisRoleChange, FullResynchronisationAndTheHolderCannotSaySo) {
+TEST_F(RedisRoleChange, FullResynchronisationWhileTheHolderIsCutOff) {
     pair servers;
     lone_holder lone{servers.first.at()};
     client other = client_to(servers.first.at());
@@ -130,7 +130,7 @@ TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostAndBack) {
 
 /// A is a replica of a primary that it cannot reach for as long as B serves: H is granted on B. Then A is promoted with
 /// the data that it had.
-TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostWhileAnotherServes) {
+TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostWhileAnotherServerServes) {
     pair servers;
     client other = client_to(servers.first.at());
     warm_up(other);
@@ -163,7 +163,7 @@ TEST_F(RedisRoleChange, FailoverThatLostWrites) {
 
 // The server clears the id of its former primary with the backlog. It is up for longer than a pause takes, but was not
 // restarted: the pause does not count from its start.
-TEST_F(RedisRoleChange, APromotedReplicaThatHasForgottenItsFormerPrimaryPauses) {
+TEST_F(RedisRoleChange, APromotedReplicaWithoutARecordOfItsPrimaryPauses) {
     const terms terms{.max_ttl = 2s};
     pair servers;
     ASSERT_EQ(servers.second.ask({"CONFIG", "SET", "repl-backlog-ttl", "1"}).text, "OK");

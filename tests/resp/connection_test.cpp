@@ -79,7 +79,7 @@ protected:
     std::shared_ptr<heard> connection_;
 };
 
-TEST_F(RespConnection, AnswersFindTheirQuestions) {
+TEST_F(RespConnection, RepliesAreMatchedToTheirCommands) {
     connect(SOCK_STREAM);
     ASSERT_TRUE(connection_->send("*1\r\n$4\r\nPING\r\n", seven));
     say("+PONG\r\n");
@@ -95,7 +95,7 @@ TEST_F(RespConnection, ASendThatFailsEndsIt) {
 }
 
 // What is kept for a server that reads nothing is bounded.
-TEST_F(RespConnection, AServerThatReadsNothingEndsIt) {
+TEST_F(RespConnection, AServerThatDoesNotReadEndsIt) {
     connect(SOCK_STREAM);
     const std::string bytes(1U << 20U, 'x');
     std::size_t sent = 0;
@@ -105,13 +105,13 @@ TEST_F(RespConnection, AServerThatReadsNothingEndsIt) {
     EXPECT_TRUE(connection_->wait_for_down());
 }
 
-TEST_F(RespConnection, AHangUpEndsIt) {
+TEST_F(RespConnection, ADisconnectEndsIt) {
     connect(SOCK_STREAM);
     close(std::exchange(other_end_, -1));
     EXPECT_TRUE(connection_->wait_for_down());
 }
 
-TEST_F(RespConnection, AnAnswerThatNobodyAskedForEndsIt) {
+TEST_F(RespConnection, AnUnexpectedReplyEndsIt) {
     connect(SOCK_STREAM);
     say("+PONG\r\n");
     EXPECT_TRUE(connection_->wait_for_down());

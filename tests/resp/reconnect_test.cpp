@@ -37,14 +37,14 @@ TEST(Backoff, IsNotResetByAHandshakeAlone) {
         EXPECT_EQ(backoff.delay_after({.up = 1h, .answered = false}, 512), delay) << "however long it was up";
 }
 
-TEST(Backoff, IsResetByAConnectionThatWasOfUse) {
+TEST(Backoff, IsResetByAUsefulConnection) {
     backoff backoff;
     for (int i = 0; i < 5; ++i) static_cast<void>(backoff.delay_after({.up = {}, .answered = false}, 512));
     EXPECT_EQ(backoff.delay_after({.up = 1s, .answered = true}, 512), 0ms) << "the first attempt is made at once";
     EXPECT_EQ(backoff.delay_after({.up = {}, .answered = false}, 512), 1ms);
 }
 
-TEST(Backoff, WaitsAlsoAfterAConnectionThatAnsweredAndBrokeSoon) {
+TEST(Backoff, AlsoDelaysAfterAConnectionThatRepliedAndBrokeSoon) {
     backoff backoff;
     for (const auto delay : {5ms, 10ms, 20ms, 40ms, 50ms, 50ms})
         EXPECT_EQ(backoff.delay_after({.up = 999ms, .answered = true}, 512), delay);
@@ -132,13 +132,13 @@ steady_clock::duration time_for(int connections, int answers, int resets = 0) {
 }
 
 // Ten delays of 1 ms to 512 ms lie between the connections, each shortened by half at most.
-TEST(Reconnect, BacksOffFromAServerThatGreetsAndHangsUp) { EXPECT_GE(time_for(11, 0), 500ms); }
+TEST(Reconnect, BacksOffFromAServerThatDisconnectsAfterTheHandshake) { EXPECT_GE(time_for(11, 0), 500ms); }
 
 // The delays are 5, 10, 20 and 40 ms and then 50 ms, each shortened by half at most.
-TEST(Reconnect, BacksOffFromAServerThatAnswersOnceAndHangsUp) { EXPECT_GE(time_for(41, 1), 900ms); }
+TEST(Reconnect, BacksOffFromAServerThatRepliesOnceAndDisconnects) { EXPECT_GE(time_for(41, 1), 900ms); }
 
 // The answers to several requests may each say that the connection is of no use.
-TEST(Reconnect, BacksOffAlsoWhereItsUserResetsItSeveralTimes) { EXPECT_GE(time_for(11, 1, 3), 500ms); }
+TEST(Reconnect, BacksOffIfItsUserResetsItSeveralTimes) { EXPECT_GE(time_for(11, 1, 3), 500ms); }
 
 }  // namespace
 }  // namespace baton::resp
