@@ -26,7 +26,7 @@ child::child(std::vector<std::string> words, std::string program, int input, int
     if (!forks()) return;
     sigset_t none;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);  // ours waits for them elsewhere
+    sigprocmask(SIG_SETMASK, &none, nullptr);  // the parent blocks them and waits in a thread
     ::signal(SIGPIPE, SIG_DFL);
     const int nothing = open("/dev/null", O_RDWR);
     dup2(input >= 0 ? input : nothing, STDIN_FILENO);
@@ -93,7 +93,8 @@ double cpu_seconds(pid_t process) {
     std::ifstream file{"/proc/" + std::to_string(process) + "/stat"};
     std::string text;
     std::getline(file, text);
-    // After the name, which may contain anything: state, then ten more fields, then user and system time in ticks.
+    // After the name, which may contain any characters: state, then ten more fields, then user and system time in
+    // ticks.
     std::istringstream fields{text.substr(std::min(text.rfind(')') + 1, text.size()))};
     std::string skipped;
     for (int i = 0; i < 11; ++i) fields >> skipped;

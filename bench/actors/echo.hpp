@@ -1,5 +1,4 @@
-// The floor of `local:`: a process that sends back what it receives on a Unix socket, with messages of the length of a
-// short command.
+// The floor of `local:`: a process that echoes messages on a Unix socket. They are as long as a short command.
 #pragma once
 
 #include <unistd.h>

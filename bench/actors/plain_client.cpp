@@ -114,7 +114,7 @@ resp::value plain_client::answer() {
 }
 
 std::vector<resp::value> plain_client::pushed() {
-    call({"PING"});  // its answer comes after all that was published before
+    call({"PING"});  // the reply arrives after all messages that were published before
     return std::exchange(pushed_, {});
 }
 

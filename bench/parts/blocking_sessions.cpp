@@ -14,7 +14,7 @@ using std::chrono::steady_clock;
 
 namespace {
 
-/// At most so many renewals and so long.
+/// The bounds on the number of renewals and on their time.
 std::vector<double> time_renewals(blocking_scene& scene, std::size_t session) {
     std::vector<double> times;
     const auto end = steady_clock::now() + std::chrono::seconds{15};
@@ -28,8 +28,8 @@ const alive* alive_in(const redis::function_reply& answer) {
     return nullptr;
 }
 
-/// A waiter as the client plays it (redis_store.cpp, look_when_due): first in its queue, it sends a tick when something
-/// is due, and up to 10 ms later by chance; at once while more is owed.
+/// A waiter that behaves as the client's (redis_store.cpp, tick_when_due): first in its queue, it sends a tick when a
+/// deadline is due, with a random delay of up to 10 ms; at once while work is owed.
 class ticking_waiter {
 public:
     ticking_waiter(redis_space& space, session_id id) : space_{space}, id_{id} {
@@ -41,7 +41,7 @@ public:
         head_ = redis::decode_reply(first.answer.text, id).value().head;
     }
 
-    /// Until it is granted, at most `count` ticks; the server's time of the grant.
+    /// Sends at most `count` ticks until the waiter is granted; returns the server's time of the grant.
     instant wait(std::size_t count, std::vector<double>& times) {
         for (std::size_t i = 0; i < count; ++i) {
             require(head_.due.has_value(), "something is due");
@@ -75,13 +75,13 @@ private:
     std::minstd_rand dice_{1};
 };
 
-/// One look at a whole space as the client takes it, page by page.
+/// One inspection of a whole space as the client does it, page by page.
 class look {
 public:
     [[nodiscard]] redis::function_call next(const redis_space& space) const {
         return redis::space_page_call(redis_space::name, space.current_epoch(), "", cursor_, redis::page_size{64});
     }
-    /// True: this was the last page.
+    /// True after the last page.
     bool take(const resp::value& page) {
         require(page.items.size() >= 3, "a page");
         cursor_ = page.items[1].text;
@@ -92,8 +92,8 @@ private:
     std::string cursor_ = "0";
 };
 
-/// Viewers that look once a second each, and waiters that renew every 5 s each, all from one thread: the server takes
-/// their calls one after the other anyway.
+/// Viewers that inspect once per second, and waiters that renew every 5 s, all from one thread: the server runs their
+/// calls one at a time anyway.
 class audience {
 public:
     static constexpr std::size_t viewers = 20;
@@ -129,7 +129,7 @@ private:
         steady_clock::time_point next_look;
     };
 
-    /// What the waiting connection of the waiter `index` asks for.
+    /// The inspection of the status line of the waiter `index`.
     void look(viewer& one, std::size_t index) {
         const request_id& request = waiting_[index];
         const std::array<std::uint64_t, 1> numbers{request.number};

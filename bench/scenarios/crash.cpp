@@ -1,5 +1,4 @@
-// The holder and half of those who wait are killed, the next in the queue among them: when does the first that lives
-// have it?
+// The holder and half of the waiters are killed, the first of the queue among them: the time to the next grant.
 #include "bench/scenarios/scenarios.hpp"
 
 namespace baton::bench {
@@ -13,7 +12,7 @@ std::size_t in_line(client& looks) {
     return seen.resources.empty() ? 0 : seen.resources.front().queue.size();
 }
 
-/// In microseconds, from the kill to the next grant.
+/// The time from the kill to the next grant, in microseconds.
 double once(stage& stage, client& looks) {
     const crew crew = make_crew(stage, {}, waiters + 1, ttl);
     crew.front()->tell("acquire bench-crash");
@@ -23,7 +22,7 @@ double once(stage& stage, client& looks) {
         while (in_line(looks) < i) std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
     const double start = now_us();
-    // The next in the queue, and every second behind it.
+    // The first waiter of the queue, and every second waiter behind it.
     for (std::size_t i = 0; i <= waiters; i = i == 0 ? 1 : i + 2) crew[i]->kill();
     const std::string granted = crew[2]->hear(std::chrono::seconds{30});
     require_answer(granted, "acquired ");
@@ -35,7 +34,7 @@ double once(stage& stage, client& looks) {
 void crash(stage& stage, const plan& plan, audience& audience) {
     result shown{.scenario = "crash", .store = stage.name()};
     if (!stage.shared()) {
-        shown.note = "skipped: threads do not die alone";
+        shown.note = "skipped: a single thread cannot be killed";
         return audience.show(shown);
     }
     audience.begin("crash on " + stage.name());
