@@ -1,4 +1,4 @@
-// Asking, waiting, asking again, withdrawing, and giving late grants back.
+// Acquire: sending the request, waiting, sending it again, withdrawing, and releasing late grants.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -14,7 +14,7 @@ TEST_F(Acquire, IsSentWhenTheSessionIsOpen) {
     ASSERT_TRUE(open);
     EXPECT_EQ(open->second.ttl, ttl);
     EXPECT_EQ(open->second.label, "tester");
-    const auto enter = sent<protocol::enter>();  // behind it, without waiting for its answer
+    const auto enter = sent<protocol::enter>();  // sent behind `open`, without waiting for its reply
     ASSERT_TRUE(enter);
     reply(open->first, alive());
     reply(enter->first, granted(enter->second.request.number));
@@ -50,7 +50,7 @@ TEST_F(Acquire, TheNextRenewalReportsAGrantWhoseNotificationWasLost) {
     renew({{enter->second.request.number, 100, 200}});
     const auto again = sent<protocol::enter>();
     ASSERT_TRUE(again);
-    EXPECT_EQ(again->second.request, enter->second.request);  // the same question
+    EXPECT_EQ(again->second.request, enter->second.request);  // the same request
     reply(again->first, granted(again->second.request.number));
     EXPECT_TRUE(take<acquired>());
 }
@@ -216,7 +216,7 @@ TEST_F(Acquire, ACancelWithdraws) {
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.request, enter->second.request);
-    reply(enter->first, granted(enter->second.request.number));  // crossed the leave: the leave frees it
+    reply(enter->first, granted(enter->second.request.number));  // crossed the leave, which releases the grant
     EXPECT_FALSE(take<acquired>());
 }
 

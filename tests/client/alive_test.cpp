@@ -1,4 +1,4 @@
-// What count and digest of a renewal, and the pages of a list, do to what the client believes, as scripts.
+// How count and digest in the reply to a renewal, and the pages of a list, prolong the client's leases, as scripts.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -10,7 +10,7 @@ class Alive : public Script {
 protected:
     Alive() { answers_lists = false; }
 
-    /// A renewal is due, and is answered with the count and digest of these. When it was sent.
+    /// A renewal is due; replies with the count and digest of these requests. Returns the time at which it was sent.
     client_time renew_with(const states& engine) {
         advance(ttl / 3);
         const client_time sent_at = now;
@@ -31,8 +31,8 @@ TEST_F(Alive, EqualDigestsProlongWithoutAList) {
     EXPECT_TRUE(is_believed_from(one, renewed) && is_believed_from(two, renewed));
 }
 
-// The notice of a revocation was lost, and it stands on the last page. The engine ends the request at the deadline of
-// the revocation whatever is renewed, so nothing is prolonged before the client knows of it.
+// The notification of a revocation was lost, and the revocation is on the last page. The engine ends the request at the
+// deadline of the revocation despite renewals, so the client must not prolong the lease before it has that page.
 TEST_F(Alive, LeasesAreProlongedAfterTheLastPageAndNotBefore) {
     connect();
     const client_time opened = now;
@@ -56,7 +56,7 @@ TEST_F(Alive, LeasesAreProlongedAfterTheLastPageAndNotBefore) {
     const auto last = take<lost>();
     ASSERT_TRUE(last);
     EXPECT_EQ(last->handle, two);
-    // Now the two agree.
+    // Now both digests are equal.
     const client_time again = renew_with({{1, 100, 200}, {2, 100, 200, deadline}});
     EXPECT_FALSE(sent<protocol::list>());
     EXPECT_TRUE(is_believed_from(one, again));
@@ -107,8 +107,8 @@ TEST_F(Alive, TheLastPageCoversRequestsSentSinceTheListBegan) {
     EXPECT_FALSE(take<lost>());
 }
 
-// Another renewal is answered before the last page is in, and differs as well: the engine may have said something since
-// that the first pages could not show.
+// The reply to another renewal arrives before the last page, and differs as well: the first pages may lack later
+// changes.
 TEST_F(Alive, AListCountsForTheRenewalThatFoundTheDifference) {
     connect();
     const handle one = hold(order("a"));
@@ -126,7 +126,7 @@ TEST_F(Alive, AListCountsForTheRenewalThatFoundTheDifference) {
     EXPECT_TRUE(is_believed_from(one, first));
 }
 
-// The grant's notice came on another connection, later than the answer that counted it.
+// The notification of the grant arrived on another connection, later than the reply that counted the grant.
 TEST_F(Alive, ARenewalWithAnEqualDigestMeanwhileCountsAndTheListIsDropped) {
     connect();
     const handle one = hold(order("a"));
@@ -204,7 +204,7 @@ TEST_F(Alive, AfterAnOpenLeasesAreProlongedOnlyWhenTheListIsFetched) {
     EXPECT_TRUE(is_believed_from(one, reopened)) << "settled, and the revocation is later";
 }
 
-// Granted while the session's own life was in doubt: the renewal that was sent then confirms it, after its list.
+// The grant arrived while the session was in doubt: the renewal that was then sent confirms it, after its list.
 TEST_F(Alive, AGrantInDoubtIsDeliveredWithTheLastPage) {
     connect();
     session.acquire(now, order("a"));
@@ -266,8 +266,8 @@ TEST_F(Alive, ARevocationThatARenewalRepeatsCarriesItsNoteAndNeedsNoList) {
     EXPECT_FALSE(sent<protocol::list>());
 }
 
-// The engine's clock went back by an hour. The revocation that the renewal repeats was told for the clock as it was
-// then; the engine has cut its deadline since, and the list tells that.
+// The engine's clock went back by an hour. The repeated revocation has the deadline of the earlier clock; the engine
+// has shortened the deadline since, and the list has the new one.
 TEST_F(Alive, TheEarlierDeadlineOfARevocationCounts) {
     connect();
     const handle one = hold(order("a"));

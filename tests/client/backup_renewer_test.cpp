@@ -1,4 +1,4 @@
-// A session that somebody else renewed while the client's process was stopped.
+// A session that the backup renewer renewed while the client's process was stopped.
 #include "script.hpp"
 
 namespace baton::detail {
@@ -25,7 +25,7 @@ protected:
     explicit BackupRenewer(const std::shared_ptr<recorded_backup_renewer>& made)
         : Script{{ttl, "tester", made}}, other{made} {}
 
-    /// As the driver does.
+    /// Does what the driver does.
     void tell_backup_renewer() {
         while (const auto told = take<keep_elsewhere>()) other->keep(told->session, told->epoch);
     }

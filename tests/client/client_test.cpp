@@ -1,5 +1,5 @@
-// The client with a real store, `memory:`, and real threads. Nothing sleeps for a fixed time: what must happen is
-// waited for, with a deadline that is only met when it does not.
+// The client with a real store, `memory:`, and real threads. No test sleeps for a fixed time: each waits for an event,
+// with a deadline that only a failing test reaches.
 #include "baton/client.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 class Client : public testing::Test {
 protected:
-    // A store of its own for each test, shared by the clients in it.
+    // Each test has a private store, which its clients share.
     std::string url = "memory:" + std::string{testing::UnitTest::GetInstance()->current_test_info()->name()};
     client first{url};
     client second{url};
@@ -97,7 +97,7 @@ TEST_F(Client, GrantsThreadsInOrderOfArrival) {
 
 TEST_F(Client, ExcludesThreadsOfOneClientAndOfTwo) {
     constexpr int rounds = 2'000;
-    int counter = 0;  // only the lock guards it: a sanitizer sees if it does not
+    int counter = 0;  // only the lock guards it: a sanitizer reports a race
     const auto count = [&](client client) {
         for (int i = 0; i < rounds; ++i) {
             const lease lease = client.acquire(exclusive("counter"));
@@ -168,7 +168,7 @@ TEST_F(Client, ReportsALossAtTheHoldLimitOnceAndInTime) {
     const lease lease = first.acquire(exclusive("ledger"), {.max_hold = 100ms});
     std::atomic<int> told{0};
     const std::stop_callback on_loss{lease.lost(), [&] { ++told; }};
-    const auto next = second.acquire(exclusive("ledger"));  // the engine passes it on
+    const auto next = second.acquire(exclusive("ledger"));  // granted when the engine ends the first lease
     EXPECT_FALSE(lease.valid());
     EXPECT_TRUE(eventually([&] { return told == 1; }));
     EXPECT_EQ(lease.lost_reason(), loss::hold_limit);
@@ -184,14 +184,14 @@ TEST_F(Client, AnOperatorRevokesAndTheHolderIsNotified) {
     EXPECT_TRUE(eventually([&] { return lease.lost().stop_requested(); }));
     EXPECT_EQ(lease.lost_reason(), loss::revoked);
     EXPECT_EQ(lease.lost_note(), "deploy");
-    EXPECT_TRUE(lease.valid());  // there is time to end the work
+    EXPECT_TRUE(lease.valid());  // there is time to finish the work
     lease.release();
     EXPECT_TRUE(second.try_acquire(exclusive("ledger")));
 }
 
 TEST_F(Client, AbandonsAndMends) {
     first.acquire(exclusive("ledger")).abandon();
-    EXPECT_EQ(second.acquire(exclusive("ledger")).abandoned().size(), 1U);  // told, and released cleanly
+    EXPECT_EQ(second.acquire(exclusive("ledger")).abandoned().size(), 1U);  // reported, and released cleanly
     EXPECT_TRUE(second.acquire(exclusive("ledger")).abandoned().empty());
     first.acquire(exclusive("ledger")).abandon();
     second.mend("ledger");
@@ -283,7 +283,7 @@ TEST_F(Client, IsAwaitedInACoroutine) {
     EXPECT_EQ(refused.get_future().get(), errc::duplicate_resource);
 }
 
-// g++ 12 destroys some temporaries of such an expression twice: ASan sees it, and so does free() for a long name.
+// g++ 12 destroys some temporaries of such an expression twice: ASan reports it, and so does free() for a long name.
 TEST_F(Client, IsInspectedInACoroutine) {
     const std::string name = "a name that is too long for a small string to hold";
     const lease held = first.acquire(exclusive(name));

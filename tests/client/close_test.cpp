@@ -1,4 +1,4 @@
-// The end of a client, as scripts: what it held is left, and the store has confirmed that, before the caller is told.
+// The end of a client, as scripts: the store has confirmed all releases before the caller gets the result.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -73,7 +73,7 @@ TEST_F(Close, RepeatsUnconfirmedReleasesWithTheirReleaseKind) {
     EXPECT_TRUE(sent<protocol::close>());
 }
 
-// The waiter may be granted in this moment. It has not used the grant, so it must not remove a mark (rule 7).
+// The waiter may be granted at this moment. It has not used the grant, so its release must not remove a mark (rule 7).
 TEST_F(Close, WithdrawsWaitersSoThatMarksStay) {
     connect();
     session.acquire(now, order());
@@ -160,7 +160,7 @@ TEST_F(Close, WithoutAReplyInTimeIsNotConfirmed) {
     EXPECT_FALSE(told->confirmed);
 }
 
-// No callback may come after close has returned.
+// No callback may run after close has returned.
 TEST_F(Close, WithoutAReplyInTimeCompletesPendingReleases) {
     connect();
     const handle handle = hold();

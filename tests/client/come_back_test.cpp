@@ -1,4 +1,4 @@
-// The session is lost, and its waiters come back in another one under their old tickets, as scripts.
+// The session is lost, and its waiters return in another session under their old tickets, as scripts.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -8,7 +8,7 @@ class ComingBack : public Script {
 protected:
     using Script::Script;
 
-    /// Waits under the number 1 and the ticket 100; nothing else is heard of yet.
+    /// Waits under the number 1 and the ticket 100.
     handle wait_for_x(acquire_order wanted) {
         const handle handle = session.acquire(now, std::move(wanted));
         const auto enter = sent<protocol::enter>();
@@ -46,7 +46,7 @@ TEST_F(ComingBack, AWaiterIsPresentedInTheNextSessionUnderItsTicket) {
     EXPECT_TRUE(session.valid(handle, now));
 }
 
-// A store tells of the end of each request, and then of the end of their session.
+// A store reports the end of each request, and then the end of their session.
 TEST_F(ComingBack, TheEndOfItsSessionIsReportedToTheWaiterFirst) {
     connect();
     wait_for_x(order());
@@ -58,7 +58,7 @@ TEST_F(ComingBack, TheEndOfItsSessionIsReportedToTheWaiterFirst) {
     expect_waiter(open->second);
 }
 
-// The session expires in the step in which it is opened again: the answer tells of its end, and refuses the `open`.
+// The session expires in the step in which it is opened again: the reply reports its end, and refuses the `open`.
 TEST_F(ComingBack, ALossThatAReplyReportsTwiceCountsOnce) {
     connect();
     wait_for_x(order());
@@ -167,7 +167,7 @@ TEST_F(ComingBack, IfItsTicketIsTakenItIsSentAsANewRequest) {
     EXPECT_FALSE(take<not_acquired>());
 }
 
-// A store of somebody's own may not know that waiters come back.
+// A user's store may not support returning waiters.
 TEST_F(ComingBack, IfTheStoreRefusesItItIsSentAsANewRequest) {
     connect();
     wait_for_x(order());
@@ -191,7 +191,7 @@ TEST_F(ComingBack, IfTheStoreForgetsItAtOpenItIsSentAgain) {
     EXPECT_TRUE(sent<protocol::enter>());
 }
 
-// The answer to the first `open` of the new session was lost, and then that session as well.
+// The reply to the first `open` of the new session was lost, and then that session as well.
 TEST_F(ComingBack, ItsQueuePositionSurvivesASecondLoss) {
     connect();
     wait_for_x(order());
@@ -252,14 +252,14 @@ protected:
     ComingBackInParts() : ComingBack{{.ttl = ttl, .label = "tester", .open_size = 1}} {}
 };
 
-// What waits comes back only under numbers that the new session has not seen (rule 11), so the client says nothing that
-// uses them up before it has listed the last of them.
+// Waiters return only under numbers that the new session has not seen (rule 11), so the client sends no command that
+// uses up numbers before it has listed the last waiter.
 TEST_F(ComingBackInParts, NoNumberIsUsedUpBeforeItIsListed) {
     connect();
     wait_for_x(order());
     const handle given_up = wait_for_x(order());
     wait_for_x(order());
-    session.acquire(now, order("y"));  // its answer is lost, so it has no position
+    session.acquire(now, order("y"));  // its reply is lost, so it has no queue position
     notice(protocol::session_lost{id()});
     auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
@@ -268,7 +268,7 @@ TEST_F(ComingBackInParts, NoNumberIsUsedUpBeforeItIsListed) {
     forget();
 
     advance(ttl);
-    notice(granted(1));  // too late to be believed in without a renewal
+    notice(granted(1));  // too late to be valid without a renewal
     EXPECT_TRUE(sent<protocol::renew>());
     session.cancel(now, given_up, errc::timed_out);
     EXPECT_FALSE(sent<protocol::enter>());

@@ -1,4 +1,4 @@
-// client::connect waits until the store has answered, and says why it did not.
+// client::connect waits until the store has replied, and reports why it did not.
 #include <gtest/gtest.h>
 
 #include <mutex>

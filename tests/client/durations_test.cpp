@@ -1,4 +1,4 @@
-// Any duration and any clock's time_point can bound a wait. Bounds beyond what can be represented count as "for ever"
+// Any duration and any clock's time_point can bound a wait. Bounds outside the representable range count as "for ever"
 // or "now", as std::timed_mutex treats them.
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ protected:
     client first{url};
     client second{url};
 
-    /// A wait by `second` for a name that `first` holds joins the queue, and has the lock after `first` releases it.
-    /// `wait` returns whether it had the lock.
+    /// A wait by `second` for a name that `first` holds joins the queue, and is granted after `first` releases it.
+    /// `wait` returns whether it was granted.
     template <typename Wait> void expect_a_wait_until_the_release(Wait wait) {
         std::optional<lease> held{first.acquire(exclusive("busy"))};
         auto result = std::async(std::launch::async, [&] { return wait(); });

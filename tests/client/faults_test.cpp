@@ -1,5 +1,5 @@
-// Faults of the network and of stores that the fleet met (tests/fleet), each as a script: what was lost, came late, or
-// came in another order.
+// Faults of the network and of stores that the fleet simulation found (tests/fleet), each as a script: messages that
+// were lost, late or out of order.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -10,7 +10,7 @@ using Faults = Script;
 TEST_F(Faults, TheNextRenewalReportsARevocationWhoseNotificationWasLost) {
     connect();
     const handle handle = hold();
-    const protocol::instant deadline = engine_now + ttl;  // no renewal puts it off
+    const protocol::instant deadline = engine_now + ttl;  // not moved by renewals
     advance(ttl / 3);
     session.wake(now);
     const auto renewal = sent<protocol::renew>();
@@ -57,7 +57,7 @@ TEST_F(Faults, AReclaimedLeaseIsNotProlongedBeforeItIsSettled) {
     EXPECT_TRUE(session.valid(handle, renewed + ttl - margin - 1us));
 }
 
-// A server that was away for long leaves too little time for the usual renewal, a third of the ttl later.
+// After a long outage there is too little time left for the usual renewal, a third of the ttl later.
 TEST_F(Faults, AnUnsettledLeaseIsRenewedAgainSoon) {
     connect();
     const handle handle = hold();
@@ -81,7 +81,7 @@ TEST_F(Faults, AnUnsettledLeaseIsRenewedAgainSoon) {
     EXPECT_TRUE(sent<protocol::renew>());
 }
 
-// A store's own delay between two attempts grows. What can still be saved does not wait for it.
+// A store's own delay between two attempts grows. While a lease can be saved, the client does not wait for it.
 TEST_F(Faults, ConnectsEveryTenthOfTheTtlWhileALeaseCanBeSaved) {
     connect();
     hold();
@@ -134,7 +134,7 @@ TEST_F(Faults, ACloseThatAnotherEpochRefusesIsSentAgain) {
     EXPECT_TRUE(take<operated>());
 }
 
-// Somebody wrote into the space. Who waits there has a position to come back to; who comes now has none.
+// Another program wrote into the space. Existing waiters have a queue position to keep; new requests have none.
 TEST_F(Faults, WhileASpaceIsRefusedNewRequestsFailAndOldOnesWait) {
     connect();
     session.acquire(now, order());
@@ -168,7 +168,7 @@ TEST_F(Faults, WhileASpaceIsRefusedNewRequestsFailAndOldOnesWait) {
     EXPECT_TRUE(sent<protocol::enter>());
 }
 
-// The hold limit is over in the moment of the grant, three times.
+// The hold limit has passed when the grant arrives, three times.
 TEST_F(Faults, AHoldLimitShorterThanTheRoundTripFails) {
     connect();
     acquire_order brief = order();
@@ -258,7 +258,7 @@ TEST_F(Faults, ARejectedOpenIsSentAgainWithAllLiveRequests) {
     EXPECT_FALSE(session.valid(waiting, now));
 }
 
-// The loss of a revoked lease was told before. Its end is not told again, but ends the belief in it.
+// The loss of a revoked lease was reported before. Its end is not reported again, but makes the lease invalid.
 TEST_F(Faults, ARevokedLeaseThatTheEngineEndsIsNoLongerValid) {
     connect();
     hold();

@@ -74,7 +74,7 @@ TEST_F(Guards, ReadersShareAndWritersDoNot) {
 
 TEST_F(Guards, ThreadsShareAMutexAsTheyShareAStdMutex) {
     mutex shared{first, "ledger"};
-    int counter = 0;  // guarded by the mutex alone: a sanitizer sees if it is not
+    int counter = 0;  // guarded by the mutex alone: a sanitizer reports a race
     std::vector<std::jthread> threads;
     for (int i = 0; i < 8; ++i)
         threads.emplace_back([&] {

@@ -1,4 +1,4 @@
-// The ring of numbered questions.
+// The ring of numbered pending commands.
 #include "client/in_order.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(InOrder, RemovesAllRemainingEntries) {
     EXPECT_TRUE(ring.contains(4));
 }
 
-// Against a map, with some that stay in for long.
+// Compared with a map, with some entries that stay for long.
 TEST(InOrder, BehavesAsAMap) {
     in_order<std::uint64_t> ring;
     std::map<std::uint64_t, std::uint64_t> map;

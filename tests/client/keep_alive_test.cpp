@@ -1,4 +1,4 @@
-// Stopping to believe in time.
+// When the client renews, and when its leases end.
 #include "client/keep_alive.hpp"
 
 #include "script.hpp"
@@ -15,7 +15,7 @@ TEST(KeepAlive, CountsFromTheSendingAndNotFromTheReply) {
     const client_time start{100s};
     keeping.sent(1, start);
     EXPECT_EQ(keeping.at(start), lease_status::lost);
-    keeping.renewed(keeping.answered(1).value());  // whenever the answer came
+    keeping.renewed(keeping.answered(1).value());  // independent of the reply's arrival
     EXPECT_EQ(keeping.deadline(), start + 9'700ms);
     EXPECT_EQ(keeping.at(start + 9'700ms - 1us), lease_status::unsure);
     EXPECT_EQ(keeping.at(start + 9'700ms), lease_status::lost);
@@ -36,7 +36,7 @@ TEST(KeepAlive, RenewsEveryThirdOfTheTtl) {
     EXPECT_EQ(keeping.next_renewal(client_time{100s}), client_time{103s});
 }
 
-// The store says when it is settled only if it is asked: the last question comes shortly before it is too late.
+// Only the reply to a renewal says that the store is settled: the last renewal is sent shortly before the deadline.
 TEST(KeepAlive, RenewsMoreOftenWhenLessTimeIsLeft) {
     keep_alive keeping{10'000ms};
     const client_time end{104s};

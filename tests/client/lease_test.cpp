@@ -1,4 +1,4 @@
-// Holding: renewals, losses, each told once and with its reason, before the engine can give the lock away.
+// Leases: renewals, and losses, each reported once and with its reason, before the engine can grant the next request.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -10,13 +10,13 @@ TEST_F(Lease, IsValidUntilTtlLessMarginAfterTheLastAnsweredRenewalWasSent) {
     session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     const client_time sending = now;
-    advance(1s);  // the answer takes its time
+    advance(1s);  // the reply takes 1 s
     reply(open->first, alive());
     const handle handle = hold();
     EXPECT_TRUE(session.valid(handle, sending + ttl - margin - 1us));
     EXPECT_FALSE(session.valid(handle, sending + ttl - margin));
     EXPECT_LT(sending + ttl - margin,
-              sending + ttl);  // the engine's own deadline starts at the receipt, at the earliest then
+              sending + ttl);  // the engine's own deadline starts when the renewal arrives
 }
 
 TEST_F(Lease, IsProlongedByEveryAnsweredRenewal) {
@@ -60,7 +60,8 @@ TEST_F(Lease, IsLostOnceWhenNoRenewalIsAnswered) {
     EXPECT_FALSE(sent<protocol::leave>()) << "its user may be at work still";
     advance(margin);
     session.wake(now);
-    const auto leave = sent<protocol::leave>();  // if the engine still counts it as held: the work was broken off
+    const auto leave =
+        sent<protocol::leave>();  // unclean, because the work was interrupted if the engine still counts it as held
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.release_kind, protocol::release_kind::unclean);
 }
@@ -189,7 +190,7 @@ TEST_F(Lease, EndsAtItsHoldLimitByItsOwnClock) {
     acquire_order limited = order();
     limited.hold_limit = 5s;
     const handle handle = hold(limited, engine_now + 5s);
-    EXPECT_TRUE(session.valid(handle, now + 4'850ms - 1us));  // less what clocks may drift apart in five seconds
+    EXPECT_TRUE(session.valid(handle, now + 4'850ms - 1us));  // minus the allowed clock drift of five seconds
     EXPECT_FALSE(session.valid(handle, now + 4'850ms));
     advance(4'850ms);
     session.wake(now);
@@ -207,8 +208,8 @@ TEST_F(Lease, AHoldLimitOfALateNotificationCountsFromTheNewestReply) {
     reply(enter->first, protocol::queued{enter->second.request, 100});
     const client_time asked = now;
     auto late = granted(enter->second.request.number);
-    late.hold_deadline = engine_now + 1s + 5s;  // granted a second after the answer
-    advance(3s);                                // and on its way for two
+    late.hold_deadline = engine_now + 1s + 5s;  // granted a second after the reply
+    advance(3s);                                // and under way for two
     notice(late);
     EXPECT_TRUE(take<acquired>());
     EXPECT_FALSE(session.valid(handle, asked + 5'820ms));
@@ -228,10 +229,10 @@ TEST_F(Lease, ARevocationIsReportedAtOnceAndNoRenewalProlongsTheLease) {
     EXPECT_TRUE(session.valid(handle, now));
     advance(2s);
     renew({{1, 100, 200}});
-    EXPECT_FALSE(session.valid(handle, now + 6s - margin));  // 97 % of the nine seconds that it had in all
+    EXPECT_FALSE(session.valid(handle, now + 6s - margin));  // 97 % of its nine seconds in all
     advance(6s - margin);
     session.wake(now);
-    EXPECT_FALSE(take<lost>());  // told already
+    EXPECT_FALSE(take<lost>());  // reported already
     EXPECT_FALSE(session.valid(handle, now));
     EXPECT_FALSE(sent<protocol::leave>()) << "the engine ends it";
     advance(margin);
@@ -274,7 +275,7 @@ TEST_F(Lease, ALostLeaveIsSentAgain) {
     session.release(now, handle, protocol::release_kind::clean);
     EXPECT_TRUE(sent<protocol::leave>());
     advance(ttl / 3);
-    renew({{1, 100, 200}});  // the engine has not heard of it
+    renew({{1, 100, 200}});  // the engine does not know it
     const auto again = sent<protocol::leave>();
     ASSERT_TRUE(again);
     EXPECT_EQ(again->second.release_kind, protocol::release_kind::clean);
@@ -309,8 +310,8 @@ TEST_F(Lease, IsNotProlongedInAnotherEpochUntilItIsConfirmed) {
     EXPECT_TRUE(session.valid(handle, now + ttl - margin - 1us));
 }
 
-// The answer of the new epoch comes after its connection was given up as silent: it counts as no renewal. The lease
-// keeps its old deadline, and its loss is reported then.
+// The reply of the new epoch arrives after its connection was reset as silent, so it is no renewal. The lease keeps its
+// old deadline, and its loss is reported then.
 TEST_F(Lease, KeepsItsOldDeadlineIfTheReplyOfAnotherEpochIsTooLate) {
     connect();
     const handle handle = hold();

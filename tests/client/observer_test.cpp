@@ -1,4 +1,4 @@
-// The order in which an observer is told what happens to the connection and to leases.
+// The order in which an observer is notified of events of the connection and of leases.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -80,8 +80,8 @@ TEST_F(Observer, IsNotifiedOfUnsureBeforeTheLossInAnOutage) {
     store->heal();
 }
 
-// A process that did not run for longer than its ttl notices the doubt and the loss at the same moment. The program
-// prints what its observer is told. The test stops it until more than three ttls are over.
+// A process that was stopped for longer than its ttl detects `unsure` and the loss at the same moment. The program
+// prints the calls of its observer. The test stops it for more than three ttls.
 TEST_F(Observer, IsNotifiedOfUnsureBeforeTheLossAfterAPauseOfTheProcess) {
     line_process program{{BATON_PAUSED_PROGRAM}};
     ASSERT_EQ(program.hear("held"), "held");

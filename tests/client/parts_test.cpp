@@ -1,4 +1,4 @@
-// A list of live requests that is too long for one `open` goes in parts, as scripts.
+// A list of live requests that is too long for one `open` is sent in parts, as scripts.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -9,7 +9,7 @@ protected:
     /// Two requests fill a part.
     Parts() : Script{{.ttl = ttl, .label = "tester", .open_size = 20}} {}
 
-    /// Held under the numbers from 1 on; the connection breaks, and is up again.
+    /// Acquires five leases under the numbers from 1 on; the connection breaks, and the client reconnects.
     void hold_and_reconnect(int requests) {
         connect();
         for (int i = 0; i < requests; ++i) handles.push_back(hold(order(std::to_string(i))));
@@ -22,7 +22,7 @@ protected:
         for (const protocol::live_request& live : open.live) numbers.push_back(live.number);
         return numbers;
     }
-    /// What an engine answers that knows the requests up to this number.
+    /// The reply of an engine that knows the requests up to this number.
     protocol::alive alive_up_to(std::uint64_t number, std::optional<std::uint64_t> another = {}) const {
         std::vector<protocol::request_state> known;
         for (std::uint64_t i = 1; i <= number; ++i) known.push_back({i, 100, 200});
@@ -30,7 +30,7 @@ protected:
         return alive(std::move(known));
     }
     using numbers = std::vector<std::uint64_t>;
-    /// How often the leases were prolonged since the last look.
+    /// How often the leases were prolonged since the last call.
     int prolonged() {
         int count = 0;
         while (take<believe>()) ++count;
@@ -178,7 +178,7 @@ TEST_F(Parts, ProlongConfirmedLeasesBeforeTheLastIsAnswered) {
     EXPECT_FALSE(take<lost>()) << "together the parts take longer than a ttl";
 }
 
-/// Each comparison walks through all requests: one for each part would be quadratic.
+/// Each comparison iterates over all requests: one for each part would be quadratic.
 TEST_F(Parts, AreComparedWithTheEngineTenTimesATtlAtMost) {
     hold_and_reconnect(40);
     prolonged();

@@ -1,5 +1,5 @@
-// A server that can be reached and does not serve this client, or that this client cannot believe: who hears of it,
-// when and in which words.
+// A server that can be reached but refuses this client, or that has an older state: which requests fail, when, and with
+// which text.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -95,7 +95,7 @@ TEST_F(RefusedConnection, EndsNoLease) {
     EXPECT_TRUE(session.valid(handle, now)) << "its ttl does";
 }
 
-// A server of an earlier epoch has an older state: no request of this client is sent there.
+// A server of an earlier epoch has an older state: the client sends no requests there.
 TEST_F(RefusedConnection, IsReportedForAServerWithAnOlderState) {
     connect();
     queue("x");

@@ -1,5 +1,4 @@
-// What a Redis server says when it refuses something reaches the user: in the text of the exception, and through
-// observer::store_error.
+// The error text of a Redis server reaches the user: in the text of the exception, and through observer::store_error.
 #include <gtest/gtest.h>
 
 #include <mutex>

@@ -1,4 +1,4 @@
-// A store whose process is stopped: connections stay open, and nothing is answered any more.
+// A store whose process is stopped: connections stay open, and no command gets a reply.
 #include <gtest/gtest.h>
 
 #include "any_store.hpp"
@@ -67,7 +67,7 @@ TEST_F(StoppedStore, EndsAnAcquireWithACallbackAsUnavailable) {
     end(client);
 }
 
-// What ended as unavailable is not held afterwards: a late grant is given back.
+// A request that failed as unavailable is not held afterwards: the client releases a late grant.
 TEST_F(StoppedStore, HoldsNoLeaseOfTheseCallsWhenItContinues) {
     client client = used_client();
     {
@@ -79,7 +79,7 @@ TEST_F(StoppedStore, HoldsNoLeaseOfTheseCallsWhenItContinues) {
     EXPECT_TRUE(other.acquire(exclusive("ledger"), {.wait = long_enough}).valid());
 }
 
-// Contention stays contention: the store answers, and another client holds the name.
+// Contention is not an outage: the store replies, and another client holds the name.
 TEST_F(StoppedStore, IsNotReportedIfTheNameIsHeld) {
     client holder{store->url()};
     client other{store->url()};

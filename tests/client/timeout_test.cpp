@@ -1,4 +1,4 @@
-// client_options::timeout bounds the calls that do not wait for others while the store does not answer.
+// client_options::timeout bounds the calls that do not queue while the store does not reply.
 #include <gtest/gtest.h>
 
 #include <algorithm>
