@@ -1,5 +1,5 @@
 // Coroutines: asio::awaitable, and the plain co_await of the library. g++ 12 destroys some temporaries of a co_await
-// expression twice; the forms of calls that a user would write are here, for the sanitizers to watch.
+// expression twice, so these tests contain the usual forms of calls, for the sanitizers.
 #include <coroutine>
 
 #include "fixture.hpp"

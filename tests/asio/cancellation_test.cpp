@@ -1,4 +1,4 @@
-// Cancellation: by a slot, and by another operation that is faster.
+// Cancellation: by a slot, and by another operation that completes earlier.
 #include "fixture.hpp"
 
 namespace baton {
@@ -19,7 +19,7 @@ protected:
                                  signal.slot(), asio::bind_executor(context, [&](std::error_code error, lease lease) {
                                      heard = error;
                                      got = std::move(lease);
-                                     // Cleared: the slot is free for what the handler begins next.
+                                     // The slot is cleared: the handler may use it for its next operation.
                                      EXPECT_FALSE(signal.slot().has_handler());
                                  })));
     }
@@ -107,7 +107,7 @@ TEST_F(AsioCancellation, AShorterAcquireCancelsATimer) {
     EXPECT_TRUE(is_free());
 }
 
-// Signals and completions meet in a strand while clients' threads complete: for ThreadSanitizer.
+// Signals and completions run in a strand while clients' threads complete requests: for ThreadSanitizer.
 TEST_F(AsioCancellation, SignalsAndCompletionsAreSerializedInAStrand) {
     asio::thread_pool pool{2};
     constexpr int rounds = 200;

@@ -1,4 +1,4 @@
-// The handler's context goes before the acquire is through: nothing is called, nothing is held for ever.
+// The handler's context is destroyed before the acquire completes: no handler is called, and no lease stays held.
 #include "fixture.hpp"
 
 namespace baton {
@@ -8,7 +8,7 @@ using asio::use_awaitable;
 
 class AsioContext : public AsioTest {};
 
-/// Says when it is destroyed.
+/// Records its destruction.
 struct flag {
     explicit flag(bool& gone) : gone_{&gone} {}
     flag(flag&& other) noexcept : gone_{std::exchange(other.gone_, nullptr)} {}
@@ -57,7 +57,7 @@ TEST_F(AsioContext, ItsEndDestroysAWaitingCoroutineAndItsLocals) {
             const lease mine = co_await own.async_acquire(exclusive("ledger"), use_awaitable);
             ADD_FAILURE();
         };
-        // The last client goes with the frame, and with it the thread that would have called back.
+        // The last client is destroyed with the coroutine frame, and with it the thread that would have called back.
         asio::co_spawn(context, coroutine(client{url}, flag{frame_gone}), asio::detached);
         while (waiting(first, "ledger") == 0) context.run_one_for(1ms);
     }
@@ -66,8 +66,8 @@ TEST_F(AsioContext, ItsEndDestroysAWaitingCoroutineAndItsLocals) {
     EXPECT_TRUE(first.try_acquire(exclusive("other")));
 }
 
-/// The client's thread asks the handler's allocator for memory when it is about to post: there it is held up until the
-/// context is gone, or, since it must not go, for a moment.
+/// The client's thread calls the handler's allocator just before it posts. The allocator blocks it until the context is
+/// destroyed, or for a short time, because the context must wait for it.
 struct hold_up {
     std::promise<void> posting;
     std::atomic<bool> context_gone{false};

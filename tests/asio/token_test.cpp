@@ -1,4 +1,4 @@
-// Callbacks, futures and deferred operations: what completes, where, and when.
+// Callbacks, futures and deferred operations: where and when they complete.
 #include "fixture.hpp"
 
 namespace baton {
@@ -51,7 +51,7 @@ TEST_F(AsioToken, NeverCompletesWithinTheCall) {
     bool within = true;
     bool called = false;
     asio::post(context, [&] {
-        // Free, so that the grant is there at once; and refused, which needs no store either.
+        // A free name, so that the grant arrives at once; and a refused request, which needs no store.
         first.async_acquire(exclusive("ledger"), asio::bind_executor(context, [&](std::error_code, const lease&) {
                                 EXPECT_FALSE(within);
                                 called = true;
@@ -85,7 +85,7 @@ TEST_F(AsioToken, RunsInTheHandlersStrand) {
     asio::thread_pool pool{4};
     const auto strand = asio::make_strand(pool);
     constexpr int many = 200;
-    int counter = 0;  // only the strand guards it: a sanitizer sees if it does not
+    int counter = 0;  // only the strand guards it: a sanitizer reports a race
     for (int i = 0; i < many; ++i)
         first.async_acquire(shared("config"), asio::bind_executor(strand, [&, strand](std::error_code, const lease&) {
                                 EXPECT_TRUE(strand.running_in_this_thread());
@@ -105,7 +105,7 @@ TEST_F(AsioToken, RunsOnAnExecutorWithoutItsType) {
     EXPECT_TRUE(called);
 }
 
-/// Counts what it gives and takes back.
+/// Counts allocations and deallocations.
 template <typename T> struct counting_allocator {
     using value_type = T;
     int* live;
@@ -153,7 +153,7 @@ TEST_F(AsioToken, AllocatesWithTheHandlersAllocatorAndFreesBeforeTheCall) {
 TEST_F(AsioToken, AFutureReturnsTheLeaseOrThrows) {
     const lease lease = first.async_acquire(exclusive("ledger"), asio::use_future).get();
     EXPECT_TRUE(lease.valid());
-    // On this thread: ThreadSanitizer does not see how libstdc++ counts who refers to an exception.
+    // On this thread, because ThreadSanitizer does not see libstdc++'s reference counts of exceptions.
     asio::io_context context;
     auto late =
         second.async_acquire(exclusive("ledger"), {.wait = 20ms}, asio::bind_executor(context, asio::use_future));

@@ -27,7 +27,7 @@ protected:
 
 TEST_F(CallbackThreads, AQueueRunsInOrderAndOneAtATime) {
     const auto queue = make_queue();
-    std::vector<int> order;  // guarded by nothing else: a sanitizer sees if two run at once
+    std::vector<int> order;  // without a lock: a sanitizer reports two concurrent callbacks
     for (int i = 0; i < 1'000; ++i) queue->push([&order, i] { order.push_back(i); });
     queue->drain();
     EXPECT_EQ(order.size(), 1'000U);
@@ -111,7 +111,7 @@ TEST_F(CallbackThreads, ADrainDoesNotWaitForLaterCallbacks) {
     queue->push([&] { again(); });
     queue->drain();
     stop = true;
-    queue->drain();  // one that did not see the stop yet may push another one meanwhile
+    queue->drain();  // a callback that has not seen the stop may push another one
     queue->drain();
 }
 

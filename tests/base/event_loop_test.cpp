@@ -1,4 +1,4 @@
-// The event loop: tasks, timers and descriptors, and who runs it: its own thread, or a caller that waits alone.
+// The event loop: tasks, timers and descriptors, and its owner: its own thread, or a single waiting caller.
 #include "base/event_loop.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 struct caller final : waiter {};
 
-/// An eventfd that the loop watches: a caller serves the loop only where there is something to watch.
+/// An eventfd that the loop watches: a caller runs the loop only if it watches a descriptor.
 class bell final : public event_source {
 public:
     bell() : descriptor_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
@@ -53,7 +53,7 @@ protected:
         run([this] { loop_->forget(bell_->descriptor()); });
     }
 
-    /// With the turn; returns when it is done.
+    /// Runs a task as loop owner; returns after it has run.
     void run(const std::function<void()>& task) {
         std::promise<void> done;
         loop_->post([&] {
@@ -62,7 +62,7 @@ protected:
         });
         done.get_future().wait();
     }
-    /// As if a socket had brought it: finishes the caller, on whichever thread serves, and says which that was.
+    /// Finishes the caller on the thread that runs the loop, as an event of a socket would, and returns that thread.
     std::future<std::thread::id> bring(caller& waiting) {
         const auto by = std::make_shared<std::promise<std::thread::id>>();
         loop_->post([&waiting, by] {
@@ -71,7 +71,7 @@ protected:
         });
         return by->get_future();
     }
-    /// One waits alone while the thread serves: from then on callers may.
+    /// A single caller waits while the thread runs the loop: from then on callers may run it.
     void lend() {
         caller first;
         bring(first);
@@ -133,7 +133,7 @@ TEST_F(EventLoop, ATimerThatIsSetEarlierWakesTheSleepingLoop) {
 }
 
 TEST_F(EventLoop, ASingleWaitingCallerIsFinishedOnItsOwnThread) {
-    // It depends on when the loop's thread wakes: not every time, but soon.
+    // It depends on when the loop's thread wakes, so several attempts may be needed.
     EXPECT_TRUE(eventually([&] {
         lend();
         caller waiting;
@@ -147,7 +147,7 @@ TEST_F(EventLoop, ASleepingCallerIsWokenToRunTheLoop) {
     caller waiting;
     std::thread thread{[&] { loop_->wait(waiting); }};
     const std::thread::id id = thread.get_id();
-    // Whatever wakes the loop's thread makes it see that one waits alone, and step back.
+    // Any wake-up of the loop's thread makes it notice the single waiting caller and give up the loop.
     EXPECT_TRUE(eventually([&] {
         std::promise<std::thread::id> done;
         loop_->post([&] { done.set_value(std::this_thread::get_id()); });

@@ -1,4 +1,4 @@
-// local: keeps the contract. One agent serves all cases of a run, a space each.
+// local: passes the contract suite. One agent serves all cases of a run, each with its own space.
 #include "../local/agent_process.hpp"
 #include "baton/contract/suite.hpp"
 

@@ -1,4 +1,4 @@
-// What a client may do to an agent, by mistake or on purpose. Others must not notice.
+// Faulty and hostile clients of an agent. They must not affect other clients.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
@@ -73,7 +73,7 @@ TEST_F(AgentBounds, AnIncompleteMessageDelaysNoOtherClient) {
     raw_client other{place.path()};
     EXPECT_EQ(other.ask({"PING"}), "PONG");
     half.hang_up();
-    // One that is shut half: what it said is answered, then it is over.
+    // A connection that the client has shut down for writing: the agent answers its commands, then closes it.
     raw_client shut{place.path()};
     shut.say({"PING"});
     shutdown(shut.socket(), SHUT_WR);
@@ -114,7 +114,9 @@ TEST_F(AgentBounds, TheAgentDoesNotReadFromAClientThatDoesNotRead) {
     ASSERT_EQ(errno, EAGAIN) << "it hung up instead of waiting";
     raw_client other{place.path()};
     EXPECT_EQ(other.ask({"PING"}), "PONG");
-    // As soon as it reads it is read from, and every question that was taken is answered. The last one may be cut.
+    // When the client reads again, the agent reads from it again, and answers all commands that it received. The last
+    // command
+    // may be truncated.
     const std::size_t questions = taken / ask.size();
     for (std::size_t i = 0; i < questions; ++i) ASSERT_TRUE(greedy.hear()) << i << " of " << questions;
     if (taken % ask.size() != 0) {
@@ -124,7 +126,7 @@ TEST_F(AgentBounds, TheAgentDoesNotReadFromAClientThatDoesNotRead) {
     EXPECT_EQ(greedy.ask({"PING"}), "PONG");
 }
 
-// More answers than are kept for one that reads slowly, to questions that came in one go: none is forgotten meanwhile.
+// More replies to pipelined commands than the agent keeps for a slow reader: it loses none of the commands meanwhile.
 TEST_F(AgentBounds, PipelinedCommandsAreAllAnswered) {
     raw_client client{place.path()};
     const std::string session = session_named('a');
@@ -133,7 +135,7 @@ TEST_F(AgentBounds, PipelinedCommandsAreAllAnswered) {
     for (int i = 1; i <= 1'000; ++i) bytes += raw_client::bytes_of(enter_words(session, i, "ledger"));
     ASSERT_TRUE(client.say_bytes(bytes));
     for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(client.hear());
-    constexpr int questions = 100;  // each answer names all thousand
+    constexpr int questions = 100;  // each reply names all thousand
     bytes.clear();
     for (int i = 0; i < questions; ++i) bytes += raw_client::bytes_of({"BATON.RENEW", session});
     const auto start = std::chrono::steady_clock::now();
@@ -172,7 +174,7 @@ TEST_F(AgentBounds, AConnectionNamesItsProcessesOnceAndAtMostTwo) {
     EXPECT_EQ(late.ask(hello_words(1), {one}), again);
 }
 
-// The agent's descriptors are for all clients: none may fill its table.
+// All clients share the agent's descriptors, so no client may fill its table.
 TEST_F(AgentBounds, UnexpectedDescriptorsAreClosed) {
     const descriptor self = detail::pidfd_of(getpid());
     const std::vector<int> many(100, self.get());
@@ -188,12 +190,12 @@ TEST_F(AgentBounds, UnexpectedDescriptorsAreClosed) {
     EXPECT_TRUE(eventually([&] { return descriptors_of(agent) < before; })) << descriptors_of(agent);
 }
 
-// Asio's reactor may pass an event of a descriptor that was closed to the next one in its place. Taken at its word,
-// that made a living process dead, and passed its claims on.
+// A reactor may deliver an event of a closed descriptor to the next one with its number. The agent once took that for
+// the death of a living process, and passed its claims on.
 TEST_F(AgentBounds, TheEndOfAConnectionIsNotTheEndOfAProcess) {
     const descriptor self = detail::pidfd_of(getpid());
     for (int round = 0; round < 100; ++round) {
-        ASSERT_TRUE(answers(place.path()));  // a connection that comes and goes
+        ASSERT_TRUE(answers(place.path()));  // a connection that opens and closes
         raw_client client{place.path()};
         const std::string session = numbered_session(round);
         ASSERT_EQ(client.ask(hello_words(1), {self.get()}), "greeted");
@@ -205,7 +207,7 @@ TEST_F(AgentBounds, TheEndOfAConnectionIsNotTheEndOfAProcess) {
     }
 }
 
-/// As few clients as an agent serves at all.
+/// The smallest number of clients that an agent serves.
 constexpr int few_clients = 8;
 /// The descriptors for them: 20 that the agent keeps for itself, and three for each client.
 constexpr std::size_t few_descriptors = 20 + 3 * few_clients;
@@ -215,10 +217,10 @@ void leave_few_clients() {
     setrlimit(RLIMIT_NOFILE, &few);
 }
 
-/// Opens a session that is of the processes and outlives its connection.
+/// Opens a session that belongs to the processes and outlives its connection.
 void leave_session(const workplace& place, int number, const std::vector<int>& pidfds) {
     ASSERT_TRUE(eventually([&] {
-        raw_client client{place.path()};  // too many until the agent has seen that others hung up
+        raw_client client{place.path()};  // too many until the agent has seen that others disconnected
         return client.ask(hello_words(static_cast<int>(pidfds.size())), pidfds) == "greeted" &&
                client.ask(open_words(numbered_session(number))) == "alive";
     }));
@@ -233,8 +235,8 @@ TEST(AgentLimits, PidfdsOfSessionsWithoutAConnectionAreBounded) {
     EXPECT_TRUE(eventually([&] { return raw_client{place.path()}.ask({"PING"}) == "PONG"; }));
 }
 
-// The agent can take one of two pidfds only. The session must not end with the process that is known: the other one may
-// live on.
+// The agent can accept only one of two pidfds. The session must not end with the known process, because the other one
+// may still live.
 TEST(AgentLimits, ASessionOfTwoProcessesIsNotBoundToOneOfThem) {
     const workplace place;
     const agent_process agent{place, {}, leave_few_clients};

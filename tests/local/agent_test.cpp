@@ -1,4 +1,4 @@
-// How an agent begins, what it is like while it runs, and how it ends.
+// How an agent starts, runs and ends.
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
@@ -48,7 +48,7 @@ TEST(Agent, IsDetachedFromTheProcessThatStartedIt) {
     EXPECT_FALSE(inherited.empty());
     for (const std::string& each : descriptors(process)) EXPECT_FALSE(inherited.contains(each)) << each;
     EXPECT_EQ(contents(process + "/environ").find("HOME="), std::string::npos);
-    // Whoever waits for the starter's output is not kept waiting by the agent.
+    // The agent does not keep the starter's output open.
     starter.tell("quit");
     EXPECT_EQ(starter.hear("nothing of this kind"), "");
     starter.wait();
@@ -80,7 +80,7 @@ TEST(Agent, StaysWhileItHasState) {
         raw_client client{place.path()};
         ASSERT_EQ(client.ask({"BATON.RESIZE", "gpu", "4"}), "resized");
     }
-    // One that has nothing to remember, and begins later, ends first.
+    // An agent without state that starts later ends earlier.
     actor_process idle{with(other.url())};
     EXPECT_EQ(idle.wait(), 0);
     raw_client client{place.path()};
@@ -174,7 +174,7 @@ TEST(Agent, OpensNoSessionThatItCannotRecord) {
     const agent_process agent{place};
     raw_client client{place.path()};
     const std::string first = session_named('a');
-    // The file has its room, but a write into it fails: as on a file system that copies on write and is full.
+    // The file has its space, but a write into it fails, as on a full copy-on-write file system.
     const rlimit none{0, RLIM_INFINITY};
     ASSERT_EQ(prlimit(agent.process(), RLIMIT_FSIZE, &none, nullptr), 0);
     EXPECT_EQ(client.ask(open_words(first)),
@@ -184,7 +184,7 @@ TEST(Agent, OpensNoSessionThatItCannotRecord) {
     ASSERT_EQ(prlimit(agent.process(), RLIMIT_FSIZE, &all, nullptr), 0);
     EXPECT_EQ(client.ask(open_words(first)), "alive");
     EXPECT_NE(contents(place.path() + ".state").find(" serving "), std::string::npos);
-    // Once it is recorded that there are sessions, there is nothing more to write.
+    // After the agent has recorded that it has sessions, it does not write again.
     ASSERT_EQ(prlimit(agent.process(), RLIMIT_FSIZE, &none, nullptr), 0);
     EXPECT_EQ(client.ask(open_words(session_named('b'))), "alive");
 }
@@ -276,7 +276,8 @@ TEST(Agent, DoesNotTakeTheSocketOfAnotherProgram) {
     close(listening);
 }
 
-// A space without sessions is dropped when a client hangs up, but not while a late message could begin a session again.
+// The agent drops a space without sessions when a client disconnects, but not while a late message could start a
+// session again.
 TEST(Agent, ASpaceRemembersItsEndedSessionsAfterItsClientsDisconnect) {
     const workplace place;
     const agent_process agent{place};

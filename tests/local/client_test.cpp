@@ -1,4 +1,4 @@
-// What a program meets that uses local: through the library.
+// Programs that use local: through the library.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@ namespace {
 std::atomic<int> detached_threads{0};
 }
 
-/// In place of the system's, and by it.
+/// Replaces the function of the C library and calls it.
 extern "C" int pthread_detach(pthread_t thread) noexcept {
     ++detached_threads;
     using function = int (*)(pthread_t);
@@ -58,7 +58,7 @@ TEST_F(Local, OperatorCommandsWorkAsTheFirstCommand) {
     EXPECT_EQ(client.inspect().resources.size(), 1U);
 }
 
-// A busy machine may take more than a moment to start a program; the first word must not fail for that.
+// A busy machine may take long to start a program; the first command must not fail because of that.
 TEST_F(Local, ClientsWaitForAnAgentThatStartsSlowly) {
     const std::string slow = place.path("slow");
     std::ofstream{slow} << "#!/bin/sh\nsleep 1.3\nexec " << BATON_PROGRAM << " \"$@\"\n";
@@ -68,8 +68,7 @@ TEST_F(Local, ClientsWaitForAnAgentThatStartsSlowly) {
     EXPECT_TRUE(client.inspect().resources.empty());
 }
 
-// A program may end right after its client: a thread that nobody waits for would run into the destructors of
-// everything.
+// A program may end right after its client: a thread that is not joined would run during static destruction.
 TEST_F(Local, ADestroyedClientHasJoinedItsThreads) {
     const int before = detached_threads;
     for (int round = 0; round < 300; ++round) {
@@ -127,7 +126,7 @@ TEST_F(Local, AProgramWithoutStandardStreamsStartsAnAgent) {
 }
 
 TEST_F(Local, WithoutCloseRangeNoDescriptorIsInherited) {
-    const int secret = open("/dev/zero", O_RDONLY);  // one that exec does not close
+    const int secret = open("/dev/zero", O_RDONLY);  // without FD_CLOEXEC
     const pid_t child = launch({BATON_PROGRAM, "agent", "--address", place.url()}, [] { deny({SYS_close_range}); });
     int status = -1;
     waitpid(child, &status, 0);
@@ -152,10 +151,10 @@ TEST_F(Local, TheProgramIsFoundInPath) {
     EXPECT_FALSE(error) << error.message();
 }
 
-/// Answers every handshake with one line, and hangs up: an agent of another version, for a client.
+/// Replies to every handshake with one line and disconnects, like an agent of another version.
 class other_version {
 public:
-    /// One that leaves frees its address with its first answer.
+    /// With `leaves`, it frees its address with its first reply.
     other_version(const std::string& path, std::string answer, bool leaves)
         : path_{path}, answer_{std::move(answer)}, leaves_{leaves} {
         sockaddr_un address{};
@@ -216,7 +215,7 @@ TEST_F(Local, AnAgentOfAnotherVersionThatIsInUseIsAClearError) {
     EXPECT_TRUE(place.agents().empty());
 }
 
-// The program that clients find is of another version than they are: its agents make way for ever.
+// The program that clients find has another version than the clients: its agents end for them again and again.
 TEST_F(Local, AgentsOfAnotherVersionAreNotStartedForEver) {
     const other_version old{place.path(), "-RETIRING this agent makes way\r\n", false};
     client client{place.url()};
@@ -236,7 +235,7 @@ TEST_F(Local, InvalidAddressesAreRefused) {
     EXPECT_EQ(detail::parse_local_address("?space=jobs").space, "jobs");
 }
 
-/// One socket file has one address, by whatever way it is reached.
+/// One socket file has one address, whatever path leads to it.
 TEST_F(Local, SymbolicLinksAreResolvedWhereTheResultFits) {
     const std::filesystem::path folder = std::filesystem::path{place.path()}.parent_path();
     const std::filesystem::path link = folder / "link";
@@ -245,7 +244,7 @@ TEST_F(Local, SymbolicLinksAreResolvedWhereTheResultFits) {
     EXPECT_EQ(detail::parse_local_address((link / "sock").native()).path, folder / "real/sock");
     EXPECT_EQ(detail::parse_local_address((link / "../sock").native()).path, folder / "sock") << "as the kernel goes";
     EXPECT_EQ(detail::parse_local_address((folder / "no/such/../sock").native()).path, folder / "no/sock");
-    // A link may be there to make a long path short enough for a socket.
+    // A link may make a long path short enough for a socket.
     const std::filesystem::path deep = folder / std::string(100, 'x');
     std::filesystem::create_directory(deep);
     std::filesystem::create_directory_symlink(deep, folder / "short");
@@ -283,7 +282,7 @@ TEST_F(Local, AForkedChildDoesNotReleaseItsParentsLeases) {
     EXPECT_EQ(other.hear("queued"), "queued");
 }
 
-// The pidfd that a client passes is of the process that connects, not of the one that forked it.
+// The pidfd that a client passes is that of the connecting process, not of the process that forked it.
 TEST_F(Local, TheLeasesOfAForkedChildEndWithTheChild) {
     client mine{place.url()};
     const lease held = mine.acquire(exclusive("ledger"));

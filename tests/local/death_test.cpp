@@ -1,4 +1,4 @@
-// Processes die: clients, with what they hold; the agent, with what it knows.
+// Deaths of processes: clients that hold names, and the agent.
 #include <gtest/gtest.h>
 
 #include "actor_process.hpp"
@@ -61,7 +61,7 @@ TEST(LocalDeath, ASessionOfTwoProcessesEndsWithBoth) {
     actor_process holder{place.url(), "ledger", 10s, {std::to_string(guardian.process())}};
     ASSERT_NE(holder.hear("held"), "");
     holder.end(SIGKILL);
-    // The agent has heard of it once it answers what was asked afterwards.
+    // The agent has processed it once it replies to a later command.
     raw_client heir{place.path()};
     ASSERT_EQ(heir.ask(open_words(session_named('a'))), "alive");
     ASSERT_EQ(heir.ask(enter_words(session_named('a'), 1, "ledger")), "queued");
@@ -83,12 +83,12 @@ TEST(LocalDeath, AnAgentThatCannotOpenPidfdsDetectsDeathsAtOnce) {
     ASSERT_EQ(heir.hear("queued"), "queued");
     const auto start = std::chrono::steady_clock::now();
     holder.end(SIGKILL);
-    guardian.signal(SIGKILL);  // which nobody reaps: it has ended all the same
+    guardian.signal(SIGKILL);  // a zombie counts as ended
     EXPECT_NE(heir.hear("held"), "");
     EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; nobody may wait for that";
 }
 
-// A client in a sandbox: the agent asks the kernel who is at the other end of the socket.
+// A client in a sandbox: the agent asks the kernel for the peer of the socket.
 TEST(LocalDeath, AClientThatCannotPassAPidfdIsIdentifiedByItsSocket) {
     const workplace place;
     const agent_process agent{place};
@@ -113,7 +113,7 @@ TEST(LocalDeath, WithoutAnyPidfdTheTtlAloneCounts) {
     EXPECT_NE(heir.hear("held"), "");
 }
 
-// The second process may live on where the first has ended, and nobody can say so: it must not be taken for dead.
+// The second process may outlive the first, and the agent cannot see that: it must not treat it as dead.
 TEST(LocalDeath, WithoutAPidfdOfTheSecondProcessTheTtlAloneCounts) {
     const workplace place;
     const agent_process agent{place, {"--max-ttl-ms", "600000"}};
@@ -127,7 +127,7 @@ TEST(LocalDeath, WithoutAPidfdOfTheSecondProcessTheTtlAloneCounts) {
     EXPECT_EQ(other.ask(enter_words(session_named('a'), 1, "ledger")), "queued");
 }
 
-// A client that was cut off and is back passes pidfds again: a session is of those that came last, two at most.
+// A client that reconnects passes pidfds again: a session belongs to the latest ones, two at most.
 TEST(LocalDeath, ASessionBelongsToTheProcessesOfItsLastConnection) {
     const workplace place;
     const agent_process agent{place};
@@ -150,7 +150,7 @@ TEST(LocalDeath, ASessionBelongsToTheProcessesOfItsLastConnection) {
     EXPECT_TRUE(eventually([&] { return other.ask({"BATON.RENEW", session}) != "alive"; }));
 }
 
-// A process that died before the agent read its handshake: its session is gone as soon as it is open.
+// A process that died before the agent read its handshake: its session ends as soon as it is open.
 TEST(LocalDeath, AProcessThatDiedBeforeTheAgentReadItsHandshakeHoldsNothing) {
     const workplace place;
     const agent_process agent{place, {"--max-ttl-ms", "600000"}};
@@ -170,7 +170,7 @@ TEST(LocalDeath, AProcessThatDiedBeforeTheAgentReadItsHandshakeHoldsNothing) {
     EXPECT_TRUE(eventually([&] { return other.ask({"BATON.RENEW", session}) != "alive"; }));
 }
 
-// The agent is killed with a holder and two waiters. A newcomer finds the next agent before any of them does.
+// The agent is killed with a holder and two waiters. A new client connects to the next agent before they do.
 TEST(LocalDeath, AfterTheDeathOfTheAgentHoldersKeepTheirLeasesAndWaitersTheirOrder) {
     constexpr auto ttl = 6s;
     const workplace place;
@@ -225,7 +225,7 @@ TEST(LocalDeath, ClientsStartAnotherAgentAndKeepTheirLeases) {
 }
 
 TEST(LocalDeath, ASuccessorHasTheLongestTtlOfItsPredecessor) {
-    // Started by a client, it is told nothing of the ttls that the dead one had allowed: it reads it.
+    // A client starts the successor without the longest ttl of the dead agent: the successor reads it from the record.
     const workplace place;
     agent_process agent{place, {"--max-ttl-ms", "40000"}};
     raw_client holder{place.path()};

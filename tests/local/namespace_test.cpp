@@ -1,5 +1,5 @@
-// One agent and processes in other PID namespaces, as with a socket file on a volume that containers share. Numbers of
-// processes mean something else there. So each process passes pidfds over the socket.
+// One agent and processes in other PID namespaces, as with a socket file on a volume that containers share. Process
+// numbers differ there, so each process passes pidfds over the socket.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace baton::local_tests {
 namespace {
 
-/// Words that run a command in a PID namespace of its own, below `unshare`, which takes it along when it is killed.
+/// A command line that runs a command in its own PID namespace, below `unshare`, whose death kills the command.
 std::vector<std::string> contained(const std::vector<std::string>& command) {
     std::vector<std::string> words{"/usr/bin/unshare", "--pid", "--fork", "--mount-proc", "--kill-child"};
     if (geteuid() != 0) words.insert(words.end(), {"--user", "--map-root-user"});
@@ -22,7 +22,7 @@ std::vector<std::string> contained(const std::vector<std::string>& command) {
     return words;
 }
 
-/// The first process below `root` that is called so, as it is numbered here; 0 if there is none.
+/// The first process below `root` with that name, by its number in this namespace; 0 if there is none.
 pid_t find_below(pid_t root, const std::string& name) {
     const auto is_below = [root](pid_t process) {
         for (auto seen = read_process_stat(process); seen && seen->parent > 0; seen = read_process_stat(seen->parent))
@@ -38,7 +38,7 @@ pid_t find_below(pid_t root, const std::string& name) {
     return 0;
 }
 
-/// What the agent's kernel knows. Clients pass pidfds of their own, so that it makes no difference to them.
+/// The features of the agent's kernel. They do not affect clients that pass their own pidfds.
 enum class kernel : std::uint8_t { with_peer_pidfds, without };
 
 /// Names the tests.
@@ -71,10 +71,10 @@ protected:
         words.insert(words.begin(), {"/bin/sh", "-c", first + "; \"$@\"; exec sleep 1000", "sh"});
         return contained(words);
     }
-    /// What the agent knows after it has heard of all that happened before.
+    /// The agent's state after it has processed all earlier events.
     [[nodiscard]] snapshot inspect() const {
         snapshot seen;
-        for (int i = 0; i < 3; ++i) {  // it answers a new connection after what was there already
+        for (int i = 0; i < 3; ++i) {  // it replies to a new connection after earlier events
             raw_client later{place.path()};
             later.say({"BATON.INSPECT"});
             seen = resp::decode_snapshot(later.hear().value_or(resp::value{})).value_or(snapshot{});
@@ -115,7 +115,7 @@ TEST_P(Namespaces, ContainersExcludeEachOtherAndAKilledHolderPassesTheLockOn) {
 }
 
 TEST_P(Namespaces, ASessionOfARunLivesAsLongAsItsGuardian) {
-    actor_process holder{below_shell(run_words({"-k", "100s"}))};  // so long the guardian waits, since TERM is ignored
+    actor_process holder{below_shell(run_words({"-k", "100s"}))};  // the guardian's wait, because TERM is ignored
     ASSERT_EQ(holder.hear("up"), "up");
     const pid_t baton = find_below(holder.process(), "baton");
     const pid_t guardian = find_below(holder.process(), "baton-guardian");

@@ -1,4 +1,4 @@
-// The agent dies, and a client presents to its successor more than fits into one message.
+// The agent dies, and a client presents more requests to its successor than fit into one message.
 #include <gtest/gtest.h>
 
 #include <atomic>

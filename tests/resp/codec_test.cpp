@@ -1,4 +1,4 @@
-// The codec: what each type looks like, that cuts anywhere do not matter, and that bounds hold before memory is used.
+// The codec: the encoding of each type; cuts at any byte have no effect; bounds are checked before memory is allocated.
 #include "stores/resp/codec.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Baton's words: every command and every event there and back, and what is not one is refused.
+// Baton's wire format: a round trip of every command and every event; invalid input is refused.
 #include <gtest/gtest.h>
 
 #include "wire_dice.hpp"
@@ -42,7 +42,7 @@ TEST(Wire, EveryCommandIsDecodedAsItWasEncoded) {
             const auto* command = std::get_if<protocol::command>(&*heard.request);
             ASSERT_NE(command, nullptr);
             EXPECT_EQ(command->index(), kind);
-            EXPECT_EQ(encoded(*command), encoded(said));  // commands do not compare; their words say all
+            EXPECT_EQ(encoded(*command), encoded(said));  // commands have no operator==; their encodings are equal
         }
 }
 
