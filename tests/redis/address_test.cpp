@@ -1,4 +1,4 @@
-// Addresses of Redis and Valkey: what is understood, and what a wrong one is told.
+// Addresses of Redis and Valkey: valid ones, and the errors for invalid ones.
 #include "stores/redis/address.hpp"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(RedisAddress, AUrlIsShownWithoutThePassword) {
     EXPECT_EQ(shown_url("local:/a"), "local:/a");
 }
 
-/// Two addresses of one position have one canonical form, and that form is an address again.
+/// Two equivalent addresses have one canonical form, and that form is an address again.
 TEST(RedisAddress, EquivalentAddressesHaveOneCanonicalForm) {
     const std::vector<std::pair<std::string, std::string>> forms{
         {"redis://", "redis://localhost:6379/0"},
@@ -104,7 +104,7 @@ TEST(RedisAddress, ACanonicalFormHasOnlyThePasswordThatTheAddressHas) {
     unsetenv("BATON_REDIS_PASSWORD");
 }
 
-/// What differs in credentials, or in how the space is used, is still the same position.
+/// Addresses that differ only in credentials or in the terms of the space are equivalent.
 TEST(RedisAddress, ShownAddressesContainTheSpaceAndTheDatabase) {
     EXPECT_EQ(shown_url("valkey://worker:secret@host/2?space=x&max_ttl=30s&pause=off"), "redis://host:6379/2?space=x");
     EXPECT_EQ(shown_url("redis://host?space=default"), "redis://host:6379/0");

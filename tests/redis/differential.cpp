@@ -1,7 +1,7 @@
-// differential: the schedules of the simulation, played into the engine and into the function library in a real server.
-// Every reply, notice and the whole state are compared after every command; a failure prints the seed and the shortest
-// list of commands found that still differs. Exit codes: 0 they agree; 1 they differ; 64 usage; 77 there is no server
-// to play with.
+// differential: sends the schedules of the simulation to the engine and to the function library in a real server.
+// Compares every reply and notification, and the whole state after every command; a failure prints the seed and the
+// shortest list of commands found that still differs. Exit codes: 0 they agree; 1 they differ; 64 usage; 77 no server
+// was found.
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -41,7 +41,7 @@ struct settings {
     std::uint64_t seed = 1;
     std::uint64_t steps = 300;
     std::uint64_t look_every = 1;
-    std::vector<std::uint64_t> seeds;  // if any: these alone
+    std::vector<std::uint64_t> seeds;  // if not empty: only these
     std::string server;
     std::string library;
     bool shrinks = true;
@@ -107,7 +107,7 @@ void report(redis::library_side& scripts, sim::plan& ran, const redis::differenc
     std::cout << "  => " << least.what << "\n";
 }
 
-/// False if engine and scripts differ.
+/// False if engine and library differ.
 bool play_kept_plans(redis::library_side& scripts, bool shrinks) {
     for (auto& [name, plan] : sim::kept_plans()) {
         const auto found = redis::play(scripts, plan);

@@ -1,4 +1,4 @@
-// The words between C++ and the function library, without a server: what is sent, and what is made of what comes back.
+// The calls of the function library and the parsing of its replies, without a server.
 #include <gtest/gtest.h>
 
 #include "stores/redis/function_call.hpp"
@@ -40,7 +40,7 @@ TEST(FunctionCall, NamesTheSpaceAsTheKeyAndTheSessionAsAnArgument) {
 TEST(FunctionCall, NamesARequestByItsSessionAndNumber) {
     const std::string request = "x" + id + "0000000000000012";
     EXPECT_EQ(called(leave{{someone, 12}, release_kind::keep}).arguments, (words{"0000000000000007", request, "k"}));
-    const std::uint64_t large = 12'345'678'901'234'567;  // which is refused
+    const std::uint64_t large = 12'345'678'901'234'567;  // the engine refuses it
     EXPECT_EQ(called(leave{{someone, large}, release_kind::clean}).arguments,
               (words{"0000000000000007", "x" + id + "12345678901234567"}));
 }
@@ -204,7 +204,7 @@ TEST(WaitingRequests, CountRequestsPresentedAsWaiting) {
     EXPECT_EQ(waiting.oldest(), (std::vector<std::uint64_t>{5}));
 }
 
-// Whatever is cut off, or announced and not there, is no reply.
+// A truncated reply, or one with missing parts, is refused.
 TEST(FunctionReply, RefusesTruncatedOrForgedReplies) {
     const std::string whole = head + "g4:00000000000000110000000000000012+99:1:1:a2:0:1:5:5:1:1:b3:bob5:6:7:";
     for (std::size_t length = 0; length < whole.size(); ++length) {

@@ -10,7 +10,7 @@
 namespace baton::redis {
 namespace {
 
-constexpr page_size everything{1'000'000};  // in one moment
+constexpr page_size everything{1'000'000};  // a snapshot in one page shows one moment
 
 std::string digits(std::uint64_t number, std::size_t width = 16) {
     std::string text = std::to_string(number);
@@ -77,7 +77,7 @@ void library_side::add_time(function_call& call, core::instant at) const {
 library_side::result library_side::apply(const core::command& command, core::instant at) {
     result result;
     if (watches_ && !watched_until_) watch(at);
-    if (watches_ && at >= *watched_until_) watched_until_ = core::instant{};  // what is over stays over
+    if (watches_ && at >= *watched_until_) watched_until_ = core::instant{};  // an expired watch stays expired
     if (watches_ && at < *watched_until_) result.watched.emplace();
     const core::session_id sender = core::sender_of(command);
     const auto* renewal = std::get_if<core::renew>(&command);

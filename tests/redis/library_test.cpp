@@ -1,4 +1,4 @@
-// The function library as it is, in a real server with its own clock: what calls cost, and what `hello` decides.
+// The released function library in a real server with its own clock: the cost of calls, and the decisions of `hello`.
 #include "library_fixture.hpp"
 
 #include "../eventually.hpp"
@@ -16,7 +16,7 @@ using library_tests::waiter;
 
 TEST_F(Library, CallsUseFewCommands) {
     open_both();
-    // Once a second a call looks at the server's role and takes the long path: here `hello` has looked.
+    // Once per second a call checks the server's role and takes the long path: here `hello` has checked it.
     const auto calls_of = [this](const command& command, const session_id& sender) {
         hello();
         return Library::calls_of(command, sender);
@@ -43,7 +43,7 @@ TEST_F(Library, RememberingAnEndedSessionUsesAFewMoreCommands) {
     EXPECT_LE(calls_of(protocol::close{third, closing::left}, third), 23U);
 }
 
-// Nothing but the fixed keys stays when the time of the last id is over; who looks finds that out by `due`.
+// Only the fixed keys stay when the time of the last id has passed; `due` has that time.
 TEST_F(Library, EndedSessionsAreForgottenWhenTheyAreDue) {
     const std::chrono::milliseconds max_ttl{1'000};
     hello(false, max_ttl);
@@ -54,7 +54,7 @@ TEST_F(Library, EndedSessionsAreForgottenWhenTheyAreDue) {
     EXPECT_LE(*closed_at.head.due, closed_at.head.at + max_ttl) << "it may be told to look too early, never too late";
     const auto late = say(opening, holder);
     ASSERT_EQ(late.events.size(), 1U);
-    if (late.head.at < *closed_at.head.due) {  // else this machine was busy for that long
+    if (late.head.at < *closed_at.head.due) {  // else this machine was too slow
         EXPECT_EQ(std::get<refused>(late.events[0].what).reason, refusal::unknown_session);
     }
     ASSERT_TRUE(eventually([&] { return !say(tick{}).head.due; }));
@@ -97,7 +97,7 @@ TEST_F(Library, AWaiterGetsItsQueuePosition) {
     EXPECT_EQ(ahead_in_renewal(third, {1}), 1U);
     EXPECT_FALSE(ahead_in_renewal(third, {}));
     EXPECT_FALSE(ahead_in_renewal(third, {7})) << "there is no such request";
-    // Of several claims the one that is nearest to the front counts; of several requests, too.
+    // Of several claims, and of several requests, the one with the fewest claims ahead counts.
     const std::vector<claim> wide{exclusive_claim("a"), {"b", claim_mode::shared, 0, 0}};
     say(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder);
     EXPECT_EQ(ahead_of(enter{{waiter, 2}, wide, {}}, waiter), 0U);
@@ -125,7 +125,7 @@ TEST_F(Library, AnEmptyNameIsRefused) {
     EXPECT_EQ(std::get<refused>(answer.events.at(0).what).reason, refusal::name_empty);
 }
 
-// What no encoder of ours sends changes nothing: the whole dump of the space is the same.
+// Malformed arguments have no effect: the dump of the space stays the same.
 TEST_F(Library, MalformedArgumentsAreRefusedWithoutEffect) {
     open_both();
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
@@ -188,14 +188,14 @@ TEST_F(Library, HelloKeepsTheEpochOnTheSameServer) {
     EXPECT_EQ(hello().epoch, first.epoch);
 }
 
-// The server is younger than the longest ttl: an earlier one may have granted something that it does not know of.
+// The server is younger than the longest ttl: an earlier server may have granted requests that this one does not know.
 TEST_F(Library, HelloPausesAFreshSpaceOnAYoungServer) {
     const reply_head first = hello(true);
     EXPECT_EQ(first.paused_until - first.at, std::chrono::seconds{17});
     EXPECT_EQ(hello(true).paused_until, first.paused_until);
 }
 
-// It counts how often its clock has turned to a new second: after the first turn it may be a few milliseconds old.
+// The uptime counts updates of the server's clock to a new second: after the first update it may be a few milliseconds.
 TEST_F(Library, HelloDoesNotTakeTheFirstUpdateOfTheSecondForASecond) {
     const auto uptime = [this] {
         const std::string info = connection_->ask({"INFO", "server"}).text;
@@ -241,7 +241,7 @@ TEST_F(Library, HelloRefusesAUserWithoutTheRights) {
     EXPECT_EQ(answer.text, "BATONACL ZPOPMIN");
 }
 
-// A server without memory refuses newcomers; who is there can renew and leave.
+// A server without free memory refuses new requests; existing sessions can renew and leave.
 TEST_F(Library, RenewAndLeaveWorkWithoutFreeMemory) {
     open_both();
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);

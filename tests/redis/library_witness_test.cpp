@@ -1,5 +1,5 @@
-// What the library remembers of a space (the witness, common/6_step.lua), and what `hello` decides when the state may
-// be lost. The server's clock jumps; data and roles change between two calls.
+// The library's witness of a space (common/6_step.lua), and the decisions of `hello` when state may be lost. The
+// server's clock is stepped; data and roles change between two calls.
 #include "library_fixture.hpp"
 #include "server_clock.hpp"
 
@@ -18,7 +18,7 @@ protected:
         if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
         start({.settings = {"--enable-debug-command", "yes", "--replica-read-only", "no"}, .clock = &clock_});
         hello(true, 10s);
-        clock_.jump(1min);  // the pause is over, so that calls take short paths
+        clock_.jump(1min);  // after the pause, so that calls take short paths
         say(open{holder, 10s, "holder", 1, 0, {}}, holder);
     }
 
@@ -29,31 +29,31 @@ protected:
         return answer.kind != resp::kind::error ? "served" : answer.text.substr(0, answer.text.find(' '));
     }
     std::string result(const command& command = tick{}) { return result(call_of(space_, epoch_, command)); }
-    /// What `hello` makes of the space: its epoch stays, or not.
+    /// Whether `hello` keeps the epoch of the space.
     bool is_lost(const known_history& known = {}) {
         const epoch before = epoch_;
         return hello(true, 10s, 2s, known).epoch != before;
     }
     serial highest() { return std::stoull(head().substr(counter_at, 16)); }
-    /// When the last call noted the time.
+    /// The time that the last call recorded.
     instant noted() { return instant{duration{std::stoll(head().substr(noted_at, 16))}}; }
-    static constexpr std::size_t noted_at = 48, counter_at = 64;  // where these stand in the head
-    /// Writes the head as a call of another version of the library would.
+    static constexpr std::size_t noted_at = 48, counter_at = 64;  // offsets in the head
+    /// Writes the head like a call of another version of the library.
     void add_to_head(std::size_t position, std::int64_t amount) {
         std::string changed = head();
         const std::string number = std::to_string(std::stoll(changed.substr(position, 16)) + amount);
         changed.replace(position, 16, std::string(16 - number.size(), '0') + number);
         connection_->ask({"HSET", key("m"), "", changed});
     }
-    /// As if the last call had been so long ago.
+    /// Makes the last call appear that long ago.
     void note_earlier(duration by) { add_to_head(noted_at, -by.count()); }
-    /// As if another server had written the space.
+    /// Makes the space appear to have been written by another server.
     void come_from_another_server() { connection_->ask({"HSET", key("i"), "run_id", std::string(40, '0')}); }
     std::string replication_id() {
         const std::string info = connection_->ask({"INFO", "replication"}).text;
         return info.substr(info.find("\nmaster_replid:") + 15, 40);
     }
-    /// It is a primary again, under another replication id; it remembers the former one.
+    /// The server becomes a primary again, under another replication id; it records the former one.
     void be_promoted() {
         connection_->ask({"REPLICAOF", "127.0.0.1", "1"});
         connection_->ask({"REPLICAOF", "NO", "ONE"});
@@ -72,7 +72,7 @@ TEST_F(LibraryWitness, ASpaceIsServedWhateverTheClockDoes) {
     }
 }
 
-// ---- data that are not those which the last call left
+// ---- data that differ from those of the last call
 
 TEST_F(LibraryWitness, EveryCallRefusesOlderData) {
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
@@ -98,7 +98,7 @@ TEST_F(LibraryWitness, EveryCallRefusesOlderData) {
     EXPECT_EQ(result(), "served");
 }
 
-// Renewals give no numbers, so only the time tells.
+// Renewals assign no numbers, so only the time differs.
 TEST_F(LibraryWitness, OlderDataAreDetectedByTheTime) {
     const std::string dump = connection_->ask({"DUMP", key("m")}).text;
     const serial before = highest();
@@ -109,7 +109,7 @@ TEST_F(LibraryWitness, OlderDataAreDetectedByTheTime) {
     EXPECT_EQ(result(), "BATONUNSURE");
 }
 
-// The clock went back since, so that only the counter tells.
+// The clock went back since, so that only the counter differs.
 TEST_F(LibraryWitness, OlderDataAreDetectedByTheCounter) {
     const std::string dump = connection_->ask({"DUMP", key("m")}).text;
     clock_.jump(-1h);
@@ -125,7 +125,7 @@ TEST_F(LibraryWitness, DataThatAnotherVersionOfTheLibraryWroteAreServed) {
     EXPECT_FALSE(is_lost());
 }
 
-// A backup after which this version is called before the one that wrote the space last.
+// After a backup, this version is called before the version that wrote the space last.
 TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossBeforeAnotherVersionHasCheckedIt) {
     clock_.jump(1s);
     ASSERT_EQ(result(), "served");
@@ -195,7 +195,7 @@ TEST_F(LibraryWitness, HelloDetectsAPromotionAtOnce) {
     EXPECT_TRUE(is_lost());
 }
 
-// A backup and a first replica change the id as well. They lose nothing.
+// A backup and a first replica change the id as well, without a loss.
 TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhileCallsCheckEverySecond) {
     for (int i = 0; i < 5; ++i) {
         const instant looked = hello(true, 10s).at;
@@ -216,7 +216,7 @@ TEST_F(LibraryWitness, AnotherReplicationIdAfterAMinuteMayBeALoss) {
     EXPECT_TRUE(is_lost());
 }
 
-// Renewals come every third of a ttl. Another primary would have granted nothing yet.
+// Renewals arrive every third of a ttl. Another primary would not have granted any request yet.
 TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossForTheLongestTtlWithoutTheLag) {
     hello(true, 10s);
     connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
@@ -228,7 +228,7 @@ TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossForTheLongestTtlWithoutTheLag
     EXPECT_EQ(result(renew{holder}), "BATONUNSURE");
 }
 
-// Another primary would have paused for 1.5 s only, and may have granted something since.
+// Another primary would have paused for 1.5 s only, and may have granted requests since.
 TEST_F(LibraryWitness, AShortMaxTtlTrustsACheckForAShortTime) {
     connection_->ask({"HSET", key("i"), "max_ttl", "1000", "lag", "500"});
     hello(true, 1s, 500ms);
@@ -294,7 +294,7 @@ TEST_F(LibraryWitness, AnUnknownEpochIsNotARestart) {
     EXPECT_EQ(after.paused_until - after.at, 12s);
 }
 
-// The pause is not over: clients that have seen more can present it.
+// The pause has not ended: clients that have seen larger numbers can present their requests.
 TEST_F(LibraryWitness, AClientThatHasSeenMoreInThePauseAfterARestartBeginsNoFurtherPause) {
     const epoch former = epoch_;
     connection_->ask({"HSET", key("i"), "max_ttl", "100000"});
@@ -306,8 +306,8 @@ TEST_F(LibraryWitness, AClientThatHasSeenMoreInThePauseAfterARestartBeginsNoFurt
     EXPECT_EQ(hello(true, 100s, 2s, {former, highest() + 1}).epoch, after.epoch);
 }
 
-// A server that was started with old data long ago looks like one that was restarted. A client that has seen more of
-// the former history begins the pause, once.
+// A server that was started with old data long ago looks like a restarted one. A client that has seen larger numbers of
+// the former epoch begins the pause, once.
 TEST_F(LibraryWitness, AClientThatHasSeenMoreThanTheRestartedServerBeginsAPause) {
     const epoch former = epoch_;
     const serial last = highest();
@@ -347,7 +347,7 @@ TEST_F(LibraryJustLoaded, ServesDataWrittenAMomentAgo) {
     }
 }
 
-// A call has seen that the replication id changed and found nothing wrong.
+// A call has seen that the replication id changed and found no loss.
 TEST_F(LibraryJustLoaded, KnowsTheReplicationIdThatWasRecordedLast) {
     hello(true, 10s);
     connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
@@ -391,7 +391,7 @@ TEST_F(LibraryJustLoaded, IsUnsureOfDataOfAnotherServer) {
     }
 }
 
-// ---- what the client knows when it connects
+// ---- the epoch and numbers that a client sends when it connects
 
 TEST_F(LibraryWitness, AClientWithAnUnknownEpochBeginsAnother) {
     const epoch unknown = epoch_ + 3'600'000'000;
@@ -405,7 +405,7 @@ TEST_F(LibraryWitness, AClientWithAnUnknownEpochBeginsAnother) {
     EXPECT_FALSE(is_lost({unknown, 1}));
 }
 
-// Nothing is known of when the state was lost, or of the clients of the other terms.
+// The time of the loss, and the clients with the other terms, are unknown.
 TEST_F(LibraryWitness, TheTermsOfAnUnknownEpochAreAdoptedWithTheLongerPause) {
     const reply_head shorter = hello(false, 1s, 3s, {epoch_ + 1, 0});
     EXPECT_EQ(shorter.paused_until - shorter.at, 10s + 3s);

@@ -1,5 +1,5 @@
-// How the function library comes into a server and back into it, which rights a user needs, and what a client hears of
-// a server that cannot have it.
+// How clients load and reload the function library, the rights that a user needs, and the error for a server without
+// functions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ using redis_tests::private_server;
 
 using name_list = std::vector<std::string>;
 
-/// What a user of Baton needs beyond its password, if an administrator loads the functions; docs/redis.md prints it.
-/// In a database other than 0 also +select.
+/// The ACL rules of a user of Baton if an administrator loads the functions, as in docs/redis.md. In a database other
+/// than 0 also +select.
 const name_list least_rights{"~baton:*",
                              "&baton:*",
                              "+fcall",
@@ -90,7 +90,7 @@ protected:
         words.insert(words.end(), rights.begin(), rights.end());
         ASSERT_EQ(server.ask(words).text, "OK");
     }
-    /// Of an attempt to acquire: its error and what the server said.
+    /// The error of an acquire, with the server's text.
     struct failure {
         std::error_code code;
         std::string reason;
@@ -104,7 +104,7 @@ protected:
         return {};
     }
 
-    /// Clients that wait for `x`, each behind the one before, and the order in which they were served.
+    /// Clients that wait for `x` one behind the other, and the order in which they were granted.
     class queue {
     public:
         queue(const std::string& url, client& looking, std::size_t size,
@@ -129,7 +129,7 @@ protected:
             const std::lock_guard lock{mutex_};
             return order_;
         }
-        /// Each releases when it is served.
+        /// Each client releases when it is granted.
         void expect_served_in_order() {
             for (std::size_t i = 0; i < clients_.size(); ++i) {
                 ASSERT_TRUE(eventually([&] { return order().size() > i; })) << i;
@@ -147,7 +147,7 @@ protected:
     };
 
     static bool is_renewed(const lease& held) {
-        const auto until = held.valid_until() + 50ms;  // it is computed from the clock, and never twice the same
+        const auto until = held.valid_until() + 50ms;  // it is computed from the clock, so it varies slightly
         return eventually([&] { return held.valid_until() > until; });
     }
 };
@@ -163,7 +163,7 @@ TEST_F(RedisLoading, TheHandshakeLoadsALibraryThatIsMissing) {
     EXPECT_EQ(info(server, "commandstats", "cmdstat_function|load:calls="), 1) << "the second one found it";
 }
 
-// The server holds back what may write until all clients have called `hello`: so all find that the library is missing.
+// The server delays writes until all clients have called `hello`: so all find that the library is missing.
 TEST_F(RedisLoading, ClientsThatLoadItAtTheSameTimeAllConnect) {
     constexpr std::size_t count = 16;
     const private_server server;
@@ -187,7 +187,7 @@ TEST_F(RedisLoading, ClientsThatLoadItAtTheSameTimeAllConnect) {
     for (client& each : clients) each.close(5s);
 }
 
-// FunctionsAreFlushed (server_fault_test.cpp) has the same under load.
+// FunctionsAreFlushed (server_fault_test.cpp) tests the same under load.
 TEST_F(RedisLoading, AfterAFlushTheNextCommandLoadsTheLibraryAndNoLeaseIsLost) {
     const private_server server;
     const std::string url = url_of(server);
@@ -228,7 +228,7 @@ TEST_F(RedisLoading, AServerThatRestartsWithoutDataGetsTheLibraryAgain) {
     EXPECT_TRUE(held.valid());
 }
 
-// After the promotion the primary's path leads to the replica. Functions are replicated as data are.
+// After the promotion the primary's path leads to the replica. Functions are replicated like data.
 TEST_F(RedisLoading, APromotedReplicaHasTheLibraryAndKeepsLeasesAndQueue) {
     private_server primary{{.tcp = true, .settings = {"--repl-diskless-sync-delay", "0"}}};
     const private_server replica{{.tcp = true}};
@@ -310,7 +310,7 @@ TEST_F(RedisLoading, AUserNeedsTheseRightsAndNoOthers) {
     EXPECT_EQ(info(server, "errorstats", "errorstat_NOPERM:count="), 0);
     EXPECT_EQ(server.ask({"ACL", "LOG"}).items.size(), 0U);
 
-    // Each of them is needed: `hello` names the one that is missing, and what `hello` does not use fails by itself.
+    // Each right is needed: `hello` names a missing command, and the other rights fail where they are used.
     for (const std::string& right : least_rights) {
         if (right[0] != '+') continue;
         SCOPED_TRACE(right);
@@ -349,7 +349,7 @@ TEST_F(RedisLoading, AServerWithoutFunctionsIsRefusedWithAClearMessage) {
     }
 }
 
-// An application of another version of Baton, whose library has another name, in the same space.
+// A client of another version of Baton, whose library has another name, in the same space.
 TEST_F(RedisLoading, TwoVersionsShareASpaceIfTheirLayoutIsTheSame) {
     const private_server server;
     const std::string url = url_of(server);

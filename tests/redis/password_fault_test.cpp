@@ -1,5 +1,5 @@
-// The password of the server is changed while clients run. A server keeps the connections that it has; a client needs
-// the new password for its next one, and takes it from the file that it was told of.
+// The password of the server changes while clients run. The server keeps existing connections; a client needs the new
+// password for its next connection, and reads it from its password file.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -25,7 +25,7 @@ protected:
     void TearDown() override { unsetenv("BATON_REDIS_PASSWORD_FILE"); }
 
     [[nodiscard]] std::string file() const { return place_.path("password"); }
-    /// As a whole: no client reads one half.
+    /// Replaces the file atomically, so that no client reads half of it.
     void write_file(const std::string& password) const {
         std::ofstream{file() + ".new"} << password << "\n";
         std::filesystem::rename(file() + ".new", file());
@@ -33,13 +33,13 @@ protected:
     void set_on_server(const std::string& password) {
         ASSERT_EQ(admin_->ask({"CONFIG", "SET", "requirepass", password}), "OK");
     }
-    /// All of clients.
+    /// Closes all connections of clients.
     void end_connections() { admin_->ask({"CLIENT", "KILL", "TYPE", "pubsub"}); }
 
     [[nodiscard]] client join(std::shared_ptr<observer> ears = nullptr) const {
         return client{space_at(server_->at()), {.ttl = 1s, .label = {}, .observer = std::move(ears)}};
     }
-    /// Waits for `name` with no end, and has a position in the queue.
+    /// Waits for `name` without a time limit; returns when the request is queued.
     std::future<thrown> block(client& waiter, const std::string& name) {
         auto blocked = std::async(std::launch::async, [waiter, name]() mutable {
             return what_is_thrown([&] { waiter.acquire(exclusive(name)).release(); });
