@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Each test over Unix sockets and over TCP.
+/// Each test runs over Unix sockets and over TCP.
 class Proxy : public testing::TestWithParam<bool> {
 protected:
     void SetUp() override {
@@ -21,7 +21,7 @@ protected:
         proxy = GetParam() ? std::make_unique<redis_tests::proxy>(server->tcp(), endpoint{std::uint16_t{0}})
                            : std::make_unique<redis_tests::proxy>(server->at(), position.path("proxy"));
     }
-    /// On a connection of its own, around the proxy.
+    /// On a separate connection, without the proxy.
     [[nodiscard]] std::int64_t count() const {
         const auto answer = server->ask({"GET", "count"});
         return answer.text.empty() ? 0 : std::stoll(answer.text);

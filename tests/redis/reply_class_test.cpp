@@ -1,4 +1,4 @@
-// The errors of a server, as servers say them.
+// The error replies of servers, in the servers' own words.
 #include "stores/redis/reply_class.hpp"
 
 #include <gtest/gtest.h>

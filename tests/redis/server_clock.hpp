@@ -1,4 +1,4 @@
-// The wall clock of a private server, which a test can make jump. The other half is clock_shim.cpp.
+// The wall clock of a private server, which a test can step. The other half is clock_shim.cpp.
 #pragma once
 
 #include <fcntl.h>
@@ -27,13 +27,13 @@ public:
     server_clock& operator=(const server_clock&) = delete;
     ~server_clock() { munmap(offset_, sizeof *offset_); }
 
-    /// Forward, or back.
+    /// Steps the clock forward or back.
     void jump(std::chrono::microseconds by) { *offset_ += by.count(); }
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
     std::string path_;
-    std::atomic<std::int64_t>* offset_ = nullptr;  // in microseconds, as the shim reads it
+    std::atomic<std::int64_t>* offset_ = nullptr;  // in microseconds; the shim reads it
 };
 
 }  // namespace baton::redis_tests

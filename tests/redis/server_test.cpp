@@ -1,4 +1,4 @@
-// The server that the fault tests do things to.
+// The private server of the fault tests.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -88,7 +88,7 @@ TEST_F(PrivateServer, DiesWithTheTest) {
     waitpid(test, nullptr, 0);
     close(pipe[0]);
     close(pipe[1]);
-    // In a container nobody may collect it: then it is a zombie, without a command connection.
+    // In a container it may not be reaped: then it is a zombie, without a command line.
     EXPECT_TRUE(eventually([&] { return contents("/proc/" + std::to_string(process) + "/cmdline").empty(); }));
 }
 

@@ -1,4 +1,4 @@
-// Servers whose clock is behind what their clients have seen, and servers that have just been started.
+// Servers whose clock is behind the numbers that their clients have seen, and servers that have just been started.
 #include <mutex>
 
 #include "server_clock.hpp"
@@ -11,8 +11,8 @@ using std::chrono::steady_clock;
 
 class RedisEpoch : public RedisState {};
 
-/// The server comes back without its data, and its clock is an hour behind that of its first life. The client has met
-/// larger numbers than the server gives. It is served or told why not, and does not besiege the server meanwhile.
+/// The server restarts without its data, and with its clock an hour back. The client has seen larger numbers than the
+/// server assigns. It is served or gets the reason, and does not flood the server with connections.
 TEST_F(RedisEpoch, AClientThatHasSeenALargerEpochIsServedOrGetsAReason) {
     const folder position;
     server_clock clock{position.path("clock")};
@@ -58,8 +58,8 @@ TEST_F(RedisEpoch, AClockThatWasAheadWithUnchangedData) {
     EXPECT_GT(next.fence(), fence);
 }
 
-/// Leases from before a start end max_ttl after it at the latest. A visitor that comes later than the start waits for
-/// the rest only. A server tells its age in whole seconds, and one second of that is not trusted: up to 2 s of the age
+/// Leases from before a start end max_ttl after it at the latest. A client that connects later waits only for the rest.
+/// A server reports its age in whole seconds, and the library does not trust one second of that: up to 2 s of the age
 /// do not count.
 TEST_F(RedisEpoch, ThePauseAfterAStartCountsFromTheStart) {
     const terms terms{.max_ttl = 4s};
@@ -76,7 +76,7 @@ TEST_F(RedisEpoch, ThePauseAfterAStartCountsFromTheStart) {
     EXPECT_LE(after, age + terms.pause() - 1s) << "the pause began with the visitor";
 }
 
-/// Nobody holds the name; so "busy" would be a wrong answer, which a caller takes for contention.
+/// The name has no holder, so "busy" would be wrong: a caller would take it for contention.
 TEST_F(RedisEpoch, ATryInAPauseIsNotBusy) {
     const private_server server;
     client first = client_to(server.at());

@@ -6,8 +6,9 @@ namespace {
 
 class RedisRoleChange : public RedisState {
 protected:
-    /// A primary and its replica. The replica's connection to the primary can be frozen: then what the primary writes
-    /// does not arrive, and no server notices.
+    /// A primary and its replica. The replica's connection to the primary can be frozen: then the primary's writes do
+    /// not
+    /// arrive, and neither server notices.
     struct pair {
         pair() {
             if (!follow(second, link.at())) throw std::runtime_error{"the replica does not get its data"};
@@ -22,7 +23,8 @@ protected:
         proxy link{first.tcp(), endpoint{std::uint16_t{0}}};
     };
 
-    /// Both have renewed less than a quarter of a ttl ago, so that neither sends anything in the next tenth of it.
+    /// Both clients have renewed less than a quarter of a ttl ago, so that neither sends commands in the next tenth of
+    /// it.
     static void await_renewals(const lease& one, const lease& other, std::chrono::milliseconds ttl) {
         const auto is_fresh = [ttl](const lease& lease) { return lease.valid_for() > ttl * 3 / 4; };
         ASSERT_TRUE(eventually([&] { return is_fresh(one) && is_fresh(other); }));
@@ -42,7 +44,7 @@ protected:
 };
 
 /// H is granted on A while the replication to B is frozen. B is promoted; A becomes its replica, gets its data, which
-/// say nothing of H, and is promoted again. No client has noticed anything: only the server can.
+/// do not contain H, and is promoted again. Clients cannot detect that; only the server can.
 TEST_F(RedisRoleChange, FullResynchronisationWithoutReconnects) {
     constexpr std::chrono::seconds ttl{2};
     const terms terms{.max_ttl = ttl};
@@ -89,8 +91,8 @@ TEST_F(RedisRoleChange, FullResynchronisationWhileTheHolderIsCutOff) {
     expect_passes_on(other, lone);
 }
 
-/// B is promoted with all that A has, and A continues as its replica where it was. H is granted on B, which A never
-/// hears of; then A is promoted.
+/// B is promoted with all data of A, and A continues as its replica. H is granted on B, which A never receives; then A
+/// is promoted.
 TEST_F(RedisRoleChange, PartialResynchronisationAndBack) {
     pair servers;
     client other = client_to(servers.first.at());
@@ -109,7 +111,7 @@ TEST_F(RedisRoleChange, PartialResynchronisationAndBack) {
     expect_passes_on(other, lone);
 }
 
-/// A has a moment as a replica of a primary that is not there. Nothing is lost, and the holder keeps its lease.
+/// A is a replica of an unreachable primary for a moment. No data is lost, and the holder keeps its lease.
 TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostAndBack) {
     const private_server server{replicating()};
     client holder = client_to(server.at());
@@ -181,7 +183,7 @@ TEST_F(RedisRoleChange, APromotedReplicaWithoutARecordOfItsPrimaryPauses) {
     EXPECT_EQ(error, errc::paused);
 }
 
-/// What is written to it is lost with the next full resynchronisation, and its primary never hears of it.
+/// Writes to it are lost with the next full resynchronisation, and its primary never receives them.
 TEST_F(RedisRoleChange, AWritableReplicaIsRefused) {
     const pair servers;
     client holder = client_to(servers.first.at());
@@ -208,7 +210,7 @@ TEST_F(RedisRoleChange, APrimaryThatBecomesAWritableReplicaGrantsNothingMore) {
     ASSERT_TRUE(follow(servers.first, servers.second.tcp()));
     lone_holder lone{servers.second.at()};
     lone.acquire();
-    // The server looks at its role once a second.
+    // The library checks the server's role once per second.
     EXPECT_TRUE(eventually(
         [&] {
             std::error_code error;
