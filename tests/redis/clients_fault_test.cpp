@@ -30,8 +30,8 @@ TEST_F(RedisFault, KilledHoldersAndWaitersDelayOthersByTheirTtlOnly) {
 TEST_F(RedisFault, AWaiterKilledBeforeItsGrantArrivesDelaysOthersByItsTtl) {
     const private_server server;
     make_space(server);
-    const folder position;
-    proxy proxy{server.at(), position.path("proxy")};
+    const folder files;
+    proxy proxy{server.at(), files.path("proxy")};
     load load{space_at(server.at()), 300ms, 10ms, {"exclusive:a"}, 3};
     client looking = client_at(server.at());
     for (int i = 0; i < 3; ++i) {
@@ -55,8 +55,8 @@ TEST_F(RedisFault, AWaiterKilledBeforeItsGrantArrivesDelaysOthersByItsTtl) {
 TEST_F(RedisFault, AClientKilledBeforeItsRequestArrivesHasNoEffect) {
     const private_server server;
     make_space(server);
-    const folder position;
-    proxy proxy{server.at(), position.path("proxy")};
+    const folder files;
+    proxy proxy{server.at(), files.path("proxy")};
     // Held for long enough to stop a client while it holds.
     load load{space_at(server.at()), 300ms, 10ms, {"exclusive:a"}, 3};
     for (int i = 0; i < 3; ++i) {
@@ -78,8 +78,8 @@ TEST_F(RedisFault, AClientKilledBeforeItsRequestArrivesHasNoEffect) {
 TEST_F(RedisFault, AClientStoppedForLongerThanItsTtlReleasesNothingAndDetectsItsLoss) {
     const private_server server;
     make_space(server);
-    const folder position;
-    proxy proxy{server.at(), position.path("proxy")};
+    const folder files;
+    proxy proxy{server.at(), files.path("proxy")};
     // Held for long enough that the commands of the stale client meet a holder.
     load load{space_at(server.at()), 300ms, 20ms, {"exclusive:a"}, 2};
     const std::string who = load.add(space_at(proxy.at()));

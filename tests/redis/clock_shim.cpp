@@ -20,10 +20,10 @@ std::int64_t offset() {
         const char* const path = std::getenv("BATON_CLOCK_FILE");
         const int file = path == nullptr ? -1 : open(path, O_RDONLY | O_CLOEXEC);
         if (file < 0) std::abort();
-        void* const position = mmap(nullptr, sizeof(std::int64_t), PROT_READ, MAP_SHARED, file, 0);
+        void* const page = mmap(nullptr, sizeof(std::int64_t), PROT_READ, MAP_SHARED, file, 0);
         close(file);
-        if (position == MAP_FAILED) std::abort();
-        return static_cast<std::atomic<std::int64_t>*>(position);
+        if (page == MAP_FAILED) std::abort();
+        return static_cast<std::atomic<std::int64_t>*>(page);
     }();
     return shared->load();
 }

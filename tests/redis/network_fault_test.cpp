@@ -18,7 +18,7 @@ protected:
         if (IsSkipped()) return;
         server = std::make_unique<private_server>();
         make_space(*server);
-        proxy = std::make_unique<redis_tests::proxy>(server->at(), position.path("proxy"));
+        proxy = std::make_unique<redis_tests::proxy>(server->at(), files.path("proxy"));
         url = space_at(proxy->at());
     }
 
@@ -74,7 +74,7 @@ protected:
         expect_empty(*server);
     }
 
-    folder position;
+    folder files;
     std::unique_ptr<private_server> server;
     std::unique_ptr<redis_tests::proxy> proxy;
     std::string url;

@@ -1,7 +1,7 @@
 // A proxy that simulates network faults between a client and a server: late, lost, truncated and split bytes. It runs
 // on its own thread; the test changes its rules while it runs.
 //
-//     proxy proxy{server.at(), place.path("proxy")};
+//     proxy proxy{server.at(), files.path("proxy")};
 //     proxy.set({.delay = 50ms, .slice = true});   // rules may be combined
 //     proxy.set({});                               // no faults
 #pragma once
@@ -26,11 +26,11 @@ struct proxy_rules {
     bool slice = false;
     /// New connections are closed at once.
     bool refuse = false;
-    /// Requests on the connections that there are now are kept back; the server gets them after the first reply on a
-    /// newer connection has passed, whether their client is still there or not. Once.
+    /// Requests on the present connections are held back; the server gets them after the first reply on a newer
+    /// connection has passed, even if their client is gone. Once.
     bool late = false;
-    /// After this many more bytes, counted over all connections, the one that carries the last of them is reset. The
-    /// bytes arrive, nothing more does. Once; 0 resets with the next byte, which does not arrive.
+    /// After this many more bytes, counted over all connections, the connection that carries the last of them is reset.
+    /// The counted bytes arrive, later ones do not. Once; 0 resets with the next byte, which does not arrive.
     std::optional<std::size_t> reset_after_request = {};
     std::optional<std::size_t> reset_after_reply = {};
 };

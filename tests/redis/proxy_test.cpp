@@ -19,7 +19,7 @@ protected:
         if (!find_server()) GTEST_SKIP() << no_server;
         server = std::make_unique<private_server>(server_options{.tcp = GetParam()});
         proxy = GetParam() ? std::make_unique<redis_tests::proxy>(server->tcp(), endpoint{std::uint16_t{0}})
-                           : std::make_unique<redis_tests::proxy>(server->at(), position.path("proxy"));
+                           : std::make_unique<redis_tests::proxy>(server->at(), files.path("proxy"));
     }
     /// On a separate connection, without the proxy.
     [[nodiscard]] std::int64_t count() const {
@@ -27,7 +27,7 @@ protected:
         return answer.text.empty() ? 0 : std::stoll(answer.text);
     }
 
-    folder position;
+    folder files;
     std::unique_ptr<private_server> server;
     std::unique_ptr<redis_tests::proxy> proxy;
     const std::string incr = resp_client::bytes_of({"INCR", "count"});

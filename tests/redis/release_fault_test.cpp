@@ -52,8 +52,8 @@ TEST_F(RedisReleaseFault, AReleaseSurvivesAKilledConnection) {
 // The connection is reset after every few bytes of the client's last messages.
 TEST_F(RedisReleaseFault, AReleaseSurvivesAResetAtAnyByte) {
     const private_server server;
-    const folder position;
-    proxy proxy{server.at(), position.path("proxy")};
+    const folder files;
+    proxy proxy{server.at(), files.path("proxy")};
     std::size_t cut_at = 0;
     for (bool reached = true; reached && !HasFatalFailure(); cut_at += 7) {
         SCOPED_TRACE(cut_at);

@@ -164,8 +164,8 @@ TEST_F(RedisServerFault, KilledUnderLoadWithItsDataOnDisk) {
 TEST_F(RedisServerFault, KilledWithItsDataOnDiskLosesNothing) {
     private_server server{{.keeps_data = true}};
     make_space(server);
-    const folder position;
-    proxy proxy{server.at(), position.path("proxy")};
+    const folder files;
+    proxy proxy{server.at(), files.path("proxy")};
     client holder = client_at(proxy.at());
     lease lease = holder.acquire(exclusive("x"));
     const auto fence = lease.fence();
@@ -349,8 +349,8 @@ TEST_F(RedisServerFault, OutOfMemory) {
 }
 
 TEST_F(RedisServerFault, TheClockGoesBack) {
-    const folder position;
-    server_clock clock{position.path("clock")};
+    const folder files;
+    server_clock clock{files.path("clock")};
     const private_server server{{.clock = &clock}};
     make_space(server);
     load load{space_at(server.at()), 400ms};
@@ -368,8 +368,8 @@ TEST_F(RedisServerFault, TheClockGoesBack) {
 /// Outside of the guarantee of exclusion (docs/redis.md): leases end early. But their holders learn of it, and clients
 /// continue.
 TEST_F(RedisServerFault, TheClockGoesForward) {
-    const folder position;
-    server_clock clock{position.path("clock")};
+    const folder files;
+    server_clock clock{files.path("clock")};
     const private_server server{{.clock = &clock}};
     make_space(server);
     {

@@ -93,8 +93,8 @@ TEST_F(PrivateServer, DiesWithTheTest) {
 }
 
 TEST_F(PrivateServer, ItsClockStepsForwardAndBack) {
-    const folder position;
-    server_clock clock{position.path("clock")};
+    const folder files;
+    server_clock clock{files.path("clock")};
     const private_server server{{.clock = &clock}};
     const auto time = [&] {
         const auto answer = server.ask({"TIME"});
@@ -118,8 +118,8 @@ TEST_F(PrivateServer, ItsClockStepsForwardAndBack) {
 }
 
 TEST_F(PrivateServer, KeysExpireByItsClock) {
-    const folder position;
-    server_clock clock{position.path("clock")};
+    const folder files;
+    server_clock clock{files.path("clock")};
     const private_server server{{.clock = &clock}};
     ASSERT_EQ(server.ask({"SET", "a", "1", "PX", "60000"}).text, "OK");
     clock.jump(61s);

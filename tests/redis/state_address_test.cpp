@@ -16,8 +16,8 @@ protected:
 
         private_server first;
         private_server second;
-        folder position;
-        proxy address{first.at(), position.path("address")};
+        folder files;
+        proxy address{first.at(), files.path("address")};
     };
 
     /// In the end exactly one of two holders of the same name has a valid lease, and it has the larger fence.

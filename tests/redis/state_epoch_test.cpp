@@ -14,11 +14,11 @@ class RedisEpoch : public RedisState {};
 /// The server restarts without its data, and with its clock an hour back. The client has seen larger numbers than the
 /// server assigns. It is served or gets the reason, and does not flood the server with connections.
 TEST_F(RedisEpoch, AClientThatHasSeenALargerEpochIsServedOrGetsAReason) {
-    const folder position;
-    server_clock clock{position.path("clock")};
+    const folder files;
+    server_clock clock{files.path("clock")};
     clock.jump(1h);
     private_server server{{.clock = &clock}};
-    proxy way{server.at(), position.path("way")};
+    proxy way{server.at(), files.path("way")};
     client known = client_to(way.at());
     warm_up(known);
     server.kill();
@@ -43,8 +43,8 @@ TEST_F(RedisEpoch, AClientThatHasSeenALargerEpochIsServedOrGetsAReason) {
 
 /// The same with a server that keeps its data: its epoch and counter are those of the clock that was ahead.
 TEST_F(RedisEpoch, AClockThatWasAheadWithUnchangedData) {
-    const folder position;
-    server_clock clock{position.path("clock")};
+    const folder files;
+    server_clock clock{files.path("clock")};
     clock.jump(1h);
     private_server server{{.keeps_data = true, .clock = &clock}};
     client known = client_to(server.at());

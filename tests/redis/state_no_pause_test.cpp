@@ -45,11 +45,11 @@ protected:
 TEST_F(RedisNoPause, ForABackup) {
     if (access("/usr/bin/redis-cli", X_OK) != 0) GTEST_SKIP() << "no redis-cli here: install redis-tools";
     const private_server server{replicating()};
-    const folder position;
+    const folder files;
     pulse pulse{url_of(server), "p", options_of()};
     const std::string before = replication_id(server);
     pulse.begin_anew();
-    EXPECT_TRUE(back_up(server, position.path("backup.rdb")));
+    EXPECT_TRUE(back_up(server, files.path("backup.rdb")));
     EXPECT_NE(replication_id(server), before) << "this is why it was taken for a loss";
     expect_no_pause(server, pulse);
 }

@@ -149,8 +149,8 @@ TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostWhileAnotherServerServes) {
 /// A dies with what it did not replicate, and B is promoted.
 TEST_F(RedisRoleChange, FailoverThatLostWrites) {
     pair servers;
-    const folder position;
-    proxy address{servers.first.at(), position.path("address")};
+    const folder files;
+    proxy address{servers.first.at(), files.path("address")};
     lone_holder lone{servers.first.at()};
     client other = client_to(address.at());
     warm_up(other);

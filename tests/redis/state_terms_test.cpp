@@ -16,8 +16,8 @@ protected:
 
     static void play(data after, const terms& wrong) {
         private_server server;
-        const folder position;
-        proxy way{server.at(), position.path("way")};  // clients with the right terms connect later
+        const folder files;
+        proxy way{server.at(), files.path("way")};  // clients with the right terms connect later
         lone_holder lone{server.at()};
         client other = client_to(way.at());
         warm_up(other);
