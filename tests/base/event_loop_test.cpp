@@ -102,7 +102,7 @@ TEST_F(EventLoop, CallsTheHandlerOfAReadyDescriptor) {
     run([&] { loop_->forget(bell_->descriptor()); });
     bell_->ring();
     run([] {});
-    EXPECT_EQ(bell_->rings, 1U) << "it is not watched any more";
+    EXPECT_EQ(bell_->rings, 1U) << "it is not tracked any more";
 }
 
 TEST_F(EventLoop, CallsTimersWhenTheyAreDueAndNotWhenTheyAreCancelled) {

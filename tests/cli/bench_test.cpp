@@ -85,7 +85,7 @@ TEST_F(Bench, MeasuresInMemoryAndComparesWithItself) {
     const auto [code, said] = compare(seen, slower);
     EXPECT_EQ(code, 1);
     EXPECT_TRUE(said.starts_with("WORSE   cycle on memory, baton: ")) << said;
-    EXPECT_EQ(compare(slower, seen).first, 0) << "better is no regression";
+    EXPECT_EQ(compare(slower, seen).first, 0) << "an improvement is no regression";
     nlohmann::json out_of_order = seen;
     out_of_order["results"][2]["figures"]["out_of_order"] = 1;
     EXPECT_EQ(compare(seen, out_of_order).first, 1);

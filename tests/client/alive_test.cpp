@@ -43,7 +43,7 @@ TEST_F(Alive, LeasesAreProlongedAfterTheLastPageAndNotBefore) {
     EXPECT_FALSE(take<believe>());
     EXPECT_TRUE(is_believed_from(one, opened));
     ASSERT_TRUE(answer_page(1));
-    EXPECT_FALSE(take<believe>()) << "the next page may tell of a revocation";
+    EXPECT_FALSE(take<believe>()) << "the next page may contain a revocation";
     EXPECT_TRUE(is_believed_from(one, opened) && is_believed_from(two, opened));
     ASSERT_TRUE(answer_page(1));
     collect();
@@ -83,7 +83,7 @@ TEST_F(Alive, EachPageIsComparedWithTheRequestsOfItsRange) {
     ASSERT_TRUE(third);
     EXPECT_EQ(third->handle, three);
     const auto left = sent<protocol::leave>();
-    ASSERT_TRUE(left) << "nobody here knows of the fourth";
+    ASSERT_TRUE(left) << "no client here knows the fourth";
     EXPECT_EQ(left->second.request.number, 4U);
     EXPECT_TRUE(session.valid(two, now));
 }
@@ -121,7 +121,7 @@ TEST_F(Alive, AListCountsForTheRenewalThatFoundTheDifference) {
     ASSERT_TRUE(second);
     ASSERT_TRUE(answer_page(1));
     reply(second->first, alive(engine));
-    ASSERT_TRUE(answer_page(1)) << "the list that is under way goes on";
+    ASSERT_TRUE(answer_page(1)) << "the list that is under way continues";
     EXPECT_FALSE(sent<protocol::list>()) << "and no other is begun";
     EXPECT_TRUE(is_believed_from(one, first));
 }
@@ -142,7 +142,7 @@ TEST_F(Alive, ARenewalWithAnEqualDigestMeanwhileCountsAndTheListIsDropped) {
     EXPECT_TRUE(is_believed_from(one, second));
     forget();
     reply(page->first, protocol::listed{id(), 0, {}, false});
-    EXPECT_FALSE(take<lost>()) << "the page is none of a list that is under way";
+    EXPECT_FALSE(take<lost>()) << "the page does not belong to the current list";
     EXPECT_TRUE(is_believed_from(one, second));
 }
 
@@ -153,7 +153,7 @@ TEST_F(Alive, APageThatNeverArrivedIsRequestedAgain) {
     renew_with(engine);
     ASSERT_TRUE(sent<protocol::list>());
     const client_time second = renew_with(engine);
-    ASSERT_TRUE(answer_page()) << "answers come in order: the first page is lost";
+    ASSERT_TRUE(answer_page()) << "replies arrive in order: the first page is lost";
     EXPECT_TRUE(is_believed_from(one, second));
 }
 
@@ -180,7 +180,7 @@ TEST_F(Alive, ABrokenConnectionDropsTheList) {
     session.connection_down(now);
     session.connection_up(now, epoch_now);
     reply(page->first, protocol::listed{id(), 0, {{1, 100, 200}}, false});
-    EXPECT_TRUE(is_believed_from(one, opened)) << "the page is of a connection that is gone";
+    EXPECT_TRUE(is_believed_from(one, opened)) << "the page belongs to an earlier connection";
     const client_time reopened = now;
     reply(sent<protocol::open>()->first, alive({{1, 100, 200}}));
     EXPECT_TRUE(is_believed_from(one, reopened));
@@ -220,7 +220,7 @@ TEST_F(Alive, AGrantInDoubtIsDeliveredWithTheLastPage) {
     EXPECT_FALSE(take<acquired>());
     ASSERT_TRUE(answer_page(1));
     EXPECT_TRUE(take<acquired>());
-    EXPECT_FALSE(sent<protocol::enter>()) << "the pages confirmed the grant: it is not asked for again";
+    EXPECT_FALSE(sent<protocol::enter>()) << "the pages confirmed the grant: the request is not sent again";
 }
 
 TEST_F(Alive, UnansweredRequestsDoNotCount) {

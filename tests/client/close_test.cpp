@@ -12,7 +12,7 @@ TEST_F(Close, IsSentAgainIfTheConnectionBreaksBeforeTheReply) {
     session.close(now, timeout);
     EXPECT_TRUE(sent<protocol::close>());
     session.connection_down(now);
-    EXPECT_FALSE(take<operated>()) << "the store may not have heard of it";
+    EXPECT_FALSE(take<operated>()) << "the store may not have received it";
     session.connection_up(now, epoch_now);
     EXPECT_FALSE(sent<protocol::open>());
     const auto close = sent<protocol::close>();
@@ -56,7 +56,7 @@ TEST_F(Close, BeforeTheFirstConnectionEndsAtOnce) {
     const auto failed = take<not_acquired>();
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->error.code, errc::closed);
-    EXPECT_TRUE(take<operated>()) << "nothing was ever asked for";
+    EXPECT_TRUE(take<operated>()) << "no request was made";
 }
 
 TEST_F(Close, RepeatsUnconfirmedReleasesWithTheirReleaseKind) {

@@ -36,8 +36,8 @@ TEST_F(ComingBack, AWaiterIsPresentedInTheNextSessionUnderItsTicket) {
     EXPECT_EQ(ids, 2U);
     expect_waiter(open->second);
     reply(open->first, alive({{1, 100, 0}}));
-    EXPECT_FALSE(sent<protocol::enter>()) << "it is not asked again, from the end of the queue";
-    EXPECT_FALSE(sent<protocol::list>()) << "the store has what it was presented";
+    EXPECT_FALSE(sent<protocol::enter>()) << "it is not sent again, which would put it at the end of the queue";
+    EXPECT_FALSE(sent<protocol::list>()) << "the store has the presented requests";
     EXPECT_FALSE(take<not_acquired>());
     notice(granted(1));
     const auto got = take<acquired>();
@@ -51,7 +51,7 @@ TEST_F(ComingBack, TheEndOfItsSessionIsReportedToTheWaiterFirst) {
     connect();
     wait_for_x(order());
     notice(protocol::ended{{id(), 1}, protocol::end_reason::expired, 0});
-    EXPECT_FALSE(sent<protocol::enter>()) << "it would lose its position";
+    EXPECT_FALSE(sent<protocol::enter>()) << "it would lose its queue position";
     notice(protocol::session_lost{id()});
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
@@ -225,7 +225,7 @@ TEST_F(ComingBack, TheFormerSessionIsClosedUntilTheStoreConfirms) {
     session.connection_down(now);
     session.connection_up(now, epoch_now);
     close = sent<protocol::close>();
-    ASSERT_TRUE(close) << "the answer was lost";
+    ASSERT_TRUE(close) << "the reply was lost";
     EXPECT_EQ(close->second.session, former);
     reply(close->first, protocol::closed{former});
     forget();
@@ -279,7 +279,7 @@ TEST_F(ComingBackInParts, NoNumberIsUsedUpBeforeItIsListed) {
     ASSERT_TRUE(open);
     ASSERT_EQ(open->second.live.size(), 1U);
     EXPECT_EQ(open->second.live[0].number, 3U);
-    EXPECT_EQ(open->second.highest, 4U) << "the last part tells all";
+    EXPECT_EQ(open->second.highest, 4U) << "the last part contains all";
     EXPECT_TRUE(sent<protocol::leave>());
     EXPECT_TRUE(sent<protocol::enter>());
 }

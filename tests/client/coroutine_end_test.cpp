@@ -134,7 +134,7 @@ TEST_F(CoroutineEnd, AfterTheGrantHasArrived) {
     }
     end.count_down();
     ended.get_future().wait();
-    EXPECT_TRUE(becomes_free("ledger")) << "the grant was not given back";
+    EXPECT_TRUE(becomes_free("ledger")) << "the grant was not released";
     EXPECT_EQ(resumed, 0);
 }
 

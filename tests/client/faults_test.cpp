@@ -75,7 +75,7 @@ TEST_F(Faults, AnUnsettledLeaseIsRenewedAgainSoon) {
     EXPECT_TRUE(session.valid(handle, renewed + ttl - margin - 1us));
     advance(ttl / 10);
     session.wake(now);
-    EXPECT_FALSE(sent<protocol::renew>()) << "no hurry any more";
+    EXPECT_FALSE(sent<protocol::renew>()) << "no early renewal any more";
     advance(ttl / 3 - ttl / 10);
     session.wake(now);
     EXPECT_TRUE(sent<protocol::renew>());
@@ -94,7 +94,7 @@ TEST_F(Faults, ConnectsEveryTenthOfTheTtlWhileALeaseCanBeSaved) {
         session.wake(now);
         while (take<reset_connection>()) ++attempts;
     }
-    EXPECT_EQ(attempts, 9) << "the last one before the lease is over";
+    EXPECT_EQ(attempts, 9) << "the last one before the lease ends";
 }
 
 TEST_F(Faults, ConnectsAtTheUsualIntervalWithoutLeases) {
@@ -117,7 +117,7 @@ TEST_F(Faults, AClosedClientDoesNotOpenItsSessionAfterAReconnect) {
     forget();
     session.connection_up(now, epoch_now);
     EXPECT_FALSE(sent<protocol::open>());
-    EXPECT_TRUE(sent<protocol::close>()) << "perhaps nobody has heard of the first";
+    EXPECT_TRUE(sent<protocol::close>()) << "the first one may not have been notified";
 }
 
 TEST_F(Faults, ACloseThatAnotherEpochRefusesIsSentAgain) {
@@ -155,10 +155,10 @@ TEST_F(Faults, WhileASpaceIsRefusedNewRequestsFailAndOldOnesWait) {
     const auto failed = take<not_acquired>();
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->error.code, errc::space_refused);
-    EXPECT_FALSE(take<not_acquired>()) << "the one with a position";
+    EXPECT_FALSE(take<not_acquired>()) << "the request with a queue position";
     forget();
     session.connection_up(now, epoch_now);
-    EXPECT_TRUE(sent<protocol::leave>()) << "nobody knows what became of the unanswered one";
+    EXPECT_TRUE(sent<protocol::leave>()) << "the result of the unanswered command is unknown";
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     EXPECT_EQ(open->second.live.size(), 1U);
@@ -299,7 +299,7 @@ TEST_F(Faults, CloseDoesNotReportARevokedLeaseAgain) {
     EXPECT_FALSE(session.valid(handle, now));
     bool ended = false;
     while (const auto cap = take<capped>()) ended = cap->cap <= now;
-    EXPECT_TRUE(ended) << "the user's lease is over";
+    EXPECT_TRUE(ended) << "the user's lease has ended";
 }
 
 }  // namespace baton::detail

@@ -44,9 +44,9 @@ TEST_F(Guards, ASecondLockByTheSameThreadIsADeadlockError) {
         FAIL();
     } catch (const error& held) {
         EXPECT_EQ(held.code(), errc::would_deadlock);
-        EXPECT_EQ(held.code(), std::errc::resource_deadlock_would_occur) << "as the standard's own say it";
+        EXPECT_EQ(held.code(), std::errc::resource_deadlock_would_occur) << "like the standard mutexes";
     }
-    EXPECT_FALSE(mutex.try_lock()) << "it is taken";
+    EXPECT_FALSE(mutex.try_lock()) << "it is held";
     EXPECT_FALSE(mutex.try_lock_for(1h)) << "waiting would never end";
     mutex.unlock();
     EXPECT_TRUE(mutex.try_lock());

@@ -58,7 +58,7 @@ TEST(KeepAlive, AnOlderReplyDoesNotShortenTheDeadline) {
     keeping.sent(1, client_time{100s});
     keeping.sent(2, client_time{103s});
     keeping.renewed(keeping.answered(2).value());
-    EXPECT_FALSE(keeping.answered(1)) << "the later answer answers the earlier one as well";
+    EXPECT_FALSE(keeping.answered(1)) << "the later reply also counts for the earlier renewal";
     keeping.renewed(client_time{100s});
     EXPECT_EQ(keeping.deadline(), client_time{112'700ms});
 }

@@ -57,7 +57,7 @@ TEST_F(Lease, IsLostOnceWhenNoRenewalIsAnswered) {
     EXPECT_EQ(loss_reported->reason, loss::expired);
     session.wake(now);
     EXPECT_FALSE(take<lost>());
-    EXPECT_FALSE(sent<protocol::leave>()) << "its user may be at work still";
+    EXPECT_FALSE(sent<protocol::leave>()) << "its user may still be at work";
     advance(margin);
     session.wake(now);
     const auto leave =
@@ -76,7 +76,7 @@ TEST_F(Lease, AReleaseAfterItsLossLetsTheClaimPassOn) {
     session.release(now, handle, protocol::release_kind::clean);
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
-    EXPECT_EQ(leave->second.release_kind, protocol::release_kind::unclean) << "the work was broken off";
+    EXPECT_EQ(leave->second.release_kind, protocol::release_kind::unclean) << "the work was interrupted";
 }
 
 TEST_F(Lease, ALossBeforeTheHoldLimitLeavesTimeForCallbacks) {
@@ -409,7 +409,7 @@ TEST_F(Lease, CloseReleasesAllLeasesAndFailsAllWaiters) {
 TEST_F(Lease, AnOperatorsCommandIsAnsweredOrFailsAsUnknown) {
     session.connection_down(now, {std::make_error_code(std::errc::connection_refused), "host port 1"});
     const operation unsent = session.operate(now, protocol::mend{"x"}, 2s);
-    EXPECT_FALSE(take<operated>()) << "there may be a connection in time";
+    EXPECT_FALSE(take<operated>()) << "a connection may be made in time";
     advance(2s);
     session.wake(now);
     const auto refusal = take<operated>();

@@ -34,8 +34,8 @@ protected:
     std::atomic<int> missing_signals{0};
 
     void expect_order() const {
-        EXPECT_EQ(late_callbacks, 0) << "callbacks of a loss ended after the next holder had the lock";
-        EXPECT_EQ(valid_overlaps, 0) << "leases were valid although the next holder had the lock";
+        EXPECT_EQ(late_callbacks, 0) << "loss callbacks ended after the next holder was granted";
+        EXPECT_EQ(valid_overlaps, 0) << "leases were valid although the next holder was granted";
         EXPECT_EQ(missing_signals, 0) << "losses were not signalled";
     }
     static void work_for(std::chrono::milliseconds time) {

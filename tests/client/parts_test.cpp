@@ -47,7 +47,7 @@ TEST_F(Parts, AreSentWhenThePreviousOneIsAnswered) {
         const auto open = sent<protocol::open>();
         ASSERT_TRUE(open);
         EXPECT_EQ(numbers_in(open->second), part);
-        EXPECT_EQ(open->second.highest, 5U) << "an `enter` that comes late is refused (rule 9)";
+        EXPECT_EQ(open->second.highest, 5U) << "a late `enter` is refused (rule 9)";
         EXPECT_GT(open->second.connection_number, connection_number);
         connection_number = open->second.connection_number;
         EXPECT_FALSE(sent<protocol::open>()) << "the next part waits, so that what is under way is bounded";
@@ -68,7 +68,7 @@ TEST_F(Parts, CarryTheHighestNumberThoughItsRequestWasReleased) {
     session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
-    EXPECT_EQ(open->second.highest, 4U) << "an `enter` of this number that comes late is refused (rule 9)";
+    EXPECT_EQ(open->second.highest, 4U) << "a late `enter` of this number is refused (rule 9)";
 }
 
 TEST_F(Parts, UnlistedRequestsOfTheEngineAreReleased) {
@@ -107,7 +107,7 @@ TEST_F(Parts, NewRequestsWaitForTheLast) {
         reply(open->first, alive_up_to(5));
     }
     const auto enter = sent<protocol::enter>();
-    ASSERT_TRUE(enter) << "behind the last part, in the same breath";
+    ASSERT_TRUE(enter) << "sent directly after the last part";
     EXPECT_EQ(enter->second.request.number, 6U);
 }
 
@@ -124,7 +124,7 @@ TEST_F(Parts, AReleaseInBetweenIsNotPresented) {
     }
     session.acquire(now, order("new"));
     reply(first->first, alive_up_to(2));
-    EXPECT_FALSE(sent<protocol::open>()) << "nothing is left to present";
+    EXPECT_FALSE(sent<protocol::open>()) << "there are no requests to present";
     EXPECT_TRUE(sent<protocol::enter>());
     EXPECT_TRUE(session.valid(handles[0], now));
     EXPECT_FALSE(take<lost>());
@@ -161,7 +161,8 @@ TEST_F(Parts, RepliesToThemKeepTheConnection) {
         ASSERT_TRUE(open);
         advance(ttl / 5);
         reply(open->first, alive_up_to(5));
-        EXPECT_FALSE(take<reset_connection>()) << "together the parts take longer than a silence may";
+        EXPECT_FALSE(take<reset_connection>())
+            << "together the parts take longer than the timeout of a silent connection";
     }
     for (const handle handle : handles) EXPECT_TRUE(session.valid(handle, now));
 }

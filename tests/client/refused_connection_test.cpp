@@ -34,7 +34,7 @@ TEST_F(RefusedConnection, FailsAllWaitersAfterOneSecond) {
     session.connection_down(now, {errc::store_unavailable, "the server closed the connection"});
     session.acquire(now, order("y"));
     session.connection_down(now, wrong_password);
-    EXPECT_EQ(failed_with(wrong_password), 0U) << "perhaps the password is being changed here too";
+    EXPECT_EQ(failed_with(wrong_password), 0U) << "the password may be changing here too";
     advance(1s - 1us);
     session.wake(now);
     session.connection_down(now, wrong_password);
@@ -67,7 +67,7 @@ TEST_F(RefusedConnection, HasNoEffectIfItIsAcceptedWithinASecond) {
     session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
-    EXPECT_EQ(open->second.live.size(), 1U) << "it has kept its position";
+    EXPECT_EQ(open->second.live.size(), 1U) << "it has kept its queue position";
     reply(open->first, alive({{1, 100, 0}}));
     advance(1s);
     session.wake(now);
@@ -113,7 +113,7 @@ TEST_F(RefusedConnection, IsReportedForAServerWithAnOlderState) {
 
     session.connection_up(now, first_epoch - 1);
     session.connection_down(now, {errc::store_unavailable, "the store does not answer"});
-    EXPECT_EQ(failed_with(older), 0U) << "as an outage at first";
+    EXPECT_EQ(failed_with(older), 0U) << "treated as an outage at first";
     advance(1s);
     session.wake(now);
     EXPECT_EQ(failed_with(older), 1U);
@@ -142,7 +142,7 @@ TEST_F(RefusedConnection, UnusableFailsEveryRequestAndCommandAtOnce) {
     session.connect(now, timeout);
     EXPECT_EQ(take<operated>()->error.code, errc::version_mismatch);
     collect();
-    EXPECT_TRUE(actions.empty()) << "nothing is sent, and the connection is not reset";
+    EXPECT_TRUE(actions.empty()) << "the client sends no command and does not reset the connection";
     EXPECT_FALSE(session.next_wake());
 }
 

@@ -39,7 +39,7 @@ void expect_words(const std::string& url, const std::string& words) {
     EXPECT_TRUE(told.code);
     EXPECT_NE(told.text.find(words), std::string::npos) << told.text;
     EXPECT_TRUE(eventually([&] { return seen->text().find(words) != std::string::npos; }, 5s))
-        << "the observer was told: " << seen->text();
+        << "the observer received: " << seen->text();
 }
 
 TEST(ServerText, OfADatabaseThatDoesNotExistIsShown) {

@@ -7,9 +7,9 @@ namespace {
 using namespace baton::local_tests;
 
 std::string served_url() {
-    static const workplace position;
-    static const agent_process agent{position};
-    return position.url();
+    static const workplace place;
+    static const agent_process agent{place};
+    return place.url();
 }
 
 const bool added = baton::contract::add({

@@ -19,7 +19,7 @@ class AgentBounds : public testing::Test {
 protected:
     void TearDown() override {
         raw_client other{place.path()};
-        EXPECT_EQ(other.ask({"PING"}), "PONG") << "the agent does not serve others any more";
+        EXPECT_EQ(other.ask({"PING"}), "PONG") << "the agent no longer serves other clients";
     }
     workplace place;
     agent_process agent{place};
@@ -110,8 +110,8 @@ TEST_F(AgentBounds, TheAgentDoesNotReadFromAClientThatDoesNotRead) {
         if (sent <= 0) break;
         taken += static_cast<std::size_t>(sent);
     }
-    ASSERT_LT(taken, many.size()) << "the agent took a million questions and nobody takes its answers";
-    ASSERT_EQ(errno, EAGAIN) << "it hung up instead of waiting";
+    ASSERT_LT(taken, many.size()) << "the agent accepted a million commands from a client that reads no replies";
+    ASSERT_EQ(errno, EAGAIN) << "it disconnected instead of waiting";
     raw_client other{place.path()};
     EXPECT_EQ(other.ask({"PING"}), "PONG");
     // When the client reads again, the agent reads from it again, and answers all commands that it received. The last
@@ -155,7 +155,7 @@ TEST_F(AgentBounds, OnlyPidfdsAreAccepted) {
         raw_client client{place.path()};
         EXPECT_EQ(client.ask(hello_words(1), {wrong->get()}), refused);
         EXPECT_EQ(client.ask(hello_words(2), {self.get(), wrong->get()}), refused);
-        EXPECT_EQ(client.ask(hello_words(1), {self.get()}), "greeted") << "the next attempt is right";
+        EXPECT_EQ(client.ask(hello_words(1), {self.get()}), "greeted") << "the next attempt succeeds";
     }
 }
 
@@ -183,7 +183,7 @@ TEST_F(AgentBounds, UnexpectedDescriptorsAreClosed) {
     const std::size_t before = descriptors_of(agent);
     for (int round = 0; round < 20; ++round) EXPECT_EQ(client.ask({"PING"}, many), "PONG");
     EXPECT_LE(descriptors_of(agent), before + 2) << "as many as a handshake may need";
-    EXPECT_EQ(client.ask(hello_words(2)), "greeted") << "those that came first";
+    EXPECT_EQ(client.ask(hello_words(2)), "greeted") << "the requests that arrived first";
     for (int round = 0; round < 20; ++round) EXPECT_EQ(client.ask({"PING"}, many), "PONG");
     EXPECT_LE(descriptors_of(agent), before + 2);
     client.hang_up();
@@ -202,7 +202,7 @@ TEST_F(AgentBounds, TheEndOfAConnectionIsNotTheEndOfAProcess) {
         ASSERT_EQ(client.ask(open_words(session)), "alive");
         raw_client other{place.path()};
         ASSERT_EQ(other.ask({"PING"}), "PONG");
-        ASSERT_EQ(other.ask({"BATON.RENEW", session}), "alive") << "its process is taken for dead, in round " << round;
+        ASSERT_EQ(other.ask({"BATON.RENEW", session}), "alive") << "its process counts as dead, in round " << round;
         ASSERT_EQ(client.ask({"BATON.CLOSE", session, "left"}), "closed");
     }
 }

@@ -131,7 +131,7 @@ TEST(Agent, StartsPausedOnlyIfItsPredecessorHadSessions) {
     };
     agent.end(SIGKILL);
     agent.start();
-    EXPECT_FALSE(paused()) << "the first one had nothing";
+    EXPECT_FALSE(paused()) << "the first one had no lease";
     {
         raw_client client{place.path()};
         ASSERT_EQ(client.ask(open_words(session_named('a'))), "alive");
@@ -145,7 +145,7 @@ TEST(Agent, StartsPausedOnlyIfItsPredecessorHadSessions) {
     agent.end(SIGKILL);
     std::ofstream{place.path() + ".state"} << "baton 2 another-boot serving 1 1 15000\n";
     agent.start();
-    EXPECT_FALSE(paused()) << "nobody survives a boot";
+    EXPECT_FALSE(paused()) << "no client survives a boot";
     agent.end(SIGKILL);
     for (const char* unreadable :
          {"", "???", "baton 2 another-boot clean 1 1 150", "baton 2 another-boot clean 1 1\n"}) {
@@ -255,10 +255,10 @@ TEST(Agent, ReplacesOnlyAStaleSocketFile) {
     ASSERT_TRUE(std::filesystem::exists(place.path()));
     { const agent_process agent{place}; }
     std::filesystem::remove(place.path());
-    std::ofstream{place.path()} << "somebody's letter";
+    std::ofstream{place.path()} << "data of another program";
     actor_process second{{BATON_PROGRAM, "agent", "--foreground", "--address", place.url()}};
     EXPECT_NE(second.wait(), 0);
-    EXPECT_EQ(contents(place.path()), "somebody's letter");
+    EXPECT_EQ(contents(place.path()), "data of another program");
 }
 
 TEST(Agent, DoesNotTakeTheSocketOfAnotherProgram) {
@@ -290,7 +290,8 @@ TEST(Agent, ASpaceRemembersItsEndedSessionsAfterItsClientsDisconnect) {
         raw_client other{place.path()};
         ASSERT_EQ(other.ask({"PING"}), "PONG");
     }
-    ASSERT_TRUE(eventually([&] { return descriptors_of(agent) == before; })) << "the agent has seen the other hang up";
+    ASSERT_TRUE(eventually([&] { return descriptors_of(agent) == before; }))
+        << "the agent has seen the other client disconnect";
     EXPECT_EQ(client.ask(open_words(session)), "refused");
 }
 

@@ -305,7 +305,7 @@ TEST_F(Local, TheLeasesOfAForkedChildEndWithTheChild) {
     const auto start = std::chrono::steady_clock::now();
     const lease heir = mine.acquire(exclusive("other"));
     EXPECT_EQ(heir.abandoned().size(), 1U);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s) << "its ttl is 10 s; nobody may wait for that";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s) << "its ttl is 10 s; no waiter may wait for that";
     waitpid(child, nullptr, 0);
     EXPECT_TRUE(held.valid());
 }

@@ -23,7 +23,7 @@ TEST(LocalDeath, TheNamesOfAKilledProcessPassOnAtOnceAndAreMarked) {
     holder.end(SIGKILL);
     const std::string held = heir.hear("held");
     EXPECT_TRUE(held.ends_with(" 1")) << "no mark in: " << held;
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; nobody may wait for that";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; no waiter may wait for that";
 }
 
 TEST(LocalDeath, AProcessThatReleasesAndExitsLeavesNoMark) {
@@ -51,7 +51,7 @@ TEST(LocalDeath, ABrokenConnectionOfALivingProcessOnlyStartsTheTtl) {
     ASSERT_EQ(watcher.ask(open_words(session_named('b'))), "alive");
     EXPECT_EQ(watcher.ask(enter_words(session_named('b'), 1, "ledger")), "queued");
     const auto notice = watcher.hear();
-    ASSERT_TRUE(notice && resp::decode_notice(*notice)) << "it passes on when the ttl is over";
+    ASSERT_TRUE(notice && resp::decode_notice(*notice)) << "it passes on when the ttl has passed";
 }
 
 TEST(LocalDeath, ASessionOfTwoProcessesEndsWithBoth) {
@@ -69,7 +69,7 @@ TEST(LocalDeath, ASessionOfTwoProcessesEndsWithBoth) {
     guardian.end(SIGKILL);
     const auto notice = heir.hear();
     EXPECT_TRUE(notice && resp::decode_notice(*notice));
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s) << "its ttl is 10 s; nobody may wait for that";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s) << "its ttl is 10 s; no waiter may wait for that";
 }
 
 // The agent runs on an old kernel, or in a sandbox. Clients pass pidfds of their own.
@@ -85,7 +85,7 @@ TEST(LocalDeath, AnAgentThatCannotOpenPidfdsDetectsDeathsAtOnce) {
     holder.end(SIGKILL);
     guardian.signal(SIGKILL);  // a zombie counts as ended
     EXPECT_NE(heir.hear("held"), "");
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; nobody may wait for that";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; no waiter may wait for that";
 }
 
 // A client in a sandbox: the agent asks the kernel for the peer of the socket.
@@ -99,7 +99,7 @@ TEST(LocalDeath, AClientThatCannotPassAPidfdIsIdentifiedByItsSocket) {
     const auto start = std::chrono::steady_clock::now();
     holder.end(SIGKILL);
     EXPECT_NE(heir.hear("held"), "");
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; nobody may wait for that";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; no waiter may wait for that";
 }
 
 TEST(LocalDeath, WithoutAnyPidfdTheTtlAloneCounts) {
@@ -233,11 +233,11 @@ TEST(LocalDeath, ASuccessorHasTheLongestTtlOfItsPredecessor) {
     agent.end(SIGKILL);
     const agent_process next{place};
     raw_client newcomer{place.path()};
-    EXPECT_EQ(newcomer.ask(open_words(session_named('b'), 40'000)), "alive") << "as long as it was allowed before";
+    EXPECT_EQ(newcomer.ask(open_words(session_named('b'), 40'000)), "alive") << "the longest ttl of the dead agent";
     client looking{place.url()};
     const snapshot seen = looking.inspect();
     ASSERT_TRUE(seen.paused_until);
-    EXPECT_GT(*seen.paused_until - seen.at, 20s) << "whoever had 40 s may come back as late as that";
+    EXPECT_GT(*seen.paused_until - seen.at, 20s) << "a client with a ttl of 40 s may return as late as that";
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class Namespaces : public testing::TestWithParam<kernel> {
 protected:
     void SetUp() override {
         actor_process trial{contained({"/bin/true"})};
-        if (trial.wait() != 0) GTEST_SKIP() << "no PID namespaces to be had here";
+        if (trial.wait() != 0) GTEST_SKIP() << "PID namespaces are not available here";
     }
     static std::function<void()> agent_setup() {
         if (GetParam() == kernel::with_peer_pidfds) return {};
@@ -143,7 +143,7 @@ TEST_P(Namespaces, AProcessWithTheSameNumberInTheAgentsNamespaceIsIgnored) {
         const pid_t guardian = find_below(holder.process(), "baton-guardian");
         const std::string status = contents("/proc/" + std::to_string(guardian) + "/status");
         ASSERT_NE(status.find("\t" + std::to_string(unrelated.process()) + "\n"), std::string::npos)
-            << "the guardian has another number than was meant: " << status;
+            << "the guardian has another number than the test needs: " << status;
         actor_process heir{contained(run_words({}))};
         ASSERT_TRUE(wait_for_requests(2));
         const std::uint64_t held = fence();

@@ -120,7 +120,7 @@ TEST(RedisAddress, ShownAddressesContainTheSpaceAndTheDatabase) {
 TEST(RedisAddress, ADialectNeedsItsLibrary) {
     try {
         static_cast<void>(baton::make_store("redis://host?dialect=redturn"));
-        ADD_FAILURE() << "a store without its library";
+        ADD_FAILURE() << "a dialect without its library";
     } catch (const error& refused) {
         EXPECT_EQ(refused.code(), errc::unsupported);
         EXPECT_NE(std::string{refused.what()}.find("link it with baton::dialects and call"), std::string::npos)
@@ -199,7 +199,7 @@ TEST_F(RedisAddressEnvironment, MayNameAPasswordFile) {
     EXPECT_NE(refusal("redis://host").find("no password"), std::string::npos);
     std::ofstream{file_} << "secret\n";
     EXPECT_EQ(parse_redis_address("redis://host").password, "secret");
-    EXPECT_EQ(parse_redis_address("redis://host").password_file, file_) << "it is read again";
+    EXPECT_EQ(parse_redis_address("redis://host").password_file, file_) << "the agent reads from it again";
     EXPECT_EQ(parse_redis_address("redis://:other@host").password_file, "");
 }
 

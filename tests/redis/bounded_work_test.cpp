@@ -133,7 +133,7 @@ TEST_F(LibraryWork, EnterLeaveAndListCostTheSameForAnyNumberOfRequests) {
         const auto counted = [&](const command& command) {
             const work done = quiet_work_of(command);
             if (size > 100) {
-                EXPECT_EQ(done.of_whole_keys(), 0U) << "with an index nothing is searched for";
+                EXPECT_EQ(done.of_whole_keys(), 0U) << "with an index no search is needed";
             }
             return done.total();
         };
@@ -230,7 +230,7 @@ TEST_F(LibraryWork, ARequestOfAThousandClaimsCostsInProportionToItsClaims) {
         << "its position";
     say(enter{{crowd, 2}, exclusive_ones, {}}, crowd);  // second on every name
     EXPECT_LE(work_of(renew_call(space_, epoch_, renew{crowd}, std::vector<std::uint64_t>{2})).total(), 30U)
-        << "no more than 8 places are looked up";
+        << "at most 8 queue positions are looked up";
     EXPECT_LE(work_of(leave{{holder, 2}, release_kind::unclean}).total(), 4 * bounds::claims);
     EXPECT_LE(work_of(leave{{holder, 1}, release_kind::clean}).total(), 6 * bounds::claims) << "the hand-off begins";
     std::size_t steps = 1;

@@ -180,7 +180,7 @@ TEST(WaitingRequests, ReportTheSmallestQueuePosition) {
     hear("q3:" + ticket + "w2:");
     EXPECT_EQ(waiting.ahead(), 2U);
     hear("g3:" + ticket + ticket + ".");
-    EXPECT_EQ(waiting.ahead(), 2U) << "until it is told again";
+    EXPECT_EQ(waiting.ahead(), 2U) << "until the next reply with a position";
     EXPECT_EQ(waiting.oldest(), (std::vector<std::uint64_t>{1, 2}));
     hear("a" + ticket + "+2:77:w5:");
     EXPECT_EQ(waiting.ahead(), 5U);

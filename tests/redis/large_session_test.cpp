@@ -246,7 +246,7 @@ TEST_F(LargeSession, KeepsEveryLeaseThroughRenewalsAReconnectAndALossOfMemory) {
     ASSERT_TRUE(renewed(1));
     EXPECT_GE(calls(), requests_ / protocol::bounds::page) << "listed in pages";
     end_step("a renewal whose digest differs");
-    EXPECT_TRUE(holder_->inspect({inspect_filter::match::exact, "unknown"}).requests.empty()) << "it is left";
+    EXPECT_TRUE(holder_->inspect({inspect_filter::match::exact, "unknown"}).requests.empty()) << "it is released";
     expect_all_held();
 
     begin_step();

@@ -140,7 +140,7 @@ TEST_F(LibraryBounds, IdsOfEndedSessionsAreDroppedAfterTheLongestTtl) {
     say(protocol::close{{1'000, 1}, closing::left}, {1'000, 1});  // prevents that the others are dropped together
     clock_.jump(300ms);
     say(protocol::close{{1'000, 2}, closing::left}, {1'000, 2});
-    EXPECT_EQ(connection_->ask({"ZCARD", key("c")}).number, 52) << "up to 100 whose time is over";
+    EXPECT_EQ(connection_->ask({"ZCARD", key("c")}).number, 52) << "up to 100 whose time has passed";
     say(protocol::close{{1'000, 3}, closing::left}, {1'000, 3});
     EXPECT_EQ(connection_->ask({"ZCARD", key("c")}).number, 3);
 }

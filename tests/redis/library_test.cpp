@@ -51,7 +51,7 @@ TEST_F(Library, EndedSessionsAreForgottenWhenTheyAreDue) {
     say(opening, holder);
     const auto closed_at = say(protocol::close{holder, closing::left}, holder);
     ASSERT_TRUE(closed_at.head.due);
-    EXPECT_LE(*closed_at.head.due, closed_at.head.at + max_ttl) << "it may be told to look too early, never too late";
+    EXPECT_LE(*closed_at.head.due, closed_at.head.at + max_ttl) << "`due` may be too early, never too late";
     const auto late = say(opening, holder);
     ASSERT_EQ(late.events.size(), 1U);
     if (late.head.at < *closed_at.head.due) {  // else this machine was too slow
@@ -70,7 +70,7 @@ TEST_F(Library, HandOffsUseTheServersClock) {
     ASSERT_NE(first, nullptr);
     const auto waits = say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
     ASSERT_TRUE(std::holds_alternative<queued>(waits.events.at(0).what));
-    EXPECT_TRUE(waits.head.due) << "a waiter is told when to look again";
+    EXPECT_TRUE(waits.head.due) << "the reply to a waiter contains `due`";
     say(leave{{holder, 1}, release_kind::clean}, holder);
     const auto again = say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
     const auto* second = std::get_if<granted>(&again.events.at(0).what);
@@ -93,7 +93,7 @@ TEST_F(Library, AWaiterGetsItsQueuePosition) {
     EXPECT_FALSE(ahead_in_renewal(holder, {1}));
     EXPECT_EQ(ahead_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 0U);
     EXPECT_EQ(ahead_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U);
-    EXPECT_EQ(ahead_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U) << "asked again";
+    EXPECT_EQ(ahead_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U) << "acquired again";
     EXPECT_EQ(ahead_in_renewal(third, {1}), 1U);
     EXPECT_FALSE(ahead_in_renewal(third, {}));
     EXPECT_FALSE(ahead_in_renewal(third, {7})) << "there is no such request";
@@ -205,7 +205,7 @@ TEST_F(Library, HelloDoesNotTakeTheFirstUpdateOfTheSecondForASecond) {
     const std::chrono::milliseconds max_ttl{1'000};
     ASSERT_TRUE(eventually([&] { return uptime() >= 1; }));
     const reply_head young = hello(true, max_ttl, {});
-    if (uptime() > 1) GTEST_SKIP() << "too busy here: the second turn came before the question";
+    if (uptime() > 1) GTEST_SKIP() << "the machine is too slow: the second update came before the command";
     EXPECT_GT(young.paused_until, young.at);
     space_ = "another";
     ASSERT_TRUE(eventually([&] { return uptime() >= 2; }));

@@ -261,7 +261,7 @@ TEST_F(LibraryWitness, DataFromBeforeTheStartIndicateARestart) {
     const epoch before = epoch_;
     const reply_head after = hello(true, 10s, 2s);
     EXPECT_NE(after.epoch, before);
-    EXPECT_LE(after.paused_until, after.at) << "what was granted before the restart has ended";
+    EXPECT_LE(after.paused_until, after.at) << "leases from before the restart have ended";
 }
 
 TEST_F(LibraryWitness, DataFromAfterTheStartIndicateAnotherServer) {
@@ -320,7 +320,7 @@ TEST_F(LibraryWitness, AClientThatHasSeenMoreThanTheRestartedServerBeginsAPause)
     EXPECT_NE(after.epoch, before);
     EXPECT_EQ(after.paused_until - after.at, 12s);
     EXPECT_FALSE(is_lost({former, last + 1}));
-    EXPECT_FALSE(is_lost({former, last + 2})) << "the pause is for all clients of that history";
+    EXPECT_FALSE(is_lost({former, last + 2})) << "the pause applies to all clients of that epoch";
     clock_.jump(1min);
     EXPECT_FALSE(is_lost({former, last + 2}));
 }
@@ -435,7 +435,7 @@ TEST_F(LibraryWitness, NumbersNearTheBoundAreNotAdopted) {
     constexpr std::uint64_t largest = (std::uint64_t{1} << 52) - 1;
     const std::uint64_t bound = epoch_ + 3'600'000'000;
     hello(true, 10s, 2s, {0, bound});
-    EXPECT_LT(highest(), bound) << "a client that knows no history has seen nothing";
+    EXPECT_LT(highest(), bound) << "a client without an epoch has seen no numbers";
     const reply_head after = hello(true, 10s, 2s, {largest, largest});
     EXPECT_LT(after.epoch, bound);
     EXPECT_LT(highest(), bound);

@@ -182,7 +182,7 @@ TEST_F(RedisLoading, ClientsThatLoadItAtTheSameTimeAllConnect) {
     ASSERT_EQ(server.ask({"CLIENT", "UNPAUSE"}).text, "OK");
     EXPECT_TRUE(eventually([&] { return served == count; })) << served;
     EXPECT_EQ(libraries(server), ours());
-    EXPECT_GT(info(server, "commandstats", "cmdstat_function|load:calls="), 1) << "some came second";
+    EXPECT_GT(info(server, "commandstats", "cmdstat_function|load:calls="), 1) << "some arrived second";
     EXPECT_EQ(info(server, "commandstats", "cmdstat_hello:calls="), std::int64_t{count}) << "none had to reconnect";
     for (client& each : clients) each.close(5s);
 }
@@ -202,7 +202,7 @@ TEST_F(RedisLoading, AfterAFlushTheNextCommandLoadsTheLibraryAndNoLeaseIsLost) {
     };
     const auto before = tickets();
     ASSERT_EQ(server.ask({"FUNCTION", "FLUSH"}).text, "OK");
-    EXPECT_EQ(tickets(), before) << "inspecting heals as any other command does";
+    EXPECT_EQ(tickets(), before) << "inspect reloads the library like any other command";
     for (int i = 0; i < 3; ++i) {
         ASSERT_EQ(server.ask({"FUNCTION", "FLUSH"}).text, "OK");
         ASSERT_TRUE(is_renewed(held)) << i;
@@ -345,7 +345,7 @@ TEST_F(RedisLoading, AServerWithoutFunctionsIsRefusedWithAClearMessage) {
             EXPECT_NE(why.reason.find("unknown command"), std::string::npos) << why.reason;
         }
         EXPECT_EQ(server.ask({"DBSIZE"}).number, 0);
-        EXPECT_LE(info(server, "commandstats", "cmdstat_hello:calls="), 6) << "it does not try again by itself";
+        EXPECT_LE(info(server, "commandstats", "cmdstat_hello:calls="), 6) << "it does not retry";
     }
 }
 

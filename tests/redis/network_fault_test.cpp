@@ -67,7 +67,7 @@ protected:
             ASSERT_TRUE(eventually([&] { return proxy->seen().resets >= resets; }));
         }
         EXPECT_EQ(proxy->seen().resets, bytes / step + 1) << "one each time";
-        EXPECT_EQ(kept.lost_reason(), loss::none) << "what is held meanwhile stays";
+        EXPECT_EQ(kept.lost_reason(), loss::none) << "leases that are held meanwhile stay";
         proxy->set({});
         cut.close(5s);
         straight.close(5s);
@@ -107,7 +107,7 @@ TEST_F(RedisNetworkFault, ATemporarySilence) {
         proxy->set({.swallow_requests = true});
         const auto connections = proxy->seen().connections;
         ASSERT_TRUE(eventually([&] { return proxy->seen().connections > connections; }))
-            << "a connection that is silent is given up";
+            << "the client resets a silent connection";
         proxy->cut(proxy_rules{});
         ASSERT_TRUE(load.goes_on());
     }

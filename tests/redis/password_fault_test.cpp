@@ -70,7 +70,7 @@ TEST_F(RedisPasswordFault, TheFileIsReadAgainForEveryConnection) {
     }
     EXPECT_EQ(held.lost_reason(), loss::none);
     held.release();
-    EXPECT_EQ(waits.wait_for(5s), std::future_status::ready) << "it has kept its position";
+    EXPECT_EQ(waits.wait_for(5s), std::future_status::ready) << "it has kept its queue position";
     waiter.close(1s);
     EXPECT_FALSE(waits.get().code);
 }
@@ -96,7 +96,7 @@ TEST_F(RedisPasswordFault, AWrongPasswordFailsAllWaiters) {
     EXPECT_TRUE(eventually([&] {
         std::error_code error;
         return waiter.acquire(exclusive("y"), {.wait = 5s}, error).valid();
-    })) << "it heals with the file";
+    })) << "it connects again with the new file";
     waiter.close(1s);
     for (const thrown& told : {waits.get(), newcomer.get(), hasty}) {
         EXPECT_EQ(told.code, errc::not_permitted) << told.text;

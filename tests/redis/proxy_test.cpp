@@ -59,7 +59,7 @@ TEST_P(Proxy, DropsReplies) {
     ASSERT_TRUE(eventually([&] { return proxy->seen().reply_bytes > 0; }));
     EXPECT_EQ(count(), 1) << "the server has acted";
     proxy->set({});
-    EXPECT_EQ(client.call({"ECHO", "next"}).value().text, "next") << "the reply is lost, the connection lives";
+    EXPECT_EQ(client.call({"ECHO", "next"}).value().text, "next") << "the reply is lost, the connection stays open";
 }
 
 TEST_P(Proxy, SwallowsRequests) {
@@ -94,7 +94,7 @@ TEST_P(Proxy, ResetsAtEveryByteOfARequest) {
         resp_client client{proxy->at()};
         proxy->set({.reset_after_request = bytes});
         ASSERT_TRUE(client.say_bytes(incr));
-        EXPECT_FALSE(client.hear()) << "the reply to a whole request may not pass either";
+        EXPECT_FALSE(client.hear()) << "the reply to a complete request may be lost too";
         EXPECT_TRUE(client.is_over());
         EXPECT_EQ(proxy->seen().resets, bytes + 1);
         const bool whole = bytes == incr.size();
@@ -126,7 +126,7 @@ TEST_P(Proxy, DeliversLate) {
     ASSERT_TRUE(eventually([&] { return proxy->seen().request_bytes == before + bytes; }));
     old.hang_up();
     resp_client next{proxy->at()};
-    EXPECT_EQ(server->ask({"EXISTS", "story"}).number, 0) << "it is kept back";
+    EXPECT_EQ(server->ask({"EXISTS", "story"}).number, 0) << "it is held back";
     ASSERT_TRUE(next.call({"APPEND", "story", "new"}));
     EXPECT_TRUE(eventually([&] { return server->ask({"GET", "story"}).text == "newold"; }));
     EXPECT_EQ(proxy->seen().late_bytes, bytes);
@@ -140,7 +140,7 @@ TEST_P(Proxy, DeliversLateAfterACut) {
     ASSERT_TRUE(old.say({"INCR", "count"}));
     ASSERT_TRUE(eventually([&] { return proxy->seen().request_bytes > before; }));
     proxy->cut();
-    EXPECT_TRUE(old.is_over()) << "its client hears nothing any more";
+    EXPECT_TRUE(old.is_over()) << "its client receives no more replies";
     EXPECT_EQ(count(), 0);
     ASSERT_TRUE(resp_client{proxy->at()}.call({"PING"}));
     EXPECT_TRUE(eventually([&] { return count() == 1; }));
@@ -150,7 +150,7 @@ TEST_P(Proxy, CutsRefusesAndRecovers) {
     resp_client client{proxy->at()};
     ASSERT_TRUE(client.call({"PING"}));
     proxy->set({.refuse = true});
-    ASSERT_TRUE(client.call({"PING"})) << "who is there stays";
+    ASSERT_TRUE(client.call({"PING"})) << "existing clients stay";
     proxy->cut();
     EXPECT_TRUE(client.is_over());
     EXPECT_TRUE(resp_client{proxy->at()}.is_over());

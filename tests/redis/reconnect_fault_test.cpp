@@ -44,7 +44,7 @@ TEST_F(RedisReconnectFault, ClientsBackOffFromAServerThatDisconnectsAfterTheHand
     actor cut{server.at()};
     administrator admin{server.at()};
     EXPECT_LE(admin.connections_in_two_seconds([&] { admin.ask({"CLIENT", "KILL", "TYPE", "pubsub"}); }), 3 * few);
-    EXPECT_TRUE(cut.client.acquire(exclusive("x"), {.wait = 5s}).valid()) << "it is back";
+    EXPECT_TRUE(cut.client.acquire(exclusive("x"), {.wait = 5s}).valid()) << "it has returned";
 }
 
 TEST_F(RedisReconnectFault, AServerAtItsClientLimitIsReported) {

@@ -360,7 +360,7 @@ TEST_F(RedisServerFault, TheClockGoesBack) {
     ASSERT_TRUE(load.stop_holding(load.names[0]));
     clock.jump(-1h);
     load.kill(load.names[0]);
-    ASSERT_TRUE(load.goes_on()) << "what the dead had passes on after a ttl, not after an hour";
+    ASSERT_TRUE(load.goes_on()) << "the names of the dead pass on after a ttl, not after an hour";
     load.end_soundly({.grants = 60, .processes = 4, .handoffs = 20, .tickets = 60, .losses = 1});
     expect_empty(server);
 }
@@ -456,12 +456,12 @@ TEST_F(RedisServerFault, ForeignDataUnderItsKeysForLong) {
         static_cast<void>(known.acquire(exclusive("y"), {.wait = 10s}, error));
         return error == errc::space_refused;
     }));
-    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << "what cannot be renewed ends";
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << "leases that cannot be renewed end";
     static_cast<void>(server.ask({"FLUSHALL"}));
     EXPECT_TRUE(eventually([&] {
         std::error_code error;
         return known.acquire(exclusive("y"), {.wait = 10s}, error).valid();
-    })) << "the same client, healed";
+    })) << "the same client after its recovery";
     known.close(5s);
     expect_empty(server);
 }

@@ -23,7 +23,7 @@ protected:
     /// In the end exactly one of two holders of the same name has a valid lease, and it has the larger fence.
     static void expect_the_larger_fence_stays(const lease& older, const lease& newer) {
         ASSERT_LT(older.fence(), newer.fence());
-        EXPECT_TRUE(eventually([&] { return !older.valid(); }, 5s)) << "both go on believing";
+        EXPECT_TRUE(eventually([&] { return !older.valid(); }, 5s)) << "both leases stay valid";
         EXPECT_TRUE(newer.valid()) << to_string(newer.lost_reason());
     }
 };

@@ -35,7 +35,7 @@ TEST_F(RedisEpoch, AClientThatHasSeenALargerEpochIsServedOrGetsAReason) {
         answer.held = std::move(lease);
         answer.known = true;
     });
-    EXPECT_TRUE(eventually([&] { return answer.known.load(); }, 8s)) << "it waits for ever, and hears nothing";
+    EXPECT_TRUE(eventually([&] { return answer.known.load(); }, 8s)) << "it waits for ever without a reply";
     EXPECT_LT(way.seen().connections - before, 40U) << "within 8 s";
     EXPECT_TRUE(answer.held.valid() || answer.error) << "neither a lease nor an error";
     known.close(1s);
@@ -72,8 +72,8 @@ TEST_F(RedisEpoch, ThePauseAfterAStartCountsFromTheStart) {
     const lease held = first.acquire(exclusive("x"), patiently, error);
     const auto after = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - started);
     EXPECT_TRUE(held.valid()) << error.message();
-    EXPECT_GE(after, terms.max_ttl) << "a lease from before the start may still be believed in";
-    EXPECT_LE(after, age + terms.pause() - 1s) << "the pause began with the visitor";
+    EXPECT_GE(after, terms.max_ttl) << "a lease from before the start may still be valid";
+    EXPECT_LE(after, age + terms.pause() - 1s) << "the pause began with the new client";
 }
 
 /// The name has no holder, so "busy" would be wrong: a caller would take it for contention.

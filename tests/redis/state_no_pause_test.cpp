@@ -50,7 +50,7 @@ TEST_F(RedisNoPause, ForABackup) {
     const std::string before = replication_id(server);
     pulse.begin_anew();
     EXPECT_TRUE(back_up(server, files.path("backup.rdb")));
-    EXPECT_NE(replication_id(server), before) << "this is why it was taken for a loss";
+    EXPECT_NE(replication_id(server), before) << "this is why it was treated as a loss";
     expect_no_pause(server, pulse);
 }
 
@@ -61,7 +61,7 @@ TEST_F(RedisNoPause, ForAFirstReplica) {
     const std::string before = replication_id(server);
     pulse.begin_anew();
     ASSERT_TRUE(follow(replica, server.tcp()));
-    EXPECT_NE(replication_id(server), before) << "this is why it was taken for a loss";
+    EXPECT_NE(replication_id(server), before) << "this is why it was treated as a loss";
     expect_no_pause(server, pulse);
 }
 

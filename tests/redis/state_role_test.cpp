@@ -69,7 +69,7 @@ TEST_F(RedisRoleChange, FullResynchronisationWithoutReconnects) {
     lease next = other.acquire(exclusive("x"), {.wait = terms.pause() + 400ms}, error);
     EXPECT_FALSE(next.valid() && held.valid())
         << "two believers: the holder still believes for " << held.valid_for() / 1ms << " ms";
-    EXPECT_TRUE(held.valid()) << "it was there to present its lease: " << to_string(held.lost_reason());
+    EXPECT_TRUE(held.valid()) << "it reconnected to present its lease: " << to_string(held.lost_reason());
     EXPECT_TRUE(still.valid()) << to_string(still.lost_reason());
     held.release();
     if (!next.valid()) next = other.acquire(exclusive("x"), patiently, error);

@@ -33,7 +33,7 @@ protected:
             client stranger = client_to(server.at(), wrong, std::min(wrong.max_ttl, 1'000ms));
             const lease strangers = stranger.acquire(exclusive("x"), {.wait = 300ms}, error);
             if (after == data::older) {
-                EXPECT_FALSE(strangers.valid()) << "granted by terms that are not the space's";
+                EXPECT_FALSE(strangers.valid()) << "granted with other terms than the space's";
             }
         }
         way.set({});

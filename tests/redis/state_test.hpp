@@ -104,7 +104,7 @@ protected:
     /// that is
     /// valid after the grant was valid at the moment of the grant.
     static void expect_passes_on(client& other, const lone_holder& holder) {
-        ASSERT_TRUE(holder.believes()) << "the test came too late to show anything";
+        ASSERT_TRUE(holder.believes()) << "the test was too slow";
         std::error_code error;
         const lease next = other.acquire(exclusive("x"), patiently, error);
         EXPECT_FALSE(next.valid() && holder.believes())

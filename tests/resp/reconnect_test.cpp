@@ -34,7 +34,7 @@ TEST(Backoff, SpreadsDelaysByHalf) {
 TEST(Backoff, IsNotResetByAHandshakeAlone) {
     backoff backoff;
     for (const auto delay : {1ms, 2ms, 4ms})
-        EXPECT_EQ(backoff.delay_after({.up = 1h, .answered = false}, 512), delay) << "however long it was up";
+        EXPECT_EQ(backoff.delay_after({.up = 1h, .answered = false}, 512), delay) << "for any uptime";
 }
 
 TEST(Backoff, IsResetByAUsefulConnection) {
