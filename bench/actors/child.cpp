@@ -38,7 +38,7 @@ child::child(std::vector<std::string> words, std::string program, int input, int
 bool child::forks() {
     const pid_t parent = getpid();
     id_ = fork();
-    if (id_ < 0) throw cli::failure{cli::exit_code::internal, "no more processes can be started"};
+    if (id_ < 0) throw cli::failure{cli::exit_code::internal, "cannot start a process"};
     if (id_ > 0) return false;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
@@ -64,7 +64,7 @@ bool child::ended_well() {
 std::array<int, 2> connected_sockets() {
     std::array<int, 2> ends{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-        throw cli::failure{cli::exit_code::internal, "no more sockets can be made"};
+        throw cli::failure{cli::exit_code::internal, "cannot create a pair of sockets"};
     return ends;
 }
 
@@ -77,7 +77,7 @@ int free_port() {
     auto* const address = static_cast<sockaddr*>(static_cast<void*>(&name));
     const bool bound = made >= 0 && bind(made, address, size) == 0 && getsockname(made, address, &size) == 0;
     if (made >= 0) close(made);
-    if (!bound) throw cli::failure{cli::exit_code::internal, "no port of this machine can be had"};
+    if (!bound) throw cli::failure{cli::exit_code::internal, "cannot find a free port"};
     return ntohs(name.sin_port);
 }
 

@@ -23,7 +23,7 @@ public:
     double round_trip_us() {
         const double start = now_us();
         if (!pass(ends_[0], write) || !pass(ends_[0], read))
-            throw cli::failure{cli::exit_code::internal, "the echo does not answer"};
+            throw cli::failure{cli::exit_code::internal, "the echo process does not reply"};
         return now_us() - start;
     }
 

@@ -20,7 +20,7 @@ public:
         : connection_{url}, key_{std::move(key)}, delete_{connection_->call({"1", key_, "token"})} {}
 
     void acquire() {
-        if (connection_->ask(set_) != "OK") throw std::runtime_error{"the plain lock is taken"};
+        if (connection_->ask(set_) != "OK") throw std::runtime_error{"the plain lock is held by another client"};
     }
     /// Does not wait for the reply, like a lease.
     void release() { connection_->say(delete_, user::ignored); }
@@ -37,7 +37,7 @@ private:
         user(detail::event_loop& loop, const std::string& url) : script_user{loop, url, cad} {}
 
         void say(const std::string& bytes, command_tag tag) {
-            if (!send(bytes, tag)) throw std::runtime_error{"the server is gone"};
+            if (!send(bytes, tag)) throw std::runtime_error{"the connection to the server is closed"};
         }
         /// The reply as text.
         const std::string& ask(const std::string& bytes) {

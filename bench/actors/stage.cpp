@@ -29,7 +29,7 @@ public:
     folder() {
         path_ = (std::filesystem::temp_directory_path() / "baton-bench.XXXXXX").string();
         if (mkdtemp(path_.data()) == nullptr)
-            throw failure{exit_code::internal, "no folder can be made for temporary files; TMPDIR says where"};
+            throw failure{exit_code::internal, "cannot create a temporary folder; TMPDIR selects where"};
     }
     folder(const folder&) = delete;
     folder& operator=(const folder&) = delete;
@@ -51,7 +51,7 @@ template <typename Condition> void wait_until(Condition condition, const char* w
         if (condition()) return;
         usleep(1'000);
     }
-    throw failure{exit_code::internal, std::string{what} + " does not come up"};
+    throw failure{exit_code::internal, std::string{what} + " does not start"};
 }
 
 class in_memory final : public stage {
@@ -145,7 +145,7 @@ public:
                 }
             },
             "the Redis server");
-        described_ += ", a server of its own";
+        described_ += ", a private server";
     }
     [[nodiscard]] std::string url() const override { return *redis_url() + "?pause=off&max_ttl=3600s"; }
     [[nodiscard]] std::optional<std::string> redis_url() const override {
@@ -167,14 +167,14 @@ public:
         if (!address.dialect.empty())
             throw failure{exit_code::usage, "bench measures the native protocol; leave dialect= out of the address"};
         if (address.space != "default")
-            throw failure{exit_code::usage, "bench makes a space of its own; leave space= out of the address"};
+            throw failure{exit_code::usage, "bench creates a private space; leave space= out of the address"};
         look(url_);
         const std::int64_t keys = admin().call({"DBSIZE"}).number;
         const double clients = number_in(admin().call({"INFO", "clients"}).text, "connected_clients") - 1;
         if (keys > 0 || clients > 0)
             warning = "the server is in use: " + std::to_string(keys) + " keys, " +
                       std::to_string(static_cast<long>(clients)) +
-                      " other connections. They will feel this, and the figures contain their load.";
+                      " other connections. The benchmark slows them down, and their load affects the figures.";
         described_ += " at " + address.shown();
     }
     ~their_redis() override { clean_space(url_, space_); }

@@ -118,8 +118,9 @@ public:
         const std::chrono::duration<double, std::micro> elapsed = steady_clock::now() - start;
         const double time = std::accumulate(looks_us_.begin(), looks_us_.end(), 0.0);
         scene_.show("a look at one's own wait, where " + with_commas(waiting_.size()) + " wait", looks_us_);
-        std::printf("  %zu viewers, a look each second: %zu looks in %.0f s, %.2f %% of the server's time;\n", viewers,
-                    looks_us_.size(), elapsed.count() / 1e6, 100 * time / elapsed.count());
+        std::printf(
+            "  %zu viewers that inspect once per second: %zu inspections in %.0f s, %.2f %% of the server's time;\n",
+            viewers, looks_us_.size(), elapsed.count() / 1e6, 100 * time / elapsed.count());
         std::printf("  renewals of %zu waiters: %zu, %.1f %% of the server's time, at most %.0f ms late\n",
                     waiting_.size(), renewals_, 100 * renew_time_ / elapsed.count(), latest_ / 1'000);
     }
@@ -242,7 +243,7 @@ void inspect_scene(const blocking_options& options) {
     double total = 0;
     for (const double page : pages) total += page;
     scene.show("inspect, " + with_commas(holders * held_by_each) + " names: a page", pages);
-    std::printf("  one look at the whole space: %.1f ms of the server's time\n", total / 1'000);
+    std::printf("  one inspection of the whole space: %.1f ms of the server's time\n", total / 1'000);
     audience{scene, std::move(waiting)}.run(std::chrono::seconds{10});
 }
 

@@ -93,7 +93,7 @@ void allow_many_descriptors() {
 void measure_local(report& report, const part_options&) {
     allow_many_descriptors();
     const auto agent = local_stage();
-    report.head("time on the wall");
+    report.head("wall-clock time");
     show_hand_off(report, *agent);
     show_cycle(report, *agent);
     show_callers(report, *agent);

@@ -105,7 +105,7 @@ void show_cycle(report& report) {
 }
 
 void show_hand_off(report& report) {
-    report.head("time on the wall");
+    report.head("wall-clock time");
     bare_turns bare;
     fair_turns fair{client{"memory:"}};
     relay relay;

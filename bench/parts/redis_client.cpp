@@ -172,7 +172,7 @@ void show_line(report& report, const stage& server, std::size_t length, const st
 
 void measure_redis_client(report& report, const part_options& options) {
     const auto server = private_server(options.server);
-    report.head("time on the wall");
+    report.head("wall-clock time");
     show_hand_off(report, *server);
     show_caller(report, *server);
     show_line(report, *server, 1'000, "1,000");

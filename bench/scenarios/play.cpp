@@ -68,8 +68,7 @@ std::vector<cast> read_peers(const std::string& path) {
         cast peer;
         words >> peer.subject;
         for (std::string word; words >> word;) peer.words.push_back(word);
-        if (peer.words.empty())
-            throw failure{exit_code::usage, "--peers: a line is a name, and the words that start it"};
+        if (peer.words.empty()) throw failure{exit_code::usage, "--peers: each line must be a name and a command line"};
         peers.push_back(std::move(peer));
     }
     return peers;
@@ -201,7 +200,7 @@ int play_scenarios(const play_options& options) {
             throw failure{exit_code::unreachable,
                           "no redis-server or valkey-server is installed here; --url names one elsewhere, and Debian's "
                           "redis-tools contains one"};
-        if (!redis) warning = "without redis: no redis-server is installed here; --url names one elsewhere";
+        if (!redis) warning = "skipping redis: redis-server is not installed; select another server with --url";
         if (!warning.empty()) std::fprintf(stderr, "baton: %s\n", warning.c_str());
     }
     if (chosen(options.stores, "memory")) play_on_stage(memory_stage(), {});

@@ -23,7 +23,7 @@ public:
         connection_ = store.connect(shared_from_this());
         std::unique_lock lock{mutex_};
         if (!changed_.wait_for(lock, std::chrono::seconds{10}, [this] { return up_ || broken_; }) || broken_)
-            throw cli::failure{cli::exit_code::unreachable, "the store does not answer"};
+            throw cli::failure{cli::exit_code::unreachable, "the store does not reply"};
     }
     void send(command command) {
         waiting_.push_back({++tag_, std::move(command)});
@@ -38,14 +38,14 @@ public:
         expected_ += sent;
         changed_.wait_for(lock, std::chrono::seconds{60}, [this] { return broken_ || answered_ >= expected_; });
         if (broken_ || answered_ < expected_)
-            throw cli::failure{cli::exit_code::internal, broken_ ? "the store has ended the connection of the crowd"
+            throw cli::failure{cli::exit_code::internal, broken_ ? "the store has closed the connection of the crowd"
                                                                  : "the store does not answer the crowd in time"};
     }
 
     /// Fails if the store has refused a request of the crowd.
     void require_all() {
         const std::lock_guard lock{mutex_};
-        if (refused_ != 0) throw cli::failure{cli::exit_code::internal, "the store does not take that many"};
+        if (refused_ != 0) throw cli::failure{cli::exit_code::internal, "the store refuses that many"};
     }
 
     void up(epoch) noexcept override {
