@@ -89,7 +89,7 @@ TEST_F(Bench, MeasuresInMemoryAndComparesWithItself) {
     nlohmann::json out_of_order = seen;
     out_of_order["results"][2]["figures"]["out_of_order"] = 1;
     EXPECT_EQ(compare(seen, out_of_order).first, 1);
-    EXPECT_NE(compare(seen, nlohmann::json{{"other", 1}}).second.find("no result of `baton bench --json`"),
+    EXPECT_NE(compare(seen, nlohmann::json{{"other", 1}}).second.find("not a result of `baton bench --json`"),
               std::string::npos);
 }
 
