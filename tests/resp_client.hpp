@@ -20,7 +20,7 @@ namespace baton {
 class resp_client {
 public:
     explicit resp_client(const endpoint& where) : socket_{connect_to(where)} {
-        if (socket_ < 0) throw std::runtime_error{"nobody answers at " + where.path + std::to_string(where.port)};
+        if (socket_ < 0) throw std::runtime_error{"no server listens at " + where.path + std::to_string(where.port)};
     }
     resp_client(const resp_client&) = delete;
     resp_client& operator=(const resp_client&) = delete;

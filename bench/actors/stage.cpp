@@ -98,7 +98,7 @@ public:
     [[nodiscard]] std::string described() const override { return described_; }
 
 protected:
-    void look(const std::string& url) {
+    void connect_admin(const std::string& url) {
         admin_ = std::make_unique<plain_client>(url);
         const std::string info = admin_->call({"INFO", "server"}).text;
         const bool valkey = info.find("valkey_version:") != std::string::npos;
@@ -138,7 +138,7 @@ public:
         wait_until(
             [this] {
                 try {
-                    look(*redis_url());
+                    connect_admin(*redis_url());
                     return true;
                 } catch (const failure&) {
                     return false;
@@ -168,7 +168,7 @@ public:
             throw failure{exit_code::usage, "bench measures the native protocol; leave dialect= out of the address"};
         if (address.space != "default")
             throw failure{exit_code::usage, "bench creates a private space; leave space= out of the address"};
-        look(url_);
+        connect_admin(url_);
         const std::int64_t keys = admin().call({"DBSIZE"}).number;
         const double clients = number_in(admin().call({"INFO", "clients"}).text, "connected_clients") - 1;
         if (keys > 0 || clients > 0)

@@ -76,7 +76,7 @@ private:
 };
 
 /// One inspection of a whole space as the client does it, page by page.
-class look {
+class space_inspection {
 public:
     [[nodiscard]] redis::function_call next(const redis_space& space) const {
         return redis::space_page_call(redis_space::name, space.current_epoch(), "", cursor_, redis::page_size{64});
@@ -97,7 +97,7 @@ private:
 class audience {
 public:
     static constexpr std::size_t viewers = 20;
-    static constexpr std::chrono::seconds look_every{1};
+    static constexpr std::chrono::seconds inspect_every{1};
     static constexpr std::chrono::seconds renew_every{5};
 
     audience(blocking_scene& scene, std::vector<request_id> waiting)
@@ -110,35 +110,35 @@ public:
         for (std::size_t turn = 0; steady_clock::now() < end; ++turn) {
             renew_due(start);
             viewer& one = all[turn % viewers];
-            if (one.next_look <= steady_clock::now())
-                look(one, turn % viewers);
+            if (one.next_inspection <= steady_clock::now())
+                inspect(one, turn % viewers);
             else
                 std::this_thread::sleep_for(std::chrono::microseconds{100});
         }
         const std::chrono::duration<double, std::micro> elapsed = steady_clock::now() - start;
-        const double time = std::accumulate(looks_us_.begin(), looks_us_.end(), 0.0);
-        scene_.show("a look at one's own wait, where " + with_commas(waiting_.size()) + " wait", looks_us_);
+        const double time = std::accumulate(inspections_us_.begin(), inspections_us_.end(), 0.0);
+        scene_.show("inspection of one wait, while " + with_commas(waiting_.size()) + " wait", inspections_us_);
         std::printf(
             "  %zu viewers that inspect once per second: %zu inspections in %.0f s, %.2f %% of the server's time;\n",
-            viewers, looks_us_.size(), elapsed.count() / 1e6, 100 * time / elapsed.count());
+            viewers, inspections_us_.size(), elapsed.count() / 1e6, 100 * time / elapsed.count());
         std::printf("  renewals of %zu waiters: %zu, %.1f %% of the server's time, at most %.0f ms late\n",
                     waiting_.size(), renewals_, 100 * renew_time_ / elapsed.count(), latest_ / 1'000);
     }
 
 private:
     struct viewer {
-        steady_clock::time_point next_look;
+        steady_clock::time_point next_inspection;
     };
 
     /// The inspection of the status line of the waiter `index`.
-    void look(viewer& one, std::size_t index) {
+    void inspect(viewer& one, std::size_t index) {
         const request_id& request = waiting_[index];
         const std::array<std::uint64_t, 1> numbers{request.number};
         const timed_answer page = space_.ask_timed(redis::wait_page_call(
             redis_space::name, space_.current_epoch(), request.session, numbers, redis::page_size{16}));
         require(page.answer.items.size() == 4, "a page with one name");
-        looks_us_.push_back(page.microseconds);
-        one.next_look += look_every;
+        inspections_us_.push_back(page.microseconds);
+        one.next_inspection += inspect_every;
     }
     void renew_due(steady_clock::time_point start) {
         const std::chrono::duration<double, std::micro> every{std::chrono::duration<double, std::micro>{renew_every} /
@@ -156,7 +156,7 @@ private:
     blocking_scene& scene_;
     redis_space& space_;
     std::vector<request_id> waiting_;
-    std::vector<double> looks_us_;
+    std::vector<double> inspections_us_;
     std::size_t renewals_ = 0;
     double renew_time_ = 0;
     double latest_ = 0;  // us
@@ -235,7 +235,7 @@ void inspect_scene(const blocking_options& options) {
     }
     space.run();
     std::vector<double> pages;
-    for (look all; pages.size() < 100'000;) {
+    for (space_inspection all; pages.size() < 100'000;) {
         const timed_answer page = space.ask_timed(all.next(space));
         pages.push_back(page.microseconds);
         if (all.take(page.answer)) break;

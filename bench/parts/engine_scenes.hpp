@@ -199,7 +199,7 @@ inline double bytes_per_waiter(std::size_t waiters, sessions sessions) {
         const core::request_id id =
             sessions == sessions::one ? core::request_id{holder, i + 2} : core::request_id{engine.open_session(), 1};
         const auto events = engine.apply(core::enter{id, {core::exclusive(name_of(0))}, {}});
-        require(std::holds_alternative<core::queued>(events.at(0).what), "whoever comes behind the holder waits");
+        require(std::holds_alternative<core::queued>(events.at(0).what), "a request behind the holder waits");
     }
     return static_cast<double>(heap_bytes() - before) / static_cast<double>(waiters);
 }

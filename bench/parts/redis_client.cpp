@@ -154,8 +154,8 @@ void show_hand_off(report& report, const stage& server) {
 
 void show_line(report& report, const stage& server, std::size_t length, const std::string& shown) {
     crowd crowd{server.url(), 20, "connection"};
-    plain_client looks{*server.redis_url()};
-    const auto commands_so_far = [&] { return script_totals(looks.call({"INFO", "commandstats"}).text).calls; };
+    plain_client admin{*server.redis_url()};
+    const auto commands_so_far = [&] { return script_totals(admin.call({"INFO", "commandstats"}).text).calls; };
     double commands = 0;
     const auto subject = [&] {
         const double before = commands_so_far();

@@ -7,19 +7,19 @@ namespace {
 constexpr std::size_t waiters = 8;
 constexpr std::chrono::milliseconds ttl{1'000};
 
-std::size_t in_line(client& looks) {
-    const snapshot seen = looks.inspect({inspect_filter::match::exact, "bench-crash", false});
+std::size_t in_queue(client& viewer) {
+    const snapshot seen = viewer.inspect({inspect_filter::match::exact, "bench-crash", false});
     return seen.resources.empty() ? 0 : seen.resources.front().queue.size();
 }
 
 /// The time from the kill to the next grant, in microseconds.
-double once(stage& stage, client& looks) {
+double once(stage& stage, client& viewer) {
     const crew crew = make_crew(stage, {}, waiters + 1, ttl);
     crew.front()->tell("acquire bench-crash");
     static_cast<void>(crew.front()->hear());
     for (std::size_t i = 1; i <= waiters; ++i) {
         crew[i]->tell("acquire bench-crash");
-        while (in_line(looks) < i) std::this_thread::sleep_for(std::chrono::milliseconds{2});
+        while (in_queue(viewer) < i) std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
     const double start = now_us();
     // The first waiter of the queue, and every second waiter behind it.
@@ -38,9 +38,9 @@ void crash(stage& stage, const plan& plan, audience& audience) {
         return audience.show(shown);
     }
     audience.begin("crash on " + stage.name());
-    client looks{stage.url()};
+    client viewer{stage.url()};
     std::vector<double> times;
-    for (std::size_t i = 0; i < plan.repetitions; ++i) times.push_back(once(stage, looks));
+    for (std::size_t i = 0; i < plan.repetitions; ++i) times.push_back(once(stage, viewer));
     shown.parameters = {{"waiters", static_cast<double>(waiters)}, {"ttl_ms", static_cast<double>(ttl.count())}};
     shown.figures = {{"from_kill_ms", quantile(times, 0.5) / 1e3},
                      {"from_kill_max_ms", quantile(times, 1) / 1e3},

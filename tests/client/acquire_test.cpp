@@ -128,13 +128,13 @@ TEST_F(Acquire, AWaitTimesOutOnlyIfTheStoreHasQueuedTheRequest) {
     session.acquire(now, patient);
     const auto again = sent<protocol::enter>();
     reply(again->first, protocol::queued{again->second.request, 101});
-    session.connection_down(now, {std::make_error_code(std::errc::connection_reset), "by somebody"});
+    session.connection_down(now, {std::make_error_code(std::errc::connection_reset), "by the peer"});
     advance(5s);
     session.wake(now);
     const auto answer = take<not_acquired>();
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->error.code, errc::store_unavailable);
-    EXPECT_NE(answer->error.text.find("by somebody"), std::string::npos);
+    EXPECT_NE(answer->error.text.find("by the peer"), std::string::npos);
 }
 
 TEST_F(Acquire, APauseIsReportedWithItsRemainingTime) {

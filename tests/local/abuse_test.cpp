@@ -155,7 +155,7 @@ TEST_F(AgentBounds, OnlyPidfdsAreAccepted) {
         raw_client client{place.path()};
         EXPECT_EQ(client.ask(hello_words(1), {wrong->get()}), refused);
         EXPECT_EQ(client.ask(hello_words(2), {self.get(), wrong->get()}), refused);
-        EXPECT_EQ(client.ask(hello_words(1), {self.get()}), "greeted") << "the next attempt succeeds";
+        EXPECT_EQ(client.ask(hello_words(1), {self.get()}), "accepted") << "the next attempt succeeds";
     }
 }
 
@@ -165,10 +165,10 @@ TEST_F(AgentBounds, AConnectionNamesItsProcessesOnceAndAtMostTwo) {
     raw_client client{place.path()};
     EXPECT_EQ(client.ask(hello_words(3), {one, one, one}), "LIMIT a session is of at most two processes");
     EXPECT_EQ(client.ask(hello_words(1), {one, one}), "ERR more pidfds came with BATON.HELLO than it names processes");
-    EXPECT_EQ(client.ask(hello_words(2), {one, one}), "greeted");
+    EXPECT_EQ(client.ask(hello_words(2), {one, one}), "accepted");
     const std::string again = "ERR a connection names its processes once, before it opens a session";
     EXPECT_EQ(client.ask(hello_words(1), {one}), again);
-    EXPECT_EQ(client.ask(hello_words()), "greeted") << "it may choose another space";
+    EXPECT_EQ(client.ask(hello_words()), "accepted") << "it may choose another space";
     raw_client late{place.path()};
     ASSERT_EQ(late.ask(open_words(session_named('a'))), "alive");
     EXPECT_EQ(late.ask(hello_words(1), {one}), again);
@@ -183,7 +183,7 @@ TEST_F(AgentBounds, UnexpectedDescriptorsAreClosed) {
     const std::size_t before = descriptors_of(agent);
     for (int round = 0; round < 20; ++round) EXPECT_EQ(client.ask({"PING"}, many), "PONG");
     EXPECT_LE(descriptors_of(agent), before + 2) << "as many as a handshake may need";
-    EXPECT_EQ(client.ask(hello_words(2)), "greeted") << "the requests that arrived first";
+    EXPECT_EQ(client.ask(hello_words(2)), "accepted") << "the requests that arrived first";
     for (int round = 0; round < 20; ++round) EXPECT_EQ(client.ask({"PING"}, many), "PONG");
     EXPECT_LE(descriptors_of(agent), before + 2);
     client.hang_up();
@@ -198,7 +198,7 @@ TEST_F(AgentBounds, TheEndOfAConnectionIsNotTheEndOfAProcess) {
         ASSERT_TRUE(answers(place.path()));  // a connection that opens and closes
         raw_client client{place.path()};
         const std::string session = numbered_session(round);
-        ASSERT_EQ(client.ask(hello_words(1), {self.get()}), "greeted");
+        ASSERT_EQ(client.ask(hello_words(1), {self.get()}), "accepted");
         ASSERT_EQ(client.ask(open_words(session)), "alive");
         raw_client other{place.path()};
         ASSERT_EQ(other.ask({"PING"}), "PONG");
@@ -221,7 +221,7 @@ void leave_few_clients() {
 void leave_session(const workplace& place, int number, const std::vector<int>& pidfds) {
     ASSERT_TRUE(eventually([&] {
         raw_client client{place.path()};  // too many until the agent has seen that others disconnected
-        return client.ask(hello_words(static_cast<int>(pidfds.size())), pidfds) == "greeted" &&
+        return client.ask(hello_words(static_cast<int>(pidfds.size())), pidfds) == "accepted" &&
                client.ask(open_words(numbered_session(number))) == "alive";
     }));
 }

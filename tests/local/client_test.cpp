@@ -172,14 +172,14 @@ public:
         thread_.join();
         close(socket_);
     }
-    [[nodiscard]] int greeted() const { return greeted_; }
+    [[nodiscard]] int handshakes() const { return handshakes_; }
 
 private:
     void serve() {
         for (int peer = accept(socket_, nullptr, nullptr); peer >= 0; peer = accept(socket_, nullptr, nullptr)) {
             std::array<char, 1'024> handshake{};
             if (recv(peer, handshake.data(), handshake.size(), 0) <= 0) return;
-            ++greeted_;
+            ++handshakes_;
             if (leaves_) {
                 std::filesystem::remove(path_);
                 shutdown(socket_, SHUT_RDWR);
@@ -192,7 +192,7 @@ private:
     std::string path_;
     std::string answer_;
     bool leaves_;
-    std::atomic<int> greeted_{0};
+    std::atomic<int> handshakes_{0};
     int socket_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     std::jthread thread_;
 };
@@ -201,7 +201,7 @@ TEST_F(Local, AnIdleAgentOfAnotherVersionIsReplaced) {
     const other_version old{place.path(), "-RETIRING this agent makes way\r\n", true};
     client client{place.url()};
     EXPECT_TRUE(client.acquire(exclusive("ledger"), {.wait = 10s}).valid());
-    EXPECT_EQ(old.greeted(), 1);
+    EXPECT_EQ(old.handshakes(), 1);
     EXPECT_EQ(place.agents().size(), 1U);
 }
 
@@ -222,7 +222,7 @@ TEST_F(Local, AgentsOfAnotherVersionAreNotStartedForEver) {
     std::error_code error;
     static_cast<void>(client.acquire(exclusive("ledger"), {.wait = 10s}, error));
     EXPECT_EQ(error, errc::version_mismatch);
-    EXPECT_LE(old.greeted(), 4);
+    EXPECT_LE(old.handshakes(), 4);
 }
 
 TEST_F(Local, InvalidAddressesAreRefused) {

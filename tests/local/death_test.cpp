@@ -137,10 +137,10 @@ TEST(LocalDeath, ASessionBelongsToTheProcessesOfItsLastConnection) {
     const descriptor second = detail::pidfd_of(two.process());
     const std::string session = session_named('a');
     raw_client before{place.path()};
-    ASSERT_EQ(before.ask(hello_words(2), {first.get(), first.get()}), "greeted");
+    ASSERT_EQ(before.ask(hello_words(2), {first.get(), first.get()}), "accepted");
     ASSERT_EQ(before.ask(open_words(session)), "alive");
     raw_client after{place.path()};
-    ASSERT_EQ(after.ask(hello_words(1), {second.get()}), "greeted");
+    ASSERT_EQ(after.ask(hello_words(1), {second.get()}), "accepted");
     ASSERT_EQ(after.ask({"BATON.OPEN", session, "10000", "raw", "2", "0", "0"}), "alive");
     one.end(SIGKILL);
     raw_client other{place.path()};

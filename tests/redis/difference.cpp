@@ -170,8 +170,8 @@ private:
         if (head.at != at) return "the time in the reply is another";
         const auto due = engine_->next_due(at);
         if (due && (!head.due || *head.due > *due))
-            return "the reply says to look again too late: at " +
-                   (head.due ? sim::describe(*head.due) : std::string{"no time"}) + " and not " + sim::describe(*due);
+            return "`due` in the reply is too late: " + (head.due ? sim::describe(*head.due) : std::string{"no time"}) +
+                   " and not " + sim::describe(*due);
         if (head.due && *head.due <= at && (!due || *due > at))
             return "the reply says that something is due, and is not";
         return {};

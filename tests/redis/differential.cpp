@@ -30,9 +30,9 @@ constexpr std::string_view usage =
     "usage: differential [--commands N] [--seed S] [--steps N] [--server PATH]\n"
     "       differential --seeds S,S,… [--steps N] [--server PATH]\n"
     "       --library FILE: another text of the library under the same name, as mutants are\n"
-    "       --look-every N: compare the whole state after every Nth command only, which is several times as fast;\n"
+    "       --inspect-every N: compare the whole state after every Nth command only, which is several times as fast;\n"
     "       replies and notices are compared after every command\n"
-    "       --no-shrink: do not look for a shorter list of commands that still differs\n"
+    "       --no-shrink: do not shorten the list of commands that differs\n"
     "Schedules S, S+1, … of 300 steps each until N commands (default 20000) were played; or exactly those named.\n"
     "Then the kept plans.\n";
 
@@ -40,7 +40,7 @@ struct settings {
     std::uint64_t commands = 20'000;
     std::uint64_t seed = 1;
     std::uint64_t steps = 300;
-    std::uint64_t look_every = 1;
+    std::uint64_t inspect_every = 1;
     std::vector<std::uint64_t> seeds;  // if not empty: only these
     std::string server;
     std::string library;
@@ -81,8 +81,8 @@ settings parse(int count, char** arguments) {
             chosen.seed = number_in(option, text);
         } else if (option == "--steps") {
             chosen.steps = number_in(option, text);
-        } else if (option == "--look-every") {
-            chosen.look_every = number_in(option, text);
+        } else if (option == "--inspect-every") {
+            chosen.inspect_every = number_in(option, text);
         } else if (option == "--seeds") {
             for (std::size_t from = 0; from <= text.size(); from = text.find(',', from) + 1) {
                 chosen.seeds.push_back(number_in(option, text.substr(from, text.find(',', from) - from)));
@@ -99,7 +99,7 @@ void report(redis::library_side& scripts, sim::plan& ran, const redis::differenc
     std::cout << " differs after step " << found.step << " (" << sim::describe(ran.options) << "): " << found.what
               << std::endl;
     if (!shrinks) return;
-    scripts.look_every(1);
+    scripts.inspect_every(1);
     std::cout << "\nshrinking …" << std::endl;
     const auto least = redis::shrink(scripts, ran, found);
     std::cout << "the shortest that differs has " << ran.steps.size() << " steps (\"model\": the scripts):\n";
@@ -140,7 +140,7 @@ std::string contents_of(const std::string& path) {
 int play(const settings& chosen, const redis_tests::server_program& program) {
     const redis_tests::private_server server{{.program = program}};
     redis::library_side scripts{server.at().path, chosen.library.empty() ? "" : contents_of(chosen.library)};
-    scripts.look_every(chosen.look_every);
+    scripts.inspect_every(chosen.inspect_every);
     const auto started = std::chrono::steady_clock::now();
     std::uint64_t played = 0;
     for (const std::uint64_t seed : chosen.seeds) {

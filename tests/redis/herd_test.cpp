@@ -92,11 +92,11 @@ TEST_F(Herd, OneOfManyWaitersSendsATickWhenAHoldersDeadlineHasPassed) {
         ASSERT_TRUE(changed.wait_for(lock, 10s, [&] { return !served.empty(); }));
     }
     const auto late = std::chrono::steady_clock::now() - deadline_;
-    const std::size_t looks = commands() - before;
+    const std::size_t ticks = commands() - before;
     EXPECT_LT(late, 5s) << "their own renewals are 20 s apart";
     EXPECT_EQ(served, std::vector<std::size_t>{0});
-    EXPECT_GE(looks, 1U);
-    EXPECT_LE(looks, 3U + static_cast<std::size_t>(late / 10ms)) << "one every 10 ms, and that one was enough";
+    EXPECT_GE(ticks, 1U);
+    EXPECT_LE(ticks, 3U + static_cast<std::size_t>(late / 10ms)) << "one every 10 ms, and that one was enough";
     for (client& one : clients) one.close(0ms);
     const std::lock_guard lock{mutex};
     kept.clear();

@@ -86,8 +86,8 @@ library_side::result library_side::apply(const core::command& command, core::ins
     add_time(call, at);
     std::string out;
     encode(out, call, library_);
-    const bool looks = ++applied_ % look_every_ == 0;
-    if (looks) {
+    const bool inspects = ++applied_ % inspect_every_ == 0;
+    if (inspects) {
         function_call page = space_page_call(space_, epoch_, "", "0", everything);
         add_time(page, at);
         encode(out, page, library_);
@@ -99,12 +99,12 @@ library_side::result library_side::apply(const core::command& command, core::ins
         result.reply = std::move(*decoded);
     } else
         result.error = std::string{name_of(call.verb)} + ": " + answer.text;
-    if (looks) look(result);
+    if (inspects) inspect(result);
     take_notices(result);
     return result;
 }
 
-void library_side::look(result& result) {
+void library_side::inspect(result& result) {
     inspect_pages pages;
     const resp::value page = commands_.answer();
     if (pages.add(page) != "0" && result.error.empty()) result.error = "inspect: " + page.text;

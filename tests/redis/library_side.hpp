@@ -37,7 +37,7 @@ public:
     result apply(const core::command& command, core::instant at);
 
     /// `apply` reads the state only after that many commands, because reading it takes most of the time.
-    void look_every(std::uint64_t commands) { look_every_ = commands; }
+    void inspect_every(std::uint64_t commands) { inspect_every_ = commands; }
 
     /// Keys other than the fixed ones, and fields of `m` other than the head.
     [[nodiscard]] std::vector<std::string> remains();
@@ -45,7 +45,7 @@ public:
 private:
     void add_time(function_call& call, core::instant at) const;
     void watch(core::instant at);
-    void look(result& result);
+    void inspect(result& result);
     void take_notices(result& result);
 
     const std::string text_;
@@ -54,7 +54,7 @@ private:
     server_connection notices_;
     core::engine_options options_;
     std::map<core::session_id, waiting_requests> waiting_;
-    std::uint64_t look_every_ = 1;
+    std::uint64_t inspect_every_ = 1;
     std::uint64_t applied_ = 0;
     bool watches_ = false;
     std::optional<core::instant> watched_until_;
