@@ -9,15 +9,15 @@
 
 namespace baton::bench {
 
-/// Since some moment. By default that of a clock that does not go back; CLOCK_PROCESS_CPUTIME_ID does not count what
-/// other processes had of the processor.
+/// By default the time of a monotonic clock; CLOCK_PROCESS_CPUTIME_ID does not count the processor time of other
+/// processes.
 [[nodiscard]] inline double now_us(clockid_t clock = CLOCK_MONOTONIC) {
     timespec time{};
     clock_gettime(clock, &time);
     return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
 }
 
-/// Plays again and again for that long; the mean time, and each time for those who want to know.
+/// Runs `play` repeatedly for that long. Returns the mean time; `each` receives every single time.
 template <typename Play>
 [[nodiscard]] double mean_us(std::chrono::milliseconds span, Play play, std::vector<double>* each = nullptr) {
     const double start = now_us();
@@ -33,7 +33,7 @@ template <typename Play>
     return (last - start) / static_cast<double>(count);
 }
 
-/// Plays that many times; the mean time on that clock.
+/// Runs `play` that many times; returns the mean time on that clock.
 template <typename Play> [[nodiscard]] double cost_us(clockid_t clock, int plays, Play play) {
     const double start = now_us(clock);
     for (int i = 0; i < plays; ++i) play();

@@ -1,5 +1,5 @@
-// baton-bench, which `baton bench` runs: measures this machine, or a Redis server, as a user would want to know it; and
-// single parts of Baton against their targets, as a developer does.
+// baton-bench, which `baton bench` runs: measures locks on this machine or on a Redis server, for users; and single
+// parts of Baton against their targets, for developers.
 #include <signal.h>
 #include <unistd.h>
 
@@ -23,40 +23,40 @@ using cli::action;
 
 constexpr const char* examples = R"(Examples:
   baton bench --quick                         everything, briefly: less than two minutes
-  baton bench handoff drain --on redis        two scenarios, on a Redis server of their own
-  baton bench cycle --url redis://host/0      on yours, in a space that is gone afterwards
-  baton bench --json now.json                 for bench/compare and bench/plot
+  baton bench handoff drain --on redis        two scenarios, on a private Redis server
+  baton bench cycle --url redis://host/0      on your server, in a space that is removed afterwards
+  baton bench --json now.json                 results for bench/compare and bench/plot
   baton bench targets engine memory           single parts of Baton, against their targets
 
 Scenarios:
   cycle       one caller: acquire and release
   throughput  1 to 256 callers of one client, each with its own name
-  handoff     2 to 128 processes on one name: from one owner to the next
-  drain       100 to 10,000 in the queue: how long, in which order, at what cost
-  crash       the holder and half of the line are killed: when does the next have it?
+  handoff     2 to 128 processes on one name: the time from one holder to the next
+  drain       a queue of 100 to 10,000 waiters: time, order and cost
+  crash       kill -9 of the holder and half of the waiters: the time to the next grant
   multi       sets of 2, 4 and 16 out of 20 names
-  semaphore   one that wants all 8 permits, among many that want one
-  scale       the cost where there are 10 to 100,000 names, sessions or waiters
+  semaphore   a claim of all 8 permits, among many claims of one
+  scale       a cycle while there are 10 to 100,000 names, sessions or waiters
 
-A ratio is the median of pairs with a floor that was measured in the same rounds, by the same code, and in brackets what a
-tenth of the pairs was below and above. docs/performance.md explains the figures.)";
+A ratio compares with a floor that is measured in the same rounds by the same code: the median of the pairs, with the
+10th and 90th percentiles in brackets. docs/performance.md explains the figures.)";
 
 void add_scenarios(CLI::App& app, action& chosen) {
     const auto in = std::make_shared<play_options>();
     app.footer(examples);
-    app.add_option("SCENARIO", in->scenarios, "Only these")->check(CLI::IsMember(scenario_names))->type_name("");
-    app.add_option("--on", in->stores, "Only on these: memory, local, redis; separated by commas")
+    app.add_option("SCENARIO", in->scenarios, "Run only these")->check(CLI::IsMember(scenario_names))->type_name("");
+    app.add_option("--on", in->stores, "Run only on these: memory, local, redis; separated by commas")
         ->delimiter(',')
         ->check(CLI::IsMember(store_names))
         ->type_name("STORE,...");
-    app.add_option("-u,--url", in->url, "A Redis server; else one of its own is started")->type_name("URL");
-    app.add_option("--peers", in->peers, "Other lock libraries that play as well; bench/peers/list writes this file")
+    app.add_option("-u,--url", in->url, "Use this Redis server instead of a private one")->type_name("URL");
+    app.add_option("--peers", in->peers, "Also run other lock libraries; bench/peers/list writes this file")
         ->type_name("FILE");
-    app.add_option("--json", in->json, "Write the results there as well; - is standard output")->type_name("FILE");
-    app.add_flag("--quick", in->quick, "Less of everything: under two minutes");
+    app.add_option("--json", in->json, "Also write the results to this file; - is standard output")->type_name("FILE");
+    app.add_flag("--quick", in->quick, "Run shorter and smaller scenarios: under two minutes");
     app.add_flag("--gate", in->gate, "Exit with 1 if a ratio is above its target");
     chosen = [in] {
-        // Whoever names a server means it.
+        // --url alone selects Redis.
         if (!in->url.empty() && in->stores.empty()) in->stores = {"redis"};
         return play_scenarios(*in);
     };
@@ -69,17 +69,16 @@ void add_targets(CLI::App& app, action& chosen) {
     const auto list = std::make_shared<bool>(false);
     std::vector<std::string> known;
     for (const part& each : all_parts()) known.emplace_back(each.name);
-    verb->add_option("PART", *names, "Only these: " + CLI::detail::join(known, ", "))
+    verb->add_option("PART", *names, "Measure only these: " + CLI::detail::join(known, ", "))
         ->check(CLI::IsMember(known))
         ->type_name("");
-    verb->add_flag("--list", *list, "Print the targets and measure nothing");
-    verb->add_option("--server", in->server, "The program of the Redis or Valkey server that is started")
-        ->type_name("PATH");
+    verb->add_flag("--list", *list, "Print the targets without measuring");
+    verb->add_option("--server", in->server, "Path of the Redis or Valkey server to start")->type_name("PATH");
     verb->add_option("--scene", in->scenes,
-                     "Of redis-blocking, only these: " + CLI::detail::join(blocking_scene_names(), ", "))
+                     "Run only these scenes of redis-blocking: " + CLI::detail::join(blocking_scene_names(), ", "))
         ->check(CLI::IsMember(blocking_scene_names()))
         ->type_name("SCENE");
-    verb->add_option("--size", in->size, "Of redis-blocking: multiplies requests, names and waiters")
+    verb->add_option("--size", in->size, "Multiply the requests, names and waiters of redis-blocking")
         ->check(CLI::Range(0.001, 3.0))
         ->type_name("X");
     verb->callback([=, &chosen] {
@@ -91,7 +90,7 @@ void add_targets(CLI::App& app, action& chosen) {
     });
 }
 
-/// Processes that this program starts of itself.
+/// The verbs of the processes that this program starts from itself.
 void add_own_verbs(CLI::App& app, action& chosen) {
     const auto url = std::make_shared<std::string>();
     const auto space = std::make_shared<std::string>();
@@ -119,7 +118,7 @@ void add_own_verbs(CLI::App& app, action& chosen) {
 }
 
 int read(int argc, char** argv) {
-    CLI::App app{"Measure what turns cost here", "baton bench"};
+    CLI::App app{"Measure locks on this machine or on a Redis server", "baton bench"};
     app.set_help_flag("-h,--help", "Print this help and exit");
     std::vector<std::string> words{argv + 1, argv + argc};
     std::ranges::reverse(words);

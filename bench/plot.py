@@ -1,12 +1,11 @@
-"""The drawings of bench/plot: one gnuplot script each, with its data in it. What a drawing means is said in
-docs/performance.md."""
+"""The plots of bench/plot: one gnuplot script each, with its data inline. docs/performance.md explains the plots."""
 import json
 import subprocess
 import sys
 
 
 def series(results, scenario, store, x, y, **wanted):
-    """By subject: the points that a drawing shows."""
+    """Returns the points of a plot by subject."""
     lines = {}
     for each in results:
         parameters, figures = each["parameters"], each["figures"]
@@ -21,7 +20,7 @@ def series(results, scenario, store, x, y, **wanted):
 
 def draw(path, title, x, y, lines, settings):
     if not lines:
-        print(f"{path}: nothing to draw", file=sys.stderr)
+        print(f"{path}: no data for this plot", file=sys.stderr)
         return
     script = ["set terminal svg size 800,480 font 'sans,12' background rgb 'white'", f"set output '{path}'",
               f"set title '{title}'", f"set xlabel '{x}'", f"set ylabel '{y}'", "set key outside right", "set grid",
@@ -43,14 +42,14 @@ def main():
         results = json.load(file)["results"]
     folder = sys.argv[2]
     logarithmic = ["set logscale x 2", "set logscale y 10"]
-    draw(f"{folder}/handoff.svg", "From one owner to the next, on one Redis server", "processes on one name",
+    draw(f"{folder}/handoff.svg", "Hand-off on one Redis server, median", "processes on one name",
          "median, microseconds", series(results, "handoff", "redis", "processes", "p50_us", hold_us=0), logarithmic)
-    draw(f"{folder}/handoff-p99.svg", "From one owner to the next, the slowest of a hundred", "processes on one name",
+    draw(f"{folder}/handoff-p99.svg", "Hand-off on one Redis server, 99th percentile", "processes on one name",
          "p99, microseconds", series(results, "handoff", "redis", "processes", "p99_us", hold_us=0), logarithmic)
-    draw(f"{folder}/throughput.svg", "Cycles of one client", "callers, each with its own name", "acquire and release, a second",
+    draw(f"{folder}/throughput.svg", "Cycles of one client", "callers, each with its own name", "cycles per second",
          series(results, "throughput", None, "callers", "cycles_per_s"), ["set logscale x 2", "set yrange [0:*]"])
-    draw(f"{folder}/fairness.svg", "Who gets turns, on one Redis server (1: all the same)", "processes on one name",
-         "index of Jain", series(results, "handoff", "redis", "processes", "fairness", hold_us=0),
+    draw(f"{folder}/fairness.svg", "Fairness on one Redis server (1: equal shares)", "processes on one name",
+         "Jain index", series(results, "handoff", "redis", "processes", "fairness", hold_us=0),
          ["set logscale x 2", "set yrange [0:1.05]"])
 
 

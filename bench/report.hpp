@@ -1,4 +1,4 @@
-// What the measurements of one part come to, line by line, each beside its target.
+// Prints the results of one part, line by line, each with its target.
 #pragma once
 
 #include <functional>
@@ -19,24 +19,24 @@ public:
 
     explicit report(std::string_view part) : part_{part} {}
 
-    /// Says what the lines below are about, and heads their columns.
+    /// Prints the heading of the part and of its columns.
     void head(std::string_view measure) const;
-    /// Plays both in turn; each gives what one of its plays costs in a round, in us. `label` is printed in place of
-    /// `what`. Gives the subject's median.
+    /// Runs floor and subject alternately; each returns its mean cost in a round, in us. `label` is printed in place of
+    /// `what`. Returns the subject's median.
     double compare(std::string_view what, const std::function<double()>& floor, const std::function<double()>& subject,
                    std::string_view label = {});
     /// Prints a figure, in the unit of its target.
     void figure(std::string_view what, double value);
-    /// Prints the median and the 90th percentile; the median is judged.
+    /// Prints the median and the 90th percentile; compares the median with the target.
     void figure(std::string_view what, const std::vector<double>& values);
-    /// A result with a ratio that a scenario has measured.
+    /// Prints a result of a scenario that has a ratio.
     void show(const result& result);
-    /// What a target is, for a line that prints more than that.
+    /// Returns the target, for a line that prints more than the figure.
     [[nodiscard]] double bound(std::string_view what) { return take(what).most.value(); }
-    /// Ends a line with its verdict.
+    /// Ends a line with `within` or `MISSED`.
     void judge(double value, std::optional<double> most);
     void fail(const std::string& why);
-    /// Names what the list of targets has for this part and was not measured.
+    /// Prints the targets of this part that were not measured.
     void end() const;
 
     [[nodiscard]] bool missed() const { return missed_; }

@@ -1,4 +1,4 @@
-// What a benchmark finds out, as numbers: a line of the table, and an object of the JSON.
+// The result of a benchmark as numbers: a line of the table, and an object of the JSON.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@ namespace baton::bench {
 
 using numbers = std::vector<std::pair<std::string, double>>;
 
-/// Of a subject to a floor that was measured in the same rounds: each pair beside each other in time, so that what
-/// disturbs the one disturbs the other.
+/// The ratio of a subject to a floor that was measured in the same rounds: both of a pair are close in time, so that
+/// disturbances affect both.
 struct ratio {
     double median = 0;
-    double low = 0;   // a tenth of the pairs is below
-    double high = 0;  // a tenth is above
+    double low = 0;   // the 10th percentile
+    double high = 0;  // the 90th percentile
     std::size_t pairs = 0;
 };
 
@@ -29,11 +29,11 @@ struct result {
     numbers figures = {};  // the unit is part of the name: `p50_us`, `cycles_per_s`
     std::string floor = {};
     std::optional<bench::ratio> ratio = {};
-    std::optional<double> target = {};  // of the ratio: what we promise
+    std::optional<double> target = {};  // the upper bound of the ratio
     std::string note = {};
 };
 
-/// 0 of nothing.
+/// 0 for no times.
 [[nodiscard]] inline double quantile(std::vector<double> values, double share) {
     if (values.empty()) return 0;
     std::ranges::sort(values);
@@ -47,7 +47,7 @@ inline void add_times(numbers& figures, const std::string& what, const std::vect
     figures.emplace_back(what + "max_us", quantile(times, 1));
 }
 
-/// Pairs in which one of both is zero are left out.
+/// Leaves out pairs with a zero.
 [[nodiscard]] inline ratio ratio_of(const std::vector<double>& floors, const std::vector<double>& subjects) {
     std::vector<double> ratios;
     for (std::size_t i = 0; i < std::min(floors.size(), subjects.size()); ++i)
@@ -55,7 +55,7 @@ inline void add_times(numbers& figures, const std::string& what, const std::vect
     return {quantile(ratios, 0.5), quantile(ratios, 0.1), quantile(ratios, 0.9), ratios.size()};
 }
 
-/// What floor and subject cost, round by round.
+/// The costs of floor and subject, round by round.
 struct paired_costs {
     std::vector<double> floors;
     std::vector<double> subjects;
@@ -63,7 +63,7 @@ struct paired_costs {
     [[nodiscard]] bench::ratio ratio() const { return ratio_of(floors, subjects); }
 };
 
-/// Both give what one of theirs costs in a round.
+/// Both return their mean cost in a round.
 template <typename Floor, typename Subject>
 [[nodiscard]] paired_costs play_in_turn(std::size_t rounds, Floor floor, Subject subject) {
     paired_costs costs;
@@ -74,7 +74,7 @@ template <typename Floor, typename Subject>
     return costs;
 }
 
-/// Jain's index: 1 if all have the same, 1/n if one has everything.
+/// Jain's index: 1 if all shares are equal, 1/n if one process has everything.
 [[nodiscard]] inline double fairness(const std::vector<double>& shares) {
     double sum = 0;
     double squares = 0;

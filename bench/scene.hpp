@@ -1,4 +1,4 @@
-// What several scenes use.
+// Functions that several scenes share.
 #pragma once
 
 #include <stdexcept>
@@ -7,16 +7,16 @@
 
 namespace baton::bench {
 
-/// A benchmark of the wrong thing is worse than none: each scene checks once that it plays what it says.
+/// Each scene checks once that it measures the intended operation.
 inline void require(bool as_expected, const std::string& what) {
-    if (!as_expected) throw std::runtime_error{"the scene is not what it should be: " + what};
+    if (!as_expected) throw std::runtime_error{"the scene does not measure what it should: " + what};
 }
 
 /// Compare and delete: the script that ends the classic lock.
 inline constexpr std::string_view cad =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) else return 0 end";
 
-/// A name of 20 bytes.
+/// Returns a name of 20 bytes.
 inline std::string name_of(std::size_t index) {
     const std::string digits = std::to_string(index);
     return "resource/" + std::string(11 - digits.size(), '0') + digits;

@@ -13,7 +13,7 @@ namespace {
 
 using row = std::vector<std::string>;
 
-/// The names of all columns, in the order in which results bring them.
+/// The names of all columns, in the order of their first result.
 void gather(std::vector<std::string>& names, const numbers& values) {
     for (const auto& [name, value] : values)
         if (std::ranges::find(names, name) == names.end()) names.push_back(name);

@@ -8,7 +8,7 @@
 
 namespace baton::bench {
 
-/// What the results were measured on.
+/// The machine, the stores and the options of a measurement.
 struct setting {
     std::string version;
     std::string date;
@@ -20,7 +20,7 @@ struct setting {
 [[nodiscard]] std::string table_of(const std::vector<result>& results);
 [[nodiscard]] std::string json_of(const setting& setting, const std::vector<result>& results);
 
-/// Three digits that count: `1234567`, `12.3`, `0.0456`.
+/// Formats with three significant digits: `1234567`, `12.3`, `0.0456`.
 [[nodiscard]] std::string short_number(double value);
 
 }  // namespace baton::bench

@@ -38,14 +38,14 @@ constexpr auto list = std::to_array<target>({
     {"memory", "acquire and release, uncontended", "", 2, "us"},
     {"memory", "hand-off between two threads", "condition variable", 3},
     {"memory", "one of 10,000 waiting callbacks", "", 2'048, "bytes"},
-    {"memory", "threads that they add", "", 0, "threads"},
+    {"memory", "threads added by the callbacks", "", 0, "threads"},
 
     // The client on `local:`, with `cycle` above.
     {"local", "64 threads, a cycle", "on memory:", 2},
     {"local", "hand-off between two processes", "echo on a Unix socket", 2.2},
-    {"local", "hand-off in a queue of 1,000 connections", "of 10", 1.5},
+    {"local", "hand-off in a queue of 1,000 clients", "of 10", 1.5},
     {"local", "hand-off after kill -9 of the holder", "", 5, "ms"},
-    {"local", "what `baton run -l x -- true` adds", "", 20, "ms"},
+    {"local", "time added by `baton run -l x -- true`", "", 20, "ms"},
 
     // Calls on Redis, in the server's own time.
     {"redis-calls", "enter, one exclusive", "cad", 3},
@@ -74,18 +74,18 @@ constexpr auto list = std::to_array<target>({
     {"redis-short-paths", "each", "the same call without its short path", 0.8},
 
     // The client on Redis, with `cycle` above.
-    {"redis-client", "acquire and release", "SET NX PX and cad, not waited for", none},
+    {"redis-client", "acquire and release", "SET NX PX and cad without waiting", none},
     {"redis-client", "a semaphore cycle by one caller", "a lock cycle", 1.3},
     {"redis-client", "hand-off between two processes", "PUBLISH, round trip", 1.6},
     {"redis-client", "hand-off in a queue of 1,000", "of 100", 1.3},
-    {"redis-client", "commands for each of 1,000", "", 3, "commands"},
+    {"redis-client", "commands per waiter of 1,000", "", 3, "commands"},
     {"redis-client", "hand-off in a queue of 10,000", "of 100", 1.3},
-    {"redis-client", "commands for each of 10,000", "", 3, "commands"},
+    {"redis-client", "commands per waiter of 10,000", "", 3, "commands"},
     {"redis-client", "64 threads, a cycle", "the server's own time for it", 1.25},
 
     // How long one call blocks a Redis server.
     {"redis-blocking", "a call, the 99.9th percentile", "", 2'000, "us"},
-    {"redis-blocking", "and for each claim of its request", "", 5, "us"},
+    {"redis-blocking", "plus, for each claim of its request", "", 5, "us"},
     {"redis-blocking", "grant of a waiter after the ttl of the dead holder", "", 1'000, "ms"},
 });
 

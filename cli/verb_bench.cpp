@@ -30,7 +30,7 @@ namespace {
 }  // namespace
 
 void add_bench(CLI::App& app, action& chosen, const std::vector<std::string>& words) {
-    CLI::App* const verb = app.add_subcommand("bench", "Measure what turns cost here");
+    CLI::App* const verb = app.add_subcommand("bench", "Measure locks on this machine or on a Redis server");
     verb->callback([words, &chosen] { chosen = [words]() -> int { become_bench(words); }; });
 }
 

@@ -1,4 +1,4 @@
-// All that is in a file, nothing where there is none. Not by a stream: that throws where a process ends while its file
+// The contents of a file; empty if it does not exist. Not with a stream, which throws if a process ends while its file
 // in /proc is read.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Waiting for what other threads and processes do, in tests that use real ones.
+// Waits for events of other threads and processes.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@ namespace baton {
 
 inline constexpr std::chrono::seconds long_enough{20};
 
-/// Waits until something has become true, but not for ever.
+/// Waits until the condition is true; false after the timeout.
 template <typename Condition> bool eventually(Condition condition, std::chrono::milliseconds limit = long_enough) {
     const auto deadline = std::chrono::steady_clock::now() + limit;
     while (!condition()) {

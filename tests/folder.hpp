@@ -1,4 +1,4 @@
-// A folder of the test's own that is gone afterwards.
+// A private folder of a test, which is removed in the destructor.
 #pragma once
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// A process that dies with the test, however that ends.
+// A process that dies with the test, even if the test is killed.
 #pragma once
 
 #include <signal.h>
@@ -11,8 +11,8 @@
 
 namespace baton {
 
-/// Runs `words[0]` with all of them as arguments; or another `program`, which then takes its name from them. `setup`
-/// runs in the child before exec. The parent is the thread that calls: the child dies with it, too.
+/// Executes `words[0]` with the arguments `words`; or `program`, with argv[0] from `words`. `setup` runs in the child
+/// before exec. The parent is the calling thread: the child dies with this thread, too.
 inline pid_t launch(std::vector<std::string> words, const std::function<void()>& setup = {}, std::string program = {}) {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());

@@ -1,4 +1,4 @@
-// A process of the test's that speaks in lines, and dies with it.
+// A child process that reads and writes lines, and dies with the test.
 #pragma once
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace baton {
 
 class line_process {
 public:
-    /// `setup` runs in the process before it becomes the program.
+    /// `setup` runs in the child before exec.
     explicit line_process(std::vector<std::string> words, const std::function<void()>& setup = {}) {
         std::array<int, 2> in{};
         std::array<int, 2> out{};
@@ -45,7 +45,7 @@ public:
         close(out_);
     }
 
-    /// The next line; empty if none comes in time, or it has ended.
+    /// The next line; empty if none arrives in time or the process has ended.
     std::string hear(std::chrono::milliseconds limit = long_enough) {
         const auto deadline = std::chrono::steady_clock::now() + limit;
         for (;;) {
@@ -63,13 +63,13 @@ public:
             heard_.append(buffer.data(), static_cast<std::size_t>(size));
         }
     }
-    /// Lines are passed over until one begins so; empty if none does.
+    /// Skips lines until one begins with the text; empty if none does.
     std::string hear(const std::string& beginning, std::chrono::milliseconds limit = long_enough) {
         for (std::string line = hear(limit); !line.empty(); line = hear(limit))
             if (line.starts_with(beginning)) return line;
         return {};
     }
-    /// Nothing that begins so has come up to now.
+    /// True if no line that begins with the text has arrived so far.
     bool silent_about(const std::string& beginning) { return hear(beginning, std::chrono::milliseconds{0}).empty(); }
     void tell(const std::string& line) {
         const std::string whole = line + "\n";

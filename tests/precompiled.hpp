@@ -1,4 +1,4 @@
-// What most tests include, precompiled.
+// Headers that most tests include, precompiled.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A client that says what it is told in the protocol of Redis, right or wrong, and hears what is answered.
+// A client that sends arbitrary bytes or commands in the protocol of Redis, valid or not, and reads the replies.
 #pragma once
 
 #include <poll.h>
@@ -20,13 +20,13 @@ namespace baton {
 class resp_client {
 public:
     explicit resp_client(const endpoint& where) : socket_{connect_to(where)} {
-        if (socket_ < 0) throw std::runtime_error{"nobody answers at " + where.path + std::to_string(where.port)};
+        if (socket_ < 0) throw std::runtime_error{"no server listens at " + where.path + std::to_string(where.port)};
     }
     resp_client(const resp_client&) = delete;
     resp_client& operator=(const resp_client&) = delete;
     ~resp_client() { hang_up(); }
 
-    /// False if the other end is closed.
+    /// False if the peer has closed the connection.
     bool say_bytes(std::string_view bytes) {
         while (!bytes.empty()) {
             const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -44,7 +44,7 @@ public:
         return bytes;
     }
 
-    /// The next message; none if the connection is over or nothing comes in time.
+    /// The next message; none if the connection is closed or no message arrives in time.
     std::optional<resp::value> hear(std::chrono::milliseconds limit = long_enough) {
         const auto deadline = std::chrono::steady_clock::now() + limit;
         for (;;) {
@@ -61,12 +61,12 @@ public:
             decoder_.feed({buffer.data(), static_cast<std::size_t>(size)});
         }
     }
-    /// Says, and hears what is answered.
+    /// Sends a command and returns the reply.
     std::optional<resp::value> call(const std::vector<std::string>& words) {
         if (!say(words)) return {};
         return hear();
     }
-    /// The other end has hung up, or does within the time.
+    /// True if the peer has disconnected, or does so within the time.
     bool is_over() {
         while (hear()) continue;
         return over_;

@@ -1,4 +1,4 @@
-// Stream sockets of tests: at a path, or at a port of this machine.
+// Stream sockets for tests: at a path, or at a port of this machine.
 #pragma once
 
 #include <netinet/in.h>
@@ -16,8 +16,8 @@
 namespace baton {
 
 struct endpoint {
-    std::string path;        // of a Unix socket; empty: the port
-    std::uint16_t port = 0;  // of 127.0.0.1; 0, to listen: any that is free
+    std::string path;        // of a Unix socket; empty: use the port
+    std::uint16_t port = 0;  // of 127.0.0.1; 0 to listen at any free port
 
     endpoint(std::string path) : path{std::move(path)} {}
     endpoint(const char* path) : path{path} {}
@@ -48,7 +48,7 @@ inline int make(const endpoint& where) {
     return made;
 }
 
-/// So that slices stay slices, and answers do not wait for more.
+/// Disables Nagle's algorithm, so that slices stay slices and replies are sent at once.
 inline void send_at_once(int socket) {
     const int yes = 1;
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);  // fails on a Unix socket, which does anyway
@@ -56,7 +56,7 @@ inline void send_at_once(int socket) {
 
 }  // namespace sockets
 
-/// -1: nobody is there.
+/// -1 if nothing listens there.
 inline int connect_to(const endpoint& where) {
     const int made = sockets::make(where);
     const auto call = [made](const sockaddr* address, socklen_t size) { return connect(made, address, size); };
@@ -68,7 +68,7 @@ inline int connect_to(const endpoint& where) {
     return -1;
 }
 
-/// A listening socket; a port that was left open is filled in.
+/// A listening socket; sets the port if it was 0.
 inline int listen_at(endpoint& where) {
     const int made = sockets::make(where);
     const int yes = 1;

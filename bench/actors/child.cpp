@@ -26,7 +26,7 @@ child::child(std::vector<std::string> words, std::string program, int input, int
     if (!forks()) return;
     sigset_t none;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);  // ours waits for them elsewhere
+    sigprocmask(SIG_SETMASK, &none, nullptr);  // the parent blocks them and waits in a thread
     ::signal(SIGPIPE, SIG_DFL);
     const int nothing = open("/dev/null", O_RDWR);
     dup2(input >= 0 ? input : nothing, STDIN_FILENO);
@@ -38,7 +38,7 @@ child::child(std::vector<std::string> words, std::string program, int input, int
 bool child::forks() {
     const pid_t parent = getpid();
     id_ = fork();
-    if (id_ < 0) throw cli::failure{cli::exit_code::internal, "no more processes can be started"};
+    if (id_ < 0) throw cli::failure{cli::exit_code::internal, "cannot start a process"};
     if (id_ > 0) return false;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
@@ -64,7 +64,7 @@ bool child::ended_well() {
 std::array<int, 2> connected_sockets() {
     std::array<int, 2> ends{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-        throw cli::failure{cli::exit_code::internal, "no more sockets can be made"};
+        throw cli::failure{cli::exit_code::internal, "cannot create a pair of sockets"};
     return ends;
 }
 
@@ -77,7 +77,7 @@ int free_port() {
     auto* const address = static_cast<sockaddr*>(static_cast<void*>(&name));
     const bool bound = made >= 0 && bind(made, address, size) == 0 && getsockname(made, address, &size) == 0;
     if (made >= 0) close(made);
-    if (!bound) throw cli::failure{cli::exit_code::internal, "no port of this machine can be had"};
+    if (!bound) throw cli::failure{cli::exit_code::internal, "cannot find a free port"};
     return ntohs(name.sin_port);
 }
 
@@ -93,7 +93,8 @@ double cpu_seconds(pid_t process) {
     std::ifstream file{"/proc/" + std::to_string(process) + "/stat"};
     std::string text;
     std::getline(file, text);
-    // After the name, which may contain anything: state, then ten more fields, then user and system time in ticks.
+    // After the name, which may contain any characters: state, then ten more fields, then user and system time in
+    // ticks.
     std::istringstream fields{text.substr(std::min(text.rfind(')') + 1, text.size()))};
     std::string skipped;
     for (int i = 0; i < 11; ++i) fields >> skipped;

@@ -18,7 +18,7 @@ namespace {
 std::array<int, 2> make_pipe() {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0)
-        throw cli::failure{cli::exit_code::internal, "no more pipes can be made; `ulimit -n` says how many"};
+        throw cli::failure{cli::exit_code::internal, "cannot create a pipe; is `ulimit -n` too small?"};
     return ends;
 }
 
@@ -64,13 +64,13 @@ actor::~actor() {
 void actor::tell(const std::string& line) const {
     const std::string whole = line + "\n";
     if (write(in_, whole.data(), whole.size()) < 0)
-        throw cli::failure{cli::exit_code::internal, "a worker has ended before its time"};
+        throw cli::failure{cli::exit_code::internal, "a worker has ended unexpectedly"};
 }
 
 std::string actor::hear(std::chrono::milliseconds limit) {
     if (auto line = lines_->next(static_cast<int>(limit.count()))) return *line;
     throw cli::failure{cli::exit_code::internal,
-                       lines_->ended() ? "a worker has ended before its time" : "a worker does not answer"};
+                       lines_->ended() ? "a worker has ended unexpectedly" : "a worker does not answer"};
 }
 
 std::vector<held_turn> actor::report(std::size_t who) {

@@ -1,5 +1,5 @@
-// Those who take turns in a scenario, all alike and each by itself: processes, of ours or of a peer's, or, where only
-// one process can be, threads.
+// The workers of a scenario: identical processes of ours or of a peer library, or threads where all clients must be in
+// one process.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace baton::bench {
 
-/// One time that somebody held something; CLOCK_MONOTONIC in ns.
+/// The times of one cycle of a worker; CLOCK_MONOTONIC in ns.
 struct held_turn {
     std::size_t who = 0;
     std::int64_t asked = 0, acquired = 0, releasing = 0, released = 0;
@@ -25,54 +25,54 @@ struct held_turn {
 
 class actor {
 public:
-    /// Somebody of ours.
+    /// A worker of ours.
     actor(const stage& stage, std::chrono::milliseconds ttl);
-    /// The words that start a peer.
+    /// The command line that starts a peer.
     explicit actor(const std::vector<std::string>& words);
     actor(const actor&) = delete;
     actor& operator=(const actor&) = delete;
     ~actor();
 
     void tell(const std::string& line) const;
-    /// The next line. Throws `failure` if none comes in time, or it has ended.
+    /// The next line of the worker. Throws `failure` if none arrives in time, or if the worker has ended.
     [[nodiscard]] std::string hear(std::chrono::milliseconds limit = std::chrono::seconds{60});
     [[nodiscard]] int descriptor() const { return out_; }
-    /// All turns since the last report.
+    /// All cycles since the last report.
     [[nodiscard]] std::vector<held_turn> report(std::size_t who);
-    /// kill -9; only of processes.
+    /// Sends SIGKILL; for processes only.
     void kill() { child_->kill(); }
-    /// The same without waiting for the end.
+    /// The same, without waiting for the end.
     void signal_kill() const { child_->signal_kill(); }
 
 private:
-    /// Makes both, and gives the ends that are the actor's: its input and its output.
+    /// Creates both pipes; returns the worker's ends: its input and its output.
     std::pair<int, int> make_pipes();
     void start(const std::vector<std::string>& words);
 
-    int in_ = -1;   // its input
-    int out_ = -1;  // its output
+    int in_ = -1;   // the worker's input
+    int out_ = -1;  // the worker's output
     std::optional<line_reader> lines_;
     std::unique_ptr<child> child_;
     std::thread thread_;
 };
 
-/// Who plays: ours, or the peer of that name.
+/// The workers' library: Baton, or the peer of that name.
 struct cast {
     std::string subject = "baton";
-    std::vector<std::string> words = {};  // of a peer; the address and kind are in it
+    std::vector<std::string> words = {};  // the command line of a peer, with address and kind
 };
 
 using crew = std::vector<std::unique_ptr<actor>>;
 [[nodiscard]] crew make_crew(const stage& stage, const cast& cast, std::size_t size,
                              std::chrono::milliseconds ttl = std::chrono::seconds{10});
 
-/// An answer that begins otherwise is a failure of whoever gave it, and throws `failure`.
+/// Throws `failure` with the reply's text if the reply does not begin with `word`.
 void require_answer(const std::string& said, const std::string& beginning);
 
-/// Waits until one of them has a line, and gives its index.
+/// Waits until a worker has a line, and returns its index.
 [[nodiscard]] std::optional<std::size_t> next_speaker(const crew& crew, std::chrono::milliseconds limit);
 
-/// All turns of all of them, by the time at which they began.
+/// All cycles of all workers, ordered by the time of the acquire.
 [[nodiscard]] std::vector<held_turn> reports(const crew& crew);
 
 }  // namespace baton::bench

@@ -5,7 +5,7 @@
 
 namespace baton::bench {
 
-/// Hears that a request of a client was put into the queue.
+/// Notes when a request of a client has been queued.
 class crowd::queue_watch final : public observer {
 public:
     void queued(const claim_list&) override {
@@ -42,10 +42,10 @@ void crowd::queue(std::size_t length) {
     for (std::size_t i = 0; i < length; ++i) {
         clients_[i % clients_.size()].async_acquire(wanted_, {}, {}, [this, i](std::error_code error, lease lease) {
             require(!error && lease.fence() != 0, "it is granted");
-            served(i);  // before the release, which grants the next
+            served(i);  // before the release, which grants the next request
         });
         ++queued;
-        if (clients_.size() > 1) watch_->wait_for(queued);  // what several clients send has no order
+        if (clients_.size() > 1) watch_->wait_for(queued);  // commands of different clients have no order
     }
     watch_->wait_for(queued);
 }
@@ -58,7 +58,7 @@ double crowd::drain() {
     return (now_us() - start) / static_cast<double>(length_);
 }
 
-double crowd::drain_lines(std::size_t length, int lines) {
+double crowd::drain_queues(std::size_t length, int lines) {
     double total = 0;
     for (int i = 0; i < lines; ++i) {
         hold();

@@ -1,4 +1,4 @@
-// Clients that wait for one name in turn, so that each hand-off goes to another client.
+// Clients that wait alternately for one name, so that each hand-off goes to another client.
 #pragma once
 
 #include <condition_variable>
@@ -15,15 +15,15 @@ class crowd {
 public:
     crowd(const std::string& url, std::size_t clients, std::string name);
 
-    /// First a holder, then a line of that length behind it.
+    /// Acquires the name for the holder, then queues `length` requests behind it.
     void hold() { first_ = holder_.acquire(wanted_); }
     void queue(std::size_t length);
-    /// The holder releases; returns when all have had their turns. What one hand-off took, in us.
+    /// The holder releases. Returns after all requests have been granted: the time per hand-off, in us.
     double drain();
-    /// Makes lines of that length, and drains them in order of arrival; the mean of one hand-off, in us.
-    double drain_lines(std::size_t length, int lines = 1);
+    /// Fills queues of that length and drains them in order of arrival; returns the mean time per hand-off, in us.
+    double drain_queues(std::size_t length, int lines = 1);
 
-    /// How many were granted after a waiter that had asked later, in all lines.
+    /// The number of requests, in all queues, that were granted after a request that arrived later.
     [[nodiscard]] std::size_t out_of_order() const { return out_of_order_; }
 
 private:
@@ -40,8 +40,8 @@ private:
     std::size_t latest_ = 0;
     std::size_t out_of_order_ = 0;
     lease first_;
-    client holder_;                // not watched: it may have to wait for the end of the last line
-    std::vector<client> clients_;  // the first to go
+    client holder_;                // without an observer: it may have to wait for the end of the last queue
+    std::vector<client> clients_;  // destroyed first
 };
 
 }  // namespace baton::bench

@@ -1,5 +1,4 @@
-// The floor of `local:`: a process that sends back what it receives on a Unix socket, with messages of the length of a
-// short command.
+// The floor of `local:`: a process that echoes messages on a Unix socket. They are as long as a short command.
 #pragma once
 
 #include <unistd.h>
@@ -24,7 +23,7 @@ public:
     double round_trip_us() {
         const double start = now_us();
         if (!pass(ends_[0], write) || !pass(ends_[0], read))
-            throw cli::failure{cli::exit_code::internal, "the echo does not answer"};
+            throw cli::failure{cli::exit_code::internal, "the echo process does not reply"};
         return now_us() - start;
     }
 

@@ -16,7 +16,7 @@ struct tasks {
     std::map<std::uint64_t, std::function<void()>> all;
 };
 
-/// Never destroyed: the thread that waits for signals has no end.
+/// Never destroyed, because the thread that waits for signals never ends.
 tasks& the_tasks() {
     static tasks& made = *new tasks;
     return made;
@@ -29,7 +29,7 @@ void prepare_for_interrupts() {
     sigemptyset(&wanted);
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&wanted, number);
     pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
-    ::signal(SIGPIPE, SIG_IGN);  // a worker that has died is noticed where it is spoken to
+    ::signal(SIGPIPE, SIG_IGN);  // a write to a dead worker reports the error
     static_cast<void>(the_tasks());
     std::thread{[wanted] {
         int number = 0;
@@ -37,7 +37,7 @@ void prepare_for_interrupts() {
         const std::lock_guard lock{the_tasks().mutex};
         auto& all = the_tasks().all;
         for (auto next = all.rbegin(); next != all.rend(); ++next) next->second();
-        _exit(128 + number);  // children die with us
+        _exit(128 + number);  // the children end with this process
     }}.detach();
 }
 

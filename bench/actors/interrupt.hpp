@@ -1,4 +1,4 @@
-// ^C in the middle of a benchmark: what it made is removed first, here and on the user's server.
+// ^C during a benchmark first removes the files and keys that the benchmark created, also on the user's server.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace baton::bench {
 
-/// From now on SIGINT, SIGTERM and SIGHUP first do what was left for them, and then end the program with 128 + number.
-/// Before any thread is started; once.
+/// From now on SIGINT, SIGTERM and SIGHUP first run the registered actions and then end the program with 128 + number.
+/// Call it once, before any thread is started.
 void prepare_for_interrupts();
 
-/// Something that has to be done then, on a thread of its own, as long as this object is there. What came last is done
+/// An action for these signals, which runs on its own thread; registered for the life of this object. The latest runs
 /// first.
 class on_interrupt {
 public:

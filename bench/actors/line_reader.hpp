@@ -1,4 +1,4 @@
-// Lines that come from a descriptor with one reader.
+// Reads lines from a descriptor.
 #pragma once
 
 #include <poll.h>
@@ -14,7 +14,7 @@ class line_reader {
 public:
     explicit line_reader(int descriptor) : descriptor_{descriptor} {}
 
-    /// None if nothing came for that long, or the other side has closed it: then it has `ended`.
+    /// None after the timeout, or if the peer has closed its end: then `ended` is true.
     [[nodiscard]] std::optional<std::string> next(int timeout_ms = -1) {
         for (;;) {
             if (const std::size_t end = received_.find('\n'); end != std::string::npos) {

@@ -100,7 +100,7 @@ resp::value plain_client::hear() {
         if (auto message = decoder_.next()) return std::move(*message);
         std::array<char, 16'384> buffer{};
         const ssize_t size = recv(socket_, buffer.data(), buffer.size(), 0);
-        if (size <= 0) throw cli::failure{cli::exit_code::unreachable, "the server is silent"};
+        if (size <= 0) throw cli::failure{cli::exit_code::unreachable, "the server does not reply"};
         decoder_.feed({buffer.data(), static_cast<std::size_t>(size)});
     }
 }
@@ -114,7 +114,7 @@ resp::value plain_client::answer() {
 }
 
 std::vector<resp::value> plain_client::pushed() {
-    call({"PING"});  // its answer comes after all that was published before
+    call({"PING"});  // the reply arrives after all messages that were published before
     return std::exchange(pushed_, {});
 }
 

@@ -1,4 +1,4 @@
-// One blocking connection to a Redis server, for what is no business of the library: floors, and looking at the server.
+// One blocking connection to a Redis server, for floors and for reading the server's statistics.
 #pragma once
 
 #include <string>
@@ -19,13 +19,13 @@ public:
 
     resp::value call(const std::vector<std::string>& words);
     void say(const std::vector<std::string>& words);
-    /// Sends commands as they are.
+    /// Sends encoded commands.
     void write(std::string_view bytes);
-    /// The next answer or message.
+    /// The next reply or pushed message.
     resp::value hear();
-    /// The next answer. Messages that come before it are kept.
+    /// The next reply. Messages that arrive before it are kept.
     resp::value answer();
-    /// The messages that were kept, and what the server has published until now.
+    /// The kept messages, and those that the server has published until now.
     [[nodiscard]] std::vector<resp::value> pushed();
 
 private:

@@ -1,5 +1,5 @@
-// The classic lock of one Redis server, on the connection and with the way to wait that the store has: SET NX PX, and
-// `cad`. What the client of Baton costs above this is Baton's own.
+// The classic lock of one Redis server: SET NX PX, and `cad`. It uses the store's connection and waits as the store
+// does, so the difference to a client of Baton is the cost of Baton.
 #pragma once
 
 #include <optional>
@@ -13,16 +13,16 @@
 
 namespace baton::bench {
 
-/// Used by one thread.
+/// Not thread-safe.
 class plain_lock {
 public:
     explicit plain_lock(const std::string& url, std::string key = "plain")
         : connection_{url}, key_{std::move(key)}, delete_{connection_->call({"1", key_, "token"})} {}
 
     void acquire() {
-        if (connection_->ask(set_) != "OK") throw std::runtime_error{"the plain lock is taken"};
+        if (connection_->ask(set_) != "OK") throw std::runtime_error{"the plain lock is held by another client"};
     }
-    /// As a lease does: without waiting for the answer.
+    /// Does not wait for the reply, like a lease.
     void release() { connection_->say(delete_, user::ignored); }
     void release_and_wait() {
         if (connection_->ask(delete_) != "1") throw std::runtime_error{"the plain lock was lost"};
@@ -37,9 +37,9 @@ private:
         user(detail::event_loop& loop, const std::string& url) : script_user{loop, url, cad} {}
 
         void say(const std::string& bytes, command_tag tag) {
-            if (!send(bytes, tag)) throw std::runtime_error{"the server is gone"};
+            if (!send(bytes, tag)) throw std::runtime_error{"the connection to the server is closed"};
         }
-        /// The answer as text.
+        /// The reply as text.
         const std::string& ask(const std::string& bytes) {
             caller_.emplace();
             say(bytes, awaited);

@@ -1,4 +1,4 @@
-// Which processors a scene plays on.
+// The processors on which a scene runs.
 #pragma once
 
 #include <sched.h>
@@ -9,7 +9,7 @@
 
 namespace baton::bench {
 
-/// All that this machine gives us, also where taskset has pinned us to one.
+/// All processors of the machine, even if taskset has pinned this process to one.
 inline std::vector<std::size_t> all_processors() {
     cpu_set_t before;
     sched_getaffinity(0, sizeof before, &before);
@@ -25,7 +25,7 @@ inline std::vector<std::size_t> all_processors() {
     return found;
 }
 
-/// Of a thread, this one's is 0, and of those that it starts.
+/// Pins a thread (0: this one) and the threads that it starts.
 inline void play_on(const std::vector<std::size_t>& processors, pid_t thread = 0) {
     cpu_set_t set;
     CPU_ZERO(&set);

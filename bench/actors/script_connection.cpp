@@ -25,7 +25,7 @@ script_user::script_user(detail::event_loop& loop, const std::string& url, std::
 void script_user::load() {
     start();
     loop().wait(connected_);
-    if (digest_.empty()) throw std::runtime_error{"the server does not let us load a script"};
+    if (digest_.empty()) throw std::runtime_error{"cannot load a script into the server"};
 }
 
 std::string script_user::call(std::vector<std::string> arguments) const {

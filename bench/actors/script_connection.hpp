@@ -1,4 +1,4 @@
-// A connection to a Redis server, of the class that the store uses and with its handshake, which loads one script.
+// A connection to a Redis server with the store's connection class and handshake, which loads one script.
 #pragma once
 
 #include <array>
@@ -15,17 +15,17 @@
 
 namespace baton::bench {
 
-/// The words of a command as they are sent.
+/// The words of a command, encoded.
 [[nodiscard]] std::string encoded(const std::vector<std::string>& words);
 
-/// What it does with replies is up to the class that derives from it.
+/// Derived classes handle the replies.
 class script_user : public resp::connection {
 public:
-    /// Connects, and returns when the script is loaded. Throws std::runtime_error if it cannot be.
+    /// Connects, and returns when the script is loaded. Throws std::runtime_error on failure.
     void load();
     /// The words of a call of the script.
     [[nodiscard]] std::string call(std::vector<std::string> arguments) const;
-    /// False: there is no connection.
+    /// False if there is no connection.
     bool send(const std::string& bytes, command_tag tag) { return connection::send(bytes, std::array{tag}); }
 
 protected:
@@ -47,7 +47,7 @@ private:
     redis::handshake handshake_;
 };
 
-/// Owns a `User`, which derives from `script_user`, and stops it at the end.
+/// Owns a `User`, which derives from `script_user`, and stops it in the destructor.
 template <typename User> class script_connection {
 public:
     explicit script_connection(const std::string& url) : user_{std::make_shared<User>(*loop_, url)} { user_->load(); }

@@ -1,4 +1,4 @@
-// A script that does nothing, called again and again for any number of callers, on the connection that the store has.
+// Calls an empty script repeatedly for any number of callers, on the store's connection class.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What a Redis server says of itself in INFO: fields, and the accounts of its commands (INFO commandstats).
+// Parses the INFO of a Redis server: fields, and the command statistics (INFO commandstats).
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace baton::bench {
 
-/// `field:value`; 0 if it is not there.
+/// The number in the line `field:value`; 0 if there is none.
 [[nodiscard]] inline double number_in(std::string_view info, std::string_view field) {
     const std::string start = std::string{field} + ":";
     for (std::size_t at = info.find(start); at != std::string_view::npos; at = info.find(start, at + 1))
@@ -21,7 +21,7 @@ struct call_totals {
     double microseconds = 0;
 };
 
-/// Of one command; zeros if it was never called.
+/// The statistics of one command; zeros if it was never called.
 [[nodiscard]] inline call_totals totals_of(std::string_view stats, std::string_view command) {
     const std::string head = "cmdstat_" + std::string{command} + ":calls=";
     const std::size_t at = stats.find(head);
@@ -30,10 +30,10 @@ struct call_totals {
     return {std::stod(line), std::stod(line.substr(line.find("usec=") + 5))};
 }
 
-/// Calls of Baton's functions, and those of the floors, stand under these.
+/// The commands that call Baton's functions and the floors' scripts.
 inline constexpr std::array<std::string_view, 3> script_commands{"evalsha", "fcall", "fcall_ro"};
 
-/// Of all calls of scripts and functions.
+/// The sum over all calls of scripts and functions.
 [[nodiscard]] inline call_totals script_totals(std::string_view stats) {
     call_totals sum;
     for (const std::string_view command : script_commands) {
@@ -44,7 +44,7 @@ inline constexpr std::array<std::string_view, 3> script_commands{"evalsha", "fca
     return sum;
 }
 
-/// How often each command was called, without scripts and functions and without those that read the accounts.
+/// The number of calls of each command, except calls of scripts and functions and those that read the statistics.
 [[nodiscard]] inline std::map<std::string, double> inner_commands(std::string_view stats) {
     std::map<std::string, double> found;
     constexpr std::string_view head = "cmdstat_";

@@ -23,13 +23,13 @@ using cli::exit_code;
 using cli::failure;
 using cli::program_in_path;
 
-/// A folder that goes with it.
+/// A temporary folder, removed in the destructor.
 class folder {
 public:
     folder() {
         path_ = (std::filesystem::temp_directory_path() / "baton-bench.XXXXXX").string();
         if (mkdtemp(path_.data()) == nullptr)
-            throw failure{exit_code::internal, "no folder can be made for temporary files; TMPDIR says where"};
+            throw failure{exit_code::internal, "cannot create a temporary folder; TMPDIR selects where"};
     }
     folder(const folder&) = delete;
     folder& operator=(const folder&) = delete;
@@ -51,7 +51,7 @@ template <typename Condition> void wait_until(Condition condition, const char* w
         if (condition()) return;
         usleep(1'000);
     }
-    throw failure{exit_code::internal, std::string{what} + " does not come up"};
+    throw failure{exit_code::internal, std::string{what} + " does not start"};
 }
 
 class in_memory final : public stage {
@@ -94,13 +94,13 @@ server_counts counts_of(plain_client& client) {
 class on_redis : public stage {
 public:
     [[nodiscard]] std::string name() const override { return "redis"; }
-    [[nodiscard]] std::optional<server_counts> counts() override { return counts_of(status_poller()); }
+    [[nodiscard]] std::optional<server_counts> counts() override { return counts_of(admin()); }
     [[nodiscard]] std::string described() const override { return described_; }
 
 protected:
-    void look(const std::string& url) {
-        status_poller_ = std::make_unique<plain_client>(url);
-        const std::string info = status_poller_->call({"INFO", "server"}).text;
+    void connect_admin(const std::string& url) {
+        admin_ = std::make_unique<plain_client>(url);
+        const std::string info = admin_->call({"INFO", "server"}).text;
         const bool valkey = info.find("valkey_version:") != std::string::npos;
         const std::string field = valkey ? "valkey_version:" : "redis_version:";
         const std::size_t at = info.find(field);
@@ -108,15 +108,15 @@ protected:
             at == std::string::npos ? "" : info.substr(at + field.size(), info.find('\r', at) - at - field.size());
         described_ = (valkey ? "Valkey " : "Redis ") + version;
     }
-    [[nodiscard]] plain_client& status_poller() const { return *status_poller_; }
+    [[nodiscard]] plain_client& admin() const { return *admin_; }
 
     std::string described_;
 
 private:
-    std::unique_ptr<plain_client> status_poller_;
+    std::unique_ptr<plain_client> admin_;
 };
 
-/// The program and the name that it wants to be called by. Debian's redis-tools has the server under another name.
+/// The program and the argv[0] that makes it a server: Debian's redis-tools contains the server under another name.
 std::optional<std::pair<std::string, std::string>> server_program(std::string wanted) {
     const char* const named = std::getenv("BATON_REDIS_SERVER");
     if (wanted.empty() && named != nullptr) wanted = named;
@@ -138,14 +138,14 @@ public:
         wait_until(
             [this] {
                 try {
-                    look(*redis_url());
+                    connect_admin(*redis_url());
                     return true;
                 } catch (const failure&) {
                     return false;
                 }
             },
             "the Redis server");
-        described_ += ", a server of its own";
+        described_ += ", a private server";
     }
     [[nodiscard]] std::string url() const override { return *redis_url() + "?pause=off&max_ttl=3600s"; }
     [[nodiscard]] std::optional<std::string> redis_url() const override {
@@ -159,7 +159,7 @@ private:
     child server_;
 };
 
-/// A server that others use: our keys stand in a space that nobody else has, and are removed.
+/// The user's server: the keys of the benchmark are in a space with a random name, and are removed.
 class their_redis final : public on_redis {
 public:
     their_redis(std::string url, std::string& warning) : url_{std::move(url)} {
@@ -167,18 +167,18 @@ public:
         if (!address.dialect.empty())
             throw failure{exit_code::usage, "bench measures the native protocol; leave dialect= out of the address"};
         if (address.space != "default")
-            throw failure{exit_code::usage, "bench makes a space of its own; leave space= out of the address"};
-        look(url_);
-        const std::int64_t keys = status_poller().call({"DBSIZE"}).number;
-        const double clients = number_in(status_poller().call({"INFO", "clients"}).text, "connected_clients") - 1;
+            throw failure{exit_code::usage, "bench creates a private space; leave space= out of the address"};
+        connect_admin(url_);
+        const std::int64_t keys = admin().call({"DBSIZE"}).number;
+        const double clients = number_in(admin().call({"INFO", "clients"}).text, "connected_clients") - 1;
         if (keys > 0 || clients > 0)
             warning = "the server is in use: " + std::to_string(keys) + " keys, " +
                       std::to_string(static_cast<long>(clients)) +
-                      " other connections. They will feel this, and the figures contain their load.";
+                      " other connections. The benchmark slows them down, and their load affects the figures.";
         described_ += " at " + address.shown();
     }
     ~their_redis() override { clean_space(url_, space_); }
-    /// In a space that nobody has held anything in there is nothing to wait for after a restart.
+    /// The pause after a restart is disabled: no client has held a name in this new space.
     [[nodiscard]] std::string url() const override {
         return url_ + (url_.find('?') == std::string::npos ? "?" : "&") + "space=" + space_ +
                (url_.find("pause=") == std::string::npos ? "&pause=off" : "");
@@ -187,8 +187,7 @@ public:
     [[nodiscard]] bool long_sessions() const override { return false; }
 
 private:
-    /// Whatever this process is doing would make the space anew: so it becomes another program, which does nothing
-    /// else.
+    /// The threads of this process would create the space again, so the process executes itself with the verb `clean`.
     void become_cleaner() const {
         sigset_t none;
         sigemptyset(&none);
@@ -239,7 +238,7 @@ void clean_space(const std::string& url, const std::string& space) noexcept {
             cursor = page.items[0].text;
             for (const resp::value& key : page.items[1].items) static_cast<void>(client.call({"UNLINK", key.text}));
         } while (cursor != "0");
-    } catch (...) {  // the server is gone: there is nothing to clean up
+    } catch (...) {  // the server is gone, so there are no keys to remove
     }
 }
 

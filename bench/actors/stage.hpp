@@ -1,5 +1,5 @@
-// Where a scenario plays: `memory:` in this process, an agent of its own, a Redis server of its own, or the one that
-// the user names, there in a space of its own that is gone afterwards.
+// The store on which a scenario runs: `memory:` in this process, a private agent, a private Redis server, or the user's
+// server, there in a private space that is removed afterwards.
 #pragma once
 
 #include <sys/types.h>
@@ -14,9 +14,9 @@
 
 namespace baton::bench {
 
-/// What a Redis server has done so far.
+/// Counts of a Redis server so far.
 struct server_counts {
-    double commands = 0;  // that it performed, inside of scripts too
+    double commands = 0;  // performed, also inside scripts
     double script_calls = 0;
     double script_us = 0;  // the server's own time for them
     double cpu_s = 0;
@@ -30,18 +30,18 @@ public:
 
     /// `memory`, `local` or `redis`.
     [[nodiscard]] virtual std::string name() const = 0;
-    /// For our own clients.
+    /// The address for clients of Baton.
     [[nodiscard]] virtual std::string url() const = 0;
-    /// Processes can meet here.
+    /// Whether several processes can use the store.
     [[nodiscard]] virtual bool shared() const { return true; }
-    /// The address for the clients of others; none where there is no Redis server.
+    /// The address for clients of other libraries; none without a Redis server.
     [[nodiscard]] virtual std::optional<std::string> redis_url() const { return {}; }
     [[nodiscard]] virtual std::optional<server_counts> counts() { return {}; }
-    /// What is there, for the head of the table.
+    /// The store and its version, for the head of the table.
     [[nodiscard]] virtual std::string described() const = 0;
-    /// The process that serves it, where it is ours; else 0.
+    /// The process id of the server if this program started it; else 0.
     [[nodiscard]] virtual pid_t server() const { return 0; }
-    /// Sessions may live as long as a large scene takes to build.
+    /// Long enough for the sessions of a large scene to live until it is built.
     [[nodiscard]] virtual bool long_sessions() const { return true; }
 };
 
@@ -53,10 +53,10 @@ void clean_space(const std::string& url, const std::string& space) noexcept;
 
 [[nodiscard]] std::unique_ptr<stage> memory_stage();
 [[nodiscard]] std::unique_ptr<stage> local_stage();
-/// `server` is the path of its program; else the one that BATON_REDIS_SERVER names, else one in PATH. None if there is
+/// `server` is the path of the program; empty: the value of BATON_REDIS_SERVER, or a server in PATH. None if there is
 /// no such program.
 [[nodiscard]] std::unique_ptr<stage> private_redis_stage(const std::string& server = {});
-/// Throws `failure` if it cannot be used. `warn` gets what its user should know.
+/// Throws `failure` if the server cannot be used. `warn` receives a warning for the user.
 [[nodiscard]] std::unique_ptr<stage> redis_stage(const std::string& url, std::string& warning);
 
 }  // namespace baton::bench

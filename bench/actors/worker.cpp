@@ -25,7 +25,7 @@ struct turn_times {
     std::int64_t asked = 0, acquired = 0, releasing = 0, released = 0;
 };
 
-/// NAME, or NAME:n/LIMIT.
+/// Parses NAME or NAME:n/LIMIT.
 claims wanted_of(const std::vector<std::string>& names) {
     std::vector<claim> list;
     for (const std::string& name : names)
@@ -41,7 +41,7 @@ public:
         say("ready baton");
     }
 
-    /// False: that was the last line.
+    /// False after the last line.
     bool obey(const std::string& line) {
         std::istringstream words{line};
         std::string verb;

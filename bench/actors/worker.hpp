@@ -1,4 +1,5 @@
-// One that takes turns, and obeys lines: ours among the peers of bench/peers/README.md, which has the lines.
+// Baton's worker, which executes commands from lines. bench/peers/README.md describes the lines, which all peers
+// understand.
 #pragma once
 
 #include <chrono>
@@ -6,7 +7,7 @@
 
 namespace baton::bench {
 
-/// Until `quit` or the end of `input`. Returns the exit code.
+/// Runs until `quit` or the end of `input`. Returns the exit code.
 int obey(int input, int output, const std::string& url, std::chrono::milliseconds ttl);
 
 }  // namespace baton::bench

@@ -27,7 +27,7 @@ time_bound::time_bound(pid_t server, std::chrono::seconds length)
 
 blocking_scene::blocking_scene(const blocking_options& options)
     : report_{options.report}, size_{options.size}, space_{options.server}, bound_{space_.process(), longest_scene} {
-    // Other work on this machine then interrupts a call less often. It needs privileges; without them nothing changes.
+    // A higher priority: other processes interrupt a call less often. Without the privilege, the priority stays.
     setpriority(PRIO_PROCESS, static_cast<id_t>(space_.process()), -20);
 }
 
@@ -74,7 +74,7 @@ std::vector<double> blocking_scene::settle() {
 void blocking_scene::show(const std::string& what, const std::vector<double>& times, std::size_t claims) {
     const double high = quantile(times, 0.999);
     const double bound = report_.bound("a call, the 99.9th percentile") +
-                         report_.bound("and for each claim of its request") * static_cast<double>(claims);
+                         report_.bound("plus, for each claim of its request") * static_cast<double>(claims);
     std::printf("%-58s %7zu %9.0f %9.0f %9.0f %8.0f", what.c_str(), times.size(), quantile(times, 0.5), high,
                 quantile(times, 1), bound);
     report_.judge(high, bound);

@@ -1,4 +1,4 @@
-// Scenes of wide requests, long queues, many permits, and of a counter that is ahead of the clock.
+// Scenes of large requests, long queues, many permits, and of a counter that is ahead of the clock.
 #include <algorithm>
 #include <thread>
 
@@ -13,7 +13,7 @@ namespace {
 
 using requests = std::vector<request_id>;
 
-/// So many times in turn, by one session.
+/// Enters and leaves that many times, by one session.
 void report_cycles(blocking_scene& scene, const std::string& what, const claims& wanted, std::size_t count) {
     std::vector<double> enters;
     std::vector<double> leaves;
@@ -26,7 +26,7 @@ void report_cycles(blocking_scene& scene, const std::string& what, const claims&
     scene.show("leave, " + what, leaves, wanted.list().size());
 }
 
-/// A queue of a session each, on one name. The first of `queue` holds it.
+/// A queue on one name with one session per request. The first of `queue` holds the name.
 requests make_queue(blocking_scene& scene, const claims& wanted, std::size_t length) {
     requests queue;
     for (std::size_t i = 0; i <= length; ++i) {
@@ -37,7 +37,7 @@ requests make_queue(blocking_scene& scene, const claims& wanted, std::size_t len
     return queue;
 }
 
-/// Each goes to the end of the queue after its turn, so that the length stays.
+/// Each holder queues again after its release, so that the length stays the same.
 void report_queue(blocking_scene& scene, const std::string& what, const claims& wanted, requests queue) {
     constexpr std::size_t count = 1'000;
     const std::size_t sessions = queue.size();
@@ -134,7 +134,7 @@ void permits_scene(const blocking_options& options) {
     report_cycles(scene, "100 permits" + where, permits("pool", {100, limit}), 200);
 }
 
-/// A ticket of tomorrow is presented in a pause, so the counter grows to it (rules 8 and 11).
+/// Presents a ticket of the next day in a pause, so that the counter grows to it (rules 8 and 11).
 void counter_scene(const blocking_options& options) {
     constexpr std::size_t presenter = 1;
     blocking_scene scene{options};

@@ -14,7 +14,7 @@ using std::chrono::steady_clock;
 
 namespace {
 
-/// At most so many renewals and so long.
+/// The bounds on the number of renewals and on their time.
 std::vector<double> time_renewals(blocking_scene& scene, std::size_t session) {
     std::vector<double> times;
     const auto end = steady_clock::now() + std::chrono::seconds{15};
@@ -28,8 +28,8 @@ const alive* alive_in(const redis::function_reply& answer) {
     return nullptr;
 }
 
-/// A waiter as the client plays it (redis_store.cpp, look_when_due): first in its queue, it sends a tick when something
-/// is due, and up to 10 ms later by chance; at once while more is owed.
+/// A waiter that behaves as the client's (redis_store.cpp, tick_when_due): first in its queue, it sends a tick when a
+/// deadline is due, with a random delay of up to 10 ms; at once while work is owed.
 class ticking_waiter {
 public:
     ticking_waiter(redis_space& space, session_id id) : space_{space}, id_{id} {
@@ -41,7 +41,7 @@ public:
         head_ = redis::decode_reply(first.answer.text, id).value().head;
     }
 
-    /// Until it is granted, at most `count` ticks; the server's time of the grant.
+    /// Sends at most `count` ticks until the waiter is granted; returns the server's time of the grant.
     instant wait(std::size_t count, std::vector<double>& times) {
         for (std::size_t i = 0; i < count; ++i) {
             require(head_.due.has_value(), "something is due");
@@ -75,13 +75,13 @@ private:
     std::minstd_rand dice_{1};
 };
 
-/// One look at a whole space as the client takes it, page by page.
-class look {
+/// One inspection of a whole space as the client does it, page by page.
+class space_inspection {
 public:
     [[nodiscard]] redis::function_call next(const redis_space& space) const {
         return redis::space_page_call(redis_space::name, space.current_epoch(), "", cursor_, redis::page_size{64});
     }
-    /// True: this was the last page.
+    /// True after the last page.
     bool take(const resp::value& page) {
         require(page.items.size() >= 3, "a page");
         cursor_ = page.items[1].text;
@@ -92,12 +92,12 @@ private:
     std::string cursor_ = "0";
 };
 
-/// Viewers that look once a second each, and waiters that renew every 5 s each, all from one thread: the server takes
-/// their calls one after the other anyway.
+/// Viewers that inspect once per second, and waiters that renew every 5 s, all from one thread: the server runs their
+/// calls one at a time anyway.
 class audience {
 public:
     static constexpr std::size_t viewers = 20;
-    static constexpr std::chrono::seconds look_every{1};
+    static constexpr std::chrono::seconds inspect_every{1};
     static constexpr std::chrono::seconds renew_every{5};
 
     audience(blocking_scene& scene, std::vector<request_id> waiting)
@@ -110,34 +110,35 @@ public:
         for (std::size_t turn = 0; steady_clock::now() < end; ++turn) {
             renew_due(start);
             viewer& one = all[turn % viewers];
-            if (one.next_look <= steady_clock::now())
-                look(one, turn % viewers);
+            if (one.next_inspection <= steady_clock::now())
+                inspect(one, turn % viewers);
             else
                 std::this_thread::sleep_for(std::chrono::microseconds{100});
         }
         const std::chrono::duration<double, std::micro> elapsed = steady_clock::now() - start;
-        const double time = std::accumulate(looks_us_.begin(), looks_us_.end(), 0.0);
-        scene_.show("a look at one's own wait, where " + with_commas(waiting_.size()) + " wait", looks_us_);
-        std::printf("  %zu viewers, a look each second: %zu looks in %.0f s, %.2f %% of the server's time;\n", viewers,
-                    looks_us_.size(), elapsed.count() / 1e6, 100 * time / elapsed.count());
+        const double time = std::accumulate(inspections_us_.begin(), inspections_us_.end(), 0.0);
+        scene_.show("inspection of one wait, while " + with_commas(waiting_.size()) + " wait", inspections_us_);
+        std::printf(
+            "  %zu viewers that inspect once per second: %zu inspections in %.0f s, %.2f %% of the server's time;\n",
+            viewers, inspections_us_.size(), elapsed.count() / 1e6, 100 * time / elapsed.count());
         std::printf("  renewals of %zu waiters: %zu, %.1f %% of the server's time, at most %.0f ms late\n",
                     waiting_.size(), renewals_, 100 * renew_time_ / elapsed.count(), latest_ / 1'000);
     }
 
 private:
     struct viewer {
-        steady_clock::time_point next_look;
+        steady_clock::time_point next_inspection;
     };
 
-    /// What the waiting connection of the waiter `index` asks for.
-    void look(viewer& one, std::size_t index) {
+    /// The inspection of the status line of the waiter `index`.
+    void inspect(viewer& one, std::size_t index) {
         const request_id& request = waiting_[index];
         const std::array<std::uint64_t, 1> numbers{request.number};
         const timed_answer page = space_.ask_timed(redis::wait_page_call(
             redis_space::name, space_.current_epoch(), request.session, numbers, redis::page_size{16}));
         require(page.answer.items.size() == 4, "a page with one name");
-        looks_us_.push_back(page.microseconds);
-        one.next_look += look_every;
+        inspections_us_.push_back(page.microseconds);
+        one.next_inspection += inspect_every;
     }
     void renew_due(steady_clock::time_point start) {
         const std::chrono::duration<double, std::micro> every{std::chrono::duration<double, std::micro>{renew_every} /
@@ -155,7 +156,7 @@ private:
     blocking_scene& scene_;
     redis_space& space_;
     std::vector<request_id> waiting_;
-    std::vector<double> looks_us_;
+    std::vector<double> inspections_us_;
     std::size_t renewals_ = 0;
     double renew_time_ = 0;
     double latest_ = 0;  // us
@@ -234,7 +235,7 @@ void inspect_scene(const blocking_options& options) {
     }
     space.run();
     std::vector<double> pages;
-    for (look all; pages.size() < 100'000;) {
+    for (space_inspection all; pages.size() < 100'000;) {
         const timed_answer page = space.ask_timed(all.next(space));
         pages.push_back(page.microseconds);
         if (all.take(page.answer)) break;
@@ -242,7 +243,7 @@ void inspect_scene(const blocking_options& options) {
     double total = 0;
     for (const double page : pages) total += page;
     scene.show("inspect, " + with_commas(holders * held_by_each) + " names: a page", pages);
-    std::printf("  one look at the whole space: %.1f ms of the server's time\n", total / 1'000);
+    std::printf("  one inspection of the whole space: %.1f ms of the server's time\n", total / 1'000);
     audience{scene, std::move(waiting)}.run(std::chrono::seconds{10});
 }
 

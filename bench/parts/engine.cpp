@@ -6,8 +6,8 @@
 namespace baton::bench {
 namespace {
 
-constexpr int plays = 20'000;            // a round; a fraction of a second
-constexpr std::size_t expiring = 2'000;  // sessions, in one step
+constexpr int plays = 20'000;            // per round: a fraction of a second
+constexpr std::size_t expiring = 2'000;  // sessions that expire in one step
 
 template <typename Play> auto cost_of(Play play) {
     return [play] { return cost_us(CLOCK_PROCESS_CPUTIME_ID, plays, play); };

@@ -1,6 +1,7 @@
-// What the benchmarks play: engines in a known state, and the commands that are timed. A scene prepares its commands
-// beforehand, so that the time is the engine's own: reading the command, changing the state, telling the events and
-// freeing them. The engine's clock moves one microsecond a command, and no session expires but where that is timed.
+// The scenes of the engine's benchmarks: engines in a known state, and the commands that are timed. A scene prepares
+// its commands beforehand, so that the time is the engine's own: reading the command, changing the state, returning and
+// freeing the events. The engine's clock moves one microsecond per command, and sessions expire only where that is
+// timed.
 #pragma once
 
 #include <malloc.h>
@@ -47,8 +48,7 @@ private:
     core::engine core_{{.max_ttl = long_ttl, .budget = {}}};
 };
 
-/// One session that enters and leaves a request of `claims` exclusive claims; nobody else wants them. Beside it, other
-/// names are held.
+/// One session that enters and leaves a request of `claims` uncontended exclusive claims, while other names are held.
 class uncontended {
 public:
     explicit uncontended(std::size_t claims, std::size_t names_beside = 0) {
@@ -80,15 +80,15 @@ private:
 
 enum class sessions { one, each };
 
-/// A queue of `waiters` behind one holder, all for one name. A hand-off is the holder's leave, which grants the next;
-/// the leaver then enters again as the last, so that the queue keeps its length.
+/// A queue of `waiters` behind one holder, all for one name. A hand-off is the holder's leave, which grants the next
+/// request; the former holder then enters again, so that the queue keeps its length.
 class queue {
 public:
     queue(std::size_t waiters, sessions sessions) {
         std::vector<core::session_id> ids;
         for (std::size_t i = 0; i < (sessions == sessions::one ? 1 : waiters + 1); ++i)
             ids.push_back(engine_.open_session());
-        std::ranges::shuffle(ids, engine_.random());  // the order in which they came to life is not that of the queue
+        std::ranges::shuffle(ids, engine_.random());  // the order of the queue differs from the order of creation
 
         enter_ = core::enter{{}, {core::exclusive(name_of(0))}, {}};
         leave_ = core::leave{};
@@ -127,7 +127,7 @@ private:
     bare_engine engine_;
     std::vector<core::request_id> queue_;  // the queue as a ring, from the holder on
     std::size_t holder_ = 0;
-    std::uint64_t step_ = 0;  // from a place's request number to its next
+    std::uint64_t step_ = 0;  // from a session's request number to its next
     core::command enter_;
     core::command leave_;
 };
@@ -183,13 +183,13 @@ private:
     std::size_t count_;
 };
 
-/// What the heap has given out, with its own overhead per block; blocks that were freed do not count.
+/// The allocated heap memory with the allocator's overhead per block, without freed blocks.
 inline std::size_t heap_bytes() {
     const struct mallinfo2 heap = mallinfo2();
     return heap.uordblks + heap.hblkhd;
 }
 
-/// What the engine keeps for each of `waiters` in a queue, and for their sessions if each has its own.
+/// The engine's memory for each of `waiters` in a queue, with their sessions if each has its own.
 inline double bytes_per_waiter(std::size_t waiters, sessions sessions) {
     bare_engine engine;
     const core::session_id holder = engine.open_session();
@@ -199,7 +199,7 @@ inline double bytes_per_waiter(std::size_t waiters, sessions sessions) {
         const core::request_id id =
             sessions == sessions::one ? core::request_id{holder, i + 2} : core::request_id{engine.open_session(), 1};
         const auto events = engine.apply(core::enter{id, {core::exclusive(name_of(0))}, {}});
-        require(std::holds_alternative<core::queued>(events.at(0).what), "whoever comes behind the holder waits");
+        require(std::holds_alternative<core::queued>(events.at(0).what), "a request behind the holder waits");
     }
     return static_cast<double>(heap_bytes() - before) / static_cast<double>(waiters);
 }

@@ -1,4 +1,4 @@
-// The client on `local:`, with an agent of its own. All processes share one processor.
+// The client on `local:`, with a private agent. All processes share one processor.
 #include <sys/resource.h>
 
 #include <thread>
@@ -13,8 +13,8 @@
 namespace baton::bench {
 namespace {
 
-constexpr int round_trips = 1'000;  // a round
-constexpr int hand_offs = 500;      // a round, there and back
+constexpr int round_trips = 1'000;  // per round
+constexpr int hand_offs = 500;      // per round, there and back
 
 void show_callers(report& report, const stage& agent) {
     client memory{"memory:"};
@@ -29,16 +29,16 @@ void show_hand_off(report& report, const stage& agent) {
     report.compare(
         "hand-off between two processes",
         [&] { return cost_us(CLOCK_MONOTONIC, round_trips, [&] { echo.round_trip_us(); }); },
-        [&] { return players.hand_over(hand_offs); });
+        [&] { return players.hand_off(hand_offs); });
 }
 
-/// Each client has a connection of its own.
+/// Each client has its own connection.
 void show_line(report& report, const stage& agent) {
     crowd few{agent.url(), 10, "line"};
     crowd many{agent.url(), 1'000, "line"};
     report.compare(
-        "hand-off in a queue of 1,000 connections", [&] { return few.drain_lines(10, 20); },
-        [&] { return many.drain_lines(1'000); });
+        "hand-off in a queue of 1,000 clients", [&] { return few.drain_queues(10, 20); },
+        [&] { return many.drain_queues(1'000); });
 }
 
 void show_death(report& report, const stage& agent) {
@@ -78,7 +78,7 @@ void show_run(report& report, const stage& agent) {
         const double alone = run_time({"/bin/true"});
         added.push_back(run_time({baton_program(), "run", "-u", agent.url(), "-l", "x", "--", "/bin/true"}) - alone);
     }
-    report.figure("what `baton run -l x -- true` adds", added);
+    report.figure("time added by `baton run -l x -- true`", added);
 }
 
 void allow_many_descriptors() {
@@ -93,7 +93,7 @@ void allow_many_descriptors() {
 void measure_local(report& report, const part_options&) {
     allow_many_descriptors();
     const auto agent = local_stage();
-    report.head("time on the wall");
+    report.head("wall-clock time");
     show_hand_off(report, *agent);
     show_cycle(report, *agent);
     show_callers(report, *agent);

@@ -17,15 +17,15 @@
 namespace baton::bench {
 namespace {
 
-constexpr int cycles = 20'000;    // a round
-constexpr int hand_offs = 5'000;  // a round
+constexpr int cycles = 20'000;    // per round
+constexpr int hand_offs = 5'000;  // per round
 
-/// Two threads hand something over to each other. Measured is the way: from the moment before one lets go of it until
-/// the other, who sleeps for it, has it.
+/// Two threads pass a lock to each other. Measures the time from just before one thread releases it until the other
+/// thread, which sleeps, holds it.
 class relay {
 public:
-    /// `take` waits for it, `pass` lets go of it, both with the number of the thread. Gives the mean time of a
-    /// hand-over, in us.
+    /// `take` acquires and `pass` releases, both with the number of the thread. Returns the mean time per hand-off, in
+    /// us.
     double run(const std::function<void(int thread)>& take, const std::function<void(int thread)>& pass) {
         passed_at_ = 0;
         total_ = 0;
@@ -37,7 +37,7 @@ public:
                 waiting_[thread] = false;
                 const bool last = ++turns_[thread] == hand_offs / 2 && turns_[1 - thread] == hand_offs / 2;
                 while (!last && !waiting_[1 - thread]) std::this_thread::yield();
-                std::this_thread::yield();  // it has said that it will wait; now it does
+                std::this_thread::yield();  // the other thread is about to wait: let it run
                 passed_at_ = now_us();
                 pass(thread);
             }
@@ -51,13 +51,13 @@ public:
 
 private:
     std::atomic<bool> waiting_[2] = {false, false};
-    // Of whoever has it.
+    // Used by the thread that holds the lock.
     int turns_[2] = {0, 0};
     double passed_at_ = 0;
     double total_ = 0;
 };
 
-/// The floor: a mutex, a condition variable, and whose turn it is.
+/// The floor: a mutex, a condition variable, and the number of the next thread.
 class bare_turns {
 public:
     void take(int thread) {
@@ -89,7 +89,7 @@ public:
 private:
     client client_;
     claims wanted_ = exclusive("turn");
-    lease lease_;  // of whoever has it
+    lease lease_;  // of the thread that holds the lock
 };
 
 void show_cycle(report& report) {
@@ -105,7 +105,7 @@ void show_cycle(report& report) {
 }
 
 void show_hand_off(report& report) {
-    report.head("time on the wall");
+    report.head("wall-clock time");
     bare_turns bare;
     fair_turns fair{client{"memory:"}};
     relay relay;
@@ -133,7 +133,7 @@ void show_waiting(report& report) {
                              [&granted](std::error_code error, lease) { granted += !error; });
     const double bytes = static_cast<double>(heap_bytes() - before) / waiters;
     report.figure("one of 10,000 waiting callbacks", bytes);
-    report.figure("threads that they add", static_cast<double>(threads() - threads_before));
+    report.figure("threads added by the callbacks", static_cast<double>(threads() - threads_before));
     held.release();
     while (granted < waiters) std::this_thread::yield();
 }

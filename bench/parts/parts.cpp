@@ -29,7 +29,7 @@ int play_parts(const std::vector<std::string>& names, const part_options& option
     bool missed = false;
     for (const part& part : all_parts()) {
         if (!names.empty() && std::ranges::find(names, part.name) == names.end()) continue;
-        play_on({all_processors().back()});  // all processes of a part: what counts is work
+        play_on({all_processors().back()});  // all processes of a part, so that the times are work and not sleep
         report report{part.name};
         try {
             part.measure(report, options);

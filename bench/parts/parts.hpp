@@ -1,4 +1,4 @@
-// The measurements of single parts of Baton, each against its targets.
+// Measures single parts of Baton against their targets.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 namespace baton::bench {
 
 struct part_options {
-    std::string server;               // the path of a Redis server's program; empty: the one that is found
-    std::vector<std::string> scenes;  // of redis-blocking; none: all
-    double size = 1;                  // of redis-blocking: of all that is counted in a scene
+    std::string server;               // the path of a Redis server's program; empty: the default one
+    std::vector<std::string> scenes;  // of redis-blocking; empty: all
+    double size = 1;                  // of redis-blocking: multiplies the counts of a scene
 };
 
 void measure_engine(report& report, const part_options& options);
@@ -31,13 +31,13 @@ struct part {
 [[nodiscard]] const std::vector<part>& all_parts();
 [[nodiscard]] const std::vector<std::string>& blocking_scene_names();
 
-/// Measures those that are named, or all. Gives the exit code: 1 if a target is missed.
+/// Measures the named parts, or all. Returns the exit code: 1 if a target is missed.
 [[nodiscard]] int play_parts(const std::vector<std::string>& names, const part_options& options);
 
-/// What the scenario `cycle` measures there.
+/// The result of the scenario `cycle` on a store.
 void show_cycle(report& report, stage& stage);
 
-/// Throws `failure` if there is no program to start.
+/// Throws `failure` if the server's program is not found.
 [[nodiscard]] std::unique_ptr<stage> private_server(const std::string& program);
 
 /// Prints the list of targets.

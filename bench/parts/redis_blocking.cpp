@@ -1,6 +1,6 @@
-// How long one call blocks a real server, scene by scene. The calls are sent one at a time, and the server's accounts
-// (INFO commandstats) are read after each; its slow log would also record, and so delay, every command inside of a
-// script.
+// Measures how long one call blocks a real server, scene by scene. Calls are sent one at a time, and the server's
+// statistics (INFO commandstats) are read after each. The slow log is not used, because it also records, and so delays,
+// every command inside a script.
 #include <algorithm>
 #include <array>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// What Baton's calls cost inside of a real server. The floor is `cad`, the compare-and-delete script
-// that ends the classic lock; that of a bare `leave` is a script of the same Redis commands without any rules.
+// Measures the time of Baton's calls inside a real server. The floor is `cad`, the compare-and-delete script that
+// releases the classic lock; the floor of a bare `leave` is a script of the same Redis commands without any rules.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -21,12 +21,12 @@ namespace {
 
 using namespace protocol;
 
-constexpr std::size_t plays = 400;     // a round; fewer overstate the cost
-constexpr std::size_t sessions = 400;  // that call in turn, so that each holds one request
+constexpr std::size_t plays = 400;     // per round; fewer overstate the cost
+constexpr std::size_t sessions = 400;  // call in turn, so that each holds one request
 
 /// The Redis commands of `leave` for the only claimant of one exclusive name (src/stores/redis/lua/verbs/leave.lua,
-/// form X). The benchmark checks that they are the same commands, so a change of the layout has to change them here.
-/// ARGV are those of `bare_leave_words`.
+/// form X). The benchmark checks that they are the same commands, so a change of the layout must change them here.
+/// `bare_leave_words` has the ARGV.
 constexpr std::string_view bare_leave = R"lua(
 local call, key = redis.call, KEYS[1]
 call('TIME')
@@ -46,7 +46,7 @@ std::vector<std::string> bare_leave_words(const std::string& digest, const reque
             "n" + name, record};
 }
 
-/// Requests that are entered and left again, and the floors beside them.
+/// Requests that are entered and released again, and the floors.
 class scene {
 public:
     scene(const std::string& server, bench::report& report,
@@ -54,13 +54,13 @@ public:
         : report_{report}, space_{server, library} {
         cad_digest_ = load(cad);
         bare_leave_digest_ = load(bare_leave);
-        constexpr std::size_t other = 1'000'000;  // sessions and names that stay as they are
+        constexpr std::size_t other = 1'000'000;  // sessions and names that do not change
         for (std::size_t i = 0; i < sessions; ++i) {
             open(i);
             open(other + i);
         }
         space_.run();
-        // Names and keys beside those that are played, so that tables neither grow nor shrink while they are.
+        // Further names and keys, so that the server's tables neither grow nor shrink during the measurement.
         for (std::size_t i = 0; i < 2'000; ++i) {
             enter(other + i % sessions, exclusive(name_of(other + i)));
             space_.add_words({"SET", name_of(i + plays), "v"});
@@ -77,7 +77,7 @@ public:
     [[nodiscard]] bench::report& report() { return report_; }
     [[nodiscard]] redis_space& space() { return space_; }
 
-    // Each puts a call into the batch.
+    // Each adds a call to the batch.
     void open(std::size_t session) {
         space_.add(protocol::open{id_of(session), std::chrono::hours{1}, "host.example/job:123", 1, 0, {}});
     }
@@ -85,11 +85,11 @@ public:
         entered_.push_back({id_of(session), space_.next_number()});
         space_.add(protocol::enter{entered_.back(), wanted.list(), options});
     }
-    /// Of what was entered and not left yet, the oldest first.
+    /// Releases the entered requests, oldest first.
     void leave(std::size_t count) {
         for (const request_id& request : take(count)) space_.add(protocol::leave{request, release_kind::clean});
     }
-    /// The same by the bare commands: each holds one exclusive name, that of its place in the list.
+    /// The same by the bare commands: each session holds the exclusive name of its index.
     void leave_bare(std::size_t count) {
         std::size_t place = 0;
         for (const request_id& request : take(count)) {
@@ -120,7 +120,7 @@ private:
     redis_space space_;
     std::string cad_digest_;
     std::string bare_leave_digest_;
-    std::vector<std::string> records_;  // of the sessions, as they are when nothing is played
+    std::vector<std::string> records_;  // of the sessions before the measurement
     std::vector<request_id> entered_;
 };
 
@@ -129,7 +129,7 @@ void compare_to_cad(scene& scene, const std::string& what, const std::function<d
         what, [&] { return scene.cad_cost(); }, subject);
 }
 
-/// A request that nothing is in the way of.
+/// An uncontended request.
 struct request_kind {
     const char* what;
     claims (*wanted)(std::size_t request);
@@ -187,7 +187,7 @@ std::string text_of(const std::map<std::string, double>& commands) {
     return text;
 }
 
-/// The same commands, apart from calls in which a deadline happened to be due.
+/// True if the commands are the same, except in calls in which a deadline happened to be due.
 bool are_alike(const std::map<std::string, double>& some, const std::map<std::string, double>& others) {
     constexpr double tolerated = 0.05 * static_cast<double>(plays);
     const auto covers = [](const auto& all, const auto& part) {

@@ -1,5 +1,5 @@
-// The client on a Redis server at the loopback interface. All processes share one processor; only where the question is
-// whether the server is kept busy, it has one to itself.
+// The client on a Redis server at the loopback interface. All processes share one processor; only the throughput
+// measurement gives the server its own.
 #include <time.h>
 
 #include "bench/actors/crowd.hpp"
@@ -15,11 +15,11 @@
 namespace baton::bench {
 namespace {
 
-constexpr int cycles = 1'000;      // a round
-constexpr int short_cycles = 200;  // a round
-constexpr int hand_offs = 250;     // a round, there and back
+constexpr int cycles = 1'000;      // per round
+constexpr int short_cycles = 200;  // per round
+constexpr int hand_offs = 250;     // per round, there and back
 
-/// A short round of one caller of one client.
+/// A short round of a single caller of one client.
 auto cycle_of(client& client, const claims& wanted, int plays) {
     return [&client, wanted, plays] {
         return cost_us(CLOCK_MONOTONIC, plays, [&] { const lease lease = client.acquire(wanted); });
@@ -27,7 +27,7 @@ auto cycle_of(client& client, const claims& wanted, int plays) {
 }
 
 void show_caller(report& report, stage& server) {
-    show_cycle(report, server);  // as the classic lock is used: its user waits for both answers
+    show_cycle(report, server);  // the user of the classic lock waits for both replies
     plain_lock plain{*server.redis_url()};
     client client{server.url()};
     const auto floor = [&] {
@@ -41,11 +41,11 @@ void show_caller(report& report, stage& server) {
                    cycle_of(client, permits("pool", {.count = 1, .limit = 8}), short_cycles));
 }
 
-/// The scripts of a cycle, sent in goes of as many as there are callers: a server that has always something to do.
+/// The scripts of a cycle, sent in batches of as many as there are callers, so that the server is always busy.
 class bare_callers {
 public:
     explicit bare_callers(const stage& server) : connection_{*server.redis_url()} {
-        // The clients of the scenes before have loaded the library.
+        // The clients of earlier scenes have loaded the library.
         const auto head = play(redis::hello_call("bare", {std::chrono::hours{1}, {}, false}));
         epoch_ = redis::decode_reply(head.text, {}).value().head.epoch;
         play(call(protocol::open{id_, std::chrono::hours{1}, "bare", 1, 0, {}}));
@@ -82,7 +82,7 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// What the server's processor needs for a cycle is what it allows.
+/// The server's processor time per cycle limits the throughput.
 void show_callers(report& report, const stage& server) {
     std::vector<std::size_t> processors = all_processors();
     if (processors.size() < 2) {
@@ -105,7 +105,7 @@ void show_callers(report& report, const stage& server) {
     play_on({processors.back()});
 }
 
-/// The time from before a PUBLISH until another process, which sleeps, has the message; and a round trip.
+/// The time from before a PUBLISH until another process, which sleeps, has the message, plus a round trip.
 class bare_turns {
 public:
     explicit bare_turns(const stage& server) : url_{*server.redis_url()} { time_of_other(); }
@@ -127,7 +127,7 @@ private:
         plain_client connection{url_};
         connection.say({"SUBSCRIBE", "turn"});
         for (;;) {
-            connection.hear();  // the first one confirms
+            connection.hear();  // the first message confirms the subscription
             const double time = now_us();
             if (write(ends_[1], &time, sizeof time) != sizeof time) _exit(1);
         }
@@ -149,30 +149,30 @@ void show_hand_off(report& report, const stage& server) {
     two_players players{server};
     report.compare(
         "hand-off between two processes", [&] { return floor.pass(2 * hand_offs); },
-        [&] { return players.hand_over(hand_offs); });
+        [&] { return players.hand_off(hand_offs); });
 }
 
 void show_line(report& report, const stage& server, std::size_t length, const std::string& shown) {
     crowd crowd{server.url(), 20, "connection"};
-    plain_client looks{*server.redis_url()};
-    const auto commands_so_far = [&] { return script_totals(looks.call({"INFO", "commandstats"}).text).calls; };
+    plain_client admin{*server.redis_url()};
+    const auto commands_so_far = [&] { return script_totals(admin.call({"INFO", "commandstats"}).text).calls; };
     double commands = 0;
     const auto subject = [&] {
         const double before = commands_so_far();
-        const double cost = crowd.drain_lines(length);
+        const double cost = crowd.drain_queues(length);
         commands = std::max(commands, (commands_so_far() - before) / static_cast<double>(length));
         return cost;
     };
     report.compare(
-        "hand-off in a connection of " + shown, [&] { return crowd.drain_lines(100, 10); }, subject);
-    report.figure("commands for each of " + shown, commands);
+        "hand-off in a queue of " + shown, [&] { return crowd.drain_queues(100, 10); }, subject);
+    report.figure("commands per waiter of " + shown, commands);
 }
 
 }  // namespace
 
 void measure_redis_client(report& report, const part_options& options) {
     const auto server = private_server(options.server);
-    report.head("time on the wall");
+    report.head("wall-clock time");
     show_hand_off(report, *server);
     show_caller(report, *server);
     show_line(report, *server, 1'000, "1,000");

@@ -1,5 +1,5 @@
-// A space on a private server, and what its calls cost the server: microseconds of the server's own accounts (INFO
-// commandstats), so that neither socket nor client counts.
+// A space on a private server, and the server's time of its calls: microseconds from the server's own statistics (INFO
+// commandstats), which include neither socket nor client.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ namespace baton::bench {
 
 inline protocol::session_id id_of(std::size_t session) { return {0x9e3779b97f4a7c15ULL * (session + 1), ~session}; }
 
-/// One call, alone on the server.
+/// The result of one call that runs alone on the server.
 struct timed_answer {
     double microseconds = 0;
     resp::value answer;
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] plain_client& connection() { return connection_; }
     [[nodiscard]] pid_t process() const { return server_->server(); }
     [[nodiscard]] epoch current_epoch() const { return epoch_; }
-    /// No other request has this number.
+    /// Returns a number that no other request has.
     [[nodiscard]] std::uint64_t next_number() { return ++number_; }
 
     // The batch: calls that are sent together.
@@ -63,24 +63,24 @@ public:
         ++count_;
     }
 
-    /// Sends the batch and reads its answers. With a letter given, it must stand behind the head of each.
+    /// Sends the batch and reads its replies. If a letter is given, each reply must have it after the head.
     void run(char letter = '\0') {
         total_.reset();
         connection_.write(batch_);
         batch_.clear();
         for (; count_ > 0; --count_) check(connection_.answer(), letter);
     }
-    /// The same; the server's time for a call, in us.
+    /// The same; returns the server's mean time per call, in us.
     double run_timed(char letter = '\0') {
         connection_.call({"CONFIG", "RESETSTAT"});
         run(letter);
         const call_totals totals = script_totals(stats());
         return totals.microseconds / totals.calls;
     }
-    /// How often each Redis command ran inside of the scripts since `run_timed` began.
+    /// The number of runs of each Redis command inside the scripts since `run_timed` began.
     [[nodiscard]] std::map<std::string, double> commands_inside() { return inner_commands(stats()); }
 
-    /// One call, to the microsecond. `bytes` is one command as it is sent.
+    /// Times one call to the microsecond. `bytes` is one encoded command.
     timed_answer ask_timed(std::string bytes, char letter = '\0') {
         resp::encode_command(bytes, {"INFO", "commandstats"});
         if (!total_) total_ = script_totals(stats()).microseconds;
@@ -123,7 +123,7 @@ private:
     std::uint64_t number_ = 0;
     std::string batch_;
     std::size_t count_ = 0;
-    std::optional<double> total_;  // the server's time for all calls so far, in us; none: read it
+    std::optional<double> total_;  // the server's time for all calls so far, in us; none: must be read
 };
 
 }  // namespace baton::bench

@@ -1,4 +1,4 @@
-// What is measured alike on several stores: many threads of one client, and two processes that hand something over.
+// Measurements that several stores share: many threads of one client, and hand-offs between two processes.
 #pragma once
 
 #include <sched.h>
@@ -16,7 +16,7 @@ namespace baton::bench {
 
 inline constexpr int callers = 64;
 
-/// Each thread has a name of its own. What one cycle takes, in us of the time on the wall.
+/// Each thread has its own name. Returns the wall-clock time per cycle, in us.
 inline double cycle_of_callers(client& client) {
     constexpr int each = 100;
     std::barrier begin{callers + 1};
@@ -32,8 +32,8 @@ inline double cycle_of_callers(client& client) {
     return (now_us() - start) / (callers * each);
 }
 
-/// Two processes that hand something over to each other. Measured is the time from before one releases it until the
-/// other, which sleeps, has it.
+/// Two processes that pass a lock to each other. Measures the time from just before one process releases it until the
+/// other process, which sleeps, holds it.
 class two_players {
 public:
     explicit two_players(const stage& stage) : crew_{make_crew(stage, {}, 2)} {
@@ -41,24 +41,24 @@ public:
         require_answer(crew_[0]->hear(), "acquired ");
     }
 
-    /// There and back, that many times; the mean time of a hand-over, in us.
-    double hand_over(int times) {
+    /// Passes the lock there and back that many times; returns the mean time per hand-off, in us.
+    double hand_off(int times) {
         double total = 0;
-        for (int i = 0; i < times; ++i) total += hand_over(*crew_[0], *crew_[1]) + hand_over(*crew_[1], *crew_[0]);
+        for (int i = 0; i < times; ++i) total += hand_off(*crew_[0], *crew_[1]) + hand_off(*crew_[1], *crew_[0]);
         return total / (2.0 * times);
     }
 
 private:
-    static double hand_over(actor& holder, actor& waiter) {
+    static double hand_off(actor& holder, actor& waiter) {
         waiter.tell("acquire turn");
-        // All share one processor: when it comes back to this process again and again, the others sleep. To ask the
-        // store whether the other process waits would fill the processor's caches with other work.
+        // All processes share one processor: when this process runs again after several yields, the others sleep.
+        // Asking the store whether the other process waits would fill the processor's caches with other data.
         for (int i = 0; i < 200; ++i) sched_yield();
         holder.tell("release");
         const double acquired = time_in(waiter.hear(), "acquired ");
         return acquired - time_in(holder.hear(), "released ");
     }
-    /// The first time in an answer, in us.
+    /// The first time in a reply, in us.
     static double time_in(const std::string& answer, const std::string& beginning) {
         require_answer(answer, beginning);
         return std::stod(answer.substr(beginning.size())) / 1e3;

@@ -1,4 +1,4 @@
-// One caller, nobody else: what acquire and release cost, beside a floor that does the least that could be called so.
+// One caller without contention: the cost of acquire and release, compared with a floor that does the minimum.
 #include <unistd.h>
 
 #include <optional>
@@ -26,7 +26,7 @@ public:
             plain_->acquire();
             plain_->release_and_wait();
         } else if (echo_) {
-            // One for each of both.
+            // One for the floor and one for the subject.
             echo_->round_trip_us();
             echo_->round_trip_us();
         } else {

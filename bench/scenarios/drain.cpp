@@ -1,4 +1,4 @@
-// A line that drains: how long it takes until everybody in it has had a turn, in which order, and what a place costs.
+// Drains a queue: the time until all waiters have been granted once, their order, and the cost per queue position.
 #include <algorithm>
 
 #include "bench/actors/crowd.hpp"
@@ -7,7 +7,7 @@
 namespace baton::bench {
 namespace {
 
-/// Who was granted before somebody that had asked earlier.
+/// The number of waiters that were granted before an earlier one.
 std::size_t violations(const std::vector<std::size_t>& order) {
     std::size_t count = 0;
     std::size_t latest = 0;
@@ -63,11 +63,11 @@ void drain_processes(stage& stage, const cast& cast, const plan& plan, audience&
     const std::size_t count = std::min<std::size_t>(plan.processes.back(), 32);
     audience.begin("drain on " + stage.name() + ", " + cast.subject + ", " + std::to_string(count) + " processes");
     const crew crew = make_crew(stage, cast, count + 1);
-    crew.back()->tell("acquire bench-line");
+    crew.back()->tell("acquire bench-queue");
     require_answer(crew.back()->hear(), "acquired");
-    // One after the other, with time to get into the line: in which order they wait is not to be left to chance.
+    // One after the other, with time to join the queue, so that the order is known.
     for (std::size_t i = 0; i < count; ++i) {
-        crew[i]->tell("acquire bench-line");
+        crew[i]->tell("acquire bench-queue");
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
     }
     const auto before = stage.counts();
@@ -94,7 +94,7 @@ void drain_processes(stage& stage, const cast& cast, const plan& plan, audience&
     if (after) shown.figures.emplace_back("connections", after->connections);
     if (order.size() < count)
         shown.note =
-            "only " + std::to_string(order.size()) + " of " + std::to_string(count) + " had a turn within a minute";
+            "only " + std::to_string(order.size()) + " of " + std::to_string(count) + " were granted within a minute";
     audience.show(shown);
 }
 

@@ -1,5 +1,5 @@
-// How long it takes from one owner to the next, where the owner changes: one that takes back what it has just released
-// hands nothing over, however fast it is.
+// The time from one holder to the next, if the holder changes: a process that acquires again the lock that it has just
+// released makes a cycle and no hand-off.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -11,15 +11,15 @@ namespace baton::bench {
 namespace {
 
 struct seen {
-    std::vector<double> hand_overs;  // us, from before the release to the next owner
-    std::vector<double> waits;       // us, from asking to having
-    std::vector<double> shares;      // turns of each
+    std::vector<double> hand_offs;  // us, from before the release to the next grant
+    std::vector<double> waits;      // us, from the request to the grant
+    std::vector<double> shares;     // cycles of each process
     std::size_t turns = 0;
-    std::size_t overlaps = 0;   // two had it at once
-    std::size_t overtaken = 0;  // turns of somebody who asked well after another that still waited
+    std::size_t overlaps = 0;   // two processes held it at once
+    std::size_t overtaken = 0;  // grants of a request that arrived well after one that still waited
 };
 
-/// Who asks while another's question is on its way may be first all the same.
+/// Requests that are sent at almost the same time may arrive in the other order.
 constexpr std::int64_t on_its_way_ns = 2'000'000;
 
 seen look_at(const std::vector<held_turn>& turns, std::size_t size) {
@@ -34,9 +34,9 @@ seen look_at(const std::vector<held_turn>& turns, std::size_t size) {
         const held_turn& before = turns[i - 1];
         if (turn.acquired < before.releasing) ++found.overlaps;
         if (turn.who != before.who && turn.asked < before.releasing)
-            found.hand_overs.push_back(static_cast<double>(turn.acquired - before.releasing) / 1e3);
+            found.hand_offs.push_back(static_cast<double>(turn.acquired - before.releasing) / 1e3);
     }
-    // From behind: whoever still waits asked at some time; who has its turn before that one, and asked later, overtook.
+    // From the last cycle backwards: a cycle that was granted before a later one, but requested after it, overtook it.
     std::int64_t earliest = std::numeric_limits<std::int64_t>::max();
     for (auto turn = turns.rbegin(); turn != turns.rend(); ++turn) {
         if (earliest < turn->asked - on_its_way_ns) ++found.overtaken;
@@ -52,7 +52,7 @@ std::vector<held_turn> play(const crew& crew, std::chrono::duration<double> span
     return reports(crew);
 }
 
-/// From PUBLISH to the message, on two connections.
+/// The time from PUBLISH to the message, on two connections.
 class push_floor {
 public:
     explicit push_floor(const std::string& url) : listens_{url}, speaks_{url} {
@@ -88,7 +88,7 @@ void handoff(stage& stage, const cast& cast, const plan& plan, audience& audienc
         return quantile(times, 0.5);
     };
     for (const std::size_t size : plan.processes) {
-        audience.begin("handoff on " + stage.name() + ", " + cast.subject + ", " + std::to_string(size) + " of them");
+        audience.begin("handoff on " + stage.name() + ", " + cast.subject + ", " + std::to_string(size) + " processes");
         const crew crew = make_crew(stage, cast, size);
         static_cast<void>(play(crew, plan.warm_up, 0));
         for (const int hold_us : {0, 1'000}) {
@@ -99,8 +99,8 @@ void handoff(stage& stage, const cast& cast, const plan& plan, audience& audienc
             const auto after = stage.counts();
             result shown{.scenario = "handoff", .store = stage.name(), .subject = cast.subject};
             shown.parameters = {{"processes", static_cast<double>(size)}, {"hold_us", static_cast<double>(hold_us)}};
-            add_times(shown.figures, "", found.hand_overs);
-            shown.figures.emplace_back("hand_overs", static_cast<double>(found.hand_overs.size()));
+            add_times(shown.figures, "", found.hand_offs);
+            shown.figures.emplace_back("hand_offs", static_cast<double>(found.hand_offs.size()));
             shown.figures.emplace_back("cycles_per_s", static_cast<double>(found.turns) / seconds);
             if (before && after && found.turns != 0)
                 shown.figures.emplace_back("commands_per_cycle",
@@ -110,7 +110,7 @@ void handoff(stage& stage, const cast& cast, const plan& plan, audience& audienc
             shown.figures.emplace_back("overtaken", static_cast<double>(found.overtaken));
             shown.figures.emplace_back("overlaps", static_cast<double>(found.overlaps));
             if (hold_us == 0 && (push || socket)) {
-                const auto subject = [&] { return quantile(look_at(play(crew, plan.round, 0), size).hand_overs, 0.5); };
+                const auto subject = [&] { return quantile(look_at(play(crew, plan.round, 0), size).hand_offs, 0.5); };
                 const ratio ratio = play_in_turn(plan.pairs, floor, subject).ratio();
                 shown.floor = target_of("handoff", stage.name()).floor;
                 if (ratio.pairs != 0) shown.ratio = ratio;

@@ -1,4 +1,4 @@
-// Sets of names that overlap, drawn at random: how many get through, and how long the unlucky wait.
+// Overlapping sets of names, drawn at random: the throughput, and the longest waits.
 #include <algorithm>
 #include <random>
 
@@ -35,7 +35,7 @@ void multi(stage& stage, const cast& cast, const plan& plan, audience& audience)
         while (busy > 0) {
             const auto who = next_speaker(crew, std::chrono::seconds{60});
             if (!who) {
-                shown.note = "nobody got on for a minute";
+                shown.note = "no process was granted for a minute";
                 return audience.show(shown);
             }
             const std::string said = crew[*who]->hear();

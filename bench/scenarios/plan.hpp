@@ -1,4 +1,4 @@
-// How much is measured.
+// The amount and duration of measurements.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@ namespace baton::bench {
 struct plan {
     bool quick = false;
     std::size_t pairs = 25;                 // of floor and subject
-    std::chrono::milliseconds round{100};   // each of a pair
-    std::chrono::milliseconds span{2'000};  // of what has no floor beside it
+    std::chrono::milliseconds round{100};   // for each of a pair
+    std::chrono::milliseconds span{2'000};  // of measurements without a floor
     std::vector<std::size_t> processes{2, 8, 32, 128};
     std::vector<std::size_t> callers{1, 4, 16, 64, 256};
     std::vector<std::size_t> queue{100, 1'000, 10'000};
@@ -36,7 +36,7 @@ struct plan {
     }
 };
 
-/// Takes results as they come, and says what is being done.
+/// Receives results and progress messages.
 class audience {
 public:
     virtual ~audience() = default;

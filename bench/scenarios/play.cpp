@@ -57,7 +57,7 @@ std::string machine() {
     return std::to_string(all_processors().size()) + " × " + model + ", Linux " + name.release;
 }
 
-/// Lines of a name, and the words that start it.
+/// Each line is a name and the command line that starts the peer.
 std::vector<cast> read_peers(const std::string& path) {
     std::ifstream file{path};
     if (!file)
@@ -68,8 +68,7 @@ std::vector<cast> read_peers(const std::string& path) {
         cast peer;
         words >> peer.subject;
         for (std::string word; words >> word;) peer.words.push_back(word);
-        if (peer.words.empty())
-            throw failure{exit_code::usage, "--peers: a line is a name, and the words that start it"};
+        if (peer.words.empty()) throw failure{exit_code::usage, "--peers: each line must be a name and a command line"};
         peers.push_back(std::move(peer));
     }
     return peers;
@@ -79,7 +78,7 @@ bool chosen(const std::vector<std::string>& list, const std::string& name) {
     return list.empty() || std::ranges::find(list, name) != list.end();
 }
 
-/// All on one processor, so that what counts is work and not who sleeps where; or the server on one of its own.
+/// Pins all processes to one processor, so that the figures measure work and not sleep; or the server to its own.
 void place(const stage& stage, bool apart) {
     const auto processors = all_processors();
     const std::size_t last = processors.back();
@@ -119,17 +118,17 @@ public:
     }
 
 private:
-    /// A hundred processes of ours are nothing, of others they do not fit into a machine; least of all those that bring
-    /// a virtual machine each.
+    /// A hundred processes of Baton fit into a machine, but not those of peers that need a runtime or a virtual machine
+    /// each.
     [[nodiscard]] plan plan_for(const cast& peer) const {
         const std::size_t most = peer.subject.starts_with("redisson") ? 8 : 32;
         plan smaller = plan_;
         std::erase_if(smaller.processes, [most](std::size_t size) { return size > most; });
-        smaller.warm_up = std::max(plan_.warm_up, std::chrono::milliseconds{1'000});  // they compile while they run
+        smaller.warm_up = std::max(plan_.warm_up, std::chrono::milliseconds{1'000});  // for just-in-time compilers
         return smaller;
     }
 
-    /// What fails is noted, and the others play on.
+    /// Records a failure in the results; the other scenarios continue.
     void attempt(const stage& stage, const std::string& subject, const std::string& scenario,
                  const std::function<void()>& play) {
         try {
@@ -141,7 +140,7 @@ private:
         }
     }
 
-    /// What a peer is, its name says.
+    /// The name of a peer identifies its library.
     void play_peer(stage& stage, const cast& peer, const std::string& scenario) {
         const plan plan = plan_for(peer);
         const bool permits = peer.subject.find("permits") != std::string::npos;
@@ -183,16 +182,16 @@ int play_scenarios(const play_options& options) {
                       "--peers and --url: peers play on a server of their own, as their keys have no space"};
     std::vector<cast> peers = options.peers.empty() ? std::vector<cast>{} : read_peers(options.peers);
     if (!options.json.empty() && options.json != "-")
-        write_json(options.json, "");  // or it would be noticed at the end
+        write_json(options.json, "");  // report a file that cannot be written before measuring
     setting setting{
         std::string{cli::version}, cli::time_text(std::chrono::system_clock::now()), machine(), {}, options.quick};
-    // What is started plays where we do.
+    // Child processes inherit the processor.
     play_on({all_processors().back()});
     const auto play_on_stage = [&](std::unique_ptr<stage> stage, const std::vector<cast>& with) {
         setting.stores.push_back(stage->described());
         programme.play(*stage, with);
     };
-    // What cannot be had is noticed before anything is measured.
+    // Report missing stores before measuring.
     std::string warning;
     std::unique_ptr<stage> redis;
     if (chosen(options.stores, "redis")) {
@@ -201,7 +200,7 @@ int play_scenarios(const play_options& options) {
             throw failure{exit_code::unreachable,
                           "no redis-server or valkey-server is installed here; --url names one elsewhere, and Debian's "
                           "redis-tools contains one"};
-        if (!redis) warning = "without redis: no redis-server is installed here; --url names one elsewhere";
+        if (!redis) warning = "skipping redis: redis-server is not installed; select another server with --url";
         if (!warning.empty()) std::fprintf(stderr, "baton: %s\n", warning.c_str());
     }
     if (chosen(options.stores, "memory")) play_on_stage(memory_stage(), {});

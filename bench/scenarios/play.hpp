@@ -1,4 +1,4 @@
-// Which scenarios play where, and what becomes of the results.
+// Runs the selected scenarios on the selected stores, and writes the results.
 #pragma once
 
 #include <string>
@@ -13,16 +13,16 @@ inline const std::vector<std::string> scenario_names{"cycle", "throughput", "han
 inline const std::vector<std::string> store_names{"memory", "local", "redis"};
 
 struct play_options {
-    std::vector<std::string> scenarios;  // none: all
-    std::vector<std::string> stores;     // none: all
-    std::string url;                     // of a Redis server; none: one of its own
-    std::string peers;                   // a file with the peers that are to play as well
-    std::string json;                    // where the results go, beside the table; - is standard output
+    std::vector<std::string> scenarios;  // empty: all
+    std::vector<std::string> stores;     // empty: all
+    std::string url;                     // of a Redis server; empty: a private one
+    std::string peers;                   // a file that lists the peers to run too
+    std::string json;                    // a file for the results, in addition to the table; - is standard output
     bool quick = false;
     bool gate = false;  // a ratio above its target is a failure
 };
 
-/// Gives the exit code. Throws `failure`.
+/// Returns the exit code. Throws `failure`.
 int play_scenarios(const play_options& options);
 
 }  // namespace baton::bench

@@ -1,5 +1,5 @@
-// What acquire and release cost where much else is stored: names that are held, sessions that are alive, requests that
-// wait. The crowd is made with bare commands on one connection, so that it needs neither threads nor connections.
+// The cost of acquire and release while the store has many held names, live sessions or waiting requests. The crowd is
+// made with protocol commands on one connection, so that it needs no threads and no further connections.
 #include <condition_variable>
 #include <mutex>
 
@@ -14,16 +14,16 @@ namespace {
 using namespace protocol;
 
 constexpr std::size_t batch = 500;
-constexpr std::size_t requests_of_one = 1'000;  // of a session, which may have 10,000
+constexpr std::size_t requests_of_one = 1'000;  // per session, which may have 10,000
 
-/// A connection without a client: it sends commands and counts the answers.
+/// A connection without a client: it sends commands and counts the replies.
 class bare_connection final : public store_listener, public std::enable_shared_from_this<bare_connection> {
 public:
     void connect(store& store) {
         connection_ = store.connect(shared_from_this());
         std::unique_lock lock{mutex_};
         if (!changed_.wait_for(lock, std::chrono::seconds{10}, [this] { return up_ || broken_; }) || broken_)
-            throw cli::failure{cli::exit_code::unreachable, "the store does not answer"};
+            throw cli::failure{cli::exit_code::unreachable, "the store does not reply"};
     }
     void send(command command) {
         waiting_.push_back({++tag_, std::move(command)});
@@ -38,14 +38,14 @@ public:
         expected_ += sent;
         changed_.wait_for(lock, std::chrono::seconds{60}, [this] { return broken_ || answered_ >= expected_; });
         if (broken_ || answered_ < expected_)
-            throw cli::failure{cli::exit_code::internal, broken_ ? "the store has ended the connection of the crowd"
+            throw cli::failure{cli::exit_code::internal, broken_ ? "the store has closed the connection of the crowd"
                                                                  : "the store does not answer the crowd in time"};
     }
 
-    /// A crowd of those who were sent away is none.
+    /// Fails if the store has refused a request of the crowd.
     void require_all() {
         const std::lock_guard lock{mutex_};
-        if (refused_ != 0) throw cli::failure{cli::exit_code::internal, "the store does not take that many"};
+        if (refused_ != 0) throw cli::failure{cli::exit_code::internal, "the store refuses that many"};
     }
 
     void up(epoch) noexcept override {
@@ -90,7 +90,7 @@ constexpr const char* to_text(axis axis) {
     return axis == axis::names ? "names" : axis == axis::sessions ? "sessions" : "waiters";
 }
 
-/// So many names held, sessions alive, or requests that wait; gone when it is.
+/// That many held names, live sessions or waiting requests; removed in the destructor.
 class crowd {
 public:
     crowd(store& store, axis axis, std::size_t size, std::chrono::milliseconds ttl) {
@@ -121,11 +121,11 @@ private:
         connection_->require_all();
     }
     void disband() noexcept {
-        try {  // From behind, so that nobody is granted anything on the way.
+        try {  // From the last to the first, so that no waiter is granted meanwhile.
             for (std::size_t i = sessions_.size(); i > 0; --i)
                 connection_->send(close{sessions_[i - 1], closing::left});
             connection_->flush();
-        } catch (const cli::failure&) {  // what is left ends with its time
+        } catch (const cli::failure&) {  // the rest ends with its ttl
         }
     }
 
@@ -133,7 +133,7 @@ private:
     std::vector<session_id> sessions_;
 };
 
-/// A store may take its time to end what a large session held, and does some of it with each command that comes.
+/// A store may end the claims of a large session over many commands.
 void wait_until_gone(client& client) {
     const claims wanted = exclusive("bench/scale");
     while (!client.inspect({inspect_filter::match::prefix, "crowd", false}).resources.empty())

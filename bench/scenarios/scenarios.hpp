@@ -1,4 +1,4 @@
-// The scenarios: each is one function, which plays on a stage and tells the audience what it found.
+// The scenarios: each is one function that runs on a stage and reports its results to the audience.
 #pragma once
 
 #include "baton/client.hpp"
@@ -10,24 +10,24 @@
 
 namespace baton::bench {
 
-/// One caller, nobody else: acquire and release. The floor is what the same connection does for a lock without order,
-/// notices and renewals; an echo for the agent; the engine alone in memory.
+/// One caller without contention: acquire and release. The floor on Redis is a lock without order, notifications and
+/// renewals on the same connection; for the agent an echo; on `memory:` the engine alone.
 void cycle(stage& stage, const plan& plan, audience& audience);
-/// Many callers of one client, each with a name of its own.
+/// Many callers of one client, each with its own name.
 void throughput(stage& stage, const plan& plan, audience& audience);
-/// Processes on one name, which pass it on.
+/// Several processes that acquire and release one name.
 void handoff(stage& stage, const cast& cast, const plan& plan, audience& audience);
-/// Many who wait for one name, once each.
+/// Many waiters for one name, each granted once.
 void drain(stage& stage, const plan& plan, audience& audience);
-/// The same with a process each, which is how peers can be asked.
+/// The same with one process per waiter, as peers need it.
 void drain_processes(stage& stage, const cast& cast, const plan& plan, audience& audience);
-/// The holder and half of those who wait are killed, the next in the queue among them.
+/// The holder and half of the waiters are killed, the first of the queue among them.
 void crash(stage& stage, const plan& plan, audience& audience);
-/// Sets of names that overlap.
+/// Overlapping sets of names.
 void multi(stage& stage, const cast& cast, const plan& plan, audience& audience);
-/// One that wants all permits, among many that want one.
+/// A claim of all permits among many claims of one.
 void semaphore(stage& stage, const cast& cast, const plan& plan, audience& audience);
-/// What an operation costs where there are many names, sessions or waiters.
+/// The cost of a cycle with many names, sessions or waiters.
 void scale(stage& stage, const plan& plan, audience& audience);
 
 }  // namespace baton::bench

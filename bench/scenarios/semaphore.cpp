@@ -1,5 +1,5 @@
-// One that wants all eight permits, among many that want one each: how long it waits. Where those who want little go
-// first whenever something is free, it waits for ever.
+// A claim of all eight permits among many claims of one: the time that it waits. If small claims are granted whenever a
+// permit is free, it waits for ever.
 #include "bench/scenarios/scenarios.hpp"
 
 namespace baton::bench {

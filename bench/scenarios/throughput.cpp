@@ -1,5 +1,5 @@
-// Many callers of one client, each with a name of its own: how much of the server's capacity one client can use. The
-// floor is a script that does nothing, asked for as often as a cycle asks for something, at the same concurrency.
+// Many callers of one client, each with its own name: the share of the server's capacity that one client can use. The
+// floor is an empty script, called as often as a cycle calls functions, with the same concurrency.
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -11,12 +11,12 @@
 namespace baton::bench {
 namespace {
 
-/// Each asks again as soon as it has had its turn, until it is told to stop.
+/// Callers that acquire again as soon as they have released, until they are stopped.
 class callers {
 public:
     callers(client& client, std::size_t count) : client_{client}, running_{count} {}
 
-    /// Cycles of all in that time.
+    /// The number of cycles of all callers in that time.
     std::uint64_t play(std::chrono::milliseconds span) {
         for (std::size_t i = 0, count = running_; i < count; ++i) ask(i);
         std::this_thread::sleep_for(span);
@@ -84,7 +84,8 @@ void throughput(stage& stage, const plan& plan, audience& audience) {
         else if (before && after)
             shown.figures.emplace_back("server_cpu_percent", (after->cpu_s - before->cpu_s) / seconds * 100);
         if (pump) {
-            // A cycle is two calls. Times, not rates: a larger ratio is a slower subject, as everywhere.
+            // A cycle is two calls. Times and not rates, so that a larger ratio means a slower subject, as in all
+            // scenarios.
             shown.floor = target_of("throughput", stage.name()).floor;
             shown.ratio = play_in_turn(
                               plan.pairs, [&] { return 2 / pump->calls_per_s(count, plan.round); },

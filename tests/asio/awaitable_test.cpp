@@ -1,5 +1,5 @@
 // Coroutines: asio::awaitable, and the plain co_await of the library. g++ 12 destroys some temporaries of a co_await
-// expression twice; the forms of calls that a user would write are here, for the sanitizers to watch.
+// expression twice, so these tests contain the usual forms of calls, for the sanitizers.
 #include <coroutine>
 
 #include "fixture.hpp"
@@ -12,7 +12,7 @@ using asio::experimental::as_tuple;
 
 class AsioAwaitable : public AsioTest {};
 
-TEST_F(AsioAwaitable, WaitsItsTurn) {
+TEST_F(AsioAwaitable, IsGrantedAfterTheHolderReleases) {
     std::optional<lease> held = first.acquire(exclusive("ledger"));
     const std::uint64_t before = held->fence();
     play([&]() -> asio::awaitable<void> {
@@ -34,7 +34,7 @@ TEST_F(AsioAwaitable, ResumesOnItsOwnExecutor) {
     });
 }
 
-TEST_F(AsioAwaitable, ThrowsWhatWentWrong) {
+TEST_F(AsioAwaitable, ThrowsTheErrorOfTheAcquire) {
     const lease held = first.acquire(exclusive("ledger"));
     play([&]() -> asio::awaitable<void> {
         const auto error_of = [](asio::awaitable<lease> wait) -> asio::awaitable<std::error_code> {
@@ -60,7 +60,7 @@ TEST_F(AsioAwaitable, ThrowsWhatWentWrong) {
     });
 }
 
-TEST_F(AsioAwaitable, GivesATuple) {
+TEST_F(AsioAwaitable, ReturnsATuple) {
     const lease held = first.acquire(exclusive("ledger"));
     play([&]() -> asio::awaitable<void> {
         const auto [late, none] =
@@ -73,7 +73,7 @@ TEST_F(AsioAwaitable, GivesATuple) {
     });
 }
 
-TEST_F(AsioAwaitable, TheEndOfTheLastClientEndsTheWait) {
+TEST_F(AsioAwaitable, DestroyingTheLastClientEndsTheWait) {
     const lease held = first.acquire(exclusive("ledger"));
     std::optional<client> leaving{url};
     play([&]() -> asio::awaitable<void> {
@@ -84,7 +84,7 @@ TEST_F(AsioAwaitable, TheEndOfTheLastClientEndsTheWait) {
     });
 }
 
-TEST_F(AsioAwaitable, SurvivesEveryFormOfCall) {
+TEST_F(AsioAwaitable, EveryFormOfCallWorks) {
     const std::string name = "a name that is too long for the buffer inside a string";
     const acquire_options options{.wait = 10s};
     play([&]() -> asio::awaitable<void> {
@@ -130,7 +130,7 @@ struct fire_and_forget {
     };
 };
 
-TEST_F(AsioAwaitable, ThePlainFormSurvivesEveryFormOfCallToo) {
+TEST_F(AsioAwaitable, EveryFormOfCallWithoutATokenWorks) {
     std::promise<std::uint64_t> done;
     const auto coroutine = [](baton::client client, std::string name,
                               std::promise<std::uint64_t>& last) -> fire_and_forget {

@@ -1,4 +1,4 @@
-// Cancellation: by a slot, and by another operation that is faster.
+// Cancellation: by a slot, and by another operation that completes earlier.
 #include "fixture.hpp"
 
 namespace baton {
@@ -19,7 +19,7 @@ protected:
                                  signal.slot(), asio::bind_executor(context, [&](std::error_code error, lease lease) {
                                      heard = error;
                                      got = std::move(lease);
-                                     // Cleared: the slot is free for what the handler begins next.
+                                     // The slot is cleared: the handler may use it for its next operation.
                                      EXPECT_FALSE(signal.slot().has_handler());
                                  })));
     }
@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(AsioCancellation, EachType,
                          testing::Values(asio::cancellation_type::terminal, asio::cancellation_type::partial,
                                          asio::cancellation_type::total, asio::cancellation_type::all));
 
-TEST_F(AsioCancellation, NoneIsNotACancellation) {
+TEST_F(AsioCancellation, TypeNoneDoesNotCancel) {
     lease held = first.acquire(exclusive("ledger"));
     begin();
     signal.emit(asio::cancellation_type::none);
@@ -52,7 +52,7 @@ TEST_F(AsioCancellation, NoneIsNotACancellation) {
     EXPECT_TRUE(got.valid());
 }
 
-TEST_F(AsioCancellation, AGrantThatCameFirstIsHeardOf) {
+TEST_F(AsioCancellation, AGrantBeforeTheCancellationIsDelivered) {
     begin();
     ASSERT_TRUE(eventually([&] { return !first.try_acquire(exclusive("ledger")); }));
     signal.emit(asio::cancellation_type::all);
@@ -61,7 +61,7 @@ TEST_F(AsioCancellation, AGrantThatCameFirstIsHeardOf) {
     EXPECT_TRUE(got.valid());
 }
 
-TEST_F(AsioCancellation, RightAfterTheCallItIsOneOrTheOther) {
+TEST_F(AsioCancellation, ACancellationRightAfterTheCallGivesAGrantOrAnError) {
     for (int i = 0; i < 200; ++i) {
         context.restart();
         asio::post(context, [&] {
@@ -76,14 +76,14 @@ TEST_F(AsioCancellation, RightAfterTheCallItIsOneOrTheOther) {
     EXPECT_TRUE(is_free());
 }
 
-TEST_F(AsioCancellation, ASignalAfterTheEndDoesNothing) {
+TEST_F(AsioCancellation, ASignalAfterTheCompletionHasNoEffect) {
     begin();
     EXPECT_TRUE(runs_to_its_end(context));
     signal.emit(asio::cancellation_type::all);
     EXPECT_TRUE(got.valid());
 }
 
-TEST_F(AsioCancellation, ATimerMayWinAgainstIt) {
+TEST_F(AsioCancellation, ATimerCancelsALongerAcquire) {
     using namespace asio::experimental::awaitable_operators;
     const lease held = first.acquire(exclusive("ledger"));
     play([&]() -> asio::awaitable<void> {
@@ -95,7 +95,7 @@ TEST_F(AsioCancellation, ATimerMayWinAgainstIt) {
     EXPECT_TRUE(nobody_waits());
 }
 
-TEST_F(AsioCancellation, ItMayWinAgainstATimer) {
+TEST_F(AsioCancellation, AShorterAcquireCancelsATimer) {
     using namespace asio::experimental::awaitable_operators;
     play([&]() -> asio::awaitable<void> {
         asio::steady_timer timer{co_await asio::this_coro::executor, long_enough};
@@ -107,8 +107,8 @@ TEST_F(AsioCancellation, ItMayWinAgainstATimer) {
     EXPECT_TRUE(is_free());
 }
 
-// Signals and completions meet in a strand while clients' threads complete: for ThreadSanitizer.
-TEST_F(AsioCancellation, SignalsAndCompletionsMeetInAStrand) {
+// Signals and completions run in a strand while clients' threads complete requests: for ThreadSanitizer.
+TEST_F(AsioCancellation, SignalsAndCompletionsAreSerializedInAStrand) {
     asio::thread_pool pool{2};
     constexpr int rounds = 200;
     std::atomic<int> ended{0};

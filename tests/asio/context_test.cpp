@@ -1,4 +1,4 @@
-// The handler's context goes before the acquire is through: nothing is called, nothing is held for ever.
+// The handler's context is destroyed before the acquire completes: no handler is called, and no lease stays held.
 #include "fixture.hpp"
 
 namespace baton {
@@ -8,7 +8,7 @@ using asio::use_awaitable;
 
 class AsioContext : public AsioTest {};
 
-/// Says when it is destroyed.
+/// Records its destruction.
 struct flag {
     explicit flag(bool& gone) : gone_{&gone} {}
     flag(flag&& other) noexcept : gone_{std::exchange(other.gone_, nullptr)} {}
@@ -20,7 +20,7 @@ private:
     bool* gone_;
 };
 
-TEST_F(AsioContext, ItsEndWithdrawsWhatWaits) {
+TEST_F(AsioContext, ItsEndWithdrawsWaitingRequests) {
     lease held = first.acquire(exclusive("ledger"));
     bool handler_gone = false;
     {
@@ -37,7 +37,7 @@ TEST_F(AsioContext, ItsEndWithdrawsWhatWaits) {
     EXPECT_TRUE(is_free());
 }
 
-TEST_F(AsioContext, ItsEndReleasesAGrantThatNobodyHeardOf) {
+TEST_F(AsioContext, ItsEndReleasesAGrantThatWasNotDelivered) {
     {
         asio::io_context context;
         second.async_acquire(exclusive("ledger"),
@@ -47,7 +47,7 @@ TEST_F(AsioContext, ItsEndReleasesAGrantThatNobodyHeardOf) {
     EXPECT_TRUE(is_free());
 }
 
-TEST_F(AsioContext, ItsEndDestroysACoroutineThatWaitsWithAllItHas) {
+TEST_F(AsioContext, ItsEndDestroysAWaitingCoroutineAndItsLocals) {
     const lease held = first.acquire(exclusive("ledger"));
     bool frame_gone = false;
     {
@@ -57,7 +57,7 @@ TEST_F(AsioContext, ItsEndDestroysACoroutineThatWaitsWithAllItHas) {
             const lease mine = co_await own.async_acquire(exclusive("ledger"), use_awaitable);
             ADD_FAILURE();
         };
-        // The last client goes with the frame, and with it the thread that would have called back.
+        // The last client is destroyed with the coroutine frame, and with it the thread that would have called back.
         asio::co_spawn(context, coroutine(client{url}, flag{frame_gone}), asio::detached);
         while (waiting(first, "ledger") == 0) context.run_one_for(1ms);
     }
@@ -66,8 +66,8 @@ TEST_F(AsioContext, ItsEndDestroysACoroutineThatWaitsWithAllItHas) {
     EXPECT_TRUE(first.try_acquire(exclusive("other")));
 }
 
-/// The client's thread asks the handler's allocator for memory when it is about to post: there it is held up until the
-/// context is gone, or, since it must not go, for a moment.
+/// The client's thread calls the handler's allocator just before it posts. The allocator blocks it until the context is
+/// destroyed, or for a short time, because the context must wait for it.
 struct hold_up {
     std::promise<void> posting;
     std::atomic<bool> context_gone{false};
@@ -106,7 +106,7 @@ struct slow_handler {
     void operator()(std::error_code, const lease&) const { FAIL(); }
 };
 
-TEST_F(AsioContext, MayGoInTheMomentOfTheGrant) {
+TEST_F(AsioContext, MayBeDestroyedDuringTheGrant) {
     hold_up held_up;
     auto context = std::make_unique<asio::io_context>();
     second.async_acquire(exclusive("ledger"), slow_handler{slow_allocator<char>{&held_up}, context->get_executor()});
@@ -116,7 +116,7 @@ TEST_F(AsioContext, MayGoInTheMomentOfTheGrant) {
     EXPECT_TRUE(is_free());
 }
 
-TEST_F(AsioContext, MayGoAsSoonAsItHasRunOut) {
+TEST_F(AsioContext, MayBeDestroyedWhenItHasNoMoreWork) {
     for (int i = 0; i < 300; ++i) {
         asio::io_context context;
         second.async_acquire(exclusive("ledger"), asio::bind_executor(context, [](std::error_code, const lease&) {}));
@@ -124,7 +124,7 @@ TEST_F(AsioContext, MayGoAsSoonAsItHasRunOut) {
     }
 }
 
-TEST_F(AsioContext, AStoppedPoolForgetsWhatWaits) {
+TEST_F(AsioContext, AStoppedPoolDestroysWaitingHandlers) {
     const lease held = first.acquire(exclusive("ledger"));
     {
         asio::thread_pool pool{2};

@@ -1,4 +1,4 @@
-// What the tests of the adapter share: a store of its own for each test, two clients, and an io_context.
+// The fixture of the adapter's tests: a private store for each test, two clients, and an io_context.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -52,18 +52,18 @@ protected:
         return eventually([&] { return waiting(first, "ledger") == 0; });
     }
 
-    /// Everything released, also what is released in the background.
+    /// True when all leases are released, also those that are released in the background.
     bool is_free() {
         return eventually([&] { return first.try_acquire(exclusive("ledger")).has_value(); });
     }
 
-    /// Runs a context until it has no work left, and says if it came to that.
+    /// Runs a context until it has no work left; false after a timeout.
     static bool runs_to_its_end(asio::io_context& context) {
         context.run_for(long_enough);
         return context.stopped();
     }
 
-    /// Runs a coroutine to its end; what it throws fails the test.
+    /// Runs a coroutine to its end; an exception fails the test.
     template <typename Coroutine> void play(Coroutine coroutine) {
         asio::io_context context;
         std::exception_ptr thrown;

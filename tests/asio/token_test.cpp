@@ -1,4 +1,4 @@
-// Callbacks, futures and deferred operations: what completes, where, and when.
+// Callbacks, futures and deferred operations: where and when they complete.
 #include "fixture.hpp"
 
 namespace baton {
@@ -18,7 +18,7 @@ TEST_F(AsioToken, ACallbackGetsTheLease) {
     EXPECT_FALSE(second.try_acquire(exclusive("ledger")));
 }
 
-TEST_F(AsioToken, ACallbackThatOnlyMovesIsEnough) {
+TEST_F(AsioToken, ACallbackMayBeMoveOnly) {
     asio::io_context context;
     auto owned = std::make_unique<lease>();
     lease* const got = owned.get();
@@ -35,7 +35,7 @@ TEST_F(AsioToken, ACallbackThatOnlyMovesIsEnough) {
 }
 
 // The same call means the same with and without <baton/asio.hpp>.
-TEST_F(AsioToken, APlainFunctionIsACallbackOfTheClient) {
+TEST_F(AsioToken, ACallbackWithoutAnExecutorRunsOnTheClientsThreads) {
     std::promise<std::error_code> told;
     first.async_acquire(exclusive("ledger"), [&](std::error_code error, const lease& lease) {
         EXPECT_FALSE(error);
@@ -51,7 +51,7 @@ TEST_F(AsioToken, NeverCompletesWithinTheCall) {
     bool within = true;
     bool called = false;
     asio::post(context, [&] {
-        // Free, so that the grant is there at once; and refused, which needs no store either.
+        // A free name, so that the grant arrives at once; and a refused request, which needs no store.
         first.async_acquire(exclusive("ledger"), asio::bind_executor(context, [&](std::error_code, const lease&) {
                                 EXPECT_FALSE(within);
                                 called = true;
@@ -85,7 +85,7 @@ TEST_F(AsioToken, RunsInTheHandlersStrand) {
     asio::thread_pool pool{4};
     const auto strand = asio::make_strand(pool);
     constexpr int many = 200;
-    int counter = 0;  // only the strand guards it: a sanitizer sees if it does not
+    int counter = 0;  // only the strand guards it: a sanitizer reports a race
     for (int i = 0; i < many; ++i)
         first.async_acquire(shared("config"), asio::bind_executor(strand, [&, strand](std::error_code, const lease&) {
                                 EXPECT_TRUE(strand.running_in_this_thread());
@@ -105,7 +105,7 @@ TEST_F(AsioToken, RunsOnAnExecutorWithoutItsType) {
     EXPECT_TRUE(called);
 }
 
-/// Counts what it gives and takes back.
+/// Counts allocations and deallocations.
 template <typename T> struct counting_allocator {
     using value_type = T;
     int* live;
@@ -138,7 +138,7 @@ struct counting_handler {
     void operator()(std::error_code, const lease&) const { *live_when_called = *allocator.live; }
 };
 
-TEST_F(AsioToken, PostsWithTheHandlersAllocatorAndGivesBackBeforeItCalls) {
+TEST_F(AsioToken, AllocatesWithTheHandlersAllocatorAndFreesBeforeTheCall) {
     asio::io_context context;
     int live = 0;
     int total = 0;
@@ -150,10 +150,10 @@ TEST_F(AsioToken, PostsWithTheHandlersAllocatorAndGivesBackBeforeItCalls) {
     EXPECT_EQ(live_when_called, 0);
 }
 
-TEST_F(AsioToken, AFutureGivesTheLeaseOrThrows) {
+TEST_F(AsioToken, AFutureReturnsTheLeaseOrThrows) {
     const lease lease = first.async_acquire(exclusive("ledger"), asio::use_future).get();
     EXPECT_TRUE(lease.valid());
-    // On this thread: ThreadSanitizer does not see how libstdc++ counts who refers to an exception.
+    // On this thread, because ThreadSanitizer does not see libstdc++'s reference counts of exceptions.
     asio::io_context context;
     auto late =
         second.async_acquire(exclusive("ledger"), {.wait = 20ms}, asio::bind_executor(context, asio::use_future));
@@ -166,7 +166,7 @@ TEST_F(AsioToken, AFutureGivesTheLeaseOrThrows) {
     }
 }
 
-TEST_F(AsioToken, ADeferredOperationOwnsWhatItNeedsAndBeginsWhenCalled) {
+TEST_F(AsioToken, ADeferredOperationOwnsItsArgumentsAndBeginsWhenCalled) {
     const auto later = [&] {
         return first.async_acquire(exclusive("ledger") & permits("gpu", {.count = 1, .limit = 2}), {.wait = 10s},
                                    asio::experimental::deferred);
@@ -181,7 +181,7 @@ TEST_F(AsioToken, ADeferredOperationOwnsWhatItNeedsAndBeginsWhenCalled) {
     EXPECT_EQ(got.get_future().get().slots("gpu"), std::vector<std::uint32_t>{0});
 }
 
-TEST_F(AsioToken, ManyWaitInOneContext) {
+TEST_F(AsioToken, ManyRequestsWaitInOneContext) {
     constexpr std::size_t many = 1'000;
     asio::io_context context;
     std::size_t served = 0;

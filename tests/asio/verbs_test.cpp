@@ -6,7 +6,7 @@ namespace {
 
 using AsioVerbs = AsioTest;
 
-TEST_F(AsioVerbs, ATryGivesALeaseOrNothing) {
+TEST_F(AsioVerbs, ATryReturnsALeaseOrIsEmpty) {
     play([&]() -> asio::awaitable<void> {
         const std::optional<lease> mine = co_await first.async_try_acquire(exclusive("ledger"), asio::use_awaitable);
         EXPECT_TRUE(mine && mine->valid());
@@ -15,7 +15,7 @@ TEST_F(AsioVerbs, ATryGivesALeaseOrNothing) {
     });
 }
 
-TEST_F(AsioVerbs, ATryWithAWaitIsEmptyAfterwardsAndCanBeCancelled) {
+TEST_F(AsioVerbs, ATryWithAWaitIsEmptyAfterTheTimeoutAndCanBeCancelled) {
     const lease held = first.acquire(exclusive("ledger"));
     asio::io_context context;
     auto late =
@@ -35,7 +35,7 @@ TEST_F(AsioVerbs, ATryWithAWaitIsEmptyAfterwardsAndCanBeCancelled) {
     EXPECT_EQ(error, asio::error::operation_aborted);
 }
 
-TEST_F(AsioVerbs, InspectGivesASnapshot) {
+TEST_F(AsioVerbs, InspectReturnsASnapshot) {
     const lease held = first.acquire(exclusive("ledger"));
     play([&]() -> asio::awaitable<void> {
         const inspect_filter all;

@@ -27,7 +27,7 @@ protected:
 
 TEST_F(CallbackThreads, AQueueRunsInOrderAndOneAtATime) {
     const auto queue = make_queue();
-    std::vector<int> order;  // guarded by nothing else: a sanitizer sees if two run at once
+    std::vector<int> order;  // without a lock: a sanitizer reports two concurrent callbacks
     for (int i = 0; i < 1'000; ++i) queue->push([&order, i] { order.push_back(i); });
     queue->drain();
     EXPECT_EQ(order.size(), 1'000U);
@@ -47,7 +47,7 @@ TEST_F(CallbackThreads, ACallbackThatBlocksDelaysNoOtherQueue) {
     free->drain();
 }
 
-TEST_F(CallbackThreads, AreNeverMoreThanTheirBound) {
+TEST_F(CallbackThreads, NeverExceedTheirBound) {
     std::promise<void> go_on;
     const std::shared_future<void> released = go_on.get_future().share();
     std::atomic<std::size_t> running{0};
@@ -79,7 +79,7 @@ TEST_F(CallbackThreads, DrainWithinACallbackDoesNotWaitForIt) {
     EXPECT_FALSE(queue->is_running_here());
 }
 
-TEST_F(CallbackThreads, ACallbackMayHoldWhatCannotBeCopied) {
+TEST_F(CallbackThreads, ACallbackMayBeMoveOnly) {
     const auto queue = make_queue();
     auto only = std::make_unique<int>(7);
     int seen = 0;
@@ -91,7 +91,7 @@ TEST_F(CallbackThreads, ACallbackMayHoldWhatCannotBeCopied) {
 using CallbackThreadsDeathTest = CallbackThreads;
 
 // Documented in <baton/client.hpp>.
-TEST_F(CallbackThreadsDeathTest, WhatACallbackThrowsEndsTheProgram) {
+TEST_F(CallbackThreadsDeathTest, AnExceptionInACallbackEndsTheProgram) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_DEATH(
         {
@@ -102,7 +102,7 @@ TEST_F(CallbackThreadsDeathTest, WhatACallbackThrowsEndsTheProgram) {
         "of the user");
 }
 
-TEST_F(CallbackThreads, ADrainDoesNotWaitForWhatIsPushedLater) {
+TEST_F(CallbackThreads, ADrainDoesNotWaitForLaterCallbacks) {
     const auto queue = make_queue();
     std::atomic<bool> stop{false};
     std::function<void()> again = [&] {
@@ -111,11 +111,11 @@ TEST_F(CallbackThreads, ADrainDoesNotWaitForWhatIsPushedLater) {
     queue->push([&] { again(); });
     queue->drain();
     stop = true;
-    queue->drain();  // one that did not see the stop yet may push another one meanwhile
+    queue->drain();  // a callback that has not seen the stop may push another one
     queue->drain();
 }
 
-TEST_F(CallbackThreads, ACallbackMayRunTheOthersFirst) {
+TEST_F(CallbackThreads, ACallbackMayRunTheQueuedOnesFirst) {
     const auto queue = make_queue();
     std::vector<int> order;
     std::promise<void> both_pushed;
@@ -130,7 +130,7 @@ TEST_F(CallbackThreads, ACallbackMayRunTheOthersFirst) {
     EXPECT_EQ(order, (std::vector<int>{2, 1}));
 }
 
-TEST_F(CallbackThreads, AfterTheirEndACallbackRunsWithinTheCall) {
+TEST_F(CallbackThreads, AfterShutdownACallbackRunsWithinTheCall) {
     auto threads = std::make_shared<callback_threads>();
     const auto queue = std::make_shared<callback_queue>(threads);
     threads.reset();

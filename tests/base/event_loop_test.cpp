@@ -1,4 +1,4 @@
-// The event loop: tasks, timers and descriptors, and who runs it: its own thread, or a caller that waits alone.
+// The event loop: tasks, timers and descriptors, and its owner: its own thread, or a single waiting caller.
 #include "base/event_loop.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 struct caller final : waiter {};
 
-/// An eventfd that the loop watches: a caller serves the loop only where there is something to watch.
+/// An eventfd that the loop watches: a caller runs the loop only if it watches a descriptor.
 class bell final : public event_source {
 public:
     bell() : descriptor_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
@@ -53,7 +53,7 @@ protected:
         run([this] { loop_->forget(bell_->descriptor()); });
     }
 
-    /// With the turn; returns when it is done.
+    /// Runs a task as loop owner; returns after it has run.
     void run(const std::function<void()>& task) {
         std::promise<void> done;
         loop_->post([&] {
@@ -62,7 +62,7 @@ protected:
         });
         done.get_future().wait();
     }
-    /// As if a socket had brought it: finishes the caller, on whichever thread serves, and says which that was.
+    /// Finishes the caller on the thread that runs the loop, as an event of a socket would, and returns that thread.
     std::future<std::thread::id> bring(caller& waiting) {
         const auto by = std::make_shared<std::promise<std::thread::id>>();
         loop_->post([&waiting, by] {
@@ -71,7 +71,7 @@ protected:
         });
         return by->get_future();
     }
-    /// One waits alone while the thread serves: from then on callers may.
+    /// A single caller waits while the thread runs the loop: from then on callers may run it.
     void lend() {
         caller first;
         bring(first);
@@ -90,19 +90,19 @@ TEST_F(EventLoop, RunsTasksInOrder) {
     EXPECT_TRUE(std::ranges::is_sorted(order));
 }
 
-TEST_F(EventLoop, SaysWhyADescriptorCannotBeWatched) {
+TEST_F(EventLoop, ReportsWhyADescriptorCannotBeWatched) {
     std::error_code failed;
     run([&] { failed = loop_->watch(-1, EPOLLIN, bell_); });
     EXPECT_EQ(failed, std::errc::bad_file_descriptor);
 }
 
-TEST_F(EventLoop, HearsADescriptor) {
+TEST_F(EventLoop, CallsTheHandlerOfAReadyDescriptor) {
     bell_->ring();
     EXPECT_TRUE(eventually([&] { return bell_->rings == 1; }));
     run([&] { loop_->forget(bell_->descriptor()); });
     bell_->ring();
     run([] {});
-    EXPECT_EQ(bell_->rings, 1U) << "it is not watched any more";
+    EXPECT_EQ(bell_->rings, 1U) << "it is not tracked any more";
 }
 
 TEST_F(EventLoop, CallsTimersWhenTheyAreDueAndNotWhenTheyAreCancelled) {
@@ -132,8 +132,8 @@ TEST_F(EventLoop, ATimerThatIsSetEarlierWakesTheSleepingLoop) {
     EXPECT_EQ(fired.get_future().wait_for(30s), std::future_status::ready);
 }
 
-TEST_F(EventLoop, ACallerThatWaitsAloneIsFinishedOnItsOwnThread) {
-    // It depends on when the loop's thread wakes: not every time, but soon.
+TEST_F(EventLoop, ASingleWaitingCallerIsFinishedOnItsOwnThread) {
+    // It depends on when the loop's thread wakes, so several attempts may be needed.
     EXPECT_TRUE(eventually([&] {
         lend();
         caller waiting;
@@ -143,11 +143,11 @@ TEST_F(EventLoop, ACallerThatWaitsAloneIsFinishedOnItsOwnThread) {
     }));
 }
 
-TEST_F(EventLoop, ACallerThatSleepsIsCalledToServe) {
+TEST_F(EventLoop, ASleepingCallerIsWokenToRunTheLoop) {
     caller waiting;
     std::thread thread{[&] { loop_->wait(waiting); }};
     const std::thread::id id = thread.get_id();
-    // Whatever wakes the loop's thread makes it see that one waits alone, and step back.
+    // Any wake-up of the loop's thread makes it notice the single waiting caller and give up the loop.
     EXPECT_TRUE(eventually([&] {
         std::promise<std::thread::id> done;
         loop_->post([&] { done.set_value(std::this_thread::get_id()); });
@@ -166,7 +166,7 @@ TEST_F(EventLoop, ACallerThatAnotherThreadFinishesLeavesTheLoop) {
     }
 }
 
-TEST_F(EventLoop, EveryoneIsFinishedWhoeverServes) {
+TEST_F(EventLoop, AllCallersAreFinishedWhicheverThreadRunsTheLoop) {
     constexpr int callers = 8;
     constexpr int rounds = 500;
     std::atomic<int> finished{0};
@@ -185,14 +185,14 @@ TEST_F(EventLoop, EveryoneIsFinishedWhoeverServes) {
     EXPECT_EQ(finished, callers * rounds);
 }
 
-TEST_F(EventLoop, TheThreadTakesOverWhenNobodyWaitsAnyMore) {
+TEST_F(EventLoop, TheThreadRunsTheLoopWhenNoCallerWaits) {
     for (int round = 0; round < 100; ++round) {
         lend();
         run([] {});
     }
 }
 
-TEST(ProcessWide, IsSharedWhileSomebodyHasIt) {
+TEST(ProcessWide, IsSharedWhileItIsReferenced) {
     auto first = process_wide<event_loop>();
     EXPECT_EQ(process_wide<event_loop>(), first);
     const std::weak_ptr<event_loop> weak = first;
@@ -211,7 +211,7 @@ TEST(ProcessWide, MayEndOnItsOwnThread) {
     EXPECT_EQ(ended.get_future().wait_for(30s), std::future_status::ready);
 }
 
-TEST(EventLoopWithoutAThread, IsRunByItsOwnerUntilAHandlerStopsIt) {
+TEST(EventLoopWithoutAThread, RunsOnItsOwnersThreadUntilAHandlerStopsIt) {
     event_loop loop{event_loop::without_thread{}};
     bell bell;
     std::thread::id runner;

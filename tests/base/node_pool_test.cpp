@@ -9,7 +9,7 @@
 namespace baton::detail {
 namespace {
 
-TEST(NodePool, GivesAFreedNodeToTheNextOfItsSize) {
+TEST(NodePool, ReusesAFreedNodeOfTheSameSize) {
     node_pool pool;
     void* const first = pool.allocate(40);
     void* const second = pool.allocate(40);
@@ -20,7 +20,7 @@ TEST(NodePool, GivesAFreedNodeToTheNextOfItsSize) {
     pool.deallocate(second, 40);
 }
 
-TEST(NodePool, ServesTablesThatGrowAndShrink) {
+TEST(NodePool, WorksForTablesThatGrowAndShrink) {
     node_pool pool;
     std::pmr::map<int, std::pmr::vector<int>> table{&pool};
     for (int round = 0; round < 3; ++round) {
@@ -31,7 +31,7 @@ TEST(NodePool, ServesTablesThatGrowAndShrink) {
     }
 }
 
-TEST(NodePool, PassesOnWhatIsTooLargeOrTooStrictlyAligned) {
+TEST(NodePool, ForwardsLargeOrOveralignedAllocations) {
     node_pool pool;
     void* const large = pool.allocate(1U << 20U);
     void* const aligned = pool.allocate(64, 64);

@@ -15,7 +15,7 @@ namespace {
 
 using bench::result;
 
-TEST(BenchArithmetic, QuantilesRatiosAndFairness) {
+TEST(BenchArithmetic, ComputesQuantilesRatiosAndFairness) {
     EXPECT_EQ(bench::quantile({3, 1, 2}, 0.5), 2);
     EXPECT_EQ(bench::quantile({}, 0.5), 0);
     const bench::ratio ratio = bench::ratio_of({1, 2, 4}, {2, 6, 8});
@@ -26,7 +26,7 @@ TEST(BenchArithmetic, QuantilesRatiosAndFairness) {
     EXPECT_EQ(bench::fairness({8, 0, 0, 0}), 0.25);
 }
 
-TEST(BenchTable, HasAColumnForEachFigureAndSaysWhatMissesItsTarget) {
+TEST(BenchTable, HasAColumnForEachFigureAndNamesMissedTargets) {
     const std::vector<result> results{{.scenario = "cycle",
                                        .store = "redis",
                                        .parameters = {{"callers", 4}},
@@ -85,16 +85,16 @@ TEST_F(Bench, MeasuresInMemoryAndComparesWithItself) {
     const auto [code, said] = compare(seen, slower);
     EXPECT_EQ(code, 1);
     EXPECT_TRUE(said.starts_with("WORSE   cycle on memory, baton: ")) << said;
-    EXPECT_EQ(compare(slower, seen).first, 0) << "better is no regression";
+    EXPECT_EQ(compare(slower, seen).first, 0) << "an improvement is no regression";
     nlohmann::json out_of_order = seen;
     out_of_order["results"][2]["figures"]["out_of_order"] = 1;
     EXPECT_EQ(compare(seen, out_of_order).first, 1);
-    EXPECT_NE(compare(seen, nlohmann::json{{"other", 1}}).second.find("no result of `baton bench --json`"),
+    EXPECT_NE(compare(seen, nlohmann::json{{"other", 1}}).second.find("not a result of `baton bench --json`"),
               std::string::npos);
 }
 
 /// Processes that take turns on somebody's server: nothing of it remains there, and its user was warned.
-TEST_F(Bench, LeavesNothingOnAServerThatIsInUse) {
+TEST_F(Bench, LeavesNoKeysOnAServerThatIsInUse) {
     if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
     const redis_tests::private_server server{{.tcp = true}};
     ASSERT_EQ(server.ask({"SET", "theirs", "1"}).text, "OK");
@@ -107,7 +107,7 @@ TEST_F(Bench, LeavesNothingOnAServerThatIsInUse) {
     EXPECT_EQ(server.ask({"DBSIZE"}).number, 1);
 }
 
-TEST_F(Bench, RefusesWhatItCannotMeasure) {
+TEST_F(Bench, RefusesUnknownScenariosAndStores) {
     const auto refusal = [this](std::vector<std::string> words, int code) {
         words.insert(words.begin(), "bench");
         child run{baton(std::move(words))};
@@ -122,7 +122,7 @@ TEST_F(Bench, RefusesWhatItCannotMeasure) {
 }
 
 /// What follows `bench` is for baton-bench, as it stands.
-TEST_F(Bench, RunsTheProgramThatItFindsAndSaysWhereThereIsNone) {
+TEST_F(Bench, RunsBatonBenchOrReportsThatItIsNotInstalled) {
     std::filesystem::copy_file(BATON_PROGRAM, folder_.path("baton"));
     start_options options = baton({"bench", "run", "--json", "x y", "--", "-h"});
     options.arguments.front() = folder_.path("baton");

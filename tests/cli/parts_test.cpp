@@ -255,7 +255,7 @@ TEST(Refusals, ProcessesThatCannotBeKilledForASecondAreSurvivors) {
     refusals.note({.reached = 1, .refused = 2, .unknown = 0}, now += milliseconds{5});
     for (int round = 0; round < 150; ++round)
         refusals.note({.reached = 0, .refused = 2, .unknown = 0}, now += milliseconds{5});
-    EXPECT_EQ(refusals.survivors(), 0U) << "something was killed in between";
+    EXPECT_EQ(refusals.survivors(), 0U) << "a process was killed in between";
     for (int round = 0; round < 100; ++round)
         refusals.note({.reached = 0, .refused = 2, .unknown = 0}, now += milliseconds{5});
     EXPECT_EQ(refusals.survivors(), 2U);

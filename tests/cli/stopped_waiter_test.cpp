@@ -29,7 +29,7 @@ TEST_F(StoppedWaiter, DoesNotBlockOtherWaitersAndQueuesAgain) {
     child third{shell({}, "echo mine; " + until("later"))};
     ASSERT_TRUE(waiting(2));
     make("go");
-    EXPECT_TRUE(third.says("mine")) << "the stopped waiter is passed over: " << output_of({"ls"});
+    EXPECT_TRUE(third.says("mine")) << "the stopped waiter is skipped: " << output_of({"ls"});
     EXPECT_EQ(state_of(stopped.id()), 'T');
     stopped.signal(SIGCONT);
     EXPECT_TRUE(stopped.complains("lost the queue position for a")) << stopped.err();

@@ -1,4 +1,4 @@
-// Asking, waiting, asking again, withdrawing, and giving late grants back.
+// Acquire: sending the request, waiting, sending it again, withdrawing, and releasing late grants.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -6,7 +6,7 @@ namespace baton::detail {
 
 using Acquire = Script;
 
-TEST_F(Acquire, IsAskedOnceTheSessionIsOpened) {
+TEST_F(Acquire, IsSentWhenTheSessionIsOpen) {
     const handle handle = session.acquire(now, order());
     EXPECT_FALSE(sent<protocol::enter>());
     session.connection_up(now, epoch_now);
@@ -14,7 +14,7 @@ TEST_F(Acquire, IsAskedOnceTheSessionIsOpened) {
     ASSERT_TRUE(open);
     EXPECT_EQ(open->second.ttl, ttl);
     EXPECT_EQ(open->second.label, "tester");
-    const auto enter = sent<protocol::enter>();  // behind it, without waiting for its answer
+    const auto enter = sent<protocol::enter>();  // sent behind `open`, without waiting for its reply
     ASSERT_TRUE(enter);
     reply(open->first, alive());
     reply(enter->first, granted(enter->second.request.number));
@@ -25,7 +25,7 @@ TEST_F(Acquire, IsAskedOnceTheSessionIsOpened) {
     EXPECT_TRUE(session.valid(handle, now));
 }
 
-TEST_F(Acquire, WaitsForTheNotice) {
+TEST_F(Acquire, WaitsForTheNotification) {
     connect();
     const handle handle = session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
@@ -40,7 +40,7 @@ TEST_F(Acquire, WaitsForTheNotice) {
     EXPECT_EQ(got->grant.waited, 2s);
 }
 
-TEST_F(Acquire, ALostNoticeIsMadeUpForByTheNextRenewal) {
+TEST_F(Acquire, TheNextRenewalReportsAGrantWhoseNotificationWasLost) {
     connect();
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
@@ -50,7 +50,7 @@ TEST_F(Acquire, ALostNoticeIsMadeUpForByTheNextRenewal) {
     renew({{enter->second.request.number, 100, 200}});
     const auto again = sent<protocol::enter>();
     ASSERT_TRUE(again);
-    EXPECT_EQ(again->second.request, enter->second.request);  // the same question
+    EXPECT_EQ(again->second.request, enter->second.request);  // the same request
     reply(again->first, granted(again->second.request.number));
     EXPECT_TRUE(take<acquired>());
 }
@@ -68,7 +68,7 @@ TEST_F(Acquire, BusyIsNoError) {
     EXPECT_FALSE(answer->error.code);
 }
 
-TEST_F(Acquire, ARefusalHasItsName) {
+TEST_F(Acquire, ARefusalHasItsOwnErrorCode) {
     connect();
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
@@ -78,7 +78,7 @@ TEST_F(Acquire, ARefusalHasItsName) {
     EXPECT_EQ(answer->error.code, errc::queue_full);
 }
 
-TEST_F(Acquire, FailsWhenTheStoreWillNotHaveTheSession) {
+TEST_F(Acquire, FailsIfTheStoreRefusesTheSession) {
     session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
@@ -112,7 +112,7 @@ TEST_F(Acquire, ATimeoutCoversTheWholeRequestAndWithdrawsIt) {
     EXPECT_EQ(leave->second.release_kind, protocol::release_kind::keep);
 }
 
-TEST_F(Acquire, AWaitThatIsOverIsATimeoutOnlyIfTheStoreSaysThatOthersWait) {
+TEST_F(Acquire, AWaitTimesOutOnlyIfTheStoreHasQueuedTheRequest) {
     connect();
     acquire_order patient = order();
     patient.wait = 5s;
@@ -128,16 +128,16 @@ TEST_F(Acquire, AWaitThatIsOverIsATimeoutOnlyIfTheStoreSaysThatOthersWait) {
     session.acquire(now, patient);
     const auto again = sent<protocol::enter>();
     reply(again->first, protocol::queued{again->second.request, 101});
-    session.connection_down(now, {std::make_error_code(std::errc::connection_reset), "by somebody"});
+    session.connection_down(now, {std::make_error_code(std::errc::connection_reset), "by the peer"});
     advance(5s);
     session.wake(now);
     const auto answer = take<not_acquired>();
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->error.code, errc::store_unavailable);
-    EXPECT_NE(answer->error.text.find("by somebody"), std::string::npos);
+    EXPECT_NE(answer->error.text.find("by the peer"), std::string::npos);
 }
 
-TEST_F(Acquire, APauseIsAnErrorOfItsOwnThatTellsHowLongItLasts) {
+TEST_F(Acquire, APauseIsReportedWithItsRemainingTime) {
     connect();
     acquire_order now_or_never = order();
     now_or_never.nowait = true;
@@ -153,7 +153,7 @@ TEST_F(Acquire, APauseIsAnErrorOfItsOwnThatTellsHowLongItLasts) {
     EXPECT_EQ(answer->error.text, "nothing is granted for another 16.9 s");
 }
 
-TEST_F(Acquire, APauseIsNoAnswerToARequestThatMayWait) {
+TEST_F(Acquire, PausedIsAnInvalidReplyToARequestThatMayWait) {
     connect();
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
@@ -161,7 +161,7 @@ TEST_F(Acquire, APauseIsNoAnswerToARequestThatMayWait) {
     EXPECT_EQ(take<not_acquired>()->error.code, errc::rejected);
 }
 
-TEST_F(Acquire, BusyIsNoAnswerToARequestThatMayWait) {
+TEST_F(Acquire, BusyIsAnInvalidReplyToARequestThatMayWait) {
     connect();
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
@@ -169,7 +169,7 @@ TEST_F(Acquire, BusyIsNoAnswerToARequestThatMayWait) {
     EXPECT_EQ(take<not_acquired>()->error.code, errc::rejected);
 }
 
-TEST_F(Acquire, APlaceInTheQueueIsNoAnswerToARequestThatMayNotWait) {
+TEST_F(Acquire, QueuedIsAnInvalidReplyToARequestThatMayNotWait) {
     connect();
     acquire_order hasty = order();
     hasty.nowait = true;
@@ -180,7 +180,7 @@ TEST_F(Acquire, APlaceInTheQueueIsNoAnswerToARequestThatMayNotWait) {
     EXPECT_TRUE(sent<protocol::leave>());
 }
 
-TEST_F(Acquire, ARequestThatWaitsForALeaseOfItsOwnSessionIsNamed) {
+TEST_F(Acquire, ARequestThatWaitsForItsOwnSessionIsReported) {
     connect();
     hold();
     session.acquire(now, order());
@@ -192,7 +192,7 @@ TEST_F(Acquire, ARequestThatWaitsForALeaseOfItsOwnSessionIsNamed) {
     EXPECT_EQ(named->what, observed::what::waits_for_own);
 }
 
-TEST_F(Acquire, AGrantThatComesAfterTheTimeoutIsGivenBack) {
+TEST_F(Acquire, AGrantAfterTheTimeoutIsReleased) {
     connect();
     acquire_order patient = order();
     patient.wait = 5s;
@@ -216,11 +216,11 @@ TEST_F(Acquire, ACancelWithdraws) {
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.request, enter->second.request);
-    reply(enter->first, granted(enter->second.request.number));  // crossed the leave: the leave frees it
+    reply(enter->first, granted(enter->second.request.number));  // crossed the leave, which releases the grant
     EXPECT_FALSE(take<acquired>());
 }
 
-TEST_F(Acquire, ACancelAfterTheGrantChangesNothing) {
+TEST_F(Acquire, ACancelAfterTheGrantHasNoEffect) {
     connect();
     const handle handle = hold();
     session.cancel(now, handle, std::make_error_code(std::errc::operation_canceled));
@@ -229,7 +229,7 @@ TEST_F(Acquire, ACancelAfterTheGrantChangesNothing) {
     EXPECT_TRUE(session.valid(handle, now));
 }
 
-TEST_F(Acquire, WhatWasNeverSentIsWithdrawnWithoutAWord) {
+TEST_F(Acquire, ARequestThatWasNeverSentIsWithdrawnWithoutACommand) {
     const handle handle = session.acquire(now, order());
     session.cancel(now, handle, std::make_error_code(std::errc::operation_canceled));
     connect();
@@ -237,7 +237,7 @@ TEST_F(Acquire, WhatWasNeverSentIsWithdrawnWithoutAWord) {
     EXPECT_FALSE(sent<protocol::enter>());
 }
 
-TEST_F(Acquire, AnUnansweredQuestionIsListedAfterAReconnectAndKeepsItsId) {
+TEST_F(Acquire, AnUnansweredRequestIsListedAfterAReconnectAndKeepsItsNumber) {
     connect();
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
@@ -252,7 +252,7 @@ TEST_F(Acquire, AnUnansweredQuestionIsListedAfterAReconnectAndKeepsItsId) {
     EXPECT_FALSE(sent<protocol::enter>());
 }
 
-TEST_F(Acquire, WhatTheEngineNeverSawIsAskedUnderANewNumber) {
+TEST_F(Acquire, ARequestThatNeverArrivedIsSentUnderANewNumber) {
     connect();
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
@@ -280,7 +280,7 @@ TEST_F(Acquire, ARevokedWaiterFails) {
     EXPECT_EQ(answer->error.code, errc::revoked);
 }
 
-TEST_F(Acquire, AGrantThatComesWhileTheSessionIsInDoubtIsConfirmedFirst) {
+TEST_F(Acquire, AGrantWhileTheSessionIsInDoubtIsConfirmedFirst) {
     connect();
     const handle handle = session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
@@ -296,7 +296,7 @@ TEST_F(Acquire, AGrantThatComesWhileTheSessionIsInDoubtIsConfirmedFirst) {
     EXPECT_TRUE(session.valid(handle, now));
 }
 
-TEST_F(Acquire, AGrantOfARequestThatIsForgottenIsGivenBack) {
+TEST_F(Acquire, AGrantOfAForgottenRequestIsReleased) {
     connect();
     notice(granted(55));
     const auto leave = sent<protocol::leave>();
@@ -304,7 +304,7 @@ TEST_F(Acquire, AGrantOfARequestThatIsForgottenIsGivenBack) {
     EXPECT_EQ(leave->second.request.number, 55U);
 }
 
-TEST_F(Acquire, ACopyOfTheGrantChangesNothing) {
+TEST_F(Acquire, ACopyOfTheGrantHasNoEffect) {
     connect();
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();

@@ -1,8 +1,8 @@
-// A store that behaves as badly as the interface lets it, around a store that keeps the rules: what a client sees of it
-// is late, doubled, out of order, on several threads at once or interrupted by exceptions, but never untrue. So two
-// clients must still exclude each other, and every call must return.
+// A store that behaves as badly as the interface permits, around a store that keeps the rules. It delivers messages
+// late, twice, out of order, on several threads at once, and throws exceptions, but its messages are never wrong. So
+// two clients must still exclude each other, and every call must return.
 //
-// All that depends on the interface of stores is in the classes `connection` and `ear` below.
+// The classes `connection` and `ear` below implement the interface of stores.
 #pragma once
 
 #include <atomic>
@@ -22,21 +22,21 @@
 
 namespace baton::client_tests {
 
-/// What the store does wrong. Each `…_every` is a mean: 0 never, 20 about once in twenty.
+/// The faults of the store. Each `…_every` is a mean: 0 never, 20 about once in twenty.
 struct adversity {
-    int throws_before_every = 0;  // `send` throws, and passes nothing on
-    int throws_after_every = 0;   // `send` throws, although it has passed everything on
+    int throws_before_every = 0;  // `send` throws without forwarding the commands
+    int throws_after_every = 0;   // `send` throws after forwarding the commands
     int reset_throws_every = 0;
-    int late_every = 0;   // an answer or notice comes later, on another thread; 1: each of them
-    int twice_every = 0;  // an answer comes twice, the second time on another thread
-    int busy_every = 0;   // an acquire that wants to wait is answered as one that does not
-    bool silent = false;  // nothing is performed, and nothing is answered
-    int threads = 3;      // that deliver what is late
+    int late_every = 0;   // a reply or notification arrives later, on another thread; 1: each of them
+    int twice_every = 0;  // a reply arrives twice, the second time on another thread
+    int busy_every = 0;   // an acquire with a wait gets the reply `busy`
+    bool silent = false;  // no command is performed or answered
+    int threads = 3;      // that deliver late messages
 };
 
 namespace adversarial {
 
-/// What is to be delivered late.
+/// Messages to deliver late.
 struct late_queue {
     std::mutex mutex;
     std::condition_variable_any changed;
@@ -57,7 +57,7 @@ struct late_queue {
     }
 };
 
-/// The part that lines, listeners and the store share: dice, and threads that deliver late.
+/// The part that connections, listeners and the store share: dice, and threads that deliver late.
 class world {
 public:
     explicit world(adversity how, unsigned seed) : how_{how}, dice_{seed} {
@@ -81,7 +81,7 @@ public:
         const std::lock_guard lock{mutex_};
         return std::uniform_int_distribution{1, every}(dice_) == 1;
     }
-    /// Runs it soon on another thread, in any order.
+    /// Runs the task soon on another thread, in any order.
     void later(std::function<void()> what) {
         const bool last = happens(2);
         {
@@ -90,11 +90,11 @@ public:
         }
         late_->changed.notify_one();
     }
-    /// No exception any more, so that a test can end in an orderly way.
+    /// Stops throwing exceptions, so that a test can end normally.
     void calm_down() { calm_ = true; }
     [[nodiscard]] bool is_calm() const { return calm_; }
 
-    /// The client has used a connection on two threads at once, which it must not.
+    /// How often the client has used a connection on two threads at once, which it must not.
     std::atomic<int> concurrent_uses{0};
     std::atomic<int> exceptions{0};
 
@@ -107,7 +107,7 @@ private:
     std::vector<std::jthread> threads_;
 };
 
-/// What the inner store sees as the client.
+/// The listener of the inner store.
 class ear final : public store_listener {
 public:
     ear(std::weak_ptr<world> world, std::weak_ptr<store_listener> client)
@@ -171,7 +171,7 @@ public:
     void reset() override {
         const used_by_one guard{*this};
         may_throw(world_->how().reset_throws_every);
-        // The connection is made anew on another thread, as a store with a socket does it.
+        // Reconnects on another thread, as a store with a socket does.
         world_->later([client = client_] {
             const auto heard = client.lock();
             if (!heard) return;

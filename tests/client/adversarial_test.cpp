@@ -28,7 +28,7 @@ struct adversary {
 class Adversarial : public testing::TestWithParam<adversary> {
 protected:
     static constexpr int rounds = 500;
-    static constexpr auto limit = 30s;  // for what takes below one second, unless it never ends
+    static constexpr auto limit = 30s;  // for calls that take below one second, unless they never return
 
     const std::shared_ptr<adversarial_store> store = std::make_shared<adversarial_store>(GetParam().how);
     client first{store, {.ttl = 3s, .label = {}}};
@@ -127,7 +127,7 @@ TEST_P(Adversarial, ThreadsExcludeEachOtherAndEveryCallReturns) {
     EXPECT_EQ(store->exceptions() > 0, throws);
 }
 
-// What an answer refers to may be gone as soon as the call has returned: here the thread ends with it.
+// The objects that a reply refers to may be destroyed as soon as the call has returned: here the thread ends with it.
 TEST_P(Adversarial, ThreadsMayEndRightAfterACall) {
     expect_an_end([this] {
         for (int i = 0; i < 100; ++i) {
@@ -150,7 +150,7 @@ TEST_P(Adversarial, CallsThatWaitEndWhenTheClientIsClosed) {
                 waiters.emplace_back([client = second]() mutable {
                     std::error_code error;
                     const lease lease = client.acquire(exclusive("held"), {}, error);
-                    // Another store than ours may refuse it as busy: then it is an error as well.
+                    // A store may refuse the request as busy although it may wait; then the call must fail too.
                     EXPECT_TRUE(error) << "granted although another client holds it";
                 });
             }
@@ -159,8 +159,8 @@ TEST_P(Adversarial, CallsThatWaitEndWhenTheClientIsClosed) {
     });
 }
 
-// Each close returns when the store has confirmed it, not when its own time is over.
-TEST_P(Adversarial, TwoClosesAtOnceBothReturnSoon) {
+// Each close returns when the store has confirmed it, not when its timeout has passed.
+TEST_P(Adversarial, TwoConcurrentClosesBothReturn) {
     expect_an_end([this] {
         for (int i = 0; i < 10; ++i) {
             client client{store, {.ttl = 3s, .label = {}}};
@@ -200,7 +200,7 @@ protected:
     client silent{store};
 };
 
-TEST_F(SilentStore, EndsNoWaitLaterThanItsBound) {
+TEST_F(SilentStore, EveryWaitEndsWithinItsBound) {
     std::error_code error;
     EXPECT_FALSE(silent.acquire(exclusive("x"), {.wait = 50ms}, error).valid());
     EXPECT_EQ(error, errc::store_unavailable);

@@ -1,6 +1,6 @@
-// No callback of the user's runs after close() has returned: neither of an acquire, nor of a loss, nor of the observer.
-// So what the callbacks refer to may be destroyed then. Each callback takes 1 ms, so that many are still to be
-// called when the store confirms the close.
+// No user callback runs after close() has returned: neither of an acquire, nor of a loss, nor of the observer. So the
+// objects that callbacks refer to may then be destroyed. Each callback takes 1 ms, so that many are still queued when
+// the store confirms the close.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -38,7 +38,7 @@ struct tally {
 class AfterClose : public testing::Test {
 protected:
     std::string url = "memory:" + std::string{testing::UnitTest::GetInstance()->current_test_info()->name()};
-    const std::shared_ptr<tally> counted = std::make_shared<tally>();  // outlives callbacks that come late
+    const std::shared_ptr<tally> counted = std::make_shared<tally>();  // outlives late callbacks
 
     void close(client& client) {
         EXPECT_TRUE(client.close(20s));
@@ -93,7 +93,7 @@ TEST_F(AfterClose, NoCallOfTheObserverRuns) {
     EXPECT_EQ(counted->late, 0) << "of " << many;
 }
 
-TEST_F(AfterClose, TheObserverIsNotToldThatTheConnectionBreaks) {
+TEST_F(AfterClose, TheObserverIsNotNotifiedOfABrokenConnection) {
     struct watcher final : observer {
         explicit watcher(std::shared_ptr<tally> counted) : counted{std::move(counted)} {}
         void reconnecting(std::error_code, const std::string&) override { counted->called(); }
@@ -137,8 +137,8 @@ TEST_F(AfterClose, ClosesWithinTwoCallbacksReturn) {
     EXPECT_TRUE(eventually([&] { return returned == 2; }));
 }
 
-// Both leases are lost by the close. The store hears of it after both callbacks have run, also if one of them closes.
-TEST_F(AfterClose, WithinTheCallbackOfALossTheOthersRunBeforeTheStoreIsTold) {
+// The close ends both leases. The client notifies the store after both callbacks have run, also if one of them closes.
+TEST_F(AfterClose, WithinALossCallbackTheOtherCallbacksRunBeforeTheStoreIsNotified) {
     client client{url};
     const lease first = client.acquire(exclusive("a"), {.max_hold = 50ms});
     const lease second = client.acquire(exclusive("b"));
@@ -151,7 +151,7 @@ TEST_F(AfterClose, WithinTheCallbackOfALossTheOthersRunBeforeTheStoreIsTold) {
     EXPECT_TRUE(told_in_time.get_future().get());
 }
 
-TEST_F(AfterClose, ACloseReturnsAlthoughACallbackAsksAgainAndAgain) {
+TEST_F(AfterClose, ACloseReturnsAlthoughACallbackKeepsAcquiring) {
     client client{url};
     const auto stop = std::make_shared<std::atomic<bool>>(false);
     std::function<void()> ask = [&] {
@@ -162,11 +162,11 @@ TEST_F(AfterClose, ACloseReturnsAlthoughACallbackAsksAgainAndAgain) {
     ask();
     EXPECT_TRUE(client.close(20s));
     *stop = true;
-    client.close(0ms);  // waits for the last of them
+    client.close(0ms);  // waits for the last callback
 }
 
-// The operation has not begun, and keeps the driver; the client itself has ended.
-TEST_F(AfterClose, AReleaseAfterTheEndOfTheClientIsAnswered) {
+// The operation has not begun and keeps the driver alive; the client itself has ended.
+TEST_F(AfterClose, AReleaseAfterTheEndOfTheClientCompletes) {
     std::optional<client> ending{client{url}};
     lease held = ending->acquire(exclusive("ledger"));
     auto begins_later = ending->async_try_acquire(exclusive("other"));

@@ -1,4 +1,4 @@
-// What count and digest of a renewal, and the pages of a list, do to what the client believes, as scripts.
+// How count and digest in the reply to a renewal, and the pages of a list, prolong the client's leases, as scripts.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -10,7 +10,7 @@ class Alive : public Script {
 protected:
     Alive() { answers_lists = false; }
 
-    /// A renewal is due, and is answered with the count and digest of these. When it was sent.
+    /// A renewal is due; replies with the count and digest of these requests. Returns the time at which it was sent.
     client_time renew_with(const states& engine) {
         advance(ttl / 3);
         const client_time sent_at = now;
@@ -31,9 +31,9 @@ TEST_F(Alive, EqualDigestsProlongWithoutAList) {
     EXPECT_TRUE(is_believed_from(one, renewed) && is_believed_from(two, renewed));
 }
 
-// The notice of a revocation was lost, and it stands on the last page. The engine ends the request at the deadline of
-// the revocation whatever is renewed, so nothing is prolonged before the client knows of it.
-TEST_F(Alive, BeliefIsProlongedWhenTheLastPageIsInAndNotBefore) {
+// The notification of a revocation was lost, and the revocation is on the last page. The engine ends the request at the
+// deadline of the revocation despite renewals, so the client must not prolong the lease before it has that page.
+TEST_F(Alive, LeasesAreProlongedAfterTheLastPageAndNotBefore) {
     connect();
     const client_time opened = now;
     const handle one = hold(order("a"));
@@ -43,7 +43,7 @@ TEST_F(Alive, BeliefIsProlongedWhenTheLastPageIsInAndNotBefore) {
     EXPECT_FALSE(take<believe>());
     EXPECT_TRUE(is_believed_from(one, opened));
     ASSERT_TRUE(answer_page(1));
-    EXPECT_FALSE(take<believe>()) << "the next page may tell of a revocation";
+    EXPECT_FALSE(take<believe>()) << "the next page may contain a revocation";
     EXPECT_TRUE(is_believed_from(one, opened) && is_believed_from(two, opened));
     ASSERT_TRUE(answer_page(1));
     collect();
@@ -56,7 +56,7 @@ TEST_F(Alive, BeliefIsProlongedWhenTheLastPageIsInAndNotBefore) {
     const auto last = take<lost>();
     ASSERT_TRUE(last);
     EXPECT_EQ(last->handle, two);
-    // Now the two agree.
+    // Now both digests are equal.
     const client_time again = renew_with({{1, 100, 200}, {2, 100, 200, deadline}});
     EXPECT_FALSE(sent<protocol::list>());
     EXPECT_TRUE(is_believed_from(one, again));
@@ -83,12 +83,12 @@ TEST_F(Alive, EachPageIsComparedWithTheRequestsOfItsRange) {
     ASSERT_TRUE(third);
     EXPECT_EQ(third->handle, three);
     const auto left = sent<protocol::leave>();
-    ASSERT_TRUE(left) << "nobody here knows of the fourth";
+    ASSERT_TRUE(left) << "no client here knows the fourth";
     EXPECT_EQ(left->second.request.number, 4U);
     EXPECT_TRUE(session.valid(two, now));
 }
 
-TEST_F(Alive, TheLastPageCoversWhatWasAskedSinceTheListBegan) {
+TEST_F(Alive, TheLastPageCoversRequestsSentSinceTheListBegan) {
     connect();
     const handle one = hold(order("a"));
     const handle two = hold(order("b"));
@@ -107,8 +107,8 @@ TEST_F(Alive, TheLastPageCoversWhatWasAskedSinceTheListBegan) {
     EXPECT_FALSE(take<lost>());
 }
 
-// Another renewal is answered before the last page is in, and differs as well: the engine may have said something since
-// that the first pages could not show.
+// The reply to another renewal arrives before the last page, and differs as well: the first pages may lack later
+// changes.
 TEST_F(Alive, AListCountsForTheRenewalThatFoundTheDifference) {
     connect();
     const handle one = hold(order("a"));
@@ -121,13 +121,13 @@ TEST_F(Alive, AListCountsForTheRenewalThatFoundTheDifference) {
     ASSERT_TRUE(second);
     ASSERT_TRUE(answer_page(1));
     reply(second->first, alive(engine));
-    ASSERT_TRUE(answer_page(1)) << "the list that is under way goes on";
+    ASSERT_TRUE(answer_page(1)) << "the list that is under way continues";
     EXPECT_FALSE(sent<protocol::list>()) << "and no other is begun";
     EXPECT_TRUE(is_believed_from(one, first));
 }
 
-// The grant's notice came on another connection, later than the answer that counted it.
-TEST_F(Alive, ARenewalThatAgreesMeanwhileCountsAndTheListIsDropped) {
+// The notification of the grant arrived on another connection, later than the reply that counted the grant.
+TEST_F(Alive, ARenewalWithAnEqualDigestMeanwhileCountsAndTheListIsDropped) {
     connect();
     const handle one = hold(order("a"));
     session.acquire(now, order("b"));
@@ -142,22 +142,22 @@ TEST_F(Alive, ARenewalThatAgreesMeanwhileCountsAndTheListIsDropped) {
     EXPECT_TRUE(is_believed_from(one, second));
     forget();
     reply(page->first, protocol::listed{id(), 0, {}, false});
-    EXPECT_FALSE(take<lost>()) << "the page is none of a list that is under way";
+    EXPECT_FALSE(take<lost>()) << "the page does not belong to the current list";
     EXPECT_TRUE(is_believed_from(one, second));
 }
 
-TEST_F(Alive, APageThatNeverCameIsAskedForAgain) {
+TEST_F(Alive, APageThatNeverArrivedIsRequestedAgain) {
     connect();
     const handle one = hold(order("a"));
     const states engine{{1, 100, 200}, {2, 100, 0}};
     renew_with(engine);
     ASSERT_TRUE(sent<protocol::list>());
     const client_time second = renew_with(engine);
-    ASSERT_TRUE(answer_page()) << "answers come in order: the first page is lost";
+    ASSERT_TRUE(answer_page()) << "replies arrive in order: the first page is lost";
     EXPECT_TRUE(is_believed_from(one, second));
 }
 
-TEST_F(Alive, AListThatTheStoreCannotTakeIsAskedForWithTheNextRenewal) {
+TEST_F(Alive, AListThatFailsIsRequestedWithTheNextRenewal) {
     connect();
     const client_time opened = now;
     const handle one = hold(order("a"));
@@ -171,7 +171,7 @@ TEST_F(Alive, AListThatTheStoreCannotTakeIsAskedForWithTheNextRenewal) {
     EXPECT_TRUE(is_believed_from(one, second));
 }
 
-TEST_F(Alive, ALineThatGoesDownDropsTheList) {
+TEST_F(Alive, ABrokenConnectionDropsTheList) {
     connect();
     const client_time opened = now;
     const handle one = hold(order("a"));
@@ -180,13 +180,13 @@ TEST_F(Alive, ALineThatGoesDownDropsTheList) {
     session.connection_down(now);
     session.connection_up(now, epoch_now);
     reply(page->first, protocol::listed{id(), 0, {{1, 100, 200}}, false});
-    EXPECT_TRUE(is_believed_from(one, opened)) << "the page is of a connection that is gone";
+    EXPECT_TRUE(is_believed_from(one, opened)) << "the page belongs to an earlier connection";
     const client_time reopened = now;
     reply(sent<protocol::open>()->first, alive({{1, 100, 200}}));
     EXPECT_TRUE(is_believed_from(one, reopened));
 }
 
-TEST_F(Alive, AnOpenIsAnsweredAndItsListIsFetchedBeforeAnythingIsProlonged) {
+TEST_F(Alive, AfterAnOpenLeasesAreProlongedOnlyWhenTheListIsFetched) {
     connect();
     const client_time opened = now;
     const handle one = hold(order("a"));
@@ -204,8 +204,8 @@ TEST_F(Alive, AnOpenIsAnsweredAndItsListIsFetchedBeforeAnythingIsProlonged) {
     EXPECT_TRUE(is_believed_from(one, reopened)) << "settled, and the revocation is later";
 }
 
-// Granted while the session's own life was in doubt: the renewal that was sent then confirms it, after its list.
-TEST_F(Alive, AGrantThatIsToBeConfirmedIsDeliveredWithTheLastPage) {
+// The grant arrived while the session was in doubt: the renewal that was then sent confirms it, after its list.
+TEST_F(Alive, AGrantInDoubtIsDeliveredWithTheLastPage) {
     connect();
     session.acquire(now, order("a"));
     const auto enter = sent<protocol::enter>();
@@ -220,10 +220,10 @@ TEST_F(Alive, AGrantThatIsToBeConfirmedIsDeliveredWithTheLastPage) {
     EXPECT_FALSE(take<acquired>());
     ASSERT_TRUE(answer_page(1));
     EXPECT_TRUE(take<acquired>());
-    EXPECT_FALSE(sent<protocol::enter>()) << "the pages confirmed the grant: it is not asked for again";
+    EXPECT_FALSE(sent<protocol::enter>()) << "the pages confirmed the grant: the request is not sent again";
 }
 
-TEST_F(Alive, WhatWasAskedAndNotAnsweredDoesNotCount) {
+TEST_F(Alive, UnansweredRequestsDoNotCount) {
     connect();
     advance(ttl / 3);
     session.wake(now);
@@ -233,7 +233,7 @@ TEST_F(Alive, WhatWasAskedAndNotAnsweredDoesNotCount) {
     EXPECT_FALSE(sent<protocol::list>());
 }
 
-TEST_F(Alive, WhatIsBeingLeftCountsUntilTheEngineHasEndedIt) {
+TEST_F(Alive, AReleasedRequestCountsUntilTheEngineHasEndedIt) {
     connect();
     const handle one = hold(order("a"));
     advance(ttl / 3);
@@ -248,7 +248,7 @@ TEST_F(Alive, WhatIsBeingLeftCountsUntilTheEngineHasEndedIt) {
     EXPECT_FALSE(sent<protocol::list>());
 }
 
-TEST_F(Alive, ARevocationThatARenewalRepeatsBringsItsNoteAndNeedsNoList) {
+TEST_F(Alive, ARevocationThatARenewalRepeatsCarriesItsNoteAndNeedsNoList) {
     connect();
     const handle one = hold(order("a"));
     advance(ttl / 3);
@@ -266,8 +266,8 @@ TEST_F(Alive, ARevocationThatARenewalRepeatsBringsItsNoteAndNeedsNoList) {
     EXPECT_FALSE(sent<protocol::list>());
 }
 
-// The engine's clock went back by an hour. The revocation that the renewal repeats was told for the clock as it was
-// then; the engine has cut its deadline since, and the list tells that.
+// The engine's clock went back by an hour. The repeated revocation has the deadline of the earlier clock; the engine
+// has shortened the deadline since, and the list has the new one.
 TEST_F(Alive, TheEarlierDeadlineOfARevocationCounts) {
     connect();
     const handle one = hold(order("a"));
@@ -288,7 +288,7 @@ TEST_F(Alive, TheEarlierDeadlineOfARevocationCounts) {
     EXPECT_FALSE(session.valid(one, heard + ttl)) << "then the engine passes the claims on";
 }
 
-TEST_F(Alive, ASessionThatIsNotAliveIsReplacedWhenAListSaysSo) {
+TEST_F(Alive, ASessionThatAListReportsAsLostIsReplaced) {
     connect();
     hold(order("a"));
     renew_with({});

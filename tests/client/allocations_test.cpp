@@ -1,4 +1,4 @@
-// How many allocations one acquire and its release cost in the client's process, on all of its threads.
+// The number of allocations of one acquire and its release in the client's process, on all threads.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -24,7 +24,7 @@ void* counted(std::size_t size, std::align_val_t alignment) {
 }
 }  // namespace
 
-// The forms for arrays and those that do not throw call these.
+// The array and nothrow forms call these.
 void* operator new(std::size_t size) { return counted(size); }
 void* operator new(std::size_t size, std::align_val_t alignment) { return counted(size, alignment); }
 void operator delete(void* memory) noexcept { std::free(memory); }
@@ -43,7 +43,7 @@ TEST(Allocations, OfAnAcquireAndItsReleaseStayWithinTheBound) {
     const auto cycles = [&](int count) {
         for (int i = 0; i < count; ++i) static_cast<void>(client.acquire(wanted));
     };
-    cycles(200);  // buffers and tables reach their size
+    cycles(200);  // let buffers and tables reach their final size
     constexpr int count = 1'000;
     const std::size_t before = allocations;
     cycles(count);

@@ -1,5 +1,5 @@
-// A store of the test's own, for tests that run unchanged on `memory:`, on `local:` with an agent of their own and on
-// Redis with a server of their own. A program links the file of one store: on_memory.cpp, on_local.cpp, on_redis.cpp.
+// A private store for tests that run unchanged on `memory:`, on `local:` with a private agent and on Redis with a
+// private server. A program links the file of one store: on_memory.cpp, on_local.cpp, on_redis.cpp.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ public:
     [[nodiscard]] virtual std::string url() const = 0;
     /// The bound on allocations in the client's process for one acquire and its release.
     [[nodiscard]] virtual std::size_t allocations_allowed() const = 0;
-    /// How many allocations the assertions of this build make meanwhile, measured with `count`; 0 in a release.
+    /// The number of allocations that the assertions of this build add, measured with `count`; 0 in a release build.
     [[nodiscard]] virtual std::size_t allocations_of_assertions(std::size_t (*count)()) const {
         static_cast<void>(count);
         return 0;
     }
 
-    /// SIGSTOP and SIGCONT to the process of the store, where it has one.
+    /// Send SIGSTOP and SIGCONT to the process of the store, if it has one.
     virtual void stop() const {}
     virtual void go_on() const {}
 };
 
-/// The store's process is stopped for as long as this lives.
+/// The store's process is stopped for the life of this object.
 class stopped {
 public:
     explicit stopped(const any_store& store) : store_{store} { store_.stop(); }

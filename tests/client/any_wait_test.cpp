@@ -24,7 +24,7 @@ protected:
     }
 };
 
-TEST_F(AnyWait, TakesAFreeNameHoweverShortOrLong) {
+TEST_F(AnyWait, OfAnyLengthAcquiresAFreeName) {
     EXPECT_FALSE(result("free", std::chrono::duration<int, std::micro>::min()));
     EXPECT_FALSE(result("free", std::chrono::duration<int, std::micro>::max()));
     EXPECT_FALSE(result("free", 0ns));
@@ -38,7 +38,7 @@ TEST_F(AnyWait, TakesAFreeNameHoweverShortOrLong) {
     EXPECT_FALSE(result("free", std::chrono::sys_days::max()));
 }
 
-TEST_F(AnyWait, ABoundThatIsPastTimesOutOnABusyName) {
+TEST_F(AnyWait, InThePastTimesOutOnABusyName) {
     const lease held = first.acquire(exclusive("busy"));
     EXPECT_EQ(result("busy", std::chrono::duration<int, std::micro>::min()), errc::timed_out);
     EXPECT_EQ(result("busy", 1us), errc::timed_out);

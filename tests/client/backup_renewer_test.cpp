@@ -1,4 +1,4 @@
-// A session that somebody else renewed while the client's process was stopped.
+// A session that the backup renewer renewed while the client's process was stopped.
 #include "script.hpp"
 
 namespace baton::detail {
@@ -19,13 +19,13 @@ public:
     }
 };
 
-class StandIn : public Script {
+class BackupRenewer : public Script {
 protected:
-    StandIn() : StandIn{std::make_shared<recorded_backup_renewer>()} {}
-    explicit StandIn(const std::shared_ptr<recorded_backup_renewer>& made)
+    BackupRenewer() : BackupRenewer{std::make_shared<recorded_backup_renewer>()} {}
+    explicit BackupRenewer(const std::shared_ptr<recorded_backup_renewer>& made)
         : Script{{ttl, "tester", made}}, other{made} {}
 
-    /// As the driver does.
+    /// Does what the driver does.
     void tell_backup_renewer() {
         while (const auto told = take<keep_elsewhere>()) other->keep(told->session, told->epoch);
     }
@@ -41,13 +41,13 @@ protected:
     const std::shared_ptr<recorded_backup_renewer> other;
 };
 
-TEST_F(StandIn, IsToldWhichSessionLivesAndWhere) {
+TEST_F(BackupRenewer, LearnsTheLiveSessionAndItsEpoch) {
     connect();
     EXPECT_EQ(other->kept, id());
     EXPECT_EQ(other->kept_in, first_epoch);
 }
 
-TEST_F(StandIn, WhatItRenewedIsKept) {
+TEST_F(BackupRenewer, ALeaseThatItRenewedIsKept) {
     connect();
     const handle held = hold();
     advance(ttl * 3);
@@ -60,7 +60,7 @@ TEST_F(StandIn, WhatItRenewedIsKept) {
     EXPECT_EQ(belief->until, now - 1s + ttl - margin);
 }
 
-TEST_F(StandIn, WhatItDidNotRenewInTimeIsLost) {
+TEST_F(BackupRenewer, ALeaseThatItDidNotRenewInTimeIsLost) {
     connect();
     const handle held = hold();
     advance(ttl * 3);
@@ -70,7 +70,7 @@ TEST_F(StandIn, WhatItDidNotRenewInTimeIsLost) {
     EXPECT_TRUE(take<lost>());
 }
 
-TEST_F(StandIn, WhatIsLostStaysLost) {
+TEST_F(BackupRenewer, ALostLeaseStaysLost) {
     connect();
     const handle held = hold();
     advance(ttl * 3);
@@ -81,7 +81,7 @@ TEST_F(StandIn, WhatIsLostStaysLost) {
     EXPECT_FALSE(session.valid(held, now));
 }
 
-TEST_F(StandIn, ARenewalInAnOlderEpochDoesNotCountInTheNext) {
+TEST_F(BackupRenewer, ARenewalInAnEarlierEpochDoesNotCount) {
     connect();
     const handle held = hold();
     other->kept_in = first_epoch - 1;

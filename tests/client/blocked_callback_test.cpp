@@ -23,14 +23,14 @@ protected:
         if (!store) GTEST_SKIP() << "the store is not installed";
     }
 
-    /// B renews over several ttls, is granted another name, and hears of a loss, all while A's callback blocks.
+    /// B renews over several ttls, is granted another name, and learns of a loss, all while A's callback blocks.
     void expect_that_another_client_is_not_delayed() {
         client b{store->url(), {.ttl = ttl, .label = {}}};
         const lease kept = b.acquire(exclusive("kept"));
         const lease limited = b.acquire(exclusive("limited"), {.max_hold = 100ms});
         std::promise<void> lost;
         const std::stop_callback on_loss{limited.lost(), [&] { lost.set_value(); }};
-        const auto called = std::make_shared<std::promise<std::error_code>>();  // the callback may come late
+        const auto called = std::make_shared<std::promise<std::error_code>>();  // the callback may run late
         b.async_acquire(exclusive("other"), {}, {},
                         [called](std::error_code error, const lease&) { called->set_value(error); });
 
@@ -47,7 +47,9 @@ protected:
     const std::unique_ptr<any_store> store = start_store();
     std::latch begun{1};
     std::latch end{1};
-    /// Declared after the client that blocks: its callback ends before the client does, also if the test fails.
+    /// Declared after the client whose callback blocks, so that the callback ends before the client does, also if the
+    /// test
+    /// fails.
     struct opened_at_the_end {
         std::latch& latch;
         ~opened_at_the_end() { latch.count_down(); }

@@ -24,7 +24,7 @@ auto bounded(client used, Call call, std::chrono::milliseconds limit = std::chro
     return result.get();
 }
 
-/// What a call threw: the code and the text; no code if it did not throw.
+/// The code and the text of a call's exception; no code if it did not throw.
 struct thrown {
     std::error_code code;
     std::string text;

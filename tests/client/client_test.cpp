@@ -1,5 +1,5 @@
-// The client with a real store, `memory:`, and real threads. Nothing sleeps for a fixed time: what must happen is
-// waited for, with a deadline that is only met when it does not.
+// The client with a real store, `memory:`, and real threads. No test sleeps for a fixed time: each waits for an event,
+// with a deadline that only a failing test reaches.
 #include "baton/client.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 class Client : public testing::Test {
 protected:
-    // A store of its own for each test, shared by the clients in it.
+    // Each test has a private store, which its clients share.
     std::string url = "memory:" + std::string{testing::UnitTest::GetInstance()->current_test_info()->name()};
     client first{url};
     client second{url};
@@ -49,7 +49,7 @@ TEST_F(Client, FencesGrow) {
     EXPECT_GT(second.acquire(exclusive("ledger")).fence(), before);
 }
 
-TEST_F(Client, LocksSeveralNamesAndGivesSlots) {
+TEST_F(Client, LocksSeveralNamesAndReturnsSlots) {
     const lease all = first.acquire(exclusive("db", "cache") & permits("gpu", {.count = 2, .limit = 8}), {.wait = 30s});
     EXPECT_EQ(all.slots("gpu"), (std::vector<std::uint32_t>{0, 1}));
     EXPECT_TRUE(all.slots("db").empty());
@@ -66,7 +66,7 @@ TEST_F(Client, TimesOut) {
     EXPECT_TRUE(eventually([&] { return waiting("ledger") == 0; }));
 }
 
-TEST_F(Client, ThrowsWhatTheOtherFormReturns) {
+TEST_F(Client, ThrowsTheErrorThatTheOtherFormReturns) {
     try {
         static_cast<void>(first.acquire(exclusive("twice", "twice")));
         FAIL();
@@ -78,7 +78,7 @@ TEST_F(Client, ThrowsWhatTheOtherFormReturns) {
     }
 }
 
-TEST_F(Client, GivesTheLockToThreadsInOrderOfArrival) {
+TEST_F(Client, GrantsThreadsInOrderOfArrival) {
     constexpr std::size_t threads = 8;
     std::vector<std::size_t> order;
     std::vector<std::jthread> waiters;
@@ -97,7 +97,7 @@ TEST_F(Client, GivesTheLockToThreadsInOrderOfArrival) {
 
 TEST_F(Client, ExcludesThreadsOfOneClientAndOfTwo) {
     constexpr int rounds = 2'000;
-    int counter = 0;  // only the lock guards it: a sanitizer sees if it does not
+    int counter = 0;  // only the lock guards it: a sanitizer reports a race
     const auto count = [&](client client) {
         for (int i = 0; i < rounds; ++i) {
             const lease lease = client.acquire(exclusive("counter"));
@@ -135,7 +135,7 @@ TEST_F(Client, CallsBackOnItsOwnThread) {
     EXPECT_NE(called_on.get_future().get(), std::this_thread::get_id());
 }
 
-TEST_F(Client, ABlockingCallInACallbackIsAnErrorThatSaysSo) {
+TEST_F(Client, ABlockingCallInACallbackFailsWithAClearError) {
     std::promise<std::error_code> told;
     first.async_acquire(exclusive("a"), {}, {}, [&](std::error_code, const lease&) {
         std::error_code error;
@@ -164,11 +164,11 @@ TEST_F(Client, ALeaseMayBeReleasedOnAnotherThread) {
     EXPECT_TRUE(second.try_acquire(exclusive("ledger")));
 }
 
-TEST_F(Client, TellsOfALossAtTheHoldLimitOnceAndInTime) {
+TEST_F(Client, ReportsALossAtTheHoldLimitOnceAndInTime) {
     const lease lease = first.acquire(exclusive("ledger"), {.max_hold = 100ms});
     std::atomic<int> told{0};
     const std::stop_callback on_loss{lease.lost(), [&] { ++told; }};
-    const auto next = second.acquire(exclusive("ledger"));  // the engine passes it on
+    const auto next = second.acquire(exclusive("ledger"));  // granted when the engine ends the first lease
     EXPECT_FALSE(lease.valid());
     EXPECT_TRUE(eventually([&] { return told == 1; }));
     EXPECT_EQ(lease.lost_reason(), loss::hold_limit);
@@ -176,7 +176,7 @@ TEST_F(Client, TellsOfALossAtTheHoldLimitOnceAndInTime) {
     EXPECT_EQ(next.abandoned()[0].fence, lease.fence());
 }
 
-TEST_F(Client, AnOperatorRevokesAndTheHolderHearsOfIt) {
+TEST_F(Client, AnOperatorRevokesAndTheHolderIsNotified) {
     lease lease = first.acquire(exclusive("ledger"));
     const auto shown = second.inspect({inspect_filter::match::exact, "ledger", false});
     ASSERT_EQ(shown.requests.size(), 1U);
@@ -184,14 +184,14 @@ TEST_F(Client, AnOperatorRevokesAndTheHolderHearsOfIt) {
     EXPECT_TRUE(eventually([&] { return lease.lost().stop_requested(); }));
     EXPECT_EQ(lease.lost_reason(), loss::revoked);
     EXPECT_EQ(lease.lost_note(), "deploy");
-    EXPECT_TRUE(lease.valid());  // there is time to end the work
+    EXPECT_TRUE(lease.valid());  // there is time to finish the work
     lease.release();
     EXPECT_TRUE(second.try_acquire(exclusive("ledger")));
 }
 
 TEST_F(Client, AbandonsAndMends) {
     first.acquire(exclusive("ledger")).abandon();
-    EXPECT_EQ(second.acquire(exclusive("ledger")).abandoned().size(), 1U);  // told, and released cleanly
+    EXPECT_EQ(second.acquire(exclusive("ledger")).abandoned().size(), 1U);  // reported, and released cleanly
     EXPECT_TRUE(second.acquire(exclusive("ledger")).abandoned().empty());
     first.acquire(exclusive("ledger")).abandon();
     second.mend("ledger");
@@ -207,7 +207,7 @@ TEST_F(Client, ResizesALimit) {
     EXPECT_TRUE(second.try_acquire(permits("gpu", {.count = 1, .limit = 8})));
 }
 
-TEST_F(Client, ClosingReleasesAllAndEndsEveryWait) {
+TEST_F(Client, CloseReleasesAllLeasesAndEndsAllWaits) {
     const lease held = first.acquire(exclusive("a"));
     const lease other = second.acquire(exclusive("b"));
     std::promise<std::error_code> waited;
@@ -222,7 +222,7 @@ TEST_F(Client, ClosingReleasesAllAndEndsEveryWait) {
     EXPECT_EQ(error, errc::closed);
 }
 
-TEST_F(Client, TheEndOfTheLastCopyClosesIt) {
+TEST_F(Client, DestroyingTheLastCopyClosesIt) {
     lease held;
     {
         client short_lived{url};
@@ -233,7 +233,7 @@ TEST_F(Client, TheEndOfTheLastCopyClosesIt) {
     EXPECT_TRUE(second.try_acquire(exclusive("ledger")));
 }
 
-TEST_F(Client, AfterForkTheChildsHandlesAreDeadAndTheParentsAreUntouched) {
+TEST_F(Client, AfterForkTheChildsHandlesAreInvalidAndTheParentsAreUnchanged) {
     const lease lease = first.acquire(exclusive("ledger"));
     const pid_t child = fork();
     if (child == 0) {
@@ -283,8 +283,8 @@ TEST_F(Client, IsAwaitedInACoroutine) {
     EXPECT_EQ(refused.get_future().get(), errc::duplicate_resource);
 }
 
-// g++ 12 destroys some temporaries of such an expression twice: ASan sees it, and so does free() for a long name.
-TEST_F(Client, IsLookedAtInACoroutine) {
+// g++ 12 destroys some temporaries of such an expression twice: ASan reports it, and so does free() for a long name.
+TEST_F(Client, IsInspectedInACoroutine) {
     const std::string name = "a name that is too long for a small string to hold";
     const lease held = first.acquire(exclusive(name));
     std::promise<std::size_t> count;
@@ -298,7 +298,7 @@ TEST_F(Client, IsLookedAtInACoroutine) {
     EXPECT_EQ(count.get_future().get(), 2U);
 }
 
-TEST(ClientUrl, SaysWhatIsWrongWithAnAddress) {
+TEST(ClientUrl, AnInvalidAddressIsExplained) {
     EXPECT_THROW(client{"nonsense"}, error);
     try {
         client{"gopher://x"};

@@ -1,4 +1,4 @@
-// The end of a client, as scripts: what it held is left, and the store has confirmed that, before the caller is told.
+// The end of a client, as scripts: the store has confirmed all releases before the caller gets the result.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -6,13 +6,13 @@ namespace baton::detail {
 
 using Close = Script;
 
-TEST_F(Close, IsSentAgainWhenTheLineBreaksBeforeItsAnswer) {
+TEST_F(Close, IsSentAgainIfTheConnectionBreaksBeforeTheReply) {
     connect();
     hold();
     session.close(now, timeout);
     EXPECT_TRUE(sent<protocol::close>());
     session.connection_down(now);
-    EXPECT_FALSE(take<operated>()) << "the store may not have heard of it";
+    EXPECT_FALSE(take<operated>()) << "the store may not have received it";
     session.connection_up(now, epoch_now);
     EXPECT_FALSE(sent<protocol::open>());
     const auto close = sent<protocol::close>();
@@ -23,7 +23,7 @@ TEST_F(Close, IsSentAgainWhenTheLineBreaksBeforeItsAnswer) {
     EXPECT_TRUE(told->confirmed);
 }
 
-TEST_F(Close, OnABrokenLineReconnectsAtOnceAndIsSentThere) {
+TEST_F(Close, OnABrokenConnectionReconnectsAtOnceAndIsSentAgain) {
     connect();
     hold();
     session.connection_down(now);
@@ -38,7 +38,7 @@ TEST_F(Close, OnABrokenLineReconnectsAtOnceAndIsSentThere) {
     EXPECT_TRUE(take<operated>());
 }
 
-TEST_F(Close, OnABrokenLineWithNothingHeldEndsAtOnce) {
+TEST_F(Close, OnABrokenConnectionWithoutLeasesEndsAtOnce) {
     connect();
     const handle handle = hold();
     session.release(now, handle, protocol::release_kind::clean);
@@ -50,16 +50,16 @@ TEST_F(Close, OnABrokenLineWithNothingHeldEndsAtOnce) {
     EXPECT_TRUE(take<operated>()) << "the store has confirmed the release";
 }
 
-TEST_F(Close, BeforeTheFirstLineEndsAtOnce) {
+TEST_F(Close, BeforeTheFirstConnectionEndsAtOnce) {
     session.acquire(now, order());
     session.close(now, timeout);
     const auto failed = take<not_acquired>();
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->error.code, errc::closed);
-    EXPECT_TRUE(take<operated>()) << "nothing was ever asked for";
+    EXPECT_TRUE(take<operated>()) << "no request was made";
 }
 
-TEST_F(Close, RepeatsReleasesThatWereNotConfirmedInTheirOwnManner) {
+TEST_F(Close, RepeatsUnconfirmedReleasesWithTheirReleaseKind) {
     connect();
     const handle handle = hold();
     session.release(now, handle, protocol::release_kind::unclean);
@@ -73,7 +73,7 @@ TEST_F(Close, RepeatsReleasesThatWereNotConfirmedInTheirOwnManner) {
     EXPECT_TRUE(sent<protocol::close>());
 }
 
-// The waiter may be granted in this moment. It has not used the grant, so it must not remove a mark (rule 7).
+// The waiter may be granted at this moment. It has not used the grant, so its release must not remove a mark (rule 7).
 TEST_F(Close, WithdrawsWaitersSoThatMarksStay) {
     connect();
     session.acquire(now, order());
@@ -106,7 +106,7 @@ TEST_F(Close, DrawsNoOtherSessionWhenItsOwnIsUnknown) {
     EXPECT_TRUE(take<operated>());
 }
 
-TEST_F(Close, IsRepeatedSoonWhereTheStoreCouldNotTakeIt) {
+TEST_F(Close, IsRepeatedSoonIfTheStoreDoesNotExecuteIt) {
     connect();
     hold();
     session.close(now, timeout);
@@ -121,7 +121,7 @@ TEST_F(Close, IsRepeatedSoonWhereTheStoreCouldNotTakeIt) {
     EXPECT_TRUE(sent<protocol::close>());
 }
 
-TEST_F(Close, ThatTheStoreRejectsIsNotConfirmed) {
+TEST_F(Close, ThatTheStoreRefusesIsNotConfirmed) {
     connect();
     hold();
     session.close(now, timeout);
@@ -133,7 +133,7 @@ TEST_F(Close, ThatTheStoreRejectsIsNotConfirmed) {
     EXPECT_FALSE(told->confirmed);
 }
 
-TEST_F(Close, TwiceIsAnsweredTwiceAndSentOnce) {
+TEST_F(Close, TwiceCompletesTwiceAndIsSentOnce) {
     connect();
     hold();
     session.close(now, timeout);
@@ -149,7 +149,7 @@ TEST_F(Close, TwiceIsAnsweredTwiceAndSentOnce) {
     EXPECT_TRUE(take<operated>());
 }
 
-TEST_F(Close, ThatIsNotAnsweredInTimeIsNotConfirmed) {
+TEST_F(Close, WithoutAReplyInTimeIsNotConfirmed) {
     connect();
     hold();
     session.close(now, 1s);
@@ -160,8 +160,8 @@ TEST_F(Close, ThatIsNotAnsweredInTimeIsNotConfirmed) {
     EXPECT_FALSE(told->confirmed);
 }
 
-// No callback may come after close has returned.
-TEST_F(Close, ThatIsNotConfirmedInTimeAnswersWhatWasAskedBefore) {
+// No callback may run after close has returned.
+TEST_F(Close, WithoutAReplyInTimeCompletesPendingReleases) {
     connect();
     const handle handle = hold();
     EXPECT_TRUE(session.release(now, handle, protocol::release_kind::clean, true));

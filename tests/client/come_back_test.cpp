@@ -1,4 +1,4 @@
-// The session is lost, and its waiters come back in another one under their old tickets, as scripts.
+// The session is lost, and its waiters return in another session under their old tickets, as scripts.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -8,7 +8,7 @@ class ComingBack : public Script {
 protected:
     using Script::Script;
 
-    /// Waits under the number 1 and the ticket 100; nothing else is heard of yet.
+    /// Waits under the number 1 and the ticket 100.
     handle wait_for_x(acquire_order wanted) {
         const handle handle = session.acquire(now, std::move(wanted));
         const auto enter = sent<protocol::enter>();
@@ -36,8 +36,8 @@ TEST_F(ComingBack, AWaiterIsPresentedInTheNextSessionUnderItsTicket) {
     EXPECT_EQ(ids, 2U);
     expect_waiter(open->second);
     reply(open->first, alive({{1, 100, 0}}));
-    EXPECT_FALSE(sent<protocol::enter>()) << "it is not asked again, from the end of the queue";
-    EXPECT_FALSE(sent<protocol::list>()) << "the store has what it was presented";
+    EXPECT_FALSE(sent<protocol::enter>()) << "it is not sent again, which would put it at the end of the queue";
+    EXPECT_FALSE(sent<protocol::list>()) << "the store has the presented requests";
     EXPECT_FALSE(take<not_acquired>());
     notice(granted(1));
     const auto got = take<acquired>();
@@ -46,20 +46,20 @@ TEST_F(ComingBack, AWaiterIsPresentedInTheNextSessionUnderItsTicket) {
     EXPECT_TRUE(session.valid(handle, now));
 }
 
-// A store tells of the end of each request, and then of the end of their session.
-TEST_F(ComingBack, TheEndOfItsSessionIsToldFirstOfTheWaiter) {
+// A store reports the end of each request, and then the end of their session.
+TEST_F(ComingBack, TheEndOfItsSessionIsReportedToTheWaiterFirst) {
     connect();
     wait_for_x(order());
     notice(protocol::ended{{id(), 1}, protocol::end_reason::expired, 0});
-    EXPECT_FALSE(sent<protocol::enter>()) << "it would lose its position";
+    EXPECT_FALSE(sent<protocol::enter>()) << "it would lose its queue position";
     notice(protocol::session_lost{id()});
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     expect_waiter(open->second);
 }
 
-// The session expires in the step in which it is opened again: the answer tells of its end, and refuses the `open`.
-TEST_F(ComingBack, ALossThatIsToldTwiceInOneAnswerCountsOnce) {
+// The session expires in the step in which it is opened again: the reply reports its end, and refuses the `open`.
+TEST_F(ComingBack, ALossThatAReplyReportsTwiceCountsOnce) {
     connect();
     wait_for_x(order());
     session.connection_down(now);
@@ -77,7 +77,7 @@ TEST_F(ComingBack, ALossThatIsToldTwiceInOneAnswerCountsOnce) {
     EXPECT_FALSE(sent<protocol::open>());
 }
 
-TEST_F(ComingBack, AWaiterMayBeGrantedWithTheAnswer) {
+TEST_F(ComingBack, AWaiterMayBeGrantedInTheSameReply) {
     connect();
     wait_for_x(order());
     notice(protocol::session_lost{id()});
@@ -120,7 +120,7 @@ TEST_F(ComingBack, AGrantThatWasNotConfirmedIsPresentedAsWaiting) {
     expect_waiter(open->second);
 }
 
-TEST_F(ComingBack, ARequestThatMayNotWaitDoesNot) {
+TEST_F(ComingBack, ANowaitRequestIsNotPresented) {
     connect();
     acquire_order now_or_never = order();
     now_or_never.nowait = true;
@@ -140,7 +140,7 @@ TEST_F(ComingBack, ARequestThatMayNotWaitDoesNot) {
     EXPECT_TRUE(again->second.options.nowait);
 }
 
-TEST_F(ComingBack, WithoutATicketItIsAskedAnew) {
+TEST_F(ComingBack, WithoutATicketItIsSentAsANewRequest) {
     connect();
     session.acquire(now, order());
     EXPECT_TRUE(sent<protocol::enter>());
@@ -151,7 +151,7 @@ TEST_F(ComingBack, WithoutATicketItIsAskedAnew) {
     EXPECT_TRUE(sent<protocol::enter>());
 }
 
-TEST_F(ComingBack, ATicketThatIsTakenIsAskedAnew) {
+TEST_F(ComingBack, IfItsTicketIsTakenItIsSentAsANewRequest) {
     connect();
     wait_for_x(order());
     notice(protocol::session_lost{id()});
@@ -167,8 +167,8 @@ TEST_F(ComingBack, ATicketThatIsTakenIsAskedAnew) {
     EXPECT_FALSE(take<not_acquired>());
 }
 
-// A store of somebody's own may not know that waiters come back.
-TEST_F(ComingBack, AStoreThatRefusesItIsAskedAnew) {
+// A user's store may not support returning waiters.
+TEST_F(ComingBack, IfTheStoreRefusesItItIsSentAsANewRequest) {
     connect();
     wait_for_x(order());
     notice(protocol::session_lost{id()});
@@ -183,7 +183,7 @@ TEST_F(ComingBack, AStoreThatRefusesItIsAskedAnew) {
     EXPECT_TRUE(sent<protocol::enter>());
 }
 
-TEST_F(ComingBack, AStoreThatOpensAndForgetsItIsAskedAgain) {
+TEST_F(ComingBack, IfTheStoreForgetsItAtOpenItIsSentAgain) {
     connect();
     wait_for_x(order());
     notice(protocol::session_lost{id()});
@@ -191,8 +191,8 @@ TEST_F(ComingBack, AStoreThatOpensAndForgetsItIsAskedAgain) {
     EXPECT_TRUE(sent<protocol::enter>());
 }
 
-// The answer to the first `open` of the new session was lost, and then that session as well.
-TEST_F(ComingBack, ItsPlaceOutlivesASecondLoss) {
+// The reply to the first `open` of the new session was lost, and then that session as well.
+TEST_F(ComingBack, ItsQueuePositionSurvivesASecondLoss) {
     connect();
     wait_for_x(order());
     notice(protocol::session_lost{id()});
@@ -212,7 +212,7 @@ TEST_F(ComingBack, ItsPlaceOutlivesASecondLoss) {
 }
 
 // An `open` of the former session may arrive late: it must not open that session again.
-TEST_F(ComingBack, TheFormerSessionIsClosedUntilTheStoreSaysSo) {
+TEST_F(ComingBack, TheFormerSessionIsClosedUntilTheStoreConfirms) {
     connect();
     wait_for_x(order());
     const protocol::session_id former = id();
@@ -225,7 +225,7 @@ TEST_F(ComingBack, TheFormerSessionIsClosedUntilTheStoreSaysSo) {
     session.connection_down(now);
     session.connection_up(now, epoch_now);
     close = sent<protocol::close>();
-    ASSERT_TRUE(close) << "the answer was lost";
+    ASSERT_TRUE(close) << "the reply was lost";
     EXPECT_EQ(close->second.session, former);
     reply(close->first, protocol::closed{former});
     forget();
@@ -235,7 +235,7 @@ TEST_F(ComingBack, TheFormerSessionIsClosedUntilTheStoreSaysSo) {
 }
 
 // The store has accepted a later `open` of this id, from a copy of this process.
-TEST_F(ComingBack, ALateLinkDoesNotCloseTheSessionOfAnother) {
+TEST_F(ComingBack, AStaleConnectionDoesNotCloseAnotherClientsSession) {
     connect();
     hold(order("a"));
     session.connection_down(now);
@@ -252,14 +252,14 @@ protected:
     ComingBackInParts() : ComingBack{{.ttl = ttl, .label = "tester", .open_size = 1}} {}
 };
 
-// What waits comes back only under numbers that the new session has not seen (rule 11), so the client says nothing that
-// uses them up before it has listed the last of them.
+// Waiters return only under numbers that the new session has not seen (rule 11), so the client sends no command that
+// uses up numbers before it has listed the last waiter.
 TEST_F(ComingBackInParts, NoNumberIsUsedUpBeforeItIsListed) {
     connect();
     wait_for_x(order());
     const handle given_up = wait_for_x(order());
     wait_for_x(order());
-    session.acquire(now, order("y"));  // its answer is lost, so it has no position
+    session.acquire(now, order("y"));  // its reply is lost, so it has no queue position
     notice(protocol::session_lost{id()});
     auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
@@ -268,7 +268,7 @@ TEST_F(ComingBackInParts, NoNumberIsUsedUpBeforeItIsListed) {
     forget();
 
     advance(ttl);
-    notice(granted(1));  // too late to be believed in without a renewal
+    notice(granted(1));  // too late to be valid without a renewal
     EXPECT_TRUE(sent<protocol::renew>());
     session.cancel(now, given_up, errc::timed_out);
     EXPECT_FALSE(sent<protocol::enter>());
@@ -279,7 +279,7 @@ TEST_F(ComingBackInParts, NoNumberIsUsedUpBeforeItIsListed) {
     ASSERT_TRUE(open);
     ASSERT_EQ(open->second.live.size(), 1U);
     EXPECT_EQ(open->second.live[0].number, 3U);
-    EXPECT_EQ(open->second.highest, 4U) << "the last part tells all";
+    EXPECT_EQ(open->second.highest, 4U) << "the last part contains all";
     EXPECT_TRUE(sent<protocol::leave>());
     EXPECT_TRUE(sent<protocol::enter>());
 }

@@ -1,4 +1,4 @@
-// client::connect waits until the store has answered, and says why it did not.
+// client::connect waits until the store has replied, and reports why it did not.
 #include <gtest/gtest.h>
 
 #include <mutex>
@@ -35,7 +35,7 @@ private:
     std::vector<std::string> told_;
 };
 
-TEST(Connect, ReturnsWhenTheStoreHasAnswered) {
+TEST(Connect, ReturnsWhenTheStoreHasReplied) {
     client client{"memory:connect-test"};
     bounded(client, [&] { client.connect(20s); });
     EXPECT_TRUE(client.try_acquire(exclusive("ledger")));
@@ -60,14 +60,14 @@ TEST(Connect, NamesTheReasonOfARefusedConnection) {
     EXPECT_NE(told.text.find("127.0.0.1"), std::string::npos) << told.text;
 }
 
-TEST(Connect, EndsAfterItsBoundWhereTheServerIsSilent) {
+TEST(Connect, EndsAfterItsTimeoutIfTheServerIsSilent) {
     const silent_port port;
     client client{port.url()};
     const thrown told = bounded(client, [&] { return what_is_thrown([&] { client.connect(300ms); }); });
     EXPECT_EQ(told.code, errc::store_unavailable);
 }
 
-TEST(Connect, ReturnsWhenAServerComesUpMeanwhile) {
+TEST(Connect, ReturnsWhenAServerStartsMeanwhile) {
     if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
     redis_tests::private_server server;
     server.kill();

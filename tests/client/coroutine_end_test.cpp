@@ -1,12 +1,12 @@
 // Destroying a coroutine that is suspended in async_acquire withdraws the request, also while the grant arrives on
 // another thread.
 //
-// To destroy a coroutine that is running is an error of the caller, so these tests must know that it is suspended or
-// has ended. A coroutine that waits is resumed on the client's callback thread and nowhere else, one at a time with
-// the other callbacks of that client. Two facts follow, and each test uses one of them:
+// Destroying a running coroutine is an error of the caller, so these tests must know that it is suspended or has ended.
+// A waiting coroutine is resumed only on the client's callback thread, one at a time with the other callbacks of that
+// client. Two facts follow, and each test uses one of them:
 // - while another callback of the same client runs, the coroutine is suspended or has ended;
-// - so it is if the test destroys the coroutine on that thread itself, within such a callback.
-// A grant that arrives meanwhile can only be queued: the library has to drop it and to give the lock back.
+// - the same holds if the test destroys the coroutine on that thread itself, within such a callback.
+// A grant that arrives meanwhile can only be queued: the library must drop it and release the lock.
 #include <gtest/gtest.h>
 
 #include <coroutine>
@@ -113,7 +113,7 @@ TEST_F(CoroutineEnd, WhileTheGrantArrives) {
     EXPECT_EQ(resumed, 0);
 }
 
-// The grant has surely arrived: the engine shows the coroutine's client as the holder.
+// The grant has arrived: the engine shows the coroutine's client as the holder.
 TEST_F(CoroutineEnd, AfterTheGrantHasArrived) {
     int resumed = 0;
     std::optional<lease> held{holder.acquire(exclusive("ledger"))};
@@ -134,7 +134,7 @@ TEST_F(CoroutineEnd, AfterTheGrantHasArrived) {
     }
     end.count_down();
     ended.get_future().wait();
-    EXPECT_TRUE(becomes_free("ledger")) << "the grant was not given back";
+    EXPECT_TRUE(becomes_free("ledger")) << "the grant was not released";
     EXPECT_EQ(resumed, 0);
 }
 

@@ -1,4 +1,4 @@
-// Any duration and any clock's time_point can bound a wait. Bounds beyond what can be represented count as "for ever"
+// Any duration and any clock's time_point can bound a wait. Bounds outside the representable range count as "for ever"
 // or "now", as std::timed_mutex treats them.
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ protected:
     client first{url};
     client second{url};
 
-    /// A wait by `second` for a name that `first` holds joins the queue, and has the lock after `first` releases it.
-    /// `wait` returns whether it had the lock.
+    /// A wait by `second` for a name that `first` holds joins the queue, and is granted after `first` releases it.
+    /// `wait` returns whether it was granted.
     template <typename Wait> void expect_a_wait_until_the_release(Wait wait) {
         std::optional<lease> held{first.acquire(exclusive("busy"))};
         auto result = std::async(std::launch::async, [&] { return wait(); });
@@ -53,7 +53,7 @@ protected:
     mutex busy{second, "busy"};
 };
 
-TEST(DurationsOfOptions, TheLongestPatienceIsForEver) {
+TEST(DurationsOfOptions, TheLongestTimeoutIsForEver) {
     client patient{"memory:timeout",
                    {.label = {}, .timeout = std::chrono::milliseconds::max(), .close_wait = std::chrono::hours::max()}};
     EXPECT_TRUE(patient.try_acquire(exclusive("ledger")));
@@ -119,7 +119,7 @@ TEST_F(Durations, TheEarliestTimePointsArePast) {
     expect_busy_at_once([&] { return busy.try_lock_until(std::chrono::sys_days::min()); });
 }
 
-TEST_F(Durations, ATimePointThatIsPastTakesAFreeName) {
+TEST_F(Durations, ATimePointInThePastAcquiresAFreeName) {
     EXPECT_TRUE(busy.try_lock_until(steady_clock::time_point::min()));
     busy.unlock();
     EXPECT_TRUE(busy.try_lock_until(system_clock::time_point{}));

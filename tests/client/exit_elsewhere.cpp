@@ -1,7 +1,7 @@
 // Another thread calls exit while the main thread waits in acquire for a name that a static lease holds. The thread
 // calls exit as soon as the store shows the waiter. The main thread waits on a copy of the static client, which exit
-// does not destroy: all that exit destroys under the waiting thread is the library's own. What that thread is granted
-// at the end stays held until its ttl is over, so each process has a name of its own.
+// does not destroy: under the waiting thread, exit destroys only the library's own objects. A lease that the thread
+// gets at the end stays held until its ttl has passed, so each process has its own name.
 #include <unistd.h>
 
 #include <cstdlib>

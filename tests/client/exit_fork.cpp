@@ -1,6 +1,6 @@
 // A process with a static client and a held lease forks. The child is refused as `forked` by the parent's client, makes
 // a client of its own, takes and releases another name, and calls exit, which destroys its copies of the parent's
-// static objects. The parent's lease stays valid, and the parent's client goes on working.
+// static objects. The parent's lease stays valid, and the parent's client keeps working.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Clients and leases with static or thread storage duration: a program that has them ends with its own exit code, at
-// once and without a crash. Each program runs several times, because the faults depend on the order of threads.
+// Clients and leases with static or thread storage duration: their program ends with its own exit code, at once and
+// without a crash. Each program runs several times, because the faults depend on the order of threads.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,7 +15,7 @@
 namespace baton::client_tests {
 namespace {
 
-/// The status of a program as waitpid gives it; none if it had to be killed because it did not end.
+/// The status of a program from waitpid; none if it was killed because it did not end.
 std::optional<int> run(const std::string& program, const std::string& url) {
     const pid_t process = launch({program}, [&] { setenv("BATON_TEST_URL", url.c_str(), 1); });
     int status = 0;
@@ -55,7 +55,7 @@ TEST_P(Exit, EndsTheProgramWithItsOwnExitCode) {
     constexpr int runs = 20;
     for (int i = 1; i <= runs; ++i) {
         const auto status = run(GetParam().program, store->url());
-        // One failure is enough: a program that does not end takes long to give up on.
+        // Stop at the first failure, because each program that does not end costs the full timeout.
         ASSERT_TRUE(status && WIFEXITED(*status) && WEXITSTATUS(*status) == GetParam().code)
             << "run " << i << " of " << GetParam().name << " " << described(status);
     }

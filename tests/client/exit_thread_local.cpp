@@ -1,6 +1,6 @@
 // Each of two threads, one of them the main thread, has a client that is thread_local, and holds a lease at its end.
-// The variables exist before the library is first used on the thread, so they are destroyed after everything
-// thread_local that the library might have.
+// The variables exist before the library is first used on the thread, so they are destroyed after all thread_local
+// objects that the library might have.
 #include <cstdlib>
 #include <optional>
 #include <thread>

@@ -1,5 +1,5 @@
-// Faults of the network and of stores that the fleet met (tests/fleet), each as a script: what was lost, came late, or
-// came in another order.
+// Faults of the network and of stores that the fleet simulation found (tests/fleet), each as a script: messages that
+// were lost, late or out of order.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -7,10 +7,10 @@ namespace baton::detail {
 
 using Faults = Script;
 
-TEST_F(Faults, ARevocationWhoseNoticeWasLostIsHeardOfWithTheNextRenewal) {
+TEST_F(Faults, TheNextRenewalReportsARevocationWhoseNotificationWasLost) {
     connect();
     const handle handle = hold();
-    const protocol::instant deadline = engine_now + ttl;  // no renewal puts it off
+    const protocol::instant deadline = engine_now + ttl;  // not moved by renewals
     advance(ttl / 3);
     session.wake(now);
     const auto renewal = sent<protocol::renew>();
@@ -24,7 +24,7 @@ TEST_F(Faults, ARevocationWhoseNoticeWasLostIsHeardOfWithTheNextRenewal) {
     EXPECT_FALSE(session.valid(handle, now + (deadline - engine_now)));
 }
 
-TEST_F(Faults, AGrantThatWasRevokedBeforeItWasHeardOfIsGivenBack) {
+TEST_F(Faults, AGrantThatWasRevokedBeforeItsNotificationIsReleased) {
     connect();
     const handle handle = session.acquire(now, order());
     const auto enter = sent<protocol::enter>();
@@ -41,7 +41,7 @@ TEST_F(Faults, AGrantThatWasRevokedBeforeItWasHeardOfIsGivenBack) {
     EXPECT_FALSE(sent<protocol::enter>());
 }
 
-TEST_F(Faults, WhatAnotherEpochRestoredIsNotProlongedBeforeItIsSettled) {
+TEST_F(Faults, AReclaimedLeaseIsNotProlongedBeforeItIsSettled) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
@@ -57,8 +57,8 @@ TEST_F(Faults, WhatAnotherEpochRestoredIsNotProlongedBeforeItIsSettled) {
     EXPECT_TRUE(session.valid(handle, renewed + ttl - margin - 1us));
 }
 
-// A server that was away for long leaves too little time for the usual renewal, a third of the ttl later.
-TEST_F(Faults, WhatIsNotSettledIsAskedForAgainSoon) {
+// After a long outage there is too little time left for the usual renewal, a third of the ttl later.
+TEST_F(Faults, AnUnsettledLeaseIsRenewedAgainSoon) {
     connect();
     const handle handle = hold();
     session.connection_down(now);
@@ -75,13 +75,13 @@ TEST_F(Faults, WhatIsNotSettledIsAskedForAgainSoon) {
     EXPECT_TRUE(session.valid(handle, renewed + ttl - margin - 1us));
     advance(ttl / 10);
     session.wake(now);
-    EXPECT_FALSE(sent<protocol::renew>()) << "no hurry any more";
+    EXPECT_FALSE(sent<protocol::renew>()) << "no early renewal any more";
     advance(ttl / 3 - ttl / 10);
     session.wake(now);
     EXPECT_TRUE(sent<protocol::renew>());
 }
 
-// A store's own delay between two attempts grows. What can still be saved does not wait for it.
+// A store's own delay between two attempts grows. While a lease can be saved, the client does not wait for it.
 TEST_F(Faults, ConnectsEveryTenthOfTheTtlWhileALeaseCanBeSaved) {
     connect();
     hold();
@@ -94,10 +94,10 @@ TEST_F(Faults, ConnectsEveryTenthOfTheTtlWhileALeaseCanBeSaved) {
         session.wake(now);
         while (take<reset_connection>()) ++attempts;
     }
-    EXPECT_EQ(attempts, 9) << "the last one before the lease is over";
+    EXPECT_EQ(attempts, 9) << "the last one before the lease ends";
 }
 
-TEST_F(Faults, DoesNotHurryToConnectWithNothingToSave) {
+TEST_F(Faults, ConnectsAtTheUsualIntervalWithoutLeases) {
     connect();
     session.connection_down(now);
     advance(ttl / 2);
@@ -109,7 +109,7 @@ TEST_F(Faults, DoesNotHurryToConnectWithNothingToSave) {
     EXPECT_FALSE(take<reset_connection>());
 }
 
-TEST_F(Faults, AClosedClientOpensNothingWhenTheLineIsBack) {
+TEST_F(Faults, AClosedClientDoesNotOpenItsSessionAfterAReconnect) {
     connect();
     session.close(now, timeout);
     session.connection_down(now);
@@ -117,10 +117,10 @@ TEST_F(Faults, AClosedClientOpensNothingWhenTheLineIsBack) {
     forget();
     session.connection_up(now, epoch_now);
     EXPECT_FALSE(sent<protocol::open>());
-    EXPECT_TRUE(sent<protocol::close>()) << "perhaps nobody has heard of the first";
+    EXPECT_TRUE(sent<protocol::close>()) << "the first one may not have been notified";
 }
 
-TEST_F(Faults, ACloseThatAnotherEpochRefusesIsSaidAgain) {
+TEST_F(Faults, ACloseThatAnotherEpochRefusesIsSentAgain) {
     connect();
     session.close(now, timeout);
     const auto refused = sent<protocol::close>();
@@ -134,7 +134,7 @@ TEST_F(Faults, ACloseThatAnotherEpochRefusesIsSaidAgain) {
     EXPECT_TRUE(take<operated>());
 }
 
-// Somebody wrote into the space. Who waits there has a position to come back to; who comes now has none.
+// Another program wrote into the space. Existing waiters have a queue position to keep; new requests have none.
 TEST_F(Faults, WhileASpaceIsRefusedNewRequestsFailAndOldOnesWait) {
     connect();
     session.acquire(now, order());
@@ -155,10 +155,10 @@ TEST_F(Faults, WhileASpaceIsRefusedNewRequestsFailAndOldOnesWait) {
     const auto failed = take<not_acquired>();
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->error.code, errc::space_refused);
-    EXPECT_FALSE(take<not_acquired>()) << "the one with a position";
+    EXPECT_FALSE(take<not_acquired>()) << "the request with a queue position";
     forget();
     session.connection_up(now, epoch_now);
-    EXPECT_TRUE(sent<protocol::leave>()) << "nobody knows what became of the unanswered one";
+    EXPECT_TRUE(sent<protocol::leave>()) << "the result of the unanswered command is unknown";
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
     EXPECT_EQ(open->second.live.size(), 1U);
@@ -168,8 +168,8 @@ TEST_F(Faults, WhileASpaceIsRefusedNewRequestsFailAndOldOnesWait) {
     EXPECT_TRUE(sent<protocol::enter>());
 }
 
-// The hold limit is over in the moment of the grant, three times.
-TEST_F(Faults, AHoldLimitThatIsShorterThanTheWayFailsInTheEnd) {
+// The hold limit has passed when the grant arrives, three times.
+TEST_F(Faults, AHoldLimitShorterThanTheRoundTripFails) {
     connect();
     acquire_order brief = order();
     brief.hold_limit = 5ms;
@@ -190,7 +190,7 @@ TEST_F(Faults, AHoldLimitThatIsShorterThanTheWayFailsInTheEnd) {
     EXPECT_EQ(failed->error.code, errc::lost);
 }
 
-TEST_F(Faults, AQuestionThatOvertookTheOpenDoesNotCostTheSession) {
+TEST_F(Faults, ACommandThatOvertakesItsOpenDoesNotEndTheSession) {
     session.acquire(now, order());
     session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
@@ -208,7 +208,7 @@ TEST_F(Faults, AQuestionThatOvertookTheOpenDoesNotCostTheSession) {
     EXPECT_EQ(again->second.request, enter->second.request);
 }
 
-TEST_F(Faults, NewsOfALostSessionThatIsOlderThanItsLastSignOfLifeCountsForNothing) {
+TEST_F(Faults, ALossReportOlderThanTheLastRenewalIsIgnored) {
     connect();
     const auto first = id();
     session.notice(now, epoch_now, {engine_now - 1us, protocol::session_lost{first}});
@@ -217,7 +217,7 @@ TEST_F(Faults, NewsOfALostSessionThatIsOlderThanItsLastSignOfLifeCountsForNothin
     EXPECT_NE(id(), first);
 }
 
-TEST_F(Faults, ARenewalIsNotCountedBeforeTheOpenIsAnswered) {
+TEST_F(Faults, ARenewalDoesNotCountBeforeTheReplyToOpen) {
     const handle handle = [&] {
         connect();
         return hold();
@@ -233,7 +233,7 @@ TEST_F(Faults, ARenewalIsNotCountedBeforeTheOpenIsAnswered) {
     EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
 }
 
-TEST_F(Faults, AnOpenThatTheStoreCouldNotTakeIsSentAgainWithAllThatIsAlive) {
+TEST_F(Faults, ARejectedOpenIsSentAgainWithAllLiveRequests) {
     connect();
     const handle held = hold();
     session.connection_down(now);
@@ -258,8 +258,8 @@ TEST_F(Faults, AnOpenThatTheStoreCouldNotTakeIsSentAgainWithAllThatIsAlive) {
     EXPECT_FALSE(session.valid(waiting, now));
 }
 
-// The loss of a revoked lease was told before. Its end is not told again, but ends the belief in it.
-TEST_F(Faults, ARevokedLeaseThatTheEngineEndsIsNotBelievedAnyLonger) {
+// The loss of a revoked lease was reported before. Its end is not reported again, but makes the lease invalid.
+TEST_F(Faults, ARevokedLeaseThatTheEngineEndsIsNoLongerValid) {
     connect();
     hold();
     notice(protocol::revoking{{id(), 1}, "", engine_now + 5s});
@@ -272,7 +272,7 @@ TEST_F(Faults, ARevokedLeaseThatTheEngineEndsIsNotBelievedAnyLonger) {
     EXPECT_LE(cap->cap, now);
 }
 
-TEST_F(Faults, ARevokedLeaseThatIsNotRenewedIsNotRevivedByALateAnswer) {
+TEST_F(Faults, ALateReplyDoesNotReviveARevokedLease) {
     connect();
     hold();
     const client_time opened = now;
@@ -289,7 +289,7 @@ TEST_F(Faults, ARevokedLeaseThatIsNotRenewedIsNotRevivedByALateAnswer) {
     EXPECT_LE(cap->cap, now);
 }
 
-TEST_F(Faults, CloseDoesNotTellOfARevokedLeaseAgain) {
+TEST_F(Faults, CloseDoesNotReportARevokedLeaseAgain) {
     connect();
     const handle handle = hold();
     notice(protocol::revoking{{id(), 1}, "", engine_now + 5s});
@@ -299,7 +299,7 @@ TEST_F(Faults, CloseDoesNotTellOfARevokedLeaseAgain) {
     EXPECT_FALSE(session.valid(handle, now));
     bool ended = false;
     while (const auto cap = take<capped>()) ended = cap->cap <= now;
-    EXPECT_TRUE(ended) << "the user's lease is over";
+    EXPECT_TRUE(ended) << "the user's lease has ended";
 }
 
 }  // namespace baton::detail

@@ -20,7 +20,7 @@ protected:
     client second{url};
 };
 
-TEST_F(Guards, AMutexFitsTheStandardsGuards) {
+TEST_F(Guards, AMutexWorksWithTheStandardGuards) {
     mutex mutex{first, "ledger"};
     class mutex other {
         second, "ledger"
@@ -36,7 +36,7 @@ TEST_F(Guards, AMutexFitsTheStandardsGuards) {
     EXPECT_TRUE(guard.owns_lock());
 }
 
-TEST_F(Guards, ASecondLockByTheSameThreadWouldDeadlock) {
+TEST_F(Guards, ASecondLockByTheSameThreadIsADeadlockError) {
     mutex mutex{first, "ledger"};
     mutex.lock();
     try {
@@ -44,15 +44,15 @@ TEST_F(Guards, ASecondLockByTheSameThreadWouldDeadlock) {
         FAIL();
     } catch (const error& held) {
         EXPECT_EQ(held.code(), errc::would_deadlock);
-        EXPECT_EQ(held.code(), std::errc::resource_deadlock_would_occur) << "as the standard's own say it";
+        EXPECT_EQ(held.code(), std::errc::resource_deadlock_would_occur) << "like the standard mutexes";
     }
-    EXPECT_FALSE(mutex.try_lock()) << "it is taken";
+    EXPECT_FALSE(mutex.try_lock()) << "it is held";
     EXPECT_FALSE(mutex.try_lock_for(1h)) << "waiting would never end";
     mutex.unlock();
     EXPECT_TRUE(mutex.try_lock());
 }
 
-TEST_F(Guards, AfterALossUnlockFreesNothing) {
+TEST_F(Guards, UnlockAfterALossReleasesNothing) {
     mutex mutex{first, "ledger", {.max_hold = 50ms}};
     mutex.lock();
     const lease next = second.acquire(exclusive("ledger"));
@@ -72,9 +72,9 @@ TEST_F(Guards, ReadersShareAndWritersDoNot) {
     EXPECT_FALSE(writer.try_lock_for(5ms));
 }
 
-TEST_F(Guards, ThreadsShareAMutexAsTheyShareTheStandards) {
+TEST_F(Guards, ThreadsShareAMutexAsTheyShareAStdMutex) {
     mutex shared{first, "ledger"};
-    int counter = 0;  // guarded by the mutex alone: a sanitizer sees if it is not
+    int counter = 0;  // guarded by the mutex alone: a sanitizer reports a race
     std::vector<std::jthread> threads;
     for (int i = 0; i < 8; ++i)
         threads.emplace_back([&] {
@@ -89,7 +89,7 @@ TEST_F(Guards, ThreadsShareAMutexAsTheyShareTheStandards) {
     EXPECT_FALSE(shared.lease().valid()) << "this thread has locked nothing";
 }
 
-TEST_F(Guards, AnotherThreadsUnlockFreesNothing) {
+TEST_F(Guards, UnlockByAnotherThreadReleasesNothing) {
     mutex shared{first, "ledger"};
     const std::scoped_lock guard{shared};
     std::jthread{[&] { shared.unlock(); }}.join();
@@ -108,7 +108,7 @@ TEST_F(Guards, ThreadsShareASharedMutex) {
     EXPECT_THROW(shared.lock_shared(), error) << "with a writer between the two it would never end";
 }
 
-TEST_F(Guards, ASemaphoreIsUsedAsTheStandardsIs) {
+TEST_F(Guards, ASemaphoreWorksAsAStdSemaphore) {
     semaphore pairs{first, "gpu", {.count = 2, .limit = 5}};
     semaphore single{second, "gpu", {.limit = 5}};
     pairs.acquire();

@@ -1,4 +1,4 @@
-// The ring of numbered questions.
+// The ring of numbered pending commands.
 #include "client/in_order.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace baton::detail {
 
-TEST(InOrder, GivesEachOnceInAnyOrder) {
+TEST(InOrder, RemovesEachEntryOnceInAnyOrder) {
     in_order<std::string> ring;
     ring.add(3, "three");
     ring.add(7, "seven");
@@ -24,7 +24,7 @@ TEST(InOrder, GivesEachOnceInAnyOrder) {
     EXPECT_EQ(ring.get(8), nullptr);
 }
 
-TEST(InOrder, GivesAllThatIsLeft) {
+TEST(InOrder, RemovesAllRemainingEntries) {
     in_order<std::string> ring;
     ring.add(1, "one");
     ring.add(2, "two");
@@ -37,8 +37,8 @@ TEST(InOrder, GivesAllThatIsLeft) {
     EXPECT_TRUE(ring.contains(4));
 }
 
-// Against a map, with some that stay in for long.
-TEST(InOrder, IsAMap) {
+// Compared with a map, with some entries that stay for long.
+TEST(InOrder, BehavesAsAMap) {
     in_order<std::uint64_t> ring;
     std::map<std::uint64_t, std::uint64_t> map;
     std::uint64_t random = 1;

@@ -1,4 +1,4 @@
-// Stopping to believe in time.
+// When the client renews, and when its leases end.
 #include "client/keep_alive.hpp"
 
 #include "script.hpp"
@@ -10,12 +10,12 @@ TEST(KeepAlive, TheMarginIsThreePercentButNotBelowTwentyMilliseconds) {
     EXPECT_EQ(keep_alive{100ms}.margin(), 20ms);
 }
 
-TEST(KeepAlive, BelievesFromTheSendingAndNotFromTheAnswer) {
+TEST(KeepAlive, CountsFromTheSendingAndNotFromTheReply) {
     keep_alive keeping{10'000ms};
     const client_time start{100s};
     keeping.sent(1, start);
     EXPECT_EQ(keeping.at(start), lease_status::lost);
-    keeping.renewed(keeping.answered(1).value());  // whenever the answer came
+    keeping.renewed(keeping.answered(1).value());  // independent of the reply's arrival
     EXPECT_EQ(keeping.deadline(), start + 9'700ms);
     EXPECT_EQ(keeping.at(start + 9'700ms - 1us), lease_status::unsure);
     EXPECT_EQ(keeping.at(start + 9'700ms), lease_status::lost);
@@ -36,8 +36,8 @@ TEST(KeepAlive, RenewsEveryThirdOfTheTtl) {
     EXPECT_EQ(keeping.next_renewal(client_time{100s}), client_time{103s});
 }
 
-// The store says when it is settled only if it is asked: the last question comes shortly before it is too late.
-TEST(KeepAlive, RenewsMoreOftenTheLessTimeIsLeftToSaveSomething) {
+// Only the reply to a renewal says that the store is settled: the last renewal is sent shortly before the deadline.
+TEST(KeepAlive, RenewsMoreOftenWhenLessTimeIsLeft) {
     keep_alive keeping{10'000ms};
     const client_time end{104s};
     keeping.hurry(end);
@@ -53,17 +53,17 @@ TEST(KeepAlive, RenewsMoreOftenTheLessTimeIsLeftToSaveSomething) {
     EXPECT_EQ(keeping.next_renewal(end), end + 3'333ms) << "it is too late";
 }
 
-TEST(KeepAlive, AnOlderAnswerDoesNotShortenBelief) {
+TEST(KeepAlive, AnOlderReplyDoesNotShortenTheDeadline) {
     keep_alive keeping{10'000ms};
     keeping.sent(1, client_time{100s});
     keeping.sent(2, client_time{103s});
     keeping.renewed(keeping.answered(2).value());
-    EXPECT_FALSE(keeping.answered(1)) << "the later answer answers the earlier one as well";
+    EXPECT_FALSE(keeping.answered(1)) << "the later reply also counts for the earlier renewal";
     keeping.renewed(client_time{100s});
     EXPECT_EQ(keeping.deadline(), client_time{112'700ms});
 }
 
-TEST(KeepAlive, AnAnswerOfAConnectionThatBrokeCountsForNothing) {
+TEST(KeepAlive, AReplyOfABrokenConnectionIsIgnored) {
     keep_alive keeping{10'000ms};
     keeping.sent(1, client_time{100s});
     keeping.forget_unanswered();

@@ -1,4 +1,4 @@
-// Holding: renewals, losses, each told once and with its reason, before the engine can give the lock away.
+// Leases: renewals, and losses, each reported once and with its reason, before the engine can grant the next request.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -6,17 +6,17 @@ namespace baton::detail {
 
 using Lease = Script;
 
-TEST_F(Lease, IsValidUntilTtlLessMarginAfterTheSendingOfTheLastAnsweredRenewal) {
+TEST_F(Lease, IsValidUntilTtlLessMarginAfterTheLastAnsweredRenewalWasSent) {
     session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     const client_time sending = now;
-    advance(1s);  // the answer takes its time
+    advance(1s);  // the reply takes 1 s
     reply(open->first, alive());
     const handle handle = hold();
     EXPECT_TRUE(session.valid(handle, sending + ttl - margin - 1us));
     EXPECT_FALSE(session.valid(handle, sending + ttl - margin));
     EXPECT_LT(sending + ttl - margin,
-              sending + ttl);  // the engine's own deadline starts at the receipt, at the earliest then
+              sending + ttl);  // the engine's own deadline starts when the renewal arrives
 }
 
 TEST_F(Lease, IsProlongedByEveryAnsweredRenewal) {
@@ -31,7 +31,7 @@ TEST_F(Lease, IsProlongedByEveryAnsweredRenewal) {
     EXPECT_FALSE(take<lost>());
 }
 
-TEST_F(Lease, AnUnansweredRenewalProlongsNothing) {
+TEST_F(Lease, AnUnansweredRenewalDoesNotProlongIt) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
@@ -57,15 +57,16 @@ TEST_F(Lease, IsLostOnceWhenNoRenewalIsAnswered) {
     EXPECT_EQ(loss_reported->reason, loss::expired);
     session.wake(now);
     EXPECT_FALSE(take<lost>());
-    EXPECT_FALSE(sent<protocol::leave>()) << "its user may be at work still";
+    EXPECT_FALSE(sent<protocol::leave>()) << "its user may still be at work";
     advance(margin);
     session.wake(now);
-    const auto leave = sent<protocol::leave>();  // if the engine still counts it as held: the work was broken off
+    const auto leave =
+        sent<protocol::leave>();  // unclean, because the work was interrupted if the engine still counts it as held
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.release_kind, protocol::release_kind::unclean);
 }
 
-TEST_F(Lease, AfterItsLossTheReleaseOfTheUserLetsItPassOn) {
+TEST_F(Lease, AReleaseAfterItsLossLetsTheClaimPassOn) {
     connect();
     const handle handle = hold(order(), engine_now + 1s);
     advance(980ms);
@@ -75,10 +76,10 @@ TEST_F(Lease, AfterItsLossTheReleaseOfTheUserLetsItPassOn) {
     session.release(now, handle, protocol::release_kind::clean);
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
-    EXPECT_EQ(leave->second.release_kind, protocol::release_kind::unclean) << "the work was broken off";
+    EXPECT_EQ(leave->second.release_kind, protocol::release_kind::unclean) << "the work was interrupted";
 }
 
-TEST_F(Lease, ALossBeforeTheHoldLimitLeavesTimeToTellIt) {
+TEST_F(Lease, ALossBeforeTheHoldLimitLeavesTimeForCallbacks) {
     connect();
     const handle brief = hold(order(), engine_now + 40ms);
     EXPECT_TRUE(session.valid(brief, now + 29ms));
@@ -87,7 +88,7 @@ TEST_F(Lease, ALossBeforeTheHoldLimitLeavesTimeToTellIt) {
     EXPECT_FALSE(session.valid(longer, now + 180ms)) << "20 ms";
 }
 
-TEST_F(Lease, ThatIsLostIsPresentedUntilTheEngineEndsIt) {
+TEST_F(Lease, IsPresentedAfterItsLossUntilTheEngineEndsIt) {
     connect();
     hold(order(), engine_now + 1s);
     advance(980ms);
@@ -101,7 +102,7 @@ TEST_F(Lease, ThatIsLostIsPresentedUntilTheEngineEndsIt) {
     EXPECT_EQ(open->second.live[0].fence, 200U);
 }
 
-TEST_F(Lease, UnsureIsToldBeforeALoss) {
+TEST_F(Lease, UnsureIsReportedBeforeALoss) {
     connect();
     hold();
     forget();
@@ -118,7 +119,7 @@ TEST_F(Lease, UnsureIsToldBeforeALoss) {
     EXPECT_LT(loss_reported, std::ssize(actions));
 }
 
-TEST_F(Lease, ALateAnswerNeverRevivesIt) {
+TEST_F(Lease, ALateReplyNeverRevivesIt) {
     connect();
     const handle handle = hold();
     advance(ttl / 3);
@@ -130,7 +131,7 @@ TEST_F(Lease, ALateAnswerNeverRevivesIt) {
     EXPECT_FALSE(session.valid(handle, now));
 }
 
-TEST_F(Lease, SaysThatTheProcessWasPaused) {
+TEST_F(Lease, ReportsThatTheProcessWasPaused) {
     connect();
     hold();
     advance(2 * ttl);
@@ -140,7 +141,7 @@ TEST_F(Lease, SaysThatTheProcessWasPaused) {
     EXPECT_EQ(loss_reported->reason, loss::process_paused);
 }
 
-TEST_F(Lease, ASilentLineIsReplacedWhileThereIsTimeToRenewOnAnother) {
+TEST_F(Lease, ASilentConnectionIsReplacedInTimeToRenewOnAnother) {
     connect();
     hold();
     advance(ttl / 3);
@@ -153,7 +154,7 @@ TEST_F(Lease, ASilentLineIsReplacedWhileThereIsTimeToRenewOnAnother) {
     EXPECT_FALSE(take<reset_connection>());
 }
 
-TEST_F(Lease, AnOpenThatIsNeverAnsweredGivesTheLineUpAndTheNextOneGetsMoreTime) {
+TEST_F(Lease, AnUnansweredOpenResetsTheConnectionAndTheNextOneGetsMoreTime) {
     session.connection_up(now, epoch_now);
     advance(ttl / 4);
     session.wake(now);
@@ -168,7 +169,7 @@ TEST_F(Lease, AnOpenThatIsNeverAnsweredGivesTheLineUpAndTheNextOneGetsMoreTime) 
     EXPECT_TRUE(take<reset_connection>());
 }
 
-TEST_F(Lease, ARefusedSessionIsALossOfTheStoresState) {
+TEST_F(Lease, ARefusedSessionIsALossByStateLost) {
     connect();
     hold();
     advance(ttl / 3);
@@ -189,7 +190,7 @@ TEST_F(Lease, EndsAtItsHoldLimitByItsOwnClock) {
     acquire_order limited = order();
     limited.hold_limit = 5s;
     const handle handle = hold(limited, engine_now + 5s);
-    EXPECT_TRUE(session.valid(handle, now + 4'850ms - 1us));  // less what clocks may drift apart in five seconds
+    EXPECT_TRUE(session.valid(handle, now + 4'850ms - 1us));  // minus the allowed clock drift of five seconds
     EXPECT_FALSE(session.valid(handle, now + 4'850ms));
     advance(4'850ms);
     session.wake(now);
@@ -198,7 +199,7 @@ TEST_F(Lease, EndsAtItsHoldLimitByItsOwnClock) {
     EXPECT_EQ(loss_reported->reason, loss::hold_limit);
 }
 
-TEST_F(Lease, AHoldLimitThatTheNoticeBringsLateIsCountedFromTheNewestAnswer) {
+TEST_F(Lease, AHoldLimitOfALateNotificationCountsFromTheNewestReply) {
     connect();
     acquire_order limited = order();
     limited.hold_limit = 5s;
@@ -207,15 +208,15 @@ TEST_F(Lease, AHoldLimitThatTheNoticeBringsLateIsCountedFromTheNewestAnswer) {
     reply(enter->first, protocol::queued{enter->second.request, 100});
     const client_time asked = now;
     auto late = granted(enter->second.request.number);
-    late.hold_deadline = engine_now + 1s + 5s;  // granted a second after the answer
-    advance(3s);                                // and on its way for two
+    late.hold_deadline = engine_now + 1s + 5s;  // granted a second after the reply
+    advance(3s);                                // and under way for two
     notice(late);
     EXPECT_TRUE(take<acquired>());
     EXPECT_FALSE(session.valid(handle, asked + 5'820ms));
     EXPECT_TRUE(session.valid(handle, asked + 5'820ms - 1us));
 }
 
-TEST_F(Lease, ARevocationIsToldAtOnceAndNoRenewalProlongsIt) {
+TEST_F(Lease, ARevocationIsReportedAtOnceAndNoRenewalProlongsTheLease) {
     connect();
     const handle handle = hold();
     advance(1s);
@@ -228,10 +229,10 @@ TEST_F(Lease, ARevocationIsToldAtOnceAndNoRenewalProlongsIt) {
     EXPECT_TRUE(session.valid(handle, now));
     advance(2s);
     renew({{1, 100, 200}});
-    EXPECT_FALSE(session.valid(handle, now + 6s - margin));  // 97 % of the nine seconds that it had in all
+    EXPECT_FALSE(session.valid(handle, now + 6s - margin));  // 97 % of its nine seconds in all
     advance(6s - margin);
     session.wake(now);
-    EXPECT_FALSE(take<lost>());  // told already
+    EXPECT_FALSE(take<lost>());  // reported already
     EXPECT_FALSE(session.valid(handle, now));
     EXPECT_FALSE(sent<protocol::leave>()) << "the engine ends it";
     advance(margin);
@@ -239,7 +240,7 @@ TEST_F(Lease, ARevocationIsToldAtOnceAndNoRenewalProlongsIt) {
     EXPECT_TRUE(sent<protocol::leave>()) << "if it has not";
 }
 
-TEST_F(Lease, ReleasesInTheMannerThatIsAskedFor) {
+TEST_F(Lease, ReleasesWithTheRequestedKind) {
     connect();
     const handle handle = hold();
     session.release(now, handle, protocol::release_kind::clean);
@@ -251,7 +252,7 @@ TEST_F(Lease, ReleasesInTheMannerThatIsAskedFor) {
     EXPECT_FALSE(sent<protocol::leave>());
 }
 
-TEST_F(Lease, AReleaseWithoutALineIsSentBeforeTheNextOpen) {
+TEST_F(Lease, AReleaseWithoutAConnectionIsSentBeforeTheNextOpen) {
     connect();
     const handle handle = hold();
     session.connection_down(now);
@@ -274,7 +275,7 @@ TEST_F(Lease, ALostLeaveIsSentAgain) {
     session.release(now, handle, protocol::release_kind::clean);
     EXPECT_TRUE(sent<protocol::leave>());
     advance(ttl / 3);
-    renew({{1, 100, 200}});  // the engine has not heard of it
+    renew({{1, 100, 200}});  // the engine does not know it
     const auto again = sent<protocol::leave>();
     ASSERT_TRUE(again);
     EXPECT_EQ(again->second.release_kind, protocol::release_kind::clean);
@@ -297,7 +298,7 @@ TEST_F(Lease, SurvivesAShortOutageAndIsPresented) {
     EXPECT_FALSE(take<lost>());
 }
 
-TEST_F(Lease, IsNotProlongedByAnotherEpochUntilThatHasConfirmedIt) {
+TEST_F(Lease, IsNotProlongedInAnotherEpochUntilItIsConfirmed) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
@@ -309,9 +310,9 @@ TEST_F(Lease, IsNotProlongedByAnotherEpochUntilThatHasConfirmedIt) {
     EXPECT_TRUE(session.valid(handle, now + ttl - margin - 1us));
 }
 
-// The answer of the new epoch comes after its connection was given up as silent: it counts as no renewal. The lease
-// keeps its old deadline, and its loss is reported then.
-TEST_F(Lease, KeepsItsOldDeadlineIfTheAnswerOfAnotherEpochComesTooLate) {
+// The reply of the new epoch arrives after its connection was reset as silent, so it is no renewal. The lease keeps its
+// old deadline, and its loss is reported then.
+TEST_F(Lease, KeepsItsOldDeadlineIfTheReplyOfAnotherEpochIsTooLate) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
@@ -329,7 +330,7 @@ TEST_F(Lease, KeepsItsOldDeadlineIfTheAnswerOfAnotherEpochComesTooLate) {
     EXPECT_TRUE(take<lost>());
 }
 
-TEST_F(Lease, AnAnswerOfAnotherEpochIsNoRenewalButAReasonToOpenAnew) {
+TEST_F(Lease, AReplyOfAnotherEpochDoesNotRenewAndReopensTheSession) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
@@ -344,7 +345,7 @@ TEST_F(Lease, AnAnswerOfAnotherEpochIsNoRenewalButAReasonToOpenAnew) {
     EXPECT_EQ(open->second.live.size(), 1U);
 }
 
-TEST_F(Lease, NeverGoesBackToAnOlderEpoch) {
+TEST_F(Lease, NeverReturnsToAnEarlierEpoch) {
     connect();
     session.connection_down(now);
     session.connection_up(now, first_epoch - 1);
@@ -352,7 +353,7 @@ TEST_F(Lease, NeverGoesBackToAnOlderEpoch) {
     EXPECT_TRUE(take<reset_connection>());
 }
 
-TEST_F(Lease, WhatANewEpochGaveToAnotherIsLost) {
+TEST_F(Lease, IsLostIfANewEpochGrantedTheNameToAnother) {
     connect();
     const handle handle = hold();
     session.connection_down(now);
@@ -382,7 +383,7 @@ TEST_F(Lease, TheRestOfAHoldLimitIsPresented) {
     EXPECT_EQ(open->second.live[0].hold, 56s);
 }
 
-TEST_F(Lease, CloseReleasesAllAndTellsEverybody) {
+TEST_F(Lease, CloseReleasesAllLeasesAndFailsAllWaiters) {
     connect();
     const handle held = hold();
     const handle waiting = session.acquire(now, order("y"));
@@ -405,10 +406,10 @@ TEST_F(Lease, CloseReleasesAllAndTellsEverybody) {
     EXPECT_EQ(take<not_acquired>()->error.code, errc::closed);
 }
 
-TEST_F(Lease, AnOperatorsQuestionIsAnsweredOrSaidToBeUnknown) {
+TEST_F(Lease, AnOperatorsCommandIsAnsweredOrFailsAsUnknown) {
     session.connection_down(now, {std::make_error_code(std::errc::connection_refused), "host port 1"});
     const operation unsent = session.operate(now, protocol::mend{"x"}, 2s);
-    EXPECT_FALSE(take<operated>()) << "there may be a connection in time";
+    EXPECT_FALSE(take<operated>()) << "a connection may be made in time";
     advance(2s);
     session.wake(now);
     const auto refusal = take<operated>();
@@ -426,7 +427,7 @@ TEST_F(Lease, AnOperatorsQuestionIsAnsweredOrSaidToBeUnknown) {
     EXPECT_EQ(answer->error.code, errc::store_unavailable);
 }
 
-TEST_F(Lease, AnOperatorsQuestionIsSentWhenThereIsALine) {
+TEST_F(Lease, AnOperatorsCommandIsSentWhenThereIsAConnection) {
     session.operate(now, protocol::mend{"x"}, timeout);
     session.connection_up(now, epoch_now);
     const auto mend = sent<protocol::mend>();

@@ -1,9 +1,9 @@
 // The order of a loss: `valid()` turns false, then `lost()` fires and its callbacks have run, and only then the next
 // waiter is granted the name. The hold limit ends the first holder's lease here.
 //
-// Both clients live in this process, so one clock orders what they see. The callback of the loss takes a number when it
-// ends, the next holder takes one as soon as it has the lock: the first number must be the smaller one. The client ends
-// its lease 3 % of the limit before the engine does: that is the time that the callbacks have.
+// Both clients live in this process, so one counter orders their events. The callback of the loss takes a number when
+// it ends, the next holder takes one as soon as it is granted: the first number must be the smaller one. The client
+// ends its lease 3 % of the limit before the engine does: callbacks have that time.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -29,13 +29,13 @@ protected:
     }
 
     const std::unique_ptr<any_store> store = start_store();
-    std::atomic<int> late_callbacks{0};  // the next holder had the lock before the callback of the loss had ended
-    std::atomic<int> valid_overlaps{0};  // the first lease was valid although the next holder had the lock
+    std::atomic<int> late_callbacks{0};  // grants before the callback of the loss had ended
+    std::atomic<int> valid_overlaps{0};  // grants while the first lease was valid
     std::atomic<int> missing_signals{0};
 
     void expect_order() const {
-        EXPECT_EQ(late_callbacks, 0) << "callbacks of a loss ended after the next holder had the lock";
-        EXPECT_EQ(valid_overlaps, 0) << "leases were valid although the next holder had the lock";
+        EXPECT_EQ(late_callbacks, 0) << "loss callbacks ended after the next holder was granted";
+        EXPECT_EQ(valid_overlaps, 0) << "leases were valid although the next holder was granted";
         EXPECT_EQ(missing_signals, 0) << "losses were not signalled";
     }
     static void work_for(std::chrono::milliseconds time) {
@@ -76,9 +76,9 @@ TEST_F(LossOrder, TheCallbacksOfALossHaveRunBeforeTheNextHolderIsGranted) {
     expect_order();
 }
 
-// A callback that works for 2 ms still ends before the next holder is granted: nothing but the engine's own deadline,
-// 60 ms after the client's, passes the name on.
-TEST_F(LossOrder, ACallbackThatTakesAMomentHasEndedBeforeTheNextHolderIsGranted) {
+// A callback of 2 ms ends before the next holder is granted: only the engine's own deadline, 60 ms after the client's,
+// passes the name on.
+TEST_F(LossOrder, ASlowLossCallbackEndsBeforeTheNextHolderIsGranted) {
     client first{store->url()};
     client second{store->url()};
     {

@@ -1,4 +1,4 @@
-// The order in which an observer is told what happens to the connection and to leases.
+// The order in which an observer is notified of events of the connection and of leases.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,14 +52,14 @@ protected:
     }
 };
 
-TEST_F(Observer, IsNotToldOfAReconnectionAtTheFirstConnection) {
+TEST_F(Observer, IsNotNotifiedOfAReconnectAtTheFirstConnection) {
     client client = watched();
     { const lease lease = client.acquire(exclusive("ledger")); }
     ASSERT_TRUE(eventually([&] { return seen->heard("granted"); }));
     EXPECT_EQ(seen->told(), (std::vector<std::string>{"connected", "granted"}));
 }
 
-TEST_F(Observer, IsToldOfAReconnectionAfterAnOutage) {
+TEST_F(Observer, IsNotifiedOfAReconnectAfterAnOutage) {
     client client = watched();
     const lease lease = client.acquire(exclusive("ledger"));
     store->cut();
@@ -70,7 +70,7 @@ TEST_F(Observer, IsToldOfAReconnectionAfterAnOutage) {
     EXPECT_EQ(seen->told(), (std::vector<std::string>{"connected", "granted", "reconnecting", "reconnected"}));
 }
 
-TEST_F(Observer, IsToldOfDoubtBeforeTheLossInAnOutage) {
+TEST_F(Observer, IsNotifiedOfUnsureBeforeTheLossInAnOutage) {
     client client = watched(300ms);
     const lease lease = client.acquire(exclusive("ledger"));
     store->silence();
@@ -80,9 +80,9 @@ TEST_F(Observer, IsToldOfDoubtBeforeTheLossInAnOutage) {
     store->heal();
 }
 
-// A process that did not run for longer than its ttl notices the doubt and the loss at the same moment. The program
-// prints what its observer is told. The test stops it until more than three ttls are over.
-TEST_F(Observer, IsToldOfDoubtBeforeTheLossAfterAPauseOfTheProcess) {
+// A process that was stopped for longer than its ttl detects `unsure` and the loss at the same moment. The program
+// prints the calls of its observer. The test stops it for more than three ttls.
+TEST_F(Observer, IsNotifiedOfUnsureBeforeTheLossAfterAPauseOfTheProcess) {
     line_process program{{BATON_PAUSED_PROGRAM}};
     ASSERT_EQ(program.hear("held"), "held");
     program.signal(SIGSTOP);

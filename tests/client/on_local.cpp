@@ -1,4 +1,4 @@
-// Tests of any store, on `local:` with an agent of their own.
+// Tests of any store, on `local:` with a private agent.
 #include "../local/agent_process.hpp"
 #include "any_store.hpp"
 

@@ -1,4 +1,4 @@
-// Tests of any store, on Redis with a server of their own.
+// Tests of any store, on Redis with a private server.
 #include "../redis/private_server.hpp"
 #include "any_store.hpp"
 

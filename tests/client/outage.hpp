@@ -1,5 +1,5 @@
-// What every form of acquire must report while the store cannot be reached: store_unavailable, with the reason in the
-// text of the exception, within a bound; never "busy" and never "timed out".
+// Expects of every form of acquire, while the store cannot be reached: it fails with store_unavailable within a bound,
+// with the reason in the text of the exception; never with "busy" or "timed out".
 #pragma once
 
 #include <gtest/gtest.h>

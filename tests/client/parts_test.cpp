@@ -1,4 +1,4 @@
-// A list of live requests that is too long for one `open` goes in parts, as scripts.
+// A list of live requests that is too long for one `open` is sent in parts, as scripts.
 #include "baton/error.hpp"
 #include "script.hpp"
 
@@ -9,7 +9,7 @@ protected:
     /// Two requests fill a part.
     Parts() : Script{{.ttl = ttl, .label = "tester", .open_size = 20}} {}
 
-    /// Held under the numbers from 1 on; the connection breaks, and is up again.
+    /// Acquires five leases under the numbers from 1 on; the connection breaks, and the client reconnects.
     void hold_and_reconnect(int requests) {
         connect();
         for (int i = 0; i < requests; ++i) handles.push_back(hold(order(std::to_string(i))));
@@ -22,7 +22,7 @@ protected:
         for (const protocol::live_request& live : open.live) numbers.push_back(live.number);
         return numbers;
     }
-    /// What an engine answers that knows the requests up to this number.
+    /// The reply of an engine that knows the requests up to this number.
     protocol::alive alive_up_to(std::uint64_t number, std::optional<std::uint64_t> another = {}) const {
         std::vector<protocol::request_state> known;
         for (std::uint64_t i = 1; i <= number; ++i) known.push_back({i, 100, 200});
@@ -30,7 +30,7 @@ protected:
         return alive(std::move(known));
     }
     using numbers = std::vector<std::uint64_t>;
-    /// How often the leases were prolonged since the last look.
+    /// How often the leases were prolonged since the last call.
     int prolonged() {
         int count = 0;
         while (take<believe>()) ++count;
@@ -40,14 +40,14 @@ protected:
     std::vector<handle> handles;
 };
 
-TEST_F(Parts, FollowEachOtherWhenTheOneBeforeIsAnswered) {
+TEST_F(Parts, AreSentWhenThePreviousOneIsAnswered) {
     hold_five_and_reconnect();
     std::uint64_t connection_number = 0;
     for (const numbers& part : {numbers{1, 2}, numbers{3, 4}, numbers{5}}) {
         const auto open = sent<protocol::open>();
         ASSERT_TRUE(open);
         EXPECT_EQ(numbers_in(open->second), part);
-        EXPECT_EQ(open->second.highest, 5U) << "an `enter` that comes late is refused (rule 9)";
+        EXPECT_EQ(open->second.highest, 5U) << "a late `enter` is refused (rule 9)";
         EXPECT_GT(open->second.connection_number, connection_number);
         connection_number = open->second.connection_number;
         EXPECT_FALSE(sent<protocol::open>()) << "the next part waits, so that what is under way is bounded";
@@ -58,7 +58,7 @@ TEST_F(Parts, FollowEachOtherWhenTheOneBeforeIsAnswered) {
     EXPECT_TRUE(take<observed>());
 }
 
-TEST_F(Parts, TellTheHighestNumberThoughItsRequestWasLeft) {
+TEST_F(Parts, CarryTheHighestNumberThoughItsRequestWasReleased) {
     connect();
     for (int i = 0; i < 3; ++i) hold(order(std::to_string(i)));
     const handle last = hold(order("last"));
@@ -68,10 +68,10 @@ TEST_F(Parts, TellTheHighestNumberThoughItsRequestWasLeft) {
     session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
-    EXPECT_EQ(open->second.highest, 4U) << "an `enter` of this number that comes late is refused (rule 9)";
+    EXPECT_EQ(open->second.highest, 4U) << "a late `enter` of this number is refused (rule 9)";
 }
 
-TEST_F(Parts, LeaveWhatTheEngineHasBeyondTheList) {
+TEST_F(Parts, UnlistedRequestsOfTheEngineAreReleased) {
     hold_five_and_reconnect();
     for (int part = 0; part < 3; ++part) {
         EXPECT_FALSE(sent<protocol::leave>()) << "a later part may list it";
@@ -84,7 +84,7 @@ TEST_F(Parts, LeaveWhatTheEngineHasBeyondTheList) {
     EXPECT_EQ(leave->second.request.number, 9U);
 }
 
-TEST_F(Parts, LeaveWhatTheEngineHasBeyondAListThatFitsIntoOne) {
+TEST_F(Parts, UnlistedRequestsOfTheEngineAreReleasedAfterASinglePart) {
     connect();
     hold(order("a"));
     session.connection_down(now);
@@ -107,7 +107,7 @@ TEST_F(Parts, NewRequestsWaitForTheLast) {
         reply(open->first, alive_up_to(5));
     }
     const auto enter = sent<protocol::enter>();
-    ASSERT_TRUE(enter) << "behind the last part, in the same breath";
+    ASSERT_TRUE(enter) << "sent directly after the last part";
     EXPECT_EQ(enter->second.request.number, 6U);
 }
 
@@ -124,13 +124,13 @@ TEST_F(Parts, AReleaseInBetweenIsNotPresented) {
     }
     session.acquire(now, order("new"));
     reply(first->first, alive_up_to(2));
-    EXPECT_FALSE(sent<protocol::open>()) << "nothing is left to present";
+    EXPECT_FALSE(sent<protocol::open>()) << "there are no requests to present";
     EXPECT_TRUE(sent<protocol::enter>());
     EXPECT_TRUE(session.valid(handles[0], now));
     EXPECT_FALSE(take<lost>());
 }
 
-TEST_F(Parts, BeginAgainOnAnotherLine) {
+TEST_F(Parts, BeginAgainOnAnotherConnection) {
     hold_five_and_reconnect();
     const auto first = sent<protocol::open>();
     ASSERT_TRUE(first);
@@ -154,19 +154,20 @@ TEST_F(Parts, EndWithAClose) {
     EXPECT_FALSE(sent<protocol::open>()) << "it would begin the session again";
 }
 
-TEST_F(Parts, TheAnswersProveThatTheLineLives) {
+TEST_F(Parts, RepliesToThemKeepTheConnection) {
     hold_five_and_reconnect();
     for (int part = 0; part < 3; ++part) {
         const auto open = sent<protocol::open>();
         ASSERT_TRUE(open);
         advance(ttl / 5);
         reply(open->first, alive_up_to(5));
-        EXPECT_FALSE(take<reset_connection>()) << "together the parts take longer than a silence may";
+        EXPECT_FALSE(take<reset_connection>())
+            << "together the parts take longer than the timeout of a silent connection";
     }
     for (const handle handle : handles) EXPECT_TRUE(session.valid(handle, now));
 }
 
-TEST_F(Parts, ProlongTheLeasesThatTheEngineHasBeforeTheLastIsAnswered) {
+TEST_F(Parts, ProlongConfirmedLeasesBeforeTheLastIsAnswered) {
     hold_and_reconnect(12);
     for (int part = 0; part < 6; ++part) {
         const auto open = sent<protocol::open>();
@@ -178,7 +179,7 @@ TEST_F(Parts, ProlongTheLeasesThatTheEngineHasBeforeTheLastIsAnswered) {
     EXPECT_FALSE(take<lost>()) << "together the parts take longer than a ttl";
 }
 
-/// Each comparison walks through all requests: one for each part would be quadratic.
+/// Each comparison iterates over all requests: one for each part would be quadratic.
 TEST_F(Parts, AreComparedWithTheEngineTenTimesATtlAtMost) {
     hold_and_reconnect(40);
     prolonged();

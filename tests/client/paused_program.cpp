@@ -1,5 +1,5 @@
-// A program that holds a lease with a ttl of 300 ms, and prints what its observer is told of doubt and loss. Its parent
-// stops it, lets it go on, and ends it.
+// A program that holds a lease with a ttl of 300 ms, and prints the calls `unsure` and `lost` of its observer. Its
+// parent stops it, continues it, and ends it.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Ports of this machine behind which no server answers.
+// Ports of this machine on which no server replies.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace baton::client_tests {
 
-/// Refuses connections: bound, so that no other program gets it, but not listened at.
+/// Refuses connections: the socket is bound, so that no other program gets the port, but does not listen.
 class refusing_port {
 public:
     refusing_port() : socket_{sockets::make(endpoint{std::uint16_t{0}})} {
@@ -29,7 +29,7 @@ private:
     std::uint16_t number_ = 0;
 };
 
-/// Accepts connections, as the kernel does for every listening socket, and never answers.
+/// Accepts connections, as the kernel does for every listening socket, and never replies.
 class silent_port {
 public:
     silent_port() : socket_{listen_at(where_)} {}

@@ -1,12 +1,12 @@
-// A server that can be reached and does not serve this client, or that this client cannot believe: who hears of it,
-// when and in which words.
+// A server that can be reached but refuses this client, or that has an older state: which requests fail, when, and with
+// which text.
 #include "baton/error.hpp"
 #include "script.hpp"
 
 namespace baton::detail {
 namespace {
 
-class RefusedLine : public Script {
+class RefusedConnection : public Script {
 protected:
     const store_error wrong_password{errc::not_permitted, "WRONGPASS invalid username-password pair"};
 
@@ -28,13 +28,13 @@ protected:
     }
 };
 
-TEST_F(RefusedLine, IsToldToAllWhoWaitWhenItHasLastedForASecond) {
+TEST_F(RefusedConnection, FailsAllWaitersAfterOneSecond) {
     connect();
     queue("x");
     session.connection_down(now, {errc::store_unavailable, "the server closed the connection"});
     session.acquire(now, order("y"));
     session.connection_down(now, wrong_password);
-    EXPECT_EQ(failed_with(wrong_password), 0U) << "perhaps the password is being changed here too";
+    EXPECT_EQ(failed_with(wrong_password), 0U) << "the password may be changing here too";
     advance(1s - 1us);
     session.wake(now);
     session.connection_down(now, wrong_password);
@@ -46,7 +46,7 @@ TEST_F(RefusedLine, IsToldToAllWhoWaitWhenItHasLastedForASecond) {
     EXPECT_NE(session.next_wake(), now) << "it does not wake for this again";
 }
 
-TEST_F(RefusedLine, IsToldToNewcomersAtOnceFromThenOn) {
+TEST_F(RefusedConnection, FailsNewRequestsAtOnceFromThenOn) {
     connect();
     session.connection_down(now, wrong_password);
     advance(1s);
@@ -59,7 +59,7 @@ TEST_F(RefusedLine, IsToldToNewcomersAtOnceFromThenOn) {
     EXPECT_EQ(answer->error.code, errc::not_permitted);
 }
 
-TEST_F(RefusedLine, DisturbsNobodyIfItIsAcceptedWithinASecond) {
+TEST_F(RefusedConnection, HasNoEffectIfItIsAcceptedWithinASecond) {
     connect();
     queue("x");
     session.connection_down(now, wrong_password);
@@ -67,14 +67,14 @@ TEST_F(RefusedLine, DisturbsNobodyIfItIsAcceptedWithinASecond) {
     session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     ASSERT_TRUE(open);
-    EXPECT_EQ(open->second.live.size(), 1U) << "it has kept its position";
+    EXPECT_EQ(open->second.live.size(), 1U) << "it has kept its queue position";
     reply(open->first, alive({{1, 100, 0}}));
     advance(1s);
     session.wake(now);
     EXPECT_FALSE(take<not_acquired>());
 }
 
-TEST_F(RefusedLine, EndsWithAnOutageWhichIsWaitedFor) {
+TEST_F(RefusedConnection, EndsWithAnOutageDuringWhichRequestsWait) {
     connect();
     queue("x");
     session.connection_down(now, wrong_password);
@@ -85,7 +85,7 @@ TEST_F(RefusedLine, EndsWithAnOutageWhichIsWaitedFor) {
     EXPECT_FALSE(take<not_acquired>());
 }
 
-TEST_F(RefusedLine, EndsNoLease) {
+TEST_F(RefusedConnection, EndsNoLease) {
     connect();
     const handle handle = hold();
     session.connection_down(now, wrong_password);
@@ -95,8 +95,8 @@ TEST_F(RefusedLine, EndsNoLease) {
     EXPECT_TRUE(session.valid(handle, now)) << "its ttl does";
 }
 
-// A server of an earlier epoch has an older state: no request of this client is sent there.
-TEST_F(RefusedLine, IsOneToAServerWithAnOlderState) {
+// A server of an earlier epoch has an older state: the client sends no requests there.
+TEST_F(RefusedConnection, IsReportedForAServerWithAnOlderState) {
     connect();
     queue("x");
     session.connection_down(now, {errc::store_unavailable, "the server closed the connection"});
@@ -113,7 +113,7 @@ TEST_F(RefusedLine, IsOneToAServerWithAnOlderState) {
 
     session.connection_up(now, first_epoch - 1);
     session.connection_down(now, {errc::store_unavailable, "the store does not answer"});
-    EXPECT_EQ(failed_with(older), 0U) << "as an outage at first";
+    EXPECT_EQ(failed_with(older), 0U) << "treated as an outage at first";
     advance(1s);
     session.wake(now);
     EXPECT_EQ(failed_with(older), 1U);
@@ -126,7 +126,7 @@ TEST_F(RefusedLine, IsOneToAServerWithAnOlderState) {
     EXPECT_EQ(failed_with(older), 0U);
 }
 
-TEST_F(RefusedLine, ThatIsUnusableFailsEveryRequestAndQuestionAtOnce) {
+TEST_F(RefusedConnection, UnusableFailsEveryRequestAndCommandAtOnce) {
     const store_error version{errc::version_mismatch, "BATONVERSION 2"};
     session.acquire(now, order("x"));
     session.operate(now, protocol::mend{"x"}, timeout);
@@ -142,11 +142,11 @@ TEST_F(RefusedLine, ThatIsUnusableFailsEveryRequestAndQuestionAtOnce) {
     session.connect(now, timeout);
     EXPECT_EQ(take<operated>()->error.code, errc::version_mismatch);
     collect();
-    EXPECT_TRUE(actions.empty()) << "nothing is sent, and the connection is not reset";
+    EXPECT_TRUE(actions.empty()) << "the client sends no command and does not reset the connection";
     EXPECT_FALSE(session.next_wake());
 }
 
-TEST_F(RefusedLine, ThatIsUnusableHasNothingToRelease) {
+TEST_F(RefusedConnection, UnusableHasNoLeasesToRelease) {
     session.connection_unusable(now, {errc::no_agent});
     session.close(now, timeout);
     const auto closed = take<operated>();
@@ -154,7 +154,7 @@ TEST_F(RefusedLine, ThatIsUnusableHasNothingToRelease) {
     EXPECT_TRUE(closed->confirmed);
 }
 
-TEST_F(RefusedLine, ThatIsUnusableAfterAnotherLeavesTheLeasesUntilTheirDeadline) {
+TEST_F(RefusedConnection, UnusableAfterAConnectionKeepsLeasesUntilTheirDeadline) {
     connect();
     const handle held = hold();
     queue("y");

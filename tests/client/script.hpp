@@ -1,5 +1,5 @@
-// A session machine played by hand: the test is clock, connection and engine at once. It says what comes in and looks
-// at what goes out.
+// Drives a session machine by hand: the test is clock, connection and engine at once. It makes the inputs and checks
+// the actions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ protected:
     static constexpr auto ttl = std::chrono::milliseconds{9'000};
     static constexpr auto margin = std::chrono::milliseconds{270};  // 3 %
     static constexpr epoch first_epoch = 7;
-    static constexpr auto timeout = std::chrono::minutes{5};  // for what must not end by itself
+    static constexpr auto timeout = std::chrono::minutes{5};  // for waits that must not time out
 
     Script() : Script{{.ttl = ttl, .label = "tester", .names_own_blockers = true}} {}
     explicit Script(session_options options)
@@ -28,13 +28,13 @@ protected:
                   }} {}
 
     client_time now{1'000s};
-    protocol::instant engine_now{1'800'000'000s};  // the engine's clock is its own
-    std::uint64_t ids = 0;                         // the session's is the last that was drawn
+    protocol::instant engine_now{1'800'000'000s};  // the engine's clock differs from the client's
+    std::uint64_t ids = 0;                         // the session's id is the last one drawn
     detail::session session;
     epoch epoch_now = first_epoch;
-    std::vector<action> actions;                              // all that came out and was not looked at
-    mutable std::vector<protocol::request_state> engine_has;  // as the last `alive` told it
-    bool answers_lists = true;                                // from that, as soon as `alive` was heard
+    std::vector<action> actions;                              // actions that the test has not taken yet
+    mutable std::vector<protocol::request_state> engine_has;  // from the last `alive`
+    bool answers_lists = true;                                // answer a `list` from `engine_has` at once
 
     protocol::session_id id() const { return {ids, 0}; }
 
@@ -46,7 +46,7 @@ protected:
         for (action& action : session.take_actions()) actions.push_back(std::move(action));
     }
 
-    /// The first action of this kind, taken out of the list.
+    /// Removes the first action of this kind from the list and returns it.
     template <typename Action> std::optional<Action> take() {
         collect();
         for (auto next = actions.begin(); next != actions.end(); ++next) {
@@ -59,7 +59,7 @@ protected:
         return {};
     }
 
-    /// The first command of this kind that was sent, with its tag.
+    /// Removes the first sent command of this kind and returns it with its tag.
     template <typename Command> std::optional<std::pair<tag, Command>> sent() {
         collect();
         for (auto next = actions.begin(); next != actions.end(); ++next) {
@@ -85,7 +85,7 @@ protected:
             while (answers_lists && answer_page()) {
             }
     }
-    /// Answers the `list` that was sent. False: none was.
+    /// Replies to the `list` that was sent. False if none was.
     bool answer_page(std::size_t size = protocol::bounds::page) {
         const auto asked = sent<protocol::list>();
         if (!asked) return false;
@@ -113,7 +113,7 @@ protected:
         return {{id(), number}, 100, fence, {}, {}, {}};
     }
 
-    /// Line up, `open` sent and answered.
+    /// Connects; replies to `open`.
     void connect() {
         session.connection_up(now, epoch_now);
         const auto open = sent<protocol::open>();
@@ -122,8 +122,8 @@ protected:
         forget();
     }
 
-    /// The connection breaks, and a second later another epoch answers for the store. Gives the `open` that is sent to
-    /// it.
+    /// The connection breaks, and a second later the client connects to another epoch. Returns the `open` that it
+    /// sends.
     std::optional<std::pair<tag, protocol::open>> meet_another_epoch() {
         session.connection_down(now);
         advance(1s);
@@ -132,7 +132,7 @@ protected:
         return sent<protocol::open>();
     }
 
-    /// Answers the renewal that is due now.
+    /// Replies to the renewal that is due now.
     void renew(std::vector<protocol::request_state> requests = {}) {
         session.wake(now);
         const auto renewal = sent<protocol::renew>();

@@ -1,5 +1,4 @@
-// What a Redis server says when it refuses something reaches the user: in the text of the exception, and through
-// observer::store_error.
+// The error text of a Redis server reaches the user: in the text of the exception, and through observer::store_error.
 #include <gtest/gtest.h>
 
 #include <mutex>
@@ -40,7 +39,7 @@ void expect_words(const std::string& url, const std::string& words) {
     EXPECT_TRUE(told.code);
     EXPECT_NE(told.text.find(words), std::string::npos) << told.text;
     EXPECT_TRUE(eventually([&] { return seen->text().find(words) != std::string::npos; }, 5s))
-        << "the observer was told: " << seen->text();
+        << "the observer received: " << seen->text();
 }
 
 TEST(ServerText, OfADatabaseThatDoesNotExistIsShown) {

@@ -36,7 +36,7 @@ TEST(SharedMemory, ThreadsWithClientsOfTheirOwnExcludeEachOther) {
     EXPECT_EQ(overlaps, 0);
 }
 
-TEST(SharedMemory, ANamedEngineIsAnotherOne) {
+TEST(SharedMemory, ANamedEngineIsSeparate) {
     client unnamed{"memory:"};
     client named{"memory:shared-memory-test"};
     client the_same{"memory:shared-memory-test"};

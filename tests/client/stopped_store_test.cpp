@@ -1,4 +1,4 @@
-// A store whose process is stopped: connections stay open, and nothing is answered any more.
+// A store whose process is stopped: connections stay open, and no command gets a reply.
 #include <gtest/gtest.h>
 
 #include "any_store.hpp"
@@ -67,8 +67,8 @@ TEST_F(StoppedStore, EndsAnAcquireWithACallbackAsUnavailable) {
     end(client);
 }
 
-// What ended as unavailable is not held afterwards: a late grant is given back.
-TEST_F(StoppedStore, HoldsNothingOfThatWhenItGoesOn) {
+// A request that failed as unavailable is not held afterwards: the client releases a late grant.
+TEST_F(StoppedStore, HoldsNoLeaseOfTheseCallsWhenItContinues) {
     client client = used_client();
     {
         const stopped guard{*store};
@@ -79,8 +79,8 @@ TEST_F(StoppedStore, HoldsNothingOfThatWhenItGoesOn) {
     EXPECT_TRUE(other.acquire(exclusive("ledger"), {.wait = long_enough}).valid());
 }
 
-// Contention stays contention: the store answers, and another client holds the name.
-TEST_F(StoppedStore, IsNotReportedWhereTheNameIsHeld) {
+// Contention is not an outage: the store replies, and another client holds the name.
+TEST_F(StoppedStore, IsNotReportedIfTheNameIsHeld) {
     client holder{store->url()};
     client other{store->url()};
     const lease held = holder.acquire(exclusive("ledger"));

@@ -1,4 +1,4 @@
-// client_options::timeout bounds the calls that do not wait for others while the store does not answer.
+// client_options::timeout bounds the calls that do not queue while the store does not reply.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Patience : public testing::Test {
+class Timeout : public testing::Test {
 protected:
     const std::shared_ptr<adversarial_store> store = std::make_shared<adversarial_store>(adversity{.silent = true});
 
@@ -32,7 +32,7 @@ protected:
     }
 };
 
-TEST_F(Patience, BoundsEveryCallThatDoesNotWaitForOthers) {
+TEST_F(Timeout, BoundsEveryCallThatDoesNotWaitForOthers) {
     client silent = with(50ms);
     mutex mutex{silent, "ledger"};
     EXPECT_LT(shortest(silent, [&] { static_cast<void>(silent.try_acquire(exclusive("ledger"))); }), 1'500ms);
@@ -43,7 +43,7 @@ TEST_F(Patience, BoundsEveryCallThatDoesNotWaitForOthers) {
     EXPECT_LT(shortest(silent, [&] { silent.mend("ledger"); }), 1'500ms);
 }
 
-TEST_F(Patience, MayBeLongerThanTwoSeconds) {
+TEST_F(Timeout, MayBeLongerThanTwoSeconds) {
     client silent = with(2'500ms);
     const auto before = std::chrono::steady_clock::now();
     const auto call = [&] { static_cast<void>(silent.try_acquire(exclusive("ledger"))); };

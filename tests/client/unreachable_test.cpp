@@ -1,5 +1,5 @@
-// Redis addresses behind which no server answers: a port that refuses connections, and one that accepts them and stays
-// silent. Making a client there does not block, and every form of acquire reports the outage.
+// Redis addresses without a replying server: a port that refuses connections, and one that accepts them and stays
+// silent. Constructing a client does not block, and every form of acquire reports the outage.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How ./baton installs packages. The tests must not touch the machine's packages or depend on them, so dpkg-query,
-# apt-get, apt-cache, sudo and id are shims that answer as the test wants and record their calls.
+# apt-get, apt-cache, sudo and id are shims with replies that the test sets; they record their calls.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 source "${BASH_SOURCE[0]%/*}/lib.sh"
 copy_tree tree

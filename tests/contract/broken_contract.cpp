@@ -19,7 +19,7 @@ const bool added = baton::contract::add({
                                                          baton::make_store("memory:" + baton::contract::fresh_name()));
             return [store] { return store; };
         },
-    // One of them is the description: it denies what the store does.
+    // The fault `does_more` is in the description: it denies a feature of the store.
     .can = {.shared = fault() != "does_more", .inspect = fault() != "does_more"},
     .timeout = std::chrono::milliseconds{fault() == "none" ? 20'000 : 3'000},
 });

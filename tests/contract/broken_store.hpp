@@ -1,4 +1,4 @@
-// memory: with one fault, chosen by name: the contract suite must notice each of them.
+// memory: with one fault, chosen by name. The contract suite must detect each of them.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace baton::broken {
 
-/// Throws std::invalid_argument if there is no such fault. "none" is there to show that the wrapper itself is sound.
+/// Throws std::invalid_argument if there is no such fault. "none" shows that the wrapper itself is sound.
 [[nodiscard]] std::shared_ptr<store> store_with(const std::string& fault, std::shared_ptr<store> inner);
-/// Any other fault; or none, to listen to what passes.
+/// Any other fault; or none, to observe the messages.
 [[nodiscard]] std::shared_ptr<store> store_with(fault fault, std::shared_ptr<store> inner);
 
 }  // namespace baton::broken

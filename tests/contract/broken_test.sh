@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# broken_test.sh PROGRAM FAULT CASE: the contract suite on a store with this fault must fail in this case. The rest of the
-# suite passes or fails as it likes and is left out; with the fault "none" the case does not fail.
+# broken_test.sh PROGRAM FAULT CASE: the contract suite on a store with this fault must fail in this case. The other cases
+# are not run; with the fault "none" the case must pass.
 set -euo pipefail
 program=$1 fault=$2 case=$3
 for now in none "$fault"; do

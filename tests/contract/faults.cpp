@@ -24,7 +24,7 @@ template <typename What> std::function<void(event&)> telling(void (*change)(What
     };
 }
 
-/// Those that say 'done' and do nothing.
+/// Faults that confirm a command without performing it.
 template <typename Command> fault ignoring(std::function<event(const Command&)> answer) {
     fault made;
     made.instead = [answer = std::move(answer)](const protocol::command& command) -> std::optional<event> {
@@ -36,7 +36,7 @@ template <typename Command> fault ignoring(std::function<event(const Command&)> 
 
 protocol::instant now() { return std::chrono::time_point_cast<protocol::duration>(std::chrono::system_clock::now()); }
 
-/// Of two that come to wait for a name, the second is passed on before the first.
+/// Of two requests that come to wait for a name, forwards the second before the first.
 fault out_of_order() {
     struct memory {
         std::mutex mutex;
@@ -51,7 +51,7 @@ fault out_of_order() {
         const auto* enter = std::get_if<protocol::enter>(&command);
         if (enter == nullptr) return {};
         const std::string& name = enter->claims.front().resource;
-        if (memory->used.insert(name).second) return {};  // the first of all does not wait
+        if (memory->used.insert(name).second) return {};  // the first request does not wait
         if (auto node = memory->kept.extract(name)) {
             memory->passed_late.push_back(std::move(node.mapped()));
             return {};
@@ -66,13 +66,13 @@ fault out_of_order() {
     return made;
 }
 
-/// Forgets a session when it closes: behind this, whatever comes under its id afterwards is about another session.
+/// Forgets a session when it closes: the store behind it takes later commands under the same id for another session.
 fault revives_sessions() {
     using protocol::session_id;
     struct memory {
         std::mutex mutex;
         std::map<session_id, std::uint64_t> closes;
-        std::map<session_id, session_id> names;  // of the sessions behind this: as their clients know them
+        std::map<session_id, session_id> names;  // from the ids of the inner store to those of the clients
     };
     const auto memory = std::make_shared<struct memory>();
     const auto session_in = [](auto& what) -> session_id* {
@@ -104,7 +104,7 @@ fault revives_sessions() {
     return made;
 }
 
-/// Not faults: stores that can do less and say so, as the locks that fleets run already.
+/// No faults: stores with fewer capabilities that declare them, such as the dialects.
 fault only(claim_mode wanted, bool options) {
     fault made;
     made.rejects = [wanted, options](const protocol::command& command) {
@@ -122,7 +122,7 @@ fault only(claim_mode wanted, bool options) {
     return made;
 }
 
-/// A number that is not larger than the one before it, for a while.
+/// Gives numbers that sometimes are not larger than the previous one.
 protocol::serial coarse(protocol::serial fence) { return fence & ~protocol::serial{0xfffff}; }
 
 }  // namespace
@@ -227,7 +227,7 @@ const std::map<std::string, std::function<fault()>>& faults() {
          }},
         {"revives_ids",
          [] {
-             // Every `enter` is a new request, whatever its number: one that comes late is granted again.
+             // Every `enter` is a new request, whatever its number: a late copy is granted again.
              fault made;
              made.instead = [seen = std::make_shared<std::atomic<int>>(0)](
                                 const protocol::command& command) -> std::optional<event> {
@@ -240,7 +240,7 @@ const std::map<std::string, std::function<fault()>>& faults() {
         {"revives_sessions", revives_sessions},
         {"hides_grants",
          [] {
-             // Without notices, and without a word in the list, a waiter never learns of its grant.
+             // Without notifications, and with the grant hidden in lists, a waiter never learns of its grant.
              fault made;
              made.notices = false;
              made.event = telling<protocol::listed>([](protocol::listed& listed) {

@@ -1,5 +1,5 @@
-// The faults by name. Each changes what passes between a client and a sound store: commands on their way in, answers
-// and notices on their way out.
+// The faults by name. Each changes the messages between a client and a sound store: commands to the store, replies and
+// notifications from it.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace baton::broken {
 
-/// A fault: functions that may change a command or an event. A command that is not passed on is answered by `instead`.
+/// A fault: functions that may change a command or an event. `instead` is the reply to a command that is not forwarded.
 struct fault {
     std::function<void(protocol::command&)> command;
     std::function<void(protocol::event&)> event;

@@ -1,4 +1,4 @@
-// local: keeps the contract. One agent serves all cases of a run, a space each.
+// local: passes the contract suite. One agent serves all cases of a run, each with its own space.
 #include "../local/agent_process.hpp"
 #include "baton/contract/suite.hpp"
 
@@ -7,9 +7,9 @@ namespace {
 using namespace baton::local_tests;
 
 std::string served_url() {
-    static const workplace position;
-    static const agent_process agent{position};
-    return position.url();
+    static const workplace place;
+    static const agent_process agent{place};
+    return place.url();
 }
 
 const bool added = baton::contract::add({

@@ -1,4 +1,4 @@
-// memory: keeps the contract.
+// memory: passes the contract suite.
 #include "baton/contract/suite.hpp"
 
 namespace {

@@ -1,4 +1,5 @@
-// redis:// keeps the contract, on the server that BATON_REDIS_SERVER names, else on Debian's Redis. A space each.
+// redis:// passes the contract suite, on the server in BATON_REDIS_SERVER, else on Debian's Redis. Each case has its
+// own space.
 #include "../redis/private_server.hpp"
 #include "baton/contract/suite.hpp"
 
@@ -13,7 +14,7 @@ const bool added = baton::contract::add({
     .name = "redis",
     .fresh_space =
         [] {
-            // A server that has just begun may have lost something: a space on it would begin with a pause.
+            // A server that has just started may have lost data: a space on it would begin with a pause.
             const std::string url = served_url() + "?pause=off&space=" + baton::contract::fresh_name();
             return [url] { return baton::make_store(url); };
         },

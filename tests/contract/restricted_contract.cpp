@@ -1,5 +1,5 @@
-// The suite on stores that can do less: it skips what they do not claim, wants it answered as unsupported, and the rest
-// of it passes.
+// The suite on stores with fewer capabilities: it skips the cases of the missing ones, expects `unsupported` for them,
+// and the other cases pass.
 #include "baton/contract/suite.hpp"
 #include "broken_store.hpp"
 

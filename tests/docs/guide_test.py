@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""guide_test.py GUIDE: the SQL and the script for files of docs/guide.md refuse a fence that is too old."""
+"""guide_test.py GUIDE: tests that the SQL and the script for files of docs/guide.md refuse old fences."""
 import os
 import re
 import sqlite3

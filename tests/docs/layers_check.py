@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""layers_check.py PAGE ROOT: fails if a source file includes what the table of layers on the page does not allow, or if
-the table itself points up. It names file, line and rule."""
+"""layers_check.py PAGE ROOT: fails if a source file includes a file that the table of layers on the page does not allow,
+or if the table itself points up. It prints file, line and rule."""
 import os
 import pathlib
 import re
@@ -28,13 +28,13 @@ if not allowed:
 
 
 def layer_of(path):
-    """The row with the longest folder that the path is in; None: there is none."""
+    """Returns the row with the longest folder that contains the path, or None."""
     parts = [str(each) for each in (path, *path.parents)]
     return next((part for part in parts if part in allowed or part in unchecked), None)
 
 
 def target_of(file, quoted, angled):
-    """What is included: a path below the root, a library's name, or None for a header of the system."""
+    """Returns the included path below the root, a library's name, or None for a system header."""
     name = quoted or angled
     public = [pathlib.Path("include"), pathlib.Path("dialects/include")]
     folders = public if angled else [file.parent, pathlib.Path("src"), *public]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The check of the layers must not be blind.
+# Tests that layers_check.py finds wrong includes.
 set -euo pipefail
 check=$1
 work=$(mktemp -d)
@@ -11,7 +11,7 @@ table() { printf '| `%s` | %s | text |\n' "$@" >"$work/layers.md"; }
 table include/baton '' src/low '`include/baton`' src/high '`asio` `src/low`' cli '`src/high`' tests everything
 holds() { "$check" "$work/layers.md" "$work" >"$work/said" 2>&1; }
 
-# FILE INCLUDE: passes with it; FILE INCLUDE WORDS: fails with it, and says these words.
+# FILE INCLUDE: the check passes; FILE INCLUDE WORDS: it fails and prints these words.
 try() {
     printf '// A file.\n#include %s\n' "$2" >"$work/$1"
     if holds; then said=passed; else said=$(grep -F "${3:-?}" "$work/said" || echo "another failure"); fi

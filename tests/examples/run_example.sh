@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_example.sh PROGRAM SOURCE: the program must print what stands under "// Output:" at the end of its source, where
+# run_example.sh PROGRAM SOURCE: the program must print the text under "// Output:" at the end of its source, where
 # <number> is any number.
 set -euo pipefail
 program=$1 source=$2

@@ -135,7 +135,7 @@ void client::connect() {
 }
 
 void client::shake_hands(server& server) {
-    const epoch found = server.greet(knowledge_);
+    const epoch found = server.handshake(knowledge_);
     if (found != knowledge_.epoch) knowledge_ = {found, 0};
     world_.shakes_hands(*this);
     met_ = world_.moves() + 1;

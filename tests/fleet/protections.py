@@ -21,7 +21,7 @@ sys.path.insert(0, str(FOLDER.parent / "mutants"))
 
 from workshop import Trouble, Workshop  # noqa: E402
 
-SECONDS = 600  # of processor time, for one protection
+SECONDS = 600  # of processor time for each protection
 
 
 class FleetWorkshop(Workshop):

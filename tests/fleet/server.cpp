@@ -73,7 +73,7 @@ void server::notice_replacement() {
 
 /// Epochs are not compared by size, because an unrelated server may have a larger one. Within one epoch the counter
 /// does not fall behind the numbers that a client has received.
-baton::epoch server::greet(const knowledge& known) {
+baton::epoch server::handshake(const knowledge& known) {
     notice_replacement();
     if (world_.without().knowledge || known.epoch == 0) return epoch_;
     const bool is_strange = known.epoch != epoch_ && !succeeded_.contains(known.epoch);

@@ -37,7 +37,7 @@ public:
     [[nodiscard]] bool is_replica() const;
 
     /// The handshake. Returns the epoch that the client must follow.
-    [[nodiscard]] baton::epoch greet(const knowledge& known);
+    [[nodiscard]] baton::epoch handshake(const knowledge& known);
     void receive(const std::shared_ptr<connection>& from, const packet& packet);
 
     [[nodiscard]] baton::epoch epoch() const { return epoch_; }

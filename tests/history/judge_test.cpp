@@ -41,13 +41,13 @@ lines two(const std::string& first, const std::string& second, int from, const s
             "40 b released 1"};
 }
 
-TEST(HistoryJudge, TwoExclusiveBelieversContradict) {
+TEST(HistoryJudge, TwoExclusiveHoldersContradict) {
     expect_broken(rule::exclusion, two("exclusive:x", "exclusive:x", 19), 3, 4);
     expect_sound(two("exclusive:x", "exclusive:x", 20));
     expect_sound(two("exclusive:x", "exclusive:y", 11));
 }
 
-TEST(HistoryJudge, SharedAndExclusiveBelieversContradict) {
+TEST(HistoryJudge, SharedAndExclusiveHoldersContradict) {
     expect_broken(rule::exclusion, two("shared:x", "exclusive:x", 19), 3, 4);
     expect_broken(rule::exclusion, two("exclusive:x", "shared:x", 19), 3, 4);
     expect_sound(two("shared:x", "shared:x", 11));
@@ -67,14 +67,14 @@ TEST(HistoryJudge, AllResourcesOfARequestAreChecked) {
                   3, 4);
 }
 
-TEST(HistoryJudge, AWindowEndsWithTheLastMomentOfBelief) {
+TEST(HistoryJudge, AWindowEndsWithTheLastMomentOfAValidLease) {
     // The loss was reported at 30, but the lease was last found valid at 18.
     lines log = two("exclusive:x", "exclusive:x", 19);
     log[4] = "18 a lost 1";
     expect_sound(log);
 }
 
-TEST(HistoryJudge, AMomentOfBeliefIsAWindow) {
+TEST(HistoryJudge, AMomentOfAValidLeaseIsAWindow) {
     lines log = two("exclusive:x", "exclusive:x", 15);
     log[3] = "15 b held 1 fence=2 ticket=2 until=60";
     log[5] = "15 b lost 1";
@@ -88,7 +88,7 @@ TEST(HistoryJudge, AGrantThatArrivedTooLateIsNoWindow) {
     expect_sound(log);
 }
 
-TEST(HistoryJudge, AKilledHolderBelievesUntilItsDeath) {
+TEST(HistoryJudge, AKilledHoldersWindowEndsAtItsDeath) {
     lines log = two("exclusive:x", "exclusive:x", 19);
     log[4] = "19 harness killed a";
     expect_sound(log);
@@ -96,7 +96,7 @@ TEST(HistoryJudge, AKilledHolderBelievesUntilItsDeath) {
     expect_broken(rule::exclusion, log, 3, 4);
 }
 
-TEST(HistoryJudge, AKilledHolderBelievesUntilItsDeadlineAtMost) {
+TEST(HistoryJudge, AKilledHoldersWindowEndsAtItsDeadlineAtTheLatest) {
     // The process was stopped at 12 and killed at 35, without a check in between.
     lines log = two("exclusive:x", "exclusive:x", 19);
     log[2] += " until=18";
@@ -121,7 +121,7 @@ TEST(HistoryJudge, PermitsStayWithinTheLimit) {
     EXPECT_EQ(three, (std::vector{rule::limit, rule::slots})) << "the number of slots is wrong too";
 }
 
-TEST(HistoryJudge, ASlotHasOneOwner) {
+TEST(HistoryJudge, ASlotHasOneHolder) {
     expect_broken(rule::slots, two("permits:x:1/2", "permits:x:1/2", 19, " slots=x:1"), 3, 4);
     expect_sound(two("permits:x:1/2", "permits:x:1/2", 20, " slots=x:1"));
 }
@@ -134,7 +134,7 @@ TEST(HistoryJudge, SlotsAreAsManyAsPermitsAndBelowTheLimit) {
     expect_broken(rule::slots, {"1 a asked 1 claim=permits:x:1/2", "2 a held 1 fence=1", "3 a released 1"}, 2, 0);
 }
 
-TEST(HistoryJudge, NoFenceIsGivenTwice) {
+TEST(HistoryJudge, NoFenceOccursTwice) {
     lines log = two("exclusive:x", "exclusive:y", 11);
     log[3] = "11 b held 1 fence=1 ticket=2";
     expect_broken(rule::fence_once, log, 3, 4);
@@ -152,7 +152,7 @@ TEST(HistoryJudge, FencesGrowOnAResource) {
     expect_sound(log);
 }
 
-TEST(HistoryJudge, AHolderThatNeverBelievedMayReceiveItsGrantLate) {
+TEST(HistoryJudge, AHolderWithoutAValidLeaseMayReceiveItsGrantLate) {
     // a was granted first, was stopped before it checked its lease, and continued when b held.
     lines log = two("exclusive:x", "exclusive:x", 20);
     log[2] = "25 a held 1 fence=1 ticket=1 until=25";
@@ -212,12 +212,12 @@ TEST(HistoryJudge, GrantsComeInTheOrderOfTickets) {
     expect_sound(overtaken(" claim=exclusive:x", " claim=exclusive:y"));
 }
 
-TEST(HistoryJudge, AWaiterForOneResourceIsNotOvertakenByTheSameMode) {
+TEST(HistoryJudge, AWaiterForOneResourceIsNotOvertakenInTheSameMode) {
     expect_broken(rule::order, overtaken(" claim=shared:x", " claim=shared:x"), 3, 5);
     expect_broken(rule::order, overtaken(" claim=permits:x:1/2", " claim=permits:x:1/2"), 3, 5);
 }
 
-TEST(HistoryJudge, AWaiterForSeveralResourcesMayBeOvertakenByTheSameMode) {
+TEST(HistoryJudge, AWaiterForSeveralResourcesMayBeOvertakenInTheSameMode) {
     expect_sound(overtaken(" claim=shared:x claim=exclusive:y", " claim=shared:x"));
     expect_broken(rule::order, overtaken(" claim=exclusive:x claim=exclusive:y", " claim=shared:x"), 3, 5);
 }

@@ -1,4 +1,4 @@
-// What a client may do to an agent, by mistake or on purpose. Others must not notice.
+// Faulty and hostile clients of an agent. They must not affect other clients.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
@@ -19,20 +19,20 @@ class AgentBounds : public testing::Test {
 protected:
     void TearDown() override {
         raw_client other{place.path()};
-        EXPECT_EQ(other.ask({"PING"}), "PONG") << "the agent does not serve others any more";
+        EXPECT_EQ(other.ask({"PING"}), "PONG") << "the agent no longer serves other clients";
     }
     workplace place;
     agent_process agent{place};
 };
 
-TEST_F(AgentBounds, WhatIsNotTheProtocolEndsTheConnection) {
+TEST_F(AgentBounds, InvalidInputEndsTheConnection) {
     raw_client client{place.path()};
     client.say_bytes("GET / HTTP/1.1\r\n\r\n");
     EXPECT_EQ(client.hear().value_or(resp::value{}).text, "ERR not the Redis protocol");
     EXPECT_TRUE(client.is_over());
 }
 
-TEST_F(AgentBounds, GarbageIsSurvived) {
+TEST_F(AgentBounds, TheAgentSurvivesGarbage) {
     std::mt19937 dice{1};
     for (int round = 0; round < 200; ++round) {
         raw_client client{place.path()};
@@ -57,7 +57,7 @@ TEST_F(AgentBounds, DeepOrLargeMessagesAreRefused) {
     }
 }
 
-TEST_F(AgentBounds, UnknownCommandsAndWrongArgumentsAreErrorsAndNoMore) {
+TEST_F(AgentBounds, UnknownCommandsAndWrongArgumentsOnlyReturnErrors) {
     raw_client client{place.path()};
     EXPECT_EQ(client.ask({"get\n", "a"}),
               "ERR unknown command 'GET?': this is Baton's agent, not Redis; to look inside, say BATON.INSPECT");
@@ -67,13 +67,13 @@ TEST_F(AgentBounds, UnknownCommandsAndWrongArgumentsAreErrorsAndNoMore) {
     EXPECT_EQ(client.ask({"ping"}), "PONG");
 }
 
-TEST_F(AgentBounds, HalfAMessageHoldsNobodyUp) {
+TEST_F(AgentBounds, AnIncompleteMessageDelaysNoOtherClient) {
     raw_client half{place.path()};
     half.say_bytes("*3\r\n$11\r\nBATON.EN");
     raw_client other{place.path()};
     EXPECT_EQ(other.ask({"PING"}), "PONG");
     half.hang_up();
-    // One that is shut half: what it said is answered, then it is over.
+    // A connection that the client has shut down for writing: the agent answers its commands, then closes it.
     raw_client shut{place.path()};
     shut.say({"PING"});
     shutdown(shut.socket(), SHUT_WR);
@@ -97,7 +97,7 @@ TEST_F(AgentBounds, ASessionHasAtMostTenThousandRequests) {
     EXPECT_EQ(client.ask(enter_words(session, most + 1, "ledger")), "queued");
 }
 
-TEST_F(AgentBounds, AClientThatDoesNotReadIsNotReadFromEither) {
+TEST_F(AgentBounds, TheAgentDoesNotReadFromAClientThatDoesNotRead) {
     raw_client greedy{place.path()};
     const timeval little{0, 200'000};
     setsockopt(greedy.socket(), SOL_SOCKET, SO_SNDTIMEO, &little, sizeof little);
@@ -110,11 +110,13 @@ TEST_F(AgentBounds, AClientThatDoesNotReadIsNotReadFromEither) {
         if (sent <= 0) break;
         taken += static_cast<std::size_t>(sent);
     }
-    ASSERT_LT(taken, many.size()) << "the agent took a million questions and nobody takes its answers";
-    ASSERT_EQ(errno, EAGAIN) << "it hung up instead of waiting";
+    ASSERT_LT(taken, many.size()) << "the agent accepted a million commands from a client that reads no replies";
+    ASSERT_EQ(errno, EAGAIN) << "it disconnected instead of waiting";
     raw_client other{place.path()};
     EXPECT_EQ(other.ask({"PING"}), "PONG");
-    // As soon as it reads it is read from, and every question that was taken is answered. The last one may be cut.
+    // When the client reads again, the agent reads from it again, and answers all commands that it received. The last
+    // command
+    // may be truncated.
     const std::size_t questions = taken / ask.size();
     for (std::size_t i = 0; i < questions; ++i) ASSERT_TRUE(greedy.hear()) << i << " of " << questions;
     if (taken % ask.size() != 0) {
@@ -124,8 +126,8 @@ TEST_F(AgentBounds, AClientThatDoesNotReadIsNotReadFromEither) {
     EXPECT_EQ(greedy.ask({"PING"}), "PONG");
 }
 
-// More answers than are kept for one that reads slowly, to questions that came in one go: none is forgotten meanwhile.
-TEST_F(AgentBounds, QuestionsThatCameInOneGoAreAllAnswered) {
+// More replies to pipelined commands than the agent keeps for a slow reader: it loses none of the commands meanwhile.
+TEST_F(AgentBounds, PipelinedCommandsAreAllAnswered) {
     raw_client client{place.path()};
     const std::string session = session_named('a');
     ASSERT_EQ(client.ask(open_words(session)), "alive");
@@ -133,7 +135,7 @@ TEST_F(AgentBounds, QuestionsThatCameInOneGoAreAllAnswered) {
     for (int i = 1; i <= 1'000; ++i) bytes += raw_client::bytes_of(enter_words(session, i, "ledger"));
     ASSERT_TRUE(client.say_bytes(bytes));
     for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(client.hear());
-    constexpr int questions = 100;  // each answer names all thousand
+    constexpr int questions = 100;  // each reply names all thousand
     bytes.clear();
     for (int i = 0; i < questions; ++i) bytes += raw_client::bytes_of({"BATON.RENEW", session});
     const auto start = std::chrono::steady_clock::now();
@@ -142,7 +144,7 @@ TEST_F(AgentBounds, QuestionsThatCameInOneGoAreAllAnswered) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{5}) << "nothing else had to happen first";
 }
 
-TEST_F(AgentBounds, OnlyPidfdsAreTaken) {
+TEST_F(AgentBounds, OnlyPidfdsAreAccepted) {
     const descriptor self = detail::pidfd_of(getpid());
     ASSERT_TRUE(self.is_open());
     const descriptor file{open("/dev/zero", O_RDONLY | O_CLOEXEC)};
@@ -153,7 +155,7 @@ TEST_F(AgentBounds, OnlyPidfdsAreTaken) {
         raw_client client{place.path()};
         EXPECT_EQ(client.ask(hello_words(1), {wrong->get()}), refused);
         EXPECT_EQ(client.ask(hello_words(2), {self.get(), wrong->get()}), refused);
-        EXPECT_EQ(client.ask(hello_words(1), {self.get()}), "greeted") << "the next attempt is right";
+        EXPECT_EQ(client.ask(hello_words(1), {self.get()}), "accepted") << "the next attempt succeeds";
     }
 }
 
@@ -163,17 +165,17 @@ TEST_F(AgentBounds, AConnectionNamesItsProcessesOnceAndAtMostTwo) {
     raw_client client{place.path()};
     EXPECT_EQ(client.ask(hello_words(3), {one, one, one}), "LIMIT a session is of at most two processes");
     EXPECT_EQ(client.ask(hello_words(1), {one, one}), "ERR more pidfds came with BATON.HELLO than it names processes");
-    EXPECT_EQ(client.ask(hello_words(2), {one, one}), "greeted");
+    EXPECT_EQ(client.ask(hello_words(2), {one, one}), "accepted");
     const std::string again = "ERR a connection names its processes once, before it opens a session";
     EXPECT_EQ(client.ask(hello_words(1), {one}), again);
-    EXPECT_EQ(client.ask(hello_words()), "greeted") << "it may choose another space";
+    EXPECT_EQ(client.ask(hello_words()), "accepted") << "it may choose another space";
     raw_client late{place.path()};
     ASSERT_EQ(late.ask(open_words(session_named('a'))), "alive");
     EXPECT_EQ(late.ask(hello_words(1), {one}), again);
 }
 
-// The agent's descriptors are for all clients: none may fill its table.
-TEST_F(AgentBounds, DescriptorsThatAreOfNoUseAreClosed) {
+// All clients share the agent's descriptors, so no client may fill its table.
+TEST_F(AgentBounds, UnexpectedDescriptorsAreClosed) {
     const descriptor self = detail::pidfd_of(getpid());
     const std::vector<int> many(100, self.get());
     raw_client client{place.path()};
@@ -181,31 +183,31 @@ TEST_F(AgentBounds, DescriptorsThatAreOfNoUseAreClosed) {
     const std::size_t before = descriptors_of(agent);
     for (int round = 0; round < 20; ++round) EXPECT_EQ(client.ask({"PING"}, many), "PONG");
     EXPECT_LE(descriptors_of(agent), before + 2) << "as many as a handshake may need";
-    EXPECT_EQ(client.ask(hello_words(2)), "greeted") << "those that came first";
+    EXPECT_EQ(client.ask(hello_words(2)), "accepted") << "the requests that arrived first";
     for (int round = 0; round < 20; ++round) EXPECT_EQ(client.ask({"PING"}, many), "PONG");
     EXPECT_LE(descriptors_of(agent), before + 2);
     client.hang_up();
     EXPECT_TRUE(eventually([&] { return descriptors_of(agent) < before; })) << descriptors_of(agent);
 }
 
-// Asio's reactor may pass an event of a descriptor that was closed to the next one in its place. Taken at its word,
-// that made a living process dead, and passed its claims on.
-TEST_F(AgentBounds, TheEndOfAConnectionIsNotTakenForTheEndOfAProcess) {
+// A reactor may deliver an event of a closed descriptor to the next one with its number. The agent once took that for
+// the death of a living process, and passed its claims on.
+TEST_F(AgentBounds, TheEndOfAConnectionIsNotTheEndOfAProcess) {
     const descriptor self = detail::pidfd_of(getpid());
     for (int round = 0; round < 100; ++round) {
-        ASSERT_TRUE(answers(place.path()));  // a connection that comes and goes
+        ASSERT_TRUE(answers(place.path()));  // a connection that opens and closes
         raw_client client{place.path()};
         const std::string session = numbered_session(round);
-        ASSERT_EQ(client.ask(hello_words(1), {self.get()}), "greeted");
+        ASSERT_EQ(client.ask(hello_words(1), {self.get()}), "accepted");
         ASSERT_EQ(client.ask(open_words(session)), "alive");
         raw_client other{place.path()};
         ASSERT_EQ(other.ask({"PING"}), "PONG");
-        ASSERT_EQ(other.ask({"BATON.RENEW", session}), "alive") << "its process is taken for dead, in round " << round;
+        ASSERT_EQ(other.ask({"BATON.RENEW", session}), "alive") << "its process counts as dead, in round " << round;
         ASSERT_EQ(client.ask({"BATON.CLOSE", session, "left"}), "closed");
     }
 }
 
-/// As few clients as an agent serves at all.
+/// The smallest number of clients that an agent serves.
 constexpr int few_clients = 8;
 /// The descriptors for them: 20 that the agent keeps for itself, and three for each client.
 constexpr std::size_t few_descriptors = 20 + 3 * few_clients;
@@ -215,11 +217,11 @@ void leave_few_clients() {
     setrlimit(RLIMIT_NOFILE, &few);
 }
 
-/// Opens a session that is of the processes and outlives its connection.
+/// Opens a session that belongs to the processes and outlives its connection.
 void leave_session(const workplace& place, int number, const std::vector<int>& pidfds) {
     ASSERT_TRUE(eventually([&] {
-        raw_client client{place.path()};  // too many until the agent has seen that others hung up
-        return client.ask(hello_words(static_cast<int>(pidfds.size())), pidfds) == "greeted" &&
+        raw_client client{place.path()};  // too many until the agent has seen that others disconnected
+        return client.ask(hello_words(static_cast<int>(pidfds.size())), pidfds) == "accepted" &&
                client.ask(open_words(numbered_session(number))) == "alive";
     }));
 }
@@ -233,8 +235,8 @@ TEST(AgentLimits, PidfdsOfSessionsWithoutAConnectionAreBounded) {
     EXPECT_TRUE(eventually([&] { return raw_client{place.path()}.ask({"PING"}) == "PONG"; }));
 }
 
-// The agent can take one of two pidfds only. The session must not end with the process that is known: the other one may
-// live on.
+// The agent can accept only one of two pidfds. The session must not end with the known process, because the other one
+// may still live.
 TEST(AgentLimits, ASessionOfTwoProcessesIsNotBoundToOneOfThem) {
     const workplace place;
     const agent_process agent{place, {}, leave_few_clients};
@@ -255,7 +257,7 @@ TEST(AgentLimits, ASessionOfTwoProcessesIsNotBoundToOneOfThem) {
     EXPECT_EQ(ask({"BATON.RENEW", numbered_session(few_clients)}), "alive");
 }
 
-TEST(AgentLimits, ClientsBeyondTheLimitAreToldSo) {
+TEST(AgentLimits, ClientsBeyondTheLimitGetAnError) {
     const workplace place;
     const agent_process agent{place, {}, leave_few_clients};
     constexpr int most = few_clients;

@@ -1,8 +1,7 @@
-// A client whose only job is to be stopped, continued and killed. It says what it hears, and does what it is told:
-//   actor URL TTL_MS NAME [COMPANION]   acquires NAME; says queued, held FENCE ABANDONED, lost, reconnected, failed WHY
-//   actor --ask PATH|@NAME WORD…        says what is answered to a command, as it comes
-//   actor --squat @NAME                 listens there, says so, and answers nobody
-//   on its standard input: release, vanish (release and exit in the same breath), valid?, quit
+// A client whose only job is to be stopped, continued and killed. It prints events and executes commands:
+//   actor URL TTL_MS NAME [COMPANION]   acquires NAME; prints queued, held FENCE ABANDONED, lost, reconnected, failed
+//   WHY actor --ask PATH|@NAME WORD…        sends a command and prints the reply actor --squat @NAME listens there,
+//   prints that, and never replies on its standard input: release, vanish (release and exit at once), valid?, quit
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>

@@ -9,7 +9,7 @@ namespace baton::local_tests {
 class actor_process : public line_process {
 public:
     using line_process::line_process;
-    /// One that wants NAME.
+    /// An actor that acquires NAME.
     actor_process(const std::string& url, const std::string& name, std::chrono::milliseconds ttl = 10s,
                   const std::vector<std::string>& more = {}, const std::function<void()>& setup = {})
         : line_process{with({BATON_ACTOR, url, std::to_string(ttl.count()), name}, more), setup} {}

@@ -1,4 +1,4 @@
-// An agent of the test's own, at a socket file in a folder of the test's own. It ends with the test, however that ends.
+// A private agent of a test, at a socket file in a private folder. It ends with the test, even if the test is killed.
 #pragma once
 
 #include <signal.h>
@@ -22,7 +22,7 @@ namespace baton::local_tests {
 
 using namespace std::chrono_literals;
 
-/// A folder that is gone afterwards, with the agents that serve in it.
+/// A folder that is removed in the destructor, with the agents that serve in it.
 class workplace {
 public:
     workplace() = default;
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] std::string path(const std::string& name = "agent") const { return folder_.path(name); }
     [[nodiscard]] std::string url() const { return "local:" + path(); }
 
-    /// Those whose command line names a socket in this folder: also those that a client has started.
+    /// The agents whose command line names a socket in this folder, including those that a client has started.
     [[nodiscard]] std::vector<pid_t> agents() const {
         std::vector<pid_t> found;
         std::error_code error;
@@ -89,7 +89,7 @@ private:
     pid_t process_ = 0;
 };
 
-/// How many descriptors the agent has.
+/// The number of the agent's open descriptors.
 inline std::size_t descriptors_of(const agent_process& agent) {
     const std::filesystem::directory_iterator all{"/proc/" + std::to_string(agent.process()) + "/fd"};
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));

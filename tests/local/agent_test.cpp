@@ -1,4 +1,4 @@
-// How an agent begins, what it is like while it runs, and how it ends.
+// How an agent starts, runs and ends.
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
@@ -13,7 +13,7 @@
 namespace baton::local_tests {
 namespace {
 
-TEST(Agent, TwentyProcessesAtOnceStartOne) {
+TEST(Agent, TwentyConcurrentProcessesStartOne) {
     const workplace place;
     std::vector<std::unique_ptr<actor_process>> actors;
     for (int i = 0; i < 20; ++i) actors.push_back(std::make_unique<actor_process>(place.url(), std::to_string(i)));
@@ -27,7 +27,7 @@ TEST(Agent, TwentyProcessesAtOnceStartOne) {
     EXPECT_TRUE(eventually([&] { return place.agents().size() == 1; })) << place.agents().size();
 }
 
-TEST(Agent, IsDetachedFromWhoeverStartedIt) {
+TEST(Agent, IsDetachedFromTheProcessThatStartedIt) {
     const workplace place;
     actor_process starter{place.url(), "ledger"};
     ASSERT_NE(starter.hear("held"), "");
@@ -48,7 +48,7 @@ TEST(Agent, IsDetachedFromWhoeverStartedIt) {
     EXPECT_FALSE(inherited.empty());
     for (const std::string& each : descriptors(process)) EXPECT_FALSE(inherited.contains(each)) << each;
     EXPECT_EQ(contents(process + "/environ").find("HOME="), std::string::npos);
-    // Whoever waits for the starter's output is not kept waiting by the agent.
+    // The agent does not keep the starter's output open.
     starter.tell("quit");
     EXPECT_EQ(starter.hear("nothing of this kind"), "");
     starter.wait();
@@ -65,7 +65,7 @@ TEST(Agent, EndsWhenItIsIdleAndLeavesACleanState) {
     EXPECT_NE(contents(place.path() + ".state").find(" clean "), std::string::npos);
 }
 
-TEST(Agent, StaysWhileThereIsSomethingToRemember) {
+TEST(Agent, StaysWhileItHasState) {
     const workplace place;
     const workplace other;
     const std::vector<std::string> words{BATON_PROGRAM, "agent", "--detached-start", "--idle-ms", "50", "--address"};
@@ -80,7 +80,7 @@ TEST(Agent, StaysWhileThereIsSomethingToRemember) {
         raw_client client{place.path()};
         ASSERT_EQ(client.ask({"BATON.RESIZE", "gpu", "4"}), "resized");
     }
-    // One that has nothing to remember, and begins later, ends first.
+    // An agent without state that starts later ends earlier.
     actor_process idle{with(other.url())};
     EXPECT_EQ(idle.wait(), 0);
     raw_client client{place.path()};
@@ -89,7 +89,7 @@ TEST(Agent, StaysWhileThereIsSomethingToRemember) {
     EXPECT_EQ(agent.wait(), 0);
 }
 
-TEST(Agent, TellsASupervisorWhenItIsReadyAndEndsOnTerm) {
+TEST(Agent, NotifiesASupervisorWhenItIsReadyAndEndsOnTerm) {
     const workplace place;
     const int listening = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
@@ -108,7 +108,7 @@ TEST(Agent, TellsASupervisorWhenItIsReadyAndEndsOnTerm) {
     EXPECT_FALSE(std::filesystem::exists(place.path()));
 }
 
-TEST(Agent, RemembersThatItHadSessionsOnlyWhileItHas) {
+TEST(Agent, RecordsThatItHasSessionsOnlyWhileItHasSome) {
     const workplace place;
     const agent_process agent{place};
     raw_client client{place.path()};
@@ -131,7 +131,7 @@ TEST(Agent, StartsPausedOnlyIfItsPredecessorHadSessions) {
     };
     agent.end(SIGKILL);
     agent.start();
-    EXPECT_FALSE(paused()) << "the first one had nothing";
+    EXPECT_FALSE(paused()) << "the first one had no lease";
     {
         raw_client client{place.path()};
         ASSERT_EQ(client.ask(open_words(session_named('a'))), "alive");
@@ -145,7 +145,7 @@ TEST(Agent, StartsPausedOnlyIfItsPredecessorHadSessions) {
     agent.end(SIGKILL);
     std::ofstream{place.path() + ".state"} << "baton 2 another-boot serving 1 1 15000\n";
     agent.start();
-    EXPECT_FALSE(paused()) << "nobody survives a boot";
+    EXPECT_FALSE(paused()) << "no client survives a boot";
     agent.end(SIGKILL);
     for (const char* unreadable :
          {"", "???", "baton 2 another-boot clean 1 1 150", "baton 2 another-boot clean 1 1\n"}) {
@@ -157,7 +157,7 @@ TEST(Agent, StartsPausedOnlyIfItsPredecessorHadSessions) {
 }
 
 // The record gets its name when it is complete. A successor that found an incomplete one would have to pause.
-TEST(Agent, LeavesNoRecordThatIsNotComplete) {
+TEST(Agent, LeavesNoIncompleteRecord) {
     const workplace place;
     const pid_t agent = launch({BATON_PROGRAM, "agent", "--foreground", "--address", place.url()}, [] {
         const rlimit none{0, 0};
@@ -174,7 +174,7 @@ TEST(Agent, OpensNoSessionThatItCannotRecord) {
     const agent_process agent{place};
     raw_client client{place.path()};
     const std::string first = session_named('a');
-    // The file has its room, but a write into it fails: as on a file system that copies on write and is full.
+    // The file has its space, but a write into it fails, as on a full copy-on-write file system.
     const rlimit none{0, RLIM_INFINITY};
     ASSERT_EQ(prlimit(agent.process(), RLIMIT_FSIZE, &none, nullptr), 0);
     EXPECT_EQ(client.ask(open_words(first)),
@@ -184,7 +184,7 @@ TEST(Agent, OpensNoSessionThatItCannotRecord) {
     ASSERT_EQ(prlimit(agent.process(), RLIMIT_FSIZE, &all, nullptr), 0);
     EXPECT_EQ(client.ask(open_words(first)), "alive");
     EXPECT_NE(contents(place.path() + ".state").find(" serving "), std::string::npos);
-    // Once it is recorded that there are sessions, there is nothing more to write.
+    // After the agent has recorded that it has sessions, it does not write again.
     ASSERT_EQ(prlimit(agent.process(), RLIMIT_FSIZE, &none, nullptr), 0);
     EXPECT_EQ(client.ask(open_words(session_named('b'))), "alive");
 }
@@ -206,7 +206,7 @@ TEST(Agent, AnUnrecordedSessionIsRefusedWithItsReason) {
     }
 }
 
-TEST(Agent, EpochsGrowAlsoWhereTheClockDoesNot) {
+TEST(Agent, EpochsGrowEvenIfTheClockDoesNot) {
     const workplace place;
     std::ofstream{place.path() + ".state"} << "baton 2 another-boot clean 4000000000000000 0 15000\n";
     agent_process agent{place};
@@ -217,7 +217,7 @@ TEST(Agent, EpochsGrowAlsoWhereTheClockDoesNot) {
     EXPECT_GT(handshake->epoch, 4'000'000'000'000'000U);
 }
 
-TEST(Agent, OfAnotherVersionMakesWayIfItIsIdle) {
+TEST(Agent, OfAnotherVersionEndsIfItIsIdle) {
     const workplace place;
     agent_process agent{place};
     raw_client client{place.path()};
@@ -226,7 +226,7 @@ TEST(Agent, OfAnotherVersionMakesWayIfItIsIdle) {
     EXPECT_FALSE(answers(place.path()));
 }
 
-TEST(Agent, OfAnotherVersionSaysSoIfItIsInUse) {
+TEST(Agent, OfAnotherVersionReportsThatItIsInUse) {
     const workplace place;
     const agent_process agent{place};
     raw_client user{place.path()};
@@ -246,7 +246,7 @@ TEST(Agent, ASecondOneAtTheSameAddressIsRefused) {
     EXPECT_TRUE(answers(place.path()));
 }
 
-TEST(Agent, ReplacesAStaleSocketFileAndNothingElse) {
+TEST(Agent, ReplacesOnlyAStaleSocketFile) {
     const workplace place;
     {
         agent_process agent{place};
@@ -255,10 +255,10 @@ TEST(Agent, ReplacesAStaleSocketFileAndNothingElse) {
     ASSERT_TRUE(std::filesystem::exists(place.path()));
     { const agent_process agent{place}; }
     std::filesystem::remove(place.path());
-    std::ofstream{place.path()} << "somebody's letter";
+    std::ofstream{place.path()} << "data of another program";
     actor_process second{{BATON_PROGRAM, "agent", "--foreground", "--address", place.url()}};
     EXPECT_NE(second.wait(), 0);
-    EXPECT_EQ(contents(place.path()), "somebody's letter");
+    EXPECT_EQ(contents(place.path()), "data of another program");
 }
 
 TEST(Agent, DoesNotTakeTheSocketOfAnotherProgram) {
@@ -276,8 +276,9 @@ TEST(Agent, DoesNotTakeTheSocketOfAnotherProgram) {
     close(listening);
 }
 
-// A space without sessions is dropped when a client hangs up, but not while a late message could begin a session again.
-TEST(Agent, ASpaceRemembersItsEndedSessionsAfterOthersHangUp) {
+// The agent drops a space without sessions when a client disconnects, but not while a late message could start a
+// session again.
+TEST(Agent, ASpaceRemembersItsEndedSessionsAfterItsClientsDisconnect) {
     const workplace place;
     const agent_process agent{place};
     raw_client client{place.path()};
@@ -289,11 +290,12 @@ TEST(Agent, ASpaceRemembersItsEndedSessionsAfterOthersHangUp) {
         raw_client other{place.path()};
         ASSERT_EQ(other.ask({"PING"}), "PONG");
     }
-    ASSERT_TRUE(eventually([&] { return descriptors_of(agent) == before; })) << "the agent has seen the other hang up";
+    ASSERT_TRUE(eventually([&] { return descriptors_of(agent) == before; }))
+        << "the agent has seen the other client disconnect";
     EXPECT_EQ(client.ask(open_words(session)), "refused");
 }
 
-TEST(Agent, SpacesDoNotMeet) {
+TEST(Agent, SpacesAreSeparate) {
     const workplace place;
     const agent_process agent{place};
     actor_process one{place.url() + "?space=one", "ledger"};

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced by the tests of the user's own address, `local:`. That address is an abstract socket which follows from the uid,
-# so a test runs in network, PID and mount namespaces of its own: it meets no agent of the user's, it has its own
-# /dev/shm, and everything that it starts ends with it. The script's first argument is the name of the case.
+# Sourced by the tests of the user's own address, `local:`. That address is an abstract socket named after the uid, so a
+# test runs in private network, PID and mount namespaces: it cannot reach an agent of the user, it has its own /dev/shm,
+# and all its processes end with it. The script's first argument is the name of the case.
 # ctest sets BATON (the program) and ACTOR (tests/local/actor.cpp).
 script=$(readlink -f -- "$0")
 # shellcheck source-path=SCRIPTDIR source=../commands/lib.sh
@@ -21,7 +21,8 @@ if [[ ${INSIDE:-} == '' ]]; then
 fi
 mount -t tmpfs none /dev/shm
 
-# as_nobody COMMAND…: runs it as another user. A user namespace with one user has no other.
+# as_nobody COMMAND…: runs the command as another user. need_nobody skips the test if there is none, as in a user namespace
+# with one user.
 as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 need_nobody() {
     as_nobody true 2>/dev/null && return

@@ -1,4 +1,4 @@
-// What a program meets that uses local: through the library.
+// Programs that use local: through the library.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@ namespace {
 std::atomic<int> detached_threads{0};
 }
 
-/// In place of the system's, and by it.
+/// Replaces the function of the C library and calls it.
 extern "C" int pthread_detach(pthread_t thread) noexcept {
     ++detached_threads;
     using function = int (*)(pthread_t);
@@ -51,15 +51,15 @@ TEST_F(Local, TheFirstUseStartsAnAgent) {
     EXPECT_EQ(place.agents().size(), 1U);
 }
 
-TEST_F(Local, OperatorsCommandsWorkAsTheFirstWord) {
+TEST_F(Local, OperatorCommandsWorkAsTheFirstCommand) {
     client client{place.url()};
     EXPECT_TRUE(client.inspect().resources.empty());
     client.resize("gpu", 2);
     EXPECT_EQ(client.inspect().resources.size(), 1U);
 }
 
-// A busy machine may take more than a moment to start a program; the first word must not fail for that.
-TEST_F(Local, AnAgentThatStartsSlowlyIsWaitedFor) {
+// A busy machine may take long to start a program; the first command must not fail because of that.
+TEST_F(Local, ClientsWaitForAnAgentThatStartsSlowly) {
     const std::string slow = place.path("slow");
     std::ofstream{slow} << "#!/bin/sh\nsleep 1.3\nexec " << BATON_PROGRAM << " \"$@\"\n";
     std::filesystem::permissions(slow, std::filesystem::perms::owner_all);
@@ -68,9 +68,8 @@ TEST_F(Local, AnAgentThatStartsSlowlyIsWaitedFor) {
     EXPECT_TRUE(client.inspect().resources.empty());
 }
 
-// A program may end right after its client: a thread that nobody waits for would run into the destructors of
-// everything.
-TEST_F(Local, AClientThatIsGoneHasWaitedForItsThreads) {
+// A program may end right after its client: a thread that is not joined would run during static destruction.
+TEST_F(Local, ADestroyedClientHasJoinedItsThreads) {
     const int before = detached_threads;
     for (int round = 0; round < 300; ++round) {
         client client{place.url()};
@@ -79,7 +78,7 @@ TEST_F(Local, AClientThatIsGoneHasWaitedForItsThreads) {
     EXPECT_EQ(detached_threads, before);
 }
 
-TEST_F(Local, ProgramsMeet) {
+TEST_F(Local, ProgramsShareLocks) {
     client mine{place.url()};
     lease held = mine.acquire(exclusive("ledger"));
     actor_process other{place.url(), "ledger"};
@@ -90,7 +89,7 @@ TEST_F(Local, ProgramsMeet) {
     EXPECT_FALSE(mine.try_acquire(exclusive("ledger")));
 }
 
-TEST_F(Local, WithoutAnAgentAndAProgramTheErrorSaysSo) {
+TEST_F(Local, WithoutAnAgentAndAProgramTheErrorIsNoAgent) {
     detail::use_agent_program("/nonexistent/baton");
     client client{place.url()};
     std::error_code error;
@@ -100,14 +99,14 @@ TEST_F(Local, WithoutAnAgentAndAProgramTheErrorSaysSo) {
     EXPECT_EQ(error_of([&] { client.mend("ledger"); }), errc::no_agent);
 }
 
-TEST_F(Local, WhereNoAgentCanBeTheErrorSaysSo) {
+TEST_F(Local, IfNoAgentCanServeTheErrorNamesTheReason) {
     client client{"local:" + place.path("no/such/folder")};
     std::error_code error;
     static_cast<void>(client.acquire(exclusive("ledger"), {}, error));
     EXPECT_EQ(error, errc::no_agent);
 }
 
-TEST_F(Local, AClientThatMayNotStartOneDoesNot) {
+TEST_F(Local, AClientThatMayNotStartAnAgentStartsNone) {
     client client{detail::local_store(detail::parse_local_address(place.path()), {.companion = {}, .start = false})};
     std::error_code error;
     static_cast<void>(client.acquire(exclusive("ledger"), {}, error));
@@ -126,8 +125,8 @@ TEST_F(Local, AProgramWithoutStandardStreamsStartsAnAgent) {
     EXPECT_TRUE(answers(place.path()));
 }
 
-TEST_F(Local, WithoutCloseRangeNothingIsInheritedEither) {
-    const int secret = open("/dev/zero", O_RDONLY);  // one that exec does not close
+TEST_F(Local, WithoutCloseRangeNoDescriptorIsInherited) {
+    const int secret = open("/dev/zero", O_RDONLY);  // without FD_CLOEXEC
     const pid_t child = launch({BATON_PROGRAM, "agent", "--address", place.url()}, [] { deny({SYS_close_range}); });
     int status = -1;
     waitpid(child, &status, 0);
@@ -152,10 +151,10 @@ TEST_F(Local, TheProgramIsFoundInPath) {
     EXPECT_FALSE(error) << error.message();
 }
 
-/// Answers every handshake with one line, and hangs up: an agent of another version, for a client.
+/// Replies to every handshake with one line and disconnects, like an agent of another version.
 class other_version {
 public:
-    /// One that leaves frees its address with its first answer.
+    /// With `leaves`, it frees its address with its first reply.
     other_version(const std::string& path, std::string answer, bool leaves)
         : path_{path}, answer_{std::move(answer)}, leaves_{leaves} {
         sockaddr_un address{};
@@ -173,14 +172,14 @@ public:
         thread_.join();
         close(socket_);
     }
-    [[nodiscard]] int greeted() const { return greeted_; }
+    [[nodiscard]] int handshakes() const { return handshakes_; }
 
 private:
     void serve() {
         for (int peer = accept(socket_, nullptr, nullptr); peer >= 0; peer = accept(socket_, nullptr, nullptr)) {
             std::array<char, 1'024> handshake{};
             if (recv(peer, handshake.data(), handshake.size(), 0) <= 0) return;
-            ++greeted_;
+            ++handshakes_;
             if (leaves_) {
                 std::filesystem::remove(path_);
                 shutdown(socket_, SHUT_RDWR);
@@ -193,16 +192,16 @@ private:
     std::string path_;
     std::string answer_;
     bool leaves_;
-    std::atomic<int> greeted_{0};
+    std::atomic<int> handshakes_{0};
     int socket_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     std::jthread thread_;
 };
 
-TEST_F(Local, AnAgentOfAnotherVersionIsReplacedIfItMakesWay) {
+TEST_F(Local, AnIdleAgentOfAnotherVersionIsReplaced) {
     const other_version old{place.path(), "-RETIRING this agent makes way\r\n", true};
     client client{place.url()};
     EXPECT_TRUE(client.acquire(exclusive("ledger"), {.wait = 10s}).valid());
-    EXPECT_EQ(old.greeted(), 1);
+    EXPECT_EQ(old.handshakes(), 1);
     EXPECT_EQ(place.agents().size(), 1U);
 }
 
@@ -216,17 +215,17 @@ TEST_F(Local, AnAgentOfAnotherVersionThatIsInUseIsAClearError) {
     EXPECT_TRUE(place.agents().empty());
 }
 
-// The program that clients find is of another version than they are: its agents make way for ever.
+// The program that clients find has another version than the clients: its agents end for them again and again.
 TEST_F(Local, AgentsOfAnotherVersionAreNotStartedForEver) {
     const other_version old{place.path(), "-RETIRING this agent makes way\r\n", false};
     client client{place.url()};
     std::error_code error;
     static_cast<void>(client.acquire(exclusive("ledger"), {.wait = 10s}, error));
     EXPECT_EQ(error, errc::version_mismatch);
-    EXPECT_LE(old.greeted(), 4);
+    EXPECT_LE(old.handshakes(), 4);
 }
 
-TEST_F(Local, AddressesThatCannotBeAreRefused) {
+TEST_F(Local, InvalidAddressesAreRefused) {
     for (const std::string& url :
          {"local:" + std::string(200, 'x'), std::string{"local:?space="}, std::string{"local:?space=a b"},
           std::string{"local:?colour=red"}, "local:?space=" + std::string(65, 'x')})
@@ -236,7 +235,7 @@ TEST_F(Local, AddressesThatCannotBeAreRefused) {
     EXPECT_EQ(detail::parse_local_address("?space=jobs").space, "jobs");
 }
 
-/// One socket file has one address, by whatever way it is reached.
+/// One socket file has one address, whatever path leads to it.
 TEST_F(Local, SymbolicLinksAreResolvedWhereTheResultFits) {
     const std::filesystem::path folder = std::filesystem::path{place.path()}.parent_path();
     const std::filesystem::path link = folder / "link";
@@ -245,14 +244,14 @@ TEST_F(Local, SymbolicLinksAreResolvedWhereTheResultFits) {
     EXPECT_EQ(detail::parse_local_address((link / "sock").native()).path, folder / "real/sock");
     EXPECT_EQ(detail::parse_local_address((link / "../sock").native()).path, folder / "sock") << "as the kernel goes";
     EXPECT_EQ(detail::parse_local_address((folder / "no/such/../sock").native()).path, folder / "no/sock");
-    // A link may be there to make a long path short enough for a socket.
+    // A link may make a long path short enough for a socket.
     const std::filesystem::path deep = folder / std::string(100, 'x');
     std::filesystem::create_directory(deep);
     std::filesystem::create_directory_symlink(deep, folder / "short");
     EXPECT_EQ(detail::parse_local_address((folder / "short/sock").native()).path, folder / "short/sock");
 }
 
-TEST_F(Local, AnAgentThatStandsStillForAWhileCostsNothing) {
+TEST_F(Local, AShortStopOfTheAgentHasNoEffect) {
     agent_process agent{place};
     client client{place.url()};
     const lease held = client.acquire(exclusive("ledger"));
@@ -266,7 +265,7 @@ TEST_F(Local, AnAgentThatStandsStillForAWhileCostsNothing) {
     EXPECT_TRUE(held.valid());
 }
 
-TEST_F(Local, AForkedChildLeavesWhatItsParentHolds) {
+TEST_F(Local, AForkedChildDoesNotReleaseItsParentsLeases) {
     client client{place.url()};
     const lease held = client.acquire(exclusive("ledger"));
     const pid_t child = fork();
@@ -283,8 +282,8 @@ TEST_F(Local, AForkedChildLeavesWhatItsParentHolds) {
     EXPECT_EQ(other.hear("queued"), "queued");
 }
 
-// The pidfd that a client passes is of the process that connects, not of the one that forked it.
-TEST_F(Local, WhatAForkedChildHoldsEndsWithTheChild) {
+// The pidfd that a client passes is that of the connecting process, not of the process that forked it.
+TEST_F(Local, TheLeasesOfAForkedChildEndWithTheChild) {
     client mine{place.url()};
     const lease held = mine.acquire(exclusive("ledger"));
     std::array<int, 2> news{};
@@ -306,12 +305,12 @@ TEST_F(Local, WhatAForkedChildHoldsEndsWithTheChild) {
     const auto start = std::chrono::steady_clock::now();
     const lease heir = mine.acquire(exclusive("other"));
     EXPECT_EQ(heir.abandoned().size(), 1U);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s) << "its ttl is 10 s; nobody may wait for that";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s) << "its ttl is 10 s; no waiter may wait for that";
     waitpid(child, nullptr, 0);
     EXPECT_TRUE(held.valid());
 }
 
-TEST_F(Local, TheStartOfAnAgentIsNoChildOfTheProgram) {
+TEST_F(Local, StartingAnAgentAddsNoChildToTheProgram) {
     client client{place.url()};
     EXPECT_TRUE(client.acquire(exclusive("ledger")).valid());
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);

@@ -1,4 +1,4 @@
-// Processes die: clients, with what they hold; the agent, with what it knows.
+// Deaths of processes: clients that hold names, and the agent.
 #include <gtest/gtest.h>
 
 #include "actor_process.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 std::string fence_in(const std::string& line) { return line.substr(5, line.find(' ', 5) - 5); }
 
-TEST(LocalDeath, WhatAKilledProcessHeldPassesOnAtOnceAndIsMarked) {
+TEST(LocalDeath, TheNamesOfAKilledProcessPassOnAtOnceAndAreMarked) {
     const workplace place;
     const agent_process agent{place};
     actor_process holder{place.url(), "ledger"};
@@ -23,10 +23,10 @@ TEST(LocalDeath, WhatAKilledProcessHeldPassesOnAtOnceAndIsMarked) {
     holder.end(SIGKILL);
     const std::string held = heir.hear("held");
     EXPECT_TRUE(held.ends_with(" 1")) << "no mark in: " << held;
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; nobody may wait for that";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; no waiter may wait for that";
 }
 
-TEST(LocalDeath, AProcessThatLeavesWithItsLastBreathLeavesNoMark) {
+TEST(LocalDeath, AProcessThatReleasesAndExitsLeavesNoMark) {
     // The release and the end of the process arrive together; the release was first.
     const workplace place;
     const agent_process agent{place};
@@ -51,17 +51,17 @@ TEST(LocalDeath, ABrokenConnectionOfALivingProcessOnlyStartsTheTtl) {
     ASSERT_EQ(watcher.ask(open_words(session_named('b'))), "alive");
     EXPECT_EQ(watcher.ask(enter_words(session_named('b'), 1, "ledger")), "queued");
     const auto notice = watcher.hear();
-    ASSERT_TRUE(notice && resp::decode_notice(*notice)) << "it passes on when the ttl is over";
+    ASSERT_TRUE(notice && resp::decode_notice(*notice)) << "it passes on when the ttl has passed";
 }
 
-TEST(LocalDeath, ASessionOfTwoProcessesIsGoneWhenBothAre) {
+TEST(LocalDeath, ASessionOfTwoProcessesEndsWithBoth) {
     const workplace place;
     const agent_process agent{place};
     actor_process guardian{{"/bin/cat"}};
     actor_process holder{place.url(), "ledger", 10s, {std::to_string(guardian.process())}};
     ASSERT_NE(holder.hear("held"), "");
     holder.end(SIGKILL);
-    // The agent has heard of it once it answers what was asked afterwards.
+    // The agent has processed it once it replies to a later command.
     raw_client heir{place.path()};
     ASSERT_EQ(heir.ask(open_words(session_named('a'))), "alive");
     ASSERT_EQ(heir.ask(enter_words(session_named('a'), 1, "ledger")), "queued");
@@ -69,11 +69,11 @@ TEST(LocalDeath, ASessionOfTwoProcessesIsGoneWhenBothAre) {
     guardian.end(SIGKILL);
     const auto notice = heir.hear();
     EXPECT_TRUE(notice && resp::decode_notice(*notice));
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s) << "its ttl is 10 s; nobody may wait for that";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s) << "its ttl is 10 s; no waiter may wait for that";
 }
 
 // The agent runs on an old kernel, or in a sandbox. Clients pass pidfds of their own.
-TEST(LocalDeath, AnAgentWithoutPidfdsOfItsOwnHearsOfDeathsAtOnce) {
+TEST(LocalDeath, AnAgentThatCannotOpenPidfdsDetectsDeathsAtOnce) {
     const workplace place;
     const agent_process agent{place, {}, [] { deny({SYS_pidfd_open}, peer_pidfd_option); }};
     actor_process guardian{{"/bin/cat"}};
@@ -83,13 +83,13 @@ TEST(LocalDeath, AnAgentWithoutPidfdsOfItsOwnHearsOfDeathsAtOnce) {
     ASSERT_EQ(heir.hear("queued"), "queued");
     const auto start = std::chrono::steady_clock::now();
     holder.end(SIGKILL);
-    guardian.signal(SIGKILL);  // which nobody reaps: it has ended all the same
+    guardian.signal(SIGKILL);  // a zombie counts as ended
     EXPECT_NE(heir.hear("held"), "");
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; nobody may wait for that";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; no waiter may wait for that";
 }
 
-// A client in a sandbox: the agent asks the kernel who is at the other end of the socket.
-TEST(LocalDeath, AClientThatCanPassNoPidfdIsKnownByItsSocket) {
+// A client in a sandbox: the agent asks the kernel for the peer of the socket.
+TEST(LocalDeath, AClientThatCannotPassAPidfdIsIdentifiedByItsSocket) {
     const workplace place;
     const agent_process agent{place};
     actor_process holder{place.url(), "ledger", 10s, {}, [] { deny({SYS_pidfd_open}); }};
@@ -99,7 +99,7 @@ TEST(LocalDeath, AClientThatCanPassNoPidfdIsKnownByItsSocket) {
     const auto start = std::chrono::steady_clock::now();
     holder.end(SIGKILL);
     EXPECT_NE(heir.hear("held"), "");
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; nobody may wait for that";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 3s) << "its ttl is 10 s; no waiter may wait for that";
 }
 
 TEST(LocalDeath, WithoutAnyPidfdTheTtlAloneCounts) {
@@ -113,7 +113,7 @@ TEST(LocalDeath, WithoutAnyPidfdTheTtlAloneCounts) {
     EXPECT_NE(heir.hear("held"), "");
 }
 
-// The second process may live on where the first has ended, and nobody can say so: it must not be taken for dead.
+// The second process may outlive the first, and the agent cannot see that: it must not treat it as dead.
 TEST(LocalDeath, WithoutAPidfdOfTheSecondProcessTheTtlAloneCounts) {
     const workplace place;
     const agent_process agent{place, {"--max-ttl-ms", "600000"}};
@@ -127,8 +127,8 @@ TEST(LocalDeath, WithoutAPidfdOfTheSecondProcessTheTtlAloneCounts) {
     EXPECT_EQ(other.ask(enter_words(session_named('a'), 1, "ledger")), "queued");
 }
 
-// A client that was cut off and is back passes pidfds again: a session is of those that came last, two at most.
-TEST(LocalDeath, ASessionIsOfTheProcessesOfItsLastConnection) {
+// A client that reconnects passes pidfds again: a session belongs to the latest ones, two at most.
+TEST(LocalDeath, ASessionBelongsToTheProcessesOfItsLastConnection) {
     const workplace place;
     const agent_process agent{place};
     actor_process one{{"/bin/cat"}};
@@ -137,10 +137,10 @@ TEST(LocalDeath, ASessionIsOfTheProcessesOfItsLastConnection) {
     const descriptor second = detail::pidfd_of(two.process());
     const std::string session = session_named('a');
     raw_client before{place.path()};
-    ASSERT_EQ(before.ask(hello_words(2), {first.get(), first.get()}), "greeted");
+    ASSERT_EQ(before.ask(hello_words(2), {first.get(), first.get()}), "accepted");
     ASSERT_EQ(before.ask(open_words(session)), "alive");
     raw_client after{place.path()};
-    ASSERT_EQ(after.ask(hello_words(1), {second.get()}), "greeted");
+    ASSERT_EQ(after.ask(hello_words(1), {second.get()}), "accepted");
     ASSERT_EQ(after.ask({"BATON.OPEN", session, "10000", "raw", "2", "0", "0"}), "alive");
     one.end(SIGKILL);
     raw_client other{place.path()};
@@ -150,8 +150,8 @@ TEST(LocalDeath, ASessionIsOfTheProcessesOfItsLastConnection) {
     EXPECT_TRUE(eventually([&] { return other.ask({"BATON.RENEW", session}) != "alive"; }));
 }
 
-// A process that died before the agent read its handshake: its session is gone as soon as it is open.
-TEST(LocalDeath, AProcessThatDiedBeforeTheAgentReadItsGreetingHoldsNothing) {
+// A process that died before the agent read its handshake: its session ends as soon as it is open.
+TEST(LocalDeath, AProcessThatDiedBeforeTheAgentReadItsHandshakeHoldsNothing) {
     const workplace place;
     const agent_process agent{place, {"--max-ttl-ms", "600000"}};
     kill(agent.process(), SIGSTOP);
@@ -170,8 +170,8 @@ TEST(LocalDeath, AProcessThatDiedBeforeTheAgentReadItsGreetingHoldsNothing) {
     EXPECT_TRUE(eventually([&] { return other.ask({"BATON.RENEW", session}) != "alive"; }));
 }
 
-// The agent is killed with a holder and two waiters. A newcomer finds the next agent before any of them does.
-TEST(LocalDeath, AfterTheDeathOfTheAgentHoldersHoldAndWaitersKeepTheirOrder) {
+// The agent is killed with a holder and two waiters. A new client connects to the next agent before they do.
+TEST(LocalDeath, AfterTheDeathOfTheAgentHoldersKeepTheirLeasesAndWaitersTheirOrder) {
     constexpr auto ttl = 6s;
     const workplace place;
     agent_process agent{place, {"--max-ttl-ms", "6000"}};
@@ -207,7 +207,7 @@ TEST(LocalDeath, AfterTheDeathOfTheAgentHoldersHoldAndWaitersKeepTheirOrder) {
     }
 }
 
-TEST(LocalDeath, ClientsStartAnotherAgentAndKeepWhatTheyHold) {
+TEST(LocalDeath, ClientsStartAnotherAgentAndKeepTheirLeases) {
     const workplace place;
     actor_process holder{place.url(), "ledger"};
     ASSERT_NE(holder.hear("held"), "");
@@ -224,8 +224,8 @@ TEST(LocalDeath, ClientsStartAnotherAgentAndKeepWhatTheyHold) {
     EXPECT_EQ(newcomer.hear("queued"), "queued");
 }
 
-TEST(LocalDeath, ASuccessorIsAsPatientAsItsPredecessorWas) {
-    // Started by a client, it is told nothing of the ttls that the dead one had allowed: it reads it.
+TEST(LocalDeath, ASuccessorHasTheLongestTtlOfItsPredecessor) {
+    // A client starts the successor without the longest ttl of the dead agent: the successor reads it from the record.
     const workplace place;
     agent_process agent{place, {"--max-ttl-ms", "40000"}};
     raw_client holder{place.path()};
@@ -233,11 +233,11 @@ TEST(LocalDeath, ASuccessorIsAsPatientAsItsPredecessorWas) {
     agent.end(SIGKILL);
     const agent_process next{place};
     raw_client newcomer{place.path()};
-    EXPECT_EQ(newcomer.ask(open_words(session_named('b'), 40'000)), "alive") << "as long as it was allowed before";
+    EXPECT_EQ(newcomer.ask(open_words(session_named('b'), 40'000)), "alive") << "the longest ttl of the dead agent";
     client looking{place.url()};
     const snapshot seen = looking.inspect();
     ASSERT_TRUE(seen.paused_until);
-    EXPECT_GT(*seen.paused_until - seen.at, 20s) << "whoever had 40 s may come back as late as that";
+    EXPECT_GT(*seen.paused_until - seen.at, 20s) << "a client with a ttl of 40 s may return as late as that";
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ start_holder() {
 # The agent's process: the only one here.
 agent() { pgrep -f 'baton agent'; }
 
-# refuses URL DISK REASON: nothing is granted there, for this reason, which the user reads; elsewhere all works.
+# refuses URL DISK REASON: expects that no name is granted there and that the error has this reason; another address works.
 refuses() {
     local option
     for option in --wait=5s --nonblock; do
@@ -37,7 +37,7 @@ refuses() {
     expect_equal 'code on another file system' 0 "$code"
 }
 
-# survives URL DISK: the agent dies while the disk is full and a holder works; newcomers are not granted.
+# survives URL DISK: the agent dies while the disk is full and a holder works; new clients are not granted.
 survives() {
     start_holder "$1"
     fill "$2"
@@ -90,7 +90,7 @@ TheAgentsDeathWithAFullDiskMakesNoSecondHolder() {
     survives "local:$work/disk/agent" "$work/disk"
 }
 
-# What an agent of an earlier version left there: its clients may live.
+# A record that an agent of an earlier version left: its clients may still live.
 AnEmptyRecordMeansPaused() {
     small_disk /dev/shm
     : >"/dev/shm/baton-$(id -u)-$(stat -Lc %i /proc/self/ns/net)"

@@ -3,7 +3,7 @@
 # shellcheck source-path=SCRIPTDIR source=apart.sh
 source "${BASH_SOURCE[0]%/*}/apart.sh"
 
-# within LIMITS COMMAND…: with these arguments of ulimit.
+# within LIMITS COMMAND…: runs the command with these arguments of ulimit.
 within() {
     (
         # shellcheck disable=SC2086  # several words

@@ -1,5 +1,5 @@
-// One agent and processes in other PID namespaces, as with a socket file on a volume that containers share. Numbers of
-// processes mean something else there. So each process passes pidfds over the socket.
+// One agent and processes in other PID namespaces, as with a socket file on a volume that containers share. Process
+// numbers differ there, so each process passes pidfds over the socket.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace baton::local_tests {
 namespace {
 
-/// Words that run a command in a PID namespace of its own, below `unshare`, which takes it along when it is killed.
+/// A command line that runs a command in its own PID namespace, below `unshare`, whose death kills the command.
 std::vector<std::string> contained(const std::vector<std::string>& command) {
     std::vector<std::string> words{"/usr/bin/unshare", "--pid", "--fork", "--mount-proc", "--kill-child"};
     if (geteuid() != 0) words.insert(words.end(), {"--user", "--map-root-user"});
@@ -22,7 +22,7 @@ std::vector<std::string> contained(const std::vector<std::string>& command) {
     return words;
 }
 
-/// The first process below `root` that is called so, as it is numbered here; 0 if there is none.
+/// The first process below `root` with that name, by its number in this namespace; 0 if there is none.
 pid_t find_below(pid_t root, const std::string& name) {
     const auto is_below = [root](pid_t process) {
         for (auto seen = read_process_stat(process); seen && seen->parent > 0; seen = read_process_stat(seen->parent))
@@ -38,7 +38,7 @@ pid_t find_below(pid_t root, const std::string& name) {
     return 0;
 }
 
-/// What the agent's kernel knows. Clients pass pidfds of their own, so that it makes no difference to them.
+/// The features of the agent's kernel. They do not affect clients that pass their own pidfds.
 enum class kernel : std::uint8_t { with_peer_pidfds, without };
 
 /// Names the tests.
@@ -50,7 +50,7 @@ class Namespaces : public testing::TestWithParam<kernel> {
 protected:
     void SetUp() override {
         actor_process trial{contained({"/bin/true"})};
-        if (trial.wait() != 0) GTEST_SKIP() << "no PID namespaces to be had here";
+        if (trial.wait() != 0) GTEST_SKIP() << "PID namespaces are not available here";
     }
     static std::function<void()> agent_setup() {
         if (GetParam() == kernel::with_peer_pidfds) return {};
@@ -71,10 +71,10 @@ protected:
         words.insert(words.begin(), {"/bin/sh", "-c", first + "; \"$@\"; exec sleep 1000", "sh"});
         return contained(words);
     }
-    /// What the agent knows after it has heard of all that happened before.
+    /// The agent's state after it has processed all earlier events.
     [[nodiscard]] snapshot inspect() const {
         snapshot seen;
-        for (int i = 0; i < 3; ++i) {  // it answers a new connection after what was there already
+        for (int i = 0; i < 3; ++i) {  // it replies to a new connection after earlier events
             raw_client later{place.path()};
             later.say({"BATON.INSPECT"});
             seen = resp::decode_snapshot(later.hear().value_or(resp::value{})).value_or(snapshot{});
@@ -114,8 +114,8 @@ TEST_P(Namespaces, ContainersExcludeEachOtherAndAKilledHolderPassesTheLockOn) {
     EXPECT_EQ(outside.hear("up"), "up") << "a process in the agent's own namespace";
 }
 
-TEST_P(Namespaces, ARunLivesWhileItsGuardianDoes) {
-    actor_process holder{below_shell(run_words({"-k", "100s"}))};  // so long the guardian waits, since TERM is ignored
+TEST_P(Namespaces, ASessionOfARunLivesAsLongAsItsGuardian) {
+    actor_process holder{below_shell(run_words({"-k", "100s"}))};  // the guardian's wait, because TERM is ignored
     ASSERT_EQ(holder.hear("up"), "up");
     const pid_t baton = find_below(holder.process(), "baton");
     const pid_t guardian = find_below(holder.process(), "baton-guardian");
@@ -132,7 +132,7 @@ TEST_P(Namespaces, ARunLivesWhileItsGuardianDoes) {
 }
 
 // In the other namespace, baton gets the number before that of the unrelated process, and the guardian the same number.
-TEST_P(Namespaces, AProcessThatHasTheSameNumberInTheAgentsNamespaceMeansNothing) {
+TEST_P(Namespaces, AProcessWithTheSameNumberInTheAgentsNamespaceIsIgnored) {
     for (const bool unrelated_ends : {true, false}) {
         actor_process unrelated{{"/bin/cat"}};
         const std::string number = std::to_string(unrelated.process() - 2);
@@ -143,7 +143,7 @@ TEST_P(Namespaces, AProcessThatHasTheSameNumberInTheAgentsNamespaceMeansNothing)
         const pid_t guardian = find_below(holder.process(), "baton-guardian");
         const std::string status = contents("/proc/" + std::to_string(guardian) + "/status");
         ASSERT_NE(status.find("\t" + std::to_string(unrelated.process()) + "\n"), std::string::npos)
-            << "the guardian has another number than was meant: " << status;
+            << "the guardian has another number than the test needs: " << status;
         actor_process heir{contained(run_words({}))};
         ASSERT_TRUE(wait_for_requests(2));
         const std::uint64_t held = fence();
@@ -159,7 +159,7 @@ TEST_P(Namespaces, AProcessThatHasTheSameNumberInTheAgentsNamespaceMeansNothing)
 }
 
 // A sandbox without pidfds in the container: runs work, and the ttl alone counts.
-TEST_P(Namespaces, ARunThatCanPassNoPidfdsLivesByItsTtl) {
+TEST_P(Namespaces, ARunWithoutPidfdsEndsWithItsTtl) {
     const auto no_pidfds = [] { deny({SYS_pidfd_open}); };
     actor_process holder{below_shell(run_words({})), no_pidfds};
     ASSERT_EQ(holder.hear("up"), "up");

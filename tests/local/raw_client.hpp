@@ -1,4 +1,4 @@
-// A client of an agent that says what no client of ours would say.
+// A client of an agent that sends arbitrary messages.
 #pragma once
 
 #include "../resp_client.hpp"
@@ -11,18 +11,19 @@ class raw_client : public resp_client {
 public:
     using resp_client::resp_client;
 
-    /// Asks, and gives the text of the answer: of an error or a simple string; the first word of the first event; of a
-    /// handshake, "greeted".
+    /// Sends a command and returns the text of the reply: of an error or a simple string; the first word of the first
+    /// event;
+    /// for a handshake, "accepted".
     std::string ask(const std::vector<std::string>& words, const std::vector<int>& descriptors = {}) {
         if (!pass(words, descriptors)) return "closed";
         const auto answer = hear();
         if (!answer) return "nothing";
-        if (resp::decode_hello_reply(*answer)) return "greeted";
+        if (resp::decode_hello_reply(*answer)) return "accepted";
         if (const auto events = resp::decode_answer(*answer); events && !events->events.empty())
             return answer->items[1].items[0].text;
         return answer->text;
     }
-    /// Says, with descriptors, however many.
+    /// Sends bytes with any number of descriptors.
     bool pass(const std::vector<std::string>& words, const std::vector<int>& descriptors) {
         std::string bytes = bytes_of(words);
         iovec data{bytes.data(), bytes.size()};
@@ -50,7 +51,7 @@ inline std::string numbered_session(int number) {
     return std::string(32 - digits.size(), '0') + digits;
 }
 
-/// A handshake that names so many processes, or none.
+/// A handshake with that many processes, or without the argument.
 inline std::vector<std::string> hello_words(std::optional<int> processes = {}) {
     std::vector<std::string> words{"BATON.HELLO", std::to_string(resp::wire_version), "default"};
     if (processes) words.push_back(std::to_string(*processes));

@@ -1,4 +1,4 @@
-// The agent dies, and a client presents to its successor more than fits into one message.
+// The agent dies, and a client presents more requests to its successor than fit into one message.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -25,7 +25,7 @@ claims thousand(int request) {
     return claims{std::move(all)};
 }
 
-TEST(LocalReclaim, LargerThanAMessageIsPresentedInParts) {
+TEST(LocalReclaim, ALongListIsPresentedInParts) {
     constexpr int requests = 150;  // 300,000 words; the agent reads 262,144 in one message
     const workplace place;
     agent_process agent{place};

@@ -1,5 +1,5 @@
-// The end of a client of `local:` while its connection to the agent breaks: what it held is released in order. The
-// process of the test lives on, so the agent does not see a dead process, and sessions live for 10 s.
+// The end of a client of `local:` while its connection to the agent breaks: its leases are released cleanly. The
+// process of the test still lives, so the agent does not see a dead process, and sessions live for 10 s.
 #include <gtest/gtest.h>
 
 #include "../redis/proxy.hpp"
@@ -9,7 +9,7 @@
 namespace baton::local_tests {
 namespace {
 
-// The connection is reset after every few bytes of what the end of the client sends.
+// The connection is reset after every few bytes of the client's last messages.
 TEST(LocalRelease, SurvivesAResetAtAnyByte) {
     const workplace place;
     const agent_process agent{place};

@@ -1,4 +1,4 @@
-// A process in a world where the kernel is older than it is.
+// Simulates an older kernel for a process.
 #pragma once
 
 #include <linux/audit.h>
@@ -17,7 +17,7 @@ namespace baton::local_tests {
 
 inline constexpr int peer_pidfd_option = 77;
 
-/// From now on these system calls, and this option of getsockopt, do not exist for this process and its children.
+/// Disables these system calls and this option of getsockopt for this process and its children.
 inline void deny(std::initializer_list<long> calls, int socket_option = -1) {
     const auto load = [](std::size_t offset) {
         return sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset));

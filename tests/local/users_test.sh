@@ -3,11 +3,11 @@
 # shellcheck source-path=SCRIPTDIR source=apart.sh
 source "${BASH_SOURCE[0]%/*}/apart.sh"
 
-# hold NAME [WRAPPER…]: takes a lock, and says what came of it.
+# hold NAME [WRAPPER…]: acquires a lock and prints the result.
 hold() { "${@:2}" "$ACTOR" local: 1000 "$1" <<<quit; }
 
-OneAddressFromTheUidAlone() {
-    # A login shell, cron and a service differ in all but the uid.
+TheAddressDependsOnTheUidOnly() {
+    # A login shell, cron and a service differ in everything except the uid.
     expect_match 'in a shell' 'held ' "$(hold ledger)"
     local -r cron=(env -i HOME=/nonexistent TMPDIR=/nowhere XDG_RUNTIME_DIR=/none)
     expect_match 'in cron' 'held ' "$(cd / && hold ledger "${cron[@]}")"
@@ -16,7 +16,7 @@ OneAddressFromTheUidAlone() {
     expect_match 'the state' ' clean ' "$(cat "/dev/shm/baton-$(id -u)-"*)"
 }
 
-EveryEnvironmentMeetsTheSameLock() {
+EveryEnvironmentSharesTheSameLock() {
     local holder
     mkfifo held
     "$BATON" run -l ledger -- sh -c 'echo up; exec sleep 1000' >held &
@@ -38,7 +38,7 @@ EveryEnvironmentMeetsTheSameLock() {
 TheAgentRefusesOtherUsers() {
     need_nobody
     expect_match 'an agent' 'held ' "$(hold ledger)"
-    # It knocks where it does not belong.
+    # Another user connects to the agent.
     run as_nobody "$ACTOR" --ask "@baton/0" PING
     expect_match answer 'DENIED this agent serves user 0 only' "$out"
     run "$ACTOR" --ask "@baton/0" PING
@@ -99,7 +99,7 @@ ASocketFileIsServedByTheUserRootOrTheOwnerOfItsFolder() {
     expect_equal 'code for root' 0 "$code"
 }
 
-TheProgramSaysWhichAgentItMeans() {
+TheProgramReportsWhichAgentItUses() {
     local -r agent="local:, the agent of user $(id -u) in network namespace $(stat -Lc %i /proc/self/ns/net)"
     run "$BATON" run -v -l ledger -- true
     expect_match 'run -v' "baton: using $agent" "$err"
@@ -120,7 +120,7 @@ TheProgramSaysWhichAgentItMeans() {
     done
 }
 
-# The command of the unit that is shipped, and what the documentation says to set for all users.
+# The command of the packaged unit, and the variable that the documentation sets for all users.
 TheSharedAgentServesAllUsersOfTheMachine() {
     need_nobody
     local -r unit=${BASH_SOURCE[0]%/*}/../../packaging/baton-agent.service
@@ -143,7 +143,7 @@ TheSharedAgentServesAllUsersOfTheMachine() {
     expect_equal 'code of another user with the shared agent' 75 "$code"
 }
 
-ASocketFileServesWhomItsModeAllows() {
+TheModeOfASocketFileSelectsItsUsers() {
     need_nobody
     chmod 755 "$work"
     "$BATON" agent --foreground --address "local:$work/own" &

@@ -1,4 +1,4 @@
-// Addresses of Redis and Valkey: what is understood, and what a wrong one is told.
+// Addresses of Redis and Valkey: valid ones, and the errors for invalid ones.
 #include "stores/redis/address.hpp"
 
 #include <gtest/gtest.h>
@@ -76,8 +76,8 @@ TEST(RedisAddress, AUrlIsShownWithoutThePassword) {
     EXPECT_EQ(shown_url("local:/a"), "local:/a");
 }
 
-/// Two addresses of one position have one canonical form, and that form is an address again.
-TEST(RedisAddress, OnePlaceHasOneCanonicalForm) {
+/// Two equivalent addresses have one canonical form, and that form is an address again.
+TEST(RedisAddress, EquivalentAddressesHaveOneCanonicalForm) {
     const std::vector<std::pair<std::string, std::string>> forms{
         {"redis://", "redis://localhost:6379/0"},
         {"redis:///", "redis://localhost:6379/0"},
@@ -104,8 +104,8 @@ TEST(RedisAddress, ACanonicalFormHasOnlyThePasswordThatTheAddressHas) {
     unsetenv("BATON_REDIS_PASSWORD");
 }
 
-/// What differs in credentials, or in how the space is used, is still the same position.
-TEST(RedisAddress, APlaceIsShownByWhatItsNamesDependOn) {
+/// Addresses that differ only in credentials or in the terms of the space are equivalent.
+TEST(RedisAddress, ShownAddressesContainTheSpaceAndTheDatabase) {
     EXPECT_EQ(shown_url("valkey://worker:secret@host/2?space=x&max_ttl=30s&pause=off"), "redis://host:6379/2?space=x");
     EXPECT_EQ(shown_url("redis://host?space=default"), "redis://host:6379/0");
     EXPECT_EQ(shown_url("redis://host?dialect=adv-sem&ttl=5s&namespace=a"),
@@ -120,7 +120,7 @@ TEST(RedisAddress, APlaceIsShownByWhatItsNamesDependOn) {
 TEST(RedisAddress, ADialectNeedsItsLibrary) {
     try {
         static_cast<void>(baton::make_store("redis://host?dialect=redturn"));
-        ADD_FAILURE() << "a store without its library";
+        ADD_FAILURE() << "a dialect without its library";
     } catch (const error& refused) {
         EXPECT_EQ(refused.code(), errc::unsupported);
         EXPECT_NE(std::string{refused.what()}.find("link it with baton::dialects and call"), std::string::npos)
@@ -128,7 +128,7 @@ TEST(RedisAddress, ADialectNeedsItsLibrary) {
     }
 }
 
-TEST(RedisAddress, AWrongPartIsNamedAndTheAllowedIsSaid) {
+TEST(RedisAddress, AnInvalidPartIsNamedWithTheAllowedValues) {
     const std::vector<std::pair<std::string, std::string>> wrong{
         {"redis:host", "//host"},
         {"redis://host:0", "port is a number from 1 to 65535"},
@@ -183,7 +183,7 @@ protected:
     std::string file_ = std::filesystem::temp_directory_path() / ("baton-password." + std::to_string(getpid()));
 };
 
-TEST_F(RedisAddressEnvironment, BringsWhatTheAddressDoesNotSay) {
+TEST_F(RedisAddressEnvironment, ProvidesWhatTheAddressLeavesOut) {
     setenv("BATON_REDIS_USER", "worker", 1);
     setenv("BATON_REDIS_PASSWORD", "secret", 1);
     EXPECT_EQ(parse_redis_address("redis://host").user, "worker");
@@ -192,14 +192,14 @@ TEST_F(RedisAddressEnvironment, BringsWhatTheAddressDoesNotSay) {
     EXPECT_EQ(parse_redis_address("redis://:other@host").user, "") << "one does not belong to the other";
 }
 
-TEST_F(RedisAddressEnvironment, OrNamesAFile) {
+TEST_F(RedisAddressEnvironment, MayNameAPasswordFile) {
     setenv("BATON_REDIS_PASSWORD_FILE", file_.c_str(), 1);
     EXPECT_NE(refusal("redis://host").find("cannot be read"), std::string::npos);
     std::ofstream{file_} << "";
     EXPECT_NE(refusal("redis://host").find("no password"), std::string::npos);
     std::ofstream{file_} << "secret\n";
     EXPECT_EQ(parse_redis_address("redis://host").password, "secret");
-    EXPECT_EQ(parse_redis_address("redis://host").password_file, file_) << "it is read again";
+    EXPECT_EQ(parse_redis_address("redis://host").password_file, file_) << "the agent reads from it again";
     EXPECT_EQ(parse_redis_address("redis://:other@host").password_file, "");
 }
 

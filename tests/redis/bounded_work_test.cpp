@@ -1,5 +1,5 @@
-// What one call costs, counted as the commands that the server performs inside of it: it does not grow with the number
-// of requests of the session, of waiters, of holders or of names, and long work is done in steps of bounded size.
+// The cost of a call, counted as the Redis commands inside it: it does not grow with the number of requests of the
+// session, of waiters, of holders or of names, and long work is done in steps of bounded size.
 #include <algorithm>
 
 #include "../eventually.hpp"
@@ -27,7 +27,7 @@ claim permit_claim(std::string name, std::uint32_t permits) {
 class LibraryWork : public library_tests::Library {
 protected:
     void open_session(const session_id& session) { say(open{session, ttl, "label", 1, 0, {}}, session); }
-    /// Sends commands that are made for 1 … count, 500 at a time.
+    /// Sends the commands for 1 … count, 500 at a time.
     template <typename Make> void send_many(std::uint64_t count, Make make) {
         for (std::uint64_t from = 1; from <= count; from += 500) {
             const std::uint64_t upto = std::min(from + 499, count);
@@ -45,12 +45,14 @@ protected:
             return enter{{session, i}, {exclusive_claim(numbered(prefix, i))}, {}};
         });
     }
-    /// The same space for every size would carry over what the earlier one left: ended ids, marks.
+    /// Each size has its own space, because an earlier one leaves ended ids and marks.
     void start_space(const std::string& name, std::uint64_t size) {
         space_ = numbered(name + "-", size);
         hello(false, ttl);
     }
-    /// Once a second a call looks at the server's role and takes the long path. This one does not: `hello` has looked.
+    /// Once per second a call checks the server's role and takes the long path. The call after `hello`, which has
+    /// checked it,
+    /// does not.
     work quiet_work_of(const command& command) {
         hello(false, ttl);
         return work_of(command);
@@ -65,7 +67,7 @@ protected:
         if (record.empty()) return 0;
         return record[0] == 'L' ? std::stoull(record.substr(43)) : (record.size() - 27) / 32;
     }
-    /// Ticks until nothing of the session is left. Returns how many ticks ended requests of it.
+    /// Sends ticks until the session has no requests. Returns the number of ticks that ended some of them.
     std::size_t tick_until_ended(const session_id& session, std::size_t most_in_one) {
         std::size_t working = 0;
         std::uint64_t left = live_requests(session);
@@ -99,7 +101,7 @@ TEST_F(LibraryWork, ARenewalCostsTheSameForAnyNumberOfRequests) {
     EXPECT_LE(replies[2], replies[0] + 10) << "the count and the digest have more digits";
 }
 
-// It ends none of them, whatever it lists.
+// It ends no request, whatever it lists.
 TEST_F(LibraryWork, AnOpenCostsTheSameForAnyNumberOfRequests) {
     std::vector<std::size_t> opens;
     for (const std::uint64_t size : sizes) {
@@ -131,7 +133,7 @@ TEST_F(LibraryWork, EnterLeaveAndListCostTheSameForAnyNumberOfRequests) {
         const auto counted = [&](const command& command) {
             const work done = quiet_work_of(command);
             if (size > 100) {
-                EXPECT_EQ(done.of_whole_keys(), 0U) << "with an index nothing is searched for";
+                EXPECT_EQ(done.of_whole_keys(), 0U) << "with an index no search is needed";
             }
             return done.total();
         };
@@ -161,7 +163,7 @@ TEST_F(LibraryWork, EnterLeaveAndListCostTheSameForAnyNumberOfRequests) {
     EXPECT_EQ(seen[1].withdraw, seen[2].withdraw);
 }
 
-// The index of a session's numbers is made once, when the session has more than 16 requests.
+// The index of a session's numbers is created once, when the session has more than 16 requests.
 TEST_F(LibraryWork, ASessionThatGrowsPaysForItsIndexOnce) {
     hello(false, ttl);
     open_session(holder);
@@ -188,8 +190,8 @@ TEST_F(LibraryWork, AClosedSessionEndsInStepsOfBoundedSize) {
     }
 }
 
-// The holder dies: its label and fence are left as marks, one a name. A waiter behind the last name is served in the
-// end, and is not in the way of the steps before.
+// The holder dies: its label and fence are left as marks, one per name. A waiter behind the last name is granted in the
+// end, and does not affect the earlier steps.
 TEST_F(LibraryWork, ADeadSessionEndsInStepsOfBoundedSize) {
     for (const std::uint64_t size : sizes) {
         SCOPED_TRACE(size);
@@ -228,7 +230,7 @@ TEST_F(LibraryWork, ARequestOfAThousandClaimsCostsInProportionToItsClaims) {
         << "its position";
     say(enter{{crowd, 2}, exclusive_ones, {}}, crowd);  // second on every name
     EXPECT_LE(work_of(renew_call(space_, epoch_, renew{crowd}, std::vector<std::uint64_t>{2})).total(), 30U)
-        << "no more than 8 places are looked up";
+        << "at most 8 queue positions are looked up";
     EXPECT_LE(work_of(leave{{holder, 2}, release_kind::unclean}).total(), 4 * bounds::claims);
     EXPECT_LE(work_of(leave{{holder, 1}, release_kind::clean}).total(), 6 * bounds::claims) << "the hand-off begins";
     std::size_t steps = 1;
@@ -304,7 +306,7 @@ TEST_F(LibraryWork, AQueueCostsTheSameForAnyLength) {
     for (const std::size_t calls : seen[0]) EXPECT_LE(calls, 24U);
 }
 
-// Every other permit is given back: the lowest free ones lie in as many gaps as there are holders.
+// Every other permit is released: the lowest free ones are in as many gaps as there are holders.
 TEST_F(LibraryWork, PermitsCostTheSameForAnyNumberOfHolders) {
     std::vector<std::vector<std::size_t>> seen;
     for (const std::uint64_t size : sizes) {
@@ -327,7 +329,7 @@ TEST_F(LibraryWork, PermitsCostTheSameForAnyNumberOfHolders) {
         count(enter{{waiter, 3}, {exclusive_claim("p")}, {}});  // waits
         count(enter{{waiter, 4}, {permit_claim("p", 2)}, {}});  // behind it
         count(leave{{waiter, 2}, release_kind::unclean});
-        count(leave{{waiter, 3}, release_kind::clean});  // the one behind it is admitted
+        count(leave{{waiter, 3}, release_kind::clean});  // the claim behind it is admitted
         count(resize{"p", 65'000});
         count(resize{"p", std::nullopt});
         seen.push_back(std::move(calls));
@@ -337,7 +339,7 @@ TEST_F(LibraryWork, PermitsCostTheSameForAnyNumberOfHolders) {
     for (const std::size_t calls : seen[0]) EXPECT_LE(calls, 20U);
 }
 
-TEST_F(LibraryWork, InspectingCostsByThePage) {
+TEST_F(LibraryWork, InspectingCostsTheSamePerPage) {
     constexpr page_size page{200};
     std::vector<std::size_t> of_one;
     for (const std::uint64_t size : {10U, 500U, 10'000U}) {
@@ -366,7 +368,7 @@ TEST_F(LibraryWork, InspectingCostsByThePage) {
     EXPECT_EQ(of_one, std::vector<std::size_t>(3, of_one[0]));
 }
 
-// A client presents a ticket of an hour ahead, in a pause: from then on the counter is ahead of the clock (rule 8).
+// A client presents a ticket one hour ahead, in a pause: from then on the counter is ahead of the clock (rule 8).
 TEST_F(LibraryWork, CallsCostAFewMoreWhileTheCounterIsAheadOfTheClock) {
     std::vector<std::vector<std::size_t>> seen;
     for (const bool ahead : {false, true}) {

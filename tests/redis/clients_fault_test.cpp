@@ -1,4 +1,4 @@
-// Clients that die and stop, at bad moments.
+// Clients that are killed or stopped at critical moments.
 #include "fault_test.hpp"
 #include "proxy.hpp"
 
@@ -11,7 +11,7 @@ bool holds(client& looking, const std::string& label) {
     return false;
 }
 
-TEST_F(RedisFault, KilledHoldersAndWaitersCostTheirTtlAndNothingElse) {
+TEST_F(RedisFault, KilledHoldersAndWaitersDelayOthersByTheirTtlOnly) {
     const private_server server;
     make_space(server);
     load load{space_at(server.at()), 300ms};
@@ -27,11 +27,11 @@ TEST_F(RedisFault, KilledHoldersAndWaitersCostTheirTtlAndNothingElse) {
     expect_empty(server);
 }
 
-TEST_F(RedisFault, KilledBeforeItHearsOfItsGrant) {
+TEST_F(RedisFault, AWaiterKilledBeforeItsGrantArrivesDelaysOthersByItsTtl) {
     const private_server server;
     make_space(server);
-    const folder position;
-    proxy proxy{server.at(), position.path("proxy")};
+    const folder files;
+    proxy proxy{server.at(), files.path("proxy")};
     load load{space_at(server.at()), 300ms, 10ms, {"exclusive:a"}, 3};
     client looking = client_at(server.at());
     for (int i = 0; i < 3; ++i) {
@@ -39,7 +39,7 @@ TEST_F(RedisFault, KilledBeforeItHearsOfItsGrant) {
         ASSERT_TRUE(load.stop_holding(who));
         proxy.set({.drop_replies = true});
         load.signal(who, SIGCONT);
-        // It releases and asks again, hears nothing, and is granted.
+        // It releases and acquires again, receives no replies, and is granted.
         ASSERT_TRUE(load.stop_waiting(who));
         load.signal(who, SIGCONT);
         ASSERT_TRUE(eventually([&] { return holds(looking, who); }));
@@ -52,12 +52,12 @@ TEST_F(RedisFault, KilledBeforeItHearsOfItsGrant) {
     expect_empty(server);
 }
 
-TEST_F(RedisFault, KilledBeforeTheServerHearsOfItsRequest) {
+TEST_F(RedisFault, AClientKilledBeforeItsRequestArrivesHasNoEffect) {
     const private_server server;
     make_space(server);
-    const folder position;
-    proxy proxy{server.at(), position.path("proxy")};
-    // Held for so long that one can be stopped while it holds.
+    const folder files;
+    proxy proxy{server.at(), files.path("proxy")};
+    // Held for long enough to stop a client while it holds.
     load load{space_at(server.at()), 300ms, 10ms, {"exclusive:a"}, 3};
     for (int i = 0; i < 3; ++i) {
         const std::string who = load.add(space_at(proxy.at()));
@@ -75,12 +75,12 @@ TEST_F(RedisFault, KilledBeforeTheServerHearsOfItsRequest) {
     expect_empty(server);
 }
 
-TEST_F(RedisFault, OneThatWasStoppedForLongerThanItsTtlFreesNothingAndKnowsOfItsLossByItself) {
+TEST_F(RedisFault, AClientStoppedForLongerThanItsTtlReleasesNothingAndDetectsItsLoss) {
     const private_server server;
     make_space(server);
-    const folder position;
-    proxy proxy{server.at(), position.path("proxy")};
-    // Held for so long that what the stale one does meets a holder.
+    const folder files;
+    proxy proxy{server.at(), files.path("proxy")};
+    // Held for long enough that the commands of the stale client meet a holder.
     load load{space_at(server.at()), 300ms, 20ms, {"exclusive:a"}, 2};
     const std::string who = load.add(space_at(proxy.at()));
     for (int i = 0; i < 3; ++i) {
@@ -88,7 +88,7 @@ TEST_F(RedisFault, OneThatWasStoppedForLongerThanItsTtlFreesNothingAndKnowsOfIts
         const auto held = load.so_far().requests;
         const auto stale = std::find_if(held.rbegin(), held.rend(), [&](const auto& each) { return each.who == who; });
         ASSERT_NE(stale, held.rend());
-        // Nobody tells it: what it does next it does by its own clock.
+        // It gets no notification: it detects the loss by its own clock.
         proxy.set({.drop_replies = true});
         ASSERT_TRUE(load.goes_on(5)) << "it passes on after the ttl";
         load.signal(who, SIGCONT);

@@ -1,6 +1,6 @@
--- For tests: how many ended ids are kept, the budget and the time are the last arguments, renewals note every time,
--- small sessions have an index, few holders stand in the text of their resource, and a library that was just loaded
--- believes what it finds, however long ago it was written.
+-- For tests: the number of remembered ids, the budget and the time are the last arguments, renewals always record the
+-- time, small sessions have an index, few holders are stored in the record of their resource, and a library that was just
+-- loaded trusts the space, however long ago it was written.
 local index_from, index_until = 3, 1
 local most_listed = 2
 local check_every = 1000000000000000

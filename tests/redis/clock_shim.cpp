@@ -1,5 +1,5 @@
-// Loaded into a server by LD_PRELOAD: its wall clock is shifted by the microseconds that stand in the file that
-// BATON_CLOCK_FILE names, as they are at each look. Its monotonic clock is left alone, as a step of a real clock would.
+// Loaded into a server by LD_PRELOAD: shifts its wall clock by the microseconds in the file BATON_CLOCK_FILE, which is
+// read at each call. The monotonic clock stays unchanged, as at a step of a real clock.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -20,15 +20,15 @@ std::int64_t offset() {
         const char* const path = std::getenv("BATON_CLOCK_FILE");
         const int file = path == nullptr ? -1 : open(path, O_RDONLY | O_CLOEXEC);
         if (file < 0) std::abort();
-        void* const position = mmap(nullptr, sizeof(std::int64_t), PROT_READ, MAP_SHARED, file, 0);
+        void* const page = mmap(nullptr, sizeof(std::int64_t), PROT_READ, MAP_SHARED, file, 0);
         close(file);
-        if (position == MAP_FAILED) std::abort();
-        return static_cast<std::atomic<std::int64_t>*>(position);
+        if (page == MAP_FAILED) std::abort();
+        return static_cast<std::atomic<std::int64_t>*>(page);
     }();
     return shared->load();
 }
 
-/// `unit` parts of a second: the part of a time below the second stays within it.
+/// `unit` is the number of parts of a second: the part of a time below the second stays within it.
 template <typename Part> void shift(time_t& seconds, Part& part, std::int64_t unit) {
     const std::int64_t sum = part + offset() % million * (unit / million);
     const std::int64_t carry = (sum >= unit ? 1 : 0) - (sum < 0 ? 1 : 0);

@@ -20,7 +20,7 @@ namespace {
 
 using namespace core;
 
-/// The schedules' names are single letters; these are the names that a parser would get wrong.
+/// The schedules' names are single letters; these names are hard for a parser.
 void make_awkward(std::string& name) {
     using namespace std::string_literals;
     static const std::array awkward{"a"s, "b\0:\r\n"s, std::string(300, 'c'), "\xff\xfe"s, "5:e"s};
@@ -33,7 +33,7 @@ void make_awkward(claim_list& claims) {
     claims = std::move(list);
 }
 
-/// As it is played: with awkward names; and a pause for ever ends where numbers end, as calls can say it.
+/// The command with the hard names; a pause without end gets the largest time that a call can contain.
 command as_played(command command) {
     if (auto* asked = std::get_if<pause>(&command))
         asked->until = std::min(asked->until, instant{duration{static_cast<std::int64_t>(bounds::number - 1)}});
@@ -49,7 +49,7 @@ command as_played(command command) {
     return command;
 }
 
-/// As a viewer hears it, who knows no sessions.
+/// The event as viewers receive it, without session ids.
 event without_session(event event) {
     std::visit(
         [](auto& what) {
@@ -64,14 +64,15 @@ event without_session(event event) {
     return event;
 }
 
-/// Requests of one ticket, which only reclaims can bring, are in no order on the scripts' side.
+/// Requests with the same ticket, which only reclaims can create, have no order in the library.
 void put_in_order(snapshot& state) {
     std::ranges::sort(state.requests, {}, [](const request_view& view) {
         return std::tuple(view.ticket, view.label, view.claims.empty() ? "" : view.claims[0].resource);
     });
 }
 
-/// The short path of a hand-off admits one and sees that the next does not fit: with a budget of 1 that would be owed.
+/// The short path of a hand-off admits one claim and sees that the next does not fit: with a budget of 1 that would be
+/// owed.
 engine_options at_least_two(engine_options options) {
     if (options.budget) options.budget = std::max(2U, *options.budget);
     return options;
@@ -90,7 +91,7 @@ public:
         return perform(as_played(std::get<command>(step.what)), step.at);
     }
 
-    /// Everybody leaves: then nothing may remain.
+    /// All sessions close: then no state may remain.
     std::optional<std::string> clean_up(instant at) {
         for (const session_id& session : senders_)
             if (auto wrong = perform(close{session, closing::left}, at)) return wrong;
@@ -98,7 +99,7 @@ public:
             if (auto wrong = perform(resize{name, {}}, at)) return wrong;
             if (auto wrong = perform(mend{name}, at)) return wrong;
         }
-        // What is left over waits for a pause to end, or for a budget.
+        // The remaining work waits for the end of a pause, or for a budget.
         for (int i = 0; i < 1'000 && engine_->next_due(at); ++i) {
             at = std::max(at, *engine_->next_due(at));
             if (auto wrong = perform(tick{}, at)) return wrong;
@@ -164,25 +165,26 @@ private:
         return wrong_place(found.reply, state, sender);
     }
 
-    /// When to look again: never too late, and what is overdue is overdue in the engine as well.
+    /// `due` is never too late, and is in the past only if the engine has overdue work as well.
     [[nodiscard]] std::optional<std::string> wrong_head(const reply_head& head, instant at) const {
         if (head.at != at) return "the time in the reply is another";
         const auto due = engine_->next_due(at);
         if (due && (!head.due || *head.due > *due))
-            return "the reply says to look again too late: at " +
-                   (head.due ? sim::describe(*head.due) : std::string{"no time"}) + " and not " + sim::describe(*due);
+            return "`due` in the reply is too late: " + (head.due ? sim::describe(*head.due) : std::string{"no time"}) +
+                   " and not " + sim::describe(*due);
         if (head.due && *head.due <= at && (!due || *due > at))
             return "the reply says that something is due, and is not";
         return {};
     }
 
-    /// The position in the answer to `enter`: how many claims wait ahead of the request's, where the fewest do. A
-    /// request that waits in many places may be told 0. A ticket alone names no request, since a reclaim may bring one
-    /// in twice on different resources; in these schedules the label of a session does.
+    /// The number of claims ahead in the reply to `enter`, on the resource with the fewest. For a request that waits on
+    /// many
+    /// resources it may be 0. A ticket alone does not identify a request, since a reclaim may bring it in twice on
+    /// different resources; in these schedules the label of the session does.
     [[nodiscard]] std::optional<std::string> wrong_place(const function_reply& reply, const snapshot& state,
                                                          const session_id& sender) const {
         const auto label = labels_.find(sender);
-        if (label == labels_.end()) return {};  // it never opened, so nothing of it waits
+        if (label == labels_.end()) return {};  // it never opened, so it has no waiting request
         std::set<serial> tickets;
         for (const event& event : reply.events) {
             if (const auto* told = std::get_if<queued>(&event.what)) tickets.insert(told->ticket);
@@ -197,11 +199,11 @@ private:
             many = many || request.claims.size() > looked_up || !ahead;
         }
         if (!fewest || reply.ahead == fewest || (many && reply.ahead == 0U)) return {};
-        return "the reply says another position: " + (reply.ahead ? std::to_string(*reply.ahead) : "none") +
+        return "the reply has another queue position: " + (reply.ahead ? std::to_string(*reply.ahead) : "none") +
                " and not " + std::to_string(*fewest);
     }
 
-    /// How many claims wait ahead of a request, on the resource where the fewest do; none if no claim of it waits.
+    /// The number of claims ahead of a request, on the resource with the fewest; none if no claim of it waits.
     [[nodiscard]] static std::optional<std::uint64_t> fewest_ahead(const request_view& request, const snapshot& state) {
         std::optional<std::uint64_t> fewest;
         for (const claim& wanted : request.claims) {
@@ -226,7 +228,7 @@ private:
             for (const live_request& live : asked->live)
                 for (const claim& claim : live.claims) add_name(claim.resource);
     }
-    /// Malformed commands bring other labels, and are refused.
+    /// Malformed commands have other labels, and are refused.
     void note_label(const command& command) {
         const auto is_alive = [](const event& event) { return std::holds_alternative<alive>(event.what); };
         if (const auto* asked = std::get_if<core::open>(&command); asked && std::ranges::any_of(events_, is_alive))

@@ -1,4 +1,4 @@
-// Engine and scripts side by side: one plan, played step by step into both.
+// Engine and library side by side: one plan, sent step by step to both.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct difference_found {
     std::string what;
 };
 
-/// Plays a plan that is written down.
+/// Runs a given plan.
 [[nodiscard]] std::optional<difference_found> play(library_side& scripts, const sim::plan& plan);
 
-/// Draws the schedule of a seed and plays it; `ran` is what was played.
+/// Draws the schedule of a seed and runs it; `ran` receives the commands.
 [[nodiscard]] std::optional<difference_found> play_seed(library_side& scripts, std::uint64_t seed, std::size_t steps,
                                                         sim::plan& ran);
 
-/// Leaves out steps as long as something still differs; gives up after some seconds.
+/// Removes steps while a difference remains; gives up after some seconds.
 [[nodiscard]] difference_found shrink(library_side& scripts, sim::plan& failing, difference_found found);
 
 }  // namespace baton::redis

@@ -1,7 +1,7 @@
-// differential: the schedules of the simulation, played into the engine and into the function library in a real server.
-// Every reply, notice and the whole state are compared after every command; a failure prints the seed and the shortest
-// list of commands found that still differs. Exit codes: 0 they agree; 1 they differ; 64 usage; 77 there is no server
-// to play with.
+// differential: sends the schedules of the simulation to the engine and to the function library in a real server.
+// Compares every reply and notification, and the whole state after every command; a failure prints the seed and the
+// shortest list of commands found that still differs. Exit codes: 0 they agree; 1 they differ; 64 usage; 77 no server
+// was found.
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -30,9 +30,9 @@ constexpr std::string_view usage =
     "usage: differential [--commands N] [--seed S] [--steps N] [--server PATH]\n"
     "       differential --seeds S,S,… [--steps N] [--server PATH]\n"
     "       --library FILE: another text of the library under the same name, as mutants are\n"
-    "       --look-every N: compare the whole state after every Nth command only, which is several times as fast;\n"
+    "       --inspect-every N: compare the whole state after every Nth command only, which is several times as fast;\n"
     "       replies and notices are compared after every command\n"
-    "       --no-shrink: do not look for a shorter list of commands that still differs\n"
+    "       --no-shrink: do not shorten the list of commands that differs\n"
     "Schedules S, S+1, … of 300 steps each until N commands (default 20000) were played; or exactly those named.\n"
     "Then the kept plans.\n";
 
@@ -40,8 +40,8 @@ struct settings {
     std::uint64_t commands = 20'000;
     std::uint64_t seed = 1;
     std::uint64_t steps = 300;
-    std::uint64_t look_every = 1;
-    std::vector<std::uint64_t> seeds;  // if any: these alone
+    std::uint64_t inspect_every = 1;
+    std::vector<std::uint64_t> seeds;  // if not empty: only these
     std::string server;
     std::string library;
     bool shrinks = true;
@@ -81,8 +81,8 @@ settings parse(int count, char** arguments) {
             chosen.seed = number_in(option, text);
         } else if (option == "--steps") {
             chosen.steps = number_in(option, text);
-        } else if (option == "--look-every") {
-            chosen.look_every = number_in(option, text);
+        } else if (option == "--inspect-every") {
+            chosen.inspect_every = number_in(option, text);
         } else if (option == "--seeds") {
             for (std::size_t from = 0; from <= text.size(); from = text.find(',', from) + 1) {
                 chosen.seeds.push_back(number_in(option, text.substr(from, text.find(',', from) - from)));
@@ -99,7 +99,7 @@ void report(redis::library_side& scripts, sim::plan& ran, const redis::differenc
     std::cout << " differs after step " << found.step << " (" << sim::describe(ran.options) << "): " << found.what
               << std::endl;
     if (!shrinks) return;
-    scripts.look_every(1);
+    scripts.inspect_every(1);
     std::cout << "\nshrinking …" << std::endl;
     const auto least = redis::shrink(scripts, ran, found);
     std::cout << "the shortest that differs has " << ran.steps.size() << " steps (\"model\": the scripts):\n";
@@ -107,7 +107,7 @@ void report(redis::library_side& scripts, sim::plan& ran, const redis::differenc
     std::cout << "  => " << least.what << "\n";
 }
 
-/// False if engine and scripts differ.
+/// False if engine and library differ.
 bool play_kept_plans(redis::library_side& scripts, bool shrinks) {
     for (auto& [name, plan] : sim::kept_plans()) {
         const auto found = redis::play(scripts, plan);
@@ -140,7 +140,7 @@ std::string contents_of(const std::string& path) {
 int play(const settings& chosen, const redis_tests::server_program& program) {
     const redis_tests::private_server server{{.program = program}};
     redis::library_side scripts{server.at().path, chosen.library.empty() ? "" : contents_of(chosen.library)};
-    scripts.look_every(chosen.look_every);
+    scripts.inspect_every(chosen.inspect_every);
     const auto started = std::chrono::steady_clock::now();
     std::uint64_t played = 0;
     for (const std::uint64_t seed : chosen.seeds) {

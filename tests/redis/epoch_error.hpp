@@ -9,7 +9,7 @@
 
 namespace baton::redis {
 
-/// The epoch that the error names, 0 if the space is not there; none if it is another error.
+/// The epoch in the error, 0 if the space does not exist; none if it is another error.
 inline std::optional<epoch> epoch_in(std::string_view error) {
     constexpr std::string_view start = "BATONEPOCH ";
     if (!error.starts_with(start)) return {};

@@ -1,4 +1,4 @@
-// What the tests of faults share: a space whose pauses are short, a load on it, and the look at what is left over.
+// The fixture of the fault tests: a space with short pauses, a load on it, and the check for leftover keys.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,17 +16,17 @@ namespace baton::redis_tests {
 
 using namespace std::chrono_literals;
 
-/// A pause takes as long as both.
+/// A pause takes as long as the sum of both.
 inline constexpr const char* space_options = "?max_ttl=1s&lag=100ms";
 inline constexpr std::chrono::milliseconds pause_length{1'100};
 
 inline std::string space_at(const endpoint& where) { return "unix:" + where.path + space_options; }
 
-/// All that goes together and does not.
+/// Claims that fit together and claims that do not.
 inline const std::vector<std::string> mixed_requests{
     "exclusive:a", "shared:a", "exclusive:a+exclusive:b", "permits:p:1/2", "permits:p:2/2+shared:b", "exclusive:a"};
 
-/// Some processes that hammer on a space.
+/// Starts load workers on a space.
 class load : public history::hammers {
 public:
     explicit load(const std::string& url, std::chrono::milliseconds ttl = 1s, std::chrono::milliseconds hold = 2ms,
@@ -35,7 +35,7 @@ public:
         for (int i = 0; i < processes; ++i) names.push_back(add());
     }
 
-    /// So many more from now on. False: it does not go on.
+    /// Waits for that many more grants. False if they do not happen in time.
     [[nodiscard]] bool goes_on(std::size_t more = 20) const {
         const std::size_t before = grants();
         return eventually([&] { return grants() >= before + more; });
@@ -54,15 +54,16 @@ protected:
         if (!find_server()) GTEST_SKIP() << no_server;
     }
 
-    /// A server that has just begun may have lost something, and a space on it would begin with a pause: made without.
+    /// A server that has just started may have lost data, so a space on it would begin with a pause; this one does not.
     static void make_space(const private_server& server) { make_unpaused_space(server, space_at(server.at())); }
 
     static client client_at(const endpoint& where, std::chrono::milliseconds ttl = 1s, const std::string& label = {}) {
         return client{space_at(where), {.ttl = ttl, .label = label}};
     }
 
-    /// All of a space but what stays when nobody is there, after the claims of the dead have passed on. The ids of
-    /// sessions that ended stay for the longest ttl (rule 5).
+    /// The keys of a space that should not stay without sessions, after the claims of dead sessions have passed on. The
+    /// ids
+    /// of ended sessions stay for the longest ttl (rule 5).
     static std::string left_over(const private_server& server) {
         std::string found;
         for (const resp::value& key : server.ask({"KEYS", "*"}).items)
@@ -75,7 +76,7 @@ protected:
             if (member.text != "c" && member.text.size() != 80) found += "a deadline ";
         return found;
     }
-    /// One that comes and goes finds everything free, and what it leaves is nothing.
+    /// A new client finds all names free, and leaves no keys.
     static void expect_empty(const private_server& server) {
         std::string found;
         const bool empty = eventually([&] {

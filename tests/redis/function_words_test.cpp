@@ -1,4 +1,4 @@
-// The words between C++ and the function library, without a server: what is sent, and what is made of what comes back.
+// The calls of the function library and the parsing of its replies, without a server.
 #include <gtest/gtest.h>
 
 #include "stores/redis/function_call.hpp"
@@ -40,7 +40,7 @@ TEST(FunctionCall, NamesTheSpaceAsTheKeyAndTheSessionAsAnArgument) {
 TEST(FunctionCall, NamesARequestByItsSessionAndNumber) {
     const std::string request = "x" + id + "0000000000000012";
     EXPECT_EQ(called(leave{{someone, 12}, release_kind::keep}).arguments, (words{"0000000000000007", request, "k"}));
-    const std::uint64_t large = 12'345'678'901'234'567;  // which is refused
+    const std::uint64_t large = 12'345'678'901'234'567;  // the engine refuses it
     EXPECT_EQ(called(leave{{someone, large}, release_kind::clean}).arguments,
               (words{"0000000000000007", "x" + id + "12345678901234567"}));
 }
@@ -61,7 +61,7 @@ TEST(FunctionCall, WritesOptionsAndPermitsInFull) {
     EXPECT_EQ(called(asked).arguments, (words{"0000000000000007", request, "1:1500:3", "S1:0:a:1", "p2:8:b"}));
 }
 
-TEST(FunctionCall, SendsNoMoreClaimsThanAreNeededToBeRefused) {
+TEST(FunctionCall, SendsAtMostOneClaimBeyondTheLimit) {
     enter asked{{someone, 12}, std::vector<claim>(5'000, claim{"a", claim_mode::shared, 0, 0}), {}};
     EXPECT_EQ(called(asked).arguments.size(), 2 + bounds::claims + 1);
 }
@@ -98,12 +98,12 @@ TEST(FunctionCall, EscapesThePrefixInItsPattern) {
               (words{"0000000000000007", "10", "space", "17", "a\\*\\[b*"}));
 }
 
-TEST(FunctionCall, AsksForThePlacesOfWaitingRequests) {
+TEST(FunctionCall, RequestsTheQueuePositionsOfWaitingRequests) {
     EXPECT_EQ(renew_call("space", 7, renew{someone}, std::array<std::uint64_t, 2>{4, 9}).arguments,
               (words{"0000000000000007", id, "4", "9"}));
 }
 
-TEST(FunctionReply, BeginsWithTimeNextLookEpochAndPause) {
+TEST(FunctionReply, BeginsWithTimeDueEpochAndPause) {
     const auto answer = read("");
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->head.at, instant{duration{100}});
@@ -158,7 +158,7 @@ TEST(FunctionReply, ReadsEveryEvent) {
     EXPECT_EQ(only<paused>("p77:"), (paused{instant{duration{77}}}));
 }
 
-TEST(FunctionReply, SaysTheSendersPlaceBehindTheEvents) {
+TEST(FunctionReply, HasTheSendersQueuePositionAfterTheEvents) {
     const auto answer = read("q4:0000000000000011w12:");
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->events.size(), 1U);
@@ -168,7 +168,7 @@ TEST(FunctionReply, SaysTheSendersPlaceBehindTheEvents) {
     for (const char* wrong : {"w", "w:", "w-:", "w1", "w1:c", "w1:w1:"}) EXPECT_FALSE(read(wrong)) << wrong;
 }
 
-TEST(WaitingRequests, KnowTheirPlaceNearestToTheFront) {
+TEST(WaitingRequests, ReportTheSmallestQueuePosition) {
     waiting_requests waiting;
     const auto hear = [&](const std::string& events) { waiting.hear(read(events).value()); };
     const std::string ticket = "0000000000000011";
@@ -180,7 +180,7 @@ TEST(WaitingRequests, KnowTheirPlaceNearestToTheFront) {
     hear("q3:" + ticket + "w2:");
     EXPECT_EQ(waiting.ahead(), 2U);
     hear("g3:" + ticket + ticket + ".");
-    EXPECT_EQ(waiting.ahead(), 2U) << "until it is told again";
+    EXPECT_EQ(waiting.ahead(), 2U) << "until the next reply with a position";
     EXPECT_EQ(waiting.oldest(), (std::vector<std::uint64_t>{1, 2}));
     hear("a" + ticket + "+2:77:w5:");
     EXPECT_EQ(waiting.ahead(), 5U);
@@ -190,7 +190,7 @@ TEST(WaitingRequests, KnowTheirPlaceNearestToTheFront) {
     EXPECT_EQ(waiting.ahead(), 3U);
 }
 
-TEST(WaitingRequests, LookAtOnceIfMoreWaitThanARenewalAsksFor) {
+TEST(WaitingRequests, ReportPositionZeroIfMoreWaitThanARenewalLists) {
     waiting_requests waiting;
     for (int number = 1; number <= 9; ++number)
         waiting.hear(read("q" + std::to_string(number) + ":0000000000000011w7:").value());
@@ -198,14 +198,14 @@ TEST(WaitingRequests, LookAtOnceIfMoreWaitThanARenewalAsksFor) {
     EXPECT_EQ(waiting.ahead(), 0U);
 }
 
-TEST(WaitingRequests, CountWhatIsPresentedAsWaiting) {
+TEST(WaitingRequests, CountRequestsPresentedAsWaiting) {
     waiting_requests waiting;
     waiting.present({someone, {}, "", 1, 5, {{4, {}, 11, 12, {}, {}}, {5, {}, 11, 0, {}, {}}}});
     EXPECT_EQ(waiting.oldest(), (std::vector<std::uint64_t>{5}));
 }
 
-// Whatever is cut off, or announced and not there, is no reply.
-TEST(FunctionReply, RefusesWhatIsCutOrMadeUp) {
+// A truncated reply, or one with missing parts, is refused.
+TEST(FunctionReply, RefusesTruncatedOrForgedReplies) {
     const std::string whole = head + "g4:00000000000000110000000000000012+99:1:1:a2:0:1:5:5:1:1:b3:bob5:6:7:";
     for (std::size_t length = 0; length < whole.size(); ++length) {
         if (length == head.size()) continue;
@@ -238,7 +238,7 @@ protected:
     inspect_pages pages_;
 };
 
-TEST_F(InspectPages, ShowANameOnceHoweverOftenAPageHasIt) {
+TEST_F(InspectPages, ShowANameOnceIfSeveralPagesHaveIt) {
     const std::string a = name("a", "+", "1:" + claim_of(alias_, "1:1:+x0:0:0:-"));
     EXPECT_EQ(add("17", {a, a}), "17");
     const snapshot seen = pages_.take();
@@ -260,7 +260,7 @@ TEST_F(InspectPages, JoinTheClaimsOfARequestOnSeveralNames) {
               (std::vector<claim>{{"a", claim_mode::exclusive, 0, 0}, {"b", claim_mode::shared, 0, 0}}));
 }
 
-TEST_F(InspectPages, AskForANameThatIsTooLargeByItself) {
+TEST_F(InspectPages, RequestALargeNameSeparately) {
     EXPECT_EQ(add("0", {name("a", "-", "0:")}), "0");
     EXPECT_EQ(pages_.next_large(), "a");
     EXPECT_EQ(add("q1", {name("a", "-", "1:" + claim_of(alias_, "1:1:+s0:0:0:+"))}), "q1");
@@ -269,7 +269,7 @@ TEST_F(InspectPages, AskForANameThatIsTooLargeByItself) {
     EXPECT_EQ(pages_.take().resources.at(0).holders.size(), 2U);
 }
 
-TEST_F(InspectPages, RefuseWhatIsCutOrMadeUp) {
+TEST_F(InspectPages, RefuseTruncatedOrForgedPages) {
     const std::string whole = name("a", "+", "1:" + claim_of(alias_, "1:1:+p1:8:1:0:0:-"));
     ASSERT_TRUE(add("0", {whole}));
     for (std::size_t length = 0; length < whole.size(); ++length)

@@ -1,5 +1,5 @@
-// Many wait for one who is dead. Nobody tells them, so they look when its deadline has passed: the first of them, and
-// not all at once.
+// Many clients wait for a dead holder. No notification arrives, so a waiter sends a tick when the deadline has passed:
+// only the first waiter, and not all at once.
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -23,11 +23,11 @@ protected:
     void SetUp() override {
         if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
         server_.emplace();
-        // Ttls so long that no renewal comes in between.
+        // The ttls are so long that no client renews in between.
         url_ = server_->url() + "?pause=off&max_ttl=60s";
     }
 
-    /// A session that holds the name, and is never heard of again.
+    /// A session that holds the name and then sends no more commands.
     void let_one_die_with(const std::string& name, std::chrono::milliseconds ttl) {
         client first{url_, {.ttl = 60s, .label = "makes the space"}};
         first.connect();
@@ -52,7 +52,7 @@ protected:
     [[nodiscard]] std::size_t waiting_for(const std::string& name) const {
         return static_cast<std::size_t>(server_->ask({"ZCARD", "baton:{default}:q:" + name}).number);
     }
-    /// How many commands clients have sent.
+    /// The number of commands that clients have sent.
     [[nodiscard]] std::size_t commands() const {
         const std::string stats = server_->ask({"INFO", "commandstats"}).text;
         const std::size_t at = stats.find("cmdstat_fcall:calls=");
@@ -64,7 +64,7 @@ protected:
     std::chrono::steady_clock::time_point deadline_;
 };
 
-TEST_F(Herd, OneOfManyWaitersLooksWhenAHoldersDeadlineHasPassed) {
+TEST_F(Herd, OneOfManyWaitersSendsATickWhenAHoldersDeadlineHasPassed) {
     const auto ttl = 3s;
     const auto store = make_store(url_);  // one thread for all of them
     let_one_die_with("a", ttl);
@@ -82,7 +82,7 @@ TEST_F(Herd, OneOfManyWaitersLooksWhenAHoldersDeadlineHasPassed) {
             kept.push_back(std::move(lease));
             changed.notify_one();
         });
-        // The next comes when this one is in the connection.
+        // The next request is sent when this one is in the queue.
         ASSERT_TRUE(eventually([&] { return waiting_for("a") == i + 1; }));
     }
     ASSERT_LT(std::chrono::steady_clock::now(), deadline_) << "the machine is too slow for this test";
@@ -92,11 +92,11 @@ TEST_F(Herd, OneOfManyWaitersLooksWhenAHoldersDeadlineHasPassed) {
         ASSERT_TRUE(changed.wait_for(lock, 10s, [&] { return !served.empty(); }));
     }
     const auto late = std::chrono::steady_clock::now() - deadline_;
-    const std::size_t looks = commands() - before;
+    const std::size_t ticks = commands() - before;
     EXPECT_LT(late, 5s) << "their own renewals are 20 s apart";
     EXPECT_EQ(served, std::vector<std::size_t>{0});
-    EXPECT_GE(looks, 1U);
-    EXPECT_LE(looks, 3U + static_cast<std::size_t>(late / 10ms)) << "one every 10 ms, and that one was enough";
+    EXPECT_GE(ticks, 1U);
+    EXPECT_LE(ticks, 3U + static_cast<std::size_t>(late / 10ms)) << "one every 10 ms, and that one was enough";
     for (client& one : clients) one.close(0ms);
     const std::lock_guard lock{mutex};
     kept.clear();

@@ -1,6 +1,6 @@
-// One session with many requests on a real server: it renews, it reopens after a reconnect, and it reclaims from a
-// server that has forgotten everything. No lease may be lost. ./test plays 5,000 requests; BATON_LARGE_SESSION=100000
-// in the environment plays any other number.
+// One session with many requests on a real server: it renews, reopens after a reconnect, and reclaims at a server that
+// restarted without data. No lease may be lost. ./test uses 5,000 requests; BATON_LARGE_SESSION=100000 in the
+// environment sets another number.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -34,8 +34,8 @@ std::size_t wanted_requests() {
     return wanted == nullptr ? 5'000 : std::stoul(wanted);
 }
 
-/// A reclaim has to end before the deadline that the last renewal set, so within two thirds of the ttl. It takes 25 µs
-/// for each request on a quiet machine.
+/// A reclaim must end before the deadline of the last renewal, so within two thirds of the ttl. It takes 25 µs per
+/// request on a quiet machine.
 std::chrono::milliseconds ttl_for(std::size_t requests) {
     return std::max(3'000ms, std::chrono::milliseconds{requests * 3 / 10});
 }
@@ -60,7 +60,7 @@ struct heard_events final : observer {
     void session_replaced() override { ++replacements; }
 };
 
-/// Starts an operation for each name, a batch at a time. Callbacks of one client come one at a time.
+/// Starts an operation for each name, a batch at a time. The callbacks of one client run one at a time.
 class batches {
 public:
     /// `start(name, i)` must lead to one call of `answered`.
@@ -129,7 +129,7 @@ protected:
         EXPECT_TRUE(other.close(ttl_));
     }
 
-    /// How many of the leases the server has, under their very fences, among no others.
+    /// The number of leases that the server has under the same fences; it must have no others.
     std::size_t held_on_server(client& other) const {
         std::map<std::string, std::uint64_t> fences;
         const snapshot seen = other.inspect();
@@ -195,7 +195,7 @@ protected:
         began_ = steady_clock::now();
         work_ = work_so_far();
     }
-    /// Prints what the step took.
+    /// Prints the cost of the step.
     void end_step(const char* step) {
         const std::chrono::duration<double> took = steady_clock::now() - began_;
         const std::chrono::duration<double> work = work_so_far() - work_;
@@ -204,7 +204,7 @@ protected:
         EXPECT_LT(work, most_work_for(requests_)) << step;
     }
 
-    /// Waits until the session was renewed so often. Each renewal moves the deadline of all leases.
+    /// Waits for that many renewals. Each renewal moves the deadline of all leases.
     [[nodiscard]] bool renewed(int times) const {
         for (; times > 0; --times) {
             const auto later = leases_.front().valid_until() + ttl_ / 100;
@@ -246,11 +246,11 @@ TEST_F(LargeSession, KeepsEveryLeaseThroughRenewalsAReconnectAndALossOfMemory) {
     ASSERT_TRUE(renewed(1));
     EXPECT_GE(calls(), requests_ / protocol::bounds::page) << "listed in pages";
     end_step("a renewal whose digest differs");
-    EXPECT_TRUE(holder_->inspect({inspect_filter::match::exact, "unknown"}).requests.empty()) << "it is left";
+    EXPECT_TRUE(holder_->inspect({inspect_filter::match::exact, "unknown"}).requests.empty()) << "it is released";
     expect_all_held();
 
     begin_step();
-    // The server may not have seen yet that the other client is gone.
+    // The server may not have detected yet that the other client is gone.
     ASSERT_GE(server_->ask({"CLIENT", "KILL", "TYPE", "pubsub"}).number, 1);
     ASSERT_TRUE(reconnected());
     EXPECT_GE(calls(), requests_ / listed_by_open) << "presented in parts";

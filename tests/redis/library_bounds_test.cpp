@@ -1,5 +1,5 @@
-// What the differential test cannot reach: the server's own clock, which jumps here, work beyond the bounds of one
-// step, pages of `inspect`, and servers that were replicas before.
+// Cases that the differential test cannot reach: the server's own clock, which is stepped here, work beyond the bounds
+// of one step, pages of `inspect`, and servers that were replicas before.
 #include <limits>
 #include <set>
 
@@ -52,7 +52,7 @@ protected:
 
 // ---- the clock
 
-TEST_F(LibraryBounds, RepliesTellTheServersTimeAlsoAtTheBeginningOfASecond) {
+TEST_F(LibraryBounds, RepliesContainTheServersTimeAlsoAtTheBeginningOfASecond) {
     hello();
     for (int i = 0; i < 20; ++i) {
         const auto since_second = server_time().time_since_epoch() % 1s;
@@ -64,8 +64,8 @@ TEST_F(LibraryBounds, RepliesTellTheServersTimeAlsoAtTheBeginningOfASecond) {
     }
 }
 
-// Rule 5. Renewals are the only calls here, so they alone note the time.
-TEST_F(LibraryBounds, ARenewalNotesTheTimeEverySecond) {
+// Rule 5. Renewals are the only calls here, so only they record the time.
+TEST_F(LibraryBounds, ARenewalRecordsTheTimeEverySecond) {
     hello();
     open_session(holder);
     for (int i = 0; i < 9; ++i) {
@@ -77,8 +77,8 @@ TEST_F(LibraryBounds, ARenewalNotesTheTimeEverySecond) {
     EXPECT_EQ(deadlines_after(now + 10s), 0) << "the deadline was 18 s ahead, more than the longest ttl";
 }
 
-// The first renewal after a step back cuts, too.
-TEST_F(LibraryBounds, ARenewalSeesThatTheClockWentBack) {
+// The first renewal after a step back shortens deadlines, too.
+TEST_F(LibraryBounds, ARenewalDetectsThatTheClockWentBack) {
     hello();
     open_session(holder);
     open_session(waiter);
@@ -87,7 +87,7 @@ TEST_F(LibraryBounds, ARenewalSeesThatTheClockWentBack) {
     EXPECT_EQ(deadlines_after(renewed.head.at + 10s), 0);
 }
 
-TEST_F(LibraryBounds, ManyDeadlinesAreCutInSeveralSteps) {
+TEST_F(LibraryBounds, ManyDeadlinesAreShortenedInSeveralSteps) {
     hello();
     for (std::uint64_t i = 1; i <= 1'100; ++i) open_session({i, i});
     clock_.jump(-1h);
@@ -104,8 +104,8 @@ TEST_F(LibraryBounds, ManyDeadlinesAreCutInSeveralSteps) {
 
 // ---- the bounds of a step
 
-// More first claims that do not fit are looked at than one step looks at; those behind them fit.
-TEST_F(LibraryBounds, WhatIsBehindTheLooksOfOneStepIsAdmittedByTheNext) {
+// More first waiters that do not fit than one step checks; the claims behind them fit.
+TEST_F(LibraryBounds, WaitersBeyondTheBoundOfOneStepAreAdmittedByTheNext) {
     constexpr std::uint64_t unfit = 300;
     constexpr std::uint64_t all = 340;
     hello();
@@ -137,15 +137,15 @@ TEST_F(LibraryBounds, IdsOfEndedSessionsAreDroppedAfterTheLongestTtl) {
     constexpr std::uint64_t first = 150;
     for (std::uint64_t i = 1; i <= first; ++i) say(protocol::close{{i, i}, closing::left}, {i, i});
     clock_.jump(900ms);
-    say(protocol::close{{1'000, 1}, closing::left}, {1'000, 1});  // keeps the others from being dropped all together
+    say(protocol::close{{1'000, 1}, closing::left}, {1'000, 1});  // prevents that the others are dropped together
     clock_.jump(300ms);
     say(protocol::close{{1'000, 2}, closing::left}, {1'000, 2});
-    EXPECT_EQ(connection_->ask({"ZCARD", key("c")}).number, 52) << "up to 100 whose time is over";
+    EXPECT_EQ(connection_->ask({"ZCARD", key("c")}).number, 52) << "up to 100 whose time has passed";
     say(protocol::close{{1'000, 3}, closing::left}, {1'000, 3});
     EXPECT_EQ(connection_->ask({"ZCARD", key("c")}).number, 3);
 }
 
-// ---- records that grow: their parts stand in one text at first, then in a key of their own
+// ---- growing records: their parts are stored in one record at first, then in a key of their own
 
 // No short path is taken while viewers watch.
 TEST_F(LibraryBounds, ASessionHasAnIndexFromItsSeventeenthRequestUntilFourAreLeft) {
@@ -186,7 +186,7 @@ TEST_F(LibraryBounds, HoldersOfANameHaveAKeyFromTheNinthUntilNoneIsLeft) {
         round({"name", claim_mode::permits, 1, 100});
     };
     rounds();
-    say(resize{"name", 100});  // what is known of the name stays when its last holder has left
+    say(resize{"name", 100});  // keeps the record of the name when its last holder has left
     rounds();
     rounds();
     say(resize{"name", std::nullopt});
@@ -247,8 +247,8 @@ TEST_F(LibraryBounds, PagesOfASpaceShowEveryName) {
     EXPECT_EQ(names_with("c", 20, 2), 0U);
 }
 
-// Names that a waiter asks for: who holds them, and how many wait.
-TEST_F(LibraryBounds, AWaitingLineSeesHoldersTheClaimAheadAndItsPlace) {
+// The inspection of a waiter's names: their holders, and the number of waiters.
+TEST_F(LibraryBounds, InspectOfAWaitShowsHoldersTheClaimAheadAndItsQueuePosition) {
     open_both();
     const session_id third{3, 3};
     say(open{third, 10s, "third", 1, 0, {}}, third);
@@ -309,7 +309,7 @@ TEST_F(LibraryBounds, AnOpenMayListAnyNumberOfRequests) {
     EXPECT_EQ(std::get<alive>(answer.events[0].what).count, count);
 }
 
-// ---- numbers of more digits than any that the engine gives
+// ---- numbers with more digits than the engine assigns
 
 TEST_F(LibraryBounds, APresentedTicketOfTwentyDigitsIsRefused) {
     hello();
@@ -335,20 +335,20 @@ TEST_F(LibraryBounds, NumbersOfTooManyDigitsAreMalformed) {
 
 // ---- hello
 
-TEST_F(LibraryBounds, HelloTakesALongestTtlOfUpToEightDigits) {
+TEST_F(LibraryBounds, HelloAcceptsALongestTtlOfUpToEightDigits) {
     EXPECT_NE(hello(false, 24h).epoch, 0U);
     space_ = "another";
     const resp::value answer = raw(hello_call(space_, {100'000'000ms, 0ms, false}));
     EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << answer.text;
 }
 
-// A list would be searched from its beginning by every renewal.
+// In a small encoding, every renewal would search it from the beginning.
 TEST_F(LibraryBounds, HelloMakesDeadlinesASkipList) {
     hello();
     EXPECT_EQ(connection_->ask({"OBJECT", "ENCODING", key("d")}).text, "skiplist");
 }
 
-// A former primary may have granted what it did not send here in time.
+// A former primary may have granted requests without replicating them here in time.
 TEST_F(LibraryBounds, HelloPausesAFreshSpaceOnAReplicaThatWasPromoted) {
     redis_tests::private_server primary{{.tcp = true, .settings = {"--repl-diskless-sync-delay", "0"}}};
     connection_->ask({"REPLICAOF", "127.0.0.1", std::to_string(primary.tcp().port)});
@@ -362,7 +362,7 @@ TEST_F(LibraryBounds, HelloPausesAFreshSpaceOnAReplicaThatWasPromoted) {
     EXPECT_EQ(head.paused_until - head.at, 100ms);
 }
 
-// Without its head the space is one that lost data, however old the server is.
+// A space without its head has lost data, however old the server is.
 TEST_F(LibraryBounds, HelloPausesASpaceWithoutAHead) {
     wait_for_uptime(2);
     const reply_head before = hello(true, 100ms, 10ms);
@@ -380,7 +380,7 @@ TEST_F(LibraryBounds, HelloDrawsALargerEpochAlsoIfTheClockWentBack) {
     EXPECT_GT(hello().epoch, before.epoch);
 }
 
-TEST_F(LibraryBounds, ADamagedHeadIsNamed) {
+TEST_F(LibraryBounds, ADamagedHeadIsReported) {
     open_both();
     const std::string head = connection_->ask({"HGET", key("m"), ""}).text;
     for (const std::string& damaged : {head + "0", head.substr(0, 79), std::string(80, 'x'), std::string{"x"}}) {

@@ -1,4 +1,4 @@
-// The product's function library in a server of the test's own: calls by raw lines, and what they cost inside.
+// The released function library in a private server: raw calls, and the Redis commands inside them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ inline constexpr protocol::session_id waiter{2, 2};
 
 inline claim exclusive_claim(std::string name) { return {std::move(name), claim_mode::exclusive, 0, 0}; }
 
-/// The commands that a server performed inside of one function: how often each.
+/// The number of runs of each command inside one function call.
 struct work {
     std::map<std::string, std::size_t> calls;
 
@@ -30,7 +30,7 @@ struct work {
         for (const auto& [name, count] : calls) sum += count;
         return sum;
     }
-    /// Commands that read a whole key, however long it is. A bounded number of calls may still cost without bound.
+    /// Commands that read a whole key, however long it is: even a bounded number of them has an unbounded cost.
     [[nodiscard]] std::size_t of_whole_keys() const {
         std::size_t sum = 0;
         for (const char* name : {"hkeys", "hgetall", "hvals", "lrange", "lpos", "lrem", "smembers", "keys", "sort"})
@@ -39,7 +39,7 @@ struct work {
     }
 };
 
-/// Of the library, or of a mutant under the same name: BATON_TEST_LIBRARY is the path of its file.
+/// The text of the library, or of a mutant under the same name: BATON_TEST_LIBRARY is the path of its file.
 inline std::string library_text() {
     const char* const path = std::getenv("BATON_TEST_LIBRARY");
     return path == nullptr ? std::string{server_library().text} : contents(path);
@@ -93,7 +93,7 @@ protected:
         say(protocol::open{waiter, std::chrono::seconds{10}, "waiter", 1, 0, {}}, waiter);
     }
 
-    /// What the server performed for this one, inside of its function.
+    /// The commands inside the function call of this command.
     work work_of(const function_call& call) {
         connection_->ask({"CONFIG", "RESETSTAT"});
         last_ = raw(call);

@@ -10,7 +10,7 @@
 namespace baton::redis {
 namespace {
 
-constexpr page_size everything{1'000'000};  // in one moment
+constexpr page_size everything{1'000'000};  // a snapshot in one page shows one moment
 
 std::string digits(std::uint64_t number, std::size_t width = 16) {
     std::string text = std::to_string(number);
@@ -77,7 +77,7 @@ void library_side::add_time(function_call& call, core::instant at) const {
 library_side::result library_side::apply(const core::command& command, core::instant at) {
     result result;
     if (watches_ && !watched_until_) watch(at);
-    if (watches_ && at >= *watched_until_) watched_until_ = core::instant{};  // what is over stays over
+    if (watches_ && at >= *watched_until_) watched_until_ = core::instant{};  // an expired watch stays expired
     if (watches_ && at < *watched_until_) result.watched.emplace();
     const core::session_id sender = core::sender_of(command);
     const auto* renewal = std::get_if<core::renew>(&command);
@@ -86,8 +86,8 @@ library_side::result library_side::apply(const core::command& command, core::ins
     add_time(call, at);
     std::string out;
     encode(out, call, library_);
-    const bool looks = ++applied_ % look_every_ == 0;
-    if (looks) {
+    const bool inspects = ++applied_ % inspect_every_ == 0;
+    if (inspects) {
         function_call page = space_page_call(space_, epoch_, "", "0", everything);
         add_time(page, at);
         encode(out, page, library_);
@@ -99,12 +99,12 @@ library_side::result library_side::apply(const core::command& command, core::ins
         result.reply = std::move(*decoded);
     } else
         result.error = std::string{name_of(call.verb)} + ": " + answer.text;
-    if (looks) look(result);
+    if (inspects) inspect(result);
     take_notices(result);
     return result;
 }
 
-void library_side::look(result& result) {
+void library_side::inspect(result& result) {
     inspect_pages pages;
     const resp::value page = commands_.answer();
     if (pages.add(page) != "0" && result.error.empty()) result.error = "inspect: " + page.text;

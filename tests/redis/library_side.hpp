@@ -1,4 +1,4 @@
-// The scripts in a real server, with the time and the budget passed in: what the engine is compared with.
+// The library in a real server, with time and budget as arguments, for the comparison with the engine.
 #pragma once
 
 #include <map>
@@ -19,24 +19,25 @@ namespace baton::redis {
 
 class library_side {
 public:
-    /// `text`: of another library, in a file made from that of the tests; empty: that of the tests.
+    /// `text` is the text of another library that was derived from the tests' library; empty: the tests' library.
     explicit library_side(const std::string& socket, std::string text = {});
 
-    /// Forgets everything and makes the space anew. Every other time a viewer watches for a while, and there are no
-    /// short paths.
+    /// Deletes all data and creates the space again. Every other time a viewer watches for a while, so that calls take
+    /// the
+    /// long path.
     void start(const core::engine_options& options);
 
     struct result {
-        std::string error;  // what the script said instead
+        std::string error;  // the error reply, if any
         function_reply reply;
         std::map<core::session_id, std::vector<core::event>> notices;
-        std::optional<std::vector<core::event>> watched;  // while somebody watches
-        std::optional<snapshot> state;                    // if it was asked for
+        std::optional<std::vector<core::event>> watched;  // while a viewer watches
+        std::optional<snapshot> state;                    // if it was read
     };
     result apply(const core::command& command, core::instant at);
 
-    /// `apply` asks for the state after every so many commands only: reading it costs most of a command's time.
-    void look_every(std::uint64_t commands) { look_every_ = commands; }
+    /// `apply` reads the state only after that many commands, because reading it takes most of the time.
+    void inspect_every(std::uint64_t commands) { inspect_every_ = commands; }
 
     /// Keys other than the fixed ones, and fields of `m` other than the head.
     [[nodiscard]] std::vector<std::string> remains();
@@ -44,7 +45,7 @@ public:
 private:
     void add_time(function_call& call, core::instant at) const;
     void watch(core::instant at);
-    void look(result& result);
+    void inspect(result& result);
     void take_notices(result& result);
 
     const std::string text_;
@@ -53,7 +54,7 @@ private:
     server_connection notices_;
     core::engine_options options_;
     std::map<core::session_id, waiting_requests> waiting_;
-    std::uint64_t look_every_ = 1;
+    std::uint64_t inspect_every_ = 1;
     std::uint64_t applied_ = 0;
     bool watches_ = false;
     std::optional<core::instant> watched_until_;

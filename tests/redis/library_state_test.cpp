@@ -1,6 +1,6 @@
-// Nothing that a call does survives it but the space's keys, and what the library saw last of each space (the witness).
-// A server whose library has served other spaces, malformed arguments and calls that failed halfway answers to the byte
-// as one whose library is loaded anew for nearly every call.
+// A call changes only the space's keys and the library's witness of the space. A server whose library has served other
+// spaces, malformed arguments and calls that failed halfway gives exactly the same replies as a server whose library is
+// loaded anew for nearly every call.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,14 +23,14 @@ std::string digits(std::uint64_t number) {
     return std::string(16 - text.size(), '0') + text;
 }
 
-/// Draws calls of every verb on one space. What it draws depends on its seed and on the replies alone.
+/// Draws calls of every verb on one space. The draws depend only on the seed and on the replies.
 class caller {
 public:
     caller(std::string space, std::uint64_t seed) : space_{std::move(space)}, dice_{seed} {
         for (std::uint64_t i = 1; i <= 5; ++i) sessions_.push_back({{seed, i}});
     }
 
-    /// Deals every verb at least twice, in random order, and begins again when all are dealt.
+    /// Draws every verb at least twice, in random order, and begins again when all are drawn.
     function_call next() {
         if (deck_.empty()) {
             for (int i = 0; i <= static_cast<int>(verb::inspect); ++i)
@@ -69,7 +69,7 @@ public:
         }
     }
     void forget() { epoch_ = 0; }
-    /// Of the call that was drawn last.
+    /// The session of the last drawn call.
     [[nodiscard]] std::uint64_t now() const { return now_; }
     [[nodiscard]] bool begins_step() const { return begins_step_; }
     std::uint64_t below(std::uint64_t bound) { return dice_() % bound; }
@@ -193,8 +193,10 @@ public:
         const function_library& library = timed_library();
         EXPECT_EQ(commands_.ask({"FUNCTION", "LOAD", std::string{library.text}}).text, library.name);
     }
-    /// Before the call that was drawn last, if it may. A library that has just been loaded knows nothing of the space,
-    /// so it trusts only what was written within the last second; and what it sees it keeps if the call begins a step.
+    /// Loads the library before the last drawn call, if that is allowed. A library that has just been loaded has no
+    /// witness
+    /// of the space, so it trusts only data that were written within the last second; it records a witness if the call
+    /// begins a step.
     void load_anew(const caller& calls) {
         const std::string head = ask({"HGET", prefix_of("compared") + "m", ""}).text;
         const std::uint64_t noted = head.size() < 80 ? calls.now() : std::stoull(head.substr(48, 16));
@@ -210,15 +212,15 @@ public:
         return commands_.answer();
     }
     resp::value ask(const std::vector<std::string>& words) { return commands_.ask(words); }
-    int loaded = 0;  // anew
+    int loaded = 0;  // how often the library was loaded anew
 
-    /// What was published of the compared space since the last look.
+    /// The messages of the compared space since the last call.
     std::vector<std::string> published() {
         std::vector<std::string> all;
         for (const resp::value& message : notices_.pushed()) all.push_back(text_of(message));
         return all;
     }
-    /// Every key of the compared space with all that is in it. Each server has a replication id of its own.
+    /// All keys of the compared space with their contents, without the replication id, which differs between servers.
     std::map<std::string, std::multiset<std::string>> contents() {
         std::map<std::string, std::multiset<std::string>> all;
         for (const resp::value& key : ask({"KEYS", prefix_of("compared") + "*"}).items) {
@@ -227,7 +229,7 @@ public:
                                       : type == "list" ? ask({"LRANGE", key.text, "0", "-1"})
                                                        : ask({"ZRANGE", key.text, "0", "-1", "WITHSCORES"});
             auto& content = all[key.text + " " + type];
-            std::size_t width = type == "hash" ? 2 : 1;  // in RESP3 a member and its score come as one
+            std::size_t width = type == "hash" ? 2 : 1;  // in RESP3 a member and its score are one item
             for (std::size_t i = 0; i + width <= parts.items.size(); i += width) {
                 if (parts.items[i].text == "replid" || parts.items[i].text == "run_id") continue;
                 content.insert(text_of(parts.items[i]) + (width == 2 ? " = " + text_of(parts.items[i + 1]) : ""));
@@ -241,7 +243,7 @@ public:
         for (const resp::value& item : value.items) text += " [" + text_of(item) + "]";
         return text;
     }
-    /// The server lists the names of a space in an order of its own.
+    /// Sorts a page, because each server lists the names of a space in its own order.
     static std::string reply_text(const resp::value& answer) {
         if (answer.items.size() <= 3) return text_of(answer);
         std::vector<std::string> parts;
@@ -258,8 +260,8 @@ private:
     server_connection notices_;
 };
 
-/// Calls on other spaces of the same server. Other programs spoil the keys of one of them, so that calls there fail,
-/// some of them after their first write.
+/// Calls on other spaces of the same server. One of them has keys of wrong types, so that calls there fail, some of
+/// them after their first write.
 class disturbance {
 public:
     explicit disturbance(std::uint64_t seed) : sound_{"other", seed}, spoilt_{"spoilt", seed + 1} {}

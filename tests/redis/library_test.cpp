@@ -1,4 +1,4 @@
-// The function library as it is, in a real server with its own clock: what calls cost, and what `hello` decides.
+// The released function library in a real server with its own clock: the cost of calls, and the decisions of `hello`.
 #include "library_fixture.hpp"
 
 #include "../eventually.hpp"
@@ -14,9 +14,9 @@ using library_tests::holder;
 using library_tests::Library;
 using library_tests::waiter;
 
-TEST_F(Library, MakeFewCallsInside) {
+TEST_F(Library, CallsUseFewCommands) {
     open_both();
-    // Once a second a call looks at the server's role and takes the long path: here `hello` has looked.
+    // Once per second a call checks the server's role and takes the long path: here `hello` has checked it.
     const auto calls_of = [this](const command& command, const session_id& sender) {
         hello();
         return Library::calls_of(command, sender);
@@ -36,25 +36,25 @@ TEST_F(Library, MakeFewCallsInside) {
     EXPECT_LE(calls_of(leave{{holder, 3}, release_kind::clean}, holder), 6U);
 }
 
-TEST_F(Library, MakeAFewCallsMoreToRememberASessionThatEnded) {
+TEST_F(Library, RememberingAnEndedSessionUsesAFewMoreCommands) {
     open_both();
     const session_id third{3, 3};
     EXPECT_LE(calls_of(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third), 15U);
     EXPECT_LE(calls_of(protocol::close{third, closing::left}, third), 23U);
 }
 
-// Nothing but the fixed keys stays when the time of the last id is over; who looks finds that out by `due`.
-TEST_F(Library, ForgetSessionsThatEndedWhenTheyAreDue) {
+// Only the fixed keys stay when the time of the last id has passed; `due` has that time.
+TEST_F(Library, EndedSessionsAreForgottenWhenTheyAreDue) {
     const std::chrono::milliseconds max_ttl{1'000};
     hello(false, max_ttl);
     const open opening{holder, max_ttl, "holder", 1, 0, {}};
     say(opening, holder);
     const auto closed_at = say(protocol::close{holder, closing::left}, holder);
     ASSERT_TRUE(closed_at.head.due);
-    EXPECT_LE(*closed_at.head.due, closed_at.head.at + max_ttl) << "it may be told to look too early, never too late";
+    EXPECT_LE(*closed_at.head.due, closed_at.head.at + max_ttl) << "`due` may be too early, never too late";
     const auto late = say(opening, holder);
     ASSERT_EQ(late.events.size(), 1U);
-    if (late.head.at < *closed_at.head.due) {  // else this machine was busy for that long
+    if (late.head.at < *closed_at.head.due) {  // else this machine was too slow
         EXPECT_EQ(std::get<refused>(late.events[0].what).reason, refusal::unknown_session);
     }
     ASSERT_TRUE(eventually([&] { return !say(tick{}).head.due; }));
@@ -63,14 +63,14 @@ TEST_F(Library, ForgetSessionsThatEndedWhenTheyAreDue) {
     EXPECT_TRUE(std::holds_alternative<alive>(say(opening, holder).events.at(0).what));
 }
 
-TEST_F(Library, PassALockOnByTheServersClock) {
+TEST_F(Library, HandOffsUseTheServersClock) {
     open_both();
     const auto granted_first = say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
     const auto* first = std::get_if<granted>(&granted_first.events.at(0).what);
     ASSERT_NE(first, nullptr);
     const auto waits = say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
     ASSERT_TRUE(std::holds_alternative<queued>(waits.events.at(0).what));
-    EXPECT_TRUE(waits.head.due) << "a waiter is told when to look again";
+    EXPECT_TRUE(waits.head.due) << "the reply to a waiter contains `due`";
     say(leave{{holder, 1}, release_kind::clean}, holder);
     const auto again = say(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter);
     const auto* second = std::get_if<granted>(&again.events.at(0).what);
@@ -78,7 +78,7 @@ TEST_F(Library, PassALockOnByTheServersClock) {
     EXPECT_GT(second->fence, first->fence);
 }
 
-TEST_F(Library, TellAWaiterItsPlace) {
+TEST_F(Library, AWaiterGetsItsQueuePosition) {
     open_both();
     const session_id third{3, 3};
     say(open{third, std::chrono::seconds{10}, "third", 1, 0, {}}, third);
@@ -93,11 +93,11 @@ TEST_F(Library, TellAWaiterItsPlace) {
     EXPECT_FALSE(ahead_in_renewal(holder, {1}));
     EXPECT_EQ(ahead_of(enter{{waiter, 1}, {exclusive_claim("a")}, {}}, waiter), 0U);
     EXPECT_EQ(ahead_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U);
-    EXPECT_EQ(ahead_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U) << "asked again";
+    EXPECT_EQ(ahead_of(enter{{third, 1}, {exclusive_claim("a")}, {}}, third), 1U) << "acquired again";
     EXPECT_EQ(ahead_in_renewal(third, {1}), 1U);
     EXPECT_FALSE(ahead_in_renewal(third, {}));
     EXPECT_FALSE(ahead_in_renewal(third, {7})) << "there is no such request";
-    // Of several claims the one that is nearest to the front counts; of several requests, too.
+    // Of several claims, and of several requests, the one with the fewest claims ahead counts.
     const std::vector<claim> wide{exclusive_claim("a"), {"b", claim_mode::shared, 0, 0}};
     say(enter{{holder, 2}, {exclusive_claim("b")}, {}}, holder);
     EXPECT_EQ(ahead_of(enter{{waiter, 2}, wide, {}}, waiter), 0U);
@@ -112,21 +112,21 @@ TEST_F(Library, TellAWaiterItsPlace) {
     EXPECT_FALSE(ahead_in_renewal(waiter, {1})) << "it holds, and waits for nothing";
 }
 
-TEST_F(Library, RefuseANameTwice) {
+TEST_F(Library, ANameTwiceIsRefused) {
     open_both();
     const auto answer = say(enter{{holder, 1}, {exclusive_claim("a"), exclusive_claim("a")}, {}}, holder);
     EXPECT_EQ(std::get<refused>(answer.events.at(0).what).reason, refusal::duplicate_resource);
     EXPECT_EQ(std::get<alive>(say(renew{holder}, holder).events.at(0).what).count, 0U);
 }
 
-TEST_F(Library, RefuseAnEmptyName) {
+TEST_F(Library, AnEmptyNameIsRefused) {
     open_both();
     const auto answer = say(enter{{holder, 1}, {exclusive_claim("")}, {}}, holder);
     EXPECT_EQ(std::get<refused>(answer.events.at(0).what).reason, refusal::name_empty);
 }
 
-// What no encoder of ours sends changes nothing: the whole dump of the space is the same.
-TEST_F(Library, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
+// Malformed arguments have no effect: the dump of the space stays the same.
+TEST_F(Library, MalformedArgumentsAreRefusedWithoutEffect) {
     open_both();
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
     const std::string prefix = prefix_of(space_);
@@ -169,7 +169,7 @@ TEST_F(Library, RefuseMalformedArgumentsBeforeTheyActOnAnything) {
     EXPECT_EQ(connection_->ask({"HGET", prefix + "m", ""}).text, before);
 }
 
-TEST_F(Library, RefuseAnotherEpoch) {
+TEST_F(Library, AnotherEpochIsRefused) {
     open_both();
     const epoch present = epoch_;
     ++epoch_;
@@ -178,7 +178,7 @@ TEST_F(Library, RefuseAnotherEpoch) {
     EXPECT_EQ(epoch_in(answer.text), present);
 }
 
-TEST_F(Library, RefuseWithoutASpace) {
+TEST_F(Library, CallsWithoutASpaceAreRefused) {
     const resp::value answer = raw(call_of(space_, 5, renew{holder}));
     EXPECT_EQ(epoch_in(answer.text), 0U);
 }
@@ -188,15 +188,15 @@ TEST_F(Library, HelloKeepsTheEpochOnTheSameServer) {
     EXPECT_EQ(hello().epoch, first.epoch);
 }
 
-// The server is younger than the longest ttl: an earlier one may have granted something that it does not know of.
+// The server is younger than the longest ttl: an earlier server may have granted requests that this one does not know.
 TEST_F(Library, HelloPausesAFreshSpaceOnAYoungServer) {
     const reply_head first = hello(true);
     EXPECT_EQ(first.paused_until - first.at, std::chrono::seconds{17});
     EXPECT_EQ(hello(true).paused_until, first.paused_until);
 }
 
-// It counts how often its clock has turned to a new second: after the first turn it may be a few milliseconds old.
-TEST_F(Library, HelloDoesNotTakeTheFirstTurnOfTheSecondForASecond) {
+// The uptime counts updates of the server's clock to a new second: after the first update it may be a few milliseconds.
+TEST_F(Library, HelloDoesNotTakeTheFirstUpdateOfTheSecondForASecond) {
     const auto uptime = [this] {
         const std::string info = connection_->ask({"INFO", "server"}).text;
         const std::string field = "uptime_in_seconds:";
@@ -205,7 +205,7 @@ TEST_F(Library, HelloDoesNotTakeTheFirstTurnOfTheSecondForASecond) {
     const std::chrono::milliseconds max_ttl{1'000};
     ASSERT_TRUE(eventually([&] { return uptime() >= 1; }));
     const reply_head young = hello(true, max_ttl, {});
-    if (uptime() > 1) GTEST_SKIP() << "too busy here: the second turn came before the question";
+    if (uptime() > 1) GTEST_SKIP() << "the machine is too slow: the second update came before the command";
     EXPECT_GT(young.paused_until, young.at);
     space_ = "another";
     ASSERT_TRUE(eventually([&] { return uptime() >= 2; }));
@@ -213,7 +213,7 @@ TEST_F(Library, HelloDoesNotTakeTheFirstTurnOfTheSecondForASecond) {
     EXPECT_LE(old.paused_until, old.at);
 }
 
-TEST_F(Library, HelloDrawsAEpochWhenTheServerIsAnother) {
+TEST_F(Library, HelloBeginsANewEpochOnAnotherServer) {
     const reply_head before = hello(true);
     connection_->ask({"HSET", prefix_of(space_) + "i", "run_id", std::string(40, '0')});
     const reply_head after = hello(true);
@@ -241,8 +241,8 @@ TEST_F(Library, HelloRefusesAUserWithoutTheRights) {
     EXPECT_EQ(answer.text, "BATONACL ZPOPMIN");
 }
 
-// A server without memory refuses newcomers; who is there can renew and leave.
-TEST_F(Library, RenewAndLeaveAlsoWithoutMemory) {
+// A server without free memory refuses new requests; existing sessions can renew and leave.
+TEST_F(Library, RenewAndLeaveWorkWithoutFreeMemory) {
     open_both();
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
     connection_->ask({"CONFIG", "SET", "maxmemory", "1"});

@@ -1,5 +1,5 @@
-// What the library remembers of a space (the witness, common/6_step.lua), and what `hello` decides when the state may
-// be lost. The server's clock jumps; data and roles change between two calls.
+// The library's witness of a space (common/6_step.lua), and the decisions of `hello` when state may be lost. The
+// server's clock is stepped; data and roles change between two calls.
 #include "library_fixture.hpp"
 #include "server_clock.hpp"
 
@@ -18,7 +18,7 @@ protected:
         if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
         start({.settings = {"--enable-debug-command", "yes", "--replica-read-only", "no"}, .clock = &clock_});
         hello(true, 10s);
-        clock_.jump(1min);  // the pause is over, so that calls take short paths
+        clock_.jump(1min);  // after the pause, so that calls take short paths
         say(open{holder, 10s, "holder", 1, 0, {}}, holder);
     }
 
@@ -29,31 +29,31 @@ protected:
         return answer.kind != resp::kind::error ? "served" : answer.text.substr(0, answer.text.find(' '));
     }
     std::string result(const command& command = tick{}) { return result(call_of(space_, epoch_, command)); }
-    /// What `hello` makes of the space: its epoch stays, or not.
+    /// Whether `hello` keeps the epoch of the space.
     bool is_lost(const known_history& known = {}) {
         const epoch before = epoch_;
         return hello(true, 10s, 2s, known).epoch != before;
     }
     serial highest() { return std::stoull(head().substr(counter_at, 16)); }
-    /// When the last call noted the time.
+    /// The time that the last call recorded.
     instant noted() { return instant{duration{std::stoll(head().substr(noted_at, 16))}}; }
-    static constexpr std::size_t noted_at = 48, counter_at = 64;  // where these stand in the head
-    /// Writes the head as a call of another version of the library would.
+    static constexpr std::size_t noted_at = 48, counter_at = 64;  // offsets in the head
+    /// Writes the head like a call of another version of the library.
     void add_to_head(std::size_t position, std::int64_t amount) {
         std::string changed = head();
         const std::string number = std::to_string(std::stoll(changed.substr(position, 16)) + amount);
         changed.replace(position, 16, std::string(16 - number.size(), '0') + number);
         connection_->ask({"HSET", key("m"), "", changed});
     }
-    /// As if the last call had been so long ago.
+    /// Makes the last call appear that long ago.
     void note_earlier(duration by) { add_to_head(noted_at, -by.count()); }
-    /// As if another server had written the space.
+    /// Makes the space appear to have been written by another server.
     void come_from_another_server() { connection_->ask({"HSET", key("i"), "run_id", std::string(40, '0')}); }
     std::string replication_id() {
         const std::string info = connection_->ask({"INFO", "replication"}).text;
         return info.substr(info.find("\nmaster_replid:") + 15, 40);
     }
-    /// It is a primary again, under another replication id; it remembers the former one.
+    /// The server becomes a primary again, under another replication id; it records the former one.
     void be_promoted() {
         connection_->ask({"REPLICAOF", "127.0.0.1", "1"});
         connection_->ask({"REPLICAOF", "NO", "ONE"});
@@ -72,7 +72,7 @@ TEST_F(LibraryWitness, ASpaceIsServedWhateverTheClockDoes) {
     }
 }
 
-// ---- data that are not those which the last call left
+// ---- data that differ from those of the last call
 
 TEST_F(LibraryWitness, EveryCallRefusesOlderData) {
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
@@ -98,8 +98,8 @@ TEST_F(LibraryWitness, EveryCallRefusesOlderData) {
     EXPECT_EQ(result(), "served");
 }
 
-// Renewals give no numbers, so only the time tells.
-TEST_F(LibraryWitness, OlderDataAreFoundOutByTheTime) {
+// Renewals assign no numbers, so only the time differs.
+TEST_F(LibraryWitness, OlderDataAreDetectedByTheTime) {
     const std::string dump = connection_->ask({"DUMP", key("m")}).text;
     const serial before = highest();
     clock_.jump(2s);
@@ -109,8 +109,8 @@ TEST_F(LibraryWitness, OlderDataAreFoundOutByTheTime) {
     EXPECT_EQ(result(), "BATONUNSURE");
 }
 
-// The clock went back since, so that only the counter tells.
-TEST_F(LibraryWitness, OlderDataAreFoundOutByTheCounter) {
+// The clock went back since, so that only the counter differs.
+TEST_F(LibraryWitness, OlderDataAreDetectedByTheCounter) {
     const std::string dump = connection_->ask({"DUMP", key("m")}).text;
     clock_.jump(-1h);
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
@@ -125,8 +125,8 @@ TEST_F(LibraryWitness, DataThatAnotherVersionOfTheLibraryWroteAreServed) {
     EXPECT_FALSE(is_lost());
 }
 
-// A backup after which this version is called before the one that wrote the space last.
-TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhereAnotherVersionHasNotLookedYet) {
+// After a backup, this version is called before the version that wrote the space last.
+TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossBeforeAnotherVersionHasCheckedIt) {
     clock_.jump(1s);
     ASSERT_EQ(result(), "served");
     add_to_head(noted_at, 1);
@@ -135,13 +135,13 @@ TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhereAnotherVersionHasNotLook
     EXPECT_FALSE(is_lost());
 }
 
-TEST_F(LibraryWitness, WhatAnotherVersionWroteBeforeAPromotionMayBeLost) {
+TEST_F(LibraryWitness, DataThatAnotherVersionWroteBeforeAPromotionMayBeLost) {
     add_to_head(noted_at, 1);
     be_promoted();
     EXPECT_EQ(result(), "BATONUNSURE");
 }
 
-TEST_F(LibraryWitness, WhatAnotherVersionWroteLongAfterTheLastLookMayBeLost) {
+TEST_F(LibraryWitness, DataThatAnotherVersionWroteLongAfterTheLastCheckMayBeLost) {
     clock_.jump(3s);
     add_to_head(noted_at, 2'900'000);
     connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
@@ -190,13 +190,13 @@ TEST_F(LibraryWitness, AServerThatWasPromotedIsUnsureWithinASecond) {
     EXPECT_EQ(result(), "served");
 }
 
-TEST_F(LibraryWitness, HelloSeesAPromotionAtOnce) {
+TEST_F(LibraryWitness, HelloDetectsAPromotionAtOnce) {
     be_promoted();
     EXPECT_TRUE(is_lost());
 }
 
-// A backup and a first replica change the id as well. They lose nothing.
-TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhileCallsLookEverySecond) {
+// A backup and a first replica change the id as well, without a loss.
+TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossWhileCallsCheckEverySecond) {
     for (int i = 0; i < 5; ++i) {
         const instant looked = hello(true, 10s).at;
         connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
@@ -216,7 +216,7 @@ TEST_F(LibraryWitness, AnotherReplicationIdAfterAMinuteMayBeALoss) {
     EXPECT_TRUE(is_lost());
 }
 
-// Renewals come every third of a ttl. Another primary would have granted nothing yet.
+// Renewals arrive every third of a ttl. Another primary would not have granted any request yet.
 TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossForTheLongestTtlWithoutTheLag) {
     hello(true, 10s);
     connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
@@ -228,8 +228,8 @@ TEST_F(LibraryWitness, AnotherReplicationIdIsNoLossForTheLongestTtlWithoutTheLag
     EXPECT_EQ(result(renew{holder}), "BATONUNSURE");
 }
 
-// Another primary would have paused for 1.5 s only, and may have granted something since.
-TEST_F(LibraryWitness, AShortMaxTtlTrustsALookForAShortTime) {
+// Another primary would have paused for 1.5 s only, and may have granted requests since.
+TEST_F(LibraryWitness, AShortMaxTtlTrustsACheckForAShortTime) {
     connection_->ask({"HSET", key("i"), "max_ttl", "1000", "lag", "500"});
     hello(true, 1s, 500ms);
     connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
@@ -255,16 +255,16 @@ TEST_F(LibraryWitness, AReplicationIdThatAnotherVersionHasSeenIsNoLoss) {
 
 // ---- a pause that counts from the server's start. The server is up for a minute.
 
-TEST_F(LibraryWitness, DataFromBeforeTheStartAreThoseOfARestart) {
+TEST_F(LibraryWitness, DataFromBeforeTheStartIndicateARestart) {
     come_from_another_server();
     note_earlier(5min);
     const epoch before = epoch_;
     const reply_head after = hello(true, 10s, 2s);
     EXPECT_NE(after.epoch, before);
-    EXPECT_LE(after.paused_until, after.at) << "what was granted before the restart has ended";
+    EXPECT_LE(after.paused_until, after.at) << "leases from before the restart have ended";
 }
 
-TEST_F(LibraryWitness, DataFromAfterTheStartAreThoseOfAnotherServer) {
+TEST_F(LibraryWitness, DataFromAfterTheStartIndicateAnotherServer) {
     come_from_another_server();
     const reply_head after = hello(true, 10s, 2s);
     EXPECT_EQ(after.paused_until - after.at, 12s);
@@ -280,22 +280,22 @@ TEST_F(LibraryWitness, AServerThatHasTakenPartInReplicationMayBeAPromotedOne) {
     EXPECT_EQ(after.paused_until - after.at, 12s);
 }
 
-TEST_F(LibraryWitness, ASpaceWithoutItsTermsIsNotThatOfARestart) {
+TEST_F(LibraryWitness, ASpaceWithoutItsTermsIsNotARestart) {
     note_earlier(5min);
     connection_->ask({"UNLINK", key("i")});
     const reply_head after = hello(true, 10s, 2s);
     EXPECT_EQ(after.paused_until - after.at, 12s);
 }
 
-TEST_F(LibraryWitness, AnUnknownHistoryIsNotThatOfARestart) {
+TEST_F(LibraryWitness, AnUnknownEpochIsNotARestart) {
     come_from_another_server();
     note_earlier(5min);
     const reply_head after = hello(true, 10s, 2s, {epoch_ + 1, 1});
     EXPECT_EQ(after.paused_until - after.at, 12s);
 }
 
-// The pause is not over: clients that have seen more can present it.
-TEST_F(LibraryWitness, AClientThatHasSeenMoreInThePauseAfterARestartBeginsNoOther) {
+// The pause has not ended: clients that have seen larger numbers can present their requests.
+TEST_F(LibraryWitness, AClientThatHasSeenMoreInThePauseAfterARestartBeginsNoFurtherPause) {
     const epoch former = epoch_;
     connection_->ask({"HSET", key("i"), "max_ttl", "100000"});
     come_from_another_server();
@@ -306,8 +306,8 @@ TEST_F(LibraryWitness, AClientThatHasSeenMoreInThePauseAfterARestartBeginsNoOthe
     EXPECT_EQ(hello(true, 100s, 2s, {former, highest() + 1}).epoch, after.epoch);
 }
 
-// A server that was started with old data long ago looks like one that was restarted. A client that has seen more of
-// the former history begins the pause, once.
+// A server that was started with old data long ago looks like a restarted one. A client that has seen larger numbers of
+// the former epoch begins the pause, once.
 TEST_F(LibraryWitness, AClientThatHasSeenMoreThanTheRestartedServerBeginsAPause) {
     const epoch former = epoch_;
     const serial last = highest();
@@ -320,7 +320,7 @@ TEST_F(LibraryWitness, AClientThatHasSeenMoreThanTheRestartedServerBeginsAPause)
     EXPECT_NE(after.epoch, before);
     EXPECT_EQ(after.paused_until - after.at, 12s);
     EXPECT_FALSE(is_lost({former, last + 1}));
-    EXPECT_FALSE(is_lost({former, last + 2})) << "the pause is for all clients of that history";
+    EXPECT_FALSE(is_lost({former, last + 2})) << "the pause applies to all clients of that epoch";
     clock_.jump(1min);
     EXPECT_FALSE(is_lost({former, last + 2}));
 }
@@ -335,7 +335,7 @@ protected:
     }
 };
 
-TEST_F(LibraryJustLoaded, ServesWhatWasWrittenAMomentAgo) {
+TEST_F(LibraryJustLoaded, ServesDataWrittenAMomentAgo) {
     for (int i = 0; i < 5; ++i) {
         hello(true, 10s);
         const instant written = noted();
@@ -347,8 +347,8 @@ TEST_F(LibraryJustLoaded, ServesWhatWasWrittenAMomentAgo) {
     }
 }
 
-// A call has seen that the replication id changed and found nothing wrong.
-TEST_F(LibraryJustLoaded, KnowsTheReplicationIdThatWasSeenLast) {
+// A call has seen that the replication id changed and found no loss.
+TEST_F(LibraryJustLoaded, KnowsTheReplicationIdThatWasRecordedLast) {
     hello(true, 10s);
     connection_->ask({"DEBUG", "CHANGE-REPL-ID"});
     clock_.jump(1s);
@@ -361,7 +361,7 @@ TEST_F(LibraryJustLoaded, KnowsTheReplicationIdThatWasSeenLast) {
     }
 }
 
-TEST_F(LibraryJustLoaded, ServesWhatWasWrittenWithinTheLongestTtlWithoutTheLag) {
+TEST_F(LibraryJustLoaded, ServesDataWrittenWithinTheLongestTtlWithoutTheLag) {
     hello(true, 10s);
     load_anew();
     clock_.jump(7s);
@@ -369,20 +369,20 @@ TEST_F(LibraryJustLoaded, ServesWhatWasWrittenWithinTheLongestTtlWithoutTheLag) 
     EXPECT_FALSE(is_lost());
 }
 
-TEST_F(LibraryJustLoaded, IsUnsureOfWhatWasWrittenLongAgo) {
+TEST_F(LibraryJustLoaded, IsUnsureOfDataWrittenLongAgo) {
     load_anew();
     clock_.jump(1min);
     EXPECT_EQ(result(), "BATONUNSURE");
     EXPECT_TRUE(is_lost());
 }
 
-TEST_F(LibraryJustLoaded, IsUnsureOfATimeThatIsStillToCome) {
+TEST_F(LibraryJustLoaded, IsUnsureOfATimeInTheFuture) {
     load_anew();
     clock_.jump(-1min);
     EXPECT_EQ(result(), "BATONUNSURE");
 }
 
-TEST_F(LibraryJustLoaded, IsUnsureOfWhatAnotherServerWrote) {
+TEST_F(LibraryJustLoaded, IsUnsureOfDataOfAnotherServer) {
     for (const std::string field : {"run_id", "replid"}) {
         connection_->ask({"HSET", key("i"), field, std::string(40, '0')});
         load_anew();
@@ -391,9 +391,9 @@ TEST_F(LibraryJustLoaded, IsUnsureOfWhatAnotherServerWrote) {
     }
 }
 
-// ---- what the client knows when it connects
+// ---- the epoch and numbers that a client sends when it connects
 
-TEST_F(LibraryWitness, AClientOfAnUnknownHistoryBeginsAnother) {
+TEST_F(LibraryWitness, AClientWithAnUnknownEpochBeginsAnother) {
     const epoch unknown = epoch_ + 3'600'000'000;
     const epoch before = epoch_;
     const reply_head after = hello(true, 10s, 2s, {unknown, 1});
@@ -405,8 +405,8 @@ TEST_F(LibraryWitness, AClientOfAnUnknownHistoryBeginsAnother) {
     EXPECT_FALSE(is_lost({unknown, 1}));
 }
 
-// Nothing is known of when the state was lost, or of the clients of the other terms.
-TEST_F(LibraryWitness, TheTermsOfAnUnknownHistoryAreTakenAndThePauseIsTheLongerOne) {
+// The time of the loss, and the clients with the other terms, are unknown.
+TEST_F(LibraryWitness, TheTermsOfAnUnknownEpochAreAdoptedWithTheLongerPause) {
     const reply_head shorter = hello(false, 1s, 3s, {epoch_ + 1, 0});
     EXPECT_EQ(shorter.paused_until - shorter.at, 10s + 3s);
     const reply_head longer = hello(true, 20s, 1s, {epoch_ + 1, 0});
@@ -414,13 +414,13 @@ TEST_F(LibraryWitness, TheTermsOfAnUnknownHistoryAreTakenAndThePauseIsTheLongerO
     EXPECT_EQ(raw(hello_call(space_, {10s, 2s, true})).text, "BATONSPACE 20000 1000 1");
 }
 
-TEST_F(LibraryWitness, AClientThatHasSeenHigherNumbersThanTheCounterBeginsAnotherHistory) {
+TEST_F(LibraryWitness, AClientThatHasSeenHigherNumbersThanTheCounterBeginsAnotherEpoch) {
     say(enter{{holder, 1}, {exclusive_claim("a")}, {}}, holder);
     EXPECT_FALSE(is_lost({epoch_, highest()}));
     EXPECT_TRUE(is_lost({epoch_, highest() + 1}));
 }
 
-TEST_F(LibraryWitness, NoNumberIsGivenTwiceToAClientThatHasSeenIt) {
+TEST_F(LibraryWitness, NoNumberIsAssignedTwiceToAClientThatHasSeenIt) {
     const serial seen = highest() + 3'600'000'000;
     hello(true, 10s, 2s, {epoch_, seen});
     EXPECT_GE(highest(), seen);
@@ -435,7 +435,7 @@ TEST_F(LibraryWitness, NumbersNearTheBoundAreNotAdopted) {
     constexpr std::uint64_t largest = (std::uint64_t{1} << 52) - 1;
     const std::uint64_t bound = epoch_ + 3'600'000'000;
     hello(true, 10s, 2s, {0, bound});
-    EXPECT_LT(highest(), bound) << "a client that knows no history has seen nothing";
+    EXPECT_LT(highest(), bound) << "a client without an epoch has seen no numbers";
     const reply_head after = hello(true, 10s, 2s, {largest, largest});
     EXPECT_LT(after.epoch, bound);
     EXPECT_LT(highest(), bound);
@@ -443,14 +443,14 @@ TEST_F(LibraryWitness, NumbersNearTheBoundAreNotAdopted) {
     EXPECT_FALSE(is_lost({largest, largest}));
 }
 
-TEST_F(LibraryWitness, ADamagedHeadChangesNothing) {
+TEST_F(LibraryWitness, ADamagedHeadLeavesTheTermsUnchanged) {
     connection_->ask({"HSET", key("m"), "", std::string(80, 'x')});
     const std::string terms = connection_->ask({"DUMP", key("i")}).text;
     EXPECT_EQ(result(hello_call(space_, {10s, 2s, true}, {epoch_ + 1, 1})), "BATONHEAD");
     EXPECT_EQ(connection_->ask({"DUMP", key("i")}).text, terms);
 }
 
-TEST_F(LibraryWitness, TheLast64HistoriesAreKnown) {
+TEST_F(LibraryWitness, TheLast64EpochsAreKnown) {
     std::vector<epoch> former;
     for (int i = 0; i < 66; ++i) {
         former.push_back(epoch_);

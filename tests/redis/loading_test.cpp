@@ -1,5 +1,5 @@
-// How the function library comes into a server and back into it, which rights a user needs, and what a client hears of
-// a server that cannot have it.
+// How clients load and reload the function library, the rights that a user needs, and the error for a server without
+// functions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ using redis_tests::private_server;
 
 using name_list = std::vector<std::string>;
 
-/// What a user of Baton needs beyond its password, if an administrator loads the functions; docs/redis.md prints it.
-/// In a database other than 0 also +select.
+/// The ACL rules of a user of Baton if an administrator loads the functions, as in docs/redis.md. In a database other
+/// than 0 also +select.
 const name_list least_rights{"~baton:*",
                              "&baton:*",
                              "+fcall",
@@ -90,7 +90,7 @@ protected:
         words.insert(words.end(), rights.begin(), rights.end());
         ASSERT_EQ(server.ask(words).text, "OK");
     }
-    /// Of an attempt to acquire: its error and what the server said.
+    /// The error of an acquire, with the server's text.
     struct failure {
         std::error_code code;
         std::string reason;
@@ -104,7 +104,7 @@ protected:
         return {};
     }
 
-    /// Clients that wait for `x`, each behind the one before, and the order in which they were served.
+    /// Clients that wait for `x` one behind the other, and the order in which they were granted.
     class queue {
     public:
         queue(const std::string& url, client& looking, std::size_t size,
@@ -129,7 +129,7 @@ protected:
             const std::lock_guard lock{mutex_};
             return order_;
         }
-        /// Each releases when it is served.
+        /// Each client releases when it is granted.
         void expect_served_in_order() {
             for (std::size_t i = 0; i < clients_.size(); ++i) {
                 ASSERT_TRUE(eventually([&] { return order().size() > i; })) << i;
@@ -147,7 +147,7 @@ protected:
     };
 
     static bool is_renewed(const lease& held) {
-        const auto until = held.valid_until() + 50ms;  // it is computed from the clock, and never twice the same
+        const auto until = held.valid_until() + 50ms;  // it is computed from the clock, so it varies slightly
         return eventually([&] { return held.valid_until() > until; });
     }
 };
@@ -163,7 +163,7 @@ TEST_F(RedisLoading, TheHandshakeLoadsALibraryThatIsMissing) {
     EXPECT_EQ(info(server, "commandstats", "cmdstat_function|load:calls="), 1) << "the second one found it";
 }
 
-// The server holds back what may write until all clients have called `hello`: so all find that the library is missing.
+// The server delays writes until all clients have called `hello`: so all find that the library is missing.
 TEST_F(RedisLoading, ClientsThatLoadItAtTheSameTimeAllConnect) {
     constexpr std::size_t count = 16;
     const private_server server;
@@ -182,13 +182,13 @@ TEST_F(RedisLoading, ClientsThatLoadItAtTheSameTimeAllConnect) {
     ASSERT_EQ(server.ask({"CLIENT", "UNPAUSE"}).text, "OK");
     EXPECT_TRUE(eventually([&] { return served == count; })) << served;
     EXPECT_EQ(libraries(server), ours());
-    EXPECT_GT(info(server, "commandstats", "cmdstat_function|load:calls="), 1) << "some came second";
+    EXPECT_GT(info(server, "commandstats", "cmdstat_function|load:calls="), 1) << "some arrived second";
     EXPECT_EQ(info(server, "commandstats", "cmdstat_hello:calls="), std::int64_t{count}) << "none had to reconnect";
     for (client& each : clients) each.close(5s);
 }
 
-// FunctionsAreFlushed (server_fault_test.cpp) has the same under load.
-TEST_F(RedisLoading, AfterAFlushTheNextCommandHealsAndNoLeaseIsLost) {
+// FunctionsAreFlushed (server_fault_test.cpp) tests the same under load.
+TEST_F(RedisLoading, AfterAFlushTheNextCommandLoadsTheLibraryAndNoLeaseIsLost) {
     const private_server server;
     const std::string url = url_of(server);
     client holder{url, {.ttl = 2s, .label = {}}};
@@ -202,7 +202,7 @@ TEST_F(RedisLoading, AfterAFlushTheNextCommandHealsAndNoLeaseIsLost) {
     };
     const auto before = tickets();
     ASSERT_EQ(server.ask({"FUNCTION", "FLUSH"}).text, "OK");
-    EXPECT_EQ(tickets(), before) << "inspecting heals as any other command does";
+    EXPECT_EQ(tickets(), before) << "inspect reloads the library like any other command";
     for (int i = 0; i < 3; ++i) {
         ASSERT_EQ(server.ask({"FUNCTION", "FLUSH"}).text, "OK");
         ASSERT_TRUE(is_renewed(held)) << i;
@@ -216,7 +216,7 @@ TEST_F(RedisLoading, AfterAFlushTheNextCommandHealsAndNoLeaseIsLost) {
     waiters.expect_served_in_order();
 }
 
-TEST_F(RedisLoading, AServerThatRestartsWithoutDataGetsItAgain) {
+TEST_F(RedisLoading, AServerThatRestartsWithoutDataGetsTheLibraryAgain) {
     private_server server;
     const std::string url = server.url() + "?max_ttl=2s&lag=0";
     client holder{url, {.ttl = 2s, .label = {}}};
@@ -228,8 +228,8 @@ TEST_F(RedisLoading, AServerThatRestartsWithoutDataGetsItAgain) {
     EXPECT_TRUE(held.valid());
 }
 
-// After the promotion the primary's path leads to the replica. Functions are replicated as data are.
-TEST_F(RedisLoading, APromotedReplicaHasItAndKeepsLeasesAndQueue) {
+// After the promotion the primary's path leads to the replica. Functions are replicated like data.
+TEST_F(RedisLoading, APromotedReplicaHasTheLibraryAndKeepsLeasesAndQueue) {
     private_server primary{{.tcp = true, .settings = {"--repl-diskless-sync-delay", "0"}}};
     const private_server replica{{.tcp = true}};
     ASSERT_EQ(replica.ask({"REPLICAOF", "127.0.0.1", std::to_string(primary.tcp().port)}).text, "OK");
@@ -258,7 +258,7 @@ TEST_F(RedisLoading, APromotedReplicaHasItAndKeepsLeasesAndQueue) {
     EXPECT_EQ(info(replica, "commandstats", "cmdstat_function|load:calls="), 0) << "no client had to load it";
 }
 
-TEST_F(RedisLoading, AUserThatMayNotLoadItIsToldTheCommandForTheAdministrator) {
+TEST_F(RedisLoading, TheErrorForAUserThatMayNotLoadItNamesTheAdministratorsCommand) {
     const private_server server{{.tcp = true}};
     set_user(server, "app", least_rights);
     client denied{tcp_url(server, "app")};
@@ -270,7 +270,7 @@ TEST_F(RedisLoading, AUserThatMayNotLoadItIsToldTheCommandForTheAdministrator) {
     EXPECT_EQ(server.ask({"DBSIZE"}).number, 0);
 }
 
-TEST_F(RedisLoading, AfterAFlushAUserThatMayNotLoadItGoesOnWhenTheAdministratorHasLoadedIt) {
+TEST_F(RedisLoading, AfterAFlushAUserThatMayNotLoadItContinuesWhenTheAdministratorHasLoadedIt) {
     const private_server server{{.tcp = true}};
     set_user(server, "app", least_rights);
     const name_list load{"FUNCTION", "LOAD", std::string{server_library().text}};
@@ -310,7 +310,7 @@ TEST_F(RedisLoading, AUserNeedsTheseRightsAndNoOthers) {
     EXPECT_EQ(info(server, "errorstats", "errorstat_NOPERM:count="), 0);
     EXPECT_EQ(server.ask({"ACL", "LOG"}).items.size(), 0U);
 
-    // Each of them is needed: `hello` names the one that is missing, and what `hello` does not use fails by itself.
+    // Each right is needed: `hello` names a missing command, and the other rights fail where they are used.
     for (const std::string& right : least_rights) {
         if (right[0] != '+') continue;
         SCOPED_TRACE(right);
@@ -345,11 +345,11 @@ TEST_F(RedisLoading, AServerWithoutFunctionsIsRefusedWithAClearMessage) {
             EXPECT_NE(why.reason.find("unknown command"), std::string::npos) << why.reason;
         }
         EXPECT_EQ(server.ask({"DBSIZE"}).number, 0);
-        EXPECT_LE(info(server, "commandstats", "cmdstat_hello:calls="), 6) << "it does not try again by itself";
+        EXPECT_LE(info(server, "commandstats", "cmdstat_hello:calls="), 6) << "it does not retry";
     }
 }
 
-// An application of another version of Baton, whose library has another name, in the same space.
+// A client of another version of Baton, whose library has another name, in the same space.
 TEST_F(RedisLoading, TwoVersionsShareASpaceIfTheirLayoutIsTheSame) {
     const private_server server;
     const std::string url = url_of(server);

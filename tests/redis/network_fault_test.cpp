@@ -1,4 +1,4 @@
-// The network between clients and server: late, lost, cut anywhere, in pieces.
+// Faults of the network between clients and server: late, lost, truncated and split bytes.
 #include <cstdlib>
 #include <functional>
 #include <future>
@@ -18,12 +18,12 @@ protected:
         if (IsSkipped()) return;
         server = std::make_unique<private_server>();
         make_space(*server);
-        proxy = std::make_unique<redis_tests::proxy>(server->at(), position.path("proxy"));
+        proxy = std::make_unique<redis_tests::proxy>(server->at(), files.path("proxy"));
         url = space_at(proxy->at());
     }
 
     using wire_bytes = std::pair<std::size_t, std::size_t>;  // of requests, of replies
-    /// What a release and the next acquire are on the wire, as an acquire and its release: the answers come in order.
+    /// The bytes of an acquire and its release on the wire; replies arrive in order.
     [[nodiscard]] wire_bytes bytes_of_one(client& client) const {
         client.acquire(exclusive("x")).release();
         lease lease = client.acquire(exclusive("x"));
@@ -33,7 +33,7 @@ protected:
         const auto after = proxy->seen();
         return {after.request_bytes - before.request_bytes, after.reply_bytes - before.reply_bytes};
     }
-    /// Acquires and releases while `rules` hold; then somebody else can have it, at once.
+    /// Acquires and releases while `rules` apply; then another client must be granted at once.
     void expect_served(client& cut, client& straight, const proxy_rules& rules, std::uint64_t& fence) {
         proxy->set(rules);
         std::error_code error;
@@ -48,8 +48,9 @@ protected:
         fence = next.fence();
     }
 
-    /// Acquires and releases while the connection is reset after 0, 3, 6, … bytes of this half of them. With
-    /// BATON_EVERY_BYTE in the environment after 0, 1, 2, … bytes.
+    /// Acquires and releases while the connection is reset after 0, 3, 6, … bytes in this direction; with
+    /// BATON_EVERY_BYTE in
+    /// the environment after 0, 1, 2, … bytes.
     void reset_throughout(std::size_t wire_bytes::*half, const std::function<proxy_rules(std::size_t)>& rules) {
         client cut = client_at(proxy->at());
         client straight = client_at(server->at());
@@ -66,14 +67,14 @@ protected:
             ASSERT_TRUE(eventually([&] { return proxy->seen().resets >= resets; }));
         }
         EXPECT_EQ(proxy->seen().resets, bytes / step + 1) << "one each time";
-        EXPECT_EQ(kept.lost_reason(), loss::none) << "what is held meanwhile stays";
+        EXPECT_EQ(kept.lost_reason(), loss::none) << "leases that are held meanwhile stay";
         proxy->set({});
         cut.close(5s);
         straight.close(5s);
         expect_empty(*server);
     }
 
-    folder position;
+    folder files;
     std::unique_ptr<private_server> server;
     std::unique_ptr<redis_tests::proxy> proxy;
     std::string url;
@@ -87,7 +88,7 @@ TEST_F(RedisNetworkFault, Delay) {
     expect_empty(*server);
 }
 
-TEST_F(RedisNetworkFault, RepliesThatNobodyHears) {
+TEST_F(RedisNetworkFault, LostReplies) {
     load load{url};
     for (int i = 0; i < 10; ++i) {
         const auto before = proxy->seen().reply_bytes;
@@ -100,13 +101,13 @@ TEST_F(RedisNetworkFault, RepliesThatNobodyHears) {
     expect_empty(*server);
 }
 
-TEST_F(RedisNetworkFault, ASilenceThatEndsByItself) {
+TEST_F(RedisNetworkFault, ATemporarySilence) {
     load load{url, 400ms};
     for (int i = 0; i < 2; ++i) {
         proxy->set({.swallow_requests = true});
         const auto connections = proxy->seen().connections;
         ASSERT_TRUE(eventually([&] { return proxy->seen().connections > connections; }))
-            << "a connection that is silent is given up";
+            << "the client resets a silent connection";
         proxy->cut(proxy_rules{});
         ASSERT_TRUE(load.goes_on());
     }
@@ -146,7 +147,7 @@ TEST_F(RedisNetworkFault, SingleBytes) {
     expect_empty(*server);
 }
 
-TEST_F(RedisNetworkFault, ALateReleaseFreesNothingNew) {
+TEST_F(RedisNetworkFault, ALateReleaseDoesNotAffectANewGrant) {
     client cut = client_at(proxy->at());
     client straight = client_at(server->at());
     for (int i = 0; i < 20; ++i) {
@@ -203,7 +204,7 @@ TEST_F(RedisNetworkFault, LateBytesUnderLoad) {
         const auto before = proxy->seen().request_bytes;
         ASSERT_TRUE(eventually([&] { return proxy->seen().request_bytes > before; }));
         proxy->cut();
-        // Not in every round: what came may have come from one that connected just then.
+        // Not in every round, because the bytes may be those of a client that just connected.
         ASSERT_TRUE(load.goes_on(5));
     }
     proxy->set({});

@@ -1,5 +1,5 @@
-// The password of the server is changed while clients run. A server keeps the connections that it has; a client needs
-// the new password for its next one, and takes it from the file that it was told of.
+// The password of the server changes while clients run. The server keeps existing connections; a client needs the new
+// password for its next connection, and reads it from its password file.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -25,7 +25,7 @@ protected:
     void TearDown() override { unsetenv("BATON_REDIS_PASSWORD_FILE"); }
 
     [[nodiscard]] std::string file() const { return place_.path("password"); }
-    /// As a whole: no client reads one half.
+    /// Replaces the file atomically, so that no client reads half of it.
     void write_file(const std::string& password) const {
         std::ofstream{file() + ".new"} << password << "\n";
         std::filesystem::rename(file() + ".new", file());
@@ -33,13 +33,13 @@ protected:
     void set_on_server(const std::string& password) {
         ASSERT_EQ(admin_->ask({"CONFIG", "SET", "requirepass", password}), "OK");
     }
-    /// All of clients.
+    /// Closes all connections of clients.
     void end_connections() { admin_->ask({"CLIENT", "KILL", "TYPE", "pubsub"}); }
 
     [[nodiscard]] client join(std::shared_ptr<observer> ears = nullptr) const {
         return client{space_at(server_->at()), {.ttl = 1s, .label = {}, .observer = std::move(ears)}};
     }
-    /// Waits for `name` with no end, and has a position in the queue.
+    /// Waits for `name` without a time limit; returns when the request is queued.
     std::future<thrown> block(client& waiter, const std::string& name) {
         auto blocked = std::async(std::launch::async, [waiter, name]() mutable {
             return what_is_thrown([&] { waiter.acquire(exclusive(name)).release(); });
@@ -70,12 +70,12 @@ TEST_F(RedisPasswordFault, TheFileIsReadAgainForEveryConnection) {
     }
     EXPECT_EQ(held.lost_reason(), loss::none);
     held.release();
-    EXPECT_EQ(waits.wait_for(5s), std::future_status::ready) << "it has kept its position";
+    EXPECT_EQ(waits.wait_for(5s), std::future_status::ready) << "it has kept its queue position";
     waiter.close(1s);
     EXPECT_FALSE(waits.get().code);
 }
 
-TEST_F(RedisPasswordFault, AWrongPasswordIsToldToAllWhoWait) {
+TEST_F(RedisPasswordFault, AWrongPasswordFailsAllWaiters) {
     const auto ears = std::make_shared<listening>();
     client holder = join();
     const lease held = holder.acquire(exclusive("x"));
@@ -96,7 +96,7 @@ TEST_F(RedisPasswordFault, AWrongPasswordIsToldToAllWhoWait) {
     EXPECT_TRUE(eventually([&] {
         std::error_code error;
         return waiter.acquire(exclusive("y"), {.wait = 5s}, error).valid();
-    })) << "it heals with the file";
+    })) << "it connects again with the new file";
     waiter.close(1s);
     for (const thrown& told : {waits.get(), newcomer.get(), hasty}) {
         EXPECT_EQ(told.code, errc::not_permitted) << told.text;
@@ -104,7 +104,7 @@ TEST_F(RedisPasswordFault, AWrongPasswordIsToldToAllWhoWait) {
     }
 }
 
-TEST_F(RedisPasswordFault, AClientThatStartsWithAWrongOneIsLetInWhenTheFileIsRight) {
+TEST_F(RedisPasswordFault, AClientThatStartsWithAWrongOneConnectsWhenTheFileIsCorrected) {
     write_file("wrong");
     client early = join();
     const thrown told =
@@ -118,7 +118,7 @@ TEST_F(RedisPasswordFault, AClientThatStartsWithAWrongOneIsLetInWhenTheFileIsRig
     }));
 }
 
-TEST_F(RedisPasswordFault, AFileThatIsGoneIsToldOf) {
+TEST_F(RedisPasswordFault, AMissingFileIsReported) {
     const auto ears = std::make_shared<listening>();
     client known = join(ears);
     const lease held = known.acquire(exclusive("x"));

@@ -36,7 +36,7 @@ bool answers_ping(const endpoint& where) {
 
 std::optional<server_program> find_server(const std::string& wanted) {
     const char* const named = wanted.empty() ? std::getenv("BATON_REDIS_SERVER") : wanted.c_str();
-    // Under the name of what it may also be, it would do that.
+    // The program selects its role by its name.
     if (named != nullptr && *named != '\0') return server_program{named};
     for (const std::string name : {"redis-server", "valkey-server"})
         for (const std::string folder : {"/usr/local/bin/", "/usr/bin/"})
@@ -115,7 +115,7 @@ void private_server::go_on() const { ::kill(process_, SIGCONT); }
 
 void private_server::copy_aside(const std::string& name) {
     if (!options_.keeps_data) static_cast<void>(ask({"SAVE"}));
-    stop();  // so that the files are those of one moment
+    stop();  // so that the files show one moment
     const std::string aside = place_.path("aside-" + name);
     fs::remove_all(aside);
     fs::copy(data(), aside, fs::copy_options::recursive);

@@ -1,4 +1,4 @@
-// A Redis or Valkey server of the test's own, in a folder of its own. It ends with the test, however that ends.
+// A private Redis or Valkey server of a test, in a private folder. It ends with the test, even if the test is killed.
 #pragma once
 
 #include <sys/types.h>
@@ -14,30 +14,30 @@ namespace baton::redis_tests {
 
 class server_clock;
 
-/// A program to run under its name. Debian's redis-tools has the server too, but calls it redis-check-rdb: the program
-/// looks at the name by which it was called.
+/// A program and its argv[0]. Debian's redis-tools contains the server as redis-check-rdb: the program selects its role
+/// by argv[0].
 struct server_program {
     std::string path;
     std::string name = "redis-server";
 };
 
-/// The one that is wanted, else BATON_REDIS_SERVER, else redis-server or valkey-server of the system, else the one in
-/// redis-tools. None: the test has to be skipped, and says so with the text below.
+/// The requested program, else BATON_REDIS_SERVER, else redis-server or valkey-server of the system, else the one in
+/// redis-tools. None: skip the test with the text below.
 [[nodiscard]] std::optional<server_program> find_server(const std::string& wanted = {});
 inline constexpr const char* no_server = "no redis-server here: install redis-tools, or set BATON_REDIS_SERVER";
 
 struct server_options {
-    std::optional<server_program> program = {};  // none: the one that is found
-    bool keeps_data = false;                     // each write is on the disk before it is answered
-    bool tcp = false;                            // a port of its own beside the socket
+    std::optional<server_program> program = {};  // none: the default program
+    bool keeps_data = false;                     // each write is on the disk before the reply
+    bool tcp = false;                            // also listens at a port
     std::vector<std::string> settings = {};      // as on its command line: {"--maxmemory", "4mb"}
-    server_clock* clock = nullptr;               // in place of its wall clock; must outlive it
+    server_clock* clock = nullptr;               // replaces its wall clock; must outlive it
 };
 
-/// Used by one thread, and dies with that one.
+/// Not thread-safe. The server dies with the thread that started it.
 class private_server {
 public:
-    /// Throws std::runtime_error, with the server's own words, if it does not come up.
+    /// Throws std::runtime_error with the server's log if it does not start.
     explicit private_server(server_options options = {});
     private_server(const private_server&) = delete;
     private_server& operator=(const private_server&) = delete;
@@ -45,25 +45,25 @@ public:
 
     [[nodiscard]] endpoint at() const { return place_.path("redis.sock"); }
     [[nodiscard]] endpoint tcp() const { return endpoint{port_}; }
-    /// For a client of Baton.
+    /// The address for a client of Baton.
     [[nodiscard]] std::string url() const { return "unix:" + at().path; }
     [[nodiscard]] pid_t process() const { return process_; }
 
-    /// Asks on a connection of its own.
+    /// Sends a command on a new connection and returns the reply.
     [[nodiscard]] resp::value ask(const std::vector<std::string>& words) const;
 
-    /// kill -9. What it keeps stays in its folder.
+    /// Sends SIGKILL. The data on disk stay in its folder.
     void kill();
-    /// After `kill`: returns when it answers, with its data read.
+    /// Restarts it after `kill`; returns when it replies, with its data loaded.
     void start();
-    /// It forgets all that it has stored; after `kill`.
+    /// Deletes its data on disk; call it after `kill`.
     void forget();
     void stop() const;   // SIGSTOP
     void go_on() const;  // SIGCONT
 
-    /// Keeps a copy of its data as they are now, also of one that keeps none by itself.
+    /// Saves a copy of its current data, even if it does not store data itself.
     void copy_aside(const std::string& name);
-    /// After `kill`: its data are those of that time again.
+    /// Restores that copy; call it after `kill`.
     void put_back(const std::string& name);
 
 private:

@@ -32,24 +32,24 @@ struct channel {
     int from;
     int to;
     std::deque<chunk> waiting = {};
-    bool ended = false;  // nothing more comes
-    bool last = false;   // nothing more may come: it is reset once what waits has gone
+    bool ended = false;  // the source has ended
+    bool last = false;   // reset the connection once the waiting bytes are delivered
 };
 
 struct connection {
     channel request;
     channel reply;
-    bool held = false;       // its requests are kept back
-    bool abandoned = false;  // its client is gone; what is kept back is still to be delivered
+    bool held = false;       // its requests are held back
+    bool abandoned = false;  // its client is gone; the held requests are still to be delivered
 };
 
 void close_with_reset(int socket) {
     const linger now{1, 0};
-    setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, sizeof now);  // on a Unix socket any end is as sudden
+    setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, sizeof now);  // on a Unix socket every close is as abrupt
     close(socket);
 }
 
-/// What was sent, and not yet taken.
+/// The bytes that were sent and not yet read.
 bool is_clear(int socket) {
     int bytes = 0;
     return ioctl(socket, SIOCOUTQ, &bytes) != 0 || bytes == 0;
@@ -125,7 +125,7 @@ private:
         }
     }
 
-    /// What to wait for, and how long.
+    /// The descriptors to poll, and the timeout.
     timespec prepare(std::vector<pollfd>& ready) {
         const std::lock_guard guard{mutex_};
         ready.assign({{wake_, POLLIN, 0}, {listener_, POLLIN, 0}});
@@ -140,7 +140,7 @@ private:
                 if (due > now)
                     wait = std::min(wait, due - now);
                 else if (rules_.slice)
-                    wait = std::min<clock::duration>(wait, 50us);  // nothing tells when a byte was taken
+                    wait = std::min<clock::duration>(wait, 50us);  // no event reports that a byte was read
                 else
                     ready.push_back({channel->to, POLLOUT, 0});
             }
@@ -208,7 +208,7 @@ private:
         }
     }
 
-    /// A newer connection has had an answer: now what was kept back arrives.
+    /// A newer connection has received a reply: delivers the held requests now.
     void let_go() {
         rules_.late = false;
         for (connection& each : connections_) {
@@ -219,11 +219,11 @@ private:
         wake();
     }
 
-    /// Ends a connection of which an end has gone, or which is to be reset, as soon as nothing is left to deliver.
+    /// Closes a connection whose end is gone, or which is to be reset, once all its bytes are delivered.
     void finish(connection& connection) {
         for (const channel* channel : {&connection.request, &connection.reply}) {
             if (!channel->last || !channel->waiting.empty()) continue;
-            close(channel->to);  // it has all that it was to get
+            close(channel->to);  // all bytes are delivered
             close_with_reset(channel->from);
             forget(connection);
             return;

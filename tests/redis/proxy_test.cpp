@@ -12,22 +12,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Each test over Unix sockets and over TCP.
+/// Each test runs over Unix sockets and over TCP.
 class Proxy : public testing::TestWithParam<bool> {
 protected:
     void SetUp() override {
         if (!find_server()) GTEST_SKIP() << no_server;
         server = std::make_unique<private_server>(server_options{.tcp = GetParam()});
         proxy = GetParam() ? std::make_unique<redis_tests::proxy>(server->tcp(), endpoint{std::uint16_t{0}})
-                           : std::make_unique<redis_tests::proxy>(server->at(), position.path("proxy"));
+                           : std::make_unique<redis_tests::proxy>(server->at(), files.path("proxy"));
     }
-    /// On a connection of its own, around the proxy.
+    /// On a separate connection, without the proxy.
     [[nodiscard]] std::int64_t count() const {
         const auto answer = server->ask({"GET", "count"});
         return answer.text.empty() ? 0 : std::stoll(answer.text);
     }
 
-    folder position;
+    folder files;
     std::unique_ptr<private_server> server;
     std::unique_ptr<redis_tests::proxy> proxy;
     const std::string incr = resp_client::bytes_of({"INCR", "count"});
@@ -59,7 +59,7 @@ TEST_P(Proxy, DropsReplies) {
     ASSERT_TRUE(eventually([&] { return proxy->seen().reply_bytes > 0; }));
     EXPECT_EQ(count(), 1) << "the server has acted";
     proxy->set({});
-    EXPECT_EQ(client.call({"ECHO", "next"}).value().text, "next") << "the reply is lost, the connection lives";
+    EXPECT_EQ(client.call({"ECHO", "next"}).value().text, "next") << "the reply is lost, the connection stays open";
 }
 
 TEST_P(Proxy, SwallowsRequests) {
@@ -94,7 +94,7 @@ TEST_P(Proxy, ResetsAtEveryByteOfARequest) {
         resp_client client{proxy->at()};
         proxy->set({.reset_after_request = bytes});
         ASSERT_TRUE(client.say_bytes(incr));
-        EXPECT_FALSE(client.hear()) << "the reply to a whole request may not pass either";
+        EXPECT_FALSE(client.hear()) << "the reply to a complete request may be lost too";
         EXPECT_TRUE(client.is_over());
         EXPECT_EQ(proxy->seen().resets, bytes + 1);
         const bool whole = bytes == incr.size();
@@ -126,7 +126,7 @@ TEST_P(Proxy, DeliversLate) {
     ASSERT_TRUE(eventually([&] { return proxy->seen().request_bytes == before + bytes; }));
     old.hang_up();
     resp_client next{proxy->at()};
-    EXPECT_EQ(server->ask({"EXISTS", "story"}).number, 0) << "it is kept back";
+    EXPECT_EQ(server->ask({"EXISTS", "story"}).number, 0) << "it is held back";
     ASSERT_TRUE(next.call({"APPEND", "story", "new"}));
     EXPECT_TRUE(eventually([&] { return server->ask({"GET", "story"}).text == "newold"; }));
     EXPECT_EQ(proxy->seen().late_bytes, bytes);
@@ -140,17 +140,17 @@ TEST_P(Proxy, DeliversLateAfterACut) {
     ASSERT_TRUE(old.say({"INCR", "count"}));
     ASSERT_TRUE(eventually([&] { return proxy->seen().request_bytes > before; }));
     proxy->cut();
-    EXPECT_TRUE(old.is_over()) << "its client hears nothing any more";
+    EXPECT_TRUE(old.is_over()) << "its client receives no more replies";
     EXPECT_EQ(count(), 0);
     ASSERT_TRUE(resp_client{proxy->at()}.call({"PING"}));
     EXPECT_TRUE(eventually([&] { return count() == 1; }));
 }
 
-TEST_P(Proxy, CutsAndRefusesAndHeals) {
+TEST_P(Proxy, CutsRefusesAndRecovers) {
     resp_client client{proxy->at()};
     ASSERT_TRUE(client.call({"PING"}));
     proxy->set({.refuse = true});
-    ASSERT_TRUE(client.call({"PING"})) << "who is there stays";
+    ASSERT_TRUE(client.call({"PING"})) << "existing clients stay";
     proxy->cut();
     EXPECT_TRUE(client.is_over());
     EXPECT_TRUE(resp_client{proxy->at()}.is_over());
@@ -158,7 +158,7 @@ TEST_P(Proxy, CutsAndRefusesAndHeals) {
     EXPECT_TRUE(resp_client{proxy->at()}.call({"PING"}));
 }
 
-TEST_P(Proxy, ANewServerIsFound) {
+TEST_P(Proxy, FindsANewServer) {
     resp_client client{proxy->at()};
     ASSERT_TRUE(client.call({"PING"}));
     server->kill();

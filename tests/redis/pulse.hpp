@@ -1,5 +1,5 @@
-// A client that takes and releases one name all the time, and measures how long it got nothing: a pause of the space is
-// a gap between two grants.
+// A client that acquires and releases one name continuously, and measures the longest time without a grant: a pause of
+// the space is a gap between two grants.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class pulse {
 public:
     using clock = std::chrono::steady_clock;
 
-    /// Returns after the first grant, so that a pause in which the space begins does not count.
+    /// Returns after the first grant, so that the initial pause of the space does not count.
     pulse(const std::string& url, std::string name, client_options options)
         : client_{url, options}, name_{std::move(name)} {
         static_cast<void>(client_.acquire(exclusive(name_), {.wait = long_enough}));
@@ -34,12 +34,12 @@ public:
         begun_ = last_ = clock::now();
         longest_ = {};
     }
-    /// The longest time without a grant since then, the present one included.
+    /// The longest time without a grant since then, including the current one.
     [[nodiscard]] std::chrono::milliseconds longest_gap() const {
         const std::lock_guard guard{mutex_};
         return std::chrono::duration_cast<std::chrono::milliseconds>(std::max(longest_, clock::now() - last_));
     }
-    /// Returns at the first grant that comes at least so much after the beginning. False: there is none in time.
+    /// Returns at the first grant that happens at least that long after the beginning. False if there is none in time.
     [[nodiscard]] bool watch(std::chrono::milliseconds length) const {
         return eventually([&] {
             const std::lock_guard guard{mutex_};
@@ -53,7 +53,7 @@ private:
             std::error_code error;
             const lease held = client_.acquire(exclusive(name_), {.wait = std::chrono::seconds{1}}, error);
             if (held.valid()) note_grant();
-            std::this_thread::sleep_for(std::chrono::milliseconds{1});  // its pace: other tests want the processor too
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});  // limits its load on the processor
         }
     }
 

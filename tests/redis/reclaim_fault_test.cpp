@@ -1,4 +1,4 @@
-// A client presents more than one `open` lists, to a server that has forgotten everything and to one that has not.
+// A client presents more requests than fit into one `open`, to a server that lost its data and to one that did not.
 #include <atomic>
 #include <deque>
 
@@ -20,7 +20,7 @@ protected:
         for (int i = 0; i < 1'000; ++i) all.push_back({name_of(request, i), claim_mode::exclusive, 0, 0});
         return claims{std::move(all)};
     }
-    /// How often the server has performed a command since CONFIG RESETSTAT.
+    /// The number of calls of a command since CONFIG RESETSTAT.
     static std::int64_t calls(const private_server& server, const std::string& command) {
         const std::string stats = server.ask({"INFO", "commandstats"}).text;
         const std::string field = "cmdstat_" + command + ":calls=";
@@ -29,7 +29,7 @@ protected:
     }
 };
 
-TEST_F(RedisReclaimFault, LargerThanOneOpenIsPresentedInParts) {
+TEST_F(RedisReclaimFault, ALongListIsPresentedInParts) {
     constexpr int requests = 30;  // one `open` lists 12 of 1,000 names
     private_server server;
     make_unpaused_space(server, server.url() + "?max_ttl=15s");

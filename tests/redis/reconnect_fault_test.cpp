@@ -1,5 +1,5 @@
-// How often a client connects again, whatever goes wrong, and who hears why: an observer and those who are blocked
-// within 2 s, a try within its bound. The servers count the connections.
+// How often a client reconnects after each kind of failure, and how it reports the reason: to an observer and to
+// blocked callers within 2 s, to a try within its bound. The servers count the connections.
 #include <deque>
 #include <future>
 
@@ -24,7 +24,7 @@ protected:
         lease held;
     };
 
-    /// Ten delays that double from 1 ms take 1 s; then there is one attempt a second.
+    /// Ten delays that double from 1 ms take 1 s; then there is one attempt per second.
     static constexpr std::int64_t few = 20;
 
     static void expect_a_try_fails(client& client, const std::string& words) {
@@ -38,16 +38,16 @@ protected:
 };
 
 // The handshake succeeds, the client subscribes and opens its session; then the server ends the connection, every time.
-TEST_F(RedisReconnectFault, AServerThatGreetsAndHangsUpIsNotStormed) {
+TEST_F(RedisReconnectFault, ClientsBackOffFromAServerThatDisconnectsAfterTheHandshake) {
     const private_server server;
     make_space(server);
     actor cut{server.at()};
     administrator admin{server.at()};
     EXPECT_LE(admin.connections_in_two_seconds([&] { admin.ask({"CLIENT", "KILL", "TYPE", "pubsub"}); }), 3 * few);
-    EXPECT_TRUE(cut.client.acquire(exclusive("x"), {.wait = 5s}).valid()) << "it is back";
+    EXPECT_TRUE(cut.client.acquire(exclusive("x"), {.wait = 5s}).valid()) << "it has returned";
 }
 
-TEST_F(RedisReconnectFault, AServerWithoutRoomForOneMoreIsToldOf) {
+TEST_F(RedisReconnectFault, AServerAtItsClientLimitIsReported) {
     const private_server server;
     make_space(server);
     actor cut{server.at()};
@@ -61,8 +61,8 @@ TEST_F(RedisReconnectFault, AServerWithoutRoomForOneMoreIsToldOf) {
     EXPECT_TRUE(cut.client.acquire(exclusive("x"), {.wait = 5s}).valid());
 }
 
-// The connection stays, and no command is performed on it.
-TEST_F(RedisReconnectFault, AServerThatTakesNoWritesIsToldOf) {
+// The connection stays open, and the server performs no command on it.
+TEST_F(RedisReconnectFault, AServerThatRefusesWritesIsReported) {
     const private_server server;
     make_space(server);
     actor cut{server.at()};
@@ -75,8 +75,8 @@ TEST_F(RedisReconnectFault, AServerThatTakesNoWritesIsToldOf) {
     EXPECT_TRUE(cut.client.acquire(exclusive("x"), {.wait = 5s}).valid());
 }
 
-// It went away for one reason, and does not come back for another: the second one counts.
-TEST_F(RedisReconnectFault, TheLastReasonIsTheOneThatIsTold) {
+// The connection broke for one reason, and reconnecting fails for another: the second one is reported.
+TEST_F(RedisReconnectFault, TheLastReasonIsReported) {
     private_server server;
     make_space(server);
     actor cut{server.at()};
@@ -85,9 +85,9 @@ TEST_F(RedisReconnectFault, TheLastReasonIsTheOneThatIsTold) {
     expect_a_try_fails(cut.client, "No such file");
 }
 
-// docs/redis.md: a ttl of twice `lag` and the time that the server is away. The clients renew at different times, so
-// that for one of them the server goes just before a renewal.
-TEST_F(RedisReconnectFault, ALeaseOutlivesARestart) {
+// docs/redis.md: a ttl of twice the sum of `lag` and the time that the server is away. The clients renew at different
+// times, so that the server stops just before a renewal of one of them.
+TEST_F(RedisReconnectFault, ALeaseSurvivesARestart) {
     constexpr auto ttl = 4s;
     constexpr auto away = 1s;
     private_server server;

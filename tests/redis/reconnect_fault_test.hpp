@@ -1,4 +1,4 @@
-// What the tests of reconnecting share: an observer that keeps what it hears, and a connection of an administrator.
+// Helpers of the reconnect tests: an observer that records its calls, and an administrator's connection.
 #pragma once
 
 #include <mutex>
@@ -14,7 +14,7 @@ using client_tests::thrown;
 using client_tests::what_is_thrown;
 using std::chrono::steady_clock;
 
-/// All that an observer hears of the connection, as text.
+/// The observer's calls about the connection, as text.
 class listening final : public observer {
 public:
     void reconnecting(std::error_code code, const std::string& text) override { note(code, text); }
@@ -38,7 +38,7 @@ private:
     std::string text_;
 };
 
-/// One connection that stays, also where others are refused.
+/// One connection that stays open even if the server refuses others.
 class administrator {
 public:
     explicit administrator(const endpoint& server) : connection_{server} {}
@@ -47,12 +47,12 @@ public:
         const auto answer = connection_.call(words);
         return answer ? answer->text : "no answer";
     }
-    /// Of clients, those that were refused as well.
+    /// The number of clients' connections, including refused ones.
     std::int64_t connections() {
         const std::string info = ask({"INFO", "stats"});
         return number_in(info, "total_connections_received:") + number_in(info, "rejected_connections:");
     }
-    /// Made in 2 s from now on. Meanwhile `meanwhile` is done again and again.
+    /// The number of connections in the next 2 s, during which `meanwhile` is called repeatedly.
     template <typename Call> std::int64_t connections_in_two_seconds(Call meanwhile) {
         const auto until = steady_clock::now() + 2s;
         const std::int64_t before = connections();

@@ -1,5 +1,5 @@
-// The end of a process: what it releases last must reach the server although the connection or the scripts are lost in
-// that moment. Sessions here live for 10 s, so a name that is free at once was released, and did not expire.
+// The end of a process: its last releases must reach the server although the connection or the functions are lost at
+// that moment. Sessions here live for 10 s, so a name that is free at once was released and did not expire.
 #include <future>
 
 #include "fault_test.hpp"
@@ -49,11 +49,11 @@ TEST_F(RedisReleaseFault, AReleaseSurvivesAKilledConnection) {
     }
 }
 
-// The connection is reset after every few bytes of what the end of the client sends.
+// The connection is reset after every few bytes of the client's last messages.
 TEST_F(RedisReleaseFault, AReleaseSurvivesAResetAtAnyByte) {
     const private_server server;
-    const folder position;
-    proxy proxy{server.at(), position.path("proxy")};
+    const folder files;
+    proxy proxy{server.at(), files.path("proxy")};
     std::size_t cut_at = 0;
     for (bool reached = true; reached && !HasFatalFailure(); cut_at += 7) {
         SCOPED_TRACE(cut_at);
@@ -113,7 +113,7 @@ TEST_F(RedisReleaseFault, AWaiterThatEndsIsWithdrawnAlthoughTheConnectionWasLost
     expect_free_and_unmarked(server.at());
 }
 
-TEST_F(RedisReleaseFault, CloseSaysWhetherTheReleaseWasConfirmed) {
+TEST_F(RedisReleaseFault, CloseReturnsWhetherTheReleaseWasConfirmed) {
     private_server server;
     client confirmed{url_of(server.at())};
     client unconfirmed{url_of(server.at())};

@@ -1,4 +1,4 @@
-// Replication between private servers: which of them follows which, and how far it has come. Both need a port
+// Replication between private servers: setting it up, and waiting for its progress. Both servers need a port
 // (`replicating`), because a replica cannot connect to a Unix socket.
 #pragma once
 
@@ -19,7 +19,7 @@ inline server_options replicating() {
         .settings = {"--repl-diskless-sync-delay", "0", "--enable-debug-command", "yes", "--repl-backlog-size", "1mb"}};
 }
 
-/// The text behind a field of INFO; empty where there is no such field.
+/// The value of a field of INFO; empty if there is no such field.
 inline std::string info(const private_server& server, const std::string& section, const std::string& field) {
     const std::string text = server.ask({"INFO", section}).text;
     const std::size_t found = text.find("\n" + field + ":");
@@ -42,7 +42,7 @@ inline void begin_to_follow(const private_server& replica, const endpoint& prima
         throw std::runtime_error{"the server does not become a replica"};
 }
 
-/// Returns when the replica has the primary's data. False: it has not got them in time.
+/// Returns when the replica has the primary's data. False after a timeout.
 [[nodiscard]] inline bool follow(const private_server& replica, const endpoint& primary) {
     begin_to_follow(replica, primary);
     return eventually([&] { return info(replica, "replication", "master_link_status") == "up"; });
@@ -52,13 +52,13 @@ inline void promote(const private_server& server) {
     if (server.ask({"REPLICAOF", "NO", "ONE"}).text != "OK") throw std::runtime_error{"the server is not promoted"};
 }
 
-/// The replica has all that the primary has written up to now.
+/// True when the replica has all writes of the primary up to now.
 [[nodiscard]] inline bool catches_up(const private_server& primary, const private_server& replica) {
     const std::int64_t written = info_number(primary, "replication", "master_repl_offset");
     return eventually([&] { return info_number(replica, "replication", "slave_repl_offset") >= written; });
 }
 
-/// What administrators do: all data of the server into a file, without a word. False: it failed.
+/// A backup by an administrator: saves all data of the server to a file. False if it failed.
 [[nodiscard]] inline bool back_up(const private_server& server, const std::string& file) {
     line_process backup{{"/usr/bin/redis-cli", "-s", server.at().path, "--rdb", file},
                         [] { dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO); }};

@@ -1,4 +1,4 @@
-// The errors of a server, as servers say them.
+// The error replies of servers, in the servers' own words.
 #include "stores/redis/reply_class.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace baton::detail {
 namespace {
 
-TEST(ReplyClass, IsToldByTheFirstWord) {
+TEST(ReplyClass, DependsOnTheFirstWord) {
     EXPECT_EQ(classify("NOSCRIPT No matching script. Please use EVAL."), reply_class::no_script);
     EXPECT_EQ(classify("OOM command not allowed when used memory > 'maxmemory'."), reply_class::full);
     for (const char* text :

@@ -74,7 +74,7 @@ resp::value server_connection::ask(const std::vector<std::string>& words) {
     return answer();
 }
 
-// Whatever the server has published by now is before the answer to a ping.
+// Messages that the server has published so far arrive before the reply to a ping.
 std::vector<resp::value> server_connection::pushed() {
     ask({"PING"});
     return std::exchange(pushed_, {});

@@ -1,4 +1,4 @@
-// A blocking connection to a private server, in RESP3: what is sent is answered in order, what is pushed is kept apart.
+// A blocking connection to a private server, in RESP3: replies arrive in order, pushed messages are kept separately.
 #pragma once
 
 #include <deque>
@@ -10,7 +10,7 @@
 
 namespace baton::redis {
 
-/// Throws std::system_error if the connection fails, and is of no use then.
+/// Throws std::system_error if the connection fails; the object must not be used after that.
 class server_connection {
 public:
     explicit server_connection(const std::string& socket);
@@ -29,7 +29,7 @@ private:
     resp::value next();
 
     int socket_ = -1;
-    // A renewal of 30,000 requests is answered with more than 1 MB.
+    // The reply to a renewal of 30,000 requests has more than 1 MB.
     resp::decoder decoder_{resp::bounds{.bulk = 64U << 20U, .values = 1U << 22U, .message = 256U << 20U}};
     std::vector<resp::value> pushed_;
 };

@@ -1,4 +1,4 @@
-// Servers that die, forget, are disturbed by others, run out of memory, or whose clock jumps.
+// Servers that die, lose data, are disturbed by other programs, run out of memory, or whose clock steps.
 #include <deque>
 #include <map>
 #include <mutex>
@@ -13,8 +13,9 @@ namespace {
 
 class RedisServerFault : public RedisFault {
 protected:
-    /// All want one name, and one of them has a way of its own to the server. What a server forgets is dangerous as
-    /// long as somebody believes in it who cannot say so.
+    /// All clients acquire one name, and one of them has its own path to the server. Lost data are dangerous while a
+    /// client
+    /// with a valid lease cannot present it.
     class load_with_one_aside : public load {
     public:
         explicit load_with_one_aside(const endpoint& server)
@@ -27,8 +28,9 @@ protected:
             proxy_.cut({.refuse = true});
             return true;
         }
-        /// The client aside checks its own clock once more, after the others have talked to the server again and would
-        /// have been granted what it holds, had the server not paused.
+        /// The separate client checks its own clock once more, after the others have reached the server again and would
+        /// have
+        /// been granted its name if the server had not paused.
         [[nodiscard]] bool let_it_believe(const private_server& server) {
             const std::int64_t before = function_calls(server);
             if (!eventually([&] { return function_calls(server) >= before + 12; })) return false;
@@ -43,7 +45,7 @@ protected:
         std::string aside_;
     };
 
-    /// Every key with all that is in it, in an order that means nothing.
+    /// All keys with their contents, in no particular order.
     static std::map<std::string, std::multiset<std::string>> contents(const private_server& server) {
         std::map<std::string, std::multiset<std::string>> all;
         for (const resp::value& key : server.ask({"KEYS", "*"}).items) {
@@ -56,24 +58,24 @@ protected:
         return all;
     }
 
-    /// How many scripts clients have called since the server started.
+    /// The number of function calls since the server started.
     static std::int64_t function_calls(const private_server& server) {
         return counter(server, "commandstats", "cmdstat_fcall:calls=");
     }
 
-    /// How often the server has answered with an error of this name since CONFIG RESETSTAT.
+    /// The number of error replies with this name since CONFIG RESETSTAT.
     static std::int64_t errors(const private_server& server, const std::string& name) {
         return counter(server, "errorstats", "errorstat_" + name + ":count=");
     }
 
-    /// The number behind a field of INFO; 0 where there is no such field.
+    /// The number in a field of INFO; 0 if there is no such field.
     static std::int64_t counter(const private_server& server, const std::string& section, const std::string& field) {
         const std::string info = server.ask({"INFO", section}).text;
         const std::size_t at = info.find(field);
         return at == std::string::npos ? 0 : std::stoll(info.substr(at + field.size()));
     }
 
-    /// A script keeps the server busy for as long as it takes to hear BUSY once. True if other clients heard it too.
+    /// Keeps the server busy with a script until one reply is BUSY. True if other clients got that reply too.
     static bool clients_meet_a_busy_script(const private_server& server) {
         EXPECT_EQ(server.ask({"CONFIG", "RESETSTAT"}).text, "OK");
         resp_client other{server.at()};
@@ -81,10 +83,10 @@ protected:
         EXPECT_TRUE(eventually([&] { return server.ask({"PING"}).text.starts_with("BUSY"); }));
         EXPECT_EQ(server.ask({"SCRIPT", "KILL"}).text, "OK");
         EXPECT_TRUE(other.hear());
-        return errors(server, "BUSY") > 1;  // one was the answer to PING
+        return errors(server, "BUSY") > 1;  // one was the reply to PING
     }
 
-    /// Waits for `x` with clients of its own, one behind the other, and notes in which order they were served.
+    /// Waits for `x` with separate clients, one behind the other, and records the order in which they were granted.
     class line {
     public:
         explicit line(const endpoint& where, std::size_t size) {
@@ -111,7 +113,7 @@ protected:
             const std::lock_guard guard{mutex_};
             return served_.size();
         }
-        /// Each releases when it is served.
+        /// Each client releases when it is granted.
         void expect_served_in_order() {
             std::vector<std::size_t> all;
             for (std::size_t i = 0; i < clients_.size(); ++i) {
@@ -145,7 +147,7 @@ protected:
     };
 };
 
-TEST_F(RedisServerFault, KilledUnderLoadWithAllOnItsDisk) {
+TEST_F(RedisServerFault, KilledUnderLoadWithItsDataOnDisk) {
     private_server server{{.keeps_data = true}};
     make_space(server);
     load load{space_at(server.at())};
@@ -159,11 +161,11 @@ TEST_F(RedisServerFault, KilledUnderLoadWithAllOnItsDisk) {
     expect_empty(server);
 }
 
-TEST_F(RedisServerFault, KilledWithAllOnItsDiskLosesNothing) {
+TEST_F(RedisServerFault, KilledWithItsDataOnDiskLosesNothing) {
     private_server server{{.keeps_data = true}};
     make_space(server);
-    const folder position;
-    proxy proxy{server.at(), position.path("proxy")};
+    const folder files;
+    proxy proxy{server.at(), files.path("proxy")};
     client holder = client_at(proxy.at());
     lease lease = holder.acquire(exclusive("x"));
     const auto fence = lease.fence();
@@ -175,7 +177,7 @@ TEST_F(RedisServerFault, KilledWithAllOnItsDiskLosesNothing) {
     server.start();
     EXPECT_EQ(contents(server), before) << "before any client is back";
     proxy.set({});
-    const auto until = lease.valid_until() + 50ms;  // it is computed from the clock, and never twice the same
+    const auto until = lease.valid_until() + 50ms;  // it is computed from the clock, so it varies slightly
     ASSERT_TRUE(eventually([&] { return lease.valid_until() > until; })) << "it is renewed";
     EXPECT_TRUE(lease.valid());
     EXPECT_EQ(lease.fence(), fence);
@@ -186,7 +188,7 @@ TEST_F(RedisServerFault, KilledWithAllOnItsDiskLosesNothing) {
     expect_empty(server);
 }
 
-TEST_F(RedisServerFault, KilledUnderLoadAndAllForgotten) {
+TEST_F(RedisServerFault, KilledUnderLoadWithItsDataForgotten) {
     private_server server;
     make_space(server);
     load_with_one_aside load{server.at()};
@@ -205,7 +207,7 @@ TEST_F(RedisServerFault, KilledUnderLoadAndAllForgotten) {
     expect_empty(server);
 }
 
-TEST_F(RedisServerFault, KilledAndAllForgottenHoldersKeepAndWaitersStayInOrder) {
+TEST_F(RedisServerFault, KilledWithItsDataForgottenKeepsLeasesAndOrder) {
     private_server server;
     make_space(server);
     client holder = client_at(server.at());
@@ -237,7 +239,7 @@ TEST_F(RedisServerFault, ReplacedByAnOlderCopyOfItsData) {
     make_space(server);
     load_with_one_aside load{server.at()};
     ASSERT_TRUE(load.goes_on());
-    server.copy_aside("then");  // which knows nothing of the one aside
+    server.copy_aside("then");  // which does not contain the separate client
     load.add_one_aside();
     ASSERT_TRUE(load.goes_on());
     ASSERT_TRUE(load.cut_off_while_it_holds());
@@ -248,7 +250,7 @@ TEST_F(RedisServerFault, ReplacedByAnOlderCopyOfItsData) {
     ASSERT_TRUE(load.goes_on());
     load.heal();
     ASSERT_TRUE(load.goes_on());
-    // And once more without: all come back at once.
+    // Once more without a separate client: all reconnect at once.
     server.kill();
     server.put_back("then");
     server.start();
@@ -269,7 +271,7 @@ TEST_F(RedisServerFault, FunctionsAreFlushed) {
     expect_empty(server);
 }
 
-/// Outside of the promises of exclusion and order (docs/redis.md): but all goes on, and no fence comes twice.
+/// Outside of the guarantees of exclusion and order (docs/redis.md), but clients continue, and no fence occurs twice.
 TEST_F(RedisServerFault, AllIsFlushed) {
     const private_server server;
     make_space(server);
@@ -305,13 +307,13 @@ TEST_F(RedisServerFault, EveryConnectionIsKilledTwentyTimes) {
     expect_empty(server);
 }
 
-TEST_F(RedisServerFault, BusyWithSomebodysScript) {
+TEST_F(RedisServerFault, BusyWithAForeignScript) {
     const private_server server{{.settings = {"--lua-time-limit", "1"}}};
     make_space(server);
     load load{space_at(server.at())};
     for (int i = 0; i < 3; ++i) {
         ASSERT_TRUE(load.goes_on());
-        // A server that is busy tells nobody what it has answered, so this is repeated until the clients have met it.
+        // A busy server does not report its replies, so the test repeats this until clients have got BUSY.
         const bool met = eventually([&] { return clients_meet_a_busy_script(server); });
         ASSERT_TRUE(met);
     }
@@ -347,8 +349,8 @@ TEST_F(RedisServerFault, OutOfMemory) {
 }
 
 TEST_F(RedisServerFault, TheClockGoesBack) {
-    const folder position;
-    server_clock clock{position.path("clock")};
+    const folder files;
+    server_clock clock{files.path("clock")};
     const private_server server{{.clock = &clock}};
     make_space(server);
     load load{space_at(server.at()), 400ms};
@@ -358,16 +360,16 @@ TEST_F(RedisServerFault, TheClockGoesBack) {
     ASSERT_TRUE(load.stop_holding(load.names[0]));
     clock.jump(-1h);
     load.kill(load.names[0]);
-    ASSERT_TRUE(load.goes_on()) << "what the dead had passes on after a ttl, not after an hour";
+    ASSERT_TRUE(load.goes_on()) << "the names of the dead pass on after a ttl, not after an hour";
     load.end_soundly({.grants = 60, .processes = 4, .handoffs = 20, .tickets = 60, .losses = 1});
     expect_empty(server);
 }
 
-/// Outside of the promise of exclusion (docs/redis.md): leases end early. But who had one learns of it, and all goes
-/// on.
+/// Outside of the guarantee of exclusion (docs/redis.md): leases end early. But their holders learn of it, and clients
+/// continue.
 TEST_F(RedisServerFault, TheClockGoesForward) {
-    const folder position;
-    server_clock clock{position.path("clock")};
+    const folder files;
+    server_clock clock{files.path("clock")};
     const private_server server{{.clock = &clock}};
     make_space(server);
     {
@@ -392,16 +394,16 @@ TEST_F(RedisServerFault, TheClockGoesForward) {
     expect_empty(server);
 }
 
-/// Errors are told, nothing crashes, nobody waits for longer than he said, and it heals with the keys.
-TEST_F(RedisServerFault, SomethingElseUnderItsKeys) {
+/// Errors are reported, no process crashes, no call exceeds its wait, and clients recover with the keys.
+TEST_F(RedisServerFault, ForeignDataUnderItsKeys) {
     const private_server server;
-    // Nobody renews, or makes another connection, before he has asked.
+    // No client renews or reconnects before its acquire.
     const std::string url = server.url() + "?max_ttl=15s&pause=off";
     const client_options patient{.ttl = 15s, .label = {}};
     const std::string space = "baton:{default}:";
     struct garbage {
         std::vector<std::string> words;
-        std::error_code to_known;  // one that is connected; what it does not look at does not harm it
+        std::error_code to_known;  // of a connected client, which does not read the damaged key
         std::error_code to_newcomer;
     };
     const std::vector<garbage> all{
@@ -429,7 +431,7 @@ TEST_F(RedisServerFault, SomethingElseUnderItsKeys) {
         const lease second = newcomer.acquire(exclusive("x"), {.wait = 10s}, error);
         EXPECT_EQ(error, each.to_newcomer) << error.message();
         EXPECT_FALSE(second.valid());
-        // Whoever put it there takes it away.
+        // The other program removes its data.
         static_cast<void>(server.ask({"FLUSHALL"}));
         known.close(100ms);
         newcomer.close(100ms);
@@ -441,8 +443,8 @@ TEST_F(RedisServerFault, SomethingElseUnderItsKeys) {
     }
 }
 
-/// Its connection was made again meanwhile, and refused.
-TEST_F(RedisServerFault, SomethingElseUnderItsKeysForLong) {
+/// The client reconnected meanwhile, and was refused.
+TEST_F(RedisServerFault, ForeignDataUnderItsKeysForLong) {
     const private_server server;
     make_space(server);
     client known = client_at(server.at());
@@ -454,12 +456,12 @@ TEST_F(RedisServerFault, SomethingElseUnderItsKeysForLong) {
         static_cast<void>(known.acquire(exclusive("y"), {.wait = 10s}, error));
         return error == errc::space_refused;
     }));
-    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << "what cannot be renewed ends";
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << "leases that cannot be renewed end";
     static_cast<void>(server.ask({"FLUSHALL"}));
     EXPECT_TRUE(eventually([&] {
         std::error_code error;
         return known.acquire(exclusive("y"), {.wait = 10s}, error).valid();
-    })) << "the same client, healed";
+    })) << "the same client after its recovery";
     known.close(5s);
     expect_empty(server);
 }

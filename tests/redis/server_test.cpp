@@ -1,4 +1,4 @@
-// The server that the fault tests do things to.
+// The private server of the fault tests.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -23,7 +23,7 @@ protected:
     }
 };
 
-TEST_F(PrivateServer, AnswersAtItsSocketAndAtItsPort) {
+TEST_F(PrivateServer, RepliesAtItsSocketAndAtItsPort) {
     const private_server server{{.tcp = true}};
     EXPECT_EQ(server.ask({"ECHO", "hello"}).text, "hello");
     EXPECT_EQ(resp_client{server.tcp()}.call({"PING"}).value().text, "PONG");
@@ -35,7 +35,7 @@ TEST_F(PrivateServer, TakesSettings) {
     EXPECT_THROW((private_server{{.settings = {"--no-such-setting", "1"}}}), std::runtime_error);
 }
 
-TEST_F(PrivateServer, KeepsItsDataWhereItIsToAndOnlyThere) {
+TEST_F(PrivateServer, KeepsItsDataInItsFolderOnly) {
     for (const bool keeps : {false, true}) {
         private_server server{{.keeps_data = keeps}};
         ASSERT_EQ(server.ask({"SET", "a", "1"}).text, "OK");
@@ -50,7 +50,7 @@ TEST_F(PrivateServer, KeepsItsDataWhereItIsToAndOnlyThere) {
     }
 }
 
-TEST_F(PrivateServer, TakesAnOlderCopyOfItsDataBack) {
+TEST_F(PrivateServer, RestoresAnOlderCopyOfItsData) {
     for (const bool keeps : {false, true}) {
         private_server server{{.keeps_data = keeps}};
         ASSERT_EQ(server.ask({"SET", "a", "old"}).text, "OK");
@@ -88,13 +88,13 @@ TEST_F(PrivateServer, DiesWithTheTest) {
     waitpid(test, nullptr, 0);
     close(pipe[0]);
     close(pipe[1]);
-    // In a container nobody may collect it: then it is a zombie, without a command connection.
+    // In a container it may not be reaped: then it is a zombie, without a command line.
     EXPECT_TRUE(eventually([&] { return contents("/proc/" + std::to_string(process) + "/cmdline").empty(); }));
 }
 
-TEST_F(PrivateServer, ItsClockJumpsForwardAndBack) {
-    const folder position;
-    server_clock clock{position.path("clock")};
+TEST_F(PrivateServer, ItsClockStepsForwardAndBack) {
+    const folder files;
+    server_clock clock{files.path("clock")};
     const private_server server{{.clock = &clock}};
     const auto time = [&] {
         const auto answer = server.ask({"TIME"});
@@ -118,8 +118,8 @@ TEST_F(PrivateServer, ItsClockJumpsForwardAndBack) {
 }
 
 TEST_F(PrivateServer, KeysExpireByItsClock) {
-    const folder position;
-    server_clock clock{position.path("clock")};
+    const folder files;
+    server_clock clock{files.path("clock")};
     const private_server server{{.clock = &clock}};
     ASSERT_EQ(server.ask({"SET", "a", "1", "PX", "60000"}).text, "OK");
     clock.jump(61s);

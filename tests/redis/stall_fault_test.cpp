@@ -1,5 +1,5 @@
-// A server that stands still for longer than a ttl: SIGSTOP, a slow disk, DEBUG SLEEP. When it goes on, the sessions of
-// its clients have expired. Those that wait come back in new sessions, under their old tickets (rule 11).
+// A server that stands still for longer than a ttl: SIGSTOP, a slow disk, DEBUG SLEEP. When it continues, the sessions
+// of its clients have expired. Waiters return in new sessions, under their old tickets (rule 11).
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -35,7 +35,7 @@ protected:
     }
     [[nodiscard]] std::string url() const { return server_->url() + "?max_ttl=10s&lag=100ms"; }
 
-    /// Clients of their own wait for `x`, one behind the other.
+    /// Separate clients wait for `x`, one behind the other.
     void connection_up() {
         for (std::size_t i = 0; i < size; ++i) {
             waiters_.emplace_back(url(),
@@ -50,7 +50,7 @@ protected:
             ASSERT_TRUE(eventually([&] { return queue().size() == i + 1; }));
         }
     }
-    /// As an observer with another session sees it.
+    /// The queue as another session sees it.
     [[nodiscard]] places queue() {
         const snapshot seen = watcher_->inspect();
         places found;
@@ -63,7 +63,7 @@ protected:
         }
         return found;
     }
-    /// For longer than the ttl of those who wait.
+    /// Stops the server for longer than the ttl of the waiters.
     void stall() const {
         server_->stop();
         const auto until = std::chrono::steady_clock::now() + 3 * waiters_ttl;
@@ -74,7 +74,7 @@ protected:
         const std::lock_guard guard{mutex_};
         return served_;
     }
-    /// Each releases when it is served, until all were.
+    /// Each client releases when it is granted, until all were granted.
     std::vector<std::size_t> serve_all() {
         for (std::size_t i = 0; i < size; ++i) {
             if (!eventually([&] { return served().size() > i; })) break;
@@ -111,8 +111,8 @@ TEST_F(RedisStallFault, WaitersComeBackInTheirOldOrder) {
     EXPECT_EQ(serve_all(), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
-// The name is free when the server goes on, so the first that comes gets it. All others keep their order.
-TEST_F(RedisStallFault, WithoutAHolderOneWaiterComesFirstAndTheOthersKeepTheirOrder) {
+// The name is free when the server continues, so the first client that returns gets it. All others keep their order.
+TEST_F(RedisStallFault, WithoutAHolderOneWaiterIsGrantedFirstAndTheOthersKeepTheirOrder) {
     watcher_.emplace(url(), client_options{.ttl = longest_ttl, .label = "watcher"});
     client holder{url(), {.ttl = waiters_ttl, .label = "holder"}};
     const lease held = holder.acquire(exclusive("x"));

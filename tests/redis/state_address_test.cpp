@@ -1,5 +1,5 @@
-// An address that moves to another server, and back. The servers do not replicate each other: what one of them granted,
-// the other can only learn from clients that were there.
+// An address that moves to another server, and back. The servers do not replicate each other: one server can learn of
+// the other's grants only from clients.
 #include "state_test.hpp"
 
 namespace baton::redis_tests {
@@ -7,7 +7,7 @@ namespace {
 
 class RedisAddressMove : public RedisState {
 protected:
-    /// Two servers, both up for so long that their age raises no doubt, and an address that leads to the first.
+    /// Two servers that have been up for longer than a pause, and an address that leads to the first.
     struct servers_and_address {
         servers_and_address() {
             wait_until_long_up(first);
@@ -16,14 +16,14 @@ protected:
 
         private_server first;
         private_server second;
-        folder position;
-        proxy address{first.at(), position.path("address")};
+        folder files;
+        proxy address{first.at(), files.path("address")};
     };
 
-    /// In the end exactly one of two that were granted the same name believes, and it has the larger fence.
+    /// In the end exactly one of two holders of the same name has a valid lease, and it has the larger fence.
     static void expect_the_larger_fence_stays(const lease& older, const lease& newer) {
         ASSERT_LT(older.fence(), newer.fence());
-        EXPECT_TRUE(eventually([&] { return !older.valid(); }, 5s)) << "both go on believing";
+        EXPECT_TRUE(eventually([&] { return !older.valid(); }, 5s)) << "both leases stay valid";
         EXPECT_TRUE(newer.valid()) << to_string(newer.lost_reason());
     }
 };
@@ -39,7 +39,7 @@ TEST_F(RedisAddressMove, ToAnEmptyStandby) {
     expect_passes_on(other, lone);
 }
 
-TEST_F(RedisAddressMove, ToAnEmptyStandbyAndTheHolderComesAlong) {
+TEST_F(RedisAddressMove, ToAnEmptyStandbyWithTheHolder) {
     servers_and_address world;
     client holder = client_to(world.address.at());
     client other = client_to(world.address.at());
@@ -58,9 +58,9 @@ TEST_F(RedisAddressMove, ToAnEmptyStandbyAndTheHolderComesAlong) {
     EXPECT_TRUE(next.valid()) << error.message();
 }
 
-/// A client that knows nothing cannot know that the standby is not the server it should be. The first one that does
-/// starts a pause, and of two holders the one with the larger fence stays.
-TEST_F(RedisAddressMove, ToAnEmptyStandbyWhereANewcomerIsFirst) {
+/// A new client cannot know that the standby is the wrong server. The first client that knows the former epoch starts a
+/// pause, and of two holders the one with the larger fence stays.
+TEST_F(RedisAddressMove, ToAnEmptyStandbyWithANewClientFirst) {
     servers_and_address world;
     lone_holder lone{world.first.at()};
     lone.acquire();
@@ -75,7 +75,7 @@ TEST_F(RedisAddressMove, ToAnEmptyStandbyWhereANewcomerIsFirst) {
     EXPECT_TRUE(held.valid()) << to_string(held.lost_reason());
 }
 
-/// A kept its state, and knows nothing of what B granted meanwhile.
+/// A kept its state, and does not know B's grants.
 TEST_F(RedisAddressMove, ThereAndBack) {
     servers_and_address world;
     client other = client_to(world.address.at());
@@ -90,8 +90,8 @@ TEST_F(RedisAddressMove, ThereAndBack) {
     expect_passes_on(other, lone);
 }
 
-/// The address is back before anything was granted at B: the holder has its lease from A, and keeps it.
-TEST_F(RedisAddressMove, ThereAndBackAtOnceAndTheHolderComesAlong) {
+/// The address is back before B granted any request: the holder has its lease from A, and keeps it.
+TEST_F(RedisAddressMove, ThereAndBackAtOnceWithTheHolder) {
     servers_and_address world;
     const auto changes = std::make_shared<line_changes>();
     client holder{url_at(world.address.at()), options_of(1s, changes)};
@@ -113,7 +113,7 @@ TEST_F(RedisAddressMove, ThereAndBackAtOnceAndTheHolderComesAlong) {
 }
 
 /// Both servers have a space that the other does not know, and the address moves often. An epoch that a server has
-/// succeeded is known there: clients are served, and do not send each other from epoch to epoch.
+/// succeeded is known there: clients are served, and do not cause new epochs in turn.
 TEST_F(RedisAddressMove, BackAndForthManyTimes) {
     servers_and_address world;
     client other = client_to(world.address.at());

@@ -1,5 +1,5 @@
-// Data that are deleted or replaced under open connections, or by a restart. Each test has three clients: one that
-// holds "x" and is cut off before it happens, one that holds "y" and stays connected, and one that waits for both.
+// Data that are deleted or replaced under open connections, or by a restart. Each test has three clients: one holds "x"
+// and is cut off before the event, one holds "y" and stays connected, and one waits for both.
 #include <functional>
 #include <map>
 
@@ -12,8 +12,9 @@ class RedisReplacedData : public RedisState {
 protected:
     using happening = std::function<void()>;
 
-    /// What holds whatever happens to the data: "x" passes on when its holder has stopped to believe, and "y" stays
-    /// with its holder, under its fence.
+    /// Expects after every event: "x" passes on when its holder's lease has ended, and "y" stays with its holder, under
+    /// its
+    /// fence.
     static void play(const private_server& server, const happening& before, const happening& event) {
         lone_holder lone{server.at()};
         client keeper = client_to(server.at());
@@ -44,7 +45,7 @@ protected:
     static void expect_ok(const private_server& server, const std::vector<std::string>& words) {
         EXPECT_EQ(server.ask(words).text, "OK") << words.front();
     }
-    /// A space of the same name in another database, which somebody used and left.
+    /// A space of the same name in another database, which has been used before.
     static void use_database(const private_server& server, int number) {
         client other = client_to(server.at(), {.more = "&db=" + std::to_string(number)});
         warm_up(other);
@@ -58,7 +59,7 @@ protected:
             all[key.text] = server.ask({"DUMP", key.text}).text;
         return all;
     }
-    /// In one step, as seen by clients.
+    /// Atomically, as seen by clients.
     static void restore(const private_server& server, const dump& dump) {
         resp_client connection{server.at()};
         const auto keys = connection.call({"KEYS", "baton:*"}).value().items;

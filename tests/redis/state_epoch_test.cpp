@@ -1,4 +1,4 @@
-// Servers whose clock is behind what their clients have seen, and servers that have just been started.
+// Servers whose clock is behind the numbers that their clients have seen, and servers that have just been started.
 #include <mutex>
 
 #include "server_clock.hpp"
@@ -11,14 +11,14 @@ using std::chrono::steady_clock;
 
 class RedisEpoch : public RedisState {};
 
-/// The server comes back without its data, and its clock is an hour behind that of its first life. The client has met
-/// larger numbers than the server gives. It is served or told why not, and does not besiege the server meanwhile.
-TEST_F(RedisEpoch, AClientThatHasMetALargerOneIsServedOrToldWhyNot) {
-    const folder position;
-    server_clock clock{position.path("clock")};
+/// The server restarts without its data, and with its clock an hour back. The client has seen larger numbers than the
+/// server assigns. It is served or gets the reason, and does not flood the server with connections.
+TEST_F(RedisEpoch, AClientThatHasSeenALargerEpochIsServedOrGetsAReason) {
+    const folder files;
+    server_clock clock{files.path("clock")};
     clock.jump(1h);
     private_server server{{.clock = &clock}};
-    proxy way{server.at(), position.path("way")};
+    proxy way{server.at(), files.path("way")};
     client known = client_to(way.at());
     warm_up(known);
     server.kill();
@@ -35,16 +35,16 @@ TEST_F(RedisEpoch, AClientThatHasMetALargerOneIsServedOrToldWhyNot) {
         answer.held = std::move(lease);
         answer.known = true;
     });
-    EXPECT_TRUE(eventually([&] { return answer.known.load(); }, 8s)) << "it waits for ever, and hears nothing";
+    EXPECT_TRUE(eventually([&] { return answer.known.load(); }, 8s)) << "it waits for ever without a reply";
     EXPECT_LT(way.seen().connections - before, 40U) << "within 8 s";
     EXPECT_TRUE(answer.held.valid() || answer.error) << "neither a lease nor an error";
     known.close(1s);
 }
 
 /// The same with a server that keeps its data: its epoch and counter are those of the clock that was ahead.
-TEST_F(RedisEpoch, AClockThatWasAheadWhileTheDataStay) {
-    const folder position;
-    server_clock clock{position.path("clock")};
+TEST_F(RedisEpoch, AClockThatWasAheadWithUnchangedData) {
+    const folder files;
+    server_clock clock{files.path("clock")};
     clock.jump(1h);
     private_server server{{.keeps_data = true, .clock = &clock}};
     client known = client_to(server.at());
@@ -58,8 +58,8 @@ TEST_F(RedisEpoch, AClockThatWasAheadWhileTheDataStay) {
     EXPECT_GT(next.fence(), fence);
 }
 
-/// Leases from before a start end max_ttl after it at the latest. A visitor that comes later than the start waits for
-/// the rest only. A server tells its age in whole seconds, and one second of that is not trusted: up to 2 s of the age
+/// Leases from before a start end max_ttl after it at the latest. A client that connects later waits only for the rest.
+/// A server reports its age in whole seconds, and the library does not trust one second of that: up to 2 s of the age
 /// do not count.
 TEST_F(RedisEpoch, ThePauseAfterAStartCountsFromTheStart) {
     const terms terms{.max_ttl = 4s};
@@ -72,12 +72,12 @@ TEST_F(RedisEpoch, ThePauseAfterAStartCountsFromTheStart) {
     const lease held = first.acquire(exclusive("x"), patiently, error);
     const auto after = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - started);
     EXPECT_TRUE(held.valid()) << error.message();
-    EXPECT_GE(after, terms.max_ttl) << "a lease from before the start may still be believed in";
-    EXPECT_LE(after, age + terms.pause() - 1s) << "the pause began with the visitor";
+    EXPECT_GE(after, terms.max_ttl) << "a lease from before the start may still be valid";
+    EXPECT_LE(after, age + terms.pause() - 1s) << "the pause began with the new client";
 }
 
-/// Nobody holds the name; so "busy" would be a wrong answer, which a caller takes for contention.
-TEST_F(RedisEpoch, ATryInAPauseIsNotToldThatTheNameIsTaken) {
+/// The name has no holder, so "busy" would be wrong: a caller would take it for contention.
+TEST_F(RedisEpoch, ATryInAPauseIsNotBusy) {
     const private_server server;
     client first = client_to(server.at());
     first.connect(long_enough);

@@ -1,5 +1,5 @@
-// Nothing was lost, so nothing pauses: backups, replicas, other versions of the functions. Measured as the longest time
-// in which a busy client is granted nothing, while newcomers connect.
+// Events without loss cause no pause: backups, replicas, other versions of the functions. The tests measure the longest
+// time without a grant of a busy client, while new clients connect.
 #include <unistd.h>
 
 #include <future>
@@ -16,14 +16,14 @@ protected:
     /// A pause takes 2.1 s, reconnecting some milliseconds.
     static inline const terms long_pause{.max_ttl = 2s};
     static constexpr std::chrono::milliseconds no_pause{1'200};
-    /// Longer than the second after which the functions look again at the server's role and replication id.
+    /// Longer than the second after which the functions check the server's role and replication id again.
     static constexpr std::chrono::milliseconds until_a_look{1'300};
 
     static std::string url_of(const private_server& server, const std::string& more = {}) {
         return url_at(server.at(), {.max_ttl = long_pause.max_ttl, .lag = long_pause.lag, .more = more});
     }
 
-    /// After what has happened: newcomers are served at once, and the pulse goes on.
+    /// After the event: new clients are served at once, and the pulse continues.
     static void expect_no_pause(const private_server& server, pulse& pulse) {
         for (int i = 0; i < 2; ++i) {
             client newcomer{url_of(server), options_of()};
@@ -45,12 +45,12 @@ protected:
 TEST_F(RedisNoPause, ForABackup) {
     if (access("/usr/bin/redis-cli", X_OK) != 0) GTEST_SKIP() << "no redis-cli here: install redis-tools";
     const private_server server{replicating()};
-    const folder position;
+    const folder files;
     pulse pulse{url_of(server), "p", options_of()};
     const std::string before = replication_id(server);
     pulse.begin_anew();
-    EXPECT_TRUE(back_up(server, position.path("backup.rdb")));
-    EXPECT_NE(replication_id(server), before) << "this is why it was taken for a loss";
+    EXPECT_TRUE(back_up(server, files.path("backup.rdb")));
+    EXPECT_NE(replication_id(server), before) << "this is why it was treated as a loss";
     expect_no_pause(server, pulse);
 }
 
@@ -61,7 +61,7 @@ TEST_F(RedisNoPause, ForAFirstReplica) {
     const std::string before = replication_id(server);
     pulse.begin_anew();
     ASSERT_TRUE(follow(replica, server.tcp()));
-    EXPECT_NE(replication_id(server), before) << "this is why it was taken for a loss";
+    EXPECT_NE(replication_id(server), before) << "this is why it was treated as a loss";
     expect_no_pause(server, pulse);
 }
 
@@ -105,8 +105,8 @@ TEST_F(RedisNoPause, WhenFunctionsAreLoaded) {
     expect_no_pause(server, pulse);
 }
 
-/// Processes of two versions, each with a library of its own, on one space; then one after the other is replaced. The
-/// order of grants is judged across both.
+/// Processes of two versions, each with its own library, on one space; then they are replaced one after the other. The
+/// judge checks the order of grants across both.
 TEST_F(RedisNoPause, WhenAFleetIsUpgradedOneByOne) {
     const private_server server;
     pulse pulse{url_of(server), "p", options_of()};

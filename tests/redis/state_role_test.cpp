@@ -6,8 +6,9 @@ namespace {
 
 class RedisRoleChange : public RedisState {
 protected:
-    /// A primary and its replica. The replica's connection to the primary can be frozen: then what the primary writes
-    /// does not arrive, and no server notices.
+    /// A primary and its replica. The replica's connection to the primary can be frozen: then the primary's writes do
+    /// not
+    /// arrive, and neither server notices.
     struct pair {
         pair() {
             if (!follow(second, link.at())) throw std::runtime_error{"the replica does not get its data"};
@@ -22,7 +23,8 @@ protected:
         proxy link{first.tcp(), endpoint{std::uint16_t{0}}};
     };
 
-    /// Both have renewed less than a quarter of a ttl ago, so that neither sends anything in the next tenth of it.
+    /// Both clients have renewed less than a quarter of a ttl ago, so that neither sends commands in the next tenth of
+    /// it.
     static void await_renewals(const lease& one, const lease& other, std::chrono::milliseconds ttl) {
         const auto is_fresh = [ttl](const lease& lease) { return lease.valid_for() > ttl * 3 / 4; };
         ASSERT_TRUE(eventually([&] { return is_fresh(one) && is_fresh(other); }));
@@ -42,8 +44,8 @@ protected:
 };
 
 /// H is granted on A while the replication to B is frozen. B is promoted; A becomes its replica, gets its data, which
-/// say nothing of H, and is promoted again. No client has noticed anything: only the server can.
-TEST_F(RedisRoleChange, FullResynchronisationWhileNobodyReconnects) {
+/// do not contain H, and is promoted again. Clients cannot detect that; only the server can.
+TEST_F(RedisRoleChange, FullResynchronisationWithoutReconnects) {
     constexpr std::chrono::seconds ttl{2};
     const terms terms{.max_ttl = ttl};
     pair servers;
@@ -67,7 +69,7 @@ TEST_F(RedisRoleChange, FullResynchronisationWhileNobodyReconnects) {
     lease next = other.acquire(exclusive("x"), {.wait = terms.pause() + 400ms}, error);
     EXPECT_FALSE(next.valid() && held.valid())
         << "two believers: the holder still believes for " << held.valid_for() / 1ms << " ms";
-    EXPECT_TRUE(held.valid()) << "it was there to present its lease: " << to_string(held.lost_reason());
+    EXPECT_TRUE(held.valid()) << "it reconnected to present its lease: " << to_string(held.lost_reason());
     EXPECT_TRUE(still.valid()) << to_string(still.lost_reason());
     held.release();
     if (!next.valid()) next = other.acquire(exclusive("x"), patiently, error);
@@ -75,7 +77,7 @@ TEST_F(RedisRoleChange, FullResynchronisationWhileNobodyReconnects) {
 }
 
 /// The same, and the holder is cut off, so that it cannot present its lease.
-TEST_F(RedisRoleChange, FullResynchronisationAndTheHolderCannotSaySo) {
+TEST_F(RedisRoleChange, FullResynchronisationWhileTheHolderIsCutOff) {
     pair servers;
     lone_holder lone{servers.first.at()};
     client other = client_to(servers.first.at());
@@ -89,8 +91,8 @@ TEST_F(RedisRoleChange, FullResynchronisationAndTheHolderCannotSaySo) {
     expect_passes_on(other, lone);
 }
 
-/// B is promoted with all that A has, and A continues as its replica where it was. H is granted on B, which A never
-/// hears of; then A is promoted.
+/// B is promoted with all data of A, and A continues as its replica. H is granted on B, which A never receives; then A
+/// is promoted.
 TEST_F(RedisRoleChange, PartialResynchronisationAndBack) {
     pair servers;
     client other = client_to(servers.first.at());
@@ -109,7 +111,7 @@ TEST_F(RedisRoleChange, PartialResynchronisationAndBack) {
     expect_passes_on(other, lone);
 }
 
-/// A has a moment as a replica of a primary that is not there. Nothing is lost, and the holder keeps its lease.
+/// A is a replica of an unreachable primary for a moment. No data is lost, and the holder keeps its lease.
 TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostAndBack) {
     const private_server server{replicating()};
     client holder = client_to(server.at());
@@ -130,7 +132,7 @@ TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostAndBack) {
 
 /// A is a replica of a primary that it cannot reach for as long as B serves: H is granted on B. Then A is promoted with
 /// the data that it had.
-TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostWhileAnotherServes) {
+TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostWhileAnotherServerServes) {
     pair servers;
     client other = client_to(servers.first.at());
     warm_up(other);
@@ -147,8 +149,8 @@ TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostWhileAnotherServes) {
 /// A dies with what it did not replicate, and B is promoted.
 TEST_F(RedisRoleChange, FailoverThatLostWrites) {
     pair servers;
-    const folder position;
-    proxy address{servers.first.at(), position.path("address")};
+    const folder files;
+    proxy address{servers.first.at(), files.path("address")};
     lone_holder lone{servers.first.at()};
     client other = client_to(address.at());
     warm_up(other);
@@ -163,7 +165,7 @@ TEST_F(RedisRoleChange, FailoverThatLostWrites) {
 
 // The server clears the id of its former primary with the backlog. It is up for longer than a pause takes, but was not
 // restarted: the pause does not count from its start.
-TEST_F(RedisRoleChange, APromotedReplicaThatHasForgottenItsFormerPrimaryPauses) {
+TEST_F(RedisRoleChange, APromotedReplicaWithoutARecordOfItsPrimaryPauses) {
     const terms terms{.max_ttl = 2s};
     pair servers;
     ASSERT_EQ(servers.second.ask({"CONFIG", "SET", "repl-backlog-ttl", "1"}).text, "OK");
@@ -181,7 +183,7 @@ TEST_F(RedisRoleChange, APromotedReplicaThatHasForgottenItsFormerPrimaryPauses) 
     EXPECT_EQ(error, errc::paused);
 }
 
-/// What is written to it is lost with the next full resynchronisation, and its primary never hears of it.
+/// Writes to it are lost with the next full resynchronisation, and its primary never receives them.
 TEST_F(RedisRoleChange, AWritableReplicaIsRefused) {
     const pair servers;
     client holder = client_to(servers.first.at());
@@ -208,7 +210,7 @@ TEST_F(RedisRoleChange, APrimaryThatBecomesAWritableReplicaGrantsNothingMore) {
     ASSERT_TRUE(follow(servers.first, servers.second.tcp()));
     lone_holder lone{servers.second.at()};
     lone.acquire();
-    // The server looks at its role once a second.
+    // The library checks the server's role once per second.
     EXPECT_TRUE(eventually(
         [&] {
             std::error_code error;

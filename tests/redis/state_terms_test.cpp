@@ -1,6 +1,6 @@
-// A client whose address has other terms of the space than everybody else's is the first to meet a server that has
-// restarted. Where the server still has the space, the client is refused. Where the server knows nothing, the client's
-// terms hold until a client comes that knows the space; then they hold no longer, and decide nothing for the others.
+// A client whose address has other terms of the space than those of all other clients is the first to connect to a
+// restarted server. If the server still has the space, the client is refused. If the server has no data, the client's
+// terms apply until a client connects that knows the space; then its own terms replace them.
 #include "state_test.hpp"
 
 namespace baton::redis_tests {
@@ -11,13 +11,13 @@ protected:
     static inline const terms without_pause{.more = "&pause=off"};
     static inline const terms shorter{.max_ttl = 200ms, .lag = 0ms};
 
-    /// What the server has after its start knows nothing of the holder.
+    /// The server's data after its start do not contain the holder.
     enum class data : std::uint8_t { none, older };
 
     static void play(data after, const terms& wrong) {
         private_server server;
-        const folder position;
-        proxy way{server.at(), position.path("way")};  // those with the right terms come later
+        const folder files;
+        proxy way{server.at(), files.path("way")};  // clients with the right terms connect later
         lone_holder lone{server.at()};
         client other = client_to(way.at());
         warm_up(other);
@@ -33,14 +33,14 @@ protected:
             client stranger = client_to(server.at(), wrong, std::min(wrong.max_ttl, 1'000ms));
             const lease strangers = stranger.acquire(exclusive("x"), {.wait = 300ms}, error);
             if (after == data::older) {
-                EXPECT_FALSE(strangers.valid()) << "granted by terms that are not the space's";
+                EXPECT_FALSE(strangers.valid()) << "granted with other terms than the space's";
             }
         }
         way.set({});
         expect_passes_on(other, lone);
         client newcomer = client_to(server.at());
         EXPECT_TRUE(newcomer.acquire(exclusive("x"), patiently, error).valid()) << error.message();
-        // A stranger that comes later does not change the terms either.
+        // A later client with other terms does not change the terms either.
         client stranger = client_to(server.at(), wrong, std::min(wrong.max_ttl, 1'000ms));
         static_cast<void>(stranger.acquire(exclusive("z"), {.wait = 300ms}, error));
         EXPECT_TRUE(other.acquire(exclusive("x"), patiently, error).valid()) << error.message();

@@ -1,5 +1,5 @@
-// What the tests of lost state share. A test judges by what clients believe: a lease that is valid, and another one of
-// the same name that is valid at the same moment, are two believers, whatever servers say.
+// The fixture of the tests of lost state. The tests judge by the clients' leases: two leases of one name that are valid
+// at the same moment are a failure, whatever state the servers have.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ inline std::string url_at(const endpoint& where, const terms& terms = {}) {
            "ms&lag=" + std::to_string(terms.lag.count()) + "ms" + terms.more;
 }
 
-/// Tests end with clients that cannot reach a server: these do not wait long for it.
+/// Tests end with clients that cannot reach a server; a short timeout keeps their destructors fast.
 inline client_options options_of(std::chrono::milliseconds ttl = 1s, std::shared_ptr<observer> observer = nullptr) {
     return {.ttl = ttl, .label = {}, .close_wait = 100ms, .observer = std::move(observer)};
 }
@@ -42,7 +42,7 @@ inline client client_to(const endpoint& where, const terms& terms = {}, std::chr
     return client{url_at(where, terms), options_of(ttl)};
 }
 
-/// Well above what any test needs: a pause, a ttl and some reconnections.
+/// Well above the duration of any test: a pause, a ttl and some reconnects.
 inline constexpr acquire_options patiently{.wait = long_enough};
 
 struct line_changes final : observer {
@@ -53,13 +53,13 @@ struct line_changes final : observer {
     void reconnected() override { ++made; }
 };
 
-/// It was renewed lately: it is valid for most of its ttl, whatever happens now.
+/// True if the lease was renewed recently, so that it stays valid for most of its ttl.
 inline bool is_fresh(const lease& lease, std::chrono::milliseconds ttl = 1s) {
     return lease.valid_for() > ttl * 7 / 10;
 }
 
-/// Holds "x" by a connection of its own, which a test cuts: from then on it believes for as long as its ttl allows, and
-/// can tell no server about it.
+/// Holds "x" over a separate connection, which a test cuts: from then on its lease is valid until its ttl ends, and it
+/// cannot present the lease to a server.
 class lone_holder {
 public:
     explicit lone_holder(const endpoint& server, const terms& terms = {})
@@ -91,19 +91,20 @@ protected:
         if (!find_server()) GTEST_SKIP() << no_server;
     }
 
-    /// The server has been up for so long that nothing of before its start can still be believed in.
+    /// Makes the server so old that no lease from before its start can still be valid.
     static void wait_until_long_up(const private_server& server, const terms& terms = {}) {
         const auto enough = std::chrono::ceil<std::chrono::seconds>(terms.max_ttl).count() + 1;
         ASSERT_TRUE(eventually([&] { return uptime(server) >= enough; }));
     }
 
-    /// The session of the client is open, and a pause in which the space began is over.
+    /// Waits until the client's session is open and the initial pause of the space has ended.
     static void warm_up(client& who) { static_cast<void>(who.acquire(exclusive("warm-up"), patiently)); }
 
-    /// `other` gets "x", but not before the holder has stopped to believe. A lease never becomes valid again, so a
-    /// holder that believes after the grant believed at the moment of the grant.
+    /// `other` gets "x", but not before the holder's lease has ended. A lease never becomes valid again, so a lease
+    /// that is
+    /// valid after the grant was valid at the moment of the grant.
     static void expect_passes_on(client& other, const lone_holder& holder) {
-        ASSERT_TRUE(holder.believes()) << "the test came too late to show anything";
+        ASSERT_TRUE(holder.believes()) << "the test was too slow";
         std::error_code error;
         const lease next = other.acquire(exclusive("x"), patiently, error);
         EXPECT_FALSE(next.valid() && holder.believes())

@@ -1,4 +1,5 @@
-// A space that does not begin with a pause, although its server was just started, and pauses after a loss as any other.
+// A space that does not begin with a pause although its server was just started, and pauses after a loss like any
+// other.
 #pragma once
 
 #include <chrono>
@@ -9,7 +10,7 @@
 
 namespace baton::redis_tests {
 
-/// `url` has options, and those of its terms are the space's.
+/// `url` has options; those for the terms become the terms of the space.
 inline void make_unpaused_space(const private_server& server, const std::string& url) {
     client made{url + "&pause=off", {.ttl = std::chrono::seconds{1}, .label = {}}};
     made.connect();

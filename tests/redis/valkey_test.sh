@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# valkey_test.sh ROOT COMMAND…: runs the command with a Valkey in BATON_REDIS_SERVER, if one can be had. Without it, or
-# without a network to fetch it, this is skipped.
+# valkey_test.sh ROOT COMMAND…: runs the command with the path of Valkey in BATON_REDIS_SERVER. Skipped if Valkey is not
+# installed and cannot be fetched.
 set -euo pipefail
 root=$1
 shift

@@ -1,4 +1,4 @@
-// The codec: what each type looks like, that cuts anywhere do not matter, and that bounds hold before memory is used.
+// The codec: the encoding of each type; cuts at any byte have no effect; bounds are checked before memory is allocated.
 #include "stores/resp/codec.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(RespCodec, ReadsEveryType) {
     EXPECT_EQ(decode(">1\r\n:1\r\n"), (value{kind::push, 0, {}, {number(1)}}));
 }
 
-TEST(RespCodec, AMessageReadInPlaceLeavesNothingInTheNext) {
+TEST(RespCodec, AMessageReadInPlaceDoesNotChangeTheNext) {
     const std::string large = "*100\r\n" + [] {
         std::string items;
         for (int i = 0; i < 100; ++i) items += "$3\r\nfoo\r\n";
@@ -83,7 +83,7 @@ TEST(RespCodec, BytesMayComeOneByOneAndSeveralMessagesAtOnce) {
     }
 }
 
-TEST(RespCodec, WhatIsNotTheProtocolIsAFault) {
+TEST(RespCodec, InvalidInputIsAFault) {
     for (const std::string_view bytes :
          {"GET / HTTP/1.1\r\n", "\r\n", ":\r\n", ":1x\r\n", "$x\r\n", "$-2\r\n", "$1\r\nab\r\n", "*-2\r\n", "%-1\r\n",
           "#x\r\n", "_x\r\n", "(12a\r\n", "(\r\n", "$?\r\n", ":99999999999999999999\r\n", "*1\r\n?\r\n"})
@@ -98,7 +98,7 @@ TEST(RespCodec, AFaultIsFinal) {
     EXPECT_FALSE(decoder.next());
 }
 
-TEST(RespCodec, BoundsHoldBeforeAnythingIsKept) {
+TEST(RespCodec, BoundsAreCheckedBeforeAllocation) {
     EXPECT_EQ(fault_of("$2000000000\r\n"), fault::too_large);
     EXPECT_EQ(fault_of("*2000000000\r\n"), fault::too_large);
     EXPECT_EQ(fault_of("%9223372036854775807\r\n"), fault::too_large);
@@ -116,7 +116,7 @@ TEST(RespCodec, NestingIsBounded) {
     EXPECT_EQ(fault_of("*1\r\n" + deep + "_\r\n"), fault::too_deep);
 }
 
-TEST(RespCodec, BoundsAreOfOneMessageNotOfAll) {
+TEST(RespCodec, BoundsApplyToEachMessage) {
     decoder decoder{{.values = 3, .message = 40}};
     for (int i = 0; i < 100; ++i) {
         decoder.feed("*2\r\n$3\r\nfoo\r\n:1\r\n");

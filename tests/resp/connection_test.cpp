@@ -1,4 +1,4 @@
-// A connection over a pair of sockets, whose other end is the test's.
+// A connection over a pair of sockets; the test is the peer.
 #include "stores/resp/connection.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr std::array<command_tag, 1> seven{7};
 
-/// Dials once; what it hears can be waited for.
+/// Connects once; the test can wait for its events.
 class heard final : public connection {
 public:
     heard(detail::event_loop& loop, int socket) : connection{loop, {}}, socket_{socket} {}
@@ -56,7 +56,7 @@ private:
 
 class RespConnection : public testing::Test {
 protected:
-    /// Messages of a sequenced packet socket have a largest size: a way to make a send fail that is no hang-up.
+    /// Messages of a sequenced packet socket have a maximum size, so a larger send fails without a disconnect.
     void connect(int type) {
         std::array<int, 2> ends{};
         ASSERT_EQ(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()), 0);
@@ -74,19 +74,19 @@ protected:
         ASSERT_EQ(::send(other_end_, bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
     }
 
-    const std::shared_ptr<detail::event_loop> loop_ = detail::process_wide<detail::event_loop>();  // the last to go
+    const std::shared_ptr<detail::event_loop> loop_ = detail::process_wide<detail::event_loop>();  // destroyed last
     int other_end_ = -1;
     std::shared_ptr<heard> connection_;
 };
 
-TEST_F(RespConnection, AnswersFindTheirQuestions) {
+TEST_F(RespConnection, RepliesAreMatchedToTheirCommands) {
     connect(SOCK_STREAM);
     ASSERT_TRUE(connection_->send("*1\r\n$4\r\nPING\r\n", seven));
     say("+PONG\r\n");
     EXPECT_TRUE(connection_->wait_for_answer());
 }
 
-// What was left of the message would be taken for the beginning of the next one.
+// The rest of the message would be parsed as the beginning of the next one.
 TEST_F(RespConnection, ASendThatFailsEndsIt) {
     connect(SOCK_SEQPACKET);
     EXPECT_TRUE(connection_->send(std::string(8U << 20U, 'x'), seven));
@@ -94,8 +94,8 @@ TEST_F(RespConnection, ASendThatFailsEndsIt) {
     EXPECT_FALSE(connection_->send("more", seven));
 }
 
-// What is kept for a server that reads nothing is bounded.
-TEST_F(RespConnection, AServerThatReadsNothingEndsIt) {
+// The data kept for a server that does not read are bounded.
+TEST_F(RespConnection, AServerThatDoesNotReadEndsIt) {
     connect(SOCK_STREAM);
     const std::string bytes(1U << 20U, 'x');
     std::size_t sent = 0;
@@ -105,13 +105,13 @@ TEST_F(RespConnection, AServerThatReadsNothingEndsIt) {
     EXPECT_TRUE(connection_->wait_for_down());
 }
 
-TEST_F(RespConnection, AHangUpEndsIt) {
+TEST_F(RespConnection, ADisconnectEndsIt) {
     connect(SOCK_STREAM);
     close(std::exchange(other_end_, -1));
     EXPECT_TRUE(connection_->wait_for_down());
 }
 
-TEST_F(RespConnection, AnAnswerThatNobodyAskedForEndsIt) {
+TEST_F(RespConnection, AnUnexpectedReplyEndsIt) {
     connect(SOCK_STREAM);
     say("+PONG\r\n");
     EXPECT_TRUE(connection_->wait_for_down());

@@ -1,5 +1,5 @@
-// Bytes that nobody would send: random ones, and messages with bytes changed, cut, doubled and joined. Nothing may
-// crash, hang or use memory beyond its bounds, however the bytes are cut up; and what is understood can be said again.
+// Malformed bytes: random ones, and messages with bytes changed, cut, doubled and joined. However the bytes are split,
+// the decoder must not crash, hang or exceed its memory bounds, and every decoded message can be encoded again.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -53,7 +53,7 @@ void interpret(const value& heard) {
     static_cast<void>(decode_snapshot(heard));
 }
 
-/// The same bytes whole and in pieces must mean the same.
+/// The same bytes must decode to the same messages, whole and in pieces.
 std::size_t listen(wire_dice& dice, const std::string& bytes, std::size_t most_at_once) {
     decoder decoder{{.bulk = 4096, .values = 2000, .message = 8192}};
     std::size_t heard = 0;
@@ -95,5 +95,5 @@ int main(int argc, char** argv) {
     }
     std::printf("%llu rounds, %llu messages understood\n", static_cast<unsigned long long>(rounds),
                 static_cast<unsigned long long>(understood));
-    return understood == 0 ? 1 : 0;  // blind otherwise
+    return understood == 0 ? 1 : 0;  // the test decoded no message at all
 }

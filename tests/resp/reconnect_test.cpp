@@ -1,4 +1,4 @@
-// How often a connection is made again: the decision by itself, and with servers that listen, greet and hang up.
+// How often a connection reconnects: the back-off by itself, and with servers that accept, reply and disconnect.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -34,17 +34,17 @@ TEST(Backoff, SpreadsDelaysByHalf) {
 TEST(Backoff, IsNotResetByAHandshakeAlone) {
     backoff backoff;
     for (const auto delay : {1ms, 2ms, 4ms})
-        EXPECT_EQ(backoff.delay_after({.up = 1h, .answered = false}, 512), delay) << "however long it was up";
+        EXPECT_EQ(backoff.delay_after({.up = 1h, .answered = false}, 512), delay) << "for any uptime";
 }
 
-TEST(Backoff, IsResetByAConnectionThatWasOfUse) {
+TEST(Backoff, IsResetByAUsefulConnection) {
     backoff backoff;
     for (int i = 0; i < 5; ++i) static_cast<void>(backoff.delay_after({.up = {}, .answered = false}, 512));
     EXPECT_EQ(backoff.delay_after({.up = 1s, .answered = true}, 512), 0ms) << "the first attempt is made at once";
     EXPECT_EQ(backoff.delay_after({.up = {}, .answered = false}, 512), 1ms);
 }
 
-TEST(Backoff, WaitsAlsoAfterAConnectionThatAnsweredAndBrokeSoon) {
+TEST(Backoff, AlsoDelaysAfterAConnectionThatRepliedAndBrokeSoon) {
     backoff backoff;
     for (const auto delay : {5ms, 10ms, 20ms, 40ms, 50ms, 50ms})
         EXPECT_EQ(backoff.delay_after({.up = 999ms, .answered = true}, 512), delay);
@@ -54,7 +54,7 @@ TEST(Backoff, WaitsAlsoAfterAConnectionThatAnsweredAndBrokeSoon) {
     EXPECT_EQ(backoff.delay_after({.up = 999ms, .answered = true}, 512), 5ms);
 }
 
-/// Greets every connection, answers so many requests on it, and hangs up.
+/// Completes every handshake, replies to that many requests, and disconnects.
 class hasty_server {
 public:
     hasty_server(endpoint here, int answers) : listening_{listen_at(here)}, answers_{answers} {
@@ -93,7 +93,7 @@ private:
     std::thread thread_;
 };
 
-/// Asks one question on each connection, or gives it up, as often as told.
+/// Sends one command on each connection, or resets it a given number of times.
 class asking_connection final : public connection {
 public:
     asking_connection(detail::event_loop& loop, endpoint server, int resets)
@@ -116,7 +116,7 @@ private:
     const int resets_;
 };
 
-/// How long it takes until there have been so many connections.
+/// The time until that many connections have been made.
 steady_clock::duration time_for(int connections, int answers, int resets = 0) {
     const folder place;
     const endpoint here{place.path("server")};
@@ -132,13 +132,13 @@ steady_clock::duration time_for(int connections, int answers, int resets = 0) {
 }
 
 // Ten delays of 1 ms to 512 ms lie between the connections, each shortened by half at most.
-TEST(Reconnect, BacksOffFromAServerThatGreetsAndHangsUp) { EXPECT_GE(time_for(11, 0), 500ms); }
+TEST(Reconnect, BacksOffFromAServerThatDisconnectsAfterTheHandshake) { EXPECT_GE(time_for(11, 0), 500ms); }
 
 // The delays are 5, 10, 20 and 40 ms and then 50 ms, each shortened by half at most.
-TEST(Reconnect, BacksOffFromAServerThatAnswersOnceAndHangsUp) { EXPECT_GE(time_for(41, 1), 900ms); }
+TEST(Reconnect, BacksOffFromAServerThatRepliesOnceAndDisconnects) { EXPECT_GE(time_for(41, 1), 900ms); }
 
-// The answers to several requests may each say that the connection is of no use.
-TEST(Reconnect, BacksOffAlsoWhereItsUserResetsItSeveralTimes) { EXPECT_GE(time_for(11, 1, 3), 500ms); }
+// The replies to several requests may each cause a reset of the same connection.
+TEST(Reconnect, BacksOffIfItsUserResetsItSeveralTimes) { EXPECT_GE(time_for(11, 1, 3), 500ms); }
 
 }  // namespace
 }  // namespace baton::resp

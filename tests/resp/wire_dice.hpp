@@ -1,4 +1,4 @@
-// Random commands and events, for round trips and as a start for mutated bytes.
+// Random commands and events, for round trips and as input for mutations.
 #pragma once
 
 #include <random>
@@ -11,7 +11,7 @@ class wire_dice {
 public:
     explicit wire_dice(std::uint64_t seed) : engine_{seed} {}
 
-    /// 0 to `most`.
+    /// A random number from 0 to `most`.
     std::uint64_t upto(std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>{0, most}(engine_); }
     bool coin() { return upto(1) == 1; }
 

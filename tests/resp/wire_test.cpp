@@ -1,4 +1,4 @@
-// Baton's words: every command and every event there and back, and what is not one is refused.
+// Baton's wire format: a round trip of every command and every event; invalid input is refused.
 #include <gtest/gtest.h>
 
 #include "wire_dice.hpp"
@@ -31,7 +31,7 @@ value words(const std::vector<std::string>& list) {
 
 const std::string some_session(32, 'a');
 
-TEST(Wire, EveryCommandCrosses) {
+TEST(Wire, EveryCommandIsDecodedAsItWasEncoded) {
     wire_dice dice{1};
     for (std::size_t round = 0; round < 200; ++round)
         for (std::size_t kind = 0; kind < std::variant_size_v<command>; ++kind) {
@@ -42,11 +42,11 @@ TEST(Wire, EveryCommandCrosses) {
             const auto* command = std::get_if<protocol::command>(&*heard.request);
             ASSERT_NE(command, nullptr);
             EXPECT_EQ(command->index(), kind);
-            EXPECT_EQ(encoded(*command), encoded(said));  // commands do not compare; their words say all
+            EXPECT_EQ(encoded(*command), encoded(said));  // commands have no operator==; their encodings are equal
         }
 }
 
-TEST(Wire, FieldsOfACommandKeepTheirPlaces) {
+TEST(Wire, FieldsOfACommandKeepTheirOrder) {
     const open said{{1, 2},
                     std::chrono::milliseconds{3},
                     "label",
@@ -74,7 +74,7 @@ TEST(Wire, FieldsOfACommandKeepTheirPlaces) {
     EXPECT_EQ(got.live[0].hold, said.live[0].hold);
 }
 
-TEST(Wire, EveryEventCrossesInAnswersAndNotices) {
+TEST(Wire, EveryEventIsDecodedInRepliesAndNotifications) {
     wire_dice dice{2};
     for (std::size_t round = 0; round < 200; ++round)
         for (std::size_t kind = 0; kind < std::variant_size_v<decltype(event::what)>; ++kind) {
@@ -95,7 +95,7 @@ TEST(Wire, EveryEventCrossesInAnswersAndNotices) {
         }
 }
 
-TEST(Wire, EveryReasonCrosses) {
+TEST(Wire, EveryReasonIsDecoded) {
     for (unsigned i = 0; i <= static_cast<unsigned>(refusal::note_too_long); ++i) {
         std::string out;
         const event said{{}, refused{{}, static_cast<refusal>(i)}};
@@ -104,7 +104,7 @@ TEST(Wire, EveryReasonCrosses) {
     }
 }
 
-TEST(Wire, ASnapshotCrosses) {
+TEST(Wire, ASnapshotIsDecodedAsItWasEncoded) {
     wire_dice dice{3};
     for (std::size_t round = 0; round < 200; ++round) {
         const snapshot said = dice.inspect();
@@ -118,7 +118,7 @@ TEST(Wire, ASnapshotCrosses) {
     }
 }
 
-TEST(Wire, HelloAndInspectCross) {
+TEST(Wire, HelloAndInspectAreDecoded) {
     std::string out;
     encode(out, hello{wire_version, "default", 2});
     EXPECT_EQ(std::get<hello>(decode_request(parse(out)).request.value()), (hello{wire_version, "default", 2}));
@@ -134,7 +134,7 @@ TEST(Wire, HelloAndInspectCross) {
     EXPECT_EQ(decode_hello_reply(parse(out)).value().epoch, 99U);
 }
 
-TEST(Wire, ASweepCrossesAndItsCookieIsChecked) {
+TEST(Wire, ASweepIsDecodedAndItsCookieIsChecked) {
     const std::string cookie(32, 'c');
     for (const run_tree& tree : {run_tree{cookie, ""}, run_tree{cookie, "/sys/fs/cgroup/a/baton-" + cookie}}) {
         std::string out;
@@ -145,7 +145,7 @@ TEST(Wire, ASweepCrossesAndItsCookieIsChecked) {
     EXPECT_FALSE(decode_request(words({"BATON.SWEEP", std::string(32, 'x')})).request);
 }
 
-TEST(Wire, AGreetingOfAnotherVersionIsUnderstoodAsFarAsItsVersion) {
+TEST(Wire, AHandshakeOfAnotherVersionIsDecodedUpToItsVersion) {
     for (const std::vector<std::string>& list : std::vector<std::vector<std::string>>{
              {"BATON.HELLO", "1", "default", "4711"}, {"BATON.HELLO", "999", "default", "more", "words"}}) {
         const decoded_request heard = decode_request(words(list));
@@ -156,7 +156,7 @@ TEST(Wire, AGreetingOfAnotherVersionIsUnderstoodAsFarAsItsVersion) {
     EXPECT_FALSE(decode_request(words({"BATON.HELLO", std::to_string(wire_version), "default", "2", "more"})).request);
 }
 
-TEST(Wire, WhatIsNoCommandIsRefused) {
+TEST(Wire, InvalidCommandsAreRefused) {
     for (const std::vector<std::string>& list : std::vector<std::vector<std::string>>{
              {},
              {"GET", "a"},
@@ -180,7 +180,7 @@ TEST(Wire, WhatIsNoCommandIsRefused) {
     EXPECT_FALSE(decode_request({kind::array, 0, {}, {value{}}}).request);
 }
 
-TEST(Wire, WhatIsNoAnswerIsNone) {
+TEST(Wire, InvalidRepliesAreRefused) {
     EXPECT_FALSE(decode_answer(value{}));
     EXPECT_FALSE(decode_answer(parse("*2\r\n:1\r\n*2\r\n$5\r\nqueer\r\n:1\r\n")));
     EXPECT_FALSE(decode_answer(parse("*2\r\n:1\r\n*2\r\n$6\r\nclosed\r\n:1\r\n")));

@@ -236,7 +236,7 @@ TEST_F(Limits, APinnedLimitDoesNotTouchOtherModes) {  // rule 10
     EXPECT_EQ(enter("C", {exclusive("x")}), "queued C");
 }
 
-TEST_F(Limits, APinnedLimitIsRememberedThoughNobodyUsesTheName) {  // rule 10
+TEST_F(Limits, APinnedLimitIsRememberedForAnUnusedName) {  // rule 10
     resize("x", 2);
     EXPECT_FALSE(idle());
     enter("A", {permits("x", 1, 9)});
@@ -250,7 +250,7 @@ TEST_F(Limits, APinnedLimitIsRememberedThoughNobodyUsesTheName) {  // rule 10
     EXPECT_TRUE(idle());
 }
 
-TEST_F(Limits, GivingALimitBackMayAdmitNobodyToo) {  // rule 10
+TEST_F(Limits, UnpinningALimitMayAdmitNoWaiter) {  // rule 10
     resize("x", 5);
     enter("A", {permits("x", 1, 1)});
     enter("B", {permits("x", 1, 1)});

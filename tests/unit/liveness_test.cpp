@@ -23,7 +23,7 @@ TEST_F(Liveness, ASessionWithoutRequestsExpiresToo) {  // rule 5
     EXPECT_TRUE(idle());
 }
 
-TEST_F(Liveness, OpenAnswersTheDeadline) {  // rule 5
+TEST_F(Liveness, TheReplyToOpenHasTheDeadline) {  // rule 5
     EXPECT_EQ(open("A", {}, 3s), "alive A");
     EXPECT_EQ(the<alive>(), (alive{session("A"), now + 3s, {}}));
 }
@@ -47,7 +47,7 @@ TEST_F(Liveness, AnOpenMovesTheDeadlineToNowPlusItsTtl) {  // rule 5
     EXPECT_EQ(advance(1us), "lost A");
 }
 
-TEST_F(Liveness, NothingElseMovesTheDeadline) {  // rule 5
+TEST_F(Liveness, OtherCommandsDoNotMoveTheDeadline) {  // rule 5
     enter("A", {exclusive("x")});
     now += 9s;
     enter("A.2", {exclusive("y")});

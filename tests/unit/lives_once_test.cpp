@@ -75,7 +75,7 @@ TEST_F(LivesOnce, AnIdIsRememberedForTheLongestTtl) {  // rule 5
     now += 15s - 1us;
     EXPECT_EQ(apply(opened), "refused: unknown session");
     now += 1us;
-    EXPECT_EQ(apply(opened), "alive A") << "no message is expected to be that late";
+    EXPECT_EQ(apply(opened), "alive A") << "messages are not expected to be that late";
 }
 
 // B ended later and is still remembered, so no id has been dropped; the time of A's id has passed nevertheless.

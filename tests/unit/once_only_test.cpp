@@ -27,7 +27,7 @@ TEST_F(OnceOnly, ARepeatedEnterOfAHolderReturnsTheSameGrant) {  // rule 9
 }
 
 // The reply to B's first `enter` was "queued"; the notice of the grant was lost; B sends `enter` again.
-TEST_F(OnceOnly, AnEnterAfterALostNoticeLearnsOfTheGrant) {  // rule 9
+TEST_F(OnceOnly, AnEnterAfterALostNotificationReturnsTheGrant) {  // rule 9
     enter("A", {exclusive("x")});
     enter("B", {exclusive("x")});
     leave("A");
@@ -233,7 +233,7 @@ TEST_F(OnceOnly, ConnectionNumbersAreComparedExactly) {  // rule 11
     EXPECT_EQ(apply(command), "refused: stale connection") << "the larger connection number is remembered";
 }
 
-TEST_F(OnceOnly, AnOpenEndsNothing) {  // rule 9, rule 11
+TEST_F(OnceOnly, AnOpenEndsNoRequest) {  // rule 9, rule 11
     enter("A", {exclusive("x")});
     enter("A.2", {exclusive("x")});
     enter("A.3", {exclusive("y")});

@@ -180,7 +180,7 @@ TEST_F(Conflict, AllReservedClaimsOfANameGiveWayAndComeBackInOrder) {  // rule 1
     const serial old = ticket("Y") - 100;
     open("A", {grant({shared("x")}, old, old + 1)});
     EXPECT_EQ(queue("x"), "U V W");
-    EXPECT_EQ(holders("x"), "A H") << "holders do not give way";
+    EXPECT_EQ(holders("x"), "A H") << "holders keep their claims";
     EXPECT_EQ(advance(5s), "");
     EXPECT_EQ(queue("x"), "U(reserved) V(reserved) W(reserved)");
 }

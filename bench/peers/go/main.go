@@ -30,7 +30,7 @@ var (
 	permits        = regexp.MustCompile(`:\d+/\d+$`)
 )
 
-// What waits for a lock, and gives what releases it.
+// Waits for a lock and returns the function that releases it.
 type take func(name string) (release func() error, err error)
 
 type library struct {
@@ -67,7 +67,7 @@ type peer struct {
 	holds           []string // for the next report
 }
 
-// CLOCK_MONOTONIC itself: package time does not give it away.
+// Reads CLOCK_MONOTONIC, which package time does not expose.
 func now() int64 {
 	var t unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)

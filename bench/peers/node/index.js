@@ -19,7 +19,7 @@ function permits(name) {
     return found && { name: found[1], n: Number(found[2]), limit: Number(found[3]) };
 }
 
-// Each: the library, how it polls by default, and a function that waits for the locks and gives what releases them.
+// For each kind: the library, its default polling, and a function that waits for the locks and returns their release.
 const kinds = {
     redlock: {
         library: 'redlock',
@@ -68,7 +68,7 @@ async function wait(make) {
     return () => lock.release();
 }
 
-// Timers count milliseconds: the rest is turns of the event loop, so that renewals go on.
+// Timers have a resolution of milliseconds; the rest is iterations of the event loop, so that renewals continue.
 async function hold(until) {
     const ms = Number((until - now()) / 1_000_000n) - 1;
     if (ms > 0) await sleep(ms);
@@ -139,7 +139,7 @@ async function main(words) {
     const version = JSON.parse(manifest).version.replace(/^v/, '');
     console.log(`ready ${library} ${version} ${polls}`);
 
-    let last = Promise.resolve(); // Lines may come faster than they are obeyed.
+    let last = Promise.resolve(); // Lines may arrive faster than they are executed.
     readline.createInterface({ input: process.stdin }).on('line', (line) => {
         last = last.then(async () => {
             const words = line.trim().split(/\s+/);

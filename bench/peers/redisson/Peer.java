@@ -61,7 +61,7 @@ public final class Peer {
             try (BufferedReader in = new BufferedReader(new InputStreamReader(System.in))) {
                 for (String line; (line = in.readLine()) != null;) lines.add(line);
             } catch (java.io.IOException ignored) {
-                // As good as the end.
+                // Treat a read error as the end of stdin.
             }
             Runtime.getRuntime().halt(0);
         });

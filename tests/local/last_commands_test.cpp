@@ -1,5 +1,5 @@
-// What a process said before it ended counts: a release that the agent has received is performed, even if the process
-// ended before the agent read it. Otherwise the name would be marked as abandoned by a holder that left in good order.
+// The agent performs the commands that a process sent before it ended, even if the process ended before the agent read
+// them. Otherwise the name of a holder that released it would be marked as abandoned.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ pid_t in_child(const std::function<bool()>& body) {
     }
 }
 
-/// Opens a session and enters `names` requests, each for a name of its own. All must be granted.
+/// Opens a session and enters `names` requests, each for its own name. All must be granted.
 bool hold(raw_client& client, const std::string& session, int names) {
     if (client.ask(open_words(session)) != "alive") return false;
     std::string bytes;
@@ -44,7 +44,7 @@ std::string leave_bytes(const std::string& session, int number) {
     return raw_client::bytes_of({"BATON.LEAVE", session, std::to_string(number), "clean"});
 }
 
-/// Sends so many releases at a time. No answer is read.
+/// Sends that many releases at a time without reading replies.
 bool release(raw_client& client, const std::string& session, int names, int at_a_time) {
     for (int i = 1; i <= names;) {
         std::string bytes;
@@ -54,7 +54,7 @@ bool release(raw_client& client, const std::string& session, int names, int at_a
     return true;
 }
 
-class LastWords : public testing::Test {
+class LastCommands : public testing::Test {
 protected:
     snapshot inspect() {
         raw_client client{place.path()};
@@ -81,7 +81,7 @@ protected:
     agent_process agent{place};
 };
 
-TEST_F(LastWords, EightProcessesThatReleaseAndExitLeaveNoMarks) {
+TEST_F(LastCommands, EightProcessesThatReleaseAndExitLeaveNoMarks) {
     constexpr int rounds = 100;
     constexpr int names = 10;
     std::vector<pid_t> children;
@@ -103,7 +103,7 @@ TEST_F(LastWords, EightProcessesThatReleaseAndExitLeaveNoMarks) {
     expect_no_marks();
 }
 
-TEST_F(LastWords, AreReadAfterTheAgentStoodStill) {
+TEST_F(LastCommands, ArePerformedAfterAStopOfTheAgent) {
     // A socket's buffer takes 50 messages of 1,640 bytes, so that the processes can exit while the agent reads nothing.
     constexpr int names = 1'000;
     std::array<int, 2> go{};
@@ -135,11 +135,11 @@ TEST_F(LastWords, AreReadAfterTheAgentStoodStill) {
     expect_no_marks();
 }
 
-// The agent reads nothing more from a client that does not take its answers: then the releases wait in the agent's
-// decoder, or in the socket.
-TEST_F(LastWords, AreReadFromAProcessThatDidNotReadItsAnswers) {
+// The agent stops reading from a client that does not read its replies: then the releases wait in the agent's decoder,
+// or in the socket.
+TEST_F(LastCommands, ArePerformedIfTheProcessDidNotReadItsReplies) {
     constexpr int names = 500;
-    constexpr int questions = 40;  // each answer names all requests: together more than the agent keeps for a client
+    constexpr int questions = 40;  // each reply names all requests: together more than the agent keeps for a client
     expect_success(in_child([&] {
         raw_client client{place.path()};
         const std::string session = numbered_session(1);
@@ -148,14 +148,14 @@ TEST_F(LastWords, AreReadFromAProcessThatDidNotReadItsAnswers) {
         for (int i = 0; i < questions; ++i) bytes += raw_client::bytes_of({"BATON.INSPECT"});
         for (int i = 1; i <= names; ++i) bytes += leave_bytes(session, i);
         if (!client.say_bytes(bytes)) return false;
-        // The agent has stopped to read when the first answers are here, or else it stops after this process has ended.
+        // The agent has stopped reading when the first replies arrive, or it stops after this process has ended.
         pollfd some{client.socket(), POLLIN, 0};
         return poll(&some, 1, 20'000) == 1;
     }));
     expect_no_marks();
 }
 
-TEST_F(LastWords, AreReadHoweverLargeTheSocketsBufferIs) {
+TEST_F(LastCommands, ArePerformedForEverySizeOfTheSocketBuffer) {
     constexpr int wanted = 16 << 20;
     std::array<int, 2> ready{};
     ASSERT_EQ(pipe(ready.data()), 0);
@@ -168,7 +168,7 @@ TEST_F(LastWords, AreReadHoweverLargeTheSocketsBufferIs) {
         if (!hold(client, session, 1) || write(ready[1], "", 1) != 1) return false;
         char end = 0;
         if (read(go[0], &end, 1) != 0) return false;
-        // Only root gets a buffer of this size. Other users get what the machine allows.
+        // Only root gets a buffer of this size. Other users get the machine's maximum.
         if (setsockopt(client.socket(), SOL_SOCKET, SO_SNDBUFFORCE, &wanted, sizeof wanted) != 0)
             setsockopt(client.socket(), SOL_SOCKET, SO_SNDBUF, &wanted, sizeof wanted);
         int size = 0;
