@@ -9,7 +9,7 @@ exit_code code_of(std::error_code error) {
         error == std::errc::operation_not_permitted)
         return exit_code::not_permitted;
     if (error == errc::bad_url || error == errc::unsupported || error == errc::version_mismatch ||
-        error == errc::space_refused || error == errc::foreign_data)
+        error == errc::space_refused || error == errc::foreign_data || error == errc::tls_failed)
         return exit_code::configuration;
     if (error == errc::store_unavailable || error == errc::store_full || error == errc::no_agent)
         return exit_code::unreachable;

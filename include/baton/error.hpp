@@ -28,6 +28,7 @@ enum class errc {
     not_held,           ///< a semaphore object has nothing to release
     foreign_data,       ///< in a dialect: the server's key for the name holds data of another kind
     paused,             ///< a request without a wait: the store is paused because it may have lost state
+    tls_failed,         ///< the TLS connection failed, for instance because the certificate is not valid for the host
 
     // Refusals. Each also equals error_kind::refused.
     no_claims = 101,

@@ -36,6 +36,7 @@ public:
             case errc::foreign_data: return "the server's key for this name holds data of another kind, not a lock";
             case errc::paused:
                 return "the space is paused after a possible loss of state, so that holders can present what they hold";
+            case errc::tls_failed: return "the TLS connection failed";
             case errc::no_claims: return "refused: nothing is claimed";
             case errc::too_many_claims: return "refused: more than 1,000 claims";
             case errc::duplicate_resource: return "refused: a name is claimed twice";

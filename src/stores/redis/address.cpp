@@ -1,7 +1,10 @@
 #include "stores/redis/address.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -10,10 +13,11 @@
 #include "baton/printable.hpp"
 #include "baton/protocol.hpp"
 #include "program/space_name.hpp"
-#include "stores/redis/password_file.hpp"
+#include "stores/redis/credentials.hpp"
 #include "stores/redis/url_text.hpp"
 #include "stores/resp/socket_path.hpp"
 #include "stores/resp/wire.hpp"
+#include "stores/tls/tls_client.hpp"
 
 namespace baton::detail {
 namespace {
@@ -73,13 +77,49 @@ bool read_switch(std::string_view name, std::string_view text) {
     refuse(std::string{name} + " is on or off, and not " + quoted(text));
 }
 
+/// A file or folder that this process can read, as an absolute path: other processes may run in another folder.
+std::string readable(std::string_view name, const std::string& path) {
+    if (access(path.c_str(), R_OK) != 0)
+        refuse(std::string{name} + ": cannot read " + detail::quoted(path) + ": " +
+               std::generic_category().message(errno));
+    return std::filesystem::absolute(path);
+}
+
+/// The settings of TLS by their names in an address. In BATON_TLS_* the names are the same, in capital letters.
+struct tls_text {
+    std::string_view name;
+    std::string tls_settings::*value;
+    bool is_path;
+};
+constexpr std::array<tls_text, 5> tls_texts{{{"tls_ca", &tls_settings::ca, true},
+                                             {"tls_ca_dir", &tls_settings::ca_dir, true},
+                                             {"tls_cert", &tls_settings::cert, true},
+                                             {"tls_key", &tls_settings::key, true},
+                                             {"tls_server_name", &tls_settings::server_name, false}}};
+constexpr std::string_view tls_insecure = "tls_insecure";
+
+/// False: the option is not about TLS.
+bool read_tls_option(std::string_view name, const std::string& value, tls_settings& tls) {
+    const auto found = std::ranges::find(tls_texts, name, &tls_text::name);
+    if (found == tls_texts.end() && name != tls_insecure) return false;
+    if (!tls.enabled)
+        refuse(quoted(name) + " is for connections with TLS; write rediss:// in place of redis:// to use it");
+    if (name == tls_insecure)
+        tls.insecure = read_switch(name, value);
+    else if (value.empty())
+        refuse(std::string{name} + " is empty");
+    else
+        tls.*found->value = found->is_path ? readable(name, value) : value;
+    return true;
+}
+
 void read_option(std::string_view name, const std::string& value, redis_address& address) {
     if (name == "db" && !address.path.empty()) {
         address.db = read_db(value);
     } else if (name == "dialect") {
         if (value.empty()) refuse("dialect is followed by its name, as in dialect=redturn");
         address.dialect = value;
-    } else {
+    } else if (!read_tls_option(name, value, address.tls)) {
         address.options.emplace_back(name, value);
     }
 }
@@ -97,7 +137,8 @@ void read_term(std::string_view name, const std::string& value, redis_address& a
         address.pause = read_switch(name, value);
     } else {
         refuse("no option is called " + quoted(name) + "; there are space, max_ttl, lag, pause, dialect" +
-               (address.path.empty() ? "" : ", db"));
+               (address.path.empty() ? "" : ", db") +
+               (address.tls.enabled ? ", tls_ca, tls_ca_dir, tls_cert, tls_key, tls_server_name, tls_insecure" : ""));
     }
 }
 
@@ -122,7 +163,31 @@ std::string from_environment(const char* name) {
     return value == nullptr ? "" : value;
 }
 
+void complete_tls(tls_settings& tls) {
+    if (!tls.enabled) return;
+    const auto variable = [](std::string_view name) {
+        std::string upper = "BATON_";
+        for (const char c : name) upper += c == '_' ? '_' : static_cast<char>(c - 'a' + 'A');
+        return upper;
+    };
+    // Trusted certificates and one's own are each taken from one place: the address says all of it, or nothing.
+    const bool has_trust = !tls.ca.empty() || !tls.ca_dir.empty();
+    const bool has_own = !tls.cert.empty();
+    for (const tls_text& each : tls_texts) {
+        const std::string name = variable(each.name);
+        const std::string value = from_environment(name.c_str());
+        const bool is_trust = each.value == &tls_settings::ca || each.value == &tls_settings::ca_dir;
+        const bool is_own = each.value == &tls_settings::cert || each.value == &tls_settings::key;
+        if (value.empty() || !(tls.*each.value).empty() || (is_trust && has_trust) || (is_own && has_own)) continue;
+        tls.*each.value = each.is_path ? readable(name, value) : value;
+    }
+    if (const std::string value = from_environment("BATON_TLS_INSECURE"); !value.empty() && !tls.insecure)
+        tls.insecure = read_switch("BATON_TLS_INSECURE", value);
+    if (!tls.key.empty() && tls.cert.empty()) refuse("tls_key without tls_cert: a key needs its certificate");
+}
+
 void complete(redis_address& address) {
+    complete_tls(address.tls);
     if (!address.password.empty()) return;
     address.user = from_environment("BATON_REDIS_USER");
     address.password = from_environment("BATON_REDIS_PASSWORD");
@@ -147,6 +212,8 @@ redis_address parse_unix(std::string_view text) {
 
 redis_address parse_network(std::string_view scheme, std::string_view text) {
     redis_address address;
+    address.tls.enabled = scheme == "rediss" || scheme == "valkeys";
+    if (address.tls.enabled && !has_tls()) refuse("this build of Baton has no TLS; build it with -D BATON_TLS=ON");
     if (!text.starts_with("//"))
         refuse("after " + std::string{scheme} + ": comes //host, as in " + std::string{scheme} + "://localhost:6379/0");
     text.remove_prefix(2);
@@ -187,8 +254,9 @@ std::string joined(const options& list) {
 std::string server_of(const redis_address& address, const std::string& credentials) {
     if (!address.path.empty()) return "unix:" + encoded(address.path, "/");
     const bool six = address.host.find(':') != std::string::npos;
-    return "redis://" + credentials + (six ? "[" + encoded(address.host, ":") + "]" : encoded(address.host)) + ":" +
-           std::to_string(address.port) + "/" + std::to_string(address.db);
+    return (address.tls.enabled ? "rediss://" : "redis://") + credentials +
+           (six ? "[" + encoded(address.host, ":") + "]" : encoded(address.host)) + ":" + std::to_string(address.port) +
+           "/" + std::to_string(address.db);
 }
 
 options sorted(options list) {
@@ -196,11 +264,24 @@ options sorted(options list) {
     return list;
 }
 
+options tls_options_of(const tls_settings& tls) {
+    options list;
+    for (const tls_text& each : tls_texts)
+        if (!(tls.*each.value).empty()) list.emplace_back(each.name, tls.*each.value);
+    if (tls.insecure) list.emplace_back(tls_insecure, "on");
+    return list;
+}
+
 /// The options that differ from their defaults. All options of a dialect are kept: only the dialect knows its defaults.
 options terms_of(const redis_address& address) {
-    if (!address.dialect.empty()) return sorted(address.options);
+    if (!address.dialect.empty()) {
+        options all = sorted(address.options);
+        const options tls = tls_options_of(address.tls);
+        all.insert(all.end(), tls.begin(), tls.end());
+        return all;
+    }
     const redis_address usual;
-    options terms;
+    options terms = tls_options_of(address.tls);
     if (address.lag != usual.lag) terms.emplace_back("lag", std::to_string(address.lag.count()) + "ms");
     if (address.max_ttl != usual.max_ttl) terms.emplace_back("max_ttl", std::to_string(address.max_ttl.count()) + "ms");
     if (address.pause != usual.pause) terms.emplace_back("pause", "off");
@@ -224,7 +305,10 @@ std::string text_of(const redis_address& address, const std::string& credentials
 
 }  // namespace
 
-bool is_redis_scheme(std::string_view scheme) { return scheme == "redis" || scheme == "valkey" || scheme == "unix"; }
+bool is_redis_scheme(std::string_view scheme) {
+    constexpr std::array<std::string_view, 5> schemes{"redis", "rediss", "valkey", "valkeys", "unix"};
+    return std::ranges::find(schemes, scheme) != schemes.end();
+}
 
 redis_address parse_redis_address(std::string_view url) {
     redis_address address = read(url);

@@ -1,6 +1,6 @@
 // The address of a Redis or Valkey server, with the options of the space: parsing, canonical form, form for people.
 //
-//   redis://[user[:password]@]host[:port][/db][?options]     valkey:// is the same
+//   redis://[user[:password]@]host[:port][/db][?options]     valkey:// is the same; rediss:// and valkeys:// use TLS
 //   unix:PATH[?options]
 #pragma once
 
@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "stores/tls/tls_settings.hpp"
+
 namespace baton::detail {
 
 struct redis_address {
@@ -20,6 +22,7 @@ struct redis_address {
     std::string user;
     std::string password;
     std::string password_file;  // the file to read the password from again; empty: the password never changes
+    tls_settings tls;
     unsigned db = 0;
     std::string space = "default";
     std::chrono::milliseconds max_ttl{15'000};  // of the space: all its clients must agree
@@ -39,7 +42,8 @@ struct redis_address {
 
 /// Throws `error` with bad_url and a message that names the part and never shows the password. If the address has no
 /// password, user and password come from BATON_REDIS_USER, BATON_REDIS_PASSWORD and the file that
-/// BATON_REDIS_PASSWORD_FILE names. The file is read again for every connection.
+/// BATON_REDIS_PASSWORD_FILE names. The file is read again for every connection. TLS
+/// settings that are not in the address come from BATON_TLS_*.
 [[nodiscard]] redis_address parse_redis_address(std::string_view url);
 
 /// The address in canonical form, for other processes: host, port and database are filled in, options with their

@@ -16,7 +16,7 @@
 #include "base/process_wide.hpp"
 #include "base/slow_work.hpp"
 #include "baton/error.hpp"
-#include "stores/redis/password_file.hpp"
+#include "stores/redis/credentials.hpp"
 
 namespace baton::detail {
 namespace {
@@ -149,11 +149,18 @@ private:
 }  // namespace
 
 void connect_redis(event_loop& loop, redis_address& address, resp::socket_result done) {
-    refresh_password(loop, address, [&loop, &address, done = std::move(done)](const store_error& error) {
-        if (error.code) return done({-1, error});
-        if (!address.path.empty()) return done(connect_unix(address.path));
-        std::make_shared<tcp_connect>(loop, address, done)->start();
-    });
+    load_credentials(
+        loop, address,
+        [&loop, &address, done = std::move(done)](const store_error& error,
+                                                  std::shared_ptr<resp::encryption> encryption) {
+            if (error.code) return done({-1, error, error.code == errc::tls_failed || error.code == errc::unsupported});
+            if (!address.path.empty()) return done(connect_unix(address.path));
+            const auto encrypted = [done, encryption = std::move(encryption)](resp::opened_socket made) {
+                made.encryption = encryption;
+                done(std::move(made));
+            };
+            std::make_shared<tcp_connect>(loop, address, encrypted)->start();
+        });
 }
 
 }  // namespace baton::detail

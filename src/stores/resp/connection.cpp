@@ -79,7 +79,11 @@ void connection::connect() {
 
 void connection::timer_fired() {
     if (waiting_) return connect();
-    if (!handshake_done_) drop({errc::store_unavailable, "the server accepts connections and says nothing"});
+    if (!stream_.is_established())
+        drop({errc::store_unavailable,
+              "the server does not answer the TLS handshake; if this is not its TLS port, use redis://"});
+    else if (!handshake_done_)
+        drop({errc::store_unavailable, "the server accepts connections and says nothing"});
 }
 
 void connection::connected(opened_socket made) {
@@ -92,7 +96,7 @@ void connection::connected(opened_socket made) {
     }
     {
         const std::lock_guard lock{mutex_};
-        stream_.open(descriptor{made.socket});
+        stream_.open(descriptor{made.socket}, std::move(made.encryption));
     }
     if (const auto failed = loop_.watch(made.socket, EPOLLIN, shared_from_this())) return drop({failed});
     advance(begin_handshake());
@@ -150,9 +154,14 @@ void connection::ready(std::uint32_t events) {
 }
 
 void connection::read() {
-    const ssize_t size = stream_.receive().size;
-    if (size == 0) return drop({errc::store_unavailable, "the server closed the connection"});
-    if (size < 0 && errno != EAGAIN) return drop({{errno, std::generic_category()}});
+    const received got = stream_.receive();
+    if (got.size == 0) return drop({errc::store_unavailable, "the server closed the connection"});
+    if (got.size < 0 && errno != EAGAIN) return drop({{errno, std::generic_category()}});
+    if (stream_.has_output()) {
+        std::unique_lock lock{mutex_};
+        write(lock);
+    }
+    if (got.error.code) return advance({.error = got.error, .permanent = got.error.code == errc::tls_failed});
     const std::uint64_t attempt = attempt_;
     while (const value* const message = stream_.next()) {
         take(*message);

@@ -33,7 +33,8 @@ namespace baton::resp {
 struct opened_socket {
     int socket = -1;
     store_error error = {};
-    bool permanent = false;  // do not retry, unless an earlier connection was up
+    bool permanent = false;                             // do not retry, unless an earlier connection was up
+    std::shared_ptr<resp::encryption> encryption = {};  // null: the connection is not encrypted
 };
 
 /// Called once, by the loop owner.

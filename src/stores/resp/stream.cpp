@@ -39,24 +39,29 @@ ssize_t send_with(int socket, std::span<const char> bytes, const passed_descript
 
 }  // namespace
 
-void stream::open(descriptor socket) {
+void stream::open(descriptor socket, std::shared_ptr<encryption> encryption) {
     close();
     socket_ = std::move(socket);
+    encryption_ = std::move(encryption);
     decoder_.restart();
 }
 
 void stream::close() {
     socket_ = {};
+    encryption_.reset();
     out_.clear();
+    encrypted_.clear();
     with_.clear();
     blocked_ = false;
 }
 
 sent stream::flush() {
+    if (encryption_) encryption_->encrypt(out_, encrypted_);
+    std::string& bytes = encryption_ ? encrypted_ : out_;
     std::size_t done = 0;
     int error = blocked_ ? EAGAIN : 0;
-    while (done < out_.size() && error == 0) {
-        const ssize_t size = send_with(socket_.get(), {out_.data() + done, out_.size() - done}, with_);
+    while (done < bytes.size() && error == 0) {
+        const ssize_t size = send_with(socket_.get(), {bytes.data() + done, bytes.size() - done}, with_);
         if (size >= 0) {
             done += static_cast<std::size_t>(size);
             with_.clear();
@@ -64,13 +69,14 @@ sent stream::flush() {
             error = errno;
         }
     }
-    out_.erase(0, done);
+    bytes.erase(0, done);
     if (error == 0) return sent::all;
-    if (error == EAGAIN && out_.size() <= most_unsent) {
+    if (error == EAGAIN && bytes.size() <= most_unsent) {
         blocked_ = true;
         return sent::blocked;
     }
     out_.clear();
+    encrypted_.clear();
     with_.clear();
     return error == EPIPE || error == ECONNRESET ? sent::closed : sent::failed;
 }
@@ -95,7 +101,14 @@ received stream::receive() {
             result.descriptors.emplace_back(number);
         }
     }
-    decoder_.feed({buffer_.data(), static_cast<std::size_t>(result.size)});
+    const std::span<const char> bytes{buffer_.data(), static_cast<std::size_t>(result.size)};
+    if (!encryption_) {
+        decoder_.feed({bytes.data(), bytes.size()});
+    } else if (!bytes.empty()) {
+        result.error = encryption_->decrypt(bytes, decrypted_);
+        decoder_.feed(decrypted_);
+        decrypted_.clear();
+    }
     return result;
 }
 

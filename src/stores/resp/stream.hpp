@@ -1,6 +1,6 @@
-// A stream socket that carries the Redis protocol, for the agent and for clients. It decodes messages from the bytes
-// received, and buffers the bytes that the socket cannot take yet. It has no event loop and no lock: its owner calls it
-// when the socket is ready, and decides what the end of the stream means.
+// A stream socket that carries the Redis protocol, perhaps encrypted, for the agent and for clients. It decodes
+// messages from the bytes received, and buffers the bytes that the socket cannot take yet. It has no event loop and no
+// lock: its owner calls it when the socket is ready, and decides what the end of the stream means.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "baton/store.hpp"
 #include "stores/resp/codec.hpp"
+#include "stores/resp/encryption.hpp"
 #include "system/descriptor.hpp"
 
 namespace baton::resp {
@@ -36,6 +38,7 @@ enum class sent : std::uint8_t {
 struct received {
     ssize_t size = 0;                     // like recv: 0 at the end of the stream, negative with errno
     std::vector<descriptor> descriptors;  // at most `most_passed`; the others are closed
+    store_error error = {};               // of the encryption; the connection must be closed
 };
 
 /// One thread at a time may read, and one thread at a time may write; `open` and `close` count as both. A message that
@@ -44,8 +47,8 @@ class stream {
 public:
     stream(bounds bounds, std::size_t buffer) : decoder_{bounds}, buffer_(buffer) {}
 
-    /// `socket` is connected.
-    void open(descriptor socket);
+    /// `socket` is connected. With `encryption`, the output buffer keeps its bytes until the TLS handshake is complete.
+    void open(descriptor socket, std::shared_ptr<encryption> encryption = nullptr);
     void close();
     [[nodiscard]] int socket() const { return socket_.get(); }
 
@@ -66,6 +69,10 @@ public:
     /// Sends as much as the socket takes, and nothing while it is blocked. `closed` and `failed` discard the output
     /// buffer. Received data stay valid after an error: read on until the end of the stream.
     [[nodiscard]] sent flush();
+    /// `receive` has produced bytes for the peer, or completed the TLS handshake: call `flush`.
+    [[nodiscard]] bool has_output() const { return encryption_ && encryption_->has_output(); }
+    /// False until the TLS handshake is complete.
+    [[nodiscard]] bool is_established() const { return !encryption_ || encryption_->is_established(); }
     [[nodiscard]] bool is_blocked() const { return blocked_; }
     void unblock() { blocked_ = false; }
 
@@ -73,7 +80,10 @@ private:
     descriptor socket_;
     decoder decoder_;
     std::vector<char> buffer_;
+    std::shared_ptr<encryption> encryption_;  // null: bytes are plain
+    std::string decrypted_;                   // what was received last
     std::string out_;
+    std::string encrypted_;  // of `out_`, not sent yet
     passed_descriptors with_;
     bool blocked_ = false;
 };

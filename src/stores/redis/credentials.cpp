@@ -1,0 +1,64 @@
+#include "stores/redis/credentials.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "base/process_wide.hpp"
+#include "base/slow_work.hpp"
+#include "baton/error.hpp"
+#include "stores/tls/tls_client.hpp"
+
+namespace baton::detail {
+namespace {
+
+constexpr std::size_t longest_secret = 4'096;
+
+struct credentials {
+    std::string password;
+    store_error error;
+    std::shared_ptr<resp::encryption> encryption;
+};
+
+}  // namespace
+
+std::string read_password_file(const std::string& path, std::string& why) {
+    std::ifstream file{path, std::ios::binary};
+    std::string text{std::istreambuf_iterator<char>{file}, {}};
+    if (!file) {
+        why = "the file that BATON_REDIS_PASSWORD_FILE names cannot be read";
+        return {};
+    }
+    while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+    if (!text.empty() && text.size() <= longest_secret) return text;
+    why = "the file that BATON_REDIS_PASSWORD_FILE names holds no password, or far too much";
+    return {};
+}
+
+void load_credentials(event_loop& loop, redis_address& address, credentials_result done) {
+    if (address.password_file.empty() && !address.tls.enabled) return done({}, nullptr);
+    run_slow_work(
+        process_wide<slow_threads>(),
+        [file = address.password_file, tls = address.tls, host = address.host] {
+            const auto loaded = std::make_shared<credentials>();
+            std::string why;
+            if (!file.empty()) loaded->password = read_password_file(file, why);
+            if (!why.empty()) {
+                loaded->error = {errc::not_permitted, why};
+            } else if (tls.enabled) {
+                tls_client client = make_tls_client(tls, host);
+                loaded->error = client.error;
+                loaded->encryption = std::move(client.encryption);
+            }
+            return loaded;
+        },
+        [kept = loop.shared_from_this(), &address, done = std::move(done)](const std::shared_ptr<credentials>& loaded) {
+            kept->post([loaded, &address, done] {
+                if (!loaded->error.code && !address.password_file.empty()) address.password = loaded->password;
+                done(loaded->error, std::move(loaded->encryption));
+            });
+        });
+}
+
+}  // namespace baton::detail
