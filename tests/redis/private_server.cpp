@@ -49,6 +49,7 @@ private_server::private_server(server_options options) : options_{std::move(opti
     if (!options_.program) options_.program = find_server();
     if (!options_.program) throw std::runtime_error{no_server};
     if (options_.tcp) port_ = free_port();
+    if (options_.tls) tls_port_ = free_port();
     fs::create_directory(data());
     start();
 }
@@ -67,6 +68,7 @@ std::vector<std::string> private_server::words() const {
                                    data(),
                                    "--save",
                                    ""};
+    if (options_.tls) words.insert(words.end(), {"--tls-port", std::to_string(tls_port_)});
     if (options_.keeps_data) words.insert(words.end(), {"--appendonly", "yes", "--appendfsync", "always"});
     words.insert(words.end(), options_.settings.begin(), options_.settings.end());
     return words;

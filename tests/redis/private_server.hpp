@@ -30,6 +30,7 @@ struct server_options {
     std::optional<server_program> program = {};  // none: the default program
     bool keeps_data = false;                     // each write is on the disk before the reply
     bool tcp = false;                            // also listens at a port
+    bool tls = false;                            // also listens at a port with TLS; `settings` name the certificates
     std::vector<std::string> settings = {};      // as on its command line: {"--maxmemory", "4mb"}
     server_clock* clock = nullptr;               // replaces its wall clock; must outlive it
 };
@@ -45,6 +46,7 @@ public:
 
     [[nodiscard]] endpoint at() const { return place_.path("redis.sock"); }
     [[nodiscard]] endpoint tcp() const { return endpoint{port_}; }
+    [[nodiscard]] endpoint tls() const { return endpoint{tls_port_}; }
     /// The address for a client of Baton.
     [[nodiscard]] std::string url() const { return "unix:" + at().path; }
     [[nodiscard]] pid_t process() const { return process_; }
@@ -73,6 +75,7 @@ private:
     server_options options_;
     folder place_;
     std::uint16_t port_ = 0;
+    std::uint16_t tls_port_ = 0;
     pid_t process_ = 0;
 };
 

@@ -155,11 +155,10 @@ int refuse_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*d
     const std::string& key = settings.key.empty() ? settings.cert : settings.key;
     if (SSL_CTX_use_certificate_chain_file(&context, settings.cert.c_str()) != 1)
         return "cannot use the certificate of tls_cert, " + printable(settings.cert);
-    if (SSL_CTX_use_PrivateKey_file(&context, key.c_str(), SSL_FILETYPE_PEM) != 1)
-        return "cannot use the key of tls_key, " + printable(key) + " (a key with a passphrase is not supported)";
-    if (SSL_CTX_check_private_key(&context) != 1)
+    if (SSL_CTX_use_PrivateKey_file(&context, key.c_str(), SSL_FILETYPE_PEM) == 1) return {};
+    if (ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH)
         return "the key " + printable(key) + " is not that of the certificate " + printable(settings.cert);
-    return {};
+    return "cannot use the key of tls_key, " + printable(key) + " (a key with a passphrase is not supported)";
 }
 
 /// The server's certificate must be valid for `name`, a host name or an address.
