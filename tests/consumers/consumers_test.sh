@@ -23,9 +23,12 @@ expect_fence() {
 
 configure() { cmake -S "$here/$1" -B "$2" ${LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"} "${@:3}"; }
 
-# from_package PREFIX COMMAND…: runs pkg-config so that it sees only that tree, for another PACKAGE than baton if set.
+# from_package PREFIX COMMAND…: runs pkg-config so that of Baton it sees only that tree, for another PACKAGE than baton if
+# set. OpenSSL is the system's.
 from_package() {
-    PKG_CONFIG_LIBDIR=$(dirname "$(find "$1" -name baton.pc)") "$PKG_CONFIG" "${@:2}" "${PACKAGE:-baton}"
+    local system
+    system=$("$PKG_CONFIG" --variable pc_path pkg-config)
+    PKG_CONFIG_LIBDIR=$(dirname "$(find "$1" -name baton.pc)"):$system "$PKG_CONFIG" "${@:2}" "${PACKAGE:-baton}"
 }
 
 # compile ARGUMENT…
@@ -162,15 +165,32 @@ UseDialectsThroughTheirLibrary() {
 setting() { sed -nE "s/^($1):[A-Z]+=(.*)/-D\1=\2/p" "$BUILD/CMakeCache.txt"; }
 
 # reuse_object.py copies objects that this build compiled with the same arguments.
+# build_subdirectory BUILD [OPTION…]: builds a project that has Baton as a subdirectory, with objects of this build where
+# they are the same.
+build_subdirectory() {
+    rm -rf "$1"
+    must cmake -S "$here/add_subdirectory" -B "$1" -DBATON_SOURCE="$SOURCE" "$(setting CMAKE_BUILD_TYPE)" \
+        "$(setting CMAKE_CXX_FLAGS_RELWITHDEBINFO)" "$(setting CMAKE_COMPILE_WARNING_AS_ERROR)" \
+        -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON "-DCMAKE_CXX_COMPILER_LAUNCHER=$here/reuse_object.py;$BUILD" "${@:2}"
+    must cmake --build "$1" --target consumer
+    echo "$(wc -l <"$1/reused") of $(find "$1" -name '*.o' | wc -l) objects were those of this build"
+    expect_fence "$1/consumer"
+}
+
+# Without TLS the library needs no OpenSSL, and says so to a program that wants TLS.
+BuildWithoutTls() {
+    local -r build=$WORK/without_tls
+    build_subdirectory "$build" -DBATON_TLS=OFF
+    run ldd "$build/consumer"
+    [[ $out != *libssl* && $out != *libcrypto* ]] || die "it is linked with OpenSSL: $out"
+    run "$build/consumer" rediss://localhost
+    [[ $code != 0 ]] || die 'it connects with TLS'
+    expect_match message 'this build of Baton has no TLS' "$err"
+}
+
 AddASubdirectory() {
     local -r build=$WORK/add_subdirectory
-    rm -rf "$build"
-    must cmake -S "$here/add_subdirectory" -B "$build" -DBATON_SOURCE="$SOURCE" "$(setting CMAKE_BUILD_TYPE)" \
-        "$(setting CMAKE_CXX_FLAGS_RELWITHDEBINFO)" "$(setting CMAKE_COMPILE_WARNING_AS_ERROR)" \
-        -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON "-DCMAKE_CXX_COMPILER_LAUNCHER=$here/reuse_object.py;$BUILD"
-    must cmake --build "$build" --target consumer
-    echo "$(wc -l <"$build/reused") of $(find "$build" -name '*.o' | wc -l) objects were those of this build"
-    expect_fence "$build/consumer"
+    build_subdirectory "$build"
     must cmake --build "$build" --target help
     expect_match targets 'baton_client:' "$out"
     [[ $out != *baton_cli:* && $out != *baton_dialects:* && $out != *_tests:* ]] ||
