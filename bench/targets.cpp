@@ -76,6 +76,8 @@ constexpr auto list = std::to_array<target>({
     // The client on Redis, with `cycle` above.
     {"redis-client", "acquire and release", "SET NX PX and cad without waiting", none},
     {"redis-client", "a semaphore cycle by one caller", "a lock cycle", 1.3},
+    {"redis-client", "acquire and release over TLS, one processor", "without TLS", none},
+    {"redis-client", "acquire and release over TLS", "without TLS", 1.3},
     {"redis-client", "hand-off between two processes", "PUBLISH, round trip", 1.6},
     {"redis-client", "hand-off in a queue of 1,000", "of 100", 1.3},
     {"redis-client", "commands per waiter of 1,000", "", 3, "commands"},

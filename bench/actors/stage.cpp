@@ -15,6 +15,9 @@
 #include "failure.hpp"
 #include "find_program.hpp"
 #include "stores/redis/address.hpp"
+#ifdef BATON_BENCH_TLS
+#include "../tests/redis/certificates.hpp"
+#endif
 
 namespace baton::bench {
 namespace {
@@ -128,13 +131,23 @@ std::optional<std::pair<std::string, std::string>> server_program(std::string wa
     return {};
 }
 
+#ifdef BATON_BENCH_TLS
+std::vector<std::string> tls_settings(const folder& folder, int port) {
+    const redis_tests::certificate_authority authority{folder.path("."), "authority"};
+    const redis_tests::certificate_files own = authority.sign("server", {.addresses = {"127.0.0.1"}});
+    return {"--tls-port",         std::to_string(port), "--tls-cert-file",    own.cert, "--tls-key-file", own.key,
+            "--tls-ca-cert-file", authority.cert(),     "--tls-auth-clients", "no"};
+}
+std::optional<std::string> trusted(const folder& folder) { return "tls_ca=" + folder.path("authority.crt"); }
+#else
+std::vector<std::string> tls_settings(const folder& /*folder*/, int /*port*/) { return {}; }
+std::optional<std::string> trusted(const folder& /*folder*/) { return {}; }
+#endif
+
 class own_redis final : public on_redis {
 public:
     explicit own_redis(const std::pair<std::string, std::string>& program)
-        : port_{free_port()},
-          server_{{program.second, "--port", std::to_string(port_), "--bind", "127.0.0.1", "--save", "", "--dir",
-                   folder_.path("."), "--logfile", folder_.path("log"), "--unixsocket", folder_.path("socket")},
-                  program.first} {
+        : port_{free_port()}, tls_port_{free_port()}, server_{arguments(program.second), program.first} {
         wait_until(
             [this] {
                 try {
@@ -147,15 +160,42 @@ public:
             "the Redis server");
         described_ += ", a private server";
     }
-    [[nodiscard]] std::string url() const override { return *redis_url() + "?pause=off&max_ttl=3600s"; }
+    [[nodiscard]] std::string url() const override { return *redis_url() + terms; }
     [[nodiscard]] std::optional<std::string> redis_url() const override {
         return "redis://127.0.0.1:" + std::to_string(port_) + "/0";
+    }
+    [[nodiscard]] std::optional<std::string> tls_url() const override {
+        const auto option = trusted(folder_);
+        if (!option) return {};
+        return "rediss://127.0.0.1:" + std::to_string(tls_port_) + "/0" + terms + "&" + *option;
     }
     [[nodiscard]] pid_t server() const override { return server_.id(); }
 
 private:
+    static constexpr const char* terms = "?pause=off&max_ttl=3600s";
+
+    [[nodiscard]] std::vector<std::string> arguments(const std::string& name) const {
+        std::vector<std::string> all{name,
+                                     "--port",
+                                     std::to_string(port_),
+                                     "--bind",
+                                     "127.0.0.1",
+                                     "--save",
+                                     "",
+                                     "--dir",
+                                     folder_.path("."),
+                                     "--logfile",
+                                     folder_.path("log"),
+                                     "--unixsocket",
+                                     folder_.path("socket")};
+        const std::vector<std::string> tls = tls_settings(folder_, tls_port_);
+        all.insert(all.end(), tls.begin(), tls.end());
+        return all;
+    }
+
     folder folder_;
     int port_;
+    int tls_port_;
     child server_;
 };
 

@@ -36,6 +36,8 @@ public:
     [[nodiscard]] virtual bool shared() const { return true; }
     /// The address for clients of other libraries; none without a Redis server.
     [[nodiscard]] virtual std::optional<std::string> redis_url() const { return {}; }
+    /// The same store over TLS, for clients of Baton; none if it has no TLS port.
+    [[nodiscard]] virtual std::optional<std::string> tls_url() const { return {}; }
     [[nodiscard]] virtual std::optional<server_counts> counts() { return {}; }
     /// The store and its version, for the head of the table.
     [[nodiscard]] virtual std::string described() const = 0;

@@ -2,6 +2,8 @@
 // measurement gives the server its own.
 #include <time.h>
 
+#include <functional>
+
 #include "bench/actors/crowd.hpp"
 #include "bench/actors/plain_lock.hpp"
 #include "bench/actors/processors.hpp"
@@ -82,27 +84,49 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// The server's processor time per cycle limits the throughput.
-void show_callers(report& report, const stage& server) {
-    std::vector<std::size_t> processors = all_processors();
+/// Runs `measure` while the server has a processor of its own.
+void with_two_processors(const stage& server, const char* what, const std::function<void()>& measure) {
+    const std::vector<std::size_t> processors = all_processors();
     if (processors.size() < 2) {
-        std::puts("64 threads: needs two processors, one for the server");
+        std::printf("%s: needs two processors, one for the server\n", what);
         return;
     }
-    clockid_t server_clock{};
-    require(clock_getcpuclockid(server.server(), &server_clock) == 0, "the server has a clock");
-    const std::vector<std::size_t> others{processors.begin(), processors.end() - 1};
     play_on({processors.back()}, server.server());
-    play_on(others);
-    {
+    play_on({processors.begin(), processors.end() - 1});
+    measure();
+    play_on({processors.back()});
+}
+
+/// On one processor the server reads a release and the next acquire together, and replies to both in one write. OpenSSL
+/// gives the server one record at a time, so over TLS these are two reads and two writes.
+void show_tls(report& report, const stage& server) {
+    const auto url = server.tls_url();
+    if (!url) {
+        std::puts("over TLS: this build has no TLS");
+        return;
+    }
+    client plain{server.url()};
+    client encrypted{*url};
+    const auto compare = [&](std::string_view what) {
+        report.compare(what, cycle_of(plain, exclusive("ledger"), cycles),
+                       cycle_of(encrypted, exclusive("ledger"), cycles));
+    };
+    compare("acquire and release over TLS, one processor");
+    with_two_processors(server, "over TLS", [&] { compare("acquire and release over TLS"); });
+}
+
+/// The server's processor time per cycle limits the throughput.
+void show_callers(report& report, const stage& server) {
+    with_two_processors(server, "64 threads", [&] {
+        clockid_t server_clock{};
+        require(clock_getcpuclockid(server.server(), &server_clock) == 0, "the server has a clock");
         bare_callers bare{server};
         client client{server.url()};
         cycle_of_callers(client);
         report.compare(
             "64 threads, a cycle", [&] { return cost_us(server_clock, 100, [&] { bare.cycle_each(); }) / callers; },
             [&] { return cycle_of_callers(client); });
-    }
-    play_on({processors.back()});
+    });
 }
 
 /// The time from before a PUBLISH until another process, which sleeps, has the message, plus a round trip.
@@ -178,6 +202,7 @@ void measure_redis_client(report& report, const part_options& options) {
     show_line(report, *server, 1'000, "1,000");
     show_line(report, *server, 10'000, "10,000");
     show_callers(report, *server);
+    show_tls(report, *server);
 }
 
 }  // namespace baton::bench
