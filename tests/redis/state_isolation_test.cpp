@@ -23,10 +23,14 @@ protected:
             warm_up(other);
         }
 
-        /// No byte passes between the servers any more, and neither sees a connection close. The isolated client is
-        /// granted "x" by the old primary afterwards, so the promoted replica does not know the grant.
+        /// No byte passes between the servers any more, and neither sees the connection close: the proxy keeps what it
+        /// has not delivered, here at least one acknowledgement of the replica. The isolated client is granted "x" by
+        /// the old primary afterwards, so the promoted replica does not know the grant.
         lease split() {
-            link.set({.drop_replies = true, .swallow_requests = true});
+            const auto before = link.seen().request_bytes;
+            link.set({.delay = 1h});
+            if (!eventually([&] { return link.seen().request_bytes > before; }))
+                throw std::runtime_error{"the replica acknowledges nothing"};
             lease held = isolated.acquire(exclusive("x"), {.wait = 500ms});
             promote(second);
             address.move_to(second.at());

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Fails if docs/seeds.md names a test or path, in backticks, that does not exist.
-#   seeds_check.sh tests PAGE BUILD_FOLDER    `Suite.Name` in a column "shown by": a test of this build
-#   seeds_check.sh paths PAGE SOURCE_FOLDER   `a/path` anywhere but in a table's first column, which quotes the seeds
+# Fails if a page names a test or path, in backticks, that does not exist.
+#   names_check.sh tests PAGE BUILD_FOLDER    each word in a column "shown by": a test of this build
+#   names_check.sh paths PAGE SOURCE_FOLDER   `a/path` anywhere but in a table's first column, where seeds.md quotes
 set -euo pipefail
 what=$1 page=$2 folder=$3
-test_name='[A-Z][A-Za-z0-9_]*(/[A-Za-z0-9_]+)?\.[A-Z][A-Za-z0-9_]*(/[A-Za-z0-9_]+)?'
+test_name='[A-Z][A-Za-z0-9_]*(/[A-Za-z0-9_]+)?(\.[A-Z][A-Za-z0-9_-]*)+(/[A-Za-z0-9_]+)?'
 
 # Prints lines "shown WORD" for the column "shown by", and "other WORD" for the rest of the page.
 words() {
@@ -31,7 +31,7 @@ tests_of_build() {
 }
 
 unknown_tests() {
-    words | { grep -xE "shown $test_name" || true; } | cut -d ' ' -f 2 | sort -u | comm -23 - <(tests_of_build | sort -u)
+    words | sed -n 's/^shown //p' | sort -u | comm -23 - <(tests_of_build | sort -u)
 }
 
 unknown_paths() {

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2016  # the backticks are those of Markdown
-# Tests that seeds_check.sh reports the wrong names of a page, and only these.
+# Tests that names_check.sh reports the wrong names of a page, and only these.
 set -euo pipefail
 check=$1
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
 mkdir "$work/src"
-printf 'add_test(%s true)\n' Engine.IsFair Stores/Contract.IsFair/memory >"$work/CTestTestfile.cmake"
+printf 'add_test(%s true)\n' Engine.IsFair Stores/Contract.IsFair/memory Fleet.TwoHoldWithoutThe-pause >"$work/CTestTestfile.cmake"
 page() {
     printf '%s\n' 'The code is in `src/`.' '' '| feature | here | shown by |' '|---|---|---|' \
         "| \`seeds/own.php\` a \\| b | \`src/\` | \`Engine.IsFair\`, \`Contract.IsFair\`; $1 |" >"$work/page.md"
@@ -23,6 +23,9 @@ expect() {
 page 'nothing wrong'
 "$check" tests "$work/page.md" "$work"
 "$check" paths "$work/page.md" "$work"
-page '`Engine.IsUnfair`, `src/nowhere.cpp`'
-expect tests Engine.IsUnfair
+page '`Fleet.TwoHoldWithoutThe-pause`'
+"$check" tests "$work/page.md" "$work"
+page '`Engine.IsUnfair`, `Fleet.TwoHoldWithoutThe-clock`, `no test`'
+expect tests $'Engine.IsUnfair\nFleet.TwoHoldWithoutThe-clock\nno test'
+page '`src/nowhere.cpp`'
 expect paths src/nowhere.cpp
