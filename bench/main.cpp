@@ -78,8 +78,8 @@ void add_targets(CLI::App& app, action& chosen) {
                      "Run only these scenes of redis-blocking: " + CLI::detail::join(blocking_scene_names(), ", "))
         ->check(CLI::IsMember(blocking_scene_names()))
         ->type_name("SCENE");
-    verb->add_option("--size", in->size, "Multiply the requests, names and waiters of redis-blocking")
-        ->check(CLI::Range(0.001, 3.0))
+    verb->add_option("--size", in->size, "Multiply the requests, names and waiters of redis-blocking and redis-memory")
+        ->check(CLI::Range(0.001, 10.0))
         ->type_name("X");
     verb->callback([=, &chosen] {
         chosen = [=] {

@@ -70,6 +70,17 @@ constexpr auto list = std::to_array<target>({
     {"redis-calls", "one of 20,000 waiters, with a session each", "", 500, "bytes"},
     {"redis-calls", "a further wait of the same session", "", 200, "bytes"},
 
+    // The server's memory.
+    {"redis-memory", "a session", "", none, "bytes"},
+    {"redis-memory", "a name held exclusively, each by its own session", "", none, "bytes"},
+    {"redis-memory", "a waiter for one name", "", none, "bytes"},
+    {"redis-memory", "a name held by one shared holder", "", none, "bytes"},
+    {"redis-memory", "a permit of one semaphore", "", none, "bytes"},
+    {"redis-memory", "a name held exclusively, all by one session", "", none, "bytes"},
+    {"redis-memory", "an abandoned mark", "", none, "bytes"},
+    {"redis-memory", "the id of a session that ended", "", none, "bytes"},
+    {"redis-memory", "a connection", "", none, "bytes"},
+
     // A short path stays only if it saves a fifth of its call's time.
     {"redis-short-paths", "each", "the same call without its short path", 0.8},
 

@@ -18,6 +18,7 @@ const std::vector<part>& all_parts() {
                                          {"memory", measure_memory},
                                          {"local", measure_local},
                                          {"redis-calls", measure_redis_calls},
+                                         {"redis-memory", measure_redis_memory},
                                          {"redis-short-paths", measure_redis_short_paths},
                                          {"redis-client", measure_redis_client},
                                          {"redis-blocking", measure_redis_blocking}};

@@ -13,13 +13,14 @@ namespace baton::bench {
 struct part_options {
     std::string server;               // the path of a Redis server's program; empty: the default one
     std::vector<std::string> scenes;  // of redis-blocking; empty: all
-    double size = 1;                  // of redis-blocking: multiplies the counts of a scene
+    double size = 1;                  // of redis-blocking and redis-memory: multiplies the counts
 };
 
 void measure_engine(report& report, const part_options& options);
 void measure_memory(report& report, const part_options& options);
 void measure_local(report& report, const part_options& options);
 void measure_redis_calls(report& report, const part_options& options);
+void measure_redis_memory(report& report, const part_options& options);
 void measure_redis_short_paths(report& report, const part_options& options);
 void measure_redis_client(report& report, const part_options& options);
 void measure_redis_blocking(report& report, const part_options& options);

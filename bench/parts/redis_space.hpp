@@ -46,6 +46,7 @@ public:
     }
 
     [[nodiscard]] plain_client& connection() { return connection_; }
+    [[nodiscard]] std::string connection_url() const { return *server_->redis_url(); }
     [[nodiscard]] pid_t process() const { return server_->server(); }
     [[nodiscard]] epoch current_epoch() const { return epoch_; }
     /// Returns a number that no other request has.
