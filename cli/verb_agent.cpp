@@ -34,8 +34,9 @@ constexpr const char* examples = R"(Examples:
   baton agent --foreground --address local:/run/team --mode 0660    for a group of users
 
 One agent for all users of a machine, including `sudo baton`:
-  sudo baton agent --foreground --address local:/run/baton.sock --mode 0666
-Clients set BATON_URL=local:/run/baton.sock. packaging/baton-agent.service does this under systemd.
+  sudo install -d /run/baton
+  sudo baton agent --foreground --address local:/run/baton/agent.sock --mode 0666
+Clients set BATON_URL=local:/run/baton/agent.sock. packaging/baton-agent.service does this under systemd.
 )";
 
 struct arguments {
