@@ -64,7 +64,7 @@ public:
     bool send(std::string_view bytes, std::span<const command_tag> tags);
     /// Drops the connection, and connects again. During back-off the next attempt starts at once; an attempt in
     /// progress goes on.
-    void reset(const store_error& why = {errc::store_unavailable, "the store does not answer"});
+    void reset(const store_error& why = {errc::store_unavailable, "the store does not reply"});
     /// Stops for ever. A listener call in progress may still finish.
     void stop();
 
