@@ -12,8 +12,7 @@ public:
     using resp_client::resp_client;
 
     /// Sends a command and returns the text of the reply: of an error or a simple string; the first word of the first
-    /// event;
-    /// for a handshake, "accepted".
+    /// event; for a handshake, "accepted".
     std::string ask(const std::vector<std::string>& words, const std::vector<int>& descriptors = {}) {
         if (!pass(words, descriptors)) return "closed";
         const auto answer = hear();

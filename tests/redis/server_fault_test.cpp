@@ -14,8 +14,7 @@ namespace {
 class RedisServerFault : public RedisFault {
 protected:
     /// All clients acquire one name, and one of them has its own path to the server. Lost data are dangerous while a
-    /// client
-    /// with a valid lease cannot present it.
+    /// client with a valid lease cannot present it.
     class load_with_one_aside : public load {
     public:
         explicit load_with_one_aside(const endpoint& server)
@@ -29,8 +28,7 @@ protected:
             return true;
         }
         /// The separate client checks its own clock once more, after the others have reached the server again and would
-        /// have
-        /// been granted its name if the server had not paused.
+        /// have been granted its name if the server had not paused.
         [[nodiscard]] bool let_it_believe(const private_server& server) {
             const std::int64_t before = function_calls(server);
             if (!eventually([&] { return function_calls(server) >= before + 12; })) return false;

@@ -7,8 +7,7 @@ namespace {
 class RedisRoleChange : public RedisState {
 protected:
     /// A primary and its replica. The replica's connection to the primary can be frozen: then the primary's writes do
-    /// not
-    /// arrive, and neither server notices.
+    /// not arrive, and neither server notices.
     struct pair {
         pair() {
             if (!follow(second, link.at())) throw std::runtime_error{"the replica does not get its data"};

@@ -101,8 +101,7 @@ protected:
     static void warm_up(client& who) { static_cast<void>(who.acquire(exclusive("warm-up"), patiently)); }
 
     /// `other` gets "x", but not before the holder's lease has ended. A lease never becomes valid again, so a lease
-    /// that is
-    /// valid after the grant was valid at the moment of the grant.
+    /// that is valid after the grant was valid at the moment of the grant.
     static void expect_passes_on(client& other, const lone_holder& holder) {
         ASSERT_TRUE(holder.believes()) << "the test was too slow";
         std::error_code error;
