@@ -18,7 +18,7 @@ public:
         const auto answer = hear();
         if (!answer) return "nothing";
         if (resp::decode_hello_reply(*answer)) return "accepted";
-        if (const auto events = resp::decode_answer(*answer); events && !events->events.empty())
+        if (const auto events = resp::decode_reply(*answer); events && !events->events.empty())
             return answer->items[1].items[0].text;
         return answer->text;
     }

@@ -68,7 +68,7 @@ public:
 
     // On the thread of the client; one thread at a time.
     void perform(std::span<const tagged_command> commands);
-    void inspect(const inspect_filter& filter, inspect_answer done);
+    void inspect(const inspect_filter& filter, snapshot_callback done);
 
 private:
     void begin() override {
@@ -96,7 +96,7 @@ private:
 
     struct inspection {
         inspect_filter filter;
-        inspect_answer done;
+        snapshot_callback done;
         inspect_pages pages;
         std::optional<std::string> name = {};  // reads the pages of this name; none: of the space
         bool own_wait = false;                 // reads one page for the status line of a waiting client
@@ -333,7 +333,7 @@ void redis_connection::tick() {
     send(bytes, std::array{tag});
 }
 
-void redis_connection::inspect(const inspect_filter& filter, inspect_answer done) {
+void redis_connection::inspect(const inspect_filter& filter, snapshot_callback done) {
     begin_inspection(std::make_shared<inspection>(inspection{filter, std::move(done), {}}));
 }
 
