@@ -88,7 +88,7 @@ protected:
     class line {
     public:
         explicit line(const endpoint& where, std::size_t size) {
-            client looking = client_at(where);
+            client viewer = client_at(where);
             for (std::size_t i = 0; i < size; ++i) {
                 clients_.push_back(client_at(where));
                 clients_.back().async_acquire(exclusive("x"), {.wait = 20s}, {},
@@ -98,7 +98,7 @@ protected:
                                                   served_.push_back(i);
                                                   leases_.push_back(std::move(lease));
                                               });
-                EXPECT_TRUE(eventually([&] { return waiting(looking) == i + 1; }));
+                EXPECT_TRUE(eventually([&] { return waiting(viewer) == i + 1; }));
             }
         }
         line(const line&) = delete;
@@ -131,8 +131,8 @@ protected:
         }
 
     private:
-        static std::size_t waiting(client& looking) {
-            for (const resource_view& resource : looking.inspect().resources)
+        static std::size_t waiting(client& viewer) {
+            for (const resource_view& resource : viewer.inspect().resources)
                 if (resource.name == "x") return resource.queue.size();
             return 0;
         }

@@ -48,7 +48,7 @@ TEST_F(RedisRoleChange, FullResynchronisationWithoutReconnects) {
     constexpr std::chrono::seconds ttl{2};
     const terms terms{.max_ttl = ttl};
     pair servers;
-    const auto changes = std::make_shared<line_changes>();
+    const auto changes = std::make_shared<connection_changes>();
     client holder{url_at(servers.first.at(), terms), options_of(ttl, changes)};
     client other{url_at(servers.first.at(), terms), options_of(ttl, changes)};
     warm_up(holder);

@@ -45,7 +45,7 @@ inline client client_to(const endpoint& where, const terms& terms = {}, std::chr
 /// Well above the duration of any test: a pause, a ttl and some reconnects.
 inline constexpr acquire_options patiently{.wait = long_enough};
 
-struct line_changes final : observer {
+struct connection_changes final : observer {
     std::atomic<int> lost{0};
     std::atomic<int> made{0};
     void reconnecting(std::error_code, const std::string&) override { ++lost; }
