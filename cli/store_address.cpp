@@ -55,7 +55,7 @@ std::string agent_meant(const store_address& address) {
 
 void fail_unreachable(const store_address& address, const std::string& reason) {
     throw failure{exit_code::unreachable,
-                  "cannot reach the engine at " + shown(address) + ": " + (reason.empty() ? "no reply" : reason)};
+                  "cannot reach the store at " + shown(address) + ": " + (reason.empty() ? "no reply" : reason)};
 }
 
 store_maker& store_maker_used() {

@@ -1,4 +1,4 @@
-// The address of the engine and the space there, from the options or the environment, and the clients for them.
+// The address of the store and the space there, from the options or the environment, and the clients for them.
 #pragma once
 
 #include <functional>

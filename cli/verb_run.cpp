@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 constexpr const char* examples = R"(Examples:
   baton run -l nightly -- ./job              one at a time; other runs wait in the queue
-  baton run -n -l nightly -- ./job           do not wait if it is busy or the engine is paused (75)
+  baton run -n -l nightly -- ./job           do not wait if it is busy or the store is paused (75)
   baton run -w 10m -l db -l cache -- ./move  both names or none, within ten minutes (75)
   baton run -s config -- ./read              together with other readers, but no writer
   baton run -p team/gpu:2/8 -- ./train       two of eight permits; BATON_SLOTS has their numbers
@@ -24,7 +24,7 @@ constexpr const char* examples = R"(Examples:
   baton run -l deploy --note "web 4.2" -c 'make && make deploy'
 
 Exit codes: the command's own, or 128+N if signal N ended it; 64 wrong usage, 65 abandoned with --if-abandoned fail,
-69 engine unreachable, 70 internal error, 75 not acquired, 76 lost while running, 77 not permitted, 78 wrong
+69 store unreachable, 70 internal error, 75 not acquired, 76 lost while running, 77 not permitted, 78 wrong
 configuration, 124 --max-hold, 126 cannot execute, 127 not found.
 
 Names held with -l are marked as abandoned if the command is killed or crashes (a signal other than HUP, INT, QUIT, TERM,
@@ -80,7 +80,7 @@ void read_times(const texts& texts, run_options& options) {
         refuse("--max-hold " + texts.max_hold + ": at least 1ms");
     check_kill_after(options);
     if (options.nonblock && options.wait) refuse("--nonblock and --wait: one or the other");
-    // `-w 0` is `-n`, as with flock: a wait of zero would time out before the engine can reply that the name is free.
+    // `-w 0` is `-n`, as with flock: a wait of zero would time out before the store can reply that the name is free.
     if (options.wait == milliseconds{0}) {
         options.nonblock = true;
         options.wait.reset();
@@ -137,7 +137,7 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
     names("-s,--shared", in->shared, "Hold this name together with other sharers; repeatable", "NAME");
     names("-p,--permit", in->permits,
           "Hold n (default 1) of LIMIT permits; repeatable. A NAME with :, = or white space needs n", "NAME[:n]/LIMIT");
-    verb->add_flag("-n,--nonblock", in->options.nonblock, "Do not wait: exit with 75 if busy or the engine is paused");
+    verb->add_flag("-n,--nonblock", in->options.nonblock, "Do not wait: exit with 75 if busy or the store is paused");
     verb->add_option("-w,--wait", in->wait, "Wait at most this long, then exit with 75")->type_name("DUR");
     verb->add_option("-E,--conflict-exit-code", in->conflict_exit_code, "Exit with N instead of 75")->type_name("N");
     verb->add_option("-t,--ttl", in->ttl,

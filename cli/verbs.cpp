@@ -11,7 +11,7 @@
 namespace baton::cli {
 
 void address_options::add_to(CLI::App& verb) {
-    verb.add_option("-u,--url", url, "The address of the engine; default: BATON_URL, else local: (this user's agent)")
+    verb.add_option("-u,--url", url, "The address of the store; default: BATON_URL, else local: (this user's agent)")
         ->type_name("URL");
     verb.add_option("--space", space, "The space there; default: BATON_SPACE")->type_name("SPACE");
 }

@@ -30,11 +30,11 @@ struct address_options {
 
     void add_to(CLI::App& verb);
     [[nodiscard]] store_address made() const { return make_address(url, space); }
-    /// Wraps the action: if the engine cannot be reached, the error names its address.
+    /// Wraps the action: if the store cannot be reached, the error names its address.
     [[nodiscard]] action named_in(action perform) const;
 };
 
-/// Inspects the engine. If no agent runs, nothing is held, waited for or marked: prints that on stderr and returns an
+/// Inspects the store. If no agent runs, nothing is held, waited for or marked: prints that on stderr and returns an
 /// empty snapshot. Throws `failure` (unreachable) if an agent has died and its clients may still hold names.
 [[nodiscard]] snapshot inspect_at(client& client, const store_address& address, const inspect_filter& filter);
 /// Prints that no agent runs, or throws `failure` as above, after an action failed with errc::no_agent.

@@ -47,7 +47,7 @@ public:
 
     void send(std::span<tagged_command> messages) override { state_->send(messages); }
     void reset() override { state_->reset(); }
-    void inspect(const inspect_filter& filter, inspect_answer done) override {
+    void inspect(const inspect_filter& filter, snapshot_callback done) override {
         std::shared_ptr<store_connection> connection;
         {
             const std::lock_guard lock{state_->mutex};

@@ -49,7 +49,7 @@ void a_dead_holders_claims_go_to_the_next_waiter(bench& bench) {
     ASSERT_TRUE(next.granted_within());
     EXPECT_LT(next.ended_at() - died, bench.ttl() + bench.late());
     EXPECT_FALSE(both) << "the heir got it while the dead still believed to hold it";
-    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << "the loss was not told";
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << "the loss was not reported";
     EXPECT_NE(held.lost_reason(), loss::none);
     if (!bench.can().abandoned_marks) return;
     ASSERT_EQ(next.granted().abandoned().size(), 1U);

@@ -40,7 +40,7 @@ void waiters_are_served_in_order_of_arrival(bench& bench) {
         }
         held.release();
         for (std::size_t i = 0; i < waiting.size(); ++i) {
-            ASSERT_TRUE(eventually([&] { return list.order().size() > i; })) << "nobody was granted";
+            ASSERT_TRUE(eventually([&] { return list.order().size() > i; })) << "no waiter was granted";
             ASSERT_EQ(list.order().back(), arrived[i]);
             ASSERT_TRUE(waiting[i].granted_within());
             waiting[i].release();

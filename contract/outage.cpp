@@ -130,7 +130,7 @@ void a_long_outage_loses_the_lease_before_the_next_grant(bench& bench) {
     a.connection->heal();
     EXPECT_TRUE(a.acquire(exclusive("another"), {.wait = timeout()}).valid());
     EXPECT_FALSE(held.valid()) << "lost is final";
-    EXPECT_EQ(a.counts->lost_count, 1U) << "it was told twice";
+    EXPECT_EQ(a.counts->lost_count, 1U) << "the loss was reported twice";
     EXPECT_TRUE(next.granted().valid());
 }
 

@@ -53,7 +53,7 @@ public:
 
     // On the thread of the client.
     void perform(std::span<tagged_command> commands);
-    void inspect(const inspect_filter& filter, inspect_answer done);
+    void inspect(const inspect_filter& filter, snapshot_callback done);
 
 private:
     // resp::connection
@@ -120,7 +120,7 @@ private:
     redis::handshake handshake_;
     dialect_session session_;
     std::deque<pending_reply> pending_;  // its callbacks own queue entries, which use the members above
-    std::map<std::uint64_t, inspect_answer> inspections_;
+    std::map<std::uint64_t, snapshot_callback> inspections_;
     std::uint64_t last_inspection_ = 0;
 };
 
@@ -235,7 +235,7 @@ void dialect_connection::set_timer() {
         poll_timer_->set_after(std::max(*next - now(), protocol::duration{0}));
 }
 
-void dialect_connection::inspect(const inspect_filter& filter, inspect_answer done) {
+void dialect_connection::inspect(const inspect_filter& filter, snapshot_callback done) {
     loop().post([self = self(), filter, done = std::move(done)] {
         if (!self->up_) return done({errc::store_unavailable}, {});
         const std::uint64_t number = ++self->last_inspection_;

@@ -61,22 +61,22 @@ actor::~actor() {
     close(out_);
 }
 
-void actor::tell(const std::string& line) const {
+void actor::send(const std::string& line) const {
     const std::string whole = line + "\n";
     if (write(in_, whole.data(), whole.size()) < 0)
         throw cli::failure{cli::exit_code::internal, "a worker has ended unexpectedly"};
 }
 
-std::string actor::hear(std::chrono::milliseconds limit) {
+std::string actor::receive(std::chrono::milliseconds limit) {
     if (auto line = lines_->next(static_cast<int>(limit.count()))) return *line;
     throw cli::failure{cli::exit_code::internal,
                        lines_->ended() ? "a worker has ended unexpectedly" : "a worker does not answer"};
 }
 
 std::vector<held_turn> actor::report(std::size_t who) {
-    tell("report");
+    send("report");
     std::vector<held_turn> turns;
-    for (std::string line = hear(); line != "end"; line = hear()) {
+    for (std::string line = receive(); line != "end"; line = receive()) {
         held_turn turn{.who = who};
         std::istringstream{line} >> turn.asked >> turn.acquired >> turn.releasing >> turn.released;
         turns.push_back(turn);
@@ -89,18 +89,18 @@ crew make_crew(const stage& stage, const cast& cast, std::size_t size, std::chro
     for (std::size_t i = 0; i < size; ++i)
         made.push_back(cast.words.empty() ? std::make_unique<actor>(stage, ttl) : std::make_unique<actor>(cast.words));
     for (const auto& each : made)
-        if (const std::string said = each->hear(); !said.starts_with("ready"))
-            throw cli::failure{cli::exit_code::internal, cast.subject + " does not start: " + said};
+        if (const std::string reply = each->receive(); !reply.starts_with("ready"))
+            throw cli::failure{cli::exit_code::internal, cast.subject + " does not start: " + reply};
     return made;
 }
 
-void require_answer(const std::string& said, const std::string& beginning) {
-    if (!said.starts_with(beginning))
+void require_reply(const std::string& reply, const std::string& beginning) {
+    if (!reply.starts_with(beginning))
         throw cli::failure{cli::exit_code::internal,
-                           "a worker says `" + said.substr(0, 200) + "` and not " + beginning};
+                           "a worker replied `" + reply.substr(0, 200) + "` and not " + beginning};
 }
 
-std::optional<std::size_t> next_speaker(const crew& crew, std::chrono::milliseconds limit) {
+std::optional<std::size_t> next_with_output(const crew& crew, std::chrono::milliseconds limit) {
     std::vector<pollfd> ready;
     for (const auto& each : crew) ready.push_back({each->descriptor(), POLLIN, 0});
     if (poll(ready.data(), ready.size(), static_cast<int>(limit.count())) <= 0) return {};

@@ -33,9 +33,9 @@ public:
     actor& operator=(const actor&) = delete;
     ~actor();
 
-    void tell(const std::string& line) const;
+    void send(const std::string& line) const;
     /// The next line of the worker. Throws `failure` if none arrives in time, or if the worker has ended.
-    [[nodiscard]] std::string hear(std::chrono::milliseconds limit = std::chrono::seconds{60});
+    [[nodiscard]] std::string receive(std::chrono::milliseconds limit = std::chrono::seconds{60});
     [[nodiscard]] int descriptor() const { return out_; }
     /// All cycles since the last report.
     [[nodiscard]] std::vector<held_turn> report(std::size_t who);
@@ -67,10 +67,10 @@ using crew = std::vector<std::unique_ptr<actor>>;
                              std::chrono::milliseconds ttl = std::chrono::seconds{10});
 
 /// Throws `failure` with the reply's text if the reply does not begin with `word`.
-void require_answer(const std::string& said, const std::string& beginning);
+void require_reply(const std::string& reply, const std::string& beginning);
 
 /// Waits until a worker has a line, and returns its index.
-[[nodiscard]] std::optional<std::size_t> next_speaker(const crew& crew, std::chrono::milliseconds limit);
+[[nodiscard]] std::optional<std::size_t> next_with_output(const crew& crew, std::chrono::milliseconds limit);
 
 /// All cycles of all workers, ordered by the time of the acquire.
 [[nodiscard]] std::vector<held_turn> reports(const crew& crew);

@@ -69,19 +69,19 @@ plain_client::plain_client(const std::string& url) {
     resp::handshake_step step = handshake.begin();
     while (!step.error.code && !step.send.empty()) {
         write(step.send);
-        step = handshake.answered(hear());
+        step = handshake.answered(receive());
     }
-    if (step.error.code) fail(address, "the server does not let us in");
+    if (step.error.code) fail(address, "the server refuses the connection");
 }
 
 plain_client::~plain_client() { close(socket_); }
 
 resp::value plain_client::call(const std::vector<std::string>& words) {
-    say(words);
+    send(words);
     return answer();
 }
 
-void plain_client::say(const std::vector<std::string>& words) {
+void plain_client::send(const std::vector<std::string>& words) {
     std::string bytes;
     resp::encode_command(bytes, words);
     write(bytes);
@@ -89,13 +89,13 @@ void plain_client::say(const std::vector<std::string>& words) {
 
 void plain_client::write(std::string_view bytes) {
     for (std::size_t done = 0; done < bytes.size();) {
-        const ssize_t sent = send(socket_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+        const ssize_t sent = ::send(socket_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
         if (sent <= 0) throw cli::failure{cli::exit_code::unreachable, "the server has closed the connection"};
         done += static_cast<std::size_t>(sent);
     }
 }
 
-resp::value plain_client::hear() {
+resp::value plain_client::receive() {
     for (;;) {
         if (auto message = decoder_.next()) return std::move(*message);
         std::array<char, 16'384> buffer{};
@@ -107,7 +107,7 @@ resp::value plain_client::hear() {
 
 resp::value plain_client::answer() {
     for (;;) {
-        resp::value received = hear();
+        resp::value received = receive();
         if (received.kind != resp::kind::push) return received;
         pushed_.push_back(std::move(received));
     }

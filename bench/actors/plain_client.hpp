@@ -18,11 +18,11 @@ public:
     ~plain_client();
 
     resp::value call(const std::vector<std::string>& words);
-    void say(const std::vector<std::string>& words);
+    void send(const std::vector<std::string>& words);
     /// Sends encoded commands.
     void write(std::string_view bytes);
     /// The next reply or pushed message.
-    resp::value hear();
+    resp::value receive();
     /// The next reply. Messages that arrive before it are kept.
     resp::value answer();
     /// The kept messages, and those that the server has published until now.

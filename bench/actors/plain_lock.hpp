@@ -20,12 +20,12 @@ public:
         : connection_{url}, key_{std::move(key)}, delete_{connection_->call({"1", key_, "token"})} {}
 
     void acquire() {
-        if (connection_->ask(set_) != "OK") throw std::runtime_error{"the plain lock is held by another client"};
+        if (connection_->reply_to(set_) != "OK") throw std::runtime_error{"the plain lock is held by another client"};
     }
     /// Does not wait for the reply, like a lease.
-    void release() { connection_->say(delete_, user::ignored); }
+    void release() { connection_->must_send(delete_, user::ignored); }
     void release_and_wait() {
-        if (connection_->ask(delete_) != "1") throw std::runtime_error{"the plain lock was lost"};
+        if (connection_->reply_to(delete_) != "1") throw std::runtime_error{"the plain lock was lost"};
     }
 
 private:
@@ -36,13 +36,13 @@ private:
 
         user(detail::event_loop& loop, const std::string& url) : script_user{loop, url, cad} {}
 
-        void say(const std::string& bytes, command_tag tag) {
+        void must_send(const std::string& bytes, command_tag tag) {
             if (!send(bytes, tag)) throw std::runtime_error{"the connection to the server is closed"};
         }
-        /// The reply as text.
-        const std::string& ask(const std::string& bytes) {
+        /// Waits for the reply, and returns it as text.
+        const std::string& reply_to(const std::string& bytes) {
             caller_.emplace();
-            say(bytes, awaited);
+            must_send(bytes, awaited);
             loop().wait(*caller_);
             return answer_;
         }

@@ -38,7 +38,7 @@ class worker {
 public:
     worker(int output, const std::string& url, std::chrono::milliseconds ttl)
         : output_{output}, client_{url, {.ttl = ttl, .label = "bench"}} {
-        say("ready baton");
+        print("ready baton");
     }
 
     /// False after the last line.
@@ -57,7 +57,7 @@ public:
         else if (verb == "quit")
             return false;
         else
-            say("unknown " + line);
+            print("unknown " + line);
         return true;
     }
 
@@ -67,11 +67,11 @@ private:
         std::error_code error;
         lease_ = client_.acquire(wanted_of(names), {}, error);
         current_.acquired = now();
-        say(error ? "failed " + error.message() : "acquired " + std::to_string(current_.acquired));
+        print(error ? "failed " + error.message() : "acquired " + std::to_string(current_.acquired));
     }
     void release() {
         end_turn();
-        say("released " + std::to_string(current_.releasing) + " " + std::to_string(current_.released));
+        print("released " + std::to_string(current_.releasing) + " " + std::to_string(current_.released));
     }
     void end_turn() {
         current_.releasing = now();
@@ -98,7 +98,7 @@ private:
             end_turn();
             ++count;
         }
-        say("cycled " + std::to_string(count));
+        print("cycled " + std::to_string(count));
     }
     void report() {
         std::string text;
@@ -106,9 +106,9 @@ private:
             text += std::to_string(turn.asked) + " " + std::to_string(turn.acquired) + " " +
                     std::to_string(turn.releasing) + " " + std::to_string(turn.released) + "\n";
         turns_.clear();
-        say(text + "end");
+        print(text + "end");
     }
-    void say(std::string text) const {
+    void print(std::string text) const {
         text += '\n';
         for (std::size_t done = 0; done < text.size();) {
             const ssize_t written = write(output_, text.data() + done, text.size() - done);

@@ -47,8 +47,8 @@ void show_death(report& report, const stage& agent) {
     const auto requests = [&] { return client.inspect().requests.size(); };
     for (std::size_t round = 0; round < report::rounds; ++round) {
         const crew crew = make_crew(agent, {}, 1);
-        crew.front()->tell("acquire ledger");
-        require_answer(crew.front()->hear(), "acquired");
+        crew.front()->send("acquire ledger");
+        require_reply(crew.front()->receive(), "acquired");
         double killed_at = 0;
         std::jthread killer{[&] {
             while (requests() < 2) continue;

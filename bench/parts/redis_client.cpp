@@ -149,9 +149,9 @@ public:
 private:
     [[noreturn]] void listen() {
         plain_client connection{url_};
-        connection.say({"SUBSCRIBE", "turn"});
+        connection.send({"SUBSCRIBE", "turn"});
         for (;;) {
-            connection.hear();  // the first message confirms the subscription
+            connection.receive();  // the first message confirms the subscription
             const double time = now_us();
             if (write(ends_[1], &time, sizeof time) != sizeof time) _exit(1);
         }

@@ -37,8 +37,8 @@ inline double cycle_of_callers(client& client) {
 class two_players {
 public:
     explicit two_players(const stage& stage) : crew_{make_crew(stage, {}, 2)} {
-        crew_[0]->tell("acquire turn");
-        require_answer(crew_[0]->hear(), "acquired ");
+        crew_[0]->send("acquire turn");
+        require_reply(crew_[0]->receive(), "acquired ");
     }
 
     /// Passes the lock there and back that many times; returns the mean time per hand-off, in us.
@@ -50,17 +50,17 @@ public:
 
 private:
     static double hand_off(actor& holder, actor& waiter) {
-        waiter.tell("acquire turn");
+        waiter.send("acquire turn");
         // All processes share one processor: when this process runs again after several yields, the others sleep.
         // Asking the store whether the other process waits would fill the processor's caches with other data.
         for (int i = 0; i < 200; ++i) sched_yield();
-        holder.tell("release");
-        const double acquired = time_in(waiter.hear(), "acquired ");
-        return acquired - time_in(holder.hear(), "released ");
+        holder.send("release");
+        const double acquired = time_in(waiter.receive(), "acquired ");
+        return acquired - time_in(holder.receive(), "released ");
     }
     /// The first time in a reply, in us.
     static double time_in(const std::string& answer, const std::string& beginning) {
-        require_answer(answer, beginning);
+        require_reply(answer, beginning);
         return std::stod(answer.substr(beginning.size())) / 1e3;
     }
 

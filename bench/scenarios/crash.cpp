@@ -15,17 +15,17 @@ std::size_t in_queue(client& viewer) {
 /// The time from the kill to the next grant, in microseconds.
 double once(stage& stage, client& viewer) {
     const crew crew = make_crew(stage, {}, waiters + 1, ttl);
-    crew.front()->tell("acquire bench-crash");
-    static_cast<void>(crew.front()->hear());
+    crew.front()->send("acquire bench-crash");
+    static_cast<void>(crew.front()->receive());
     for (std::size_t i = 1; i <= waiters; ++i) {
-        crew[i]->tell("acquire bench-crash");
+        crew[i]->send("acquire bench-crash");
         while (in_queue(viewer) < i) std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
     const double start = now_us();
     // The first waiter of the queue, and every second waiter behind it.
     for (std::size_t i = 0; i <= waiters; i = i == 0 ? 1 : i + 2) crew[i]->kill();
-    const std::string granted = crew[2]->hear(std::chrono::seconds{30});
-    require_answer(granted, "acquired ");
+    const std::string granted = crew[2]->receive(std::chrono::seconds{30});
+    require_reply(granted, "acquired ");
     return std::stod(granted.substr(granted.find(' ') + 1)) / 1e3 - start;
 }
 

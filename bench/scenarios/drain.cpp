@@ -63,25 +63,25 @@ void drain_processes(stage& stage, const cast& cast, const plan& plan, audience&
     const std::size_t count = std::min<std::size_t>(plan.processes.back(), 32);
     audience.begin("drain on " + stage.name() + ", " + cast.subject + ", " + std::to_string(count) + " processes");
     const crew crew = make_crew(stage, cast, count + 1);
-    crew.back()->tell("acquire bench-queue");
-    require_answer(crew.back()->hear(), "acquired");
+    crew.back()->send("acquire bench-queue");
+    require_reply(crew.back()->receive(), "acquired");
     // One after the other, with time to join the queue, so that the order is known.
     for (std::size_t i = 0; i < count; ++i) {
-        crew[i]->tell("acquire bench-queue");
+        crew[i]->send("acquire bench-queue");
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
     }
     const auto before = stage.counts();
     const double start = now_us();
-    crew.back()->tell("release");
-    static_cast<void>(crew.back()->hear());
+    crew.back()->send("release");
+    static_cast<void>(crew.back()->receive());
     std::vector<std::size_t> order;
     while (order.size() < count) {
-        const auto who = next_speaker(crew, std::chrono::seconds{60});
+        const auto who = next_with_output(crew, std::chrono::seconds{60});
         if (!who) break;
-        require_answer(crew[*who]->hear(), "acquired");
+        require_reply(crew[*who]->receive(), "acquired");
         order.push_back(*who);
-        crew[*who]->tell("release");
-        require_answer(crew[*who]->hear(), "released");
+        crew[*who]->send("release");
+        require_reply(crew[*who]->receive(), "released");
     }
     const double total = now_us() - start;
     const auto after = stage.counts();

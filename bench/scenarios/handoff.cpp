@@ -47,30 +47,30 @@ seen look_at(const std::vector<held_turn>& turns, std::size_t size) {
 
 std::vector<held_turn> play(const crew& crew, std::chrono::duration<double> span, int hold_us) {
     for (const auto& each : crew)
-        each->tell("cycle turn " + std::to_string(span.count()) + " " + std::to_string(hold_us));
-    for (const auto& each : crew) require_answer(each->hear(), "cycled");
+        each->send("cycle turn " + std::to_string(span.count()) + " " + std::to_string(hold_us));
+    for (const auto& each : crew) require_reply(each->receive(), "cycled");
     return reports(crew);
 }
 
 /// The time from PUBLISH to the message, on two connections.
 class push_floor {
 public:
-    explicit push_floor(const std::string& url) : listens_{url}, speaks_{url} {
-        listens_.say({"SUBSCRIBE", "baton-bench"});
-        listens_.hear();
+    explicit push_floor(const std::string& url) : subscriber_{url}, publisher_{url} {
+        subscriber_.send({"SUBSCRIBE", "baton-bench"});
+        subscriber_.receive();
     }
     [[nodiscard]] double once() {
         const double start = now_us();
-        speaks_.say({"PUBLISH", "baton-bench", "turn"});
-        listens_.hear();
+        publisher_.send({"PUBLISH", "baton-bench", "turn"});
+        subscriber_.receive();
         const double end = now_us();
-        speaks_.hear();
+        publisher_.receive();
         return end - start;
     }
 
 private:
-    plain_client listens_;
-    plain_client speaks_;
+    plain_client subscriber_;
+    plain_client publisher_;
 };
 
 }  // namespace

@@ -29,24 +29,24 @@ void multi(stage& stage, const cast& cast, const plan& plan, audience& audience)
                        std::to_string(names) + " names");
         const double start = now_us();
         const double end = start + static_cast<double>(std::chrono::microseconds{plan.span}.count());
-        for (const auto& each : crew) each->tell(draw(size, dice));
+        for (const auto& each : crew) each->send(draw(size, dice));
         std::size_t busy = crew.size();
         result shown{.scenario = "multi", .store = stage.name(), .subject = cast.subject};
         while (busy > 0) {
-            const auto who = next_speaker(crew, std::chrono::seconds{60});
+            const auto who = next_with_output(crew, std::chrono::seconds{60});
             if (!who) {
                 shown.note = "no process was granted for a minute";
                 return audience.show(shown);
             }
-            const std::string said = crew[*who]->hear();
-            if (said.starts_with("failed")) {
-                shown.note = "skipped: " + said;
+            const std::string reply = crew[*who]->receive();
+            if (reply.starts_with("failed")) {
+                shown.note = "skipped: " + reply;
                 return audience.show(shown);
             }
-            crew[*who]->tell("release");
-            static_cast<void>(crew[*who]->hear());
+            crew[*who]->send("release");
+            static_cast<void>(crew[*who]->receive());
             if (now_us() < end)
-                crew[*who]->tell(draw(size, dice));
+                crew[*who]->send(draw(size, dice));
             else
                 --busy;
         }

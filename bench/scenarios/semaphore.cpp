@@ -15,28 +15,28 @@ void semaphore(stage& stage, const cast& cast, const plan& plan, audience& audie
     const crew crew = make_crew(stage, cast, singles + 1);
     const std::chrono::duration<double> span = plan.span;
     for (std::size_t i = 0; i < singles; ++i)
-        crew[i]->tell("cycle bench-gpu:1/8 " + std::to_string(span.count()) + " " + std::to_string(hold_us));
+        crew[i]->send("cycle bench-gpu:1/8 " + std::to_string(span.count()) + " " + std::to_string(hold_us));
     const double end = now_us() + span.count() * 1e6 * 0.8;
     actor& wide = *crew.back();
     std::vector<double> waits;
     result shown{.scenario = "semaphore", .store = stage.name(), .subject = cast.subject};
     while (now_us() < end) {
-        wide.tell("acquire bench-gpu:8/8");
+        wide.send("acquire bench-gpu:8/8");
         const double start = now_us();
-        const std::string said = wide.hear(std::chrono::seconds{60});
-        if (said.starts_with("failed")) {
-            shown.note = "skipped: " + said;
+        const std::string reply = wide.receive(std::chrono::seconds{60});
+        if (reply.starts_with("failed")) {
+            shown.note = "skipped: " + reply;
             break;
         }
         waits.push_back(now_us() - start);
-        wide.tell("release");
-        static_cast<void>(wide.hear());
+        wide.send("release");
+        static_cast<void>(wide.receive());
     }
     std::size_t turns = 0;
     for (std::size_t i = 0; i < singles; ++i) {
-        const std::string said = crew[i]->hear();
-        require_answer(said, "cycled ");
-        turns += std::stoul(said.substr(7));
+        const std::string reply = crew[i]->receive();
+        require_reply(reply, "cycled ");
+        turns += std::stoul(reply.substr(7));
     }
     shown.parameters = {{"permits", 8}, {"singles", static_cast<double>(singles)}, {"hold_us", hold_us}};
     if (!waits.empty()) {

@@ -18,7 +18,7 @@ public:
 
     /// The number of cycles of all callers in that time.
     std::uint64_t play(std::chrono::milliseconds span) {
-        for (std::size_t i = 0, count = running_; i < count; ++i) ask(i);
+        for (std::size_t i = 0, count = running_; i < count; ++i) acquire(i);
         std::this_thread::sleep_for(span);
         stopped_ = true;
         std::unique_lock lock{mutex_};
@@ -27,12 +27,12 @@ public:
     }
 
 private:
-    void ask(std::size_t index) {
+    void acquire(std::size_t index) {
         client_.async_acquire(exclusive("bench/" + std::to_string(index)), {}, {},
                               [this, index](std::error_code error, lease lease) {
                                   lease.release();
                                   ++cycles_;
-                                  if (!stopped_ && !error) return ask(index);
+                                  if (!stopped_ && !error) return acquire(index);
                                   const std::lock_guard lock{mutex_};
                                   if (--running_ == 0) over_.notify_one();
                               });

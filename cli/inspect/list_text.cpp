@@ -84,7 +84,7 @@ const request_view* find_request(const snapshot& snapshot, protocol::serial tick
 }
 
 std::string pause_text(protocol::duration left) {
-    return "the engine has restarted or may have lost state, and grants nothing for another " + show_duration(left) +
+    return "the store has restarted or may have lost state, and grants nothing for another " + show_duration(left) +
            ", so that holders can reclaim what they hold";
 }
 

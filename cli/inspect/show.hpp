@@ -19,13 +19,13 @@ namespace baton::cli {
 /// A paragraph on one resource, and the tree of requests that block each other; the roots are not blocked themselves.
 [[nodiscard]] std::string why_text(const snapshot& snapshot, const std::string& name);
 
-/// The engine is paused after a restart or a loss of state: it grants nothing, so that holders can reclaim.
+/// The store is paused after a restart or a loss of state: it grants nothing, so that holders can reclaim.
 [[nodiscard]] inline bool is_paused(const snapshot& snapshot) {
     return snapshot.paused_until && *snapshot.paused_until > snapshot.at;
 }
 /// Explains the pause and says how long it lasts.
 [[nodiscard]] std::string pause_text(protocol::duration left);
-/// True if the name has no holder and no waiter. False while the engine is paused, because it is not known then.
+/// True if the name has no holder and no waiter. False while the store is paused, because it is not known then.
 [[nodiscard]] bool is_free(const snapshot& snapshot, const std::string& name);
 
 /// `, alive 2 s ago`; empty if the time of the last renewal is unknown.

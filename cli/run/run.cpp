@@ -93,7 +93,7 @@ public:
     result without_lease(const wait_result& waited);
     /// None: the lease ended before the command could begin; acquire again.
     std::optional<result> with_lease(lease& lease, job& job);
-    /// Reports that the engine did not confirm the release in time.
+    /// Reports that the store did not confirm the release in time.
     void report_unconfirmed(bool held);
 
 private:
@@ -222,9 +222,9 @@ void command_run::report_unconfirmed(bool held) {
     const std::string wanted = names_of(options_.claims);
     const std::string what = held ? "the release of " + wanted : "that the request for " + wanted + " was withdrawn";
     reporter_.report(weight::problem, "release_unconfirmed",
-                     "cannot confirm " + what + ": the engine at " + shown(options_.address) +
-                         " did not reply within " + show_duration(close_within) +
-                         "; other clients may have to wait for up to " + show_duration(options_.ttl),
+                     "cannot confirm " + what + ": the store at " + shown(options_.address) + " did not reply within " +
+                         show_duration(close_within) + "; other clients may have to wait for up to " +
+                         show_duration(options_.ttl),
                      {{"names", names(options_.claims)}, {"ttl_ms", std::int64_t{options_.ttl.count()}}});
 }
 

@@ -72,7 +72,7 @@ std::string text_without(std::uint8_t left_out, const waiting_view& view, std::s
     if (!view.unreachable.empty()) return text + "; " + printable(view.unreachable);
     if (view.position != 0 && left_out < no_position) text += ", " + position_text(view.position);
     if (view.paused)
-        text += "; paused for another " + show_duration(*view.paused) + ", as the engine may have lost state";
+        text += "; paused for another " + show_duration(*view.paused) + ", as the store may have lost state";
     if (view.circle) text += "; in a circle of sessions that wait for each other";
     if (view.holder.empty()) return text;
     text += "; ";

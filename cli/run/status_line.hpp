@@ -24,7 +24,7 @@ struct waiting_view {
     std::size_t others = 0;                           // further holders or waiters ahead
     std::optional<std::chrono::microseconds> paused;  // the rest of a pause
     bool circle = false;                              // the request is in a circle
-    std::string unreachable = {};                     // why the engine cannot be reached; the other fields are unknown
+    std::string unreachable = {};                     // why the store cannot be reached; the other fields are unknown
 };
 
 /// Finds this run's request by label and claims, and its most important blocker.

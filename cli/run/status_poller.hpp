@@ -1,4 +1,4 @@
-// Inspects the engine on a thread of its own, because an engine that does not reply must not delay the handling of
+// Inspects the store on a thread of its own, because a store that does not reply must not delay the handling of
 // signals.
 #pragma once
 

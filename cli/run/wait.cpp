@@ -28,7 +28,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// An engine that has not replied within this time counts as unreachable. An agent starts in a fraction of a second.
+// A store that has not replied within this time counts as unreachable. An agent starts in a fraction of a second.
 constexpr milliseconds reach_within{10'000};
 constexpr milliseconds reach_without_waiting{2'000};
 // Shorter outages are not reported.
@@ -66,7 +66,7 @@ void send_request(client& client, const run_options& options, const std::stop_to
                   const std::shared_ptr<pending_result>& pending) {
     acquire_options how{.wait = options.wait};
     if (options.max_hold) {
-        // The guardian sends TERM at --max-hold; the engine's limit is later and acts only if the guardian is dead.
+        // The guardian sends TERM at --max-hold; the store's limit is later and acts only if the guardian is dead.
         const stop_times times = stop_times_for(options);
         const milliseconds late = 2 * times.reserve + std::max(options.ttl / 10, milliseconds{100});
         how.max_hold = std::min(*options.max_hold + times.kill_after + late,
@@ -110,7 +110,7 @@ public:
         if (lasts && (due || outage->why != reported_outage_)) show(*outage, waited);
         if (!outage && !std::exchange(reported_outage_, {}).empty() && !redraws_)
             reporter_.report(weight::news, "reached",
-                             "reached the engine again; " + waiting_text({}, options_.claims, waited),
+                             "reached the store again; " + waiting_text({}, options_.claims, waited),
                              {{"names", names()}, {"waited_ms", std::int64_t{waited.count()}}});
         if (!due) return;
         // An inspection takes a round trip: it starts now, and its result is shown when it arrives.
@@ -209,7 +209,7 @@ std::optional<snapshot> inspect_once(status_poller& status_poller) {
     return status_poller.take();
 }
 
-/// The rest of the engine's pause.
+/// The rest of the store's pause.
 std::optional<protocol::duration> pause_left(status_poller& status_poller) {
     const auto seen = inspect_once(status_poller);
     if (!seen || !seen->paused_until || *seen->paused_until <= seen->at) return {};
@@ -282,7 +282,7 @@ void report_lost_position(reporter& reporter, const run_options& options, const 
     for (const claim& claim : options.claims) names.push_back(claim.resource);
     reporter.report(weight::news, "position_lost",
                     "lost the queue position for " + names_of(options.claims) +
-                        ": baton was stopped, or could not reach the engine, for longer than the ttl of " +
+                        ": baton was stopped, or could not reach the store, for longer than the ttl of " +
                         show_exactly(options.ttl) + "; " + what_follows,
                     {{"names", names}, {"ttl_ms", std::int64_t{options.ttl.count()}}});
 }

@@ -23,18 +23,18 @@ struct wait_result {
     std::string text;                          // the store's message for the error
     bool busy = false;                         // with --nonblock
     std::optional<protocol::duration> paused;  // the rest of a pause, if the request was not granted because of it
-    bool unreached = false;                    // the engine never replied
+    bool unreached = false;                    // the store never replied
     int signal = 0;                            // the signal that ended the wait
     bool guardian_lost = false;
 };
 
-/// The engine cannot be reached or refuses this client.
+/// The store cannot be reached or refuses this client.
 struct outage {
     std::string why;
     std::chrono::steady_clock::time_point since;
 };
 
-/// Receives the client's events during the wait: whether the engine has ever replied, whether it can be reached now,
+/// Receives the client's events during the wait: whether the store has ever replied, whether it can be reached now,
 /// and the loss of the queue position.
 class wait_observer final : public observer {
 public:

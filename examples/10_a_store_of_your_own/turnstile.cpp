@@ -76,7 +76,7 @@ public:
 
     void send(std::span<baton::tagged_command> commands) override { desk_->serve(listener_, commands); }
     void reset() override {}  // a connection of function calls cannot break
-    void inspect(const baton::inspect_filter&, baton::inspect_answer done) override {
+    void inspect(const baton::inspect_filter&, baton::snapshot_callback done) override {
         done({baton::errc::unsupported}, {});
     }
 

@@ -55,7 +55,7 @@ enum class command_failure : std::uint8_t {
 };
 
 /// Called once, with the result of `inspect`.
-using inspect_answer = std::function<void(store_error, snapshot)>;
+using snapshot_callback = std::function<void(store_error, snapshot)>;
 
 /// The client's end of a connection. The store may call its functions on any thread, concurrently, and also from within
 /// `send`. They do not block and do not throw.
@@ -90,8 +90,8 @@ public:
     /// ready. If the connection is already down and the store is backing off, the store retries now.
     virtual void reset() = 0;
 
-    /// Calls `answer` on any thread, perhaps before it returns.
-    virtual void inspect(const inspect_filter& filter, inspect_answer answer) = 0;
+    /// Calls `done` on any thread, perhaps before it returns.
+    virtual void inspect(const inspect_filter& filter, snapshot_callback done) = 0;
 };
 
 /// The clock with which a client measures its leases.

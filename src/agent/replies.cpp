@@ -34,7 +34,7 @@ void server::reply(const std::shared_ptr<peer>& from, const protocol::command& c
     space::notices notices;
     const auto& events = space->perform(command, from, notices);
     count_sessions(before, space->engine().session_count());
-    resp::encode_answer(out, epoch_, events);
+    resp::encode_reply(out, epoch_, events);
     deliver(*space, notices);
 }
 

@@ -81,7 +81,7 @@ void session::finish_others() {
 store_error session::unavailable() const {
     store_error error{errc::store_unavailable};
     if (up_)
-        error.text = "the store does not answer";
+        error.text = "the store does not reply";
     else if (!connection_error_.code)
         error.text = "there is no connection yet";
     else if (connection_error_.code != error.code)

@@ -199,7 +199,7 @@ TEST_F(OnRedis, CommandIsStoppedBeforeTheTtlPassesIfTheServerIsSilent) {
 // A server that has just started may have lost what was held before: it is paused for 17 s. The verbs report the pause,
 // and not that the name is held or free.
 TEST_F(OnRedis, VerbsReportThePauseAndHowLongItLasts) {
-    const std::string because = "the engine has restarted or may have lost state, and grants nothing for another 1";
+    const std::string because = "the store has restarted or may have lost state, and grants nothing for another 1";
     const auto paused = [&](std::vector<std::string> words) {
         start_options options = baton(std::move(words));
         options.environment["BATON_URL"] = at("", "");
@@ -237,7 +237,7 @@ TEST_F(OnRedis, WaiterReportsWhyTheServerRefusesIt) {
     EXPECT_TRUE(waiter.complains("; the store cannot be reached: NOREPLICAS")) << waiter.err();
     EXPECT_LT(steady_clock::now() - begun, milliseconds{2'500}) << "a renewal comes after 333 ms, the line 1 s later";
     ASSERT_EQ(server_->ask({"CONFIG", "SET", "min-replicas-to-write", "0"}).text, "OK");
-    EXPECT_TRUE(waiter.complains("reached the engine again; waiting for a")) << waiter.err();
+    EXPECT_TRUE(waiter.complains("reached the store again; waiting for a")) << waiter.err();
     make("go");
     EXPECT_EQ(holder.wait(), 0) << holder.err();
     EXPECT_EQ(waiter.wait(), 0) << waiter.err();
@@ -305,7 +305,7 @@ TEST_F(OnRedis, EveryVerbEndsWith69WithoutAServer) {
     const std::string url = at("bob:s3cret@", "pause=off");
     server_->kill();
     const std::string port = std::to_string(server_->tcp().port);
-    const std::string sentence = "baton: cannot reach the engine at redis://127.0.0.1:" + port +
+    const std::string sentence = "baton: cannot reach the store at redis://127.0.0.1:" + port +
                                  "/0: Connection refused: 127.0.0.1 port " + port + "\n";
     const std::vector<std::vector<std::string>> verbs{{"run", "-n", "-l", "a", "--", "echo", "no"},
                                                       {"run", "-w", "300ms", "-l", "a", "--", "echo", "no"},
@@ -342,7 +342,7 @@ TEST_F(OnRedis, UnconfirmedReleaseIsReportedAndKeepsTheExitCode) {
     server_->kill();
     make("go");
     EXPECT_EQ(holder.wait(), 3);
-    EXPECT_EQ(holder.err(), "baton: cannot confirm the release of a: the engine at redis://127.0.0.1:" +
+    EXPECT_EQ(holder.err(), "baton: cannot confirm the release of a: the store at redis://127.0.0.1:" +
                                 std::to_string(server_->tcp().port) +
                                 "/0 did not reply within 1 s; other clients may have to wait for up to 10 s\n");
 }

@@ -179,11 +179,11 @@ public:
             heard->up(1);  // the epoch of memory:
         });
     }
-    void inspect(const inspect_filter& filter, inspect_answer answer) override {
+    void inspect(const inspect_filter& filter, snapshot_callback done) override {
         if (world_->how().silent) return;
         inner_->inspect(filter,
-                        [world = world_, answer = std::move(answer)](const store_error& why, const snapshot& found) {
-                            const auto deliver = [answer, why, found] { answer(why, found); };
+                        [world = world_, done = std::move(done)](const store_error& why, const snapshot& found) {
+                            const auto deliver = [done, why, found] { done(why, found); };
                             if (world->happens(world->how().twice_every)) world->later(deliver);
                             if (world->happens(world->how().late_every))
                                 world->later(deliver);

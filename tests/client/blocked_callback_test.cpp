@@ -48,8 +48,7 @@ protected:
     std::latch begun{1};
     std::latch end{1};
     /// Declared after the client whose callback blocks, so that the callback ends before the client does, also if the
-    /// test
-    /// fails.
+    /// test fails.
     struct opened_at_the_end {
         std::latch& latch;
         ~opened_at_the_end() { latch.count_down(); }

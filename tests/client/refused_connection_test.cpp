@@ -104,7 +104,7 @@ TEST_F(RefusedConnection, IsReportedForAServerWithAnOlderState) {
     session.connection_up(now, first_epoch - 1);
     EXPECT_TRUE(take<reset_connection>());
     EXPECT_FALSE(sent<protocol::open>());
-    session.connection_down(now, {errc::store_unavailable, "the store does not answer"});
+    session.connection_down(now, {errc::store_unavailable, "the store does not reply"});
     const auto told = take<observed>();
     ASSERT_TRUE(told);
     EXPECT_EQ(told->what, observed::what::reconnecting);
@@ -112,7 +112,7 @@ TEST_F(RefusedConnection, IsReportedForAServerWithAnOlderState) {
     EXPECT_NE(told->error.text.find(older.text), std::string::npos) << told->error.text;
 
     session.connection_up(now, first_epoch - 1);
-    session.connection_down(now, {errc::store_unavailable, "the store does not answer"});
+    session.connection_down(now, {errc::store_unavailable, "the store does not reply"});
     EXPECT_EQ(failed_with(older), 0U) << "treated as an outage at first";
     advance(1s);
     session.wake(now);

@@ -72,13 +72,13 @@ public:
         for (auto& [tag, event] : answered) listener_->replied(tag, 1, std::array{std::move(event)});
     }
     void reset() override { inner_->reset(); }
-    void inspect(const inspect_filter& filter, inspect_answer answer) override {
+    void inspect(const inspect_filter& filter, snapshot_callback done) override {
         if (fault_->rejects)
-            answer({errc::unsupported}, {});
+            done({errc::unsupported}, {});
         else if (fault_->inspects)
-            inner_->inspect(filter, std::move(answer));
+            inner_->inspect(filter, std::move(done));
         else
-            answer({}, {});
+            done({}, {});
     }
 
 private:

@@ -9,7 +9,7 @@ namespace {
 
 class AdvSemFleet : public AdvSem {
 protected:
-    /// Ours and theirs, dead a second after the last sign of life.
+    /// Options of our clients and of peers that count as dead 1 s after their last renewal.
     static constexpr const char* mortal = "&heartbeat_max_interval=1s&ping_interval=100ms";
     [[nodiscard]] auto mortal_peer(std::vector<std::string> more = {}) const {
         more.insert(more.end(), {"--heartbeat", "1", "--ping", "0.1"});
@@ -32,8 +32,8 @@ protected:
     }
 };
 
-/// By looking, each of these would take up to a second, for theirs and for ours.
-TEST_F(AdvSemFleet, HandOverBothWaysIsByNotice) {
+/// Without a notification each hand-off would take until the next poll, up to 1 s.
+TEST_F(AdvSemFleet, HandOffsInBothDirectionsNotifyTheWaiter) {
     const auto other = peer();
     client ours = join();
     const auto start = std::chrono::steady_clock::now();
@@ -55,7 +55,7 @@ TEST_F(AdvSemFleet, HandOverBothWaysIsByNotice) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, 4s);
 }
 
-TEST_F(AdvSemFleet, EachSeesHowMuchTheOtherUses) {
+TEST_F(AdvSemFleet, StatisticsCountTheClientsOfBothPrograms) {
     const auto other = peer();
     client ours = join();
     const lease held = ours.acquire(permits("a", {.count = 1, .limit = 10}));
@@ -69,9 +69,9 @@ TEST_F(AdvSemFleet, EachSeesHowMuchTheOtherUses) {
     expect_releases(*other, "x");
 }
 
-/// By kill -9, by silence, or because they hold it for longer than they said they would: each while it holds and, but
-/// for the last, while it waits. All at once, as it takes a second.
-TEST_F(AdvSemFleet, TheirEnd) {
+/// Peers end by SIGKILL, by silence, or at their ttl, while they hold; the first two also while they wait. All cases
+/// run at once, because each takes 1 s.
+TEST_F(AdvSemFleet, DeadPeersLoseTheirLocksAndQueuePositions) {
     const auto killed = mortal_peer(), silent = mortal_peer(), slow = peer({"--ttl", "1"});
     client ours = join(mortal);
     expect_acquires(*killed, "x", "holder/killed");
@@ -97,7 +97,7 @@ TEST_F(AdvSemFleet, TheirEnd) {
         got.emplace(name, future.get());
         EXPECT_FALSE(got.at(name).error) << name;
     }
-    // It wakes up, and takes nothing away.
+    // The silent peer continues, and its late releases have no effect.
     expect_releases(*silent, "x", " not-owner");
     expect_releases(*silent, "y", " not-owner");
     expect_releases(*slow, "x", " not-owner");
@@ -105,7 +105,7 @@ TEST_F(AdvSemFleet, TheirEnd) {
         EXPECT_EQ(members("main", name).size(), 1U) << name;
         EXPECT_EQ(each.lease.lost_reason(), loss::none) << name;
     }
-    // Those who waited, and were gone when their turn came, do not read their notices, which end by themselves.
+    // Notifications for waiters that were dead at the grant are never read; they expire.
     for (const std::string& key : keys())
         if (key.starts_with("adv-sem:acquisition_notification:")) {
             EXPECT_LE(ask({"TTL", key}).number, 11);
@@ -113,8 +113,9 @@ TEST_F(AdvSemFleet, TheirEnd) {
         }
 }
 
-/// Likewise: by kill -9, cut off, or at its hold limit. What it believes is over before another has it.
-TEST_F(AdvSemFleet, OurEnd) {
+/// Clients of ours end by SIGKILL, by a cut connection, or at their hold limit. A lease turns invalid before a peer is
+/// granted.
+TEST_F(AdvSemFleet, DeadClientsOfOursLoseTheirLocksAndQueuePositions) {
     const auto other = mortal_peer();
     const auto killed = holder("holder/killed");
     ASSERT_EQ(killed->hear(), "acquired");
@@ -149,14 +150,14 @@ TEST_F(AdvSemFleet, OurEnd) {
     between().cut(redis_tests::proxy_rules{});
     lost.release();
     cut.close(10s);
-    for (const std::string& name : acquired) expect_releases(*other, name);  // theirs still: a late release is none
-    // Theirs forget one key of the dead; whoever of ours comes next does not.
+    for (const std::string& name : acquired) expect_releases(*other, name);  // our late release had no effect
+    // Peers leave a dead holder's member in one key; the next client of ours removes it.
     for (const std::string& name : acquired) static_cast<void>(limited.acquire(exclusive(name), {.wait = 10s}));
 }
 
-/// Theirs remove a dead holder from one key and forget the other, in which a holder without a ttl stays for 68 years.
-/// They keep the semaphore in use, so that its keys are never all gone.
-TEST_F(AdvSemFleet, WhatADeadHolderLeftIsRemovedAlsoIfAPeerTookOver) {
+/// Peers remove a dead holder from one key and leave it in the other, where a holder without a ttl stays for 68 years.
+/// They keep the semaphore in use, so its keys do not expire.
+TEST_F(AdvSemFleet, TheRemainsOfADeadHolderAreRemovedAlsoIfAPeerTookOver) {
     const auto other = mortal_peer();
     const auto dead = mortal_peer();
     const auto ours_dead = holder("a");
@@ -166,23 +167,23 @@ TEST_F(AdvSemFleet, WhatADeadHolderLeftIsRemovedAlsoIfAPeerTookOver) {
     ours_dead->end(SIGKILL);
     ours_died_ = true;
     EXPECT_EQ(other->hear(), "acquired x");
-    EXPECT_EQ(members("ttl"), members("main")) << "one of ours leaves nothing";
+    EXPECT_EQ(members("ttl"), members("main")) << "a dead client of ours leaves nothing";
 
     expect_acquires(*dead, "y", "b");
     acquire(*other, "z", "b");
     ASSERT_TRUE(waits(1, "b"));
     dead->end(SIGKILL);
     EXPECT_EQ(other->hear(), "acquired z");
-    ASSERT_EQ(size("ttl", "b"), 2) << "what one of theirs leaves";
+    ASSERT_EQ(size("ttl", "b"), 2) << "a dead peer leaves its member";
     client ours = join();
     EXPECT_FALSE(ours.try_acquire(exclusive("b")));
-    EXPECT_EQ(members("ttl", "b"), members("main", "b")) << "goes as soon as one of ours looks";
+    EXPECT_EQ(members("ttl", "b"), members("main", "b")) << "a client of ours removes the member";
     expect_releases(*other, "x");
     expect_releases(*other, "z");
 }
 
-/// What a client with a short ttl does to the keys of all, ours undo while they hold and while they wait.
-TEST_F(AdvSemFleet, ABriefPeerDoesNotEndOurKeys) {
+/// A peer with a short ttl shortens the expiry of all keys; our clients restore it while they hold and while they wait.
+TEST_F(AdvSemFleet, APeerWithAShortTtlDoesNotExpireOurKeys) {
     const auto brief = peer({"--ttl", "1"});
     client ours = join(brisk);
     const lease held = ours.acquire(permits("a", {.count = 1, .limit = 2}));

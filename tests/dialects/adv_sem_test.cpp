@@ -1,5 +1,5 @@
-// The semaphores of asyncio-advanced-semaphores: their own tests, held to our client, and each fault of their protocol
-// that is cured. What they have in common with the other dialects: each_dialect_test.cpp.
+// The semaphores of asyncio-advanced-semaphores: the original's own tests with our client, and each fault of its
+// protocol that our client does not have. each_dialect_test.cpp has the tests that all dialects share.
 #include "adv_sem_test.hpp"
 
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace baton::dialect_tests {
 namespace {
 
-/// How many are inside at once.
+/// Counts how many threads hold a slot at the same time.
 class crowd {
 public:
     void come() {
@@ -41,7 +41,7 @@ TEST_F(AdvSem, Original_AcquireAndReleaseTwice) {
         EXPECT_EQ(size("main", "a"), 1);
         EXPECT_EQ(size("ttl", "a"), 0) << "there is no ttl to store";
         EXPECT_EQ(ask({"GET", key("max", "a")}).text, "2");
-        EXPECT_EQ(members("main").at(0).size(), 32U) << "its names are uuids";
+        EXPECT_EQ(members("main").at(0).size(), 32U) << "its ids are UUIDs";
     }
 }
 
@@ -121,10 +121,10 @@ TEST_F(AdvSem, Original_FiveThreadsTimesTwentyWithOneSlot) {
     EXPECT_EQ(crowd.most(), 1);
 }
 
-// ---- the cures ----
+// ---- faults of the original that our client does not have ----
 
-/// With one slot this stopped everybody for ever: the slot is its own, and it does not know.
-TEST_F(AdvSem, Cure_ALostNoticeIsFoundOnTheServer) {
+/// In the original a client that missed the notification of its grant blocked a semaphore of one slot for ever.
+TEST_F(AdvSem, Cure_AGrantWhoseNotificationIsLostIsFoundOnTheServer) {
     client first = join(), second = join_between();
     lease held = first.acquire(exclusive("a"));
     pending next{second, exclusive("a")};
@@ -133,7 +133,8 @@ TEST_F(AdvSem, Cure_ALostNoticeIsFoundOnTheServer) {
     between().set({.drop_replies = true});
     held.release();
     ASSERT_TRUE(eventually([&] { return members("main") == std::vector{who}; }));
-    EXPECT_EQ(ask({"DEL", "adv-sem:acquisition_notification:" + who}).number, 1) << "as if it was read on the way";
+    EXPECT_EQ(ask({"DEL", "adv-sem:acquisition_notification:" + who}).number, 1)
+        << "as if the notification had been read and lost";
     between().cut(redis_tests::proxy_rules{});
     ASSERT_TRUE(next.comes());
     const pending::result got = next.get();
@@ -141,7 +142,7 @@ TEST_F(AdvSem, Cure_ALostNoticeIsFoundOnTheServer) {
     EXPECT_EQ(members("main"), std::vector{who});
 }
 
-/// As our scripts are, but for the time, which stands still.
+/// One of our scripts, with a clock that stands still.
 class stopped_clock {
 public:
     stopped_clock(const redis_tests::private_server& server, const std::string& name) : server_{server} {
@@ -167,7 +168,7 @@ private:
     std::string text_;
 };
 
-/// The server says of a score that it is no change, which they take for a death.
+/// For an unchanged score the server replies 0, which the original reads as the death of the client.
 TEST_F(AdvSem, Cure_ASecondPingWithinTheSameMicrosecondIsAnswered) {
     stopped_clock ping{*server_, "ping"}, acquire{*server_, "acquire"};
     const std::vector<std::string> of_ping{key("waiting", "a"), key("waiting_heartbeat", "a"), key("main", "a")};
@@ -191,8 +192,8 @@ TEST_F(AdvSem, Cure_ASecondPingWithinTheSameMicrosecondIsAnswered) {
     EXPECT_EQ(ask({"FLUSHALL"}).text, "OK");
 }
 
-/// One that waits and looks for itself only now and then.
-TEST_F(AdvSem, Cure_AReleaseWakesTheNext) {
+/// The waiter is a member that no process serves, so only the release can grant it the slot.
+TEST_F(AdvSem, Cure_AReleaseGrantsTheNextWaiterAtOnce) {
     client ours = join();
     lease held = ours.acquire(exclusive("a"));
     static_cast<void>(ask({"ZADD", key("waiting", "a"), text(server_time()), "other"}));
@@ -211,7 +212,7 @@ TEST_F(AdvSem, Cure_AWaiterThatWasTakenForDeadQueuesAgain) {
     pending next{second, exclusive("a")};
     ASSERT_TRUE(waits(1));
     const std::string who = members("waiting").at(0);
-    // Half of it, then all.
+    // First one of its two members is removed, then both.
     EXPECT_EQ(ask({"ZREM", key("waiting_heartbeat", "a"), who}).number, 1);
     EXPECT_TRUE(eventually([&] { return size("waiting_heartbeat", "a") == 1; }));
     EXPECT_EQ(ask({"DEL", key("waiting_heartbeat", "a"), key("waiting", "a")}).number, 2);
@@ -245,11 +246,11 @@ TEST_F(AdvSem, Cure_AnExpiryIsNeverShortened) {
     const pending::result got = next.get();
     expect_long({"main", "ttl", "max"});
     const lease alone = brief.acquire(exclusive("b"));
-    EXPECT_LE(ask({"TTL", key("main", "b")}).number, 11) << "where nobody else is, it is short";
+    EXPECT_LE(ask({"TTL", key("main", "b")}).number, 11) << "the expiry is short where no other client uses the key";
 }
 
-/// The server begins to count when it gives the slot, which is long before we hear of it.
-TEST_F(AdvSem, AHoldLimitIsOverForUsBeforeItIsForTheServer) {
+/// The server counts from the grant, and the client learns of the grant 80 ms later.
+TEST_F(AdvSem, AHoldLimitEndsForTheClientBeforeTheServer) {
     client first = join(), second = join_between();
     lease held = first.acquire(exclusive("a"));
     pending next{second, exclusive("a"), {.max_hold = 1s}};
@@ -266,7 +267,7 @@ TEST_F(AdvSem, AHoldLimitIsOverForUsBeforeItIsForTheServer) {
     between().set({});
 }
 
-/// Also where its clock is another than ours, and moves while we are connected.
+/// The server's clock differs from the client's by 1 h, and jumps while the client is connected.
 TEST_F(AdvSem, Cure_TimesAreThoseOfTheServer) {
     const folder place;
     redis_tests::server_clock clock{place.path("clock")};
@@ -298,7 +299,7 @@ TEST_F(AdvSem, Cure_TimesAreThoseOfTheServer) {
     server_.reset();  // before its clock
 }
 
-/// As in their tests, but without their minutes. Their keys end ttl + 10 s after they were made.
+/// The original's test, with a clock that jumps. The original's keys expire ttl + 10 s after they were made.
 TEST_F(AdvSem, Original_WaitingLongerThanTheTtlAnd10SecondsSucceeds) {
     const folder place;
     redis_tests::server_clock clock{place.path("clock")};
@@ -316,7 +317,7 @@ TEST_F(AdvSem, Original_WaitingLongerThanTheTtlAnd10SecondsSucceeds) {
         clock.jump(12s);
         held.release();
         ASSERT_TRUE(next.comes());
-        EXPECT_EQ(members("waiting"), std::vector{order[1]}) << "in the order of their arrival";
+        EXPECT_EQ(members("waiting"), std::vector{order[1]}) << "waiters are granted in order of arrival";
         next.held().release();
         ASSERT_TRUE(last.comes());
         EXPECT_FALSE(last.error());
@@ -325,9 +326,9 @@ TEST_F(AdvSem, Original_WaitingLongerThanTheTtlAnd10SecondsSucceeds) {
     server_.reset();
 }
 
-// ---- leases, as all of them ----
+// ---- leases ----
 
-TEST_F(AdvSem, WhoDiedOrWasOverItsTimeIsReportedAsAbandoned) {
+TEST_F(AdvSem, ADeadOrExpiredHolderIsReportedAsAbandoned) {
     client ours = join();
     const double now = server_time();
     static_cast<void>(ask({"ZADD", key("main", "silent"), text(now - 1), "died"}));
@@ -345,12 +346,12 @@ TEST_F(AdvSem, WhoDiedOrWasOverItsTimeIsReportedAsAbandoned) {
         EXPECT_EQ(size("ttl", name), 0);
     }
     EXPECT_TRUE(ours.acquire(permits("slots", {.count = 1, .limit = 2})).abandoned().empty())
-        << "who shared it leaves nothing";
+        << "a holder of one of several slots leaves no mark";
     EXPECT_TRUE(ours.acquire(exclusive("silent"), {.wait = 10s}).abandoned().empty());
 }
 
-/// It leaves while a look of its own, or the slot, is on the way: it must not come back to the queue by that.
-TEST_F(AdvSem, WhoLeavesAtAnyMomentIsGone) {
+/// A waiter leaves while its poll or its grant is on the network, and must not enter the queue again.
+TEST_F(AdvSem, AWaiterThatLeavesAtAnyMomentStaysGone) {
     client first = join(), second = join_between();
     static_cast<void>(second.acquire(exclusive("b")));
     between().set({.delay = 10ms});
@@ -363,7 +364,7 @@ TEST_F(AdvSem, WhoLeavesAtAnyMomentIsGone) {
             ASSERT_TRUE(waits(1));
         }
         held.release();
-        // The moment is what is tried here: it has to come by the clock.
+        // The moments are spread over the time that poll and grant need on the network.
         std::this_thread::sleep_for(4ms * moment);
         stop.request_stop();
         ASSERT_TRUE(asked.comes());
@@ -374,8 +375,8 @@ TEST_F(AdvSem, WhoLeavesAtAnyMomentIsGone) {
     second.close(10s);
 }
 
-/// Whoever releases, and whether it wakes anybody or not. By looking, each would take a second.
-TEST_F(AdvSem, AReleaseIsHeardOfAndNotLookedFor) {
+/// A peer removes its member without a notification, or a client of ours releases. Polls are 1 s apart.
+TEST_F(AdvSem, AReleaseNotifiesTheWaiterBeforeItPolls) {
     client ours = join();
     const auto start = std::chrono::steady_clock::now();
     for (int times = 0; times < 5; ++times) {
@@ -394,10 +395,10 @@ TEST_F(AdvSem, AReleaseIsHeardOfAndNotLookedFor) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, 4s);
 }
 
-// ---- what else may be on a server ----
+// ---- other data, and faults of the server ----
 
-/// It is told, hurts nothing else, and heals with the key.
-TEST_F(AdvSem, SomethingElseUnderItsKeys) {
+/// The error names foreign data, and the waiter is granted after the key is deleted.
+TEST_F(AdvSem, ForeignDataUnderAKeyAffectsNoOtherName) {
     client ours = join(brisk);
     const lease other = ours.acquire(exclusive("b"));
     for (const char* const kind : {"main", "ttl", "waiting", "waiting_heartbeat"}) {
@@ -405,28 +406,27 @@ TEST_F(AdvSem, SomethingElseUnderItsKeys) {
         lease held = ours.acquire(exclusive("a"), {.wait = 10s});
         pending next{ours, exclusive("a"), {.wait = 15s}};
         ASSERT_TRUE(waits(1));
-        static_cast<void>(ours.inspect());  // and knows it: this is answered after that
+        static_cast<void>(ours.inspect());  // its reply comes after those of earlier commands
         EXPECT_EQ(ask({"SET", key(kind, "a"), "nonsense"}).text, "OK");
         std::error_code error;
         static_cast<void>(ours.acquire(exclusive("a"), {.wait = 10s}, error));
         EXPECT_EQ(error, errc::foreign_data) << error.message();
-        EXPECT_FALSE(ours.inspect().requests.empty()) << "the others are to be seen";
+        EXPECT_FALSE(ours.inspect().requests.empty()) << "inspect shows the other names";
         const auto since = std::chrono::steady_clock::now();
-        EXPECT_TRUE(eventually([&] { return other.valid_until() > since + 2s; }))
-            << "what is held elsewhere is renewed";
+        EXPECT_TRUE(eventually([&] { return other.valid_until() > since + 2s; })) << "the other lease is renewed";
         if (std::string{kind} == "main") {
             EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
         }
         held.release();
         EXPECT_EQ(ask({"DEL", key(kind, "a")}).number, 1);
         ASSERT_TRUE(next.comes());
-        EXPECT_FALSE(next.error()) << "who waits still waits";
+        EXPECT_FALSE(next.error()) << "the waiter has no error";
         EXPECT_TRUE(eventually([&] { return size("main", "a") + size("waiting", "a") == 0; }));
     }
 }
 
-/// A server that answers, and does nothing: it is asked again, but not thousands of times.
-TEST_F(AdvSem, AServerThatOnlyReadsIsNotStormed) {
+/// The server refuses writes, so the client reconnects: at least 200 ms pass before the fourth attempt.
+TEST_F(AdvSem, AReplicaIsRetriedWithBackOff) {
     client ours = join_between(brisk);
     const lease held = ours.acquire(exclusive("a"));
     EXPECT_EQ(ask({"REPLICAOF", "127.0.0.1", "1"}).text, "OK");
@@ -438,7 +438,7 @@ TEST_F(AdvSem, AServerThatOnlyReadsIsNotStormed) {
     EXPECT_TRUE(ours.acquire(exclusive("b"), {.wait = 10s}).valid());
 }
 
-TEST_F(AdvSem, AServerWithoutMemoryKeepsWhatItHas) {
+TEST_F(AdvSem, LeasesOnAServerWithoutFreeMemoryAreKept) {
     client ours = join(brisk), other = join();
     lease held = ours.acquire(exclusive("a"));
     static_cast<void>(other.acquire(exclusive("b")));
@@ -447,16 +447,16 @@ TEST_F(AdvSem, AServerWithoutMemoryKeepsWhatItHas) {
     std::error_code error;
     static_cast<void>(other.acquire(exclusive("b"), {.wait = 10s}, error));
     EXPECT_EQ(error, errc::store_full) << error.message();
-    EXPECT_TRUE(eventually([&] { return held.valid_until() > full + 2s; })) << "it is renewed";
+    EXPECT_TRUE(eventually([&] { return held.valid_until() > full + 2s; })) << "the lease is renewed";
     held.release();
     EXPECT_TRUE(eventually([&] { return size("main", "a") == 0; }));
     ASSERT_EQ(ask({"CONFIG", "SET", "maxmemory", "0"}).text, "OK");
     EXPECT_TRUE(other.acquire(exclusive("a"), {.wait = 10s}).valid());
 }
 
-/// After so many bytes to the server, or from it, the connection is over. Whatever was under way, whoever asks is
-/// answered, and nothing is left of it.
-TEST_F(AdvSem, CutAnywhereItIsServed) {
+/// The connection is reset after a number of bytes to the server or from it. Each request is answered, and leaves
+/// nothing on the server.
+TEST_F(AdvSem, AConnectionResetAtAnyByteDelaysNoRequest) {
     client cut = join_between(), straight = join();
     const lease kept = cut.acquire(exclusive("b"));
     const lease busy = straight.acquire(exclusive("c"));
@@ -474,7 +474,8 @@ TEST_F(AdvSem, CutAnywhereItIsServed) {
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t at = 0; at < 3'600; at += 85) expect_served({.reset_after_request = at});
     for (std::size_t at = 0; at < 420; at += 17) expect_served({.reset_after_reply = at});
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 30s) << "each at once, and not with the next ping";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 30s)
+        << "requests are repeated at once, and not with the next renewal";
     between().set({});
     EXPECT_EQ(kept.lost_reason(), loss::none);
     EXPECT_EQ(size("waiting", "c"), 0);

@@ -1,4 +1,4 @@
-// What the tests of adv-sem share: its keys, as its own programs see them.
+// Shared by the tests of adv-sem: its keys on the server.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@ class AdvSem : public Dialect {
 protected:
     AdvSem() : Dialect{"adv-sem"} {}
 
-    /// As the originals have it: nothing is left but the limits. The clients of the test are gone by now.
+    /// At the end only the limits are left, as after the originals. The clients of the test have ended by then.
     void TearDown() override {
         if (!server_) return;
         EXPECT_TRUE(eventually([&] { return only_the_limit_is_left(); })) << testing::PrintToString(keys());
-        EXPECT_TRUE(ours_died_ || watched_keys() == 0) << "nor does the server remember whom to tell of what";
+        EXPECT_TRUE(ours_died_ || watched_keys() == 0) << "the server tracks no keys any more";
     }
 
-    /// One that is dead soon after its last sign of life.
+    /// A client with these options counts as dead 2 s after its last renewal.
     static constexpr const char* brisk = "&heartbeat_max_interval=2s&ping_interval=100ms";
 
     [[nodiscard]] static std::string key(const std::string& kind, const std::string& name) {
@@ -49,11 +49,11 @@ protected:
         return std::ranges::all_of(keys(),
                                    [](const std::string& key) { return key.starts_with(AdvSem::key("max", "")); });
     }
-    /// A way to the server that can be disturbed.
+    /// A proxy before the server.
     [[nodiscard]] redis_tests::proxy& between() { return way().proxy; }
     [[nodiscard]] client join_between(const std::string& options = {}) { return way().join(options); }
 
-    bool ours_died_ = false;  // then the server remembers what they watched until it changes
+    bool ours_died_ = false;  // the server tracks the keys of a killed client until they change
 
 private:
     [[nodiscard]] proxied& way() {

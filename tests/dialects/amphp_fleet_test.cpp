@@ -1,5 +1,5 @@
-// Ours among clients of amphp/redis on one server, as where a fleet is changed over one by one. The others are played
-// by peers/amphp.py.
+// Our clients and those of amphp/redis on one server, as in a fleet that is replaced one by one. peers/amphp.py plays
+// the latter.
 #include <signal.h>
 
 #include <thread>
@@ -22,7 +22,7 @@ protected:
         const std::string text = ask({"GET", key}).text;
         return text.empty() ? 0 : std::stoi(text);
     }
-    /// As the peers count: who is inside together with another loses one.
+    /// Counts as the peers do, by GET and SET: two holders at the same time lose a count.
     void count(const std::string& name, const std::string& key, int times) const {
         client ours = join();
         for (int i = 0; i < times; ++i) {
@@ -36,7 +36,7 @@ protected:
     }
 };
 
-/// The original has 50 processes and 50 random keys; these are 4 of theirs and 4 of ours, and 5 keys.
+/// The original's test has 50 processes and 50 random keys; this one has 4 peers, 4 threads of ours and 5 keys.
 TEST_F(AmphpFleet, Original_ManyProcessesCountOnRandomKeys) {
     const auto others = peers(4);
     std::vector<std::string> totals;
@@ -62,8 +62,8 @@ TEST_F(AmphpFleet, Original_ManyProcessesCountOnRandomKeys) {
     expect_only(totals);
 }
 
-/// Ours that waits for a peer does not look in vain all the time, and yet has it at once.
-TEST_F(AmphpFleet, OursHearsOfAPeersRelease) {
+/// The waiter does not depend on its polls, which are 300 ms apart.
+TEST_F(AmphpFleet, OurWaiterDetectsAPeersReleaseAtOnce) {
     const auto other = peer();
     client ours = join();
     std::chrono::steady_clock::duration taken{0};
@@ -78,11 +78,11 @@ TEST_F(AmphpFleet, OursHearsOfAPeersRelease) {
         EXPECT_TRUE(waiting.held().valid());
         taken += std::chrono::steady_clock::now() - begin;
     }
-    EXPECT_LT(taken, times * 100ms);  // looks are 300 ms apart
+    EXPECT_LT(taken, times * 100ms);
     EXPECT_TRUE(nothing_left());
 }
 
-/// A peer that waits is killed, then the one that holds: ours, behind both, gets it after the expiry of both.
+/// A waiting peer is killed, then the holder. Our client behind both is granted when both locks have expired.
 TEST_F(AmphpFleet, KilledPeersArePassedOver) {
     auto holding = peer(brisk_peer), waiting = peer(brisk_peer);
     client ours = join(brisk);
@@ -99,8 +99,9 @@ TEST_F(AmphpFleet, KilledPeersArePassedOver) {
     EXPECT_TRUE(nothing_left());
 }
 
-/// A peer hangs while it holds, and wakes up too late; then one that waits hangs, and is given the lock.
-TEST_F(AmphpFleet, AHangingPeerLosesItToOursAndDoesNoHarmLater) {
+/// A peer hangs while it holds the lock and releases it too late; then it hangs while it waits, and is granted the
+/// lock.
+TEST_F(AmphpFleet, AHangingPeerLosesTheLockAndItsLateReleaseHasNoEffect) {
     const auto other = peer(brisk_peer);
     client ours = join(brisk);
     other->tell("acquire x a");

@@ -1,5 +1,5 @@
-// The mutex of amphp/redis: its own tests, held to our client, and each fault of its protocol that is cured. What it
-// has in common with the other dialects: each_dialect_test.cpp. Among other clients: amphp_fleet_test.cpp.
+// The mutex of amphp/redis: the original's own tests with our client, and each fault of its protocol that our client
+// does not have. each_dialect_test.cpp has the tests that all dialects share, amphp_fleet_test.cpp those with peers.
 #include "amphp_test.hpp"
 
 #include <array>
@@ -10,7 +10,7 @@ namespace {
 
 class Amphp : public AmphpTest {
 protected:
-    /// Others that stand in the queue, and do nothing.
+    /// Adds elements to the queue that no process serves.
     void put_into_queue(const std::string& name, int count) const {
         std::vector<std::string> words{"RPUSH", "lock-queue:" + name};
         for (int i = 0; i < count; ++i) words.push_back("somebody" + std::to_string(i));
@@ -18,7 +18,7 @@ protected:
     }
 };
 
-TEST_F(Amphp, TakesItAndGivesItBack) {
+TEST_F(Amphp, AcquiresAndReleases) {
     client ours = join();
     {
         const lease held = ours.acquire(exclusive("a"));
@@ -31,7 +31,7 @@ TEST_F(Amphp, TakesItAndGivesItBack) {
     EXPECT_TRUE(nothing_left());
 }
 
-// ---- its own tests ----
+// ---- the original's own tests ----
 
 TEST_F(Amphp, Original_RenewalKeepsItBeyondItsExpiry) {
     client ours = join(brisk);
@@ -46,9 +46,9 @@ TEST_F(Amphp, Original_RenewalKeepsItBeyondItsExpiry) {
     EXPECT_TRUE(kept);
 }
 
-// ---- the faults of its document, cured ----
+// ---- faults of the original that our client does not have ----
 
-TEST_F(Amphp, Cure_WhoFindsItHeldIsQueuedInOrder) {
+TEST_F(Amphp, Cure_WaitersAreQueuedInOrder) {
     client ours = join();
     lease held = ours.acquire(exclusive("a"));
     std::vector<pending> waiting;
@@ -60,9 +60,9 @@ TEST_F(Amphp, Cure_WhoFindsItHeldIsQueuedInOrder) {
     }
     EXPECT_EQ(queue("a"), tokens);
     const auto left = ask({"PTTL", "lock-queue:a"}).number;
-    EXPECT_GT(left, 10'000);  // expiry and timeout: it does not outlive those who wait
+    EXPECT_GT(left, 10'000);  // expiry plus timeout: the queue does not outlive its waiters for long
     EXPECT_LE(left, 13'000);
-    // Who waits does not hinder others on the same line.
+    // Waiters do not block other requests on the same connection.
     EXPECT_TRUE(ours.acquire(exclusive("b"), {.wait = 5s}).valid());
     held.release();
     for (std::size_t i = 0; i < 3; ++i) {
@@ -76,8 +76,8 @@ TEST_F(Amphp, Cure_WhoFindsItHeldIsQueuedInOrder) {
     EXPECT_TRUE(nothing_left());
 }
 
-/// Also where the notice of it is erased at once: what counts is the state.
-TEST_F(Amphp, Cure_AHandOffIsNoticedWithoutAWord) {
+/// The peer's script deletes the notification at once, so the waiter detects the hand-off by the lock's key.
+TEST_F(Amphp, Cure_AHandOffWithoutANotificationIsDetected) {
     client ours = join();
     static_cast<void>(ask({"SET", "lock:a", "somebody"}));
     pending waiting{ours, "a"};
@@ -93,8 +93,8 @@ TEST_F(Amphp, Cure_AHandOffIsNoticedWithoutAWord) {
     EXPECT_TRUE(nothing_left());
 }
 
-/// Two that are dead stand in the queue: nobody looks, so whatever happens is the release's doing.
-TEST_F(Amphp, Cure_AReleaseGivesItToTheFirstInTheQueueAndItsNoticeDoesNotStay) {
+/// No process serves the two elements of the queue, so only the release can grant the lock.
+TEST_F(Amphp, Cure_AReleaseGrantsTheFirstWaiterAndItsNotificationExpires) {
     client ours = join();
     lease held = ours.acquire(exclusive("a"));
     static_cast<void>(ask({"RPUSH", "lock-queue:a", "first", "second"}));
@@ -107,20 +107,20 @@ TEST_F(Amphp, Cure_AReleaseGivesItToTheFirstInTheQueueAndItsNoticeDoesNotStay) {
     EXPECT_TRUE(nothing_left());
 }
 
-TEST_F(Amphp, Cure_ALockThatExpiresIsTakenByWhoWaits) {
-    client ours = join("&lock_expiration=20s&lock_renew_interval=10s");  // so that no renewal finds it
+TEST_F(Amphp, Cure_AnExpiredLockIsGrantedToTheWaiter) {
+    client ours = join("&lock_expiration=20s&lock_renew_interval=10s");  // so that no renewal detects it
     static_cast<void>(ask({"SET", "lock:a", "dead", "PX", "300"}));
     const auto begin = std::chrono::steady_clock::now();
     const lease held = ours.acquire(exclusive("a"), {.wait = 10s});
     EXPECT_TRUE(held.valid());
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);
-    EXPECT_TRUE(held.abandoned().empty());  // a lock that is gone does not say how it went
+    EXPECT_TRUE(held.abandoned().empty());  // an expired key does not show how its holder ended
 }
 
-// ---- hand-overs ----
+// ---- hand-offs ----
 
-/// A look every 300 ms would find it as well, but not so soon.
-TEST_F(Amphp, AHandOverIsHeardAndNotFound) {
+/// Polls are 300 ms apart, and each hand-off may take 100 ms on average.
+TEST_F(Amphp, AHandOffNotifiesTheWaiterBeforeItPolls) {
     client ours = join(), others = join();
     std::chrono::steady_clock::duration taken{0};
     constexpr int times = 8;
@@ -131,17 +131,17 @@ TEST_F(Amphp, AHandOverIsHeardAndNotFound) {
         ASSERT_TRUE(queued(name, 1));
         const auto begin = std::chrono::steady_clock::now();
         if (i % 2 == 0)
-            static_cast<void>(ask({"DEL", "lock:" + name}));  // as a peer releases
+            static_cast<void>(ask({"DEL", "lock:" + name}));  // a peer releases
         else
-            hand_on(name);  // as a peer that looks
+            hand_on(name);  // a peer polls and hands the lock on
         EXPECT_TRUE(waiting.held().valid());
         taken += std::chrono::steady_clock::now() - begin;
     }
     EXPECT_LT(taken, times * 100ms);
 }
 
-/// The last of many is told by the one before it, though it has looked long ago.
-TEST_F(Amphp, OursPassItOnAmongEachOtherWithoutPauses) {
+/// Each holder's release notifies the next waiter, whose last poll may be 300 ms ago.
+TEST_F(Amphp, OurClientsHandOffToEachOtherWithoutDelay) {
     client first = join(), second = join();
     lease held = first.acquire(exclusive("a"));
     constexpr int many = 40;
@@ -154,12 +154,12 @@ TEST_F(Amphp, OursPassItOnAmongEachOtherWithoutPauses) {
     const auto begin = std::chrono::steady_clock::now();
     held.release();
     EXPECT_TRUE(eventually([&] { return served == many; }));
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, many * 50ms);  // those far behind look every 300 ms
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, many * 50ms);  // waiters far from the head poll every 300 ms
     EXPECT_TRUE(nothing_left());
 }
 
-/// Those before it go all at once, and it has just looked: only the notice tells it that its turn has come.
-TEST_F(Amphp, WhoHasTheLockFromOursIsToldWhereverItStoodBefore) {
+/// The 50 elements before the waiter are removed at once, just after its poll, so only a notification can be in time.
+TEST_F(Amphp, AWaiterThatMovedUpManyPositionsIsNotified) {
     client first = join(), second = join();
     std::chrono::steady_clock::duration taken{0};
     constexpr int times = 5;
@@ -180,8 +180,8 @@ TEST_F(Amphp, WhoHasTheLockFromOursIsToldWhereverItStoodBefore) {
 
 // ---- leases ----
 
-/// It was away for longer than the lock waited for it: the place is gone, and it gets another.
-TEST_F(Amphp, WhoLostItsPlaceWhileCutOffGetsAnother) {
+/// Its queue position is deleted meanwhile, and the client queues again when it is connected.
+TEST_F(Amphp, AWaiterWhoseQueueIsDeletedWhileItIsCutOffQueuesAgain) {
     proxied way{*server_, name_};
     client ours = way.join();
     static_cast<void>(ask({"SET", "lock:a", "somebody"}));
@@ -195,8 +195,8 @@ TEST_F(Amphp, WhoLostItsPlaceWhileCutOffGetsAnother) {
     EXPECT_TRUE(waiting.held().valid());
 }
 
-/// Nobody hears that the lock was taken: it is found to be ours on the next connection.
-TEST_F(Amphp, AGrantWhoseAnswerIsLostIsFound) {
+/// The reply to the acquire is lost. On the next connection the client finds that it holds the lock.
+TEST_F(Amphp, AGrantWhoseReplyIsLostIsFound) {
     proxied way{*server_, name_};
     client ours = way.join();
     static_cast<void>(ours.acquire(exclusive("b")));
@@ -210,8 +210,8 @@ TEST_F(Amphp, AGrantWhoseAnswerIsLostIsFound) {
     EXPECT_EQ(token.size(), 24U);
 }
 
-/// The wait is over before the first answer: what that answer says must not lead to another question.
-TEST_F(Amphp, WhoLeavesBeforeTheAnswerComesDoesNotQueueAgain) {
+/// The wait times out before the first reply. That reply must not lead to another command.
+TEST_F(Amphp, AWaiterThatLeavesBeforeTheReplyDoesNotQueueAgain) {
     proxied way{*server_, name_};
     client ours = way.join();
     static_cast<void>(ours.acquire(exclusive("b")));
@@ -219,11 +219,11 @@ TEST_F(Amphp, WhoLeavesBeforeTheAnswerComesDoesNotQueueAgain) {
     way.proxy.set({.delay = 150ms});
     std::error_code error;
     EXPECT_FALSE(ours.acquire(exclusive("a"), {.wait = 20ms}, error).valid());
-    EXPECT_EQ(error, errc::store_unavailable) << "nobody has said yet that the name is taken";
-    // Two ways there and back: whatever the late answer gave rise to has come.
+    EXPECT_EQ(error, errc::store_unavailable) << "no reply has shown that the name is held";
+    // After two round trips, all effects of the late reply would be visible.
     for (int i = 0; i < 2; ++i) static_cast<void>(ours.acquire(exclusive("b")));
     EXPECT_TRUE(queue("a").empty());
-    // Given to one that is just about to leave: it passes it on, and nobody has to wait for its expiry.
+    // A waiter that is about to leave is granted the lock: it hands the lock off at once, before it expires.
     pending leaving{ours, "a", {.wait = 250ms}};
     ASSERT_TRUE(queued("a", 1));
     static_cast<void>(ask({"RPUSH", "lock-queue:a", "next"}));
@@ -234,8 +234,8 @@ TEST_F(Amphp, WhoLeavesBeforeTheAnswerComesDoesNotQueueAgain) {
 
 // ---- the server ----
 
-TEST_F(Amphp, AKeyOfAnotherKindIsRefusedAndHindersNothingElse) {
-    client ours = join("&lock_expiration=60s");  // so that no lock goes by itself
+TEST_F(Amphp, AKeyOfAnotherKindIsRefusedAndAffectsNoOtherName) {
+    client ours = join("&lock_expiration=60s");  // so that no lock expires
     static_cast<void>(ask({"RPUSH", "lock:a", "a list"}));
     static_cast<void>(ask({"SET", "lock-queue:b", "no list"}));
     std::error_code error;
@@ -243,7 +243,7 @@ TEST_F(Amphp, AKeyOfAnotherKindIsRefusedAndHindersNothingElse) {
     EXPECT_EQ(error, errc::foreign_data);
     EXPECT_FALSE(ours.try_acquire(exclusive("b"), {}, error));
     EXPECT_EQ(error, errc::foreign_data);
-    // One that holds it already gets rid of it.
+    // A holder can release although the queue's key holds other data.
     lease held = ours.acquire(exclusive("c"));
     static_cast<void>(ask({"SET", "lock-queue:c", "no list"}));
     held.release();
@@ -252,8 +252,8 @@ TEST_F(Amphp, AKeyOfAnotherKindIsRefusedAndHindersNothingElse) {
     }));
 }
 
-/// Who waits for a moment only does not make the queue of others expire sooner; nor does ours expire under ours.
-TEST_F(Amphp, AQueueLivesAsLongAsTheMostPatientNeedsIt) {
+/// A waiter with a short timeout does not shorten the queue's expiry, and keeps the queue alive for itself.
+TEST_F(Amphp, AQueueLivesAsLongAsItsLongestWaiterNeeds) {
     client ours = join(), hasty = join("&lock_expiration=200ms&lock_timeout=0ms");
     static_cast<void>(ask({"SET", "lock:a", "somebody"}));
     static_cast<void>(ask({"SET", "lock:b", "somebody"}));
@@ -285,8 +285,8 @@ TEST_F(Amphp, KeysBeginWithThePrefix) {
     EXPECT_EQ(seen.resources[0].queue.size(), 1U);
 }
 
-// The server remembers what was watched until it changes.
-TEST_F(Amphp, NothingIsWatchedAnyMoreByThoseWhoAreGone) {
+// The server tracks a key for a client until the key changes.
+TEST_F(Amphp, ClientsThatEndedWatchNoKeys) {
     client first = join(), second = join();
     for (int i = 0; i < 20; ++i) {
         lease held = first.acquire(exclusive("a"));
@@ -295,7 +295,7 @@ TEST_F(Amphp, NothingIsWatchedAnyMoreByThoseWhoAreGone) {
         held.release();
     }
     EXPECT_TRUE(eventually([&] { return watched_keys() <= 1; }))
-        << watched_keys() << " keys, of which only the lock is one";
+        << watched_keys() << " keys are tracked; only the lock may be";
 }
 
 }  // namespace

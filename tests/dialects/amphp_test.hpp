@@ -1,4 +1,4 @@
-// What the tests of amphp share: its keys as the server has them.
+// Shared by the tests of amphp: its keys on the server.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ class AmphpTest : public Dialect {
 protected:
     AmphpTest() : Dialect{"amphp"} {}
 
-    /// Locks that are given up soon after their owner died, and yet live on a busy machine.
+    /// Locks that expire 500 ms after their holder died, which is long enough to renew them on a busy machine.
     static constexpr const char* brisk = "&lock_expiration=500ms&lock_renew_interval=100ms&lock_timeout=5s";
     static inline const std::vector<std::string> brisk_peer{"--expiry-ms", "500", "--renew-ms", "100"};
 
@@ -29,7 +29,7 @@ protected:
     [[nodiscard]] bool nothing_left() const {
         return eventually([this] { return keys().empty(); });
     }
-    /// As any peer's look does when it finds the lock free: to the first in the queue, without a word.
+    /// A peer's poll of a free lock: grants it to the first waiter, without a notification.
     void hand_on(const std::string& name) const {
         static_cast<void>(ask({"EVAL",
                                "local head = redis.call('LPOP', KEYS[2])\n"

@@ -1,5 +1,5 @@
-// What differs between the dialects in tests that are the same for each: options, keys, and what a client that is not
-// ours does to them.
+// What differs between the dialects in the tests that they share: options, keys, and the commands of other programs on
+// these keys.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace baton::dialect_tests {
 using namespace std::chrono_literals;
 using words = std::vector<std::string>;
 
-/// A way to write on the wire that a whole fleet has to agree on, with options of ours and of two kinds of peers.
-/// Nothing ends by itself.
+/// A variant of the protocol that a whole fleet has to use, with the options of our clients and of two kinds of peers.
+/// Nothing expires during a test.
 struct wire_form {
     const char* ours;
     words peer;
@@ -23,39 +23,40 @@ struct wire_form {
 
 struct dialect_facts {
     const char* name;
-    /// Options of ours and of theirs with which nothing ends by itself during a test.
+    /// Options of our clients and of peers with which nothing expires during a test.
     const char* long_lived;
     words long_lived_peer;
-    /// Options with which a lock passes on soon after its holder, or the waiter that it was given to, died.
+    /// Options with which the lock of a dead holder, or of a waiter that died before its grant, expires after 1 s or
+    /// less.
     const char* mortal;
     words mortal_peer;
-    /// Options with which a lease lives for 10 s at least, and is renewed every 50 ms or 1 s.
+    /// Options with which a lease lives for at least 10 s, and is renewed every 50 ms, or every 1 s.
     const char* often_renewed;
     const char* renewed;
     std::vector<wire_form> forms;
-    /// How a peer is told to give up soon, if it ever does.
+    /// The option of `acquire` that makes a peer time out soon; empty if its program waits for ever.
     std::string gives_up = {};
-    /// A key followed by the name: of the holder, and of those that wait, first to last.
+    /// The prefixes of the keys of a name: of its holder, and of its waiters in order.
     std::string holder_key = {};
     std::string queue_key = {};
     bool holder_is_in_the_queue = false;
     const char* read_queue;
-    /// Commands: who holds the lock of this key; another client takes it; the key becomes one of another kind.
+    /// Commands that read the holder, make another client the holder, and give the key another type.
     words (*read_holder)(const std::string& key);
     words (*occupy)(const std::string& key);
     words (*spoil)(const std::string& key);
     bool tells_abandoned = true;
-    /// How long a waiter of `long_lived` waits between two looks at most.
+    /// The longest poll interval of a waiter with the options `long_lived`.
     std::chrono::milliseconds recheck_interval;
-    /// How long four hand-overs between ours and theirs may take.
+    /// How long four hand-offs between our clients and peers may take.
     std::chrono::milliseconds four_hand_overs{4'000};
-    /// How long 1,000 hand-overs within one client may take.
+    /// How long 1,000 hand-offs within one client may take.
     std::chrono::seconds thousand{10};
 
     friend void PrintTo(const dialect_facts& each, std::ostream* out) { *out << each.name; }
 };
 
-/// As the other client calls itself.
+/// The name of the other client.
 inline const std::string stranger = "stranger";
 
 inline const std::vector<dialect_facts> each_dialect{

@@ -1,5 +1,5 @@
-// What the tests of the dialects share: a server of their own, clients of ours that speak a dialect, their acquires, a
-// proxy before the server, and peers, which play the original programs (peers/README.md).
+// Shared by the tests of the dialects: a private server, our clients with a dialect, their acquires, a proxy before the
+// server, and peers, which play the original programs (peers/README.md).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace baton::dialect_tests {
 
 using namespace std::chrono_literals;
 
-/// An acquire that is under way.
+/// A pending acquire.
 class pending {
 public:
     struct result {
@@ -31,7 +31,7 @@ public:
         std::error_code error;
     };
 
-    /// `on_grant` runs on the client's thread in the moment of the grant.
+    /// `on_grant` runs on the client's thread at the grant.
     pending(client& ours, const claims& wanted, const acquire_options& options = {}, std::stop_token stop = {},
             std::function<void()> on_grant = {}) {
         const auto answer = std::make_shared<std::promise<result>>();
@@ -46,13 +46,13 @@ public:
         : pending{ours, exclusive(name), options, std::move(stop)} {}
 
     [[nodiscard]] bool is_over() const { return answer_.wait_for(0s) == std::future_status::ready; }
-    /// Waits for its end, but not for ever.
+    /// Waits for its result, for at most `long_enough`.
     [[nodiscard]] bool comes() const { return answer_.wait_for(long_enough) == std::future_status::ready; }
     [[nodiscard]] result get() {
         if (!comes()) return {{}, std::make_error_code(std::errc::timed_out)};
         return answer_.get();
     }
-    /// A lease that holds nothing if it was not granted, or not in time.
+    /// An empty lease if the acquire failed or took too long.
     [[nodiscard]] lease held() { return get().lease; }
     [[nodiscard]] std::error_code error() { return get().error; }
 
@@ -60,7 +60,7 @@ private:
     std::future<result> answer_;
 };
 
-/// A proxy before the server, for clients of ours; peers have a connection of their own.
+/// A proxy before the server, for our clients; peers connect directly.
 class proxied {
 public:
     proxied(const redis_tests::private_server& server, std::string dialect)
@@ -94,7 +94,7 @@ protected:
     }
     [[nodiscard]] client join(const std::string& options = {}) const { return client{url(options)}; }
 
-    /// The original, as a process that has said that it is ready.
+    /// Starts a process that plays the original, and waits until it is ready.
     [[nodiscard]] std::unique_ptr<line_process> peer(const std::vector<std::string>& options = {}) const {
         std::string program = name_;
         std::ranges::replace(program, '-', '_');
@@ -112,7 +112,7 @@ protected:
         std::ranges::sort(found);
         return found;
     }
-    /// How many commands of a kind the server has performed.
+    /// How often the server has executed a command.
     [[nodiscard]] std::size_t performed(const std::string& command) const {
         const std::string stats = ask({"INFO", "commandstats"}).text;
         const std::string start = "cmdstat_" + command + ":calls=";
@@ -120,13 +120,13 @@ protected:
         return at == std::string::npos ? 0 : std::stoul(stats.substr(at + start.size()));
     }
 
-    /// How many keys the server watches for clients.
+    /// How many keys the server tracks for clients.
     [[nodiscard]] std::size_t watched_keys() const {
         const std::string stats = ask({"INFO", "stats"}).text;
         const std::string start = "tracking_total_keys:";
         return std::stoul(stats.substr(stats.find(start) + start.size()));
     }
-    /// Cut off for too long: on a busy machine it looks as if its process had been stopped.
+    /// True if the lease was lost for lack of renewals; on a busy machine the reason may be a paused process.
     static bool was_cut_off(const lease& held) {
         return eventually([&] { return held.lost().stop_requested(); }) && !held.valid() &&
                (held.lost_reason() == loss::expired || held.lost_reason() == loss::process_paused);

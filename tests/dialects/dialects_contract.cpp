@@ -1,5 +1,5 @@
-// Each dialect keeps the contract as far as its protocol goes. A space is an empty database of one private server, with
-// clients whose locks pass on soon after they died.
+// Runs the contract suite on each dialect, with the capabilities of its protocol. A space is an empty database of one
+// private server, and the locks of dead clients expire after 2 s.
 #include "../redis/private_server.hpp"
 #include "baton/contract/suite.hpp"
 #include "baton/dialects.hpp"
@@ -29,7 +29,7 @@ bool add(const std::string& name, const std::string& options, const baton::contr
     });
 }
 
-/// What none of them has: the servers keep locks and queues, and neither sessions nor what operators do.
+/// The protocols have locks and queues, and neither sessions nor operators.
 constexpr baton::contract::capabilities mutex{.shared = false,
                                               .permits = false,
                                               .several_names = false,

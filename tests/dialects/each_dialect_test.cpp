@@ -1,5 +1,5 @@
-// What holds for a client of ours in every dialect: waits, hand-overs, losses, and servers that restart or forget their
-// scripts. What is special to one dialect is tested in its own file.
+// Tests of our client that all dialects share: waits, hand-offs, losses, and servers that restart or lose their
+// scripts. Each dialect's own tests are in its own file.
 #include <atomic>
 
 #include "dialect_facts.hpp"
@@ -12,16 +12,17 @@ class EachDialect : public Dialect, public testing::WithParamInterface<dialect_f
 protected:
     EachDialect() : Dialect{GetParam().name} {}
 
-    /// The clients of the test are gone by now.
+    /// The clients of the test have ended.
     void TearDown() override {
         if (!server_) return;
         EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
-        // The server remembers what was watched until it changes. Clients of amphp watch the lock at the end as well.
+        // The server tracks a key for a client until the key changes. Clients of amphp track the lock at their end,
+        // too.
         EXPECT_TRUE(eventually([&] { return name_ == "amphp" || watched_keys() == 0; })) << watched_keys();
     }
 
     [[nodiscard]] std::string holder_key(const std::string& name) const { return GetParam().holder_key + name; }
-    /// Those that wait, as the server has them.
+    /// The waiters on the server, in order.
     [[nodiscard]] words queue(const std::string& name = "a") const {
         words found;
         for (const resp::value& each : ask({GetParam().read_queue, GetParam().queue_key + name, "0", "-1"}).items)
@@ -32,7 +33,7 @@ protected:
     [[nodiscard]] bool queued(std::size_t count, const std::string& name = "a") const {
         return eventually([&] { return queue(name).size() == count; });
     }
-    /// The part that stays as long as it holds or waits. Elements of redturn are ID:CHANNEL:TIMEOUT, and a refresh
+    /// The part of an element that a refresh does not change. Elements of redturn are ID:CHANNEL:TIMEOUT, and a refresh
     /// changes the id.
     [[nodiscard]] static std::string stable(const std::string& text) {
         const std::size_t colon = text.find(':');
@@ -43,7 +44,7 @@ protected:
         return stable(answer.items.empty() ? answer.text : answer.items[0].text);
     }
 
-    /// A semaphore's limit outlives it.
+    /// All keys except limits of semaphores, which stay when the semaphore is free.
     [[nodiscard]] words keys_but_limits() const {
         words found = keys();
         std::erase_if(found, [](const std::string& key) { return key.starts_with("adv-sem:semaphore_max:"); });
@@ -56,7 +57,7 @@ protected:
     }
     [[nodiscard]] bool nothing_is_left() const { return only_left({}); }
 
-    /// A renewal that is sent from now on is answered.
+    /// True when a renewal that is sent from now on has been answered.
     static bool is_renewed(const lease& held) {
         const auto before = held.valid_until();
         return eventually([&] { return held.valid_until() > before; });
@@ -77,7 +78,7 @@ TEST_P(EachDialect, ASecondAcquireTimesOutAndSucceedsAfterTheRelease) {
     EXPECT_FALSE(second.acquire(exclusive("a"), {.wait = 200ms}, error).valid());
     EXPECT_EQ(error, errc::timed_out);
     EXPECT_GE(std::chrono::steady_clock::now() - begin, 200ms);
-    // Of one client as well: a lease is a request's, and not a client's.
+    // A second request of the same client is not granted either.
     EXPECT_FALSE(first.acquire(exclusive("a"), {.wait = 50ms}, error).valid());
     EXPECT_EQ(error, errc::timed_out);
     EXPECT_FALSE(second.try_acquire(exclusive("a")));
@@ -135,8 +136,8 @@ TEST_P(EachDialect, AHoldLimitEndsALeaseThatIsRenewed) {
     EXPECT_EQ(error, error_kind::refused);
 }
 
-/// The holder stops believing before another client takes it for dead.
-TEST_P(EachDialect, ACutOffHolderKnowsItBeforeTheNextHasIt) {
+/// The lease turns invalid before another client is granted the name.
+TEST_P(EachDialect, ACutOffHolderLosesItsLeaseBeforeTheNextGrant) {
     for (const bool silent : {false, true}) {
         proxied way{*server_, name_};
         client ours = way.join(GetParam().mortal), other = join(GetParam().mortal);
@@ -157,7 +158,7 @@ TEST_P(EachDialect, ACutOffHolderKnowsItBeforeTheNextHasIt) {
             EXPECT_EQ(mark.resource, "a");
             EXPECT_NE((dead + " ").find(mark.label.substr(mark.label.rfind(' ') + 1)), std::string::npos) << mark.label;
         }
-        // It comes back late, and releases what it does not hold any more.
+        // The holder reconnects late and releases the lost lease, which has no effect.
         held.release();
         way.proxy.cut({});
         EXPECT_TRUE(ours.acquire(exclusive("b"), {.wait = 10s}).valid());
@@ -167,8 +168,8 @@ TEST_P(EachDialect, ACutOffHolderKnowsItBeforeTheNextHasIt) {
     }
 }
 
-/// The same with a client of the other program, which has a connection of its own.
-TEST_P(EachDialect, ACutOffHolderKnowsItBeforeAPeerHasIt) {
+/// The same with a peer, which connects directly.
+TEST_P(EachDialect, ACutOffHolderLosesItsLeaseBeforeAPeerIsGranted) {
     proxied way{*server_, name_};
     client ours = way.join(GetParam().mortal);
     lease held = ours.acquire(exclusive("a"));
@@ -189,8 +190,8 @@ TEST_P(EachDialect, ACutOffHolderKnowsItBeforeAPeerHasIt) {
     EXPECT_EQ(other->hear(), "released x");
 }
 
-/// Also where it is given the name while it is away.
-TEST_P(EachDialect, AWaiterThatIsCutOffKeepsItsTurnAndAHolderItsLease) {
+/// In the first case the waiter is granted the name while it is cut off.
+TEST_P(EachDialect, ACutOffWaiterKeepsItsQueuePositionAndAHolderItsLease) {
     for (const bool away : {true, false}) {
         proxied way{*server_, name_};
         client ours = way.join(GetParam().renewed), other = join(GetParam().renewed);
@@ -208,7 +209,7 @@ TEST_P(EachDialect, AWaiterThatIsCutOffKeepsItsTurnAndAHolderItsLease) {
             EXPECT_TRUE(eventually([&] { return holder() == stable(order[0]); }));
             way.proxy.set({});
         } else {
-            EXPECT_TRUE(is_renewed(held)) << "it is connected again";
+            EXPECT_TRUE(is_renewed(held)) << "the client has reconnected";
             EXPECT_EQ(queue(), order);
             before.release();
         }
@@ -222,7 +223,7 @@ TEST_P(EachDialect, AWaiterThatIsCutOffKeepsItsTurnAndAHolderItsLease) {
     }
 }
 
-TEST_P(EachDialect, AServerThatRestartsWithItsDataLosesNothing) {
+TEST_P(EachDialect, ARestartWithDataLosesNothing) {
     server_.reset();
     server_.emplace(redis_tests::server_options{.keeps_data = true});
     client ours = join(GetParam().renewed), other = join(GetParam().renewed);
@@ -242,7 +243,7 @@ TEST_P(EachDialect, AServerThatRestartsWithItsDataLosesNothing) {
     EXPECT_TRUE(waiting.held().valid());
 }
 
-TEST_P(EachDialect, AServerThatRestartsWithoutItsDataLosesWhatIsHeldAndKeepsWhatWaits) {
+TEST_P(EachDialect, ARestartWithoutDataLosesLeasesAndKeepsWaiters) {
     client ours = join(GetParam().renewed), other = join(GetParam().renewed);
     lease held = ours.acquire(exclusive("a"));
     pending waiting{other, "a"};
@@ -260,7 +261,8 @@ TEST_P(EachDialect, AServerThatRestartsWithoutItsDataLosesWhatIsHeldAndKeepsWhat
     EXPECT_TRUE(next.valid());
 }
 
-/// What was asked behind what is not answered any more must not get its answers: several wait, and many are renewed.
+/// Commands that fail for lack of a script are repeated, and no reply is taken for that of another command: 51 leases
+/// are renewed meanwhile, and up to 15 requests wait.
 TEST_P(EachDialect, ScriptsThatAreForgottenAreLoadedAgain) {
     client first = join(GetParam().often_renewed), second = join(GetParam().often_renewed);
     std::vector<lease> kept;
@@ -275,7 +277,7 @@ TEST_P(EachDialect, ScriptsThatAreForgottenAreLoadedAgain) {
         for (const lease* each : {&held, &kept.back()}) EXPECT_TRUE(is_renewed(*each));
         for (const pending& each : waiting) EXPECT_FALSE(each.is_over());
     }
-    // In any order: what was asked without scripts is asked again.
+    // In any order, because commands that failed for lack of a script are repeated.
     while (!waiting.empty()) {
         EXPECT_EQ(ask({"SCRIPT", "FLUSH"}).text, "OK");
         held.release();
@@ -292,18 +294,18 @@ TEST_P(EachDialect, ScriptsThatAreForgottenAreLoadedAgain) {
     for (const lease& each : kept) expect_kept(each);
 }
 
-TEST_P(EachDialect, ALeaseWhoseKeyIsTakenAwayIsLostAndNoOther) {
+TEST_P(EachDialect, ALeaseWhoseKeyIsDeletedOrReplacedIsLostAndNoOther) {
     client ours = join(GetParam().often_renewed);
     lease gone = ours.acquire(exclusive("gone")), stolen = ours.acquire(exclusive("stolen")),
           spoilt = ours.acquire(exclusive("spoilt")), kept = ours.acquire(exclusive("kept"));
-    std::atomic<bool> told{false};
-    const std::stop_callback on_loss{gone.lost(), [&] { told = true; }};
+    std::atomic<bool> notified{false};
+    const std::stop_callback on_loss{gone.lost(), [&] { notified = true; }};
     for (const char* name : {"gone", "stolen", "spoilt"}) EXPECT_EQ(ask({"DEL", holder_key(name)}).number, 1);
     static_cast<void>(ask(GetParam().occupy(holder_key("stolen"))));
     static_cast<void>(ask(GetParam().spoil(holder_key("spoilt"))));
     const std::string kind = ask({"TYPE", holder_key("spoilt")}).text;
     for (const lease* each : {&gone, &stolen, &spoilt}) EXPECT_TRUE(is_lost(*each, loss::state_lost));
-    EXPECT_TRUE(eventually([&] { return told.load(); }));
+    EXPECT_TRUE(eventually([&] { return notified.load(); }));
     EXPECT_TRUE(ours.acquire(exclusive("gone"), {.wait = 10s}).valid());
     EXPECT_TRUE(only_left({"kept", "spoilt", "stolen"}));
     static_cast<void>(ask(GetParam().occupy(holder_key("gone"))));
@@ -311,14 +313,14 @@ TEST_P(EachDialect, ALeaseWhoseKeyIsTakenAwayIsLostAndNoOther) {
     EXPECT_TRUE(is_renewed(kept));
     expect_kept(kept);
     kept.release();
-    // Released after the others, on the same connection: a late release takes nothing from others.
+    // This release was sent last, so the late releases before it have had their effect: none.
     EXPECT_TRUE(only_left({"gone", "spoilt", "stolen"}));
     for (const char* name : {"gone", "stolen"}) EXPECT_NE(holder(name).find(stranger), std::string::npos) << name;
     EXPECT_EQ(ask({"TYPE", holder_key("spoilt")}).text, kind);
     EXPECT_EQ(ask({"FLUSHALL"}).text, "OK");
 }
 
-/// By looking, a hand-over would take longer.
+/// Each hand-off notifies the waiter: a poll would take longer than 900 ms in one of the dialects.
 TEST_P(EachDialect, NamesAreBytes) {
     std::error_code error;
     for (const wire_form& form : GetParam().forms) {
@@ -349,12 +351,11 @@ TEST_P(EachDialect, NamesAreBytes) {
     }
 }
 
-/// Asked for by one client all at once, and each served, in order.
 TEST_P(EachDialect, AThousandWaitersOfOneClientAreServedInOrder) {
     constexpr int many = 1'000;
     client ours = join();
     lease first = ours.acquire(exclusive("a"));
-    std::vector<int> order;  // written by the client's thread only, as what follows
+    std::vector<int> order;  // this and the next three are written by the client's thread only
     std::uint64_t newest = first.fence();
     bool ordered = true;
     int inside = 0;
@@ -378,8 +379,8 @@ TEST_P(EachDialect, AThousandWaitersOfOneClientAreServedInOrder) {
     EXPECT_TRUE(ordered);
 }
 
-/// Some servers do not let a client watch keys: then it looks, as the originals do.
-TEST_P(EachDialect, WhereNothingCanBeWatchedItLooks) {
+/// Without CLIENT TRACKING waiters poll, as the originals do.
+TEST_P(EachDialect, WaitersPollWithoutTheRightToTrackKeys) {
     EXPECT_EQ(ask({"ACL", "SETUSER", "default", "-client|tracking"}).text, "OK");
     client first = join(), second = join(GetParam().often_renewed);
     lease held = first.acquire(exclusive("a"));
@@ -390,7 +391,7 @@ TEST_P(EachDialect, WhereNothingCanBeWatchedItLooks) {
     EXPECT_EQ(watched_keys(), 0U);
 }
 
-/// Also where the connection is only silent.
+/// The connection is cut, or only silent.
 TEST_P(EachDialect, AnInspectThatIsNotAnsweredEndsWithTheConnection) {
     for (const bool cut : {true, false}) {
         proxied way{*server_, name_};

@@ -1,5 +1,5 @@
-// Fleets of ours and theirs, the same stories in each dialect: all count and wait together, give up, and die; our
-// connections are killed while we wait, and our processes end while they reconnect. The others are played by peers/.
+// Mixed fleets of our clients and peers (peers/), the same in each dialect: they count under one lock, wait, time out
+// and die; our connections are killed during waits, and our processes end while they reconnect.
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -39,7 +39,7 @@ protected:
         EXPECT_EQ(peer.hear(), "released " + tag);
     }
 
-    /// Not in one step: two that are inside together lose a count.
+    /// Counts by GET and SET: two holders at the same time lose a count.
     void count(client& who, int times) const {
         for (int i = 0; i < times; ++i) {
             std::error_code error;
@@ -50,7 +50,7 @@ protected:
         }
     }
 
-    /// Ours speak RESP3, the peers and this test RESP2.
+    /// Our clients use RESP3, the peers and this test RESP2.
     [[nodiscard]] std::vector<std::string> our_connections() const {
         std::vector<std::string> ids;
         std::istringstream lines{ask({"CLIENT", "LIST"}).text};
@@ -80,7 +80,7 @@ protected:
         });
     }
 
-    /// All but what the originals leave behind too: the limit of a semaphore, and notices of the dead, which expire.
+    /// Ignores what the originals leave as well: limits of semaphores, and notifications of dead clients, which expire.
     [[nodiscard]] bool nothing_is_left() const {
         return eventually([&] {
             return std::ranges::all_of(keys(), [](const std::string& key) {
@@ -91,8 +91,9 @@ protected:
     }
 };
 
-/// Originals have 50 processes count to 100 each; these are 6 of theirs and 4 of ours, and 12, to keep the time.
-TEST_P(EachFleet, NobodyIsInsideWithAnother) {
+/// In the originals' tests 50 processes count to 100 each. Here 6 peers and 4 threads of ours count to 12, to save
+/// time.
+TEST_P(EachFleet, AtMostOneClientHoldsTheLock) {
     constexpr int times = 12;
     for (const wire_form& form : GetParam().forms) {
         std::vector<std::unique_ptr<line_process>> others;
@@ -111,31 +112,31 @@ TEST_P(EachFleet, NobodyIsInsideWithAnother) {
     EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
 }
 
-/// A peer, ours, a peer of the other kind, ours again: each hand-over is to another kind.
-TEST_P(EachFleet, AllAreServedInTheOrderOfTheirArrival) {
+/// The queue alternates between peers of both kinds and our clients, so that each hand-off goes to another program.
+TEST_P(EachFleet, ClientsAreGrantedInOrderOfArrival) {
     for (const wire_form& form : GetParam().forms) {
         const auto one = peer(form.peer), other = peer(form.other_peer);
         client first = join(form.ours), second = join(form.ours);
         expect_acquires(*one, "x");
-        pending second_in_line{first, "a"};
+        pending second_waiter{first, "a"};
         ASSERT_TRUE(waits(1));
         other->tell("acquire y a");
         ASSERT_TRUE(waits(2));
-        pending fourth_in_line{second, "a"};
+        pending fourth_waiter{second, "a"};
         ASSERT_TRUE(waits(3));
         one->tell("acquire z a");
         ASSERT_TRUE(waits(4));
         const auto begun = std::chrono::steady_clock::now();
         expect_releases(*one, "x");
-        lease held = second_in_line.held();
+        lease held = second_waiter.held();
         EXPECT_TRUE(held.valid());
         EXPECT_TRUE(other->silent_about("acquired"));
-        EXPECT_FALSE(fourth_in_line.is_over());
+        EXPECT_FALSE(fourth_waiter.is_over());
         held.release();
         EXPECT_EQ(other->hear(), "acquired y");
-        EXPECT_FALSE(fourth_in_line.is_over());
+        EXPECT_FALSE(fourth_waiter.is_over());
         expect_releases(*other, "y");
-        held = fourth_in_line.held();
+        held = fourth_waiter.held();
         EXPECT_TRUE(held.valid());
         EXPECT_TRUE(one->silent_about("acquired"));
         held.release();
@@ -146,8 +147,8 @@ TEST_P(EachFleet, AllAreServedInTheOrderOfTheirArrival) {
     EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
 }
 
-/// A waiter that gives up leaves no place behind, and the one behind it moves up.
-TEST_P(EachFleet, AWaiterThatGivesUpIsNotWaitedFor) {
+/// The waiter behind it moves up.
+TEST_P(EachFleet, AWaiterThatTimesOutLeavesTheQueue) {
     const auto other = peer(GetParam().long_lived_peer), next = peer(GetParam().long_lived_peer);
     client ours = join(GetParam().long_lived);
     expect_acquires(*other, "x");
@@ -195,7 +196,7 @@ TEST_P(EachFleet, KilledProcessesOfOursArePassedOver) {
 }
 
 /// A client of ours with 200 waiters is stopped until their timers are due; meanwhile the server closes its connection.
-/// When it continues, it finds both in one moment. Several times, since the last answers may still be on their way.
+/// When it continues, both are due at once. Repeated, because the last replies may still be on the network.
 TEST_P(EachFleet, WaitersOfAStoppedProcessWhoseConnectionWasKilledAreServed) {
     constexpr int count = 200;
     const auto theirs = peer(GetParam().long_lived_peer), last = peer(GetParam().long_lived_peer);
@@ -213,7 +214,7 @@ TEST_P(EachFleet, WaitersOfAStoppedProcessWhoseConnectionWasKilledAreServed) {
         crowd->signal(SIGCONT);
         ASSERT_TRUE(eventually([&] { return our_connections().size() == 1; }));
         EXPECT_TRUE(last->silent_about("acquired"));
-        EXPECT_EQ(waiting(), count + 1) << "all keep their places";
+        EXPECT_EQ(waiting(), count + 1) << "all keep their queue positions";
         expect_releases(*theirs, "x");
         ASSERT_EQ(crowd->hear(60s), "done") << waiting() << " still wait, round " << times;
         EXPECT_EQ(last->hear(), "acquired y");
@@ -224,8 +225,8 @@ TEST_P(EachFleet, WaitersOfAStoppedProcessWhoseConnectionWasKilledAreServed) {
     EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
 }
 
-/// Ours and theirs count on one name; our connections are killed again and again, as soon as they are made. A client
-/// that waits keeps its place or queues again, one that holds keeps its lock: no count is lost, and all are served.
+/// Our clients and peers count under one lock, and each of our connections is killed as soon as it is made. A waiter
+/// keeps its queue position or queues again, a holder keeps its lock: no count is lost, and all clients finish.
 TEST_P(EachFleet, ConnectionsKilledWhileWaitingAndHoldingLoseNothing) {
     constexpr int times = 15;
     const auto one = peer(GetParam().long_lived_peer), other = peer(GetParam().long_lived_peer);
@@ -241,7 +242,7 @@ TEST_P(EachFleet, ConnectionsKilledWhileWaitingAndHoldingLoseNothing) {
         std::jthread aside{[&] { count_to_the_end(first); }}, more{[&] { count_to_the_end(second); }};
         while (counting > 0) {
             killed += kill_our_connections();
-            // The next round begins when they wait again.
+            // The next round begins when a client waits again.
             eventually([&] { return counting == 0 || waiting() > 0; });
         }
     }
@@ -254,11 +255,11 @@ TEST_P(EachFleet, ConnectionsKilledWhileWaitingAndHoldingLoseNothing) {
     EXPECT_TRUE(nothing_is_left()) << testing::PrintToString(keys());
 }
 
-/// Two processes of ours, one that holds and one with three waiters, lose their connections and cannot make others.
-/// They are told to end, or are killed, meanwhile; then connections can be made again. A peer behind them is served.
+/// Two processes of ours, a holder and one with three waiters, are cut off. They end cleanly or are killed before they
+/// can connect again. The peer behind them is granted the lock.
 TEST_P(EachFleet, ProcessesThatEndDuringAReconnectArePassedOver) {
     for (const bool cleanly : {true, false}) {
-        SCOPED_TRACE(cleanly ? "told to end" : "killed");
+        SCOPED_TRACE(cleanly ? "ended" : "killed");
         const folder place;
         redis_tests::proxy between{server_->at(), place.path("between")};
         const std::string way = "unix:" + between.at().path + "?dialect=" + name_ + GetParam().mortal;
@@ -271,7 +272,7 @@ TEST_P(EachFleet, ProcessesThatEndDuringAReconnectArePassedOver) {
         behind->tell("acquire x a wait=600000");
         ASSERT_TRUE(waits(4));
         between.cut({.refuse = true});
-        EXPECT_TRUE(eventually([&] { return our_connections().empty(); })) << "both try to connect again";
+        EXPECT_TRUE(eventually([&] { return our_connections().empty(); })) << "both are cut off";
         for (const auto* each : {&waiting, &holding}) {
             (*each)->close_input();
             if (!cleanly) (*each)->signal(SIGKILL);

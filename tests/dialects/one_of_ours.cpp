@@ -1,8 +1,8 @@
-// A process of ours among peers, to be stopped, cut off and killed.
+// A process with a client of ours, which tests stop, cut off and kill.
 //
-// `one_of_ours URL NAME` says `queued` when it waits for the name, and `acquired` when it has it; it ends when its
-// input does. `one_of_ours URL NAME COUNT` waits for the name COUNT times at once, says `queued` once when all wait,
-// releases each lease as soon as it has it, and says `done` after the last.
+// `one_of_ours URL NAME` prints `queued` when it waits for the name, and `acquired` when it holds it. It ends at the
+// end of its input. `one_of_ours URL NAME COUNT` makes COUNT requests for the name at once, prints `queued` when all
+// wait, releases each lease at once, and prints `done` after the last.
 #include <atomic>
 #include <cstdlib>
 #include <iostream>

@@ -1,4 +1,4 @@
-// Addresses with a dialect: what is understood, and what is refused with which words.
+// Addresses with a dialect: valid options, and the errors for invalid ones.
 #include <gtest/gtest.h>
 
 #include "baton/baton.hpp"
@@ -30,14 +30,16 @@ TEST_F(DialectOptions, HaveTheDefaultsOfTheOriginals) {
     EXPECT_EQ(pace("dialect=amphp")->renew_every, 1s);
     EXPECT_EQ(pace("dialect=adv-sem")->ttl, 180s);
     EXPECT_EQ(pace("dialect=adv-sem&ping_interval=36s")->renew_every, 36s);
-    EXPECT_EQ(pace("dialect=adv-sem")->renew_every, 5s) << "oftener than there: a peer may let keys live for 11 s only";
+    EXPECT_EQ(pace("dialect=adv-sem")->renew_every, 5s)
+        << "more often than the original: a peer may let keys expire after 11 s";
     EXPECT_EQ(pace("dialect=redturn&timeout=6s")->ttl, 6s);
     EXPECT_EQ(pace("dialect=redturn&timeout=6s")->renew_every, 2s);
-    EXPECT_EQ(pace("dialect=amphp&lock_expiration=900ms")->renew_every, 300ms) << "a third, if that is less than usual";
-    EXPECT_FALSE(pace("space=x")) << "of the native protocol the client chooses";
+    EXPECT_EQ(pace("dialect=amphp&lock_expiration=900ms")->renew_every, 300ms)
+        << "a third of the expiration, if that is less than the default";
+    EXPECT_FALSE(pace("space=x")) << "in the native protocol the client chooses the ttl";
 }
 
-TEST_F(DialectOptions, AreRefusedWithWhatThereIs) {
+TEST_F(DialectOptions, AreRefusedWithTheValidOnes) {
     const std::vector<std::pair<std::string, std::string>> cases{
         {"dialect=", "dialect is followed by its name"},
         {"dialect=php", "no dialect is called php; there are amphp, redturn and adv-sem"},
@@ -55,7 +57,7 @@ TEST_F(DialectOptions, AreRefusedWithWhatThereIs) {
     EXPECT_EQ(refusal_of("dialect=amphp&key_prefix=app%3A&lock_timeout=5s"), "");
 }
 
-TEST_F(DialectOptions, WhatAProtocolCannotExpressIsSaidWithWhatItCan) {
+TEST_F(DialectOptions, UnsupportedClaimsAreRefusedWithTheSupportedOnes) {
     const auto objection = [](const char* dialect, const claims& wanted) {
         return make_store(std::string{"redis://h?dialect="} + dialect)->objection(wanted.list(), {});
     };

@@ -1,5 +1,5 @@
-// Our clients among those of red-turn and redturn.ts, which peers/redturn.py plays with all their faults: one queue,
-// whoever stands in it, and whoever dies in it.
+// Our clients in one queue with those of red-turn and redturn.ts, which peers/redturn.py plays with all their faults;
+// holders and waiters of both kinds die.
 #include <set>
 
 #include "redturn_test.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using peer_ptr = std::unique_ptr<line_process>;
 
-/// Long enough that nothing ends by itself, on a machine that is busy.
+/// With this timeout, in ms, nothing expires during a test.
 constexpr const char* long_timeout = "60000";
 
 class RedturnFleet : public RedturnTest {
@@ -19,9 +19,9 @@ protected:
         peer.tell("acquire " + tag + " " + name + " " + options);
         EXPECT_EQ(peer.hear(), "acquired " + tag);
     }
-    /// Waits behind those who are there.
-    void connection_up(line_process& peer, const std::string& tag, const std::string& name,
-                       const std::string& options = {}) const {
+    /// The peer joins the queue at its end.
+    void join_queue(line_process& peer, const std::string& tag, const std::string& name,
+                    const std::string& options = {}) const {
         const std::int64_t before = ask({"LLEN", name}).number;
         peer.tell("acquire " + tag + " " + name + " " + options);
         ASSERT_TRUE(grows_to(name, before + 1));
@@ -30,7 +30,7 @@ protected:
         peer.tell("release " + tag);
         EXPECT_EQ(peer.hear(), "released " + tag);
     }
-    /// To another of its own, of which it may hear first.
+    /// Releases to another request of the same peer, which may report the grant before the release.
     static void pass_on(line_process& peer, const std::string& tag, const std::string& next) {
         peer.tell("release " + tag);
         const std::set<std::string> heard{peer.hear(), peer.hear()};
@@ -38,15 +38,15 @@ protected:
     }
 };
 
-/// Those who wait behind it have timers for it; each of its ids is gone when its time is over.
-TEST_F(RedturnFleet, ARefreshedLeaseOutlivesTheTimersOfAllWhoWait) {
+/// The waiters behind it have timers for its element, and each refresh changes the element's id before its timer fires.
+TEST_F(RedturnFleet, ARefreshedLeaseOutlivesTheTimersOfAllWaiters) {
     const peer_ptr ts = peer({"--timeout-ms", long_timeout});
     const peer_ptr erlang = peer({"--arguments", "erlang", "--timeout-ms", long_timeout});
     client ours = join("&timeout=500ms&refresh_interval=50ms");
     lease held = ours.acquire(exclusive("a"));
-    connection_up(*ts, "x", "a");
-    connection_up(*erlang, "y", "a");
-    // Whoever expires it calls for the id that it knew, and hears of another: twice each.
+    join_queue(*ts, "x", "a");
+    join_queue(*erlang, "y", "a");
+    // Each waiter tries to remove the id that it knows and reads another one, twice.
     const auto begun = performed("eval");
     EXPECT_TRUE(eventually([&] { return performed("eval") >= begun + 4; }));
     EXPECT_TRUE(held.valid());
@@ -75,12 +75,12 @@ TEST_F(RedturnFleet, APeerThatDiesOrHangsIsPassedOver) {
     {
         const peer_ptr killed = peer({"--timeout-ms", "200"}), next = peer({"--timeout-ms", long_timeout});
         lease held = ours.acquire(exclusive("a"));
-        connection_up(*killed, "x", "a");
+        join_queue(*killed, "x", "a");
         pending waiting{ours, "a"};
         ASSERT_TRUE(grows_to("a", 3));
-        connection_up(*next, "y", "a");
+        join_queue(*next, "y", "a");
         killed->end(SIGKILL);
-        held.release();  // to one that is dead
+        held.release();  // to a dead waiter
         lease after = waiting.held();
         EXPECT_TRUE(after.valid());
         after.release();
@@ -96,18 +96,18 @@ TEST_F(RedturnFleet, APeerThatDiesOrHangsIsPassedOver) {
         EXPECT_TRUE(held.valid());
         silent->tell("release x");  // too late
         EXPECT_EQ(silent->hear(), "released x");
-        hear_all(ours);
+        drain(ours);
         EXPECT_TRUE(held.valid());
         EXPECT_EQ(queue("a").size(), 1U);
     }
     EXPECT_TRUE(nothing_is_left());
 }
 
-/// The time of what a peer holds is over, and it does not know.
-TEST_F(RedturnFleet, APeerIsGivenUpAfterItsTime) {
+/// The peer does not notice that its timeout has passed.
+TEST_F(RedturnFleet, APeerThatHoldsBeyondItsTimeoutIsRemoved) {
     client ours = join("&timeout=60s");
     const peer_ptr short_lived = peer({"--timeout-ms", "100"});
-    take(*short_lived, "z", "a");  // it expires itself, too, as the originals do
+    take(*short_lived, "z", "a");  // the peer also removes itself, as the originals do
     lease held = ours.acquire(exclusive("a"), {.wait = long_enough});
     EXPECT_TRUE(held.valid());
     short_lived->tell("release z");
@@ -117,13 +117,13 @@ TEST_F(RedturnFleet, APeerIsGivenUpAfterItsTime) {
     EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(RedturnFleet, OurReleaseAfterALossHarmsNobody) {
+TEST_F(RedturnFleet, AReleaseAfterALossHasNoEffect) {
     const peer_ptr other = peer({"--timeout-ms", long_timeout});
     client ours = join("&timeout=10s&refresh_interval=50ms");
     lease held = ours.acquire(exclusive("a"));
-    connection_up(*other, "x", "a");
-    connection_up(*other, "y", "a");
-    // Somebody takes it from us, as a client does whose clock runs fast.
+    join_queue(*other, "x", "a");
+    join_queue(*other, "y", "a");
+    // A client whose clock runs fast removes our element.
     EXPECT_TRUE(eventually([&] {
         const std::string mine = head("a");
         const std::string remove = R"(
@@ -138,7 +138,7 @@ TEST_F(RedturnFleet, OurReleaseAfterALossHarmsNobody) {
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
     EXPECT_EQ(held.lost_reason(), loss::state_lost);
     held.release();
-    hear_all(ours);
+    drain(ours);
     EXPECT_EQ(queue("a").size(), 2U);
     EXPECT_TRUE(other->silent_about("acquired"));
     pass_on(*other, "x", "y");
@@ -146,20 +146,20 @@ TEST_F(RedturnFleet, OurReleaseAfterALossHarmsNobody) {
     EXPECT_TRUE(nothing_is_left());
 }
 
-/// The notice is published while neither ours nor the peer listens.
-TEST_F(RedturnFleet, ANoticeThatOursDidNotHearIsMadeUpFor) {
+/// The notification is published while neither our client nor the peer is subscribed.
+TEST_F(RedturnFleet, AMissedNotificationOnlyDelaysOurWaiter) {
     const peer_ptr other = peer({"--timeout-ms", long_timeout});
     client ours = join("&timeout=60s");
     for (int i = 0; i < 5; ++i) {
         take(*other, "x", "a");
         pending waiting{ours, "a"};
         ASSERT_TRUE(grows_to("a", 2));
-        connection_up(*other, "y", "a");
+        join_queue(*other, "y", "a");
         EXPECT_EQ(ask({"CLIENT", "KILL", "TYPE", "pubsub"}).number, 2);
         give(*other, "x");
         lease held = waiting.held();
         EXPECT_TRUE(held.valid());
-        // The peer hears again of what happens after it has subscribed again.
+        // The peer receives notifications again when it has subscribed again.
         EXPECT_TRUE(eventually([&] {
             return ask({"PUBSUB", "NUMSUB", channel_of(queue("a").at(1))}).items.at(1).number == 1;
         }));
@@ -171,15 +171,15 @@ TEST_F(RedturnFleet, ANoticeThatOursDidNotHearIsMadeUpFor) {
     EXPECT_TRUE(nothing_is_left());
 }
 
-/// What stands in the list for one of ours that is no more is in the way of a peer that waits.
-TEST_F(RedturnFleet, AnElementOfOursThatNobodyKnowsIsRemovedForThePeerBehindIt) {
+/// The element names a channel of our client with an id that the client does not know, and a peer waits behind it.
+TEST_F(RedturnFleet, AnUnknownElementOfOursIsRemovedForThePeerBehindIt) {
     const peer_ptr other = peer({"--timeout-ms", long_timeout});
     client ours = join("&timeout=60s");
     lease held = ours.acquire(exclusive("b"));
     const std::string channel = channel_of(head("b"));
     take(*other, "x", "a");
     EXPECT_EQ(ask({"RPUSH", "a", channel + ".987654:" + channel + ":600000"}).number, 2);
-    connection_up(*other, "y", "a");
+    join_queue(*other, "y", "a");
     pass_on(*other, "x", "y");
     give(*other, "y");
     EXPECT_TRUE(held.valid());

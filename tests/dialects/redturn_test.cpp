@@ -1,6 +1,6 @@
-// The queue of red-turn and redturn.ts: their own tests, held to our client, and each fault of their protocol that is
-// cured. What it has in common with the other dialects: each_dialect_test.cpp. Beside the originals:
-// redturn_fleet_test.cpp.
+// The queue of red-turn and redturn.ts: the originals' own tests with our client, and each fault of their protocol that
+// our client does not have. each_dialect_test.cpp has the tests that all dialects share, redturn_fleet_test.cpp those
+// with peers.
 #include "redturn_test.hpp"
 
 #include <atomic>
@@ -20,7 +20,7 @@ TEST_F(Redturn, Original_WaitStoresOneElementWithItsOwnIdAndSignalEmptiesTheList
     client ours = join();
     {
         const lease held = ours.acquire(exclusive("a"));
-        EXPECT_EQ(performed("evalsha"), 1U);  // what the server answers is believed, with or without its notice
+        EXPECT_EQ(performed("evalsha"), 1U);  // the reply is enough; the notification is not needed
         EXPECT_TRUE(held.valid());
         EXPECT_NE(held.fence(), 0U);
         EXPECT_TRUE(held.abandoned().empty());
@@ -41,7 +41,7 @@ TEST_F(Redturn, Original_TwoWaitsOfOneClientSerialise) {
     const auto elements = queue("a");
     EXPECT_NE(id_of(elements.at(0)), id_of(elements.at(1)));
     EXPECT_EQ(channel_of(elements.at(0)), channel_of(elements.at(1)));
-    hear_all(ours);
+    drain(ours);
     EXPECT_FALSE(second.is_over());
     first.release();
     lease held = second.held();
@@ -52,7 +52,7 @@ TEST_F(Redturn, Original_TwoWaitsOfOneClientSerialise) {
 }
 
 TEST_F(Redturn, Original_ADeadHolderIsClearedByAnotherClientAndTheOrderIsKept) {
-    // As JavaScript may write a time.
+    // JavaScript may write a time like this.
     ASSERT_EQ(ask({"RPUSH", "a", "dead:nobody:50.5"}).number, 1);
     client one = join(), two = join();
     pending first{one, "a"};
@@ -60,7 +60,7 @@ TEST_F(Redturn, Original_ADeadHolderIsClearedByAnotherClientAndTheOrderIsKept) {
     pending second{two, "a"};
     lease held = first.held();
     EXPECT_TRUE(held.valid());
-    // Known to whoever removes it in time; the other may be quicker.
+    // Only the client that removed the dead holder knows of it, and that may be the second one.
     if (!held.abandoned().empty()) {
         EXPECT_EQ(held.abandoned().at(0).resource, "a");
         EXPECT_EQ(held.abandoned().at(0).label, "dead of nobody");
@@ -96,11 +96,11 @@ TEST_F(Redturn, Original_AThousandOneAfterAnother) {
     EXPECT_TRUE(nothing_is_left());
 }
 
-// ---- the faults of their protocol ----
+// ---- faults of the originals that our client does not have ----
 
-/// Where nobody is left in the list, their script fails; and whoever is told of an id that it does not know leaves it
-/// there, in everybody's way.
-TEST_F(Redturn, ANoticeOfAnUnknownIdIsRemovedAtOnceAndAnEmptyListIsNoError) {
+/// The originals' script fails on an empty list, and an original that is notified of an unknown id leaves the element
+/// there, where it blocks the queue.
+TEST_F(Redturn, AnElementWithAnUnknownIdIsRemovedAndAnEmptyListIsNoError) {
     client ours = join("&timeout=60s");
     lease held = ours.acquire(exclusive("a"));
     const std::string channel = channel_of(head("a"));
@@ -117,43 +117,43 @@ TEST_F(Redturn, ANoticeOfAnUnknownIdIsRemovedAtOnceAndAnEmptyListIsNoError) {
     for (const char* senseless : {"", ":", "::", "x", "x:", ":x"})
         EXPECT_EQ(ask({"PUBLISH", channel, senseless}).number, 1);
     EXPECT_TRUE(eventually([&] { return performed("evalsha") > times; }));
-    hear_all(ours);
+    drain(ours);
     EXPECT_EQ(ask({"INFO", "errorstats"}).text, errors);
     EXPECT_TRUE(held.valid());
     held.release();
     EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(Redturn, ALostNoticeDelaysAndALateOneMakesNoSecondOwner) {
+TEST_F(Redturn, ALostNotificationOnlyDelaysAndALateOneMakesNoSecondHolder) {
     ASSERT_EQ(ask({"RPUSH", "a", "other:elsewhere:600000"}).number, 1);
     client ours = join("&timeout=60s");
-    pending waiting{ours, "a", {.wait = 10s}};  // before the next renewal, which would look as well
+    pending waiting{ours, "a", {.wait = 10s}};  // shorter than the interval of renewals, which would detect it as well
     ASSERT_TRUE(grows_to("a", 2));
     const std::string mine = queue("a").at(1);
     for (const std::string& notice : {id_of(mine) + ":a", "a:" + id_of(mine)})
         EXPECT_EQ(ask({"PUBLISH", channel_of(mine), notice}).number, 1);
-    hear_all(ours);
+    drain(ours);
     EXPECT_FALSE(waiting.is_over());
     EXPECT_EQ(head("a"), "other:elsewhere:600000");
     EXPECT_EQ(ask({"LPOP", "a"}).text, "other:elsewhere:600000");
     lease held = waiting.held();
     EXPECT_TRUE(held.valid());
-    // Others may have known for long that it is first: their timers are for another id.
+    // The element has a new id, so that timers that other clients set for the old id have no effect.
     EXPECT_NE(head("a"), mine);
     EXPECT_EQ(ask({"PUBLISH", channel_of(mine), id_of(mine) + ":a"}).number, 1);
-    hear_all(ours);
+    drain(ours);
     EXPECT_TRUE(held.valid());
     EXPECT_EQ(queue("a").size(), 1U);
     held.release();
     EXPECT_TRUE(nothing_is_left());
 }
 
-/// The notice is on its way while the waiter gives up, at every moment of the way: the turn is its own by now, or its
-/// element has vanished, which it would add again.
-TEST_F(Redturn, WhatIsHeardWhileARequestLeavesBringsNothingBack) {
+/// The waiter leaves at different moments while a notification is on the network. Its element is first by then, or was
+/// deleted, and the waiter must not add it again.
+TEST_F(Redturn, ANotificationDuringALeaveDoesNotAddTheElementAgain) {
     proxied slow{*server_, name_};
     client ours = slow.join("&timeout=60s");
-    hear_all(ours);
+    drain(ours);
     slow.proxy.set({.delay = 10ms});
     for (const bool vanishes : {false, true})
         for (int late = 0; late < 50; late += 7) {
@@ -171,18 +171,17 @@ TEST_F(Redturn, WhatIsHeardWhileARequestLeavesBringsNothingBack) {
             EXPECT_TRUE(eventually([&] { return std::chrono::steady_clock::now() >= then; }));
             stop.request_stop();
             stopped.get();
-            for (int i = 0; i < 2; ++i) hear_all(ours);  // all that it may still have to say
+            for (int i = 0; i < 2; ++i) drain(ours);  // all pending commands have had their effect
             ASSERT_TRUE(nothing_is_left()) << vanishes << late;
         }
 }
 
-// ---- as all leases ----
+// ---- leases ----
 
-/// Replies that never come, and requests that come when nobody expects them any more.
-TEST_F(Redturn, WhatIsLostOrLateOnTheWayNeitherDuplicatesNorBlocks) {
+TEST_F(Redturn, LostRepliesAndLateCommandsNeitherDuplicateNorBlock) {
     proxied way{*server_, name_};
     client ours = way.join("&timeout=1s"), other = join("&timeout=60s");
-    hear_all(ours);
+    drain(ours);
     for (const bool late : {false, true}) {
         pending lost{ours, "lost"};
         lease mine = lost.held();
@@ -195,7 +194,7 @@ TEST_F(Redturn, WhatIsLostOrLateOnTheWayNeitherDuplicatesNorBlocks) {
         way.proxy.cut({});
         lease held = asked.held();
         EXPECT_TRUE(held.valid());
-        hear_all(ours);
+        drain(ours);
         EXPECT_TRUE(grows_to("b", 0));
         held.release();
         mine.release();
@@ -205,8 +204,8 @@ TEST_F(Redturn, WhatIsLostOrLateOnTheWayNeitherDuplicatesNorBlocks) {
     }
 }
 
-/// It is not known which of its ids the element has: that of a renewal that never came, or of one that did.
-TEST_F(Redturn, ALeaseOutlivesRenewalsOfWhichNothingWasHeard) {
+/// The client does not know which id the element has, because the renewal or its reply was lost.
+TEST_F(Redturn, ALeaseOutlivesRenewalsWhoseRepliesAreLost) {
     proxied way{*server_, name_};
     client ours = way.join("&timeout=20s&refresh_interval=50ms");
     lease held = ours.acquire(exclusive("a"));
@@ -217,7 +216,7 @@ TEST_F(Redturn, ALeaseOutlivesRenewalsOfWhichNothingWasHeard) {
         const std::string unheard = head("a");
         way.proxy.cut({});
         EXPECT_TRUE(eventually([&] { return head("a") != unheard; }));
-        hear_all(ours);
+        drain(ours);
         EXPECT_TRUE(held.valid());
         EXPECT_FALSE(held.lost().stop_requested());
     }
@@ -229,11 +228,11 @@ TEST_F(Redturn, ALeaseOutlivesRenewalsOfWhichNothingWasHeard) {
     EXPECT_TRUE(nothing_is_left());
 }
 
-/// More renewals are under way than answers: each must be told from the others, and a grant in between is one.
-TEST_F(Redturn, RenewalsMayOvertakeTheirAnswers) {
+/// Several renewals are pending at once, and a grant is among them. Each reply is matched with its command.
+TEST_F(Redturn, RenewalsMayBeSentBeforeEarlierOnesAreAnswered) {
     proxied slow{*server_, name_};
     client ours = slow.join("&timeout=10s&refresh_interval=10ms");
-    hear_all(ours);
+    drain(ours);
     slow.proxy.set({.delay = 30ms});
     lease held = ours.acquire(exclusive("a"), {.wait = 10s});
     pending waiting{ours, "a"};
@@ -250,8 +249,8 @@ TEST_F(Redturn, RenewalsMayOvertakeTheirAnswers) {
     EXPECT_TRUE(nothing_is_left());
 }
 
-/// Were it not by notice, each would take half a second on average.
-TEST_F(Redturn, HandOverIsByNotice) {
+/// By polling, each hand-off would take 0.5 s on average.
+TEST_F(Redturn, AHandOffNotifiesTheWaiter) {
     client first = join("&timeout=60s"), second = join("&timeout=60s");
     const auto begun = std::chrono::steady_clock::now();
     lease held = first.acquire(exclusive("a"));
@@ -267,9 +266,9 @@ TEST_F(Redturn, HandOverIsByNotice) {
     EXPECT_TRUE(nothing_is_left());
 }
 
-// ---- what else stands in the server ----
+// ---- other data, and faults of the server ----
 
-TEST_F(Redturn, WhatIsNoQueueIsRefusedOrWaitedForAndNeverTouched) {
+TEST_F(Redturn, ForeignDataIsRefusedOrWaitedForAndNeverChanged) {
     EXPECT_EQ(ask({"SET", "text", "x"}).text, "OK");
     const std::string huge(2U << 20U, 'x');
     EXPECT_EQ(ask({"RPUSH", "blobs", huge}).number, 1);
@@ -288,7 +287,7 @@ TEST_F(Redturn, WhatIsNoQueueIsRefusedOrWaitedForAndNeverTouched) {
     ASSERT_EQ(seen.resources.size(), 1U);
     EXPECT_EQ(seen.resources[0].name, "a");
     EXPECT_TRUE(ours.inspect({inspect_filter::match::exact, "text"}).resources.empty());
-    EXPECT_EQ(performed("hello"), connections);  // none was given up for an answer that is too long
+    EXPECT_EQ(performed("hello"), connections);  // no connection was dropped because of a long reply
     EXPECT_TRUE(held.valid());
     held.release();
     EXPECT_TRUE(eventually([&] { return keys() == std::vector<std::string>{"blobs", "jobs", "text"}; }));
@@ -296,8 +295,8 @@ TEST_F(Redturn, WhatIsNoQueueIsRefusedOrWaitedForAndNeverTouched) {
     EXPECT_EQ(ask({"LLEN", "jobs"}).number, 2);
 }
 
-/// It is asked again, but not as fast as it says no.
-TEST_F(Redturn, AServerThatCannotWriteIsWaitedFor) {
+/// The client reconnects fewer than 20 times in the time that three attempts and 300 ms take.
+TEST_F(Redturn, AServerThatRefusesWritesIsRetriedWithBackOff) {
     client ours = join("&timeout=10s");
     lease held = ours.acquire(exclusive("held"));
     EXPECT_EQ(ask({"CONFIG", "SET", "min-replicas-to-write", "1"}).text, "OK");
@@ -314,7 +313,7 @@ TEST_F(Redturn, AServerThatCannotWriteIsWaitedFor) {
     EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(Redturn, WhoMayNotSubscribeIsToldSo) {
+TEST_F(Redturn, AUserWithoutRightsToChannelsIsNotPermitted) {
     EXPECT_EQ(ask({"ACL", "SETUSER", "default", "resetchannels"}).text, "OK");
     std::error_code error;
     client ours = join();

@@ -1,4 +1,4 @@
-// What the tests of the dialect redturn share: what can be seen of a queue in the server.
+// Shared by the tests of redturn: its queues on the server.
 #pragma once
 
 #include "dialect_test.hpp"
@@ -28,8 +28,8 @@ protected:
         return element.substr(first, element.find(':', first) - first);
     }
 
-    /// All that reached the client before now has had its effect: the answer to this comes behind it.
-    static void hear_all(client& who) { EXPECT_TRUE(who.try_acquire(exclusive("only to hear all"))); }
+    /// Waits until all that reached the client has had its effect: the reply to this acquire comes last.
+    static void drain(client& ours) { EXPECT_TRUE(ours.try_acquire(exclusive("drain"))); }
 };
 
 }  // namespace baton::dialect_tests

@@ -1,5 +1,5 @@
-// The end of a client of ours in each dialect, while its connection or the scripts are lost: what it held is released.
-// Nothing here expires within the test, so a name that is free at once was released.
+// In each dialect, a client that ends while its connection or the scripts are lost releases its locks. Nothing expires
+// during a test, so a name that is free was released.
 #include "dialect_facts.hpp"
 #include "dialect_test.hpp"
 
@@ -45,7 +45,7 @@ TEST_P(DialectRelease, SurvivesAKilledConnection) {
     }
 }
 
-// The connection is reset after every few bytes of what the end of the client sends.
+// The connection is reset at every 11th byte that the ending client sends.
 TEST_P(DialectRelease, SurvivesAResetAtAnyByte) {
     const folder place;
     redis_tests::proxy proxy{server_->at(), place.path("proxy")};
@@ -63,7 +63,7 @@ TEST_P(DialectRelease, SurvivesAResetAtAnyByte) {
         proxy.set({});
         expect_free();
     }
-    EXPECT_GT(cut_at, 100U) << "a release is longer than that";
+    EXPECT_GT(cut_at, 100U) << "the messages of a release are longer";
 }
 
 TEST_P(DialectRelease, OfAWaiterSurvivesAKilledConnection) {

@@ -1,5 +1,5 @@
-// A session on a server that knows none, with turns that do as the test says: when it looks, renews and leaves, and
-// what the client is told.
+// A session of a dialect with scripted queue entries: when it polls, renews and leaves, and which events the client
+// receives.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -13,8 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 using namespace protocol;
 
-/// What a turn was asked to do, and not yet answered.
-struct question {
+/// A call of a queue entry that is not answered yet.
+struct call {
     std::string verb;
     std::uint64_t number;
     queue_entry::callback answer;
@@ -35,8 +35,8 @@ public:
     void execute(std::vector<redis_command>, std::function<void(const replies&)> done) override {
         if (connected) times.push_back(std::move(done));
     }
-    void sent(question question) {
-        if (connected) questions.push_back(std::move(question));
+    void sent(call made) {
+        if (connected) calls.push_back(std::move(made));
     }
     void watch(const std::string&, const queue_entry&) override {}
     void subscribe(const std::string&, const queue_entry&) override {}
@@ -50,7 +50,7 @@ public:
         for (const event& event : events) say(std::to_string(tag), event);
     }
     void fail(command_tag tag, std::error_code why) override {
-        told.push_back(std::to_string(tag) + " failed " + why.message());
+        events.push_back(std::to_string(tag) + " failed " + why.message());
     }
     void notice(event event) override { say("notice", event); }
 
@@ -71,13 +71,13 @@ public:
             for (const request_state& state : what->requests)
                 text += " " + std::to_string(state.number) + (state.fence != 0 ? " held" : " waits");
         }
-        told.push_back(text);
+        events.push_back(text);
     }
 
-    bool connected = true;  // otherwise questions are dropped, as `context` does without a connection
-    std::deque<question> questions;
+    bool connected = true;  // otherwise calls are dropped, as `context` does without a connection
+    std::deque<call> calls;
     std::deque<std::function<void(const replies&)>> times;
-    std::vector<std::string> told;
+    std::vector<std::string> events;
     instant time{};
 };
 
@@ -111,7 +111,7 @@ protected:
     void SetUp() override {
         perform(open{id_, 3s, "test", 1, 0, {}});
         answer_time();
-        hears({"1 alive 0"});
+        expect_events({"1 alive 0"});
     }
 
     command_tag perform(command command) {
@@ -121,13 +121,13 @@ protected:
     void enter(std::uint64_t number, enter_options options = {}) {
         perform(protocol::enter{{id_, number}, exclusive("a").list(), options});
     }
-    /// The oldest question is this one, and is answered so.
+    /// Answers the oldest call, which must be this one.
     void answer(const std::string& verb, std::uint64_t number, claim_result result) {
-        const question asked = take(verb, number);
-        if (asked.answer) asked.answer(result);
+        const call pending = take(verb, number);
+        if (pending.answer) pending.answer(result);
     }
     void answer_leave(std::uint64_t number) {
-        if (const question asked = take("leave", number); asked.left) asked.left();
+        if (const call pending = take("leave", number); pending.left) pending.left();
     }
     void answer_time() {
         ASSERT_FALSE(script_.times.empty());
@@ -135,17 +135,17 @@ protected:
         script_.times.pop_front();
         done({});
     }
-    void hears(const std::vector<std::string>& words) { EXPECT_EQ(std::exchange(script_.told, {}), words); }
+    void expect_events(const std::vector<std::string>& words) { EXPECT_EQ(std::exchange(script_.events, {}), words); }
     void lose_connection() {
-        script_.questions.clear();
+        script_.calls.clear();
         script_.times.clear();
         session_.connection_lost();
     }
     void reopen_with(std::uint64_t number) {
         perform(open{id_, 3s, "test", 2, number, {{number, exclusive("a").list(), 1, 0, {}, {}}}});
     }
-    void nothing_is_asked() {
-        for (const question& each : script_.questions) ADD_FAILURE() << each.verb << " " << each.number;
+    void expect_no_calls() {
+        for (const call& each : script_.calls) ADD_FAILURE() << each.verb << " " << each.number;
     }
 
     static claim_result held(std::int64_t at) {
@@ -161,15 +161,14 @@ protected:
     dialect_session session_{script_, script_, protocol_client_, script_};
 
 private:
-    question take(const std::string& verb, std::uint64_t number) {
-        if (script_.questions.empty() || script_.questions.front().verb != verb ||
-            script_.questions.front().number != number) {
-            ADD_FAILURE() << "nobody asks to " << verb << " " << number;
+    call take(const std::string& verb, std::uint64_t number) {
+        if (script_.calls.empty() || script_.calls.front().verb != verb || script_.calls.front().number != number) {
+            ADD_FAILURE() << "no call to " << verb << " " << number;
             return {};
         }
-        question asked = std::move(script_.questions.front());
-        script_.questions.pop_front();
-        return asked;
+        call pending = std::move(script_.calls.front());
+        script_.calls.pop_front();
+        return pending;
     }
 };
 
@@ -178,68 +177,68 @@ TEST_F(DialectSession, GrantsAtOnceOrLater) {
     answer("poll", 1, held(7));
     enter(2);
     answer("poll", 2, waiting());
-    hears({"2 granted 1 fence 7", "3 queued 2"});
+    expect_events({"2 granted 1 fence 7", "3 queued 2"});
     script_.time += 99ms;
     session_.poll_due();
-    nothing_is_asked();
+    expect_no_calls();
     EXPECT_EQ(session_.next_poll(), script_.time + 1ms);
     script_.time += 1ms;
     session_.poll_due();
     answer("poll", 2, held(8));
-    hears({"notice granted 2 fence 8"});
+    expect_events({"notice granted 2 fence 8"});
     EXPECT_FALSE(session_.next_poll());
 }
 
-TEST_F(DialectSession, WhoMayNotWaitLeavesBeforeItHears) {
+TEST_F(DialectSession, ANowaitRequestLeavesBeforeItIsRefused) {
     enter(1, {.nowait = true});
     answer("poll", 1, waiting());
-    hears({});
+    expect_events({});
     answer_leave(1);
-    hears({"2 refused busy"});
+    expect_events({"2 refused busy"});
 }
 
-TEST_F(DialectSession, ARenewalPassesOnWhatTheServerSaysOfEachLease) {
+TEST_F(DialectSession, ARenewalReportsTheStateOfEachLease) {
     enter(1);
     answer("poll", 1, held(7));
     enter(2);
     answer("poll", 2, held(8));
     enter(3);
     answer("poll", 3, waiting());
-    hears({"2 granted 1 fence 7", "3 granted 2 fence 8", "4 queued 3"});
+    expect_events({"2 granted 1 fence 7", "3 granted 2 fence 8", "4 queued 3"});
     perform(renew{id_});
     answer("renew", 1, held(9));
     answer("renew", 2, gone());
     answer("poll", 3, waiting());
     answer_leave(2);
-    hears({"notice ended 2 gone"});
+    expect_events({"notice ended 2 gone"});
     answer_time();
-    hears({"5 alive 2"});
+    expect_events({"5 alive 2"});
     perform(protocol::list{id_, 0});
     perform(protocol::list{id_, 1});
-    hears({"6 listed 1 held 3 waits", "7 listed 3 waits"});
+    expect_events({"6 listed 1 held 3 waits", "7 listed 3 waits"});
 }
 
-// The lock was taken before the renewal was sent: the server may give it away sooner than the client would believe.
-TEST_F(DialectSession, WhatWasAskedForBeforeARenewalIsRenewedFirst) {
+// The grant is older than the renewal, so the server may let it expire before the deadline that the client computes.
+TEST_F(DialectSession, AGrantOlderThanARenewalIsRenewedBeforeItIsReported) {
     enter(1);
     perform(renew{id_});
     answer("poll", 1, held(7));
-    hears({});
+    expect_events({});
     answer_time();
-    hears({"3 alive 0"});  // the client has not heard of it
+    expect_events({"3 alive 0"});  // the client does not know of the grant
     answer("renew", 1, held(8));
-    hears({"2 granted 1 fence 7"});
+    expect_events({"2 granted 1 fence 7"});
 }
 
-TEST_F(DialectSession, ALostConnectionIsOverAndTheNextOneKnowsWhatThereWas) {
+TEST_F(DialectSession, ASessionKeepsItsRequestsWhenItsConnectionIsLost) {
     enter(1);
     answer("poll", 1, held(7));
     enter(2);
     answer("poll", 2, waiting());
     enter(3);
     perform(leave{{id_, 2}, release_kind::clean});
-    script_.questions.clear();
-    script_.told.clear();
+    script_.calls.clear();
+    script_.events.clear();
     session_.connection_lost();
 
     perform(open{
@@ -248,29 +247,29 @@ TEST_F(DialectSession, ALostConnectionIsOverAndTheNextOneKnowsWhatThereWas) {
     answer("renew", 1, held(7));
     answer("poll", 3, waiting());
     answer_time();
-    hears({"6 alive 2"});
+    expect_events({"6 alive 2"});
     perform(protocol::list{id_, 0});
-    hears({"7 listed 1 held 3 waits"});
-    nothing_is_asked();
+    expect_events({"7 listed 1 held 3 waits"});
+    expect_no_calls();
 }
 
 // A timer that has fired before the connection is lost runs its handler afterwards.
-TEST_F(DialectSession, ATimerWithoutAConnectionLooksAtNothing) {
+TEST_F(DialectSession, ATimerWithoutAConnectionPollsNothing) {
     enter(1);
     answer("poll", 1, waiting());
     script_.time += 200ms;
     lose_connection();
     EXPECT_FALSE(session_.next_poll());
     session_.poll_due();
-    nothing_is_asked();
+    expect_no_calls();
     reopen_with(1);
     answer("poll", 1, held(7));
     answer_time();
-    hears({"2 queued 1", "notice granted 1 fence 7", "3 alive 1"});
+    expect_events({"2 queued 1", "notice granted 1 fence 7", "3 alive 1"});
 }
 
-// The connection is gone before the session hears of it: the question never leaves, and its answer never comes.
-TEST_F(DialectSession, ALookThatCouldNotBeSentIsNotUnderWay) {
+// The connection is lost before the session is notified, so the call is not sent and never answered.
+TEST_F(DialectSession, APollThatCouldNotBeSentIsNotPending) {
     enter(1);
     answer("poll", 1, waiting());
     script_.connected = false;
@@ -280,11 +279,11 @@ TEST_F(DialectSession, ALookThatCouldNotBeSentIsNotUnderWay) {
     perform(renew{id_});
     answer("poll", 1, held(7));
     answer_time();
-    hears({"2 queued 1", "notice granted 1 fence 7", "3 alive 1"});
+    expect_events({"2 queued 1", "notice granted 1 fence 7", "3 alive 1"});
 }
 
-// The same while a grant is being confirmed: the waiter is looked at again.
-TEST_F(DialectSession, AConfirmationThatCouldNotBeSentIsNotUnderWay) {
+// The same during the confirmation of a grant: the waiter polls again.
+TEST_F(DialectSession, AConfirmationThatCouldNotBeSentIsNotPending) {
     enter(1);
     perform(renew{id_});
     script_.connected = false;
@@ -294,60 +293,60 @@ TEST_F(DialectSession, AConfirmationThatCouldNotBeSentIsNotUnderWay) {
     perform(renew{id_});
     answer("poll", 1, held(8));
     answer_time();
-    hears({"3 alive 0", "2 granted 1 fence 8", "4 alive 1"});
+    expect_events({"3 alive 0", "2 granted 1 fence 8", "4 alive 1"});
 }
 
-TEST_F(DialectSession, AnotherSessionEndsWhatTheOneBeforeHad) {
+TEST_F(DialectSession, AnotherSessionEndsTheRequestsOfTheFormerOne) {
     enter(1);
     answer("poll", 1, held(7));
     session_.connection_lost();
-    script_.told.clear();
+    script_.events.clear();
     perform(open{{id_.high, id_.low + 1}, 3s, "test", 1, 1, {}});
     answer_leave(1);
     answer_time();
-    hears({"3 alive 0"});
+    expect_events({"3 alive 0"});
 }
 
-// The list may be too long for one message, and come in parts.
+// The list may come in several messages.
 TEST_F(DialectSession, OpenEndsNothing) {
     enter(1);
     answer("poll", 1, held(7));
     session_.connection_lost();
-    script_.told.clear();
+    script_.events.clear();
     perform(open{id_, 3s, "test", 2, 2, {{2, exclusive("a").list(), 0, 0, {}, {}}}});
     answer("renew", 1, held(7));
     answer_time();
-    hears({"3 alive 1"});
-    nothing_is_asked();
+    expect_events({"3 alive 1"});
+    expect_no_calls();
 }
 
-TEST_F(DialectSession, ARenewalThatFailedProlongsNothing) {
+TEST_F(DialectSession, AFailedRenewalProlongsNothing) {
     enter(1);
     answer("poll", 1, held(7));
-    script_.told.clear();
+    script_.events.clear();
     perform(renew{id_});
     answer("renew", 1, {.status = claim_status::failed, .error = make_error_code(errc::store_full)});
     answer_time();
-    hears({"3 failed " + make_error_code(errc::store_full).message()});
+    expect_events({"3 failed " + make_error_code(errc::store_full).message()});
 }
 
-TEST_F(DialectSession, RefusesWhatItCannotHave) {
+TEST_F(DialectSession, RefusesUnsupportedCommands) {
     perform(protocol::enter{{id_, 1}, exclusive("a", "b").list(), {}});
     perform(revoke{"a", 1, "", false});
     perform(renew{session_id{9, 9}});
     const std::string unsupported = " failed " + make_error_code(errc::unsupported).message();
-    hears({"2" + unsupported, "3" + unsupported, "4 refused unknown session"});
+    expect_events({"2" + unsupported, "3" + unsupported, "4 refused unknown session"});
 }
 
-TEST_F(DialectSession, CloseIsAnsweredWhenEverythingIsLeft) {
+TEST_F(DialectSession, CloseIsAnsweredWhenAllRequestsHaveLeft) {
     enter(1);
     answer("poll", 1, held(7));
-    script_.told.clear();
+    script_.events.clear();
     perform(close{id_, closing::left});
     answer_time();
-    hears({});
+    expect_events({});
     answer_leave(1);
-    hears({"3 closed"});
+    expect_events({"3 closed"});
 }
 
 }  // namespace

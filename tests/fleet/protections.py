@@ -24,6 +24,15 @@ from workshop import Trouble, Workshop  # noqa: E402
 SECONDS = 600  # of processor time for each protection
 
 
+def text_with(protection, root):
+    """The file with the protection, whose text must occur once in it."""
+    text = (root / protection["file"]).read_text()
+    found = text.count(protection["old"])
+    if found != 1:
+        raise Trouble(f"\"{protection['name']}\": its `old` text occurs {found} times instead of once in {protection['file']}")
+    return text
+
+
 class FleetWorkshop(Workshop):
     subject = "baton_session"
     programs = ("fleet",)
@@ -43,10 +52,7 @@ class FleetWorkshop(Workshop):
         if "without" in protection:
             self.arguments += ["--without", protection["without"]]
             return self._test()
-        text = (self.source / protection["file"]).read_text()
-        found = text.count(protection["old"])
-        if found != 1:
-            raise Trouble(f"\"{protection['name']}\": its `old` text occurs {found} times instead of once in {protection['file']}")
+        text = text_with(protection, self.source)
         verdict = self.judge(protection["file"], text.replace(protection["old"], protection["new"]))
         if verdict.state not in ("killed", "survived"):
             raise Trouble(f"\"{protection['name']}\": {verdict.state}")
@@ -57,8 +63,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schedules", type=int, default=20000, metavar="N", help="play at most N schedules for each protection (default 20000)")
     parser.add_argument("--only", metavar="TEXT", default="", help="only protections whose names contain TEXT")
+    parser.add_argument("--list", action="store_true", help="print the names and check that the texts are in the source; play nothing")
     options = parser.parse_args()
     protections = tomllib.loads((FOLDER / "protections.toml").read_text())["protection"]
+    if options.list:
+        for protection in protections:
+            if "file" in protection:
+                text_with(protection, ROOT)
+            print(protection["name"])
+        return 0
     well = True
     with tempfile.TemporaryDirectory(prefix="baton-protections-") as folder:
         workshop = FleetWorkshop(ROOT, Path(folder), len(os.sched_getaffinity(0)), 2000)

@@ -60,7 +60,7 @@ TEST_F(AgentBounds, DeepOrLargeMessagesAreRefused) {
 TEST_F(AgentBounds, UnknownCommandsAndWrongArgumentsOnlyReturnErrors) {
     raw_client client{place.path()};
     EXPECT_EQ(client.ask({"get\n", "a"}),
-              "ERR unknown command 'GET?': this is Baton's agent, not Redis; to look inside, say BATON.INSPECT");
+              "ERR unknown command 'GET?': this is Baton's agent, not Redis; BATON.INSPECT shows its state");
     EXPECT_EQ(client.ask({"HELLO", "2"}), "NOPROTO this agent speaks RESP3 only");
     EXPECT_EQ(client.ask({"BATON.RENEW"}), "ERR wrong arguments for BATON.RENEW");
     EXPECT_EQ(client.ask({"BATON.HELLO", "2", "no such name!"}), "ERR wrong arguments for BATON.HELLO");
@@ -115,8 +115,7 @@ TEST_F(AgentBounds, TheAgentDoesNotReadFromAClientThatDoesNotRead) {
     raw_client other{place.path()};
     EXPECT_EQ(other.ask({"PING"}), "PONG");
     // When the client reads again, the agent reads from it again, and answers all commands that it received. The last
-    // command
-    // may be truncated.
+    // command may be truncated.
     const std::size_t questions = taken / ask.size();
     for (std::size_t i = 0; i < questions; ++i) ASSERT_TRUE(greedy.hear()) << i << " of " << questions;
     if (taken % ask.size() != 0) {

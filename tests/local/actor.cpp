@@ -1,7 +1,11 @@
-// A client whose only job is to be stopped, continued and killed. It prints events and executes commands:
-//   actor URL TTL_MS NAME [COMPANION]   acquires NAME; prints queued, held FENCE ABANDONED, lost, reconnected, failed
-//   WHY actor --ask PATH|@NAME WORD…        sends a command and prints the reply actor --squat @NAME listens there,
-//   prints that, and never replies on its standard input: release, vanish (release and exit at once), valid?, quit
+// A client whose only job is to be stopped, continued and killed. It prints events and executes commands.
+//   actor URL TTL_MS NAME [COMPANION]
+//       acquires NAME, and prints queued, held FENCE ABANDONED, lost, reconnected, failed WHY. Commands on its standard
+//       input: release, vanish (release and exit at once), valid?, quit
+//   actor --ask PATH|@NAME WORD…
+//       sends a command and prints the reply
+//   actor --squat @NAME
+//       listens there, prints that, and never replies
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>

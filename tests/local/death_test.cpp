@@ -234,8 +234,8 @@ TEST(LocalDeath, ASuccessorHasTheLongestTtlOfItsPredecessor) {
     const agent_process next{place};
     raw_client newcomer{place.path()};
     EXPECT_EQ(newcomer.ask(open_words(session_named('b'), 40'000)), "alive") << "the longest ttl of the dead agent";
-    client looking{place.url()};
-    const snapshot seen = looking.inspect();
+    client viewer{place.url()};
+    const snapshot seen = viewer.inspect();
     ASSERT_TRUE(seen.paused_until);
     EXPECT_GT(*seen.paused_until - seen.at, 20s) << "a client with a ttl of 40 s may return as late as that";
 }

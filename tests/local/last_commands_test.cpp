@@ -33,7 +33,7 @@ bool hold(raw_client& client, const std::string& session, int names) {
     if (!client.say_bytes(bytes)) return false;
     for (int i = 1; i <= names; ++i) {
         const auto answer = client.hear();
-        const auto events = answer ? resp::decode_answer(*answer) : std::nullopt;
+        const auto events = answer ? resp::decode_reply(*answer) : std::nullopt;
         if (!events || events->events.empty() || !std::holds_alternative<protocol::granted>(events->events[0].what))
             return false;
     }

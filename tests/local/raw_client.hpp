@@ -12,14 +12,13 @@ public:
     using resp_client::resp_client;
 
     /// Sends a command and returns the text of the reply: of an error or a simple string; the first word of the first
-    /// event;
-    /// for a handshake, "accepted".
+    /// event; for a handshake, "accepted".
     std::string ask(const std::vector<std::string>& words, const std::vector<int>& descriptors = {}) {
         if (!pass(words, descriptors)) return "closed";
         const auto answer = hear();
         if (!answer) return "nothing";
         if (resp::decode_hello_reply(*answer)) return "accepted";
-        if (const auto events = resp::decode_answer(*answer); events && !events->events.empty())
+        if (const auto events = resp::decode_reply(*answer); events && !events->events.empty())
             return answer->items[1].items[0].text;
         return answer->text;
     }

@@ -51,8 +51,7 @@ protected:
         hello(false, ttl);
     }
     /// Once per second a call checks the server's role and takes the long path. The call after `hello`, which has
-    /// checked it,
-    /// does not.
+    /// checked it, does not.
     work quiet_work_of(const command& command) {
         hello(false, ttl);
         return work_of(command);

@@ -5,8 +5,8 @@
 namespace baton::redis_tests {
 namespace {
 
-bool holds(client& looking, const std::string& label) {
-    for (const request_view& request : looking.inspect().requests)
+bool holds(client& viewer, const std::string& label) {
+    for (const request_view& request : viewer.inspect().requests)
         if (request.label == label && request.fence != 0) return true;
     return false;
 }
@@ -33,7 +33,7 @@ TEST_F(RedisFault, AWaiterKilledBeforeItsGrantArrivesDelaysOthersByItsTtl) {
     const folder files;
     proxy proxy{server.at(), files.path("proxy")};
     load load{space_at(server.at()), 300ms, 10ms, {"exclusive:a"}, 3};
-    client looking = client_at(server.at());
+    client viewer = client_at(server.at());
     for (int i = 0; i < 3; ++i) {
         const std::string who = load.add(space_at(proxy.at()));
         ASSERT_TRUE(load.stop_holding(who));
@@ -42,13 +42,13 @@ TEST_F(RedisFault, AWaiterKilledBeforeItsGrantArrivesDelaysOthersByItsTtl) {
         // It releases and acquires again, receives no replies, and is granted.
         ASSERT_TRUE(load.stop_waiting(who));
         load.signal(who, SIGCONT);
-        ASSERT_TRUE(eventually([&] { return holds(looking, who); }));
+        ASSERT_TRUE(eventually([&] { return holds(viewer, who); }));
         load.kill(who);
         proxy.set({});
         ASSERT_TRUE(load.goes_on());
     }
     load.end_soundly({.grants = 60, .processes = 4, .handoffs = 20, .tickets = 60});
-    looking.close(5s);
+    viewer.close(5s);
     expect_empty(server);
 }
 

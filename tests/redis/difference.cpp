@@ -178,8 +178,7 @@ private:
     }
 
     /// The number of claims ahead in the reply to `enter`, on the resource with the fewest. For a request that waits on
-    /// many
-    /// resources it may be 0. A ticket alone does not identify a request, since a reclaim may bring it in twice on
+    /// many resources it may be 0. A ticket alone does not identify a request, since a reclaim may bring it in twice on
     /// different resources; in these schedules the label of the session does.
     [[nodiscard]] std::optional<std::string> wrong_place(const function_reply& reply, const snapshot& state,
                                                          const session_id& sender) const {

@@ -62,8 +62,7 @@ protected:
     }
 
     /// The keys of a space that should not stay without sessions, after the claims of dead sessions have passed on. The
-    /// ids
-    /// of ended sessions stay for the longest ttl (rule 5).
+    /// ids of ended sessions stay for the longest ttl (rule 5).
     static std::string left_over(const private_server& server) {
         std::string found;
         for (const resp::value& key : server.ask({"KEYS", "*"}).items)

@@ -170,7 +170,7 @@ TEST(FunctionReply, HasTheSendersQueuePositionAfterTheEvents) {
 
 TEST(WaitingRequests, ReportTheSmallestQueuePosition) {
     waiting_requests waiting;
-    const auto hear = [&](const std::string& events) { waiting.hear(read(events).value()); };
+    const auto hear = [&](const std::string& events) { waiting.note(read(events).value()); };
     const std::string ticket = "0000000000000011";
     hear("q1:" + ticket + "w7:");
     EXPECT_TRUE(waiting.any());
@@ -193,7 +193,7 @@ TEST(WaitingRequests, ReportTheSmallestQueuePosition) {
 TEST(WaitingRequests, ReportPositionZeroIfMoreWaitThanARenewalLists) {
     waiting_requests waiting;
     for (int number = 1; number <= 9; ++number)
-        waiting.hear(read("q" + std::to_string(number) + ":0000000000000011w7:").value());
+        waiting.note(read("q" + std::to_string(number) + ":0000000000000011w7:").value());
     EXPECT_EQ(waiting.oldest().size(), waiting_requests::most_places);
     EXPECT_EQ(waiting.ahead(), 0U);
 }

@@ -1,5 +1,5 @@
-// Many clients wait for a dead holder. No notification arrives, so a waiter sends a tick when the deadline has passed:
-// only the first waiter, and not all at once.
+// The server does nothing by itself, so clients send ticks: of many that wait for a dead holder only the first waiter,
+// when the deadline has passed; and a client that closes, for the steps that its release owes.
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -27,26 +27,29 @@ protected:
         url_ = server_->url() + "?pause=off&max_ttl=60s";
     }
 
-    /// A session that holds the name and then sends no more commands.
-    void let_one_die_with(const std::string& name, std::chrono::milliseconds ttl) {
-        client first{url_, {.ttl = 60s, .label = "makes the space"}};
-        first.connect();
-        const protocol::session_id dead{1, 1};
-        const std::string made = server_->ask({"HGET", "baton:{default}:m", ""}).text;
-        const epoch epoch = std::stoull(made.substr(16, 16));
-        for (const protocol::command& command :
-             {protocol::command{protocol::open{dead, ttl, "dead", 1, 0, {}}},
-              protocol::command{protocol::enter{{dead, 1}, exclusive(name).list(), {}}}}) {
-            const function_call call = call_of("default", epoch, command);
+    /// Performs commands of a session whose client sends nothing else: no renewals and no ticks.
+    void send_as(const protocol::session_id& session, const std::vector<protocol::command>& commands) {
+        if (epoch_ == 0) {
+            client first{url_, {.ttl = 60s, .label = "makes the space"}};
+            first.connect();
+            epoch_ = std::stoull(server_->ask({"HGET", "baton:{default}:m", ""}).text.substr(16, 16));
+        }
+        for (const protocol::command& command : commands) {
             std::string bytes;
-            encode(bytes, call);
+            encode(bytes, call_of("default", epoch_, command));
             resp::decoder decoder;
             decoder.feed(bytes);
             std::vector<std::string> words;
             const auto message = decoder.next();
             for (const resp::value& word : message->items) words.push_back(word.text);
-            ASSERT_TRUE(decode_reply(server_->ask(words).text, dead));
+            ASSERT_TRUE(decode_reply(server_->ask(words).text, session));
         }
+    }
+    /// A session that holds the name and then sends no more commands.
+    void let_one_die_with(const std::string& name, std::chrono::milliseconds ttl) {
+        const protocol::session_id dead{1, 1};
+        send_as(dead,
+                {protocol::open{dead, ttl, "dead", 1, 0, {}}, protocol::enter{{dead, 1}, exclusive(name).list(), {}}});
         deadline_ = std::chrono::steady_clock::now() + ttl;
     }
     [[nodiscard]] std::size_t waiting_for(const std::string& name) const {
@@ -61,6 +64,7 @@ protected:
 
     std::optional<redis_tests::private_server> server_;
     std::string url_;
+    epoch epoch_ = 0;  // 0: the space does not exist yet
     std::chrono::steady_clock::time_point deadline_;
 };
 
@@ -100,6 +104,21 @@ TEST_F(Herd, OneOfManyWaitersSendsATickWhenAHoldersDeadlineHasPassed) {
     for (client& one : clients) one.close(0ms);
     const std::lock_guard lock{mutex};
     kept.clear();
+}
+
+// One step admits 48 claims. The waiters' client sends no ticks, so only the closing client can perform the other
+// steps.
+TEST_F(Herd, AClosingClientPerformsTheStepsThatItsReleaseOwes) {
+    const protocol::session_id silent{2, 2};
+    std::vector<protocol::command> commands{protocol::open{silent, 60s, "readers", 1, 0, {}}};
+    for (std::uint64_t i = 1; i <= crowd; ++i)
+        commands.emplace_back(protocol::enter{{silent, i}, shared("a").list(), {}});
+    client holder{url_, {.ttl = 60s, .label = "holder"}};
+    const lease held = holder.acquire(exclusive("a"));
+    ASSERT_NO_FATAL_FAILURE(send_as(silent, commands));
+    ASSERT_EQ(waiting_for("a"), crowd);
+    EXPECT_TRUE(holder.close(10s));
+    EXPECT_EQ(waiting_for("a"), 0U) << "the other readers wait for the next client";
 }
 
 }  // namespace

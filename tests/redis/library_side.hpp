@@ -23,8 +23,7 @@ public:
     explicit library_side(const std::string& socket, std::string text = {});
 
     /// Deletes all data and creates the space again. Every other time a viewer watches for a while, so that calls take
-    /// the
-    /// long path.
+    /// the long path.
     void start(const core::engine_options& options);
 
     struct result {

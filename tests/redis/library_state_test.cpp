@@ -194,9 +194,8 @@ public:
         EXPECT_EQ(commands_.ask({"FUNCTION", "LOAD", std::string{library.text}}).text, library.name);
     }
     /// Loads the library before the last drawn call, if that is allowed. A library that has just been loaded has no
-    /// witness
-    /// of the space, so it trusts only data that were written within the last second; it records a witness if the call
-    /// begins a step.
+    /// witness of the space, so it trusts only data that were written within the last second; it records a witness if
+    /// the call begins a step.
     void load_anew(const caller& calls) {
         const std::string head = ask({"HGET", prefix_of("compared") + "m", ""}).text;
         const std::uint64_t noted = head.size() < 80 ? calls.now() : std::stoull(head.substr(48, 16));

@@ -107,7 +107,7 @@ protected:
     /// Clients that wait for `x` one behind the other, and the order in which they were granted.
     class queue {
     public:
-        queue(const std::string& url, client& looking, std::size_t size,
+        queue(const std::string& url, client& viewer, std::size_t size,
               std::chrono::milliseconds ttl = std::chrono::seconds{10}) {
             for (std::size_t i = 0; i < size; ++i) {
                 clients_.emplace_back(url, client_options{.ttl = ttl, .label = std::to_string(i)});
@@ -117,7 +117,7 @@ protected:
                     order_.push_back(i);
                     leases_.push_back(std::move(lease));
                 });
-                EXPECT_TRUE(eventually([&] { return looking.inspect().requests.size() == i + 2; }));
+                EXPECT_TRUE(eventually([&] { return viewer.inspect().requests.size() == i + 2; }));
             }
         }
         queue(const queue&) = delete;

@@ -49,8 +49,7 @@ protected:
     }
 
     /// Acquires and releases while the connection is reset after 0, 3, 6, … bytes in this direction; with
-    /// BATON_EVERY_BYTE in
-    /// the environment after 0, 1, 2, … bytes.
+    /// BATON_EVERY_BYTE in the environment after 0, 1, 2, … bytes.
     void reset_throughout(std::size_t wire_bytes::*half, const std::function<proxy_rules(std::size_t)>& rules) {
         client cut = client_at(proxy->at());
         client straight = client_at(server->at());

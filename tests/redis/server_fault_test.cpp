@@ -14,8 +14,7 @@ namespace {
 class RedisServerFault : public RedisFault {
 protected:
     /// All clients acquire one name, and one of them has its own path to the server. Lost data are dangerous while a
-    /// client
-    /// with a valid lease cannot present it.
+    /// client with a valid lease cannot present it.
     class load_with_one_aside : public load {
     public:
         explicit load_with_one_aside(const endpoint& server)
@@ -29,8 +28,7 @@ protected:
             return true;
         }
         /// The separate client checks its own clock once more, after the others have reached the server again and would
-        /// have
-        /// been granted its name if the server had not paused.
+        /// have been granted its name if the server had not paused.
         [[nodiscard]] bool let_it_believe(const private_server& server) {
             const std::int64_t before = function_calls(server);
             if (!eventually([&] { return function_calls(server) >= before + 12; })) return false;
@@ -90,7 +88,7 @@ protected:
     class line {
     public:
         explicit line(const endpoint& where, std::size_t size) {
-            client looking = client_at(where);
+            client viewer = client_at(where);
             for (std::size_t i = 0; i < size; ++i) {
                 clients_.push_back(client_at(where));
                 clients_.back().async_acquire(exclusive("x"), {.wait = 20s}, {},
@@ -100,7 +98,7 @@ protected:
                                                   served_.push_back(i);
                                                   leases_.push_back(std::move(lease));
                                               });
-                EXPECT_TRUE(eventually([&] { return waiting(looking) == i + 1; }));
+                EXPECT_TRUE(eventually([&] { return waiting(viewer) == i + 1; }));
             }
         }
         line(const line&) = delete;
@@ -133,8 +131,8 @@ protected:
         }
 
     private:
-        static std::size_t waiting(client& looking) {
-            for (const resource_view& resource : looking.inspect().resources)
+        static std::size_t waiting(client& viewer) {
+            for (const resource_view& resource : viewer.inspect().resources)
                 if (resource.name == "x") return resource.queue.size();
             return 0;
         }

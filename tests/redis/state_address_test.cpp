@@ -93,7 +93,7 @@ TEST_F(RedisAddressMove, ThereAndBack) {
 /// The address is back before B granted any request: the holder has its lease from A, and keeps it.
 TEST_F(RedisAddressMove, ThereAndBackAtOnceWithTheHolder) {
     servers_and_address world;
-    const auto changes = std::make_shared<line_changes>();
+    const auto changes = std::make_shared<connection_changes>();
     client holder{url_at(world.address.at()), options_of(1s, changes)};
     client other = client_to(world.address.at());
     warm_up(other);

@@ -13,8 +13,7 @@ protected:
     using happening = std::function<void()>;
 
     /// Expects after every event: "x" passes on when its holder's lease has ended, and "y" stays with its holder, under
-    /// its
-    /// fence.
+    /// its fence.
     static void play(const private_server& server, const happening& before, const happening& event) {
         lone_holder lone{server.at()};
         client keeper = client_to(server.at());

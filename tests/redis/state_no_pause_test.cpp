@@ -17,7 +17,7 @@ protected:
     static inline const terms long_pause{.max_ttl = 2s};
     static constexpr std::chrono::milliseconds no_pause{1'200};
     /// Longer than the second after which the functions check the server's role and replication id again.
-    static constexpr std::chrono::milliseconds until_a_look{1'300};
+    static constexpr std::chrono::milliseconds until_a_check{1'300};
 
     static std::string url_of(const private_server& server, const std::string& more = {}) {
         return url_at(server.at(), {.max_ttl = long_pause.max_ttl, .lag = long_pause.lag, .more = more});
@@ -32,7 +32,7 @@ protected:
             EXPECT_TRUE(newcomer.acquire(exclusive("n"), patiently, error).valid()) << error.message();
             const auto waited = std::chrono::steady_clock::now() - begun;
             EXPECT_LT(waited / 1ms, no_pause.count()) << "a newcomer waits for a pause";
-            ASSERT_TRUE(pulse.watch(i == 0 ? 0ms : until_a_look));
+            ASSERT_TRUE(pulse.watch(i == 0 ? 0ms : until_a_check));
         }
         EXPECT_LT(pulse.longest_gap().count(), no_pause.count()) << "milliseconds without a grant";
     }

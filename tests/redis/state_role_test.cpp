@@ -7,8 +7,7 @@ namespace {
 class RedisRoleChange : public RedisState {
 protected:
     /// A primary and its replica. The replica's connection to the primary can be frozen: then the primary's writes do
-    /// not
-    /// arrive, and neither server notices.
+    /// not arrive, and neither server notices.
     struct pair {
         pair() {
             if (!follow(second, link.at())) throw std::runtime_error{"the replica does not get its data"};
@@ -49,7 +48,7 @@ TEST_F(RedisRoleChange, FullResynchronisationWithoutReconnects) {
     constexpr std::chrono::seconds ttl{2};
     const terms terms{.max_ttl = ttl};
     pair servers;
-    const auto changes = std::make_shared<line_changes>();
+    const auto changes = std::make_shared<connection_changes>();
     client holder{url_at(servers.first.at(), terms), options_of(ttl, changes)};
     client other{url_at(servers.first.at(), terms), options_of(ttl, changes)};
     warm_up(holder);

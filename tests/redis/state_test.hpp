@@ -45,7 +45,7 @@ inline client client_to(const endpoint& where, const terms& terms = {}, std::chr
 /// Well above the duration of any test: a pause, a ttl and some reconnects.
 inline constexpr acquire_options patiently{.wait = long_enough};
 
-struct line_changes final : observer {
+struct connection_changes final : observer {
     std::atomic<int> lost{0};
     std::atomic<int> made{0};
     void reconnecting(std::error_code, const std::string&) override { ++lost; }
@@ -101,8 +101,7 @@ protected:
     static void warm_up(client& who) { static_cast<void>(who.acquire(exclusive("warm-up"), patiently)); }
 
     /// `other` gets "x", but not before the holder's lease has ended. A lease never becomes valid again, so a lease
-    /// that is
-    /// valid after the grant was valid at the moment of the grant.
+    /// that is valid after the grant was valid at the moment of the grant.
     static void expect_passes_on(client& other, const lone_holder& holder) {
         ASSERT_TRUE(holder.believes()) << "the test was too slow";
         std::error_code error;

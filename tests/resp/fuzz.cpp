@@ -15,7 +15,7 @@ std::string utterance(wire_dice& dice) {
     std::string out;
     switch (dice.upto(3)) {
         case 0: encode(out, dice.command(dice.upto(9))); break;
-        case 1: encode_answer(out, 1, {dice.event(dice.upto(10))}); break;
+        case 1: encode_reply(out, 1, {dice.event(dice.upto(10))}); break;
         case 2: encode_notice(out, 1, dice.event(dice.upto(10))); break;
         default: encode(out, dice.inspect());
     }
@@ -47,7 +47,7 @@ void interpret(const value& heard) {
                 std::abort();
             }
         }
-    static_cast<void>(decode_answer(heard));
+    static_cast<void>(decode_reply(heard));
     static_cast<void>(decode_notice(heard));
     static_cast<void>(decode_hello_reply(heard));
     static_cast<void>(decode_snapshot(heard));

@@ -81,8 +81,8 @@ TEST(Wire, EveryEventIsDecodedInRepliesAndNotifications) {
             const event said = dice.event(kind);
             ASSERT_EQ(said.what.index(), kind);
             std::string out;
-            encode_answer(out, 17, {said, said});
-            const auto heard = decode_answer(parse(out));
+            encode_reply(out, 17, {said, said});
+            const auto heard = decode_reply(parse(out));
             ASSERT_TRUE(heard) << out;
             EXPECT_EQ(heard->epoch, 17U);
             EXPECT_EQ(heard->events, (std::vector<event>{said, said}));
@@ -99,8 +99,8 @@ TEST(Wire, EveryReasonIsDecoded) {
     for (unsigned i = 0; i <= static_cast<unsigned>(refusal::note_too_long); ++i) {
         std::string out;
         const event said{{}, refused{{}, static_cast<refusal>(i)}};
-        encode_answer(out, 1, {said});
-        EXPECT_EQ(decode_answer(parse(out)).value_or(answer{}).events, std::vector<event>{said}) << i;
+        encode_reply(out, 1, {said});
+        EXPECT_EQ(decode_reply(parse(out)).value_or(reply{}).events, std::vector<event>{said}) << i;
     }
 }
 
@@ -181,9 +181,9 @@ TEST(Wire, InvalidCommandsAreRefused) {
 }
 
 TEST(Wire, InvalidRepliesAreRefused) {
-    EXPECT_FALSE(decode_answer(value{}));
-    EXPECT_FALSE(decode_answer(parse("*2\r\n:1\r\n*2\r\n$5\r\nqueer\r\n:1\r\n")));
-    EXPECT_FALSE(decode_answer(parse("*2\r\n:1\r\n*2\r\n$6\r\nclosed\r\n:1\r\n")));
+    EXPECT_FALSE(decode_reply(value{}));
+    EXPECT_FALSE(decode_reply(parse("*2\r\n:1\r\n*2\r\n$5\r\nqueer\r\n:1\r\n")));
+    EXPECT_FALSE(decode_reply(parse("*2\r\n:1\r\n*2\r\n$6\r\nclosed\r\n:1\r\n")));
     EXPECT_FALSE(decode_notice(parse(">2\r\n$7\r\nmessage\r\n:1\r\n")));
     EXPECT_FALSE(decode_hello_reply(parse("+OK\r\n")));
     EXPECT_FALSE(decode_snapshot(parse("%1\r\n$8\r\nsessions\r\n$1\r\nx\r\n")));

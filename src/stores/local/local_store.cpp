@@ -64,7 +64,7 @@ public:
         }
         send(bytes_, tags_);
     }
-    void inspect(const inspect_filter& filter, inspect_answer done) {
+    void inspect(const inspect_filter& filter, snapshot_callback done) {
         std::string bytes;
         resp::encode(bytes, resp::inspect_request{filter});
         const command_tag tag = add_inspection(std::move(done));
@@ -122,7 +122,7 @@ private:
         }
         const auto to = listener();
         if (!to) return;
-        if (resp::decode_answer(reply, reply_))
+        if (resp::decode_reply(reply, reply_))
             to->replied(tag, reply_.epoch, reply_.events);
         else
             to->failed(tag, command_failure::rejected, error_of(reply));
@@ -134,13 +134,13 @@ private:
     }
 
     /// Inspections have tags with a bit that the tags of commands do not reach.
-    command_tag add_inspection(inspect_answer done) {
+    command_tag add_inspection(snapshot_callback done) {
         const std::lock_guard lock{mutex_};
         const command_tag tag = inspection_bit | ++last_inspection_;
         inspections_.emplace(tag, std::move(done));
         return tag;
     }
-    inspect_answer take_inspection(command_tag tag) {
+    snapshot_callback take_inspection(command_tag tag) {
         const std::lock_guard lock{mutex_};
         auto node = inspections_.extract(tag);
         return node ? std::move(node.mapped()) : nullptr;
@@ -177,14 +177,14 @@ private:
         return {error, useless && address_.is_own() && !why.empty() ? why + use_a_socket_file() : why};
     }
     void fail_inspections(const store_error& why) {
-        std::map<command_tag, inspect_answer> failed;
+        std::map<command_tag, snapshot_callback> failed;
         {
             const std::lock_guard lock{mutex_};
             failed.swap(inspections_);
         }
         for (const auto& [tag, done] : failed) done(why, {});
     }
-    static void finish_inspection(const inspect_answer& inspection, const resp::value& reply) {
+    static void finish_inspection(const snapshot_callback& inspection, const resp::value& reply) {
         if (auto snapshot = resp::decode_snapshot(reply))
             inspection({}, std::move(*snapshot));
         else
@@ -197,7 +197,7 @@ private:
     // By the loop owner.
     baton::epoch offered_epoch_ = 0;  // from the handshake, while BATON.SWEEP is pending
     int retired_ = 0;                 // consecutive agents of another version
-    resp::answer reply_;              // the last reply; kept for its memory
+    resp::reply reply_;               // the last reply; kept for its memory
 
     // One thread at a time sends.
     std::string bytes_;
@@ -205,7 +205,7 @@ private:
 
     std::mutex mutex_;
     command_tag last_inspection_ = 0;
-    std::map<command_tag, inspect_answer> inspections_;
+    std::map<command_tag, snapshot_callback> inspections_;
 };
 
 class local final : public store {

@@ -165,7 +165,7 @@ public:
         if (out.events.capacity() < much && out.notices.capacity() < much) spare_ = std::move(out);
     }
     void reset() override {}  // this connection cannot break
-    void inspect(const inspect_filter& filter, inspect_answer done) override { done({}, host_->inspect(filter)); }
+    void inspect(const inspect_filter& filter, snapshot_callback done) override { done({}, host_->inspect(filter)); }
 
 private:
     std::shared_ptr<host> host_;

@@ -15,28 +15,28 @@ reply_head read_head(text_reader& from) {
     return head;
 }
 
-bool decode_reply(std::string_view text, const session_id& session, function_reply& answer) {
+bool decode_reply(std::string_view text, const session_id& session, function_reply& reply) {
     text_reader from{text};
-    answer.head = read_head(from);
-    answer.events.clear();
-    answer.ahead.reset();
-    while (!from.done() && !from.next_is('w')) answer.events.push_back(read_event(from, answer.head, session));
+    reply.head = read_head(from);
+    reply.events.clear();
+    reply.ahead.reset();
+    while (!from.done() && !from.next_is('w')) reply.events.push_back(read_event(from, reply.head, session));
     if (!from.done()) {
         from.letter();
-        answer.ahead = from.number<std::uint64_t>();
+        reply.ahead = from.number<std::uint64_t>();
         if (!from.done()) from.fail();
     }
     if (from.failed()) return false;
     // The reply to an operator's revoke does not name the holder's request.
-    for (event& event : answer.events)
+    for (event& event : reply.events)
         if (auto* revoked = std::get_if<revoking>(&event.what); revoked != nullptr && revoked->request.number == 0)
             revoked->request = {};
     return true;
 }
 
 std::optional<function_reply> decode_reply(std::string_view text, const session_id& session) {
-    function_reply answer;
-    return decode_reply(text, session, answer) ? std::optional{std::move(answer)} : std::nullopt;
+    function_reply reply;
+    return decode_reply(text, session, reply) ? std::optional{std::move(reply)} : std::nullopt;
 }
 
 std::optional<watched_events> decode_watched(std::string_view text) {

@@ -68,7 +68,7 @@ public:
 
     // On the thread of the client; one thread at a time.
     void perform(std::span<const tagged_command> commands);
-    void inspect(const inspect_filter& filter, inspect_answer done);
+    void inspect(const inspect_filter& filter, snapshot_callback done);
 
 private:
     void begin() override {
@@ -96,7 +96,7 @@ private:
 
     struct inspection {
         inspect_filter filter;
-        inspect_answer done;
+        snapshot_callback done;
         inspect_pages pages;
         std::optional<std::string> name = {};  // reads the pages of this name; none: of the space
         bool own_wait = false;                 // reads one page for the status line of a waiting client
@@ -239,7 +239,7 @@ void redis_connection::answered(command_tag tag, const resp::value& reply) {
     }
     if (inspection) return take_page(inspection, reply);
     if (reply.kind == resp::kind::error) return failed(tag, reply.text);
-    if (!decode_reply(reply.text, sender, reply_)) return reconnect("the answer is not understood");
+    if (!decode_reply(reply.text, sender, reply_)) return reconnect("the reply of the function is not valid");
     note_reply(reply_, is_former);
     if (is_own && closing_) return settle_before_close();
     if (is_closed(reply_) && owes(reply_.head) && !is_former) {
@@ -299,7 +299,7 @@ void redis_connection::note_reply(const function_reply& reply, bool is_former) {
     std::uint64_t ahead = 0;
     {
         const std::lock_guard lock{mutex_};
-        if (!is_former) waiting_.hear(reply);
+        if (!is_former) waiting_.note(reply);
         any = waiting_.any();
         ahead = waiting_.ahead();
     }
@@ -333,7 +333,7 @@ void redis_connection::tick() {
     send(bytes, std::array{tag});
 }
 
-void redis_connection::inspect(const inspect_filter& filter, inspect_answer done) {
+void redis_connection::inspect(const inspect_filter& filter, snapshot_callback done) {
     begin_inspection(std::make_shared<inspection>(inspection{filter, std::move(done), {}}));
 }
 
@@ -391,7 +391,7 @@ void redis_connection::take_page(const std::shared_ptr<inspection>& inspection, 
         return inspection->done({detail::error_of(what), std::string{page.text}}, {});
     }
     const auto cursor = inspection->pages.add(page, inspection->own_wait ? &inspection->waits : nullptr);
-    if (!cursor) return inspection->done({errc::rejected, "the answer is not understood"}, {});
+    if (!cursor) return inspection->done({errc::rejected, "the reply of the function is not valid"}, {});
     if (*cursor != "0") return request_page(inspection, *cursor);
     inspection->name = inspection->pages.next_large();
     if (inspection->name) return request_page(inspection, "0");

@@ -16,7 +16,7 @@ public:
     /// The most requests for which a renewal requests the queue position.
     static constexpr std::size_t most_places = 8;
 
-    void hear(const function_reply& reply) {
+    void note(const function_reply& reply) {
         // In the reply to `enter`, `ahead` is about one request; in the reply to `renew` it is about the session.
         bool of_all = !any();
         for (const protocol::event& event : reply.events) {

@@ -83,7 +83,7 @@ void connection::timer_fired() {
         drop({errc::store_unavailable,
               "the server does not answer the TLS handshake; if this is not its TLS port, use redis://"});
     else if (!handshake_done_)
-        drop({errc::store_unavailable, "the server accepts connections and says nothing"});
+        drop({errc::store_unavailable, "the server accepts connections and does not reply"});
 }
 
 void connection::connected(opened_socket made) {
@@ -183,7 +183,7 @@ void connection::take(const value& message) {
             expected_.pop();
         }
     }
-    if (tag == 0) return drop({make_error_code(std::errc::protocol_error), "an answer to nothing that was asked"});
+    if (tag == 0) return drop({make_error_code(std::errc::protocol_error), "a reply without a command"});
     if (message.kind != kind::error) useful_ = true;
     answered(tag, message);
 }

@@ -64,7 +64,7 @@ public:
     bool send(std::string_view bytes, std::span<const command_tag> tags);
     /// Drops the connection, and connects again. During back-off the next attempt starts at once; an attempt in
     /// progress goes on.
-    void reset(const store_error& why = {errc::store_unavailable, "the store does not answer"});
+    void reset(const store_error& why = {errc::store_unavailable, "the store does not reply"});
     /// Stops for ever. A listener call in progress may still finish.
     void stop();
 
@@ -83,13 +83,13 @@ protected:
     /// `done` keeps the connection alive.
     virtual void open_socket(socket_result done) = 0;
     virtual handshake_step begin_handshake() = 0;
-    virtual handshake_step continue_handshake(const value& answer) = 0;
+    virtual handshake_step continue_handshake(const value& reply) = 0;
     virtual void up(epoch epoch);
     /// The connection is down. Called again when an attempt fails for another reason than the last one.
     virtual void down(const store_error& why);
     /// A permanent error: the listener gets `unusable`, and there are no more attempts.
     virtual void permanent(const store_error& why);
-    virtual void answered(command_tag tag, const value& answer) = 0;
+    virtual void answered(command_tag tag, const value& reply) = 0;
     virtual void pushed(const value& message) = 0;
 
 private:
@@ -143,8 +143,8 @@ public:
 
     void send(std::span<tagged_command> commands) override { connection_->perform(commands); }
     void reset() override { connection_->reset(); }
-    void inspect(const inspect_filter& filter, inspect_answer answer) override {
-        connection_->inspect(filter, std::move(answer));
+    void inspect(const inspect_filter& filter, snapshot_callback done) override {
+        connection_->inspect(filter, std::move(done));
     }
 
 private:

@@ -85,17 +85,17 @@ struct decoded_request {
 [[nodiscard]] decoded_request decode_request(const value& value);
 
 // Replies and notices: the agent encodes, the client decodes.
-struct answer {
+struct reply {
     baton::epoch epoch = 0;
     std::vector<protocol::event> events;
 };
-void encode_answer(std::string& out, epoch epoch, const std::vector<protocol::event>& events);
-[[nodiscard]] std::optional<answer> decode_answer(const value& value);
+void encode_reply(std::string& out, epoch epoch, const std::vector<protocol::event>& events);
+[[nodiscard]] std::optional<reply> decode_reply(const value& value);
 /// Replaces the content of `into`, and reuses its memory. False if the value is not a reply.
-[[nodiscard]] bool decode_answer(const value& value, answer& into);
+[[nodiscard]] bool decode_reply(const value& value, reply& into);
 
 void encode_notice(std::string& out, epoch epoch, const protocol::event& event);
-[[nodiscard]] std::optional<answer> decode_notice(const value& value);
+[[nodiscard]] std::optional<reply> decode_notice(const value& value);
 
 struct hello_reply {
     std::uint64_t version = wire_version;

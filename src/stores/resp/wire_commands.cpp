@@ -72,7 +72,7 @@ std::string unknown(const std::string& name) {
     std::string shown = name.substr(0, 32);
     std::ranges::replace_if(
         shown, [](char c) { return c < ' ' || c > '~'; }, '?');
-    return "ERR unknown command '" + shown + "': this is Baton's agent, not Redis; to look inside, say BATON.INSPECT";
+    return "ERR unknown command '" + shown + "': this is Baton's agent, not Redis; BATON.INSPECT shows its state";
 }
 
 constexpr unsigned no_digit = 16;

@@ -25,7 +25,7 @@ bool read_event(const value& item, event& into) {
     return from.complete();
 }
 
-bool read_answer(field_reader& from, answer& into) {
+bool read_reply(field_reader& from, reply& into) {
     from.read(into.epoch);
     into.events.clear();
     while (from.left() > 0)
@@ -35,22 +35,22 @@ bool read_answer(field_reader& from, answer& into) {
 
 }  // namespace
 
-void encode_answer(std::string& out, epoch epoch, const std::vector<event>& events) {
+void encode_reply(std::string& out, epoch epoch, const std::vector<event>& events) {
     writer write{out};
     write.array(1 + events.size());
     write.number(epoch);
     for (const event& event : events) write_event(out, event);
 }
 
-bool decode_answer(const value& value, answer& into) {
+bool decode_reply(const value& value, reply& into) {
     if (value.kind != kind::array) return false;
     field_reader from{value};
-    return read_answer(from, into);
+    return read_reply(from, into);
 }
 
-std::optional<answer> decode_answer(const value& value) {
-    answer answer;
-    return decode_answer(value, answer) ? std::optional{std::move(answer)} : std::nullopt;
+std::optional<reply> decode_reply(const value& value) {
+    reply reply;
+    return decode_reply(value, reply) ? std::optional{std::move(reply)} : std::nullopt;
 }
 
 void encode_notice(std::string& out, epoch epoch, const event& event) {
@@ -61,12 +61,12 @@ void encode_notice(std::string& out, epoch epoch, const event& event) {
     write_event(out, event);
 }
 
-std::optional<answer> decode_notice(const value& value) {
+std::optional<reply> decode_notice(const value& value) {
     if (value.kind != kind::push) return {};
     field_reader from{value};
     if (from.text() != notice_name) return {};
-    answer notice;
-    if (!read_answer(from, notice) || notice.events.size() != 1) return {};
+    reply notice;
+    if (!read_reply(from, notice) || notice.events.size() != 1) return {};
     return notice;
 }
 

@@ -1,7 +1,8 @@
 """Plays the RedisSemaphore of asyncio-advanced-semaphores (Python): slots and waiters in sorted sets, pings, BLPOP.
 
-Written from that program's description of its keys and scripts and from notes on its flow. Release wakes nobody, a
-waiter that was removed as dead never queues again, a 0 of ZADD XX CH reads as dead, and no holder minds its own ttl.
+Written from that program's description of its keys and scripts and from notes on its flow. A release sends no
+notification, a waiter that was removed as dead never queues again, a 0 of ZADD XX CH counts as dead, and no holder
+checks its own ttl.
 Run: adv_sem.py SOCKET [--namespace adv-sem] [--heartbeat 180] [--ttl none|SECONDS] [--ping SECONDS]
 Lines: acquire TAG NAME [limit=N] [wait=SECONDS] | release TAG | silence TAG | stats NAME |
 count NAME KEY TIMES [limit=N] [wait=SECONDS] | quit. Answers: README.md.
@@ -41,7 +42,7 @@ local function purge(main, ttl_key, now)
 end
 """
 
-# While it is full, dead waiters stay queued.
+# Dead waiters stay in the queue while all slots are held.
 WAKE_UP_NEXTS = PURGE + """
 local main, ttl_key, waiting, waiting_heartbeat = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local limit, heartbeat, ttl = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -135,7 +136,7 @@ class AdvSem:
     def wait(self, claim):
         deadline = time.monotonic() + claim.wait_seconds
         keys = claim.keys
-        blocking = Connection(self._address)  # BLPOP would keep all others waiting
+        blocking = Connection(self._address)  # BLPOP blocks its connection
         try:
             self.connection.eval(QUEUE, [keys.waiting, keys.waiting_heartbeat],
                                  [claim.id, self._heartbeat, self._ttl, now()])
@@ -145,7 +146,7 @@ class AdvSem:
             changed, _ = self.connection.eval(ACQUIRE, [keys.main, keys.ttl, keys.max],
                                               [claim.id, claim.limit, self._heartbeat, self._ttl, now()])
             if changed == 0:
-                raise RuntimeError("stale")  # it was removed as dead between the notification and here, or so it seems
+                raise RuntimeError("stale")  # removed as dead since the notification, or the score did not change
         except Silenced:
             raise
         except BaseException:
@@ -162,7 +163,7 @@ class AdvSem:
         return "" if removed else "not-owner"
 
     def silence(self, claim):
-        pass  # the loops look at claim.silent
+        pass  # the loops read claim.silent
 
     def stats(self, name):
         keys = Keys(self._options.namespace, name)
@@ -170,7 +171,7 @@ class AdvSem:
         return used, int(self.connection.call("GET", keys.max) or 0)
 
     def quit(self, claims):
-        # A program that ends cancels its tasks: those that wait leave the queue, while nobody gives back what is held.
+        # A program that ends cancels its tasks: waiters leave the queue, and held slots are not released.
         for claim in claims:
             if not claim.acquired and not claim.silent.is_set():
                 self.release(claim)
@@ -180,7 +181,7 @@ class AdvSem:
         self.connection.eval(WAKE_UP_NEXTS, [keys.main, keys.ttl, keys.waiting, keys.waiting_heartbeat],
                              [claim.limit, self._heartbeat, self._ttl, now(), self._notification])
         seconds = min(BLPOP_SECONDS, deadline - time.monotonic())
-        if seconds < 0.001:  # the server takes 0 for ever
+        if seconds < 0.001:  # 0 means for ever
             raise TimedOut
         notified = blocking.call("BLPOP", self._notification.replace(PLACEHOLDER, claim.id), f"{seconds:.3f}")
         if claim.silent.is_set():

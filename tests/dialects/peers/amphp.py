@@ -1,4 +1,4 @@
-"""Plays the mutex of amphp/redis (PHP): it polls, is handed the lock by whoever polls, and wakes nobody.
+"""Plays the mutex of amphp/redis (PHP): waiters poll, any poll grants a free lock, and there are no notifications.
 
 Written from the mutex design document of amphp/redis and from notes on what its shipped code puts on the wire: no
 notices, polling every 5 ms + min(10 ms x position, 300 ms), and on a timeout LREM, then UNLOCK.
@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 from lines import Claim, Lines, Silenced, TimedOut, complain  # noqa: E402
 from resp import Connection  # noqa: E402
 
-# "Held by me" is how a waiter notices that another one has handed it the lock.
+# A waiter whose lock was granted by another client's poll finds itself as the holder.
 LOCK = """
 local lock, queue = KEYS[1], KEYS[2]
 local token, expiry, queue_expiry = ARGV[1], ARGV[2], ARGV[3]
@@ -99,7 +99,7 @@ class Amphp:
             if reply > 0:
                 break
             if time.monotonic() >= deadline:
-                # In this order: the lock may be handed over between the two, and is then given back.
+                # The lock may be granted between these two, and is then released.
                 self.connection.call("LREM", claim.queue, 0, claim.token)
                 self._unlock(claim)
                 raise TimedOut
@@ -115,10 +115,10 @@ class Amphp:
         return "" if self._unlock(claim) == 1 else "not-owner"
 
     def silence(self, claim):
-        pass  # the loops look at claim.silent
+        pass  # the loops read claim.silent
 
     def quit(self, claims):
-        pass  # what is held or queued is left to its expiry
+        pass  # locks and queues expire
 
     def _unlock(self, claim):
         return self.connection.eval(UNLOCK, [claim.lock], [claim.token])

@@ -1,7 +1,7 @@
-"""The line protocol of the peers: orders on stdin, answers on stdout. README.md lists both.
+"""The line protocol of the peers: orders on stdin, replies on stdout. README.md lists both.
 
-It plays no original. A peer brings `begin`, `wait`, `release` and what else it can do; here are the tags, the threads
-and the words. A peer's `begin` returns a claim at once, and its `wait` blocks until that is granted.
+A peer implements `begin`, `wait` and `release`; this file has the tags, the threads and the parser.
+`begin` returns a claim at once, and `wait` blocks until the claim is granted.
 """
 
 import os
@@ -10,15 +10,15 @@ import threading
 
 
 class TimedOut(Exception):
-    """The original gives up waiting."""
+    """The wait timed out."""
 
 
 class Silenced(Exception):
-    """The waiter is as one that hangs: it does and says nothing more."""
+    """The waiter plays a program that hangs: it does nothing more."""
 
 
 class Claim:
-    """One acquisition, from the order to acquire until its release. A peer adds what its protocol needs."""
+    """One acquisition, from `acquire` to `release`. A peer adds the fields of its protocol."""
 
     def __init__(self, name):
         self.name = name
@@ -30,7 +30,7 @@ class Lines:
     def __init__(self, peer):
         self._peer = peer
         self._claims = {}  # by tag
-        self._mutex = threading.Lock()  # of the tags, and of stdout: an answer is said before the next order changes it
+        self._mutex = threading.Lock()  # guards tags and stdout: no order comes between a reply and its tag
 
     def run(self):
         self._say("ready")
@@ -48,7 +48,7 @@ class Lines:
                     self._say("unknown " + line.strip())
         self._end()
 
-    # An order returns false if the line makes no sense to it.
+    # An order returns false if its arguments are wrong.
 
     def _order_acquire(self, *words):
         options = _options(words[2:])
@@ -116,7 +116,7 @@ class Lines:
             self._peer.wait(claim)
             answer, acquired = f"acquired {tag}", True
         except Silenced:
-            return  # the tag stays: it hangs
+            return  # the tag stays in use
         except TimedOut:
             answer, acquired = f"timeout {tag}", False
         except Exception as error:
@@ -134,7 +134,7 @@ class Lines:
             for _ in range(times):
                 claim = self._peer.begin(name, options)
                 self._peer.wait(claim)
-                # Not INCR: two that are inside together shall lose a count.
+                # GET and SET and not INCR, so that two holders at the same time lose a count.
                 value = int(self._peer.connection.call("GET", key) or 0)
                 self._peer.connection.call("SET", key, value + 1)
                 self._peer.release(claim)
@@ -144,7 +144,7 @@ class Lines:
             self._say(f"counted {name}")
 
     def _held(self, words):
-        """A claim that may be released: granted, or silenced, as a program that hung and woke up too late."""
+        """The claim if it may be released: it is granted, or silenced (a program that hung and continues too late)."""
         claim = self._claims.get(words[0]) if len(words) == 1 else None
         return claim if claim is not None and (claim.acquired or claim.silent.is_set()) else None
 
@@ -153,7 +153,7 @@ class Lines:
             _write(line)
 
     def _end(self):
-        os._exit(0)  # at once: no thread is waited for, and nothing is given back on the way out
+        os._exit(0)  # at once: joins no thread and releases nothing
 
 
 def _write(line):
@@ -161,7 +161,7 @@ def _write(line):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
     except OSError:
-        os._exit(0)  # nobody listens
+        os._exit(0)  # stdout is closed
 
 
 def _options(words):
@@ -180,5 +180,5 @@ def _in_thread(function, *arguments):
 
 
 def complain():
-    """For what an original would log: stderr, never stdout."""
+    """Writes the error that an original would log to stderr."""
     print(_reason(sys.exc_info()[1]), file=sys.stderr, flush=True)

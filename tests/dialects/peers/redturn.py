@@ -1,7 +1,8 @@
-"""Plays redturn, in Erlang and in TypeScript: a list per resource, whose head owns, and notices by PUBLISH.
+"""Plays redturn, in Erlang and in TypeScript: a list per resource, whose head holds it, and notifications by PUBLISH.
 
-Written from the READMEs of both and from notes on what their newest code puts on the wire. A waiter believes every
-notice and nothing else, expiry is a timer in each client that knows the head, and REMOVE on an empty list is an error.
+Written from the READMEs of both and from notes on what their newest code puts on the wire. A waiter accepts every
+notification and nothing else as a grant, each client that knows the head has a timer for it, and REMOVE on an empty
+list is an error.
 Run: redturn.py SOCKET [--timeout-ms 5000] [--notices new|old] [--arguments ts|erlang]
 Lines: acquire TAG NAME [timeout=MS] | release TAG | refresh TAG | silence TAG | count NAME KEY TIMES | quit.
 Answers: README.md.
@@ -18,7 +19,7 @@ sys.dont_write_bytecode = True
 from lines import Claim, Lines, Silenced, complain  # noqa: E402
 from resp import Connection, ReplyError, Subscriber  # noqa: E402
 
-# NOTICE(id) and MATCHES stand for what differs between the programs.
+# NOTICE(id) and MATCHES are replaced by the text of the program that is played.
 ADD = """
 local list = KEYS[1]
 local channel = ARGV[1]
@@ -32,7 +33,7 @@ end
 return redis.call("LINDEX", list, 0)
 """
 
-# On an empty list `value` is false and cannot be joined: the error is the originals'.
+# On an empty list `value` is false and cannot be concatenated, an error of the originals.
 SPLIT_HEAD = """
 local list = KEYS[1]
 local value = redis.call("LINDEX", list, 0)
@@ -79,10 +80,10 @@ class Redturn:
         self._channel = os.urandom(16).hex()
         self._add = self._with_notice(ADD)
         self._remove = self._with_notice(REMOVE.replace("MATCHES", MATCHES[options.arguments]))
-        self._mutex = threading.RLock()  # of all below
+        self._mutex = threading.RLock()  # guards all members below
         self._waiting = {}  # claims by (resource, id)
-        self._timers = {}  # by resource: the head that is watched, and its timer
-        self._silent = set()  # resources that nobody watches here any more
+        self._timers = {}  # by resource: its head and the timer for it
+        self._silent = set()  # resources whose heads have no timer any more
         self.connection = Connection(options.socket)
         Subscriber(options.socket, self._channel, self._on_notice)
 
@@ -95,11 +96,11 @@ class Redturn:
 
     def wait(self, claim):
         with self._mutex:
-            self._waiting[claim.name, claim.id] = claim  # first: the notice may overtake the reply
-        # A head that is ourselves grants nothing: that is for the notice alone to say.
+            self._waiting[claim.name, claim.id] = claim  # before the call: the notification may arrive before the reply
+        # A head with this client's id is no grant; only the notification is.
         self._learn(claim.name, self.connection.eval(
             self._add, [claim.name], [self._channel, self._element(claim), claim.id]))
-        claim.granted.wait()  # for ever: the originals cannot give up
+        claim.granted.wait()  # for ever: the originals cannot time out
         if claim.silent.is_set():
             raise Silenced
 
@@ -111,7 +112,7 @@ class Redturn:
             self._learn(claim.name, self._call_remove(claim.name, claim.id, self._channel))
         except ReplyError as error:
             return "error " + " ".join(str(error).split())
-        return ""  # REMOVE does not tell whether it removed
+        return ""  # the reply of REMOVE does not show whether it removed the element
 
     def refresh(self, claim):
         new_id = os.urandom(16).hex()
@@ -131,10 +132,10 @@ class Redturn:
             self._waiting.pop((claim.name, claim.id), None)
             self._silent.add(claim.name)
             self._stop_timer(claim.name)
-        claim.granted.set()  # only to end the thread that waits
+        claim.granted.set()  # ends the waiting thread
 
     def quit(self, claims):
-        pass  # the elements stay in their lists, for others to expire
+        pass  # the elements stay in their lists until other clients remove them
 
     def _on_notice(self, notice):
         if self._options.notices == "new":
@@ -149,7 +150,7 @@ class Redturn:
         claim.granted.set()
 
     def _learn(self, resource, head):
-        """Whoever learns the head watches it. The same head again does not get more time."""
+        """Starts a timer for the head. The timer of a head that is known already is not changed."""
         with self._mutex:
             if resource in self._timers and self._timers[resource][0] == head:
                 return
@@ -175,7 +176,7 @@ class Redturn:
         try:
             self._learn(resource, self._call_remove(resource, claim_id, channel))
         except Exception:
-            complain()  # most often: the list is empty by now
+            complain()  # usually because the list is empty
 
     def _stop_timer(self, resource):
         _, timer = self._timers.pop(resource, (None, None))

@@ -1,6 +1,6 @@
-"""A tiny Redis client: RESP2 over a Unix socket or a port of this machine, with what the peers need and no more.
+"""A small Redis client for the peers: RESP2 over a Unix socket or a port of this machine.
 
-It plays no original. Written from the public description of RESP2. It knows no lines: those are lines.py.
+Written from the public description of RESP2.
 """
 
 import socket
@@ -9,11 +9,11 @@ import time
 
 
 class ReplyError(Exception):
-    """What the server answered with '-'."""
+    """An error reply of the server."""
 
 
 class Connection:
-    """One connection; its calls take turns. A call that blocks in the server needs a connection of its own."""
+    """One connection, which makes one call at a time. A call that blocks in the server needs its own connection."""
 
     def __init__(self, address):
         self._address = address  # the path of a Unix socket, or the digits of a port
@@ -26,7 +26,7 @@ class Connection:
                 self.send(*words)
                 return self.receive()
             except OSError:
-                self.close()  # half an answer may be under way: the next call begins afresh
+                self.close()  # a part of the reply may still arrive: the next call makes a new connection
                 raise
 
     def eval(self, script, keys, arguments):
@@ -80,7 +80,7 @@ class Connection:
 
 
 class Subscriber:
-    """Listens to one channel with a thread of its own; it is subscribed when the constructor returns."""
+    """Receives the messages of one channel on its own thread. It is subscribed when the constructor returns."""
 
     def __init__(self, address, channel, on_message):
         self._connection = Connection(address)
@@ -104,7 +104,7 @@ class Subscriber:
                 if kind == "message":
                     self._on_message(message)
             except OSError:
-                # What was published meanwhile is lost, as it is for any subscriber.
+                # Messages that are published meanwhile are lost.
                 self._connection.close()
                 lost = True
                 time.sleep(0.1)

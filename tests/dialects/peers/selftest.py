@@ -1,7 +1,7 @@
-"""Do the peers behave among themselves as the originals do? Run: selftest.py SOCKET, on a Redis of its own.
+"""Checks that the peers behave as the originals do. Run: selftest.py SOCKET, on a Redis server without other clients.
 
 Each check starts processes of one peer and drives them by lines, see README.md; all checks run at the same time, each
-on names of its own. Prints a line per check. Exit codes: 0 all hold; 1 one does not; 2 there is no server.
+on names of its own. Prints a line per check. Exit codes: 0 all passed; 1 at least one failed; 2 no server.
 """
 
 import base64
@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 from resp import Connection  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parent
-LIMIT = 10  # seconds, for anything that is waited for
+LIMIT = 10  # seconds, for each wait
 CHECKS = []
 
 
@@ -74,7 +74,7 @@ class Process:
 
 
 class Bench:
-    """What a check works with: processes that end with it, a connection, a name that nobody else uses."""
+    """The tools of a check: processes that end with it, a connection, and a name of its own."""
 
     def __init__(self):
         self.name = "self:test:" + uuid.uuid4().hex
@@ -194,11 +194,11 @@ def redturn_holders_time_out(bench):
     first.ask(f"acquire A {bench.name}", "acquired A")
     element = bench.redis.call("LINDEX", bench.name, 0).split(":")
     require(len(element) == 3 and len(element[1]) == 32 and element[2] == "300", f"a strange element {element}")
-    # Alone, it removes itself, and does not notice before its REMOVE finds an empty list.
+    # A holder without waiters removes its own element, and notices it only by the error of its REMOVE.
     bench.eventually(lambda: bench.redis.call("EXISTS", bench.name) == 0, "it holds beyond its timeout")
     first.tell("release A")
     first.hear("released A error ", str.startswith)
-    # One that hangs is removed by the waiter, and its late REMOVE harms nobody.
+    # A holder that hangs is removed by the waiter, and its late REMOVE has no effect.
     first.ask(f"acquire B {bench.name}", "acquired B")
     first.ask("silence B", "silenced B")
     second.ask(f"acquire C {bench.name} timeout=5000", "acquired C")
@@ -298,7 +298,7 @@ def adv_sem_dead_and_silent_holders_expire(bench):
     third.ask(f"acquire C {bench.name}", "acquired C")
     second.ask("release B", "released B not-owner")
     third.ask("release C", "released C")
-    # A holder that is purged for want of pings keeps its entry there until its ttl: of A, which nobody released.
+    # A holder that is purged for lack of pings keeps its member in the ttl key until its ttl: A was never released.
     require(bench.redis.call("ZCARD", f"adv-sem:semaphore_ttl:{bench.name}") == 1, "the ttl key is not as expected")
 
 
