@@ -42,11 +42,17 @@ local function with_permits(text, permits, limit, index, ticket, id)
         .. member_text('p', index, permits, limit, id), slots
 end
 -- The same of one permit, and its slot.
-local function with_permit(text, limit, ticket, id)
-    if not text then return 'P1:1:\1' .. ticket .. 'p000100001' .. padded(limit) .. id, 0 end
+local function with_permit(text, limit, index, ticket, id)
+    if not text then
+        return 'P1:1:\1' .. ticket .. 'p' .. pad4(index) .. '00001' .. padded(limit) .. id, 0
+    end
     local slots
-    text, slots = with_permits(text, 1, limit, 1, ticket, id)
+    text, slots = with_permits(text, 1, limit, index, ticket, id)
     return text, text and slots[1]
+end
+local function one_slot_text(slot)
+    slot = number_text(slot)
+    return '1:' .. slot .. ':' .. slot .. ':'
 end
 -- Notes the deadline of a hold limit, and returns it.
 local function hold_until(key, now, head, id, hold)
@@ -76,56 +82,10 @@ local function queue_exclusive(key, now, head, id, number, place, holder, owner,
     return now .. head.start .. 'q' .. number .. ':' .. ticket .. 'w' .. ahead .. ':'
 end
 
--- One exclusive or shared claim, or of one permit: granted at once, or queued if it is exclusive and so is the holder.
--- Only an exclusive claim may have a hold limit here.
-local function enter_one(key, now, epoch, id, number, text, form, may_wait, hold)
-    local place, name, limit, _ = text, nil, nil, nil
-    if form == 115 then
-        place = 'n' .. sub(text, 2)
-    elseif form == 112 then
-        _, _, limit, name = find(text, '^p1:(%d+):(.*)$')
-        if not name then return nil end
-        limit, place = number_of(limit), 'n' .. name
-        if limit < 1 or limit > most_permits then return nil end
-    end
-    if #place == 1 or #place > longest_name + 1 then return nil end
-    local owner = sub(id, 1, 17)
-    local got = call('HMGET', key, '', place, owner)
-    local head, present = quiet_head(got[1], now, epoch), got[2]
-    if not head then return nil end
-    if form == 110 and present then
-        return may_wait and queue_exclusive(key, now, head, id, number, place, present, owner, got[3])
-    end
-    local ticket = head.last < now and now or after(head.last)  -- rule 8
-    local fence = after(ticket)
-    local resource, slot, record
-    if form == 110 then
-        resource, record = 'X' .. fence .. id, 'x' .. ticket .. place
-    elseif form == 115 then
-        resource, record = with_shared(present, 1, ticket, id), 's' .. ticket .. fence .. place
-    else
-        resource, slot = with_permit(present, limit, ticket, id)
-        record = 'p' .. ticket .. fence .. '00001' .. padded(limit) .. padded(slot or 0) .. place
-    end
-    local session = resource and with_request(key, got[3], id, number, fence)
-    if not session then return nil end
-    local rest = '.'
-    if hold then
-        local deadline = hold_until(key, now, head, id, hold)
-        record = record_start(ticket, fence, hold, deadline) .. '+x' .. sized(sub(place, 2))
-        rest = '+' .. deadline .. ':0:0:'
-    elseif slot then
-        slot = number_text(slot)
-        rest = '+-:1:' .. sized(name) .. '1:' .. slot .. ':' .. slot .. ':0:'
-    end
-    call('HSET', key, '', next_head(head, now, fence), place, resource, owner, session, id, record)
-    return now .. head.start .. 'g' .. number .. ':' .. ticket .. fence .. rest
-end
-
 -- Claims of any kind from args[first] on, also with a hold limit, all granted at once. Tables that begin with room for
 -- three claims need not grow with each of them.
-local function enter_all(key, now, epoch, id, number, args, first, hold)
-    local count, permits, limits = #args - first + 1, {}, {}
+local function enter_all(key, now, args, number, first, hold)
+    local id, count, permits, limits = args[2], #args - first + 1, {nil, nil, nil}, {nil, nil, nil}
     if count < 1 or count > longest_claims then return nil end
     local fields = {'', sub(id, 1, 17), nil, nil, nil, nil}  -- also the set of the names
     for i = 1, count do
@@ -134,10 +94,12 @@ local function enter_all(key, now, epoch, id, number, args, first, hold)
         if form == 115 then
             place, permits[i] = 'n' .. sub(text, 2), 0
         elseif form == 112 then
-            _, _, permits[i], limits[i], place = find(text, '^p(%d+):(%d+):(.*)$')
+            local wanted, limit
+            _, _, wanted, limit, place = find(text, '^p(%d+):(%d+):(.*)$')
             if not place then return nil end
-            permits[i], limits[i], place = number_of(permits[i]), number_of(limits[i]), 'n' .. place
-            if permits[i] < 1 or permits[i] > limits[i] or limits[i] > most_permits then return nil end
+            wanted, limit, place = number_of(wanted), number_of(limit), 'n' .. place
+            if wanted < 1 or wanted > limit or limit > most_permits then return nil end
+            permits[i], limits[i] = wanted, limit
         elseif form ~= 110 then
             return nil
         end
@@ -145,7 +107,7 @@ local function enter_all(key, now, epoch, id, number, args, first, hold)
         fields[i + 2], fields[place] = place, true
     end
     local got = call('HMGET', key, unpack(fields))
-    local head = quiet_head(got[1], now, epoch)
+    local head = quiet_head(got[1], now, args[1])
     if not head then return nil end
     local ticket = head.last < now and now or after(head.last)  -- rule 8
     local fence = after(ticket)
@@ -160,11 +122,18 @@ local function enter_all(key, now, epoch, id, number, args, first, hold)
             text = with_shared(present, i, ticket, id)
             records[i + 1] = '+s' .. number_text(#field - 1) .. ':' .. sub(field, 2)
         else
-            text, slots = with_permits(present, wanted, limits[i], i, ticket, id)
-            if slots then
-                local taken = sized(sub(field, 2)) .. slots_text(slots)
+            local limit = limits[i]
+            if wanted == 1 then
+                text, slots = with_permit(present, limit, i, ticket, id)
+                slots = text and one_slot_text(slots)
+            else
+                text, slots = with_permits(present, wanted, limit, i, ticket, id)
+                slots = text and slots_text(slots)
+            end
+            if text then
+                local taken = sized(sub(field, 2)) .. slots
                 told[#told + 1] = taken
-                records[i + 1] = '+p' .. number_text(wanted) .. ':' .. number_text(limits[i]) .. ':' .. taken
+                records[i + 1] = '+p' .. number_text(wanted) .. ':' .. number_text(limit) .. ':' .. taken
             end
         end
         if not text then return nil end
@@ -178,31 +147,73 @@ local function enter_all(key, now, epoch, id, number, args, first, hold)
     call('HSET', key, unpack(written))
     local reply = now .. head.start .. 'g' .. number .. ':' .. ticket .. fence
     if not hold and not told[1] then return reply .. '.' end
-    return reply .. '+' .. or_none(deadline) .. number_text(#told) .. ':' .. concat(told) .. '0:'
+    return reply .. '+' .. or_none(deadline) .. number_text(#told) .. ':'
+        .. (told[2] and concat(told) or told[1] or '') .. '0:'
 end
 
+-- One exclusive or shared claim, or one permit, is granted at once; an exclusive claim is queued behind another one.
 -- Nil: the long path has to do it, or to say what is wrong.
 function enter_quietly(key, now, args)
-    local id, text, first, hold = args[2], args[3], 3, nil
-    local number = text and #id == 33 and byte(id) == 120 and match(id, '^%d+$', 18)
+    local id, place, hold, may_wait = args[2], args[3], nil, true
+    local number = place and #id == 33 and byte(id) == 120 and match(id, '^%d+$', 18)
     if not number then return nil end
-    local form = byte(text)
+    local form, first = byte(place), 3
     if form == 49 or form == 48 then  -- options
-        if text ~= '1::' then
-            hold = match(text, '^[01]:(%d*):%d*$')
+        if place ~= '1::' then
+            hold = match(place, '^[01]:(%d*):%d*$')
             if not hold then return nil end
             hold = hold ~= '' and hold + 0
             if hold and (hold < shortest_hold or hold > longest_hold) then return nil end
         end
-        text, first = args[4], 4
-        form = text and byte(text)
+        place, first, may_wait = args[4], 4, false
+        form = place and byte(place)
     end
-    local epoch = args[1]
-    if not args[first + 1]
-        and (form == 110 or not hold and (form == 115 or form == 112 and sub(text, 2, 3) == '1:')) then
-        return enter_one(key, now, epoch, id, number, text, form, first == 3, hold)
+    if args[first + 1] then return enter_all(key, now, args, number, first, hold) end
+    local name, limit, _
+    if form ~= 110 then
+        if hold then return enter_all(key, now, args, number, first, hold) end
+        if form == 115 then
+            place = 'n' .. sub(place, 2)
+        elseif form == 112 then
+            _, _, limit, name = find(place, '^p1:(%d+):(.*)$')
+            if not name then return enter_all(key, now, args, number, first, hold) end
+            limit, place = number_of(limit), 'n' .. name
+            if limit < 1 or limit > most_permits then return nil end
+        else
+            return nil
+        end
     end
-    return enter_all(key, now, epoch, id, number, args, first, hold)
+    if #place == 1 or #place > longest_name + 1 then return nil end
+    local owner = sub(id, 1, 17)
+    local got = call('HMGET', key, '', place, owner)
+    local head, present = quiet_head(got[1], now, args[1]), got[2]
+    if not head then return nil end
+    if form == 110 and present then
+        return may_wait and queue_exclusive(key, now, head, id, number, place, present, owner, got[3])
+    end
+    local ticket = head.last < now and now or after(head.last)  -- rule 8
+    local fence = after(ticket)
+    local resource, slot, record
+    if form == 110 then
+        resource, record = 'X' .. fence .. id, 'x' .. ticket .. place
+    elseif form == 115 then
+        resource, record = with_shared(present, 1, ticket, id), 's' .. ticket .. fence .. place
+    else
+        resource, slot = with_permit(present, limit, 1, ticket, id)
+        record = 'p' .. ticket .. fence .. '00001' .. padded(limit) .. padded(slot or 0) .. place
+    end
+    local session = resource and with_request(key, got[3], id, number, fence)
+    if not session then return nil end
+    local rest = '.'
+    if hold then
+        local deadline = hold_until(key, now, head, id, hold)
+        record = record_start(ticket, fence, hold, deadline) .. '+x' .. sized(sub(place, 2))
+        rest = '+' .. deadline .. ':0:0:'
+    elseif slot then
+        rest = '+-:1:' .. sized(name) .. one_slot_text(slot) .. '0:'
+    end
+    call('HSET', key, '', next_head(head, now, fence), place, resource, owner, session, id, record)
+    return now .. head.start .. 'g' .. number .. ':' .. ticket .. fence .. rest
 end
 end
 
