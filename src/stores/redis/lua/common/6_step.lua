@@ -277,7 +277,7 @@ local function request_text(request)
     local text = 'g' .. ticket .. fence
     if not is_plain then
         text = text .. '+' .. or_none(request.hold) .. or_none(request.hold_deadline) .. or_none(request.revoked)
-            .. sized(request.note or '') .. request.presented .. ':'
+            .. sized(request.note or '') .. number_text(request.presented) .. ':'
     else
         text = text .. '.'
     end
@@ -292,14 +292,15 @@ local function resource_text(step, resource)
         if holder then return (resource.waiting == 0 and 'X' or 'Y') .. resource.fence .. holder end
         if waiting_on(step, resource) == 0 then
             if counted > 0 then
-                return (spilled and 'p' or 'P') .. resource.used .. ':' .. sized(resource.slots)
-                    .. (spilled and counted or resource.holders)
+                return (spilled and 'p' or 'P') .. number_text(resource.used) .. ':' .. sized(resource.slots)
+                    .. (spilled and number_text(counted) or resource.holders)
             end
-            return shared > 0 and (spilled and 's' .. shared or 'S' .. resource.holders)
+            return shared > 0 and (spilled and 's' .. number_text(shared) or 'S' .. resource.holders)
         end
     end
     return 'G' .. flag(resource.marked) .. flag(resource.pinned) .. flag(resource.owed) .. flag(spilled)
-        .. (resource.owed or '') .. shared .. ':' .. counted .. ':' .. resource.used .. ':' .. resource.reserved .. ':'
+        .. (resource.owed or '') .. number_text(shared) .. ':' .. number_text(counted) .. ':'
+        .. number_text(resource.used) .. ':' .. number_text(resource.reserved) .. ':'
         .. (holder and '+' .. resource.fence .. holder or '-') .. sized(resource.slots) .. resource.holders
 end
 -- Makes the resource's entry in `o` say what is still to be looked at.

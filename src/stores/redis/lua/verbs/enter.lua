@@ -54,7 +54,7 @@ local function one_slot_text(slot)
     slot = number_text(slot)
     return '1:' .. slot .. ':' .. slot .. ':'
 end
--- Notes the deadline of a hold limit, and returns it.
+-- Notes the deadline of a hold limit, and returns it. `hold` is text, because the server formats numbers slowly.
 local function hold_until(key, now, head, id, hold)
     local deadline = digits(now + hold)
     call('ZADD', sub(key, 1, -2) .. 't', deadline, sub(id, 2) .. 'h')
@@ -79,7 +79,7 @@ local function queue_exclusive(key, now, head, id, number, place, holder, owner,
     if form == 89 then ahead = call('ZCARD', queue) - 1 end
     call('HSET', key, '', next_head(head, now, ticket), place, 'Y' .. sub(holder, 2), owner, session,
         id, 'x' .. ticket .. place)
-    return now .. head.start .. 'q' .. number .. ':' .. ticket .. 'w' .. ahead .. ':'
+    return now .. head.start .. 'q' .. number .. ':' .. ticket .. 'w' .. number_text(ahead) .. ':'
 end
 
 -- Claims of any kind from args[first] on, also with a hold limit, all granted at once. Tables that begin with room for
@@ -162,8 +162,11 @@ function enter_quietly(key, now, args)
         if place ~= '1::' then
             hold = match(place, '^[01]:(%d*):%d*$')
             if not hold then return nil end
-            hold = hold ~= '' and hold + 0
-            if hold and (hold < shortest_hold or hold > longest_hold) then return nil end
+            if hold == '' then
+                hold = nil
+            elseif byte(hold) == 48 or hold + 0 < shortest_hold or hold + 0 > longest_hold then
+                return nil
+            end
         end
         place, first, may_wait = args[4], 4, false
         form = place and byte(place)
@@ -195,7 +198,7 @@ function enter_quietly(key, now, args)
     local fence = after(ticket)
     local resource, slot, record
     if form == 110 then
-        resource, record = 'X' .. fence .. id, 'x' .. ticket .. place
+        resource, record = 'X' .. fence .. id, not hold and 'x' .. ticket .. place
     elseif form == 115 then
         resource, record = with_shared(present, 1, ticket, id), 's' .. ticket .. fence .. place
     else
