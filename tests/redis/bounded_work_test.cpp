@@ -64,7 +64,7 @@ protected:
     std::uint64_t live_requests(const session_id& session) {
         const std::string record = connection_->ask({"HGET", prefix_of(space_) + "m", "x" + to_bytes(session)}).text;
         if (record.empty()) return 0;
-        return record[0] == 'L' ? std::stoull(record.substr(43)) : (record.size() - 27) / 32;
+        return record[16] == 'L' ? std::stoull(record.substr(43)) : (record.size() - 27) / 32;
     }
     /// Sends ticks until the session has no requests. Returns the number of ticks that ended some of them.
     std::size_t tick_until_ended(const session_id& session, std::size_t most_in_one) {

@@ -5,9 +5,9 @@ local index_from, index_until = 3, 1
 local most_listed = 2
 local check_every = 1000000000000000
 local short_paths = true
+local renewals_note = true
 local function budget_of(args) return args.budget end
 local function ended_kept_of(args) return args.ended_kept end
-local function is_noted(now, noted) return now == noted end
 local function clock(args)
     if not call then bind() end
     local now = table.remove(args)

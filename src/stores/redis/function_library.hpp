@@ -40,6 +40,6 @@ enum class verb : std::uint8_t {
 inline constexpr std::string_view library_prefix = "baton_";
 
 /// The version of the key layout; `hello` refuses a space with another one.
-inline constexpr unsigned layout_version = 4;
+inline constexpr unsigned layout_version = 5;
 
 }  // namespace baton::redis

@@ -6,8 +6,7 @@ local most_listed = 8  -- shared and permit holders that stand in the text of th
 local check_every = 1000000  -- microseconds after which a call looks at the server's role again
 local short_paths = true  -- the benchmark compares them with the long path
 
--- A renewal notes the time once a second: a smaller step back may go unseen.
-local function is_noted(now, noted) return sub(now, 1, 10) == sub(noted, 1, 10) end
+local renewals_note = false  -- the look at the server's role notes the time: a smaller step back may go unseen
 
 -- Every verb begins with this: reads the clock, once in a call.
 local function clock()

@@ -19,15 +19,16 @@ local last_number = '9007199254740992'  -- 2^53 too
 local longest_claims, longest_name, longest_text, most_permits = 1000, 512, 1024, 65536
 local shortest_hold, longest_hold = 1000, 366 * 86400 * 1000000
 
--- Small numbers as text, as text of 5 digits, and back: the server's Lua formats and reads numbers slowly.
-local number_text, padded, number_of
+-- Small numbers as text, as text of 4 and 5 digits, and back: the server's Lua formats and reads numbers slowly.
+local number_text, pad4, padded, number_of
 do
-local small_text, small_padded, small_number = {}, {}, {}
+local small_text, small_pad4, small_padded, small_number = {}, {}, {}, {}
 for i = 0, 64 do
-    small_text[i] = format('%d', i)
+    small_text[i], small_pad4[i] = format('%d', i), format('%04d', i)
     small_padded[i], small_number[small_text[i]] = format('%05d', i), i
 end
 function number_text(number) return small_text[number] or format('%d', number) end
+function pad4(number) return small_pad4[number] or format('%04d', number) end
 function padded(number) return small_padded[number] or format('%05d', number) end
 function number_of(text) return small_number[text] or tonumber(text) end
 end

@@ -44,22 +44,24 @@ end
 local function refuse(step, reason, number) tell(step, step.sender, 'r' .. reason .. ':' .. (number or '-') .. ':') end
 
 -- ---- sessions
--- Field x: L if the index `n:<session>` exists, else a dot; a dot, r if the next renewal has to repeat something, or
--- how the session is ending (x expired, l left, g gone); v if a request may be revoked, else a dot; ttl in ms (8
--- digits); highest number (16 digits). Then, with an index, the digest (16 digits) and how many requests are alive (8
--- digits); without, number and fence of each live request (16 digits each, zeros while it waits).
+-- Field x: highest number (16 digits), so that the text compares with a number as the highest number does; L if the
+-- index `n:<session>` exists, else a dot; a dot, r if the next renewal has to repeat something, or how the session is
+-- ending (x expired, l left, g gone); v if a request may be revoked, else a dot; ttl in ms (8 digits). Then, with an
+-- index, the digest (16 digits) and how many requests are alive (8 digits); without, number and fence of each live
+-- request (16 digits each, zeros while it waits). So the length shows whether there is an index.
 -- Field @: connection number (20 digits), the last deadline of a session that is ending (16 digits), label.
+local indexed_size = 51  -- bytes of a session with an index
 local function session_of(step, id)
     local session = step.sessions[id]
     if session == nil then
         local text = call('HGET', step.key, 'x' .. id)
         session = false
         if text then
-            local special = sub(text, 2, 2)
+            local special = sub(text, 18, 18)
             session = {
-                id = id, requests = {}, indexed = byte(text) == 76, repeats = special == 'r',
-                ending = special ~= '.' and special ~= 'r' and special, revoked = byte(text, 3) == 118,
-                ttl = sub(text, 4, 11), highest = tonumber(sub(text, 12, 27)),
+                id = id, requests = {}, indexed = byte(text, 17) == 76, repeats = special == 'r',
+                ending = special ~= '.' and special ~= 'r' and special, revoked = byte(text, 19) == 118,
+                ttl = sub(text, 20, 27), highest = tonumber(sub(text, 1, 16)),
             }
             if session.indexed then
                 session.digest, session.count = tonumber(sub(text, 28, 43)), tonumber(sub(text, 44))
@@ -377,8 +379,9 @@ end
 
 local function claim_text(claim)
     local start, name = (claim.admitted and '+' or '-') .. claim.mode, claim.name
-    if claim.mode ~= 'p' then return start .. #name .. ':' .. name end
-    return start .. claim.permits .. ':' .. claim.limit .. ':' .. #name .. ':' .. name .. slots_text(claim.slots)
+    if claim.mode ~= 'p' then return start .. sized(name) end
+    return start .. number_text(claim.permits) .. ':' .. number_text(claim.limit) .. ':' .. sized(name)
+        .. slots_text(claim.slots)
 end
 -- `text`: what stands in the server, if it was read already; false: nothing.
 local function request_of(step, session, number, text)
@@ -538,7 +541,6 @@ end
 
 -- ---- members of `q`, `a` and holders: what a claim wants, and whose it is
 -- That of a simple request is the request's id.
-local function pad4(number) return number == 1 and '0001' or format('%04d', number) end
 local function member_text(mode, index, permits, limit, id)
     if mode == 's' then return 's' .. pad4(index) .. id end
     if mode == 'p' then return 'p' .. pad4(index) .. padded(permits) .. padded(limit) .. id end

@@ -22,8 +22,8 @@ local function tell_granted(step, request)
     if not request.hold and slot_count == 0 and mark_count == 0 then
         return tell(step, request.session.id, text .. '.')
     end
-    tell(step, request.session.id, text .. '+' .. or_none(request.hold and request.hold_deadline) .. slot_count .. ':'
-        .. slots .. mark_count .. ':' .. marks)
+    tell(step, request.session.id, text .. '+' .. or_none(request.hold and request.hold_deadline)
+        .. number_text(slot_count) .. ':' .. slots .. number_text(mark_count) .. ':' .. marks)
 end
 
 -- Rule 11: in a pause a session is not told of a grant that it did not present.

@@ -31,19 +31,19 @@ function witness.drop(epoch) young[epoch], old[epoch] = nil, nil end
 function witness.note_head(epoch, head)
     local seen = witness.of(epoch)
     seen.text, seen.start, seen.noted, seen.last = head, sub(head, 1, 48), sub(head, 49, 64), sub(head, 65, 80)
-    seen.is_short = #head == head_size
+    seen.quiet_until = #head == head_size and smaller(head, seen.check_at) or none
 end
 -- The text of the head when the time is noted and the counter has advanced.
 function next_head(seen, now, last)
-    seen.text, seen.noted, seen.last = seen.start .. now .. last, now, last
-    return seen.text
+    local text = seen.start .. now .. last
+    seen.text, seen.noted, seen.last = text, now, last
+    return text
 end
 -- The witness, if nothing is due, owed, paused or watched, the clock goes forward, and the role need not be looked at:
--- what the short paths need.
+-- what the short paths need. Of `quiet_until` only the digits of `due` or `check_at` matter.
 function quiet_head(head, now, epoch)
     local seen = young[epoch]
-    return seen and seen.text == head and seen.is_short and head > now and seen.noted <= now and now < seen.check_at
-        and seen
+    return seen and seen.text == head and now < seen.quiet_until and seen.noted <= now and seen
 end
 end
 
@@ -255,8 +255,8 @@ local finish_step
 do
 local function flag(is_set) return is_set and '1' or '0' end
 local function session_text(session)
-    return (session.indexed and 'L' or '.') .. (session.ending or session.repeats and 'r' or '.')
-        .. (session.revoked and 'v' or '.') .. session.ttl .. digits(session.highest)
+    return digits(session.highest) .. (session.indexed and 'L' or '.')
+        .. (session.ending or session.repeats and 'r' or '.') .. (session.revoked and 'v' or '.') .. session.ttl
         .. (session.live or format('%016d%08d', session.digest, session.count))
 end
 local function opened_text(session)
@@ -277,7 +277,7 @@ local function request_text(request)
     local text = 'g' .. ticket .. fence
     if not is_plain then
         text = text .. '+' .. or_none(request.hold) .. or_none(request.hold_deadline) .. or_none(request.revoked)
-            .. sized(request.note or '') .. request.presented .. ':'
+            .. sized(request.note or '') .. number_text(request.presented) .. ':'
     else
         text = text .. '.'
     end
@@ -292,14 +292,15 @@ local function resource_text(step, resource)
         if holder then return (resource.waiting == 0 and 'X' or 'Y') .. resource.fence .. holder end
         if waiting_on(step, resource) == 0 then
             if counted > 0 then
-                return (spilled and 'p' or 'P') .. resource.used .. ':' .. sized(resource.slots)
-                    .. (spilled and counted or resource.holders)
+                return (spilled and 'p' or 'P') .. number_text(resource.used) .. ':' .. sized(resource.slots)
+                    .. (spilled and number_text(counted) or resource.holders)
             end
-            return shared > 0 and (spilled and 's' .. shared or 'S' .. resource.holders)
+            return shared > 0 and (spilled and 's' .. number_text(shared) or 'S' .. resource.holders)
         end
     end
     return 'G' .. flag(resource.marked) .. flag(resource.pinned) .. flag(resource.owed) .. flag(spilled)
-        .. (resource.owed or '') .. shared .. ':' .. counted .. ':' .. resource.used .. ':' .. resource.reserved .. ':'
+        .. (resource.owed or '') .. number_text(shared) .. ':' .. number_text(counted) .. ':'
+        .. number_text(resource.used) .. ':' .. number_text(resource.reserved) .. ':'
         .. (holder and '+' .. resource.fence .. holder or '-') .. sized(resource.slots) .. resource.holders
 end
 -- Makes the resource's entry in `o` say what is still to be looked at.

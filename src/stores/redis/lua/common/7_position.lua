@@ -3,7 +3,7 @@
 -- looked up: the position is 0 then.
 local most_ranks = 8
 
-local function place_text(ahead) return ahead and 'w' .. ahead .. ':' or '' end
+local function place_text(ahead) return ahead and 'w' .. number_text(ahead) .. ':' or '' end
 -- `fewest` is what earlier requests of the session have, `ranks` how many were looked up.
 local function fewest_ahead(step, request, fewest, ranks)
     local claims = request.claims

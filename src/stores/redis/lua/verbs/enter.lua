@@ -4,32 +4,32 @@
 -- reply now, due, epoch, pause; events granted | queued | refused | ended; place
 do
 -- ---- short paths: a new request in a quiet space. The differential test plays both them and the long path.
-local enter_one, enter_all
+local enter_quietly
 do
--- Rule 8.
-local function next_ticket(head, now) return head.last < now and now or after(head.last) end
+local longest_unindexed = 27 + 32 * index_from
 -- The text of the session with one request more; nil if the long path has to add it. If there is an index, it is
--- changed at once, so the caller may not fail after that.
+-- changed at once, so the caller may not fail after that. The text begins with the highest number, so it is greater
+-- than every number that was used.
 local function with_request(key, text, id, number, fence)
-    if not text or number <= sub(text, 12, 27) or #id > 33 or number >= last_number then return nil end
-    if byte(text) == 46 then
-        if #text >= 27 + 32 * index_from then return nil end
-        return sub(text, 1, 11) .. number .. sub(text, 28) .. number .. fence
+    if not text or number < text or number >= last_number then return nil end
+    if #text ~= indexed_size then
+        if #text >= longest_unindexed then return nil end
+        return number .. sub(text, 17) .. number .. fence
     end
     call('ZADD', sub(key, 1, -2) .. 'n:' .. session_of_id(id), number, number)
-    return sub(text, 1, 11) .. number
+    return number .. sub(text, 17, 27)
         .. format('%016d%08d', sub(text, 28, 43) + digest_of(number, fence), sub(text, 44) + 1)
 end
 
--- The resource's text with one more claim admitted, if no claim waits there and it fits beside the holders; of permits
--- also the slots. Nil: it does not, or the long path has to do it.
-local function admitted_text(text, mode, permits, limit, index, ticket, fence, id)
-    if mode == 'x' then return not text and 'X' .. fence .. id end
-    if mode == 's' then
-        if not text then return 'S' .. ticket .. 's' .. pad4(index) .. id end
-        if byte(text) ~= 83 or #text >= 1 + shared_size * most_listed then return nil end
-        return text .. ticket .. 's' .. pad4(index) .. id
-    end
+-- The text of a resource on which no claim waits, with one more claim admitted. Nil: it does not fit beside the
+-- holders, or the long path has to do it.
+local function with_shared(text, index, ticket, id)
+    if not text then return 'S' .. ticket .. 's' .. pad4(index) .. id end
+    if byte(text) ~= 83 or #text >= 1 + shared_size * most_listed then return nil end
+    return text .. ticket .. 's' .. pad4(index) .. id
+end
+-- The same of permits, and the slots.
+local function with_permits(text, permits, limit, index, ticket, id)
     local used, bitmap, holders = 0, '', ''
     if text then
         if byte(text) ~= 80 then return nil end
@@ -41,97 +41,103 @@ local function admitted_text(text, mode, permits, limit, index, ticket, fence, i
     return 'P' .. number_text(used + permits) .. ':' .. sized(bitmap) .. holders .. ticket
         .. member_text('p', index, permits, limit, id), slots
 end
--- Notes the deadline of a hold limit, and returns it.
+-- The same of one permit, and its slot.
+local function with_permit(text, limit, index, ticket, id)
+    if not text then
+        return 'P1:1:\1' .. ticket .. 'p' .. pad4(index) .. '00001' .. padded(limit) .. id, 0
+    end
+    local slots
+    text, slots = with_permits(text, 1, limit, index, ticket, id)
+    return text, text and slots[1]
+end
+local function one_slot_text(slot)
+    slot = number_text(slot)
+    return '1:' .. slot .. ':' .. slot .. ':'
+end
+-- Notes the deadline of a hold limit, and returns it. `hold` is text, because the server formats numbers slowly.
 local function hold_until(key, now, head, id, hold)
     local deadline = digits(now + hold)
     call('ZADD', sub(key, 1, -2) .. 't', deadline, sub(id, 2) .. 'h')
-    if deadline <= sub(head.start, 1, 16) then head.start = digits(deadline - 1) .. sub(head.start, 17) end
+    if deadline < head.start then  -- it is not after `due`
+        head.start = digits(deadline - 1) .. sub(head.start, 17)
+        head.quiet_until = smaller(head.start, head.check_at)
+    end
     return deadline
 end
 local function record_start(ticket, fence, hold, deadline)
     return 'g' .. ticket .. fence .. (hold and '+' .. hold .. ':' .. deadline .. ':-:0:0:' or '.')
 end
 -- An exclusive claim behind another one. `place` is the name's field, `holder` its text.
-local function queue_exclusive(key, now, head, id, place, holder, session)
-    local ticket, number, form = next_ticket(head, now), sub(id, 18), byte(holder)
+local function queue_exclusive(key, now, head, id, number, place, holder, owner, session)
+    local form = byte(holder)
     if form ~= 88 and form ~= 89 then return nil end
+    local ticket = head.last < now and now or after(head.last)  -- rule 8
     session = with_request(key, session, id, number, none)
     if not session then return nil end
     local queue, ahead = sub(key, 1, -2) .. 'q:' .. sub(place, 2), 0
     call('ZADD', queue, ticket, id)
     if form == 89 then ahead = call('ZCARD', queue) - 1 end
-    call('HSET', key, '', next_head(head, now, ticket), place, 'Y' .. sub(holder, 2), sub(id, 1, 17), session,
+    call('HSET', key, '', next_head(head, now, ticket), place, 'Y' .. sub(holder, 2), owner, session,
         id, 'x' .. ticket .. place)
-    return now .. head.start .. 'q' .. number .. ':' .. ticket .. 'w' .. ahead .. ':'
+    return now .. head.start .. 'q' .. number .. ':' .. ticket .. 'w' .. number_text(ahead) .. ':'
 end
 
--- One claim: granted at once, or queued if it is exclusive and so is the holder.
-function enter_one(key, now, epoch, id, text, may_wait, hold)
-    local mode, place, permits, limit, _ = 'x', text, nil, nil, nil
-    local form = byte(text)
-    if form == 115 then
-        mode, place = 's', 'n' .. sub(text, 2)
-    elseif form == 112 then
-        mode = 'p'
-        _, _, permits, limit, place = find(text, '^p(%d+):(%d+):(.*)$')
-        if not place then return nil end
-        permits, limit, place = number_of(permits), number_of(limit), 'n' .. place
-        if permits < 1 or permits > limit or limit > most_permits then return nil end
-    elseif form ~= 110 then
-        return nil
+-- Claims of any kind from args[first] on, also with a hold limit, all granted at once. Tables that begin with room for
+-- three claims need not grow with each of them.
+local function enter_all(key, now, args, number, first, hold)
+    local id, count, permits, limits = args[2], #args - first + 1, {nil, nil, nil}, {nil, nil, nil}
+    if count < 1 or count > longest_claims then return nil end
+    local fields = {'', sub(id, 1, 17), nil, nil, nil, nil}  -- also the set of the names
+    for i = 1, count do
+        local text, _ = args[first + i - 1], nil
+        local form, place = byte(text), text
+        if form == 115 then
+            place, permits[i] = 'n' .. sub(text, 2), 0
+        elseif form == 112 then
+            local wanted, limit
+            _, _, wanted, limit, place = find(text, '^p(%d+):(%d+):(.*)$')
+            if not place then return nil end
+            wanted, limit, place = number_of(wanted), number_of(limit), 'n' .. place
+            if wanted < 1 or wanted > limit or limit > most_permits then return nil end
+            permits[i], limits[i] = wanted, limit
+        elseif form ~= 110 then
+            return nil
+        end
+        if #place == 1 or #place > longest_name + 1 or fields[place] then return nil end
+        fields[i + 2], fields[place] = place, true
     end
-    if #place == 1 or #place > longest_name + 1 then return nil end
-    local owner = sub(id, 1, 17)
-    local got = call('HMGET', key, '', place, owner)
-    local head = quiet_head(got[1], now, epoch)
+    local got = call('HMGET', key, unpack(fields))
+    local head = quiet_head(got[1], now, args[1])
     if not head then return nil end
-    local number, ticket = sub(id, 18), next_ticket(head, now)
+    local ticket = head.last < now and now or after(head.last)  -- rule 8
     local fence = after(ticket)
-    local resource, slots = admitted_text(got[2], mode, permits, limit, 1, ticket, fence, id)
-    if not resource then
-        if mode ~= 'x' or not may_wait then return nil end
-        return queue_exclusive(key, now, head, id, place, got[2], got[3])
-    end
-    local session = with_request(key, got[3], id, number, fence)
-    if not session then return nil end
-    local deadline = hold and hold_until(key, now, head, id, hold)
-    local name, taken = (hold or slots) and sized(sub(place, 2)), slots and slots_text(slots)
-    local record
-    if hold or slots and permits > 1 then
-        record = record_start(ticket, fence, hold, deadline) .. '+' .. mode
-            .. (slots and permits .. ':' .. limit .. ':' .. name .. taken or name)
-    elseif mode == 'x' then
-        record = 'x' .. ticket .. place
-    elseif mode == 's' then
-        record = 's' .. ticket .. fence .. place
-    else
-        record = 'p' .. ticket .. fence .. '00001' .. padded(limit) .. padded(slots[1]) .. place
-    end
-    call('HSET', key, '', next_head(head, now, fence), place, resource, owner, session, id, record)
-    if not hold and not slots then return now .. head.start .. 'g' .. number .. ':' .. ticket .. fence .. '.' end
-    return now .. head.start .. 'g' .. number .. ':' .. ticket .. fence .. '+' .. or_none(deadline)
-        .. (slots and '1:' .. name .. taken or '0:') .. '0:'
-end
-
--- Several claims, all granted at once.
-function enter_all(key, now, epoch, id, wanted, hold)
-    local names = {'', sub(id, 1, 17)}
-    for i = 1, #wanted do names[i + 2] = 'n' .. wanted[i].name end
-    local got = call('HMGET', key, unpack(names))
-    local head = quiet_head(got[1], now, epoch)
-    if not head then return nil end
-    local ticket, number = next_ticket(head, now), sub(id, 18)
-    local fence = after(ticket)
-    local records, told, written = {''}, {}, {'', '', names[2], '', id, ''}
-    for i = 1, #wanted do
-        local claim = wanted[i]
-        local text, slots =
-            admitted_text(got[i + 2], claim.mode, claim.permits, claim.limit, i, ticket, fence, id)
+    local records, told, exclusive = {'', nil, nil, nil}, {}, 'X' .. fence .. id
+    local written = {'', '', fields[2], '', id, '', nil, nil, nil, nil, nil, nil}
+    for i = 1, count do
+        local present, field, wanted = got[i + 2], fields[i + 2], permits[i]
+        local text, slots
+        if not wanted then
+            text, records[i + 1] = not present and exclusive, '+x' .. number_text(#field - 1) .. ':' .. sub(field, 2)
+        elseif wanted == 0 then
+            text = with_shared(present, i, ticket, id)
+            records[i + 1] = '+s' .. number_text(#field - 1) .. ':' .. sub(field, 2)
+        else
+            local limit = limits[i]
+            if wanted == 1 then
+                text, slots = with_permit(present, limit, i, ticket, id)
+                slots = text and one_slot_text(slots)
+            else
+                text, slots = with_permits(present, wanted, limit, i, ticket, id)
+                slots = text and slots_text(slots)
+            end
+            if text then
+                local taken = sized(sub(field, 2)) .. slots
+                told[#told + 1] = taken
+                records[i + 1] = '+p' .. number_text(wanted) .. ':' .. number_text(limit) .. ':' .. taken
+            end
+        end
         if not text then return nil end
-        claim.admitted, claim.slots = true, slots
-        written[2 * i + 5], written[2 * i + 6] = names[i + 2], text
-        records[i + 1] = claim_text(claim)
-        if slots then told[#told + 1] = sized(claim.name) .. slots_text(slots) end
+        written[2 * i + 5], written[2 * i + 6] = field, text
     end
     written[4] = with_request(key, got[2], id, number, fence)
     if not written[4] then return nil end
@@ -141,7 +147,76 @@ function enter_all(key, now, epoch, id, wanted, hold)
     call('HSET', key, unpack(written))
     local reply = now .. head.start .. 'g' .. number .. ':' .. ticket .. fence
     if not hold and not told[1] then return reply .. '.' end
-    return reply .. '+' .. or_none(deadline) .. #told .. ':' .. concat(told) .. '0:'
+    return reply .. '+' .. or_none(deadline) .. number_text(#told) .. ':'
+        .. (told[2] and concat(told) or told[1] or '') .. '0:'
+end
+
+-- One exclusive or shared claim, or one permit, is granted at once; an exclusive claim is queued behind another one.
+-- Nil: the long path has to do it, or to say what is wrong.
+function enter_quietly(key, now, args)
+    local id, place, hold, may_wait = args[2], args[3], nil, true
+    local number = place and #id == 33 and byte(id) == 120 and match(id, '^%d+$', 18)
+    if not number then return nil end
+    local form, first = byte(place), 3
+    if form == 49 or form == 48 then  -- options
+        if place ~= '1::' then
+            hold = match(place, '^[01]:(%d*):%d*$')
+            if not hold then return nil end
+            if hold == '' then
+                hold = nil
+            elseif byte(hold) == 48 or hold + 0 < shortest_hold or hold + 0 > longest_hold then
+                return nil
+            end
+        end
+        place, first, may_wait = args[4], 4, false
+        form = place and byte(place)
+    end
+    if args[first + 1] then return enter_all(key, now, args, number, first, hold) end
+    local name, limit, _
+    if form ~= 110 then
+        if hold then return enter_all(key, now, args, number, first, hold) end
+        if form == 115 then
+            place = 'n' .. sub(place, 2)
+        elseif form == 112 then
+            _, _, limit, name = find(place, '^p1:(%d+):(.*)$')
+            if not name then return enter_all(key, now, args, number, first, hold) end
+            limit, place = number_of(limit), 'n' .. name
+            if limit < 1 or limit > most_permits then return nil end
+        else
+            return nil
+        end
+    end
+    if #place == 1 or #place > longest_name + 1 then return nil end
+    local owner = sub(id, 1, 17)
+    local got = call('HMGET', key, '', place, owner)
+    local head, present = quiet_head(got[1], now, args[1]), got[2]
+    if not head then return nil end
+    if form == 110 and present then
+        return may_wait and queue_exclusive(key, now, head, id, number, place, present, owner, got[3])
+    end
+    local ticket = head.last < now and now or after(head.last)  -- rule 8
+    local fence = after(ticket)
+    local resource, slot, record
+    if form == 110 then
+        resource, record = 'X' .. fence .. id, not hold and 'x' .. ticket .. place
+    elseif form == 115 then
+        resource, record = with_shared(present, 1, ticket, id), 's' .. ticket .. fence .. place
+    else
+        resource, slot = with_permit(present, limit, 1, ticket, id)
+        record = 'p' .. ticket .. fence .. '00001' .. padded(limit) .. padded(slot or 0) .. place
+    end
+    local session = resource and with_request(key, got[3], id, number, fence)
+    if not session then return nil end
+    local rest = '.'
+    if hold then
+        local deadline = hold_until(key, now, head, id, hold)
+        record = record_start(ticket, fence, hold, deadline) .. '+x' .. sized(sub(place, 2))
+        rest = '+' .. deadline .. ':0:0:'
+    elseif slot then
+        rest = '+-:1:' .. sized(name) .. one_slot_text(slot) .. '0:'
+    end
+    call('HSET', key, '', next_head(head, now, fence), place, resource, owner, session, id, record)
+    return now .. head.start .. 'g' .. number .. ':' .. ticket .. fence .. rest
 end
 end
 
@@ -247,7 +322,10 @@ local function read_with_head(step, claims)
 end
 
 register('enter', {}, function(keys, args)
-    local now, id, first = clock(args), args[2], 3
+    local now = clock(args)
+    local reply = short_paths and enter_quietly(keys[1], now, args)
+    if reply then return reply end
+    local id, first = args[2], 3
     if not is_request(id) then return malformed() end
     local any, nowait, hold, bound
     if args[3] and byte(args[3]) < 50 then  -- 0 or 1
@@ -256,17 +334,9 @@ register('enter', {}, function(keys, args)
         first = 4
     end
     local wrong_hold = hold and (hold < shortest_hold or hold > longest_hold)
-    if short_paths and not wrong_hold and args[first] and not args[first + 1] then
-        local reply = enter_one(keys[1], now, args[1], id, args[first], not any, hold)
-        if reply then return reply end
-    end
     local wanted, number = read_wanted(args, first), number_of_id(id)
     if not wanted then return malformed() end
     local reason, fewest = wrong_shape(number, wanted, wrong_hold), nil
-    if short_paths and not reason and wanted[2] then
-        local reply = enter_all(keys[1], now, args[1], id, wanted, hold)
-        if reply then return reply end
-    end
     local step = new_step(keys, args, now, session_of_id(id))
     local refusal = begin_step(step, reason and call('HGET', step.key, '') or read_with_head(step, wanted))
     if refusal then return refusal end

@@ -8,12 +8,14 @@ do
 local function renew_quietly(key, now, epoch, id)
     local got = call('HMGET', key, '', 'x' .. id)
     local head, session = quiet_head(got[1], now, epoch), got[2]
-    if not head or not session or byte(session, 2) ~= 46 or byte(session, 3) ~= 46 then return nil end
-    local deadline = digits(now + sub(session, 4, 11) * 1000)
+    if not head or not session then return nil end
+    local special, revoked = byte(session, 18, 19)
+    if special ~= 46 or revoked ~= 46 then return nil end
+    local deadline = digits(now + sub(session, 20, 27) * 1000)
     if head.text >= deadline then return nil end  -- it is due before everything else
     call('ZADD', sub(key, 1, -2) .. 'd', deadline, id .. 's')
-    if not is_noted(now, head.noted) then call('HSET', key, '', next_head(head, now, head.last)) end
-    if byte(session) == 46 then
+    if renewals_note and now ~= head.noted then call('HSET', key, '', next_head(head, now, head.last)) end
+    if #session ~= indexed_size then
         return now .. head.start .. 'A' .. deadline .. '+' .. sub(session, 28) .. ':'
     end
     return now .. head.start .. 'a' .. deadline .. '+' .. format('%d:%d:', sub(session, 44), sub(session, 28, 43))
@@ -41,12 +43,16 @@ end
 
 register('renew', {'allow-oom'}, function(keys, args)
     local now, id = clock(args), args[2]
-    if not is_session(id) or #args > 2 + most_ranks then return malformed() end
+    if not is_session(id) then return malformed() end
+    if short_paths and not args[3] then
+        local reply = renew_quietly(keys[1], now, args[1], id)
+        if reply then return reply end
+    end
+    if #args > 2 + most_ranks then return malformed() end
     for i = 3, #args do
         if not is_number(args[i]) then return malformed() end
     end
-    local reply = short_paths and not args[3] and renew_quietly(keys[1], now, args[1], id)
-    return reply or perform(keys, args, now, id, function(step)
+    return perform(keys, args, now, id, function(step)
         local session = find_alive(step, id)
         if not session then return tell(step, id, 'l') end
         tell_repeated(step, session)
