@@ -75,8 +75,8 @@ private:
         for (std::size_t i = 0; i < connections; ++i) {
             plain_client& each = all.emplace_back(url_);
             each.call({"HELLO", "3"});
-            each.say({"SUBSCRIBE", redis::prefix_of(redis_space::name) + "wake:" + redis::to_bytes(id_of(i))});
-            static_cast<void>(each.hear());
+            each.send({"SUBSCRIBE", redis::prefix_of(redis_space::name) + "wake:" + redis::to_bytes(id_of(i))});
+            static_cast<void>(each.receive());
         }
         report_.figure("a connection", (settled_memory() - before) / static_cast<double>(connections));
     }

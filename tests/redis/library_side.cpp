@@ -95,7 +95,7 @@ library_side::result library_side::apply(const core::command& command, core::ins
     commands_.send(out);
     const resp::value answer = commands_.answer();
     if (auto decoded = decode_reply(answer.text, sender); decoded && answer.kind == resp::kind::bulk) {
-        waiting_[sender].hear(*decoded);
+        waiting_[sender].note(*decoded);
         result.reply = std::move(*decoded);
     } else
         result.error = std::string{name_of(call.verb)} + ": " + answer.text;
@@ -128,7 +128,7 @@ void library_side::take_notices(result& result) {
             result.error = "a notice that cannot be read: " + message.items[3].text;
             return;
         }
-        waiting_[session].hear(*decoded);
+        waiting_[session].note(*decoded);
         auto& events = result.notices[session];
         events.insert(events.end(), decoded->events.begin(), decoded->events.end());
     }
