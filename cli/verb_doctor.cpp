@@ -23,7 +23,7 @@ Exit code: 0 if all is well, 1 for a warning or a fault, 69 if the server or age
 
 struct texts {
     std::string url;
-    std::string ttl = "10s";
+    std::string ttl;
     bool json = false;
     address_options address;
 };
@@ -45,9 +45,9 @@ detail::diagnosis examine(const std::string& url, const detail::doctor_options& 
 int doctor(const texts& in) {
     const store_address address = address_in(in);
     detail::doctor_options options;
-    const auto ttl = parse_duration(in.ttl);
-    if (!ttl || ttl->count() == 0) throw failure{exit_code::usage, std::string{"--ttl: "} + durations_allowed};
-    options.ttl = *ttl;
+    if (!in.ttl.empty()) options.ttl = parse_duration(in.ttl);
+    if (!in.ttl.empty() && options.ttl.value_or(std::chrono::milliseconds{0}).count() == 0)
+        throw failure{exit_code::usage, std::string{"--ttl: "} + durations_allowed};
     const detail::diagnosis found = examine(address_of(address), options);
     const std::string agent = agent_meant(address);
     const int code = print(in.json ? report_json(shown(address), found)
@@ -64,9 +64,9 @@ void add_doctor(CLI::App& app, action& chosen) {
     const auto in = std::make_shared<texts>();
     verb->footer(examples);
     verb->add_option("URL", in->url, "The address; default: --url, BATON_URL, else local: (this user's agent)");
-    verb->add_option("--ttl", in->ttl, "The ttl of your leases; round trips and slow calls are compared with it")
-        ->type_name("TIME")
-        ->capture_default_str();
+    verb->add_option("--ttl", in->ttl,
+                     "The ttl of your leases; round trips and slow calls are compared with it; default: 10s")
+        ->type_name("TIME");
     verb->add_flag("--json", in->json, "Print JSON");
     in->address.add_to(*verb);
     verb->callback([in, &chosen] { chosen = in->address.named_in([in] { return doctor(*in); }); });

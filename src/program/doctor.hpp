@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -33,7 +34,8 @@ struct diagnosis {
 };
 
 struct doctor_options {
-    std::chrono::milliseconds ttl{10'000};     // of the leases that clients want; round trips are compared with it
+    /// Of the leases that clients want. None: 10 s, or the longest ttl of the address if that is shorter.
+    std::optional<std::chrono::milliseconds> ttl;
     std::chrono::milliseconds timeout{5'000};  // to connect, and once more to examine
 };
 

@@ -48,12 +48,17 @@ checked check_password(const server_facts& facts) {
 }
 
 checked check_rights(const server_facts& facts) {
-    if (!facts.denied) return not_checked(facts.denied.missing);
+    const std::string advice = "give it the commands, keys and channels of docs/redis.md, Rights";
+    if (!facts.denied) {
+        // Without ACL DRYRUN only the commands are known that doctor itself could not run.
+        for (const std::string* missing : {&facts.clock.missing, &facts.info.missing, &facts.space.missing})
+            if (missing->starts_with(may_not_run)) return wrong(*missing + ", which Baton needs", advice);
+        return not_checked(facts.denied.missing);
+    }
     if (facts.denied->empty()) return ok("the user may run all commands that Baton needs in this space");
     std::string list;
     for (const std::string& each : *facts.denied) list += (list.empty() ? "" : ", ") + each;
-    return wrong("the user may not run what Baton needs in this space: " + list,
-                 "give it the commands, keys and channels of docs/redis.md, Rights");
+    return wrong("the user may not run what Baton needs in this space: " + list, advice);
 }
 
 checked check_excess_rights(const server_facts& facts) {

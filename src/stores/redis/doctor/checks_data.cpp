@@ -82,11 +82,12 @@ checked check_replicas(const server_facts& facts) {
     const auto wanted = number_of(facts.config, "min-replicas-to-write");
     const auto good = number_of(facts.info, "min_slaves_good_slaves");
     const std::string have =
-        counted(*count, "replica") + (*count == online ? "" : ", " + std::to_string(online) + " online");
+        *count == 0 ? "no replica"
+                    : counted(*count, "replica") + (*count == online ? "" : ", " + std::to_string(online) + " online");
     if (wanted && *wanted > 0 && good && *good < *wanted)
         return wrong(
-            have + "; the server refuses commands, because it has fewer than " + std::to_string(*wanted) +
-                " replicas that follow within min-replicas-max-lag",
+            have + "; the server refuses commands, because min-replicas-to-write is " + std::to_string(*wanted) +
+                " and " + std::to_string(*good) + " follow within min-replicas-max-lag",
             "start the replicas, or CONFIG SET min-replicas-to-write 0 if no replica ever replaces this server");
     if (*count > 0 && wanted && *wanted == 0)
         return warn(have +
@@ -97,7 +98,7 @@ checked check_replicas(const server_facts& facts) {
         return outcome{detail::verdict::unknown,
                        have + "; min-replicas-to-write not checked: " +
                            (facts.config ? "the server does not tell" : facts.config.missing)};
-    return ok(*count == 0 ? "no replica" : have + ", min-replicas-to-write " + std::to_string(*wanted));
+    return ok(*count == 0 ? have : have + ", min-replicas-to-write " + std::to_string(*wanted));
 }
 
 checked check_lag(const server_facts& facts) {

@@ -91,7 +91,7 @@ checked check_role(const server_facts& facts) {
 checked check_uptime(const server_facts& facts) {
     const auto uptime = number_of(facts.info, "uptime_in_seconds");
     if (!uptime) return {};
-    return ok("the server started " + shown(std::chrono::seconds{*uptime}) + " ago");
+    return ok("the server started " + shown(std::chrono::seconds{std::max<std::int64_t>(*uptime, 1)}) + " ago");
 }
 
 checked check_clients(const server_facts& facts) {

@@ -27,8 +27,8 @@ checked check_round_trip(const server_facts& facts) {
     const microseconds median = facts.round_trips[facts.round_trips.size() / 2];
     const microseconds longest = facts.round_trips.back();
     const auto ttl = std::chrono::duration_cast<microseconds>(facts.ttl);
-    const std::string text = "median " + shown(median) + ", longest of " + std::to_string(facts.round_trips.size()) +
-                             " " + shown(longest) + ", for a ttl of " + shown(ttl);
+    const std::string text = "median " + shown(median) + ", longest " + shown(longest) + " of " +
+                             std::to_string(facts.round_trips.size()) + "; the ttl is " + shown(ttl);
     if (longest > ttl / 3)
         return wrong(text + ": a renewal takes longer than the time between renewals, so leases will be lost",
                      "use a ttl of at least " + shown(longest * 10) + ", or a server that is nearer");

@@ -1,5 +1,8 @@
 #include "program/doctor.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "baton/error.hpp"
 #include "stores/redis/doctor/checks.hpp"
 #include "stores/redis/doctor/gather.hpp"
@@ -20,7 +23,8 @@ diagnosis failed(const store_error& why) {
         advice = "compare user and password with the server (ACL LIST): BATON_REDIS_USER, BATON_REDIS_PASSWORD";
     if (why.code == errc::tls_failed) advice = "docs/redis.md, TLS, has the messages and what to do";
     if (why.code == errc::unsupported) advice = "this address needs Redis 7.0 or Valkey";
-    return {{{"connection", verdict::wrong, why.text, advice}}, !is_unreachable(why)};
+    const char* what = is_unreachable(why) ? "cannot reach the server: " : "the server refuses this client: ";
+    return {{{"connection", verdict::wrong, what + why.text, advice}}, !is_unreachable(why)};
 }
 
 }  // namespace
@@ -34,14 +38,19 @@ diagnosis examine_redis(std::string_view url, const doctor_options& options) {
     if (error.code) return failed(error);
 
     redis::server_facts facts{.address = address};
-    facts.ttl = options.ttl;
+    facts.ttl = options.ttl.value_or(std::min(facts.ttl, address.max_ttl));
     facts.is_on_this_machine = probe.is_on_this_machine();
     facts.tls = probe.encryption();
     facts.library = redis::server_library().name;
     redis::gather(probe, facts, redis::probe::clock::now() + options.timeout);
 
     diagnosis all{redis::examine(facts)};
-    all.findings.insert(all.findings.begin(), {"connection", verdict::ok, "the server replies"});
+    all.reachable = !probe.failed().code;
+    finding connection{"connection", verdict::ok, "the server replies"};
+    if (!all.reachable)
+        connection = {"connection", verdict::wrong, "the server stopped replying: " + probe.failed().text,
+                      "see its log and its load"};
+    all.findings.insert(all.findings.begin(), std::move(connection));
     return all;
 }
 

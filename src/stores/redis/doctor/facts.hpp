@@ -16,6 +16,9 @@ namespace baton::redis {
 
 using std::chrono::microseconds;
 
+/// Begins `missing`, if the user lacks a right.
+inline constexpr std::string_view may_not_run = "the user may not run ";
+
 /// A reply, or why there is none: `missing` completes the sentence "not checked: …".
 template <typename Value> struct answer {
     std::optional<Value> value = {};

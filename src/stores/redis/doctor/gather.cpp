@@ -16,7 +16,7 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr std::size_t pings = 50;
+constexpr std::size_t round_trips = 50;
 constexpr std::size_t clock_readings = 5;
 constexpr milliseconds longest_measurement{1'000};
 constexpr std::int64_t slow_entries = 128;
@@ -27,12 +27,12 @@ std::int64_t number_in(std::string_view text) {
     return number;
 }
 
-/// Round trips of single PINGs. A slow connection gets fewer.
+/// Round trips of a command that Baton's user may run. A slow connection gets fewer.
 void measure_round_trips(probe& probe, server_facts& facts, probe::clock::time_point deadline) {
     const auto begin = probe::clock::now();
-    while (facts.round_trips.size() < pings && probe::clock::now() - begin < longest_measurement) {
+    while (facts.round_trips.size() < round_trips && probe::clock::now() - begin < longest_measurement) {
         const auto sent = probe::clock::now();
-        if (probe.ask({{"PING"}}, deadline).empty()) break;
+        if (probe.ask({{"TIME"}}, deadline).empty()) break;
         facts.round_trips.push_back(duration_cast<microseconds>(probe::clock::now() - sent));
     }
     std::ranges::sort(facts.round_trips);
@@ -319,7 +319,7 @@ space_facts read_space(const resp::value& fields, const resp::value& head) {
 }
 
 std::string why_refused(const std::string& command, std::string_view error) {
-    if (detail::classify(error) == detail::reply_class::denied) return "the user may not run " + command;
+    if (detail::classify(error) == detail::reply_class::denied) return std::string{may_not_run} + command;
     if (detail::is_unknown_command(error)) return "the server does not have " + command;
     return "the server refuses " + command + ": " + printable(error.substr(0, 200));
 }

@@ -11,6 +11,7 @@
 #include "baton/error.hpp"
 #include "stores/redis/connect.hpp"
 #include "stores/redis/handshake.hpp"
+#include "stores/redis/reply_class.hpp"
 
 namespace baton::redis {
 namespace {
@@ -53,11 +54,12 @@ store_error probe::connect() {
 
 store_error probe::log_in(clock::time_point deadline) {
     resp::handshake_step end;
-    std::string ping;
-    resp::encode_command(ping, {"PING"});
-    handshake handshake{address_, {}, ping, [](const resp::value& reply) -> resp::handshake_step {
-                            if (reply.kind == resp::kind::error) return refused_handshake(reply.text);
-                            return {};
+    std::string last;
+    resp::encode_command(last, {"TIME"});  // which Baton's user may run. If not, the check of rights tells.
+    handshake handshake{address_, {}, last, [](const resp::value& reply) -> resp::handshake_step {
+                            const bool is_denied = detail::classify(reply.text) == detail::reply_class::denied;
+                            if (reply.kind != resp::kind::error || is_denied) return {};
+                            return refused_handshake(reply.text);
                         }};
     resp::handshake_step step = handshake.begin();
     while (!step.send.empty() && !step.error.code) {

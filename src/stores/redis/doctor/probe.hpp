@@ -30,6 +30,9 @@ public:
         return exchange_.ask(commands, deadline);
     }
 
+    /// Why there were fewer replies; no error if there were not.
+    [[nodiscard]] const store_error& failed() const { return exchange_.failed(); }
+
     /// The server is on this machine: a socket file, or a loopback address.
     [[nodiscard]] bool is_on_this_machine() const;
     /// After `log_in`. None: the connection is not encrypted.
