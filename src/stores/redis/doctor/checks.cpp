@@ -1,6 +1,7 @@
 #include "stores/redis/doctor/checks.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 namespace baton::redis {
@@ -43,10 +44,12 @@ constexpr std::array checks{
     check{"pause", check_pause, scope::space},
 };
 
+/// Below 10 with one decimal, unless it is zero.
 std::string with_unit(double value, const char* unit) {
+    const double tenths = std::round(value * 10) / 10;
     std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), value < 10 && value != static_cast<int>(value) ? "%.1f %s" : "%.0f %s",
-                  value, unit);
+    std::snprintf(text.data(), text.size(), tenths < 10 && tenths != std::round(tenths) ? "%.1f %s" : "%.0f %s", value,
+                  unit);
     return text.data();
 }
 

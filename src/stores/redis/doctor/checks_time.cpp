@@ -31,9 +31,9 @@ checked check_round_trip(const server_facts& facts) {
                              std::to_string(facts.round_trips.size()) + "; the ttl is " + shown(ttl);
     if (longest > ttl / 3)
         return wrong(text + ": a renewal takes longer than the time between renewals, so leases will be lost",
-                     "use a ttl of at least " + shown(longest * 10) + ", or a server that is nearer");
+                     "use a ttl of at least " + shown(longest * 12) + ", or a server that is nearer");
     if (longest > ttl / 10)
-        return warn(text, "use a ttl of at least " + shown(longest * 10) + ", or a server that is nearer");
+        return warn(text, "use a ttl of at least " + shown(longest * 12) + ", or a server that is nearer");
     return ok(text);
 }
 
