@@ -22,6 +22,7 @@
 #include "program/start_agent.hpp"
 #include "stores/local/address.hpp"
 #include "stores/resp/exchange.hpp"
+#include "stores/resp/wire.hpp"
 #include "system/pidfd.hpp"
 
 namespace baton::agent {
@@ -120,6 +121,9 @@ void ask_agent(agent_facts& facts, int socket, resp::exchange::clock::time_point
     }
     facts.state = agent_state::running;
     if (const resp::value* version = field(replies[0], "version")) facts.program = version->text.substr(0, 100);
+    const resp::value* protocol = field(replies[0], "wire");
+    if (protocol != nullptr && protocol->kind == resp::kind::number && protocol->number >= 0)
+        facts.protocol = static_cast<std::uint64_t>(protocol->number);
     const resp::value* sessions = replies.size() > 1 ? field(replies[1], "sessions") : nullptr;
     if (sessions != nullptr && sessions->kind == resp::kind::number && sessions->number >= 0)
         facts.sessions = static_cast<std::size_t>(sessions->number);
@@ -140,6 +144,7 @@ diagnosis examine_agent(const local_address& address, const doctor_options& opti
     using agent::agent_state;
     agent_facts facts{.address = address};
     facts.user = geteuid();
+    facts.own_protocol = resp::wire_version;
     agent::read_socket(facts);
     std::error_code error;
     const int socket = connect_local(address, error, facts.why);

@@ -30,7 +30,9 @@ finding check_agent(const agent_facts& facts) {
             return {
                 "agent", verdict::ok,
                 process + ", " + printable(facts.program) +
-                    (facts.sessions ? ", " + std::to_string(*facts.sessions) + " sessions in the space default" : "")};
+                    (facts.sessions ? ", " + std::to_string(*facts.sessions) +
+                                          (*facts.sessions == 1 ? " session" : " sessions") + " in the space default"
+                                    : "")};
         case state::none:
             if (is_stale(facts))
                 return {"agent", verdict::warn,
@@ -50,6 +52,17 @@ finding check_agent(const agent_facts& facts) {
     }
     return {"agent", verdict::wrong, "cannot connect to " + at + ": " + facts.why,
             "see that the path of the address is right"};
+}
+
+/// Clients of another version are refused while the agent is in use.
+std::optional<finding> check_protocol(const agent_facts& facts) {
+    if (!facts.protocol) return {};
+    if (*facts.protocol == facts.own_protocol)
+        return finding{"protocol", verdict::ok, "version " + std::to_string(*facts.protocol) + ", as this program"};
+    return finding{"protocol", verdict::warn,
+                   "the agent speaks version " + std::to_string(*facts.protocol) + ", and this program " +
+                       std::to_string(facts.own_protocol) + ": while the agent is in use, it refuses this program",
+                   "use one version of Baton; an agent that is not in use makes way by itself"};
 }
 
 std::optional<finding> check_socket(const agent_facts& facts) {
@@ -133,6 +146,7 @@ finding check_program(const agent_facts& facts) {
 
 std::vector<finding> examine(const agent_facts& facts) {
     std::vector<finding> all{check_agent(facts)};
+    if (auto protocol = check_protocol(facts)) all.push_back(std::move(*protocol));
     if (auto socket = check_socket(facts)) all.push_back(std::move(*socket));
     if (facts.state == state::foreign) return all;  // the rest is about another user's agent
     for (const auto check : {check_record, check_limits, check_pidfds, check_program}) all.push_back(check(facts));

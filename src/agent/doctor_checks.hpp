@@ -39,6 +39,9 @@ struct agent_facts {
     std::string program = {};                  // what the agent calls itself, for instance `baton 0.1.0`
     std::optional<std::size_t> sessions = {};  // in the space `default`
 
+    std::optional<std::uint64_t> protocol = {};  // of the agent, if it tells
+    std::uint64_t own_protocol = 0;
+
     // Of a socket file.
     file_facts socket = {};
     std::string folder = {};

@@ -42,6 +42,7 @@ TEST_F(DoctorOnLocal, AnAgentIsShownWithItsProcess) {
               std::string::npos)
         << report.text;
     EXPECT_NE(report.field("agent", "text").find("0 sessions"), std::string::npos) << report.text;
+    EXPECT_EQ(report.verdict("protocol"), "ok") << report.text;
     EXPECT_NE(report.field("socket", "text").find("mode 0600"), std::string::npos) << report.text;
     EXPECT_NE(report.field("limits", "text").find("files are open"), std::string::npos) << report.text;
 }
@@ -52,7 +53,7 @@ TEST_F(DoctorOnLocal, AHolderIsCountedAsASession) {
         baton({"run", "-t", "1s", "-l", "a", "--url", address(), "--", "sh", "-c", "echo up; sleep 1000"});
     child holder{run};
     ASSERT_TRUE(holder.says("up")) << holder.err();
-    EXPECT_NE(examined({"--url", address()}).field("agent", "text").find("1 sessions"), std::string::npos);
+    EXPECT_NE(examined({"--url", address()}).field("agent", "text").find("1 session "), std::string::npos);
     holder.signal(SIGTERM);
     EXPECT_TRUE(holder.wait());
 }

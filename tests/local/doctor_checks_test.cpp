@@ -70,6 +70,15 @@ TEST(AgentDoctor, NamesForeignSilentAndDeadAgents) {
     expect(facts, "agent", verdict::wrong, "Not a directory");
 }
 
+TEST(AgentDoctor, ProtocolsOfOtherVersions) {
+    agent_facts facts = good_agent();
+    facts.own_protocol = 6;
+    facts.protocol = 5;
+    expect(facts, "protocol", verdict::warn, "version 5, and this program 6");
+    facts.protocol = 6;
+    expect(facts, "protocol", verdict::ok, "version 6");
+}
+
 TEST(AgentDoctor, SocketFiles) {
     agent_facts facts = good_agent();
     facts.others_write_folder = true;

@@ -108,7 +108,8 @@ TEST(DoctorChecks, OldAndVulnerableVersions) {
     expect(with("redis_version", "6.2.20"), "version", verdict::wrong, "Redis 7.0 or Valkey");
     expect(with("redis_version", "7.0.11"), "security", verdict::warn, "known security holes");
     expect(with("redis_version", "7.0.15"), "security", verdict::unknown, "5:7.0.15-1~deb12u6");
-    expect(with("redis_version", "7.4.5"), "security", verdict::warn, "CVE-2025-49844, fixed in 7.4.6");
+    expect(with("redis_version", "7.4.5"), "security", verdict::warn,
+           "CVE-2025-49844 (by a Lua script, fixed in 7.4.6)");
     expect(with("redis_version", "7.2.11"), "security", verdict::unknown, "CVE-2026-23631");
     expect(with("redis_version", "8.2.6"), "security", verdict::ok, "no known");
     expect(with("valkey_version", "8.1.3"), "version", verdict::ok, "Valkey 8.1.3");
@@ -116,7 +117,8 @@ TEST(DoctorChecks, OldAndVulnerableVersions) {
     expect(with("valkey_version", "9.2.0"), "security", verdict::ok, "no known");
     expect(with("redis_version", "vnext"), "version", verdict::unknown, "does not tell");
     facts.tls = resp::encryption_details{"TLSv1.3", "AES", 24h * 60};
-    expect(with("redis_version", "8.2.6"), "security", verdict::warn, "CVE-2026-81934, fixed in 8.2.9");
+    expect(with("redis_version", "8.2.6"), "security", verdict::warn,
+           "CVE-2026-81934 (at the TLS port, fixed in 8.2.9)");
 }
 
 TEST(DoctorVersions, AreReadAndCompared) {
@@ -281,6 +283,8 @@ TEST(DoctorChecks, LibrariesAndSpace) {
     expect(facts, "space", verdict::wrong, "not Baton's");
     facts.space.value = space_facts{};
     expect(facts, "space", verdict::ok, "the first client makes it");
+    facts.ttl = 20s;
+    expect(facts, "settings", verdict::wrong, "above the max_ttl of the address");
 }
 
 TEST(DoctorChecks, ADialectHasNoSpace) {
@@ -345,6 +349,21 @@ TEST(DoctorReplies, DamagedRepliesAreReadWithoutFaults) {
     EXPECT_TRUE(read_libraries(text("x")).empty());
     EXPECT_TRUE(read_map(list({text("odd")})).empty());
     EXPECT_EQ(read_user("u", list({text("flags")})).name, "u");
+}
+
+/// A hostile server: the arithmetic of the checks must not overflow.
+TEST(DoctorReplies, NumbersFromOutsideAreBounded) {
+    server_facts facts = good_server();
+    for (const char* huge : {"9223372036854775807", "-9223372036854775808", "99999999999999999999", "x", ""}) {
+        for (auto& [name, value] : *facts.info.value)
+            if (name != "role") value = huge;
+        for (auto& [name, value] : *facts.config.value) value = huge;
+        facts.space.value = read_space(list({text("4"), text(huge), text(huge), text("1"), text(huge), text(huge)}),
+                                       text(std::string(80, '9')));
+        facts.slow.value =
+            read_slow_log(list({list({number(1), number(INT64_MAX), number(INT64_MAX), list({text("keys")})})}), 100s);
+        EXPECT_FALSE(examine(facts).empty());
+    }
 }
 
 TEST(DoctorReplies, ReasonsOfRefusals) {

@@ -1,4 +1,6 @@
 // Checks of whether the server can lose a space: eviction, memory, persistence, replication.
+#include <algorithm>
+
 #include "baton/printable.hpp"
 #include "stores/redis/doctor/checks.hpp"
 
@@ -18,8 +20,9 @@ milliseconds lag_of(const server_facts& facts) {
 
 /// The replicas of INFO, as `slave0:ip=…,port=…,state=online,offset=…,lag=0`.
 std::int64_t replicas_online(const server_facts& facts, std::int64_t count) {
+    constexpr std::int64_t most = 1'000;  // whatever number the server says
     std::int64_t online = 0;
-    for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t i = 0; i < std::min(count, most); ++i)
         if (text_of(facts.info, "slave" + std::to_string(i)).find("state=online") != std::string_view::npos) ++online;
     return online;
 }

@@ -63,8 +63,9 @@ checked check_holes(const server_facts& facts) {
     }
     const known_holes holes = holes_of(server.software, *server.version, facts.tls.has_value());
     if (!holes.open.empty())
-        return warn(server.text + " has known security holes: " + joined(holes.open, "; "),
-                    "upgrade the server, unless the package of a distribution has the fix");
+        return warn(
+            server.text + " has holes through which a client can run code in the server: " + joined(holes.open, ", "),
+            "upgrade the server, unless the package of a distribution has the fix");
     if (!holes.uncertain.empty())
         return outcome{detail::verdict::unknown,
                        "not checked: no fixed version of this branch is known for " + joined(holes.uncertain, ", "),

@@ -57,9 +57,13 @@ checked check_space(const server_facts& facts) {
 }
 
 checked check_settings(const server_facts& facts) {
-    if (!is_readable(facts)) return {};
-    const space_facts& space = *facts.space;
     const detail::redis_address& address = facts.address;
+    if (!is_readable(facts)) {
+        if (facts.ttl <= address.max_ttl) return {};
+        return wrong("a ttl of " + in_ms(facts.ttl) + " is above the max_ttl of the address, " + in_ms(address.max_ttl),
+                     "use a shorter ttl, or write a larger max_ttl into all addresses of a new space");
+    }
+    const space_facts& space = *facts.space;
     const std::string text =
         "max_ttl=" + in_ms(space.max_ttl) + ", lag=" + in_ms(space.lag) + ", pause " + (space.pause ? "on" : "off");
     if (space.max_ttl != address.max_ttl || space.lag != address.lag || space.pause != address.pause)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "baton/error.hpp"
+#include "baton/printable.hpp"
 #include "stores/redis/doctor/checks.hpp"
 #include "stores/redis/doctor/gather.hpp"
 #include "stores/redis/doctor/probe.hpp"
@@ -23,8 +24,8 @@ diagnosis failed(const store_error& why) {
         advice = "compare user and password with the server (ACL LIST): BATON_REDIS_USER, BATON_REDIS_PASSWORD";
     if (why.code == errc::tls_failed) advice = "docs/redis.md, TLS, has the messages and what to do";
     if (why.code == errc::unsupported) advice = "this address needs Redis 7.0 or Valkey";
-    const char* what = is_unreachable(why) ? "cannot reach the server: " : "the server refuses this client: ";
-    return {{{"connection", verdict::wrong, what + why.text, advice}}, !is_unreachable(why)};
+    const char* what = is_unreachable(why) ? "cannot connect: " : "the server refuses this client: ";
+    return {{{"connection", verdict::wrong, what + printable(why.text), advice}}, !is_unreachable(why)};
 }
 
 }  // namespace
@@ -48,7 +49,7 @@ diagnosis examine_redis(std::string_view url, const doctor_options& options) {
     all.reachable = !probe.failed().code;
     finding connection{"connection", verdict::ok, "the server replies"};
     if (!all.reachable)
-        connection = {"connection", verdict::wrong, "the server stopped replying: " + probe.failed().text,
+        connection = {"connection", verdict::wrong, "the server stopped replying: " + printable(probe.failed().text),
                       "see its log and its load"};
     all.findings.insert(all.findings.begin(), std::move(connection));
     return all;

@@ -39,6 +39,9 @@ using field_map = std::map<std::string, std::string, std::less<>>;
     return found == fields->end() ? std::string_view{} : std::string_view{found->second};
 }
 
+/// Numbers from a server are limited to this, so that the arithmetic of the checks cannot overflow.
+inline constexpr std::int64_t largest_number = std::int64_t{1} << 42;
+
 /// The number that a field begins with; none if the server does not have it.
 [[nodiscard]] std::optional<std::int64_t> number_of(const answer<field_map>& fields, std::string_view name);
 

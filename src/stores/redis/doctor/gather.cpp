@@ -21,11 +21,14 @@ constexpr std::size_t clock_readings = 5;
 constexpr milliseconds longest_measurement{1'000};
 constexpr std::int64_t slow_entries = 128;
 
-std::int64_t number_in(std::string_view text) {
+/// Zero for a text that is no number.
+std::int64_t number_in(std::string_view text, std::int64_t most = largest_number) {
     std::int64_t number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
+    return std::clamp<std::int64_t>(number, 0, most);
 }
+
+constexpr std::int64_t largest_serial = (std::int64_t{1} << 53) - 1;
 
 /// Round trips of a command that Baton's user may run. A slow connection gets fewer.
 void measure_round_trips(probe& probe, server_facts& facts, probe::clock::time_point deadline) {
@@ -137,7 +140,7 @@ std::optional<std::int64_t> number_of(const answer<field_map>& fields, std::stri
     const std::string_view text = text_of(fields, name);
     std::int64_t number = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc{}) return {};
-    return number;
+    return std::clamp(number, -largest_number, largest_number);
 }
 
 std::vector<probe::command> needed_commands(const std::string& space) {
@@ -270,7 +273,7 @@ slow_facts read_slow_log(const resp::value& log, seconds now) {
     slow_facts slow;
     for (const resp::value& entry : log.items) {
         if (entry.items.size() < 4 || entry.items[3].items.empty()) continue;
-        const seconds at{entry.items[1].number};
+        const seconds at{std::clamp(entry.items[1].number, -largest_number, largest_number)};
         const microseconds took{entry.items[2].number};
         if (at + day < now) continue;
         const auto& words = entry.items[3].items;
@@ -306,15 +309,15 @@ space_facts read_space(const resp::value& fields, const resp::value& head) {
     };
     space.exists = !field(0).empty();
     if (!space.exists) return space;
-    space.layout = static_cast<unsigned>(number_in(field(0)));
+    space.layout = static_cast<unsigned>(number_in(field(0), 1'000'000));
     space.max_ttl = milliseconds{number_in(field(1))};
     space.lag = milliseconds{number_in(field(2))};
     space.pause = field(3) != "0";
     space.pauses = number_in(field(4));
     space.sessions = number_in(field(5));
     if (head.text.size() < 80) return space;
-    space.epoch = std::to_string(number_in(std::string_view{head.text}.substr(16, 16)));
-    space.paused_until = microseconds{number_in(std::string_view{head.text}.substr(32, 16))};
+    space.epoch = std::to_string(number_in(std::string_view{head.text}.substr(16, 16), largest_serial));
+    space.paused_until = microseconds{number_in(std::string_view{head.text}.substr(32, 16), largest_serial)};
     return space;
 }
 

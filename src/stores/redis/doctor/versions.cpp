@@ -17,8 +17,8 @@ struct advisory {
     std::array<version_number, most_branches> fixed;
 };
 
-constexpr std::string_view lua = "a Lua script or function can run code in the server";
-constexpr std::string_view tls = "a client of the TLS port can run code in the server";
+constexpr std::string_view lua = "by a Lua script";
+constexpr std::string_view tls = "at the TLS port";
 
 constexpr std::array<advisory, 6> advisories{{
     {software::redis, "CVE-2025-49844", lua, false, {{{7, 2, 11}, {7, 4, 6}, {8, 0, 4}, {8, 2, 2}}}},
@@ -63,8 +63,8 @@ known_holes holes_of(software software, const version_number& version, bool uses
             if (fixed.major == 0 || !same_branch(fixed, version)) continue;
             is_listed = true;
             if (version < fixed)
-                holes.open.push_back(std::string{each.name} + ", fixed in " + to_string(fixed) + ": " +
-                                     std::string{each.risk});
+                holes.open.push_back(std::string{each.name} + " (" + std::string{each.risk} + ", fixed in " +
+                                     to_string(fixed) + ")");
         }
         if (!is_listed && version < newest) holes.uncertain.emplace_back(each.name);
     }

@@ -27,7 +27,7 @@ struct version_number {
 
 /// The version as far as the published advisories tell.
 struct known_holes {
-    std::vector<std::string> open;       // advisories that this version does not fix, each with the fixed version
+    std::vector<std::string> open;       // advisories that this version does not fix: `NAME (RISK, fixed in VERSION)`
     std::vector<std::string> uncertain;  // advisories that name no fixed version of this branch
 };
 [[nodiscard]] known_holes holes_of(software software, const version_number& version, bool uses_tls);
