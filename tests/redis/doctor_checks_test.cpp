@@ -246,6 +246,8 @@ TEST(DoctorChecks, LimitsForClients) {
     server_facts facts = good_server();
     field_map& config = *facts.config.value;
     config["timeout"] = "10";
+    expect(facts, "idle-timeout", verdict::ok, "which have a subscription");
+    facts.address.dialect = "redturn";
     expect(facts, "idle-timeout", verdict::warn, "CONFIG SET timeout 0");
     config["tcp-keepalive"] = "0";
     expect(facts, "keepalive", verdict::warn, "tcp-keepalive 300");

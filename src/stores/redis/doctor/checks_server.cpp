@@ -111,8 +111,11 @@ checked check_idle_timeout(const server_facts& facts) {
     const auto timeout = number_of(facts.config, "timeout");
     if (!timeout) return not_checked(facts.config ? "the server does not tell" : facts.config.missing);
     if (*timeout == 0) return ok("idle connections stay open");
+    if (facts.address.dialect.empty())
+        return ok("idle connections are closed after " + std::to_string(*timeout) +
+                  " s, but for those of Baton, which have a subscription");
     return warn("the server closes connections that are idle for " + std::to_string(*timeout) +
-                    " s; clients without leases reconnect each time",
+                    " s; clients of a dialect then reconnect",
                 "CONFIG SET timeout 0, and the same in its configuration file");
 }
 
