@@ -50,6 +50,7 @@ int read(int argc, char** argv) {
     add_revoke(app, chosen);
     add_mend(app, chosen);
     add_resize(app, chosen);
+    add_doctor(app, chosen);
     add_agent(app, chosen);
     add_bench(app, chosen, line.command);
     add_functions(app, chosen);

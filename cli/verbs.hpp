@@ -16,6 +16,7 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
 void add_agent(CLI::App& app, action& chosen);
 /// `words` came after it, and are for the program that it runs.
 void add_bench(CLI::App& app, action& chosen, const std::vector<std::string>& words);
+void add_doctor(CLI::App& app, action& chosen);
 void add_functions(CLI::App& app, action& chosen);
 void add_ls(CLI::App& app, action& chosen);
 void add_why(CLI::App& app, action& chosen);

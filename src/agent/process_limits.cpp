@@ -24,11 +24,16 @@ void raise_own_limits() {
 
 client_room room_for_clients(std::size_t wanted) {
     rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return {wanted, {}};
+    return room_for_clients(wanted, files.rlim_cur);
+}
+
+client_room room_for_clients(std::size_t wanted, std::size_t files) {
     const std::size_t needed = wanted * descriptors_a_client + own_descriptors;
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= needed) return {wanted, {}};
-    const std::size_t spare = files.rlim_cur > own_descriptors ? files.rlim_cur - own_descriptors : 0;
+    if (files >= needed) return {wanted, {}};
+    const std::size_t spare = files > own_descriptors ? files - own_descriptors : 0;
     client_room room{spare / descriptors_a_client, {}};
-    room.why = "it may have " + std::to_string(files.rlim_cur) + " open files (ulimit -Hn)";
+    room.why = "it may have " + std::to_string(files) + " open files (ulimit -Hn)";
     if (room.clients >= least_clients) return room;
     room.why += " and needs at least " + std::to_string(least_clients * descriptors_a_client + own_descriptors);
     room.clients = 0;

@@ -16,5 +16,7 @@ struct client_room {
     std::string why;          // the limit that is too low, if the number is smaller than wanted
 };
 [[nodiscard]] client_room room_for_clients(std::size_t wanted);
+/// The same for a process that may have so many open files.
+[[nodiscard]] client_room room_for_clients(std::size_t wanted, std::size_t files);
 
 }  // namespace baton::agent

@@ -121,13 +121,15 @@ void server::reply(const std::shared_ptr<peer>&, const resp::ping&, std::string&
 void server::reply(const std::shared_ptr<peer>&, const resp::redis_hello& hello, std::string& out) {
     resp::writer write{out};
     if (hello.protocol != 3) return write.error("NOPROTO this agent speaks RESP3 only");
-    write.map(3);
+    write.map(4);
     write.bulk("server");
     write.bulk("baton");
     write.bulk("version");
     write.bulk(options_.program);
     write.bulk("proto");
     write.number(std::uint64_t{3});
+    write.bulk("wire");  // the version of BATON.HELLO, for those who must not say it: an idle agent of another one ends
+    write.number(resp::wire_version);
 }
 
 }  // namespace baton::agent

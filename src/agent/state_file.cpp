@@ -32,14 +32,6 @@ std::string boot_id() {
     return id.empty() ? "unknown" : id;
 }
 
-/// The user's own address exists once in each network namespace, and so does its state.
-std::string path_for(const detail::local_address& address) {
-    if (!address.is_own()) return address.path + ".state";
-    struct stat network {};
-    const bool known = stat("/proc/self/ns/net", &network) == 0;
-    return "/dev/shm/baton-" + std::to_string(geteuid()) + "-" + (known ? std::to_string(network.st_ino) : "x");
-}
-
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
 /// Why the agent must not write to the file at this path: another user may have put a file or a link there. Empty: the
@@ -78,6 +70,14 @@ struct state_file::opened {
     std::error_code error;
     std::string why;  // the file is foreign
 };
+
+/// The user's own address exists once in each network namespace, and so does its state.
+std::string state_file::path_for(const detail::local_address& address) {
+    if (!address.is_own()) return address.path + ".state";
+    struct stat network {};
+    const bool known = stat("/proc/self/ns/net", &network) == 0;
+    return "/dev/shm/baton-" + std::to_string(geteuid()) + "-" + (known ? std::to_string(network.st_ino) : "x");
+}
 
 state_file::~state_file() {
     if (file_ >= 0) close(file_);

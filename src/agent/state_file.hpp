@@ -31,6 +31,9 @@ public:
     state_file& operator=(const state_file&) = delete;
     ~state_file();
 
+    /// Where the record of an agent at this address is.
+    [[nodiscard]] static std::string path_for(const detail::local_address& address);
+
     /// Opens or makes the file, reads the predecessor's line and writes its own. For a socket file it also holds a lock
     /// on the file during the life of this object: the owner of the lock may replace the socket file.
     [[nodiscard]] result take(const detail::local_address& address, std::optional<std::chrono::milliseconds> max_ttl,

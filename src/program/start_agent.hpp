@@ -16,6 +16,9 @@ namespace baton::detail {
 /// Sets the program to start instead of searching for it. The program `baton` sets itself.
 void use_agent_program(std::string path);
 
+/// The program that C++ programs find to start as an agent: the installed one, else one in PATH; empty if there is none.
+[[nodiscard]] std::string installed_agent_program();
+
 /// Returns without an error when an agent listens there, whichever process started it. no_agent: there is no program to
 /// start, or the agent failed; then `said` is its message. store_unavailable: the agent did not report in time.
 [[nodiscard]] std::error_code start_agent(const local_address& address, std::string& said);

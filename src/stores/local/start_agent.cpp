@@ -43,23 +43,13 @@ bool is_program(const std::string& path) {
     return stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-/// Searches: the program of `use_agent_program`, otherwise the installed program, then PATH. A setuid program ignores
-/// PATH.
+/// Searches: the program of `use_agent_program`, otherwise the installed program, then PATH.
 std::string find_program() {
     {
         const std::lock_guard lock{known_mutex};
         if (!known_program.empty()) return is_program(known_program) ? known_program : std::string{};
     }
-    std::vector<std::string> candidates{BATON_INSTALLED_PROGRAM};
-    const char* path = getauxval(AT_SECURE) == 0 ? std::getenv("PATH") : nullptr;
-    for (std::string_view rest = path == nullptr ? "" : path; !rest.empty();) {
-        const std::size_t colon = rest.find(':');
-        if (colon > 0 && rest.front() == '/') candidates.push_back(std::string{rest.substr(0, colon)} + "/baton");
-        rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
-    }
-    for (const std::string& candidate : candidates)
-        if (is_program(candidate)) return candidate;
-    return {};
+    return installed_agent_program();
 }
 
 /// Only the variables that a program needs to run: others, for instance secrets, must not stay in a long-lived process.
@@ -177,6 +167,20 @@ bool read_report(int report, std::string& said) {
 void use_agent_program(std::string path) {
     const std::lock_guard lock{known_mutex};
     known_program = std::move(path);
+}
+
+/// A setuid program ignores PATH.
+std::string installed_agent_program() {
+    std::vector<std::string> candidates{BATON_INSTALLED_PROGRAM};
+    const char* path = getauxval(AT_SECURE) == 0 ? std::getenv("PATH") : nullptr;
+    for (std::string_view rest = path == nullptr ? "" : path; !rest.empty();) {
+        const std::size_t colon = rest.find(':');
+        if (colon > 0 && rest.front() == '/') candidates.push_back(std::string{rest.substr(0, colon)} + "/baton");
+        rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
+    }
+    for (const std::string& candidate : candidates)
+        if (is_program(candidate)) return candidate;
+    return {};
 }
 
 std::error_code start_agent(const local_address& address, std::string& said) {

@@ -2,6 +2,7 @@
 // Apart from its only implementation (src/stores/tls), so that nothing else includes OpenSSL.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,6 +10,13 @@
 #include "baton/store.hpp"
 
 namespace baton::resp {
+
+/// What the handshake negotiated, for people.
+struct encryption_details {
+    std::string protocol;
+    std::string cipher;
+    std::chrono::seconds certificate_left{};  // until the peer's certificate expires; negative: it has expired
+};
 
 /// One side of an encrypted connection. One thread at a time calls `decrypt`, and one at a time `encrypt`; both may run
 /// at the same time.
@@ -25,6 +33,8 @@ public:
     /// `decrypt` has produced bytes for the peer, or completed the handshake: call `encrypt`.
     [[nodiscard]] virtual bool has_output() const = 0;
     [[nodiscard]] virtual bool is_established() const = 0;
+    /// Call it after the handshake.
+    [[nodiscard]] virtual encryption_details details() const = 0;
 };
 
 }  // namespace baton::resp

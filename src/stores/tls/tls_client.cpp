@@ -85,6 +85,17 @@ public:
     bool has_output() const override { return has_output_; }
     bool is_established() const override { return established_; }
 
+    resp::encryption_details details() const override {
+        const std::lock_guard lock{mutex_};
+        resp::encryption_details found{SSL_get_version(ssl_.get()), SSL_get_cipher_name(ssl_.get()), {}};
+        int days = 0;
+        int seconds = 0;
+        const X509* const certificate = SSL_get0_peer_certificate(ssl_.get());
+        if (certificate != nullptr && ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(certificate)) == 1)
+            found.certificate_left = std::chrono::hours{24} * days + std::chrono::seconds{seconds};
+        return found;
+    }
+
 private:
     static constexpr std::size_t most_shown = 64;
 
@@ -121,7 +132,7 @@ private:
         }
     }
 
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     const context_ptr context_;
     const ssl_ptr ssl_;
     const std::string host_;

@@ -1,0 +1,72 @@
+// Checks of who can reach the server, read the traffic, and use it.
+#include "baton/printable.hpp"
+#include "stores/redis/doctor/checks.hpp"
+
+namespace baton::redis {
+namespace {
+
+constexpr std::chrono::hours renewal_due{24 * 14};
+
+/// Whether clients on other machines get in without a password, where the default user has none.
+bool is_open_to_others(const server_facts& facts) {
+    if (text_of(facts.config, "protected-mode") != "no") return false;
+    for (const std::string_view local : {"127.0.0.1", "127.0.0.1 ::1", "127.0.0.1 -::1", "localhost", "::1"})
+        if (text_of(facts.config, "bind") == local) return false;
+    return true;
+}
+
+}  // namespace
+
+checked check_tls(const server_facts& facts) {
+    if (!facts.tls) {
+        if (facts.is_on_this_machine) return ok("not encrypted, and the server is on this machine");
+        return warn("not encrypted: the network can read the password and change commands",
+                    "use rediss:// and the server's tls-port, or an encrypted tunnel");
+    }
+    const std::string what = facts.tls->protocol + ", " + facts.tls->cipher;
+    const auto left = std::chrono::duration_cast<microseconds>(facts.tls->certificate_left);
+    if (facts.address.tls.insecure)
+        return warn(what + "; tls_insecure=on: the server's certificate is not verified",
+                    "remove tls_insecure, and name the authority's certificate with tls_ca");
+    const std::string text = what + "; the server's certificate is valid for " + shown(left);
+    if (facts.tls->certificate_left < renewal_due) return warn(text, "renew the server's certificate");
+    return ok(text);
+}
+
+checked check_password(const server_facts& facts) {
+    if (!facts.user) return not_checked(facts.user.missing);
+    const std::string user = "user " + printable(facts.user->name);
+    if (!facts.user->no_password) return ok(user + " has a password");
+    if (!facts.address.tls.cert.empty()) return ok(user + " has no password; the client shows a certificate");
+    const std::string advice = "set a password: ACL SETUSER " + printable(facts.user->name) +
+                               " resetpass >PASSWORD, or create a user for Baton (docs/redis.md, Rights)";
+    if (!facts.is_on_this_machine)
+        return wrong("everybody who reaches the server can use it: " + user + " has no password", advice);
+    if (is_open_to_others(facts))
+        return warn(user + " has no password, and the server listens for other machines (protected-mode no)", advice);
+    return ok(user + " has no password, and only this machine reaches the server");
+}
+
+checked check_rights(const server_facts& facts) {
+    const std::string advice = "give it the commands, keys and channels of docs/redis.md, Rights";
+    if (!facts.denied) {
+        // Without ACL DRYRUN only the commands are known that doctor itself could not run.
+        for (const std::string* missing : {&facts.clock.missing, &facts.info.missing, &facts.space.missing})
+            if (missing->starts_with(may_not_run)) return wrong(*missing + ", which Baton needs", advice);
+        return not_checked(facts.denied.missing);
+    }
+    if (facts.denied->empty()) return ok("the user may run all commands that Baton needs in this space");
+    std::string list;
+    for (const std::string& each : *facts.denied) list += (list.empty() ? "" : ", ") + each;
+    return wrong("the user may not run what Baton needs in this space: " + list, advice);
+}
+
+checked check_excess_rights(const server_facts& facts) {
+    if (!facts.user) return {};
+    if (!facts.user->all_commands && !facts.user->all_keys) return {};
+    const std::string what = facts.user->all_commands ? "every command" : "commands on every key";
+    return ok("the user may run " + what + ", which is more than Baton needs",
+              "to protect other data on this server, give Baton a user of its own (docs/redis.md, Rights)");
+}
+
+}  // namespace baton::redis

@@ -1,0 +1,58 @@
+#include "program/doctor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "baton/error.hpp"
+#include "baton/printable.hpp"
+#include "stores/redis/doctor/checks.hpp"
+#include "stores/redis/doctor/gather.hpp"
+#include "stores/redis/doctor/probe.hpp"
+#include "stores/redis/function_library.hpp"
+
+namespace baton::detail {
+namespace {
+
+/// A server that refuses this client replied, so it is reachable.
+bool is_unreachable(const store_error& why) {
+    return why.code != errc::not_permitted && why.code != errc::tls_failed && why.code != errc::unsupported;
+}
+
+diagnosis failed(const store_error& why) {
+    std::string advice = "is the server running, and is the address right?";
+    if (why.code == errc::not_permitted)
+        advice = "compare user and password with the server (ACL LIST): BATON_REDIS_USER, BATON_REDIS_PASSWORD";
+    if (why.code == errc::tls_failed) advice = "docs/redis.md, TLS, has the messages and what to do";
+    if (why.code == errc::unsupported) advice = "this address needs Redis 7.0 or Valkey";
+    const char* what = is_unreachable(why) ? "cannot connect: " : "the server refuses this client: ";
+    return {{{"connection", verdict::wrong, what + printable(why.text), advice}}, !is_unreachable(why)};
+}
+
+}  // namespace
+
+diagnosis examine_redis(std::string_view url, const doctor_options& options) {
+    redis_address address = parse_redis_address(url);
+    redis::probe probe{address};
+    const auto begin = redis::probe::clock::now();
+    store_error error = probe.connect();
+    if (!error.code) error = probe.log_in(begin + options.timeout);
+    if (error.code) return failed(error);
+
+    redis::server_facts facts{.address = address};
+    facts.ttl = options.ttl.value_or(std::min(facts.ttl, address.max_ttl));
+    facts.is_on_this_machine = probe.is_on_this_machine();
+    facts.tls = probe.encryption();
+    facts.library = redis::server_library().name;
+    redis::gather(probe, facts, redis::probe::clock::now() + options.timeout);
+
+    diagnosis all{redis::examine(facts)};
+    all.reachable = !probe.failed().code;
+    finding connection{"connection", verdict::ok, "the server replies"};
+    if (!all.reachable)
+        connection = {"connection", verdict::wrong, "the server stopped replying: " + printable(probe.failed().text),
+                      "see its log and its load"};
+    all.findings.insert(all.findings.begin(), std::move(connection));
+    return all;
+}
+
+}  // namespace baton::detail

@@ -1,0 +1,29 @@
+// Asks a server for what `baton doctor` judges. Sends only commands that read.
+#pragma once
+
+#include "stores/redis/doctor/facts.hpp"
+#include "stores/redis/doctor/probe.hpp"
+
+namespace baton::redis {
+
+/// A command that the functions or a client call, with a key or channel of the space.
+[[nodiscard]] std::vector<probe::command> needed_commands(const std::string& space);
+
+/// `probe` is logged in. Facts that are not known by the deadline say so.
+void gather(probe& probe, server_facts& facts, probe::clock::time_point deadline);
+
+// How the replies are read.
+
+[[nodiscard]] field_map read_info(std::string_view text);
+[[nodiscard]] field_map read_map(const resp::value& map);
+[[nodiscard]] user_facts read_user(const std::string& name, const resp::value& reply);
+[[nodiscard]] slow_facts read_slow_log(const resp::value& log, std::chrono::seconds now);
+[[nodiscard]] std::vector<std::string> read_libraries(const resp::value& list);
+/// `fields` of the key `i`, in the order of `space_fields`, and the head.
+[[nodiscard]] space_facts read_space(const resp::value& fields, const resp::value& head);
+[[nodiscard]] const std::vector<std::string>& space_fields();
+
+/// "the user may not run CONFIG GET", or the server's words.
+[[nodiscard]] std::string why_refused(const std::string& command, std::string_view error);
+
+}  // namespace baton::redis

@@ -1,0 +1,224 @@
+// `baton doctor` on real servers.
+#include <filesystem>
+#include <optional>
+
+#include "../redis/private_server.hpp"
+#include "../redis/replication.hpp"
+#include "doctor.hpp"
+#ifdef BATON_TESTS_TLS
+#include "../redis/tls_server.hpp"
+#endif
+
+namespace baton::testing {
+namespace {
+
+using redis_tests::private_server;
+
+class DoctorOnRedis : public Doctor {
+protected:
+    void SetUp() override {
+        if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
+    }
+    void start() { server_.emplace(redis_tests::server_options{.tcp = true}); }
+    [[nodiscard]] std::string at(const std::string& options = {}, const std::string& user = {}) const {
+        return "redis://" + user + "127.0.0.1:" + std::to_string(server_->tcp().port) + "/0" + options;
+    }
+    void set(const std::string& name, const std::string& value) const {
+        ASSERT_EQ(server_->ask({"CONFIG", "SET", name, value}).text, "OK") << name;
+    }
+    /// A client of this version has used the space. A new server pauses for max_ttl, so that is short.
+    static constexpr const char* terms = "?max_ttl=2s&lag=0";
+    void use(const std::string& url) const {
+        child run{baton({"run", "--url", url, "-t", "1s", "-l", "a", "--", "true"})};
+        ASSERT_EQ(run.wait(), 0) << run.err();
+    }
+
+    std::optional<private_server> server_;
+};
+
+TEST_F(DoctorOnRedis, AGoodServerHasNoFaults) {
+    start();
+    use(at(terms));
+    const doctor_report report = examined({at(terms)});
+    if (report.verdict("security") == "warn") GTEST_SKIP() << "an old server: " << report.field("security", "text");
+    EXPECT_EQ(report.code, 0) << report.text;
+    EXPECT_EQ(report.with("warn") + report.with("wrong"), "") << report.text;
+    EXPECT_EQ(report.json["ok"], true);
+    EXPECT_EQ(report.json["reachable"], true);
+    EXPECT_EQ(report.json["url"], at());
+    EXPECT_NE(report.text.find("all is well"), std::string::npos) << report.text;
+    EXPECT_TRUE(report.text.starts_with(at() + "\nok     connection ")) << report.text;
+    EXPECT_NE(report.field("space", "text").find(": layout version "), std::string::npos) << report.text;
+}
+
+TEST_F(DoctorOnRedis, FiveFaultsAreFoundWithWhatToDo) {
+    start();
+    use(at(terms));
+    ASSERT_EQ(server_
+                  ->ask({"FUNCTION", "LOAD",
+                         "#!lua name=baton_0123456789ab\nredis.register_function('baton_x', function() return 1 end)"})
+                  .text,
+              "baton_0123456789ab");
+    set("maxmemory", "100mb");
+    set("maxmemory-policy", "allkeys-lru");
+    set("min-replicas-max-lag", "10");
+    set("min-replicas-to-write", "1");
+    const doctor_report report = examined({at("?max_ttl=5s&lag=0")});
+    EXPECT_EQ(report.code, 1) << report.text;
+    EXPECT_EQ(report.json["ok"], false);
+    EXPECT_EQ(report.json["reachable"], true);
+    EXPECT_EQ(report.with("wrong"), "eviction replicas lag settings") << report.text;
+    EXPECT_NE(report.with("warn").find("old-libraries"), std::string::npos) << report.text;
+    EXPECT_EQ(report.field("eviction", "advice"),
+              "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file");
+    EXPECT_NE(report.field("old-libraries", "advice").find("FUNCTION DELETE baton_0123456789ab"), std::string::npos);
+    EXPECT_NE(report.field("settings", "advice").find("max_ttl=2000ms&lag=0ms"), std::string::npos);
+    EXPECT_NE(report.field("lag", "advice").find("lag=12s"), std::string::npos);
+    EXPECT_NE(report.text.find("WRONG  eviction "), std::string::npos) << report.text;
+    EXPECT_NE(report.text.find("4 faults, "), std::string::npos) << report.text;
+}
+
+TEST_F(DoctorOnRedis, ItWritesNothing) {
+    start();
+    EXPECT_EQ(examined({at()}).verdict("space"), "ok");
+    EXPECT_EQ(server_->ask({"DBSIZE"}).number, 0);
+    EXPECT_EQ(server_->ask({"FUNCTION", "LIST"}).items.size(), 0U);
+    EXPECT_EQ(redis_tests::info(*server_, "stats", "total_error_replies"), "0")
+        << "and nothing fails in its statistics";
+    // Nor does it need to write.
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "reader", "on", ">s3cret", "~*", "&*", "+@all", "-@write"}).text, "OK");
+    use(at(terms));
+    const doctor_report report = examined({at("", "reader:s3cret@")});
+    EXPECT_EQ(report.verdict("space"), "ok") << report.text;
+    EXPECT_EQ(report.verdict("rights"), "wrong") << report.text;
+    EXPECT_NE(report.field("rights", "text").find("HSET"), std::string::npos) << report.text;
+}
+
+/// The user of docs/redis.md may not read settings: what is not checked is no fault.
+TEST_F(DoctorOnRedis, AUserWithFewRightsChecksWhatItMay) {
+    start();
+    use(at(terms));
+    std::vector<std::string> words{"ACL",
+                                   "SETUSER",
+                                   "baton",
+                                   "on",
+                                   ">s3cret",
+                                   "resetkeys",
+                                   "~baton:{default}:*",
+                                   "resetchannels",
+                                   "&baton:{default}:*",
+                                   "-@all",
+                                   "+fcall",
+                                   "+fcall_ro",
+                                   "+function|load",
+                                   "+select",
+                                   "+subscribe",
+                                   "+unsubscribe",
+                                   "+publish",
+                                   "+time",
+                                   "+info",
+                                   "+hget",
+                                   "+hmget"};
+    ASSERT_EQ(server_->ask(words).text, "OK");
+    const doctor_report report =
+        examined({at(terms)}, {{"BATON_REDIS_USER", "baton"}, {"BATON_REDIS_PASSWORD", "s3cret"}});
+    EXPECT_EQ(report.code, report.verdict("security") == "warn" ? 1 : 0) << report.text;
+    EXPECT_EQ(report.with("wrong"), "") << report.text;
+    EXPECT_EQ(report.field("idle-timeout", "text"), "not checked: the user may not run CONFIG GET");
+    EXPECT_EQ(report.verdict("rights"), "unknown");
+    EXPECT_EQ(report.verdict("round-trip"), "ok");
+    EXPECT_EQ(report.verdict("settings"), "ok");
+    EXPECT_NE(report.text.find("?      slow-log "), std::string::npos) << report.text;
+
+    words = {"ACL", "SETUSER", "baton", "-time", "-info"};
+    ASSERT_EQ(server_->ask(words).text, "OK");
+    const doctor_report fewer = examined({at("", "baton:s3cret@")});
+    EXPECT_EQ(fewer.code, 1);
+    EXPECT_EQ(fewer.field("rights", "text"), "the user may not run TIME, which Baton needs") << fewer.text;
+}
+
+TEST_F(DoctorOnRedis, AnUnreachableServerEndsWith69) {
+    const doctor_report refused = examined({"redis://127.0.0.1:1/0"});
+    EXPECT_EQ(refused.code, 69) << refused.text;
+    EXPECT_EQ(refused.json["reachable"], false);
+    EXPECT_EQ(refused.json["ok"], false);
+    EXPECT_NE(refused.field("connection", "text").find("Connection refused"), std::string::npos) << refused.text;
+    EXPECT_EQ(examined({"unix:" + folder_.path("none")}).code, 69);
+
+    start();
+    server_->stop();
+    const doctor_report silent = examined({at()});
+    server_->go_on();
+    EXPECT_EQ(silent.code, 69) << silent.text;
+    EXPECT_NE(silent.field("connection", "text").find("does not reply in time"), std::string::npos) << silent.text;
+}
+
+/// It replies, so it is reachable; the client is at fault.
+TEST_F(DoctorOnRedis, AServerThatRefusesTheClientEndsWith1) {
+    start();
+    set("requirepass", "s3cret");
+    const doctor_report without = examined({at()});
+    EXPECT_EQ(without.code, 1) << without.text;
+    EXPECT_EQ(without.json["reachable"], true);
+    EXPECT_NE(without.field("connection", "text").find("NOAUTH"), std::string::npos) << without.text;
+    const doctor_report with = examined({at("", ":s3cret-but-wrong@")});
+    EXPECT_EQ(with.code, 1) << with.text;
+    EXPECT_NE(with.field("connection", "text").find("WRONGPASS"), std::string::npos) << with.text;
+    EXPECT_EQ(examined({at("", ":s3cret@")}).verdict("password"), "ok");
+}
+
+TEST_F(DoctorOnRedis, AReplicaIsNamedWithItsPrimary) {
+    private_server primary{redis_tests::replicating()};
+    server_.emplace(redis_tests::replicating());
+    ASSERT_TRUE(redis_tests::follow(*server_, primary.tcp()));
+    const doctor_report replica = examined({at()});
+    EXPECT_EQ(replica.code, 1);
+    EXPECT_NE(replica.field("role", "text").find("replica of 127.0.0.1:" + std::to_string(primary.tcp().port)),
+              std::string::npos)
+        << replica.text;
+    const doctor_report of_primary = examined({"redis://127.0.0.1:" + std::to_string(primary.tcp().port)});
+    EXPECT_EQ(of_primary.verdict("replicas"), "warn") << of_primary.text;
+}
+
+TEST_F(DoctorOnRedis, ADialectHasNoSpaceToCheck) {
+    start();
+    const doctor_report report = examined({at("?dialect=redturn")});
+    EXPECT_EQ(report.verdict("eviction"), "ok") << report.text;
+    EXPECT_EQ(report.verdict("settings"), "") << report.text;
+    EXPECT_NE(report.field("space", "text").find("dialect=redturn"), std::string::npos) << report.text;
+}
+
+TEST_F(DoctorOnRedis, TheTtlOfTheCommandLineIsCompared) {
+    start();
+    EXPECT_NE(examined({at(), "--ttl", "250ms"}).field("round-trip", "text").find("the ttl is 250 ms"),
+              std::string::npos);
+    for (const char* wrong : {"0", "soon"}) {
+        child refused{baton({"doctor", at(), "--ttl", wrong})};
+        EXPECT_EQ(refused.wait(), 64) << wrong;
+    }
+    child both{baton({"doctor", at(), "--url", at()})};
+    EXPECT_EQ(both.wait(), 64);
+    EXPECT_NE(both.err().find("one or the other"), std::string::npos) << both.err();
+}
+
+#ifdef BATON_TESTS_TLS
+TEST_F(DoctorOnRedis, TlsIsShownAndAnUntrustedCertificateIsAFault) {
+    const redis_tests::tls_server server{{.valid_until = std::chrono::hours{24 * 100}}};
+    const doctor_report report = examined({server.url(server.trusted())});
+    EXPECT_EQ(report.verdict("tls"), "ok") << report.text;
+    EXPECT_NE(report.field("tls", "text").find("TLSv1.3, "), std::string::npos) << report.text;
+    EXPECT_NE(report.field("tls", "text").find("valid for 100 d"), std::string::npos) << report.text;
+
+    const redis_tests::tls_server short_lived;
+    EXPECT_EQ(examined({short_lived.url(short_lived.trusted())}).verdict("tls"), "warn");
+
+    const doctor_report untrusted = examined({server.url()});
+    EXPECT_EQ(untrusted.code, 1) << untrusted.text;
+    EXPECT_EQ(untrusted.json["reachable"], true);
+    EXPECT_NE(untrusted.field("connection", "text").find("authority"), std::string::npos) << untrusted.text;
+    EXPECT_EQ(examined({server.url("&tls_insecure=on")}).verdict("tls"), "warn");
+}
+#endif
+
+}  // namespace
+}  // namespace baton::testing
