@@ -156,9 +156,8 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
         ->type_name("stop|ignore");
     verb->add_option("--if-abandoned", in->if_abandoned, "If a name is marked as abandoned: run, or fail (65)")
         ->type_name("run|fail");
-    verb->add_option(
-            "--if-unavailable", in->if_unavailable,
-            "While the engine cannot be reached: wait for it (default; at first for 10s), or fail at once (69)")
+    verb->add_option("--if-unavailable", in->if_unavailable,
+                     "While the store cannot be reached: wait for it (default; at first for 10s), or fail at once (69)")
         ->type_name("wait|fail");
     verb->add_option("--note", in->options.note, "A text that waiters and `ls` show")->type_name("TEXT");
     verb->add_option("-c", in->shell_command, "Run STR through $SHELL -c")->type_name("STR");

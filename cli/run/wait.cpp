@@ -202,7 +202,7 @@ int poll_timeout(steady_clock::time_point until) {
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
-/// An engine that has not replied yet is away, too.
+/// A store that has not replied yet is away, too.
 std::optional<outage> outage_now(const wait_observer& observer, const run_options& options,
                                  steady_clock::time_point begun) {
     const auto known = observer.outage();

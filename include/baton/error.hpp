@@ -22,7 +22,7 @@ enum class errc {
     revoked,            ///< an operator ended the request while it waited
     store_unavailable,  ///< the store cannot be reached or did not reply; the result of the request is unknown
     would_deadlock,     ///< this thread already holds the mutex or shared_mutex that it wants to lock
-    unsupported,        ///< the store does not support this request
+    unsupported,        ///< the store does not support this, or what listens at the address is no store
     closed,             ///< the client was closed
     own_thread,         ///< a blocking call within a callback of this client would wait for itself
     forked,             ///< this client belongs to the parent process

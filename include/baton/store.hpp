@@ -67,6 +67,8 @@ class store_listener {
 public:
     /// The connection can be used. An epoch is 1 or more.
     virtual void up(epoch epoch) noexcept = 0;
+    /// The connection is lost, or an attempt to connect has failed. Called at least for the loss, for the first attempt
+    /// that fails after it, and for each new reason.
     virtual void down(const store_error& why) noexcept = 0;
     /// A permanent error, instead of the first `up` and perhaps after a `down`: the connection can never be used and
     /// makes no further attempt to connect. It is the last call for this connection. The client then calls neither

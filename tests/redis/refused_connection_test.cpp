@@ -9,9 +9,13 @@
 #include <any>
 #include <array>
 #include <chrono>
+#include <coroutine>
 #include <deque>
+#include <exception>
 #include <fstream>
 #include <functional>
+#include <future>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -168,7 +172,7 @@ const std::vector<refusing_case>& cases() {
         {"Silent",
          [](stage& on) { return on.keep<client_tests::silent_port>().url() + "?connect_timeout=200ms"; },
          errc::store_unavailable,
-         {"cannot connect to", "accepts connections and says nothing", "rediss://"}},
+         {"cannot connect to", "accepts connections and does not reply", "rediss://"}},
         {"Replica",
          [](stage& on) {
              private_server& replica = on.server();
@@ -340,6 +344,17 @@ const std::vector<refusing_case>& cases() {
     return all;
 }
 
+/// A coroutine that nothing awaits.
+struct detached {
+    struct promise_type {
+        detached get_return_object() { return {}; }
+        std::suspend_never initial_suspend() noexcept { return {}; }
+        std::suspend_never final_suspend() noexcept { return {}; }
+        void return_void() {}
+        void unhandled_exception() { std::terminate(); }
+    };
+};
+
 class RefusedConnectionMessage : public testing::TestWithParam<refusing_case> {
 protected:
     void SetUp() override {
@@ -390,6 +405,84 @@ TEST_P(RefusedConnectionMessage, ComesAtOnceFromAnAcquireIfItIsToFail) {
 
 INSTANTIATE_TEST_SUITE_P(Each, RefusedConnectionMessage, testing::ValuesIn(cases()),
                          [](const auto& each) { return std::string{each.param.name}; });
+
+/// Attempts at a port that refuses connections.
+class IfUnavailable : public testing::Test {
+protected:
+    [[nodiscard]] std::error_code acquire(const std::string& option, std::optional<if_unavailable> wish) const {
+        client_options options = patient();
+        options.if_unavailable = wish;
+        client client{port_.url() + option, options};
+        std::error_code error;
+        static_cast<void>(client.acquire(exclusive("x"), {.wait = 300ms}, error));
+        return error;
+    }
+    [[nodiscard]] bool waits(const std::string& option, std::optional<if_unavailable> wish = {}) const {
+        const auto begun = steady_clock::now();
+        EXPECT_EQ(acquire(option, wish), errc::store_unavailable);
+        return steady_clock::now() - begun >= 300ms;
+    }
+
+    const client_tests::refusing_port port_;
+};
+
+TEST_F(IfUnavailable, IsWaitByDefault) {
+    EXPECT_TRUE(waits(""));
+    EXPECT_TRUE(waits("?if_unavailable=wait"));
+}
+
+TEST_F(IfUnavailable, TheOptionOfTheClientPrecedesTheAddress) {
+    EXPECT_TRUE(waits("?if_unavailable=fail", if_unavailable::wait));
+}
+
+TEST_F(IfUnavailable, FailReachesCallbacksAndCoroutines) {
+    client client{port_.url() + "?if_unavailable=fail", patient()};
+    std::promise<std::error_code> called;
+    client.async_acquire(exclusive("x"), {}, [&](std::error_code error, const lease&) { called.set_value(error); });
+    auto told = called.get_future();
+    ASSERT_EQ(told.wait_for(10s), std::future_status::ready);
+    EXPECT_EQ(told.get(), errc::store_unavailable);
+    std::promise<std::string> thrown;
+    const auto await = [](baton::client used, std::promise<std::string>& result) -> detached {
+        try {
+            static_cast<void>(co_await used.async_acquire(exclusive("x")));
+        } catch (const error& failed) {
+            result.set_value(failed.what());
+        }
+    };
+    await(client, thrown);
+    auto text = thrown.get_future();
+    ASSERT_EQ(text.wait_for(10s), std::future_status::ready);
+    EXPECT_NE(text.get().find("connection refused; is the server running"), std::string::npos);
+}
+
+// The server dies under a client that holds one name and waits for another: the request fails when it cannot reconnect,
+// and the lease lives on.
+TEST_F(IfUnavailable, FailEndsAWaitWhenTheServerDies) {
+    if (!find_server()) GTEST_SKIP() << no_server;
+    private_server server{{.tcp = true}};
+    client holder{url_of(server)};
+    const lease other = holder.acquire(exclusive("y"));
+    client client{url_of(server, "?pause=off&if_unavailable=fail")};
+    const lease held = client.acquire(exclusive("x"));
+    std::promise<std::error_code> called;
+    client.async_acquire(exclusive("y"), {}, [&](std::error_code error, const lease&) { called.set_value(error); });
+    const auto is_queued = [&] {
+        const snapshot seen = client.inspect({inspect_filter::match::exact, "y"});
+        return seen.resources.size() == 1 && seen.resources[0].queue.size() == 1;
+    };
+    ASSERT_TRUE(eventually(is_queued));
+    server.kill();
+    auto told = called.get_future();
+    ASSERT_EQ(told.wait_for(10s), std::future_status::ready);
+    EXPECT_EQ(told.get(), errc::store_unavailable);
+    EXPECT_TRUE(held.valid());
+    server.start();
+    EXPECT_TRUE(eventually([&] {
+        std::error_code error;
+        return client.acquire(exclusive("z"), {.wait = 5s}, error).valid();
+    })) << "the client reconnects";
+}
 
 }  // namespace
 }  // namespace baton::redis_tests
