@@ -48,6 +48,7 @@ TEST(Refusals, DecideTheCodeAndWhetherTheClientRetries) {
         {{reply, "BUSYKEY Target key name already exists."}, errc::unsupported, permanent},
         {{reply, "MISCONF Redis is configured to save RDB snapshots"}, errc::store_unavailable, lasting},
         {{reply, "OOM command not allowed when used memory > 'maxmemory'."}, errc::store_unavailable, lasting},
+        {{reply, "ERR Function not found"}, errc::store_unavailable, passing},
         {{reply, "ERR max number of clients reached"}, errc::store_unavailable, lasting},
         {{reply, "CLUSTERDOWN Hash slot not served"}, errc::store_unavailable, lasting},
         {{reply, "MOVED 5718 127.0.0.1:7001"}, errc::unsupported, permanent},

@@ -66,6 +66,9 @@ constexpr std::array table{
     row{reply, "OOM ", 0, errc::store_unavailable, lasting, "the server is out of memory: raise maxmemory"},
     row{reply, "UNBLOCKED ", 0, errc::store_unavailable, passing, ""},
     row{reply, "EXECABORT ", 0, errc::store_unavailable, passing, ""},
+    // Deleted again since this attempt has loaded it.
+    row{reply, "ERR Function not found", 0, errc::store_unavailable, passing, ""},
+    row{reply, "NOSCRIPT ", 0, errc::store_unavailable, passing, ""},
     row{reply, "ERR max number of clients", 0, errc::store_unavailable, lasting,
         "the server has its maximum of connections: raise maxclients, or close some"},
     // Clusters and Sentinel.
