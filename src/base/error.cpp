@@ -80,7 +80,6 @@ std::string detail::describe(std::error_code code, const std::string& reason) {
 
 inline namespace v1 {
 
-
 // Never destroyed: errors may be read while the program's static objects are destroyed.
 const std::error_category& error_category() noexcept {
     static const auto& instance = *new category;

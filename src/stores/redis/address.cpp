@@ -124,7 +124,8 @@ void read_option(std::string_view name, const std::string& value, redis_address&
     } else if (name == "connect_timeout") {
         address.connect_timeout = read_duration(name, value, shortest_connect_timeout, longest_connect_timeout);
     } else if (name == "if_unavailable") {
-        if (value != "wait" && value != "fail") refuse("if_unavailable is wait or fail, and not " + detail::quoted(value));
+        if (value != "wait" && value != "fail")
+            refuse("if_unavailable is wait or fail, and not " + detail::quoted(value));
         address.if_unavailable = value == "fail" ? if_unavailable::fail : if_unavailable::wait;
     } else if (!read_tls_option(name, value, address.tls)) {
         address.options.emplace_back(name, value);
