@@ -53,9 +53,17 @@ std::string agent_meant(const store_address& address) {
     return text;
 }
 
-void fail_unreachable(const store_address& address, const std::string& reason) {
-    throw failure{exit_code::unreachable,
-                  "cannot reach the store at " + shown(address) + ": " + (reason.empty() ? "no reply" : reason)};
+bool is_about_store(std::error_code error) {
+    return error == errc::store_unavailable || error == errc::not_permitted || error == errc::version_mismatch ||
+           error == errc::space_refused || error == errc::tls_failed;
+}
+
+void fail_at(const store_address& address, std::error_code error, const std::string& reason) {
+    const std::string place = shown(address);
+    if (reason.find(place) != std::string::npos) throw failure{code_of(error), reason};
+    const bool away = error == errc::store_unavailable;
+    throw failure{code_of(error), (away ? "cannot reach the store at " : "cannot use the store at ") + place + ": " +
+                                      detail::describe(error, away && reason.empty() ? "no reply" : reason)};
 }
 
 store_maker& store_maker_used() {

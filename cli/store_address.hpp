@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "baton/client.hpp"
 #include "program/backup_renewer.hpp"
@@ -32,8 +33,10 @@ struct store_address {
 /// for all other addresses.
 [[nodiscard]] std::string agent_meant(const store_address& address);
 
-/// Throws `failure` (unreachable) with the address and the reason.
-[[noreturn]] void fail_unreachable(const store_address& address, const std::string& reason);
+/// Whether the error is about the store and not about the request: it cannot be reached, or refuses this client.
+[[nodiscard]] bool is_about_store(std::error_code error);
+/// Throws `failure` for such an error. The message names the address, once.
+[[noreturn]] void fail_at(const store_address& address, std::error_code error, const std::string& reason);
 
 /// These make the store and the client of a verb. Only `local:` uses the options. They throw `failure`.
 [[nodiscard]] std::shared_ptr<store> open_store(const store_address& address, detail::local_options options = {});

@@ -41,8 +41,8 @@ BATON_SPACE.)";
 /// The values from the parser. Many are texts, so that our own error messages say what is allowed.
 struct texts {
     std::vector<std::string> locks, shared, permits;
-    std::string wait, ttl, max_hold, kill_after, on_lost = "stop", if_abandoned = "run", conflict_exit_code,
-                                                 shell_command;
+    std::string wait, ttl, max_hold, kill_after, on_lost = "stop", if_abandoned = "run", if_unavailable,
+                                                 conflict_exit_code, shell_command;
     bool quiet = false, verbose = false;
     address_options address;
     run_options options;
@@ -92,6 +92,8 @@ void read_words(const texts& texts, run_options& options) {
         refuse("--on-lost " + printable(texts.on_lost) + ": stop or ignore");
     if (texts.if_abandoned != "run" && texts.if_abandoned != "fail")
         refuse("--if-abandoned " + printable(texts.if_abandoned) + ": run or fail");
+    if (!texts.if_unavailable.empty() && texts.if_unavailable != "wait" && texts.if_unavailable != "fail")
+        refuse("--if-unavailable " + printable(texts.if_unavailable) + ": wait or fail");
     if (texts.quiet && texts.verbose) refuse("--quiet and --verbose: one or the other");
     if (!texts.conflict_exit_code.empty()) {
         const auto code = parse_number<std::uint8_t>(texts.conflict_exit_code);
@@ -100,6 +102,8 @@ void read_words(const texts& texts, run_options& options) {
     }
     options.on_lost = texts.on_lost == "stop" ? on_lost::stop : on_lost::ignore;
     options.if_abandoned = texts.if_abandoned == "run" ? if_abandoned::run : if_abandoned::fail;
+    if (!texts.if_unavailable.empty())
+        options.if_unavailable = texts.if_unavailable == "fail" ? if_unavailable::fail : if_unavailable::wait;
     options.tone = texts.quiet ? tone::quiet : texts.verbose ? tone::verbose : tone::normal;
 }
 
@@ -152,6 +156,9 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
         ->type_name("stop|ignore");
     verb->add_option("--if-abandoned", in->if_abandoned, "If a name is marked as abandoned: run, or fail (65)")
         ->type_name("run|fail");
+    verb->add_option("--if-unavailable", in->if_unavailable,
+                     "While the store cannot be reached: wait for it (default; at first for 10s), or fail at once (69)")
+        ->type_name("wait|fail");
     verb->add_option("--note", in->options.note, "A text that waiters and `ls` show")->type_name("TEXT");
     verb->add_option("-c", in->shell_command, "Run STR through $SHELL -c")->type_name("STR");
     verb->add_flag("-q,--quiet", in->quiet, "Print errors only");

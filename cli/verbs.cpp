@@ -21,8 +21,10 @@ action address_options::named_in(action perform) const {
         try {
             return perform();
         } catch (const error& failed) {
-            if (failed.code() != errc::store_unavailable) throw;
-            fail_unreachable(address.made(), failed.reason());
+            const store_address at = address.made();
+            const bool names_it = failed.reason().find(shown(at)) != std::string::npos;
+            if (!names_it && !is_about_store(failed.code())) throw;
+            fail_at(at, failed.code(), failed.reason());
         }
     };
 }

@@ -24,6 +24,8 @@ lease_clock faulty_store::clock() const { return inner_->clock(); }
 
 std::optional<lease_pace> faulty_store::pace() const { return inner_->pace(); }
 
+if_unavailable faulty_store::if_unavailable() const { return inner_->if_unavailable(); }
+
 bool faulty_store::shows_labels() const { return inner_->shows_labels(); }
 
 std::string faulty_store::objection(std::span<const claim> claims, const protocol::enter_options& options) const {

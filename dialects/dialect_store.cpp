@@ -15,6 +15,7 @@
 #include "stores/redis/connect.hpp"
 #include "stores/redis/dialect_factory.hpp"
 #include "stores/redis/handshake.hpp"
+#include "stores/redis/refusals.hpp"
 #include "stores/redis/reply_class.hpp"
 #include "stores/resp/connection.hpp"
 
@@ -43,7 +44,7 @@ class dialect_connection final : public resp::connection, public context, public
 public:
     dialect_connection(detail::event_loop& loop, redis_address address, std::shared_ptr<const dialect> dialect,
                        std::weak_ptr<store_listener> listener)
-        : connection{loop, std::move(listener)},
+        : connection{loop, std::move(listener), address.connect_timeout},
           address_{std::move(address)},
           dialect_{std::move(dialect)},
           protocol_client_{dialect_->make_protocol_client(*this)},
@@ -61,6 +62,9 @@ private:
     void open_socket(resp::socket_result done) override { connect_redis(loop(), address_, std::move(done)); }
     resp::handshake_step begin_handshake() override { return handshake_.begin(); }
     resp::handshake_step continue_handshake(const resp::value& reply) override { return handshake_.answered(reply); }
+    [[nodiscard]] resp::handshake_step explain(const resp::broken_connection& broken) const override {
+        return redis::refused(address_, broken);
+    }
     void up(epoch epoch) override;
     void down(const store_error& why) override {
         forget({errc::store_unavailable, why.text});
@@ -125,7 +129,7 @@ private:
 };
 
 resp::handshake_step dialect_connection::read_time(const resp::value& reply) {
-    if (reply.kind == resp::kind::error) return redis::refused_handshake(reply.text);
+    if (reply.kind == resp::kind::error) return redis::refused(address_, {redis::origin::reply, reply.text});
     set_server_time(time_in(reply));
     return {.epoch = only_epoch};
 }
@@ -146,7 +150,7 @@ void dialect_connection::begin() {
     });
     pause_timer_.emplace(loop(), [this, weak = weak_from_this()] {
         const auto alive = weak.lock();
-        if (alive && !up_) reset({errc::store_unavailable, give_up_reason_});
+        if (alive && !up_) reset(redis::refused(address_, {redis::origin::reply, give_up_reason_}).error);
     });
 }
 
@@ -262,6 +266,7 @@ public:
                                                                          std::move(listener));
     }
     [[nodiscard]] std::optional<lease_pace> pace() const override { return dialect_->pace(); }
+    [[nodiscard]] baton::if_unavailable if_unavailable() const override { return address_.if_unavailable; }
     [[nodiscard]] bool shows_labels() const override { return false; }
     [[nodiscard]] std::string objection(std::span<const claim> claims,
                                         const protocol::enter_options& options) const override {

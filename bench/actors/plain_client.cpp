@@ -16,6 +16,7 @@
 #include "failure.hpp"
 #include "stores/redis/address.hpp"
 #include "stores/redis/handshake.hpp"
+#include "stores/redis/refusals.hpp"
 
 namespace baton::bench {
 namespace {
@@ -62,8 +63,10 @@ plain_client::plain_client(const std::string& url) {
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     std::string ping;
     resp::encode_command(ping, {"PING"});
-    redis::handshake handshake{address, redis::no_scripts, ping, [](const resp::value& answer) -> resp::handshake_step {
-                                   if (answer.kind == resp::kind::error) return redis::refused_handshake(answer.text);
+    redis::handshake handshake{address, redis::no_scripts, ping,
+                               [&address](const resp::value& answer) -> resp::handshake_step {
+                                   if (answer.kind == resp::kind::error)
+                                       return redis::refused(address, {redis::origin::reply, answer.text});
                                    return {};
                                }};
     resp::handshake_step step = handshake.begin();
@@ -71,7 +74,7 @@ plain_client::plain_client(const std::string& url) {
         write(step.send);
         step = handshake.answered(receive());
     }
-    if (step.error.code) fail(address, "the server refuses the connection");
+    if (step.error.code) throw cli::failure{cli::exit_code::unreachable, step.error.text};
 }
 
 plain_client::~plain_client() { close(socket_); }

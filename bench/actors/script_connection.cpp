@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "stores/redis/connect.hpp"
+#include "stores/redis/refusals.hpp"
 
 namespace baton::bench {
 
@@ -17,7 +18,8 @@ script_user::script_user(detail::event_loop& loop, const std::string& url, std::
       address_{detail::parse_redis_address(url)},
       handshake_{address_, redis::no_scripts, encoded({"SCRIPT", "LOAD", std::string{script}}),
                  [this](const resp::value& answer) -> resp::handshake_step {
-                     if (answer.kind == resp::kind::error) return redis::refused_handshake(answer.text);
+                     if (answer.kind == resp::kind::error)
+                         return redis::refused(address_, {redis::origin::reply, answer.text});
                      digest_ = answer.text;
                      return {.epoch = 1};
                  }} {}

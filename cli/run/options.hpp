@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baton/claim.hpp"
+#include "baton/if_unavailable.hpp"
 #include "run/stop_sequence.hpp"
 #include "store_address.hpp"
 
@@ -30,6 +31,7 @@ struct run_options {
     std::optional<std::chrono::milliseconds> hold_limit;  // set only without max_hold
     cli::on_lost on_lost = on_lost::stop;
     cli::if_abandoned if_abandoned = if_abandoned::run;
+    std::optional<baton::if_unavailable> if_unavailable;  // none: the address decides
     std::string note;
     cli::tone tone = tone::normal;
     bool json = false;

@@ -120,8 +120,10 @@ command_run::result command_run::without_lease(const wait_result& waited) {
     if (waited.guardian_lost)
         throw failure{exit_code::internal,
                       "cannot acquire " + wanted + ": the guardian was killed; the command was not started"};
-    if (waited.unreached || waited.error == errc::store_unavailable)
-        fail_unreachable(options_.address, printable(waited.text));
+    const std::error_code at_store = waited.unreached ? make_error_code(errc::store_unavailable) : waited.error;
+    const std::string why = printable(waited.text);
+    if (is_about_store(at_store) || why.find(shown(options_.address)) != std::string::npos)
+        fail_at(options_.address, at_store, why);
     std::vector<field> pause;
     if (waited.paused) pause.emplace_back("paused_ms", std::int64_t{waited.paused->count() / 1'000});
     if (waited.error == errc::paused)
@@ -139,9 +141,7 @@ command_run::result command_run::without_lease(const wait_result& waited) {
     if (waited.error == errc::revoked) return not_acquired("revoked", "an operator revoked the request for " + wanted);
     if (waited.error == errc::queue_full || waited.error == errc::above_limit)
         return not_acquired("refused", "cannot acquire " + wanted + ": " + waited.error.message());
-    const std::string why = printable(waited.text);
-    throw failure{code_of(waited.error),
-                  "cannot acquire " + wanted + ": " + waited.error.message() + (why.empty() ? "" : ": " + why)};
+    throw failure{code_of(waited.error), "cannot acquire " + wanted + ": " + detail::describe(waited.error, why)};
 }
 
 std::optional<command_run::result> command_run::with_lease(lease& lease, job& job) {
@@ -377,7 +377,9 @@ int run_command(const run_options& given) {
         const auto backup_renewer =
             store->pace() ? nullptr
                           : std::make_shared<guardian_renewer>(guardian, address_of(options.address), options.ttl);
-        client client = open_client(store, {.ttl = options.ttl, .label = label, .observer = observer}, backup_renewer);
+        client client = open_client(
+            store, {.ttl = options.ttl, .label = label, .observer = observer, .if_unavailable = options.if_unavailable},
+            backup_renewer);
         command_run run{options, tree, reporter};
         const auto since = std::chrono::steady_clock::now();
         bool granted = false;

@@ -202,6 +202,14 @@ int poll_timeout(steady_clock::time_point until) {
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
+/// A store that has not replied yet is away, too.
+std::optional<outage> outage_now(const wait_observer& observer, const run_options& options,
+                                 steady_clock::time_point begun) {
+    const auto known = observer.outage();
+    if (known || observer.reached()) return known;
+    return outage{"no reply from " + shown(options.address) + " yet", begun};
+}
+
 std::optional<snapshot> inspect_once(status_poller& status_poller) {
     status_poller.inspect();
     pollfd readable{status_poller.descriptor(), POLLIN, 0};
@@ -236,7 +244,7 @@ void wait_observer::not_granted(const claim_list&, std::error_code, const std::s
 
 void wait_observer::reconnecting(std::error_code error, const std::string& text) {
     const std::lock_guard lock{mutex_};
-    why_not_ = error.message() + (text.empty() ? "" : ": " + text);
+    why_not_ = detail::describe(error, text);
     outage_ = {why_not_, outage_ ? outage_->since : steady_clock::now()};
     ::eventfd_write(wake_, 1);
 }
@@ -298,12 +306,13 @@ wait_result await_grant(client& client, const run_options& options, steady_clock
 
     status_poller status_poller{client, options.claims};
     wait_display display{options, since, label, reporter, status_poller};
-    const auto give_up = steady_clock::now() + (options.nonblock ? reach_without_waiting : reach_within);
+    const auto begun = steady_clock::now();
+    const auto give_up = begun + (options.nonblock ? reach_without_waiting : reach_within);
     steady_clock::time_point leave_by = steady_clock::time_point::max();
     wait_result result;
     for (;;) {
         // With --nonblock, an outage is reported by the exit code only.
-        const auto outage = options.nonblock ? std::nullopt : observer.outage();
+        const auto outage = options.nonblock ? std::nullopt : outage_now(observer, options, begun);
         auto until = std::min(display.next(outage), leave_by);
         if (!observer.reached()) until = std::min(until, give_up);
         std::array<pollfd, 5> wanted{{{arrived->wake, POLLIN, 0},
@@ -325,7 +334,8 @@ wait_result await_grant(client& client, const run_options& options, steady_clock
             leave_by = now + milliseconds{options.nonblock ? 0 : 1'000};
         }
         if (const auto seen = status_poller.take()) display.show(*seen);
-        if (result.signal == 0) display.pass(now, options.nonblock ? std::nullopt : observer.outage());
+        if (result.signal == 0)
+            display.pass(now, options.nonblock ? std::nullopt : outage_now(observer, options, begun));
     }
     if (result.granted.fence() != 0 && result.signal == 0 && display.limits_unknown()) {
         if (const auto seen = inspect_once(status_poller)) display.check_limits(*seen);

@@ -4,6 +4,7 @@
 #include "baton/claim.hpp"
 #include "baton/client.hpp"
 #include "baton/error.hpp"
+#include "baton/if_unavailable.hpp"
 #include "baton/inspect.hpp"
 #include "baton/lease.hpp"
 #include "baton/mutex.hpp"

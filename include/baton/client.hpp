@@ -21,6 +21,7 @@
 #include "baton/completion_callback.hpp"
 #include "baton/completion_token.hpp"
 #include "baton/error.hpp"
+#include "baton/if_unavailable.hpp"
 #include "baton/inspect.hpp"
 #include "baton/lease.hpp"
 #include "baton/observer.hpp"
@@ -45,12 +46,19 @@ struct client_options {
     /// The name of this client that other clients see. Empty: the program's name, process id and host.
     std::string label = {};
     /// How long a call that does not queue waits for the store's reply before it fails with errc::store_unavailable:
-    /// try_acquire, an acquire with a wait of zero, inspect, revoke, mend, resize.
+    /// try_acquire, an acquire with a wait of zero, inspect, revoke, mend, resize. They fail earlier if the client was
+    /// never connected and an attempt to connect failed: see `connect`.
     time_span timeout = std::chrono::seconds{2};
     /// How long the destructor of the last copy waits for the store to confirm the releases; it reconnects if
     /// necessary. After `close` it does not wait.
     time_span close_wait = std::chrono::seconds{1};
     std::shared_ptr<baton::observer> observer = nullptr;
+    /// What an acquire does while the store cannot be reached. None: what the address says, and it waits if that says
+    /// nothing. With `fail`, every call fails with errc::store_unavailable and the reason as soon as an attempt to
+    /// connect has failed, and while there is no connection after that. A connection that breaks is not such an
+    /// attempt: requests keep their queue positions for the first attempt to reconnect, and fail if that fails. Leases
+    /// live until their deadline. `memory:` is never unavailable.
+    std::optional<baton::if_unavailable> if_unavailable = std::nullopt;
 };
 
 struct acquire_options {
@@ -80,7 +88,10 @@ public:
     explicit client(std::string_view url, const client_options& options = {});
     explicit client(std::shared_ptr<store> store, const client_options& options = {});
 
-    /// Returns when the store has replied. Throws `error` if the store cannot be used or does not reply in time.
+    /// Returns when the store has replied. Throws `error` if the store cannot be used or does not reply in time. If the
+    /// client was never connected, it throws as soon as an attempt to connect fails for a reason that will most likely
+    /// last, such as a refused connection or an unknown host; so do all calls that do not queue. The client goes on
+    /// connecting: to wait for a server that is being started, call it again.
     void connect(time_limit wait = std::chrono::seconds{5});
     void connect(time_limit wait, std::error_code& error);
 

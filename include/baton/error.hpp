@@ -7,6 +7,13 @@
 #include <system_error>
 
 namespace baton {
+
+namespace detail {
+/// The reason and the message of the code; the message alone if there is no reason, and the reason alone if it is a
+/// sentence of its own, as it is for stores that cannot be used.
+[[nodiscard]] std::string describe(std::error_code code, const std::string& reason);
+}  // namespace detail
+
 inline namespace v1 {
 
 enum class errc {
@@ -15,13 +22,13 @@ enum class errc {
     revoked,            ///< an operator ended the request while it waited
     store_unavailable,  ///< the store cannot be reached or did not reply; the result of the request is unknown
     would_deadlock,     ///< this thread already holds the mutex or shared_mutex that it wants to lock
-    unsupported,        ///< the store does not support this request
+    unsupported,        ///< the store does not support this, or what listens at the address is no store
     closed,             ///< the client was closed
     own_thread,         ///< a blocking call within a callback of this client would wait for itself
     forked,             ///< this client belongs to the parent process
     bad_url,            ///< the address does not name a store
     no_agent,           ///< no agent serves local: and none could be started, for instance without the program `baton`
-    not_permitted,      ///< the agent belongs to another user, or the server denies access
+    not_permitted,      ///< the agent or the server does not permit this user what it needs
     version_mismatch,   ///< the agent, or the space on the server, has another version and is in use
     space_refused,      ///< the settings of the server or space differ from the address: see docs/redis.md
     store_full,         ///< the store has no room for another client, session or request; it did nothing
@@ -60,12 +67,16 @@ enum class error_kind {
 /// The exception of the throwing calls. `what()` describes the failure and names the resources.
 class error : public std::system_error {
 public:
-    /// `reason` is appended to `what`.
+    /// The reason and the message of the code are appended to `what`.
     error(std::error_code code, const std::string& what, const std::string& reason = {},
           std::chrono::milliseconds retry_after = {})
-        : std::system_error{code, reason.empty() ? what : what + ": " + reason},
+        : std::system_error{code},
+          text_{
+              std::make_shared<const std::string>(what + (what.empty() ? "" : ": ") + detail::describe(code, reason))},
           reason_{std::make_shared<const std::string>(reason)},
           retry_after_{retry_after} {}
+
+    [[nodiscard]] const char* what() const noexcept override { return text_ ? text_->c_str() : ""; }
 
     /// The message of the server or the system, without control characters; empty if there is none.
     [[nodiscard]] const std::string& reason() const noexcept { return *reason_; }
@@ -74,7 +85,8 @@ public:
     [[nodiscard]] std::chrono::milliseconds retry_after() const noexcept { return retry_after_; }
 
 private:
-    std::shared_ptr<const std::string> reason_;  // shared, so that copying does not throw
+    std::shared_ptr<const std::string> text_;  // shared, so that copying does not throw
+    std::shared_ptr<const std::string> reason_;
     std::chrono::milliseconds retry_after_;
 };
 

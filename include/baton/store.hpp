@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "baton/claim.hpp"
+#include "baton/if_unavailable.hpp"
 #include "baton/inspect.hpp"
 #include "baton/protocol.hpp"
 
@@ -47,6 +48,9 @@ struct store_error {
     std::error_code code;
     std::string text = {};
     std::chrono::milliseconds retry_after{0};  ///< for errc::paused: the rest of the pause
+    /// In `down`: the next attempts to connect will most likely fail, too. If the client was never connected, calls
+    /// that do not queue fail at once.
+    bool lasting = false;
 };
 
 enum class command_failure : std::uint8_t {
@@ -63,6 +67,8 @@ class store_listener {
 public:
     /// The connection can be used. An epoch is 1 or more.
     virtual void up(epoch epoch) noexcept = 0;
+    /// The connection is lost, or an attempt to connect has failed. Called at least for the loss, for the first attempt
+    /// that fails after it, and for each new reason.
     virtual void down(const store_error& why) noexcept = 0;
     /// A permanent error, instead of the first `up` and perhaps after a `down`: the connection can never be used and
     /// makes no further attempt to connect. It is the last call for this connection. The client then calls neither
@@ -122,6 +128,9 @@ public:
 
     /// The pace that the store prescribes; a client with another ttl is refused. None: the client decides.
     [[nodiscard]] virtual std::optional<lease_pace> pace() const { return {}; }
+
+    /// What the address says for clients whose options do not say it.
+    [[nodiscard]] virtual baton::if_unavailable if_unavailable() const { return baton::if_unavailable::wait; }
 
     /// False if other clients cannot see the label of a client.
     [[nodiscard]] virtual bool shows_labels() const { return true; }

@@ -23,14 +23,10 @@ public:
             case errc::forked: return "the client belongs to the parent process; make one after fork";
             case errc::bad_url: return "the address is not understood";
             case errc::no_agent: return "no agent serves this address, and none could be started";
-            case errc::not_permitted:
-                return "the agent belongs to another user, or the server does not let this one in";
+            case errc::not_permitted: return "not permitted";
             case errc::version_mismatch:
                 return "the agent, or the space on the server, is of another version and in use";
-            case errc::space_refused:
-                return "the space has another max_ttl, lag or pause than the address says, the server may evict keys, "
-                       "or "
-                       "the space's keys hold data that is not Baton's";
+            case errc::space_refused: return "the server's settings or the space's keys do not suit the address";
             case errc::store_full: return "the store has no room for one more";
             case errc::not_held: return "there is nothing to release";
             case errc::foreign_data: return "the server's key for this name holds data of another kind, not a lock";
@@ -69,7 +65,18 @@ public:
     }
 };
 
+/// A store gives these codes with a sentence that says what failed, why, and what to do.
+bool explains_itself(std::error_code code) {
+    return code == errc::store_unavailable || code == errc::not_permitted || code == errc::unsupported ||
+           code == errc::version_mismatch || code == errc::space_refused || code == errc::tls_failed;
+}
+
 }  // namespace
+
+std::string detail::describe(std::error_code code, const std::string& reason) {
+    if (reason.empty()) return code.message();
+    return explains_itself(code) ? reason : reason + ": " + code.message();
+}
 
 inline namespace v1 {
 

@@ -29,6 +29,10 @@ handle session::acquire(client_time now, acquire_order order) {
         act(not_acquired{order.owner, handle, ending_ ? store_error{errc::closed} : broken_.code ? broken_ : refused_});
         return handle;
     }
+    if (order.nowait ? briefs_fail() : calls_fail()) {
+        act(not_acquired{order.owner, handle, no_connection()});
+        return handle;
+    }
     const std::uint64_t number = can_enter() ? ++number_ : unsent_number + handle;
     numbers_.emplace(handle, number);
     request& request = requests_[number];
@@ -199,13 +203,14 @@ void session::give_up(const store_error& why) {
     });
 }
 
-/// Fails the requests that are not in a queue; with `also_queued`, all that are not granted.
-void session::refuse_waiting(client_time now, const store_error& why, bool also_queued) {
+/// Fails the requests that may not wait, those that are not in a queue, or all that are not granted.
+void session::refuse_waiting(client_time now, const store_error& why, refusable which) {
     for_each([&](request& request) {
         if (is_decided(request)) return;
         const bool queued =
             request.grant.ticket != 0 || (request.phase != phase::unsent && request.phase != phase::sent);
-        if (queued && !also_queued) return;
+        if (queued && which != refusable::all) return;
+        if (!request.order.nowait && which == refusable::tries) return;
         act(not_acquired{request.order.owner, request.handle, why});
         withdraw(now, request, protocol::release_kind::keep);
     });

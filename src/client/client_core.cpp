@@ -23,6 +23,7 @@ session_options options_of(const store& store, const client_options& options,
     session_options made{options.ttl, options.label, std::move(backup_renewer)};
     if (pace) made.renew_every = pace->renew_every;
     made.names_own_blockers = options.observer != nullptr;
+    made.fails_unavailable = options.if_unavailable.value_or(store.if_unavailable()) == if_unavailable::fail;
     return made;
 }
 

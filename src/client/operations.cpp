@@ -37,6 +37,8 @@ void session::send_operations(client_time now) {
             finish(which, {errc::closed});
         else if (broken_.code || refused_.code)
             finish(which, broken_.code ? broken_ : refused_);
+        else if (briefs_fail())
+            finish(which, no_connection());
         else if (operation.what == purpose::connection && is_alive_)
             finish(which);
         else if (operation.what == purpose::inspect && can_operate())
@@ -83,14 +85,16 @@ store_error session::unavailable() const {
     if (up_)
         error.text = "the store does not reply";
     else if (!connection_error_.code)
-        error.text = "there is no connection yet";
-    else if (connection_error_.code != error.code)
-        error.text =
-            connection_error_.code.message() + (connection_error_.text.empty() ? "" : ": " + connection_error_.text);
+        error.text = "no reply so far";
+    else if (connection_error_.code == error.code && connection_error_.text.empty())
+        error.text = "the connection is broken";
     else
-        error.text = connection_error_.text.empty() ? "the connection is broken" : connection_error_.text;
+        error.text = describe(connection_error_.code, connection_error_.text);
     return error;
 }
+
+/// The error of a call that does not wait for a connection: the server's refusal, or the outage.
+store_error session::no_connection() const { return is_refusal(connection_error_) ? connection_error_ : unavailable(); }
 
 void session::end_requests(client_time now) {
     pass_time(now);

@@ -6,16 +6,6 @@
 #include "baton/error.hpp"
 
 namespace baton::detail {
-namespace {
-
-/// The server can be reached but refuses this client. Other errors may be gone at the next attempt.
-bool is_refusal(std::error_code code) {
-    return code == errc::not_permitted || code == errc::version_mismatch || code == errc::space_refused ||
-           code == errc::unsupported;
-}
-
-}  // namespace
-
 session::session(session_options options, std::function<protocol::session_id()> draw_id)
     : options_{std::move(options)},
       draw_id_{std::move(draw_id)},
@@ -23,11 +13,17 @@ session::session(session_options options, std::function<protocol::session_id()> 
       keep_alive_{options_.ttl,
                   options_.renew_every ? client_duration{*options_.renew_every} : client_duration{options_.ttl} / 3} {}
 
+bool session::is_refusal(const store_error& why) {
+    return why.code == errc::not_permitted || why.code == errc::version_mismatch || why.code == errc::space_refused ||
+           why.code == errc::unsupported;
+}
+
 void session::connection_up(client_time now, epoch epoch) {
     assert(epoch != 0);
     pass_time(now);
     reset_at_.reset();
     reconnect_at_.reset();
+    attempt_failed_ = false;
     if (epoch < epoch_) return refuse_connection(epoch);
     up_ = true;
     opened_ = false;
@@ -48,10 +44,12 @@ void session::refuse_connection(epoch epoch) {
 
 void session::connection_down(client_time now, store_error why) {
     pass_time(now);
+    // A connection on which the store has not answered `open` was only an attempt.
+    const bool failed = !is_alive_;
     up_ = false;
     opened_ = false;
     is_alive_ = false;
-    const bool refused = outdated_.code || is_refusal(why.code);
+    const bool refused = outdated_.code || is_refusal(why);
     connection_error_ = outdated_.code ? std::exchange(outdated_, {}) : std::move(why);
     act(observed{.what = observed::what::reconnecting, .error = connection_error_});
     forget_pending();
@@ -61,7 +59,27 @@ void session::connection_down(client_time now, store_error why) {
     if (!refused) refused_since_.reset();
     if (refused && !refused_since_) refused_since_ = now;
     report_refusal(now);
+    if (failed) attempt_failed(now);
     if (closing_ && requests_.empty()) end(true);
+}
+
+/// Calls do not wait for a connection any more, as far as the options and the error say so.
+void session::attempt_failed(client_time now) {
+    attempt_failed_ = true;
+    if (calls_fail())
+        refuse_waiting(now, no_connection(), refusable::all);
+    else if (briefs_fail())
+        refuse_waiting(now, no_connection(), refusable::tries);
+    if (briefs_fail()) send_operations(now);
+}
+
+/// Every call fails while there is no connection.
+bool session::calls_fail() const { return attempt_failed_ && options_.fails_unavailable; }
+
+/// So do calls that do not queue. A client that was connected before may meet a server that restarts: then these calls
+/// wait for their timeout.
+bool session::briefs_fail() const {
+    return calls_fail() || (attempt_failed_ && !was_alive_ && connection_error_.lasting);
 }
 
 /// A permanent error: every request and command fails with it, now and later.
@@ -81,7 +99,7 @@ void session::report_refusal(client_time now) {
     const bool at_once = refused_since_ && connection_error_.code == errc::space_refused;
     if (!refusal_reported_ && !at_once) return;
     refused_ = connection_error_;
-    refuse_waiting(now, refused_, refusal_reported_);
+    refuse_waiting(now, refused_, refusal_reported_ ? refusable::all : refusable::unqueued);
     send_operations(now);
 }
 

@@ -42,7 +42,8 @@ struct session_options {
     std::shared_ptr<detail::backup_renewer> backup_renewer = nullptr;
     std::optional<std::chrono::milliseconds> renew_every = std::nullopt;  // default: a third of the ttl
     bool names_own_blockers = false;                                      // see observed::what::waits_for_own
-    std::size_t open_size = 640;  // words of one `open`: about 64 requests, so that it does not block the server
+    bool fails_unavailable = false;  // calls fail as soon as an attempt to connect has failed
+    std::size_t open_size = 640;     // words of one `open`: about 64 requests, so that it does not block the server
 };
 
 class session {
@@ -194,6 +195,11 @@ private:
     [[nodiscard]] std::optional<client_time> refusal_due() const;
     [[nodiscard]] std::optional<client_time> savable_until() const;
     [[nodiscard]] client_duration reconnect_every() const;
+    void attempt_failed(client_time now);
+    /// The server can be reached but refuses this client. Other errors may be gone at the next attempt.
+    [[nodiscard]] static bool is_refusal(const store_error& why);
+    [[nodiscard]] bool calls_fail() const;
+    [[nodiscard]] bool briefs_fail() const;
     [[nodiscard]] std::optional<client_time> reconnect_due() const;
     void follow_epoch(client_time now, epoch epoch);
     void process(client_time now, const pending_command& pending_command, tag tag, const protocol::event& event);
@@ -227,7 +233,8 @@ private:
     }
     void fail(request& request, store_error error);
     void give_up(const store_error& why);
-    void refuse_waiting(client_time now, const store_error& why, bool also_queued);
+    enum class refusable : std::uint8_t { tries, unqueued, all };
+    void refuse_waiting(client_time now, const store_error& why, refusable which);
     [[nodiscard]] store_error timeout_error(client_time now, const request& request) const;
     [[nodiscard]] const request* own_blocker(const request& waiting) const;
     void withdraw(client_time now, request& request, protocol::release_kind release_kind);
@@ -263,6 +270,7 @@ private:
     void finish_overdue(client_time now);
     void finish_others();
     [[nodiscard]] store_error unavailable() const;
+    [[nodiscard]] store_error no_connection() const;
     void send_close(client_time now);
     void end(bool confirmed);
 
@@ -313,6 +321,7 @@ private:
     bool was_opened_ = false;       // the store has answered all parts of this session's `open` in this epoch
     bool is_alive_ = false;         // the store has answered the `open` of this connection
     store_error connection_error_;  // why there is no connection
+    bool attempt_failed_ = false;   // the last attempt to connect; false while there was none since the last connection
     store_error outdated_;          // why the machine does not use the connection that is up
     store_error broken_;            // permanent: the store rejects a session with these options
     store_error refused_;           // the server refuses this client, or the space cannot be used, at present

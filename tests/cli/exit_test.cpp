@@ -53,6 +53,7 @@ TEST_F(Exit, CodeIs64ForWrongUsageAndTheErrorSaysWhatIsAllowed) {
         {{"run", "-l", "a", "-k", "6s", "--", "true"}, "half of the ttl"},
         {{"run", "-l", "a", "--on-lost", "cry", "--", "true"}, "stop or ignore"},
         {{"run", "-l", "a", "--if-abandoned", "cry", "--", "true"}, "run or fail"},
+        {{"run", "-l", "a", "--if-unavailable", "cry", "--", "true"}, "wait or fail"},
         {{"run", "-l", "a", "-E", "256", "--", "true"}, "0 to 255"},
         {{"run", "-p", "gpu", "--", "true"}, "team/gpu:2/8"},
         {{"run", "-p", "gpu:9/8", "--", "true"}, "1 <= n <= LIMIT"},

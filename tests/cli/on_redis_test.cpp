@@ -234,7 +234,7 @@ TEST_F(OnRedis, WaiterReportsWhyTheServerRefusesIt) {
     ASSERT_TRUE(waiter.complains("next in the queue")) << waiter.err();
     ASSERT_EQ(server_->ask({"CONFIG", "SET", "min-replicas-to-write", "1"}).text, "OK");
     const auto begun = steady_clock::now();
-    EXPECT_TRUE(waiter.complains("; the store cannot be reached: NOREPLICAS")) << waiter.err();
+    EXPECT_TRUE(waiter.complains("/0: NOREPLICAS Not enough good replicas to write; ")) << waiter.err();
     EXPECT_LT(steady_clock::now() - begun, milliseconds{2'500}) << "a renewal comes after 333 ms, the line 1 s later";
     ASSERT_EQ(server_->ask({"CONFIG", "SET", "min-replicas-to-write", "0"}).text, "OK");
     EXPECT_TRUE(waiter.complains("reached the store again; waiting for a")) << waiter.err();
@@ -247,9 +247,38 @@ TEST_F(OnRedis, WaiterReportsAnUnreachableServer) {
     server_->kill();
     child waiter{shell({"--json"}, "echo mine")};
     EXPECT_TRUE(waiter.complains(R"("event":"unreachable")")) << waiter.err();
-    EXPECT_TRUE(waiter.complains("Connection refused")) << waiter.err();
+    EXPECT_TRUE(waiter.complains("connection refused; is the server running")) << waiter.err();
     server_->start();
     EXPECT_EQ(waiter.wait(), 0) << waiter.err();
+}
+
+TEST_F(OnRedis, WaiterReportsAServerThatDoesNotReply) {
+    server_->stop();
+    const auto begun = steady_clock::now();
+    child waiter{shell({}, "echo mine")};
+    EXPECT_TRUE(waiter.complains("waiting for a, 1 s; no reply from redis://127.0.0.1:")) << waiter.err();
+    EXPECT_LT(steady_clock::now() - begun, milliseconds{3'000}) << "it is due after 1 s";
+    server_->go_on();
+    EXPECT_EQ(waiter.wait(), 0) << waiter.err();
+}
+
+TEST_F(OnRedis, WaiterEndsWith69IfTheServerDiesAndItIsToFail) {
+    child holder{shell({}, until("go"))};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    child in_options{shell({"--if-unavailable", "fail"}, "echo no")};
+    start_options by_address = shell({}, "echo no");
+    by_address.environment["BATON_URL"] = at("", "pause=off&if_unavailable=fail");
+    child in_address{by_address};
+    ASSERT_TRUE(waiting(2));
+    server_->kill();
+    for (child* each : {&in_options, &in_address}) {
+        EXPECT_EQ(each->wait(milliseconds{3'000}), 69) << each->err();
+        EXPECT_TRUE(each->err().find("connection refused; is the server running") != std::string::npos) << each->err();
+        EXPECT_EQ(each->out(), "");
+    }
+    EXPECT_FALSE(holder.wait(milliseconds{0})) << "a lease is not affected: " << holder.err();
+    make("go");
+    EXPECT_EQ(holder.wait(), 0) << holder.err();
 }
 
 TEST_F(OnRedis, ShortServerOutageKeepsHolderAndWaiter) {
@@ -305,22 +334,24 @@ TEST_F(OnRedis, EveryVerbEndsWith69WithoutAServer) {
     const std::string url = at("bob:s3cret@", "pause=off");
     server_->kill();
     const std::string port = std::to_string(server_->tcp().port);
-    const std::string sentence = "baton: cannot reach the store at redis://127.0.0.1:" + port +
-                                 "/0: Connection refused: 127.0.0.1 port " + port + "\n";
-    const std::vector<std::vector<std::string>> verbs{{"run", "-n", "-l", "a", "--", "echo", "no"},
-                                                      {"run", "-w", "300ms", "-l", "a", "--", "echo", "no"},
-                                                      {"ls"},
-                                                      {"why", "a"},
-                                                      {"revoke", "a", "--fence", "1"},
-                                                      {"mend", "a"},
-                                                      {"resize", "a", "3"}};
+    const std::string sentence = "baton: cannot connect to redis://127.0.0.1:" + port +
+                                 "/0: connection refused; is the server running, and does it listen on this address?\n";
+    const std::vector<std::vector<std::string>> verbs{
+        {"run", "-n", "-l", "a", "--", "echo", "no"},
+        {"run", "-w", "300ms", "-l", "a", "--", "echo", "no"},
+        {"run", "--if-unavailable", "fail", "-l", "a", "--", "echo", "no"},
+        {"ls"},
+        {"why", "a"},
+        {"revoke", "a", "--fence", "1"},
+        {"mend", "a"},
+        {"resize", "a", "3"}};
     std::deque<child> all;
     for (auto arguments : verbs) {
         arguments.insert(arguments.begin() + 1, {"--url", url});
         all.emplace_back(baton(arguments));
     }
     for (child& verb : all) {
-        EXPECT_EQ(verb.wait(milliseconds{5'000}), 69);
+        EXPECT_EQ(verb.wait(milliseconds{2'000}), 69);
         EXPECT_EQ(verb.err(), sentence);
         EXPECT_EQ(verb.out(), "");
     }

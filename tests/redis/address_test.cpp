@@ -91,6 +91,11 @@ TEST(RedisAddress, EquivalentAddressesHaveOneCanonicalForm) {
         {"unix:/run//a/../redis.sock?space=default&db=0", "unix:/run/redis.sock"},
         {"unix:/no/such/a%3fb%25?db=2", "unix:/no/such/a%3Fb%25?db=2"},
         {"redis://host?dialect=redturn&x=a%26b&a=1", "redis://host:6379/0?dialect=redturn&a=1&x=a%26b"},
+        {"redis://host?if_unavailable=wait&connect_timeout=5s", "redis://host:6379/0"},
+        {"unix:/x?space=y&if_unavailable=fail&connect_timeout=1s",
+         "unix:/x?connect_timeout=1000ms&if_unavailable=fail&space=y"},
+        {"redis://host?if_unavailable=fail&dialect=redturn&a=1",
+         "redis://host:6379/0?dialect=redturn&a=1&if_unavailable=fail"},
     };
     for (const auto& [url, form] : forms) {
         EXPECT_EQ(canonical_url(url), form);
@@ -108,6 +113,7 @@ TEST(RedisAddress, ACanonicalFormHasOnlyThePasswordThatTheAddressHas) {
 TEST(RedisAddress, ShownAddressesContainTheSpaceAndTheDatabase) {
     EXPECT_EQ(shown_url("valkey://worker:secret@host/2?space=x&max_ttl=30s&pause=off"), "redis://host:6379/2?space=x");
     EXPECT_EQ(shown_url("redis://host?space=default"), "redis://host:6379/0");
+    EXPECT_EQ(shown_url("redis://host?if_unavailable=fail&connect_timeout=1s"), "redis://host:6379/0");
     EXPECT_EQ(shown_url("redis://host?dialect=adv-sem&ttl=5s&namespace=a"),
               "redis://host:6379/0?dialect=adv-sem&namespace=a");
     EXPECT_EQ(shown_url("local:/a//b?space=default"), "local:/a/b");
@@ -156,6 +162,10 @@ TEST(RedisAddress, AnInvalidPartIsNamedWithTheAllowedValues) {
         {"redis://u:%4@host", "% in the password"},
         {"redis://h%00", "zero byte"},
         {"unix:", "path of a socket"},
+        {"redis://h?connect_timeout=99ms", "from 100ms to 300000ms"},
+        {"redis://h?connect_timeout=301s", "from 100ms to 300000ms"},
+        {"redis://h?connect_timeout=soon", "from 100ms to 300000ms"},
+        {"redis://h?if_unavailable=no", "if_unavailable is wait or fail"},
         {"unix:" + std::string(200, 'x'), "at most 107 bytes"},
     };
     for (const auto& [url, part] : wrong)

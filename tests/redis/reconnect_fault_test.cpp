@@ -81,8 +81,8 @@ TEST_F(RedisReconnectFault, TheLastReasonIsReported) {
     make_space(server);
     actor cut{server.at()};
     server.kill();
-    EXPECT_TRUE(cut.ears->hears("No such file")) << cut.ears->all();
-    expect_a_try_fails(cut.client, "No such file");
+    EXPECT_TRUE(cut.ears->hears("no such file")) << cut.ears->all();
+    expect_a_try_fails(cut.client, "no such file");
 }
 
 // docs/redis.md: a ttl of twice the sum of `lag` and the time that the server is away. The clients renew at different

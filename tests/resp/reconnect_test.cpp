@@ -11,6 +11,7 @@
 #include "../folder.hpp"
 #include "../sockets.hpp"
 #include "base/process_wide.hpp"
+#include "baton/error.hpp"
 #include "stores/resp/backoff.hpp"
 #include "stores/resp/connection.hpp"
 
@@ -92,6 +93,45 @@ private:
     std::atomic<bool> stopped_{false};
     std::thread thread_;
 };
+
+/// Connects once, and then has a server that cannot be reached, always for the same reason. Counts the calls of `down`.
+class lonely_connection final : public connection {
+public:
+    lonely_connection(detail::event_loop& loop, endpoint server) : connection{loop, {}}, server_{std::move(server)} {}
+
+    void open_socket(socket_result done) override {
+        if (attempts_++ == 0) return done({connect_to(server_), {}, false});
+        done({-1, {errc::store_unavailable, "the server closed the connection"}});
+    }
+    handshake_step begin_handshake() override { return {.send = "hello\r\n"}; }
+    handshake_step continue_handshake(const value&) override { return {.epoch = 1}; }
+    void up(epoch) override { send("question\r\n", std::array{command_tag{7}}); }
+    void down(const store_error&) override { ++downs_; }
+    void permanent(const store_error&) override {}
+    void answered(command_tag, const value&) override {}
+    void pushed(const value&) override {}
+
+    [[nodiscard]] int attempts() const { return attempts_; }
+    [[nodiscard]] int downs() const { return downs_; }
+
+private:
+    const endpoint server_;
+    std::atomic<int> attempts_{0};
+    std::atomic<int> downs_{0};
+};
+
+// The first failed attempt to reconnect is an event of its own; later ones with the same reason are not.
+TEST(Reconnect, ReportsTheLossAndTheFirstFailedAttempt) {
+    const folder folder;
+    const endpoint here{folder.path("server")};
+    const hasty_server server{here, 0};
+    const auto loop = detail::process_wide<detail::event_loop>();
+    const auto connection = std::make_shared<lonely_connection>(*loop, here);
+    connection->start();
+    EXPECT_TRUE(eventually([&] { return connection->attempts() >= 5; }));
+    connection->stop();
+    EXPECT_EQ(connection->downs(), 2);
+}
 
 /// Sends one command on each connection, or resets it a given number of times.
 class asking_connection final : public connection {

@@ -31,6 +31,7 @@ public:
     std::unique_ptr<store_connection> connect(std::weak_ptr<store_listener> listener) override;
     [[nodiscard]] lease_clock clock() const override;
     [[nodiscard]] std::optional<lease_pace> pace() const override;
+    [[nodiscard]] baton::if_unavailable if_unavailable() const override;
     [[nodiscard]] bool shows_labels() const override;
     [[nodiscard]] std::string objection(std::span<const claim> claims,
                                         const protocol::enter_options& options) const override;

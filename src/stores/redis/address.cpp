@@ -26,6 +26,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds shortest_max_ttl{100};
 constexpr milliseconds longest_max_ttl{std::chrono::hours{24}};
+constexpr milliseconds shortest_connect_timeout{100};
+constexpr milliseconds longest_connect_timeout{std::chrono::minutes{5}};
 
 void read_user(std::string_view text, redis_address& address) {
     const std::size_t colon = text.find(':');
@@ -119,6 +121,12 @@ void read_option(std::string_view name, const std::string& value, redis_address&
     } else if (name == "dialect") {
         if (value.empty()) refuse("dialect is followed by its name, as in dialect=redturn");
         address.dialect = value;
+    } else if (name == "connect_timeout") {
+        address.connect_timeout = read_duration(name, value, shortest_connect_timeout, longest_connect_timeout);
+    } else if (name == "if_unavailable") {
+        if (value != "wait" && value != "fail")
+            refuse("if_unavailable is wait or fail, and not " + detail::quoted(value));
+        address.if_unavailable = value == "fail" ? if_unavailable::fail : if_unavailable::wait;
     } else if (!read_tls_option(name, value, address.tls)) {
         address.options.emplace_back(name, value);
     }
@@ -136,7 +144,8 @@ void read_term(std::string_view name, const std::string& value, redis_address& a
     } else if (name == "pause") {
         address.pause = read_switch(name, value);
     } else {
-        refuse("no option is called " + quoted(name) + "; there are space, max_ttl, lag, pause, dialect" +
+        refuse("no option is called " + quoted(name) +
+               "; there are space, max_ttl, lag, pause, dialect, connect_timeout, if_unavailable" +
                (address.path.empty() ? "" : ", db") +
                (address.tls.enabled ? ", tls_ca, tls_ca_dir, tls_cert, tls_key, tls_server_name, tls_insecure" : ""));
     }
@@ -272,16 +281,26 @@ options tls_options_of(const tls_settings& tls) {
     return list;
 }
 
+/// The options of the connection that differ from their defaults.
+options connection_options_of(const redis_address& address) {
+    const redis_address usual;
+    options list = tls_options_of(address.tls);
+    if (address.connect_timeout != usual.connect_timeout)
+        list.emplace_back("connect_timeout", std::to_string(address.connect_timeout.count()) + "ms");
+    if (address.if_unavailable != usual.if_unavailable) list.emplace_back("if_unavailable", "fail");
+    return list;
+}
+
 /// The options that differ from their defaults. All options of a dialect are kept: only the dialect knows its defaults.
 options terms_of(const redis_address& address) {
     if (!address.dialect.empty()) {
         options all = sorted(address.options);
-        const options tls = tls_options_of(address.tls);
-        all.insert(all.end(), tls.begin(), tls.end());
+        const options others = connection_options_of(address);
+        all.insert(all.end(), others.begin(), others.end());
         return all;
     }
     const redis_address usual;
-    options terms = tls_options_of(address.tls);
+    options terms = connection_options_of(address);
     if (address.lag != usual.lag) terms.emplace_back("lag", std::to_string(address.lag.count()) + "ms");
     if (address.max_ttl != usual.max_ttl) terms.emplace_back("max_ttl", std::to_string(address.max_ttl.count()) + "ms");
     if (address.pause != usual.pause) terms.emplace_back("pause", "off");

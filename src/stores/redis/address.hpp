@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "baton/if_unavailable.hpp"
 #include "stores/tls/tls_settings.hpp"
 
 namespace baton::detail {
@@ -24,6 +25,8 @@ struct redis_address {
     std::string password_file;  // the file to read the password from again; empty: the password never changes
     tls_settings tls;
     unsigned db = 0;
+    std::chrono::milliseconds connect_timeout{5'000};  // for a connection: the socket, TLS and the handshake together
+    baton::if_unavailable if_unavailable = baton::if_unavailable::wait;
     std::string space = "default";
     std::chrono::milliseconds max_ttl{15'000};  // of the space: all its clients must agree
     std::chrono::milliseconds lag{2'000};       // how long an old primary may accept commands after a failover

@@ -17,22 +17,26 @@
 #include "base/slow_work.hpp"
 #include "baton/error.hpp"
 #include "stores/redis/credentials.hpp"
+#include "stores/redis/refusals.hpp"
 
 namespace baton::detail {
 namespace {
 
-std::error_code last_error() { return {errno, std::generic_category()}; }
+resp::opened_socket not_opened(const redis_address& address, const redis::symptom& why) {
+    return {-1, redis::refused(address, why).error};
+}
 
-resp::opened_socket connect_unix(const std::string& path) {
+resp::opened_socket connect_unix(const redis_address& address) {
+    const std::string& path = address.path;
     sockaddr_un name{};
     name.sun_family = AF_UNIX;
     std::memcpy(name.sun_path, path.data(), path.size());
     const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket >= 0 && connect(socket, static_cast<sockaddr*>(static_cast<void*>(&name)), sizeof name) == 0)
         return {socket};
-    const std::error_code why = last_error();
+    const int why = errno;
     if (socket >= 0) close(socket);
-    return {-1, {why == std::errc::permission_denied ? make_error_code(errc::not_permitted) : why, path}};
+    return not_opened(address, {redis::origin::system, {}, why});
 }
 
 using found_addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
@@ -52,18 +56,17 @@ class tcp_connect final : public event_source, public std::enable_shared_from_th
 public:
     tcp_connect(event_loop& loop, const redis_address& address, resp::socket_result done)
         : loop_{loop.shared_from_this()},
-          host_{address.host},
+          address_{address},
           port_{std::to_string(address.port)},
           done_{std::move(done)} {}
 
     void start() {
         timer_.emplace(*loop_, [weak = weak_from_this()] {
-            if (const auto self = weak.lock())
-                self->finish({-1, {make_error_code(std::errc::timed_out), self->where()}});
+            if (const auto self = weak.lock()) self->fail({redis::origin::system, {}, ETIMEDOUT});
         });
-        timer_->set_after(resp::connect_timeout);
+        timer_->set_after(address_.connect_timeout);
         int error = 0;
-        if (auto found = look_up(host_, port_, AI_NUMERICHOST, error)) {
+        if (auto found = look_up(address_.host, port_, AI_NUMERICHOST, error)) {
             looked_up result{std::move(found)};
             return use(result);
         }
@@ -71,7 +74,7 @@ public:
             process_wide<slow_threads>(),
             [self = shared_from_this()] {
                 looked_up result;
-                result.addresses = look_up(self->host_, self->port_, 0, result.error);
+                result.addresses = look_up(self->address_.host, self->port_, 0, result.error);
                 return std::make_shared<looked_up>(std::move(result));
             },
             [self = shared_from_this()](const std::shared_ptr<looked_up>& result) {
@@ -87,26 +90,25 @@ private:
 
     void use(looked_up& result) {
         if (!done_) return;  // timed out
-        if (result.error != 0)
-            return finish({-1, {errc::store_unavailable, host_ + ": " + gai_strerror(result.error)}});
+        if (result.error != 0) return fail({redis::origin::lookup, {}, result.error});
         found_ = std::move(result.addresses);
         next_ = found_.get();
-        try_next({errc::store_unavailable, host_ + " has no address"});
+        try_next({redis::origin::lookup});
     }
 
-    void try_next(store_error why) {
+    void try_next(redis::symptom why) {
         for (; next_ != nullptr; next_ = next_->ai_next) {
             socket_ = descriptor{
                 ::socket(next_->ai_family, next_->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, next_->ai_protocol)};
             if (socket_.is_open() && connect(socket_.get(), next_->ai_addr, next_->ai_addrlen) == 0) return succeed();
-            std::error_code failed = last_error();
-            if (socket_.is_open() && failed == std::errc::operation_in_progress) {
-                failed = loop_->watch(socket_.get(), EPOLLOUT, shared_from_this());
-                if (!failed) return;
+            int failed = errno;
+            if (socket_.is_open() && failed == EINPROGRESS) {
+                failed = loop_->watch(socket_.get(), EPOLLOUT, shared_from_this()).value();
+                if (failed == 0) return;
             }
-            why = {failed, where()};
+            why = {redis::origin::system, {}, failed};
         }
-        finish({-1, std::move(why)});
+        fail(why);
     }
 
     void ready(std::uint32_t /*events*/) override {
@@ -116,7 +118,7 @@ private:
         loop_->forget(socket_.get());
         if (error == 0) return succeed();
         next_ = next_->ai_next;
-        try_next({{error, std::generic_category()}, where()});
+        try_next({redis::origin::system, {}, error});
     }
 
     void succeed() {
@@ -134,10 +136,10 @@ private:
         if (const auto done = std::exchange(done_, nullptr)) done(std::move(made));
     }
 
-    [[nodiscard]] std::string where() const { return host_ + " port " + port_; }
+    void fail(const redis::symptom& why) { finish(not_opened(address_, why)); }
 
     const std::shared_ptr<event_loop> loop_;  // first: destroyed after the members below, and `done_` owns a connection
-    const std::string host_;
+    const redis_address address_;
     const std::string port_;
     resp::socket_result done_;
     std::optional<event_loop::timer> timer_;
@@ -154,7 +156,7 @@ void connect_redis(event_loop& loop, redis_address& address, resp::socket_result
         [&loop, &address, done = std::move(done)](const store_error& error,
                                                   std::shared_ptr<resp::encryption> encryption) {
             if (error.code) return done({-1, error, error.code == errc::tls_failed || error.code == errc::unsupported});
-            if (!address.path.empty()) return done(connect_unix(address.path));
+            if (!address.path.empty()) return done(connect_unix(address));
             const auto encrypted = [done, encryption = std::move(encryption)](resp::opened_socket made) {
                 made.encryption = encryption;
                 done(std::move(made));

@@ -45,7 +45,7 @@ void load_credentials(event_loop& loop, redis_address& address, credentials_resu
             std::string why;
             if (!file.empty()) loaded->password = read_password_file(file, why);
             if (!why.empty()) {
-                loaded->error = {errc::not_permitted, why};
+                loaded->error = {errc::not_permitted, why, {}, true};
             } else if (tls.enabled) {
                 tls_client client = make_tls_client(tls, host);
                 loaded->error = client.error;

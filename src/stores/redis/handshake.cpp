@@ -2,6 +2,7 @@
 
 #include "baton/error.hpp"
 #include "stores/redis/function_reply.hpp"
+#include "stores/redis/refusals.hpp"
 #include "stores/redis/reply_class.hpp"
 
 namespace baton::redis {
@@ -50,19 +51,11 @@ void load_library(std::string& out, const function_library& library) {
     write.bulk(library.text);
 }
 
-/// The error text says what an administrator can do.
-resp::handshake_step refused_library(std::string_view error) {
-    resp::handshake_step refused = refused_handshake(error);
-    std::string& text = refused.error.text;
-    if (refused.error.code == errc::not_permitted)
-        text =
-            "the server does not have Baton's functions, and this user may not load them; an administrator can: "
-            "baton functions print | redis-cli -x FUNCTION LOAD (the server says: " +
-            std::string{error} + ")";
-    else if (refused.error.code == errc::unsupported)
-        text = "the server, or a proxy before it, has no functions; Redis 7 or Valkey is needed (it says: " +
-               std::string{error} + ")";
-    return refused;
+/// The mode of the server, in its reply to HELLO: standalone, sentinel or cluster.
+std::string_view mode_in(const resp::value& hello) {
+    for (std::size_t i = 0; i + 1 < hello.items.size(); i += 2)
+        if (hello.items[i].text == "mode") return hello.items[i + 1].text;
+    return {};
 }
 
 }  // namespace
@@ -107,9 +100,11 @@ resp::handshake_step handshake::answered(const resp::value& answer) {
 resp::handshake_step handshake::next_step(const resp::value& answer) {
     if (step_ == step::last) return answered_last(answer);
     if (step_ == step::library) return answered_library(answer);
-    if (answer.kind == resp::kind::error) return refused_handshake(answer.text);
+    if (answer.kind == resp::kind::error) return refused(address_, {origin::reply, answer.text});
     switch (step_) {
-        case step::protocol: return address_.db != 0 ? say(step::database) : ask_for_known();
+        case step::protocol:
+            if (const symptom seen{origin::mode, mode_in(answer)}; find_refusal(seen)) return refused(address_, seen);
+            return address_.db != 0 ? say(step::database) : ask_for_known();
         case step::database: return ask_for_known();
         case step::known_scripts:
             missing_.clear();
@@ -128,14 +123,13 @@ resp::handshake_step handshake::answered_last(const resp::value& answer) {
     if (library_ == nullptr || !is_error) return read_last_(answer);
     const detail::reply_class what = detail::classify(answer.text);
     if (what == detail::reply_class::no_function && !library_loaded_) return say(step::library);
-    // A server without functions does not know FCALL either.
-    if (detail::is_unknown_command(answer.text)) return refused_library(answer.text);
     return read_last_(answer);
 }
 
 resp::handshake_step handshake::answered_library(const resp::value& answer) {
     const bool another_was_first = answer.text.find("already exists") != std::string_view::npos;
-    if (answer.kind == resp::kind::error && !another_was_first) return refused_library(answer.text);
+    if (answer.kind == resp::kind::error && !another_was_first)
+        return refused(address_, {origin::library, answer.text});
     library_loaded_ = true;
     return say(step::last);
 }
@@ -144,31 +138,14 @@ resp::handshake_step handshake::ask_for_known() { return say(scripts_.empty() ? 
 
 resp::handshake_step handshake::next_script() { return say(missing_.empty() ? step::last : step::script); }
 
-resp::handshake_step refused_handshake(std::string_view error) {
-    const auto refuse = [error](errc code) {
-        return resp::handshake_step{.error = {code, std::string{error}}, .permanent = code != errc::store_unavailable};
-    };
-    const detail::reply_class what = detail::classify(error);
-    if (error.starts_with("BATONVERSION ")) return refuse(errc::version_mismatch);
-    for (const char* reason : {"BATONSPACE ", "BATONEVICTION ", "BATONHEAD "})
-        if (error.starts_with(reason)) return refuse(errc::space_refused);
-    if (error.starts_with("BATONACL ")) return refuse(errc::not_permitted);
-    if (what == detail::reply_class::denied) return refuse(errc::not_permitted);
-    // The function ran, and failed on data under the space's keys that are not Baton's.
-    const bool stumbles = error.starts_with("WRONGTYPE ") || error.find("script: ") != std::string_view::npos;
-    if (what == detail::reply_class::rejected && stumbles) return refuse(errc::space_refused);
-    if (what == detail::reply_class::rejected) return refuse(errc::unsupported);
-    return refuse(errc::store_unavailable);
-}
-
 handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known) {
     handshake::words hello = [&address, known = std::move(known)] {
         std::string words;
         encode(words, hello_call(address.space, {address.max_ttl, address.lag, address.pause}, known()));
         return words;
     };
-    return {address, server_library(), std::move(hello), [](const resp::value& answer) -> resp::handshake_step {
-                if (answer.kind == resp::kind::error) return refused_handshake(answer.text);
+    return {address, server_library(), std::move(hello), [&address](const resp::value& answer) -> resp::handshake_step {
+                if (answer.kind == resp::kind::error) return refused(address, {origin::reply, answer.text});
                 const auto heard = decode_reply(answer.text, {});
                 if (!heard || heard->head.epoch == 0)
                     return {.error = {make_error_code(std::errc::protocol_error), "the answer is not understood"}};

@@ -54,10 +54,6 @@ private:
     bool library_loaded_ = false;
 };
 
-/// Classifies an error reply of the handshake. Errors in the address, the user or the server's configuration are
-/// permanent; for all others the client retries.
-[[nodiscard]] resp::handshake_step refused_handshake(std::string_view error);
-
 /// The handshake of Baton's own protocol. `known` is called for each attempt.
 [[nodiscard]] handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known);
 

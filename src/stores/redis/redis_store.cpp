@@ -19,6 +19,7 @@
 #include "stores/redis/function_reply.hpp"
 #include "stores/redis/handshake.hpp"
 #include "stores/redis/inspect_pages.hpp"
+#include "stores/redis/refusals.hpp"
 #include "stores/redis/reply_class.hpp"
 #include "stores/redis/waiting_requests.hpp"
 #include "stores/resp/connection.hpp"
@@ -60,7 +61,7 @@ void subscribe(std::string& out, const char* how, const std::string& channel) {
 class redis_connection final : public resp::connection {
 public:
     redis_connection(detail::event_loop& loop, redis_address address, std::weak_ptr<store_listener> listener)
-        : connection{loop, std::move(listener)},
+        : connection{loop, std::move(listener), address.connect_timeout},
           address_{std::move(address)},
           handshake_{native_handshake(address_, [this] {
               return known_history{epoch_, highest_};
@@ -79,6 +80,10 @@ private:
     void open_socket(resp::socket_result done) override { connect_redis(loop(), address_, std::move(done)); }
     resp::handshake_step begin_handshake() override { return handshake_.begin(); }
     resp::handshake_step continue_handshake(const resp::value& reply) override { return handshake_.answered(reply); }
+
+    [[nodiscard]] resp::handshake_step explain(const resp::broken_connection& broken) const override {
+        return refused(address_, broken);
+    }
 
     void up(epoch epoch) override {
         follow(epoch);
@@ -110,7 +115,15 @@ private:
         }
     };
 
-    void reconnect(std::string_view why) { reset({errc::store_unavailable, std::string{why}}); }
+    static constexpr std::string_view library_missing = "the server does not have the function library any more";
+
+    void reconnect(std::string_view why) {
+        reset({errc::store_unavailable, "reconnecting to " + address_.shown() + ": " + std::string{why}});
+    }
+    /// The error of a command.
+    [[nodiscard]] store_error explained(std::string_view error) const {
+        return refused(address_, {origin::reply, error}).error;
+    }
     /// Tickets and fences of different epochs cannot be compared.
     void follow(epoch epoch) {
         if (epoch_.exchange(epoch) != epoch) highest_ = 0;
@@ -261,9 +274,12 @@ void redis_connection::settle_before_close() {
 void redis_connection::failed(command_tag tag, std::string_view error) {
     const reply_class what = detail::classify(error);
     // The handshake of a new connection loads the library again, and the client repeats its pending commands.
-    if (what == reply_class::no_function || what == reply_class::unavailable) return reconnect(error);
+    if (what == reply_class::no_function) return reconnect(library_missing);
+    if (what == reply_class::unavailable) return reset(explained(error));
     if (const auto listener = this->listener(); listener && (tag & tick_tag) == 0)
-        listener->failed(tag, command_failure::rejected, {detail::error_of(what), std::string{error}});
+        listener->failed(
+            tag, command_failure::rejected,
+            what == reply_class::denied ? explained(error) : store_error{detail::error_of(what), std::string{error}});
 }
 
 void redis_connection::pushed(const resp::value& message) {
@@ -358,7 +374,7 @@ bool redis_connection::postpone(const std::shared_ptr<inspection>& inspection) {
         const std::lock_guard lock{mutex_};
         postponed_.push_back(inspection);
     }
-    reconnect("the server does not have the function library");
+    reconnect(library_missing);
     return true;
 }
 
@@ -388,6 +404,8 @@ void redis_connection::take_page(const std::shared_ptr<inspection>& inspection, 
     if (page.kind == resp::kind::error) {
         const reply_class what = detail::classify(page.text);
         if (what == reply_class::no_function && postpone(inspection)) return;
+        if (what == reply_class::denied || what == reply_class::unavailable)
+            return inspection->done(explained(page.text), {});
         return inspection->done({detail::error_of(what), std::string{page.text}}, {});
     }
     const auto cursor = inspection->pages.add(page, inspection->own_wait ? &inspection->waits : nullptr);
@@ -413,6 +431,7 @@ public:
     std::unique_ptr<store_connection> connect(std::weak_ptr<store_listener> listener) override {
         return std::make_unique<resp::connection_to<redis_connection>>(loop_, address_, std::move(listener));
     }
+    [[nodiscard]] baton::if_unavailable if_unavailable() const override { return address_.if_unavailable; }
 
 private:
     const redis_address address_;

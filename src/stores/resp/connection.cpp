@@ -17,8 +17,12 @@ constexpr bounds answer_bounds{.bulk = 1U << 20U, .values = 1U << 22U, .message 
 
 }  // namespace
 
-connection::connection(detail::event_loop& loop, std::weak_ptr<store_listener> listener)
-    : loop_{loop}, listener_{std::move(listener)}, stream_{answer_bounds, 32U << 10U} {}
+connection::connection(detail::event_loop& loop, std::weak_ptr<store_listener> listener,
+                       std::chrono::milliseconds connect_timeout)
+    : loop_{loop},
+      listener_{std::move(listener)},
+      connect_timeout_{connect_timeout},
+      stream_{answer_bounds, 32U << 10U} {}
 
 void connection::start() {
     loop_.post([self = shared_from_this()] {
@@ -68,7 +72,7 @@ void connection::connect() {
     handshake_done_ = false;
     useful_ = false;
     waiting_ = false;
-    timer_->set_after(connect_timeout);
+    timer_->set_after(connect_timeout_);
     open_socket([self = shared_from_this(), attempt](opened_socket made) {
         if (attempt == self->attempt_)
             self->connected(std::move(made));
@@ -79,11 +83,33 @@ void connection::connect() {
 
 void connection::timer_fired() {
     if (waiting_) return connect();
-    if (!stream_.is_established())
-        drop({errc::store_unavailable,
-              "the server does not answer the TLS handshake; if this is not its TLS port, use redis://"});
-    else if (!handshake_done_)
-        drop({errc::store_unavailable, "the server accepts connections and does not reply"});
+    if (handshake_done_) return;
+    if (stream_.socket() < 0)
+        broken({breakage::not_connected});
+    else if (!stream_.is_established())
+        broken({breakage::tls_silent});
+    else
+        broken({breakage::silent});
+}
+
+void connection::broken(broken_connection how) {
+    how.was_up = handshake_done_;
+    how.first_bytes = stream_.first_bytes();
+    advance(explain(how));
+}
+
+handshake_step connection::explain(const broken_connection& broken) const {
+    switch (broken.how) {
+        case breakage::closed: return {.error = {errc::store_unavailable, "the server closed the connection"}};
+        case breakage::failed: return {.error = {broken.system}};
+        case breakage::not_connected: return {.error = {make_error_code(std::errc::timed_out)}};
+        case breakage::silent:
+            return {.error = {errc::store_unavailable, "the server accepts connections and does not reply"}};
+        case breakage::tls_silent:
+            return {.error = {errc::store_unavailable, "the server does not answer the TLS handshake"}};
+        case breakage::other_protocol: break;
+    }
+    return {.error = {make_error_code(std::errc::protocol_error), "this is not the Redis protocol"}};
 }
 
 void connection::connected(opened_socket made) {
@@ -106,8 +132,10 @@ void connection::try_again(const store_error& why) {
     using std::chrono::steady_clock;
     ++attempt_;
     // The reason may change: a connection is lost for one reason, and the next attempt fails for another.
-    if (!reported_down_ || reported_down_->code != why.code || reported_down_->text != why.text) {
-        reported_down_ = why;
+    const bool was_up = handshake_done_;
+    if (was_up || !reported_down_ || reported_down_->code != why.code || reported_down_->text != why.text) {
+        reported_down_.reset();
+        if (!was_up) reported_down_ = why;
         down(why);
     }
     backoff::ended last{.up = {}, .answered = useful_};
@@ -155,8 +183,9 @@ void connection::ready(std::uint32_t events) {
 
 void connection::read() {
     const received got = stream_.receive();
-    if (got.size == 0) return drop({errc::store_unavailable, "the server closed the connection"});
-    if (got.size < 0 && errno != EAGAIN) return drop({{errno, std::generic_category()}});
+    if (got.size == 0) return broken({breakage::closed});
+    if (got.size < 0 && errno != EAGAIN)
+        return broken({.how = breakage::failed, .system = {errno, std::generic_category()}});
     if (stream_.has_output()) {
         std::unique_lock lock{mutex_};
         write(lock);
@@ -167,8 +196,7 @@ void connection::read() {
         take(*message);
         if (attempt != attempt_) return;
     }
-    if (stream_.fault() != fault::none)
-        drop({make_error_code(std::errc::protocol_error), "this is not the Redis protocol"});
+    if (stream_.fault() != fault::none) broken({breakage::other_protocol});
 }
 
 void connection::take(const value& message) {

@@ -40,8 +40,24 @@ struct opened_socket {
 /// Called once, by the loop owner.
 using socket_result = std::function<void(opened_socket)>;
 
-/// The limit for opening the socket and for the handshake.
-inline constexpr std::chrono::seconds connect_timeout{5};
+/// The default limit for opening the socket, TLS and the handshake together.
+inline constexpr std::chrono::milliseconds connect_timeout{5'000};
+
+/// How a connection failed.
+enum class breakage : std::uint8_t {
+    closed,          // the server closed it
+    failed,          // an error of the system
+    not_connected,   // no connection within the time for connecting
+    silent,          // no reply within that time
+    tls_silent,      // no reply to the TLS handshake within that time
+    other_protocol,  // the server does not speak the Redis protocol
+};
+struct broken_connection {
+    breakage how;
+    bool was_up = false;  // the handshake was complete
+    std::error_code system = {};
+    std::string_view first_bytes = {};  // the first bytes of the server, a few at most
+};
 
 /// The next step of the handshake.
 struct handshake_step {
@@ -70,7 +86,8 @@ public:
 
 protected:
     /// `loop` outlives the connection.
-    connection(detail::event_loop& loop, std::weak_ptr<store_listener> listener);
+    connection(detail::event_loop& loop, std::weak_ptr<store_listener> listener,
+               std::chrono::milliseconds connect_timeout = resp::connect_timeout);
     ~connection() override = default;
 
     [[nodiscard]] detail::event_loop& loop() const { return loop_; }
@@ -84,8 +101,11 @@ protected:
     virtual void open_socket(socket_result done) = 0;
     virtual handshake_step begin_handshake() = 0;
     virtual handshake_step continue_handshake(const value& reply) = 0;
+    /// The error for the user. With `permanent`, there are no more attempts unless an earlier connection was up.
+    [[nodiscard]] virtual handshake_step explain(const broken_connection& broken) const;
     virtual void up(epoch epoch);
-    /// The connection is down. Called again when an attempt fails for another reason than the last one.
+    /// The connection is down. Called again when the first attempt to reconnect fails, and when an attempt fails for
+    /// another reason than the last one.
     virtual void down(const store_error& why);
     /// A permanent error: the listener gets `unusable`, and there are no more attempts.
     virtual void permanent(const store_error& why);
@@ -101,19 +121,21 @@ private:
     void advance(const handshake_step& step);
     void read();
     void take(const value& message);
+    void broken(broken_connection how);
     void drop(const store_error& why);
     void close_socket();
     void write(const std::unique_lock<std::mutex>& locked);
 
     detail::event_loop& loop_;
     const std::weak_ptr<store_listener> listener_;
+    const std::chrono::milliseconds connect_timeout_;
 
     // By the loop owner.
     std::optional<detail::event_loop::timer> timer_;
     bool handshake_done_ = false;
     bool waiting_ = false;  // in back-off, before the next attempt
     bool was_up_ = false;
-    std::optional<store_error> reported_down_;  // the last error that `down` reported
+    std::optional<store_error> reported_down_;  // the error of the last failed attempt that `down` reported
     bool useful_ = false;                       // the server has replied to a command without an error
     std::chrono::steady_clock::time_point up_since_;
     backoff backoff_;

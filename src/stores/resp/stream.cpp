@@ -44,6 +44,7 @@ void stream::open(descriptor socket, std::shared_ptr<encryption> encryption) {
     socket_ = std::move(socket);
     encryption_ = std::move(encryption);
     decoder_.restart();
+    first_bytes_.clear();
 }
 
 void stream::close() {
@@ -81,6 +82,11 @@ sent stream::flush() {
     return error == EPIPE || error == ECONNRESET ? sent::closed : sent::failed;
 }
 
+void stream::decode(std::string_view bytes) {
+    if (first_bytes_.size() < most_shown) first_bytes_ += bytes.substr(0, most_shown - first_bytes_.size());
+    decoder_.feed(bytes);
+}
+
 received stream::receive() {
     iovec data{buffer_.data(), buffer_.size()};
     control_space control;
@@ -103,10 +109,10 @@ received stream::receive() {
     }
     const std::span<const char> bytes{buffer_.data(), static_cast<std::size_t>(result.size)};
     if (!encryption_) {
-        decoder_.feed({bytes.data(), bytes.size()});
+        decode({bytes.data(), bytes.size()});
     } else if (!bytes.empty()) {
         result.error = encryption_->decrypt(bytes, decrypted_);
-        decoder_.feed(decrypted_);
+        decode(decrypted_);
         decrypted_.clear();
     }
     return result;

@@ -28,6 +28,9 @@ inline constexpr std::size_t most_passed = 2;
 /// `flush` fails when more bytes than this are unsent.
 inline constexpr std::size_t most_unsent = 64U << 20U;
 
+/// The most bytes of a peer that an error text shows.
+inline constexpr std::size_t most_shown = 60;
+
 enum class sent : std::uint8_t {
     all,      // nothing is left to send
     blocked,  // the socket's buffer is full: call `unblock` when the socket is writable
@@ -59,6 +62,8 @@ public:
     /// The next message, valid until the next call; null if no message is complete.
     [[nodiscard]] const value* next() { return decoder_.next_in_place(); }
     [[nodiscard]] resp::fault fault() const { return decoder_.fault(); }
+    /// The first bytes that the peer sent, decrypted: at most `most_shown`.
+    [[nodiscard]] std::string_view first_bytes() const { return first_bytes_; }
 
     // Writing.
 
@@ -78,7 +83,10 @@ public:
 
 private:
     descriptor socket_;
+    void decode(std::string_view bytes);
+
     decoder decoder_;
+    std::string first_bytes_;
     std::vector<char> buffer_;
     std::shared_ptr<encryption> encryption_;  // null: bytes are plain
     std::string decrypted_;                   // what was received last

@@ -1,0 +1,119 @@
+// The table of refusals: what each word of a server or the system leads to.
+#include "stores/redis/refusals.hpp"
+
+#include <gtest/gtest.h>
+#include <netdb.h>
+
+#include <cerrno>
+
+#include "baton/error.hpp"
+
+namespace baton::redis {
+namespace {
+
+struct expected {
+    symptom seen;
+    errc code;
+    redis::persistence persistence;
+};
+
+std::string text_for(const symptom& seen) {
+    detail::redis_address address;
+    address.host = "db";
+    address.user = "bob";
+    address.password = "s3cret";
+    address.space = "web";
+    const std::string text = refused(address, seen).error.text;
+    EXPECT_EQ(text.find("s3cret"), std::string::npos) << text;
+    EXPECT_EQ(text.find("bob"), std::string::npos) << text;
+    EXPECT_NE(text.find("redis://db:6379/0?space=web: "), std::string::npos) << text;
+    return text;
+}
+
+TEST(Refusals, DecideTheCodeAndWhetherTheClientRetries) {
+    using enum origin;
+    using enum persistence;
+    const std::vector<expected> table{
+        {{reply, "BATONVERSION 2"}, errc::version_mismatch, permanent},
+        {{reply, "BATONSPACE 15000 2000 1"}, errc::space_refused, permanent},
+        {{reply, "BATONEVICTION the server may evict keys"}, errc::space_refused, permanent},
+        {{reply, "BATONHEAD the head of the space is damaged"}, errc::space_refused, permanent},
+        {{reply, "BATONACL ZADD"}, errc::not_permitted, permanent},
+        {{reply, "BATONROLE the server is a replica"}, errc::store_unavailable, lasting},
+        {{reply, "BATONEPOCH 0000000000000001"}, errc::store_unavailable, passing},
+        {{reply, "BATONUNSURE the state of the space may be lost"}, errc::store_unavailable, passing},
+        {{reply, "READONLY You can't write against a read only replica."}, errc::store_unavailable, lasting},
+        {{reply, "LOADING Redis is loading the dataset in memory"}, errc::store_unavailable, passing},
+        {{reply, "BUSY Redis is busy running a script."}, errc::store_unavailable, passing},
+        {{reply, "BUSYKEY Target key name already exists."}, errc::unsupported, permanent},
+        {{reply, "MISCONF Redis is configured to save RDB snapshots"}, errc::store_unavailable, lasting},
+        {{reply, "OOM command not allowed when used memory > 'maxmemory'."}, errc::store_unavailable, lasting},
+        {{reply, "ERR Function not found"}, errc::store_unavailable, passing},
+        {{reply, "ERR max number of clients reached"}, errc::store_unavailable, lasting},
+        {{reply, "CLUSTERDOWN Hash slot not served"}, errc::store_unavailable, lasting},
+        {{reply, "MOVED 5718 127.0.0.1:7001"}, errc::unsupported, permanent},
+        {{reply, "ERR SELECT is not allowed in cluster mode"}, errc::unsupported, permanent},
+        {{mode, "sentinel"}, errc::unsupported, permanent},
+        {{reply, "NOAUTH Authentication required."}, errc::not_permitted, permanent},
+        {{reply, "WRONGPASS invalid username-password pair or user is disabled."}, errc::not_permitted, permanent},
+        {{reply, "DENIED Redis is running in protected mode because"}, errc::not_permitted, permanent},
+        {{reply, "NOPERM this user has no permissions to run the 'fcall' command"}, errc::not_permitted, permanent},
+        {{library, "NOPERM this user has no permissions to run the 'function|load' command"},
+         errc::not_permitted,
+         permanent},
+        {{library, "OOM command not allowed"}, errc::store_unavailable, lasting},
+        {{reply, "ERR DB index is out of range"}, errc::unsupported, permanent},
+        {{reply, "ERR unknown command 'FCALL', with args beginning with: 'x' "}, errc::unsupported, permanent},
+        {{reply, "WRONGTYPE Operation against a key holding the wrong kind of value"}, errc::space_refused, permanent},
+        {{reply, "ERR a new kind of error"}, errc::unsupported, permanent},
+        {{lookup, "", EAI_NONAME}, errc::store_unavailable, lasting},
+        {{lookup}, errc::store_unavailable, lasting},
+        {{origin::system, "", ECONNREFUSED}, errc::store_unavailable, lasting},
+        {{origin::system, "", EACCES}, errc::not_permitted, lasting},
+        {{origin::system, "", EIO}, errc::store_unavailable, lasting},
+        {{bytes, "HTTP/1.1 400 Bad Request"}, errc::unsupported, permanent},
+        {{bytes, "\x15\x03\x01"}, errc::unsupported, permanent},
+        {{bytes, "SSH-2.0-OpenSSH_9.2"}, errc::unsupported, permanent},
+        {{closed}, errc::store_unavailable, lasting},
+        {{silent}, errc::store_unavailable, lasting},
+        {{tls_silent}, errc::store_unavailable, lasting},
+    };
+    for (const expected& row : table) {
+        const std::string text = text_for(row.seen);
+        const resp::handshake_step step = refused({}, row.seen);
+        EXPECT_EQ(step.error.code, row.code) << text;
+        EXPECT_EQ(step.permanent, row.persistence == permanent) << text;
+        EXPECT_EQ(step.error.lasting, row.persistence != passing) << text;
+    }
+}
+
+TEST(Refusals, SayWhatFailedWhereWhyAndWhatToDo) {
+    EXPECT_EQ(text_for({origin::system, "", ECONNREFUSED}),
+              "cannot connect to redis://db:6379/0?space=web: connection refused; is the server running, and does it "
+              "listen on this address?");
+    EXPECT_EQ(text_for({origin::reply, "NOPERM this user may not access one of the keys"}),
+              "cannot use redis://db:6379/0?space=web: NOPERM this user may not access one of the keys; allow the keys "
+              "~baton:{web}:*");
+    EXPECT_EQ(text_for({origin::reply, "BATONSPACE 20000 1000 0"}),
+              "cannot use redis://db:6379/0?space=web: BATONSPACE 20000 1000 0; the space has "
+              "max_ttl=20000ms&lag=1000ms&pause=off; all clients of a space give the same options");
+    EXPECT_EQ(text_for({origin::reply, "ERR a new kind of error"}),
+              "cannot use redis://db:6379/0?space=web: ERR a new kind of error");
+}
+
+TEST(Refusals, ShortenLongWords) {
+    const std::string unknown = text_for({origin::reply, "ERR unknown command 'FCALL', with args beginning with: 'x'"});
+    EXPECT_NE(unknown.find(": ERR unknown command 'FCALL'; Baton needs"), std::string::npos) << unknown;
+    const std::string endless = text_for({origin::reply, std::string(5'000, 'x')});
+    EXPECT_LT(endless.size(), 300U);
+    EXPECT_TRUE(endless.ends_with("x…")) << endless;
+    const std::string mode =
+        text_for({origin::reply,
+                  "DENIED Redis is running in protected mode because protected mode is enabled and no password is "
+                  "set for the default user. In this mode connections are only accepted from the loopback "
+                  "interface. If you want to connect from external computers to Redis you may adopt one of"});
+    EXPECT_NE(mode.find("for the default user; the server takes no connections"), std::string::npos) << mode;
+}
+
+}  // namespace
+}  // namespace baton::redis
