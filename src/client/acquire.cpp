@@ -199,6 +199,16 @@ void session::give_up(const store_error& why) {
     });
 }
 
+/// A user without the right to a session may still have the right to inspect. The next connection tries again.
+void session::refuse_open(const store_error& why) {
+    if (why.code == errc::not_permitted) {
+        only_inspects_ = true;
+        opened_ = false;
+        keep_alive_.forget_unanswered();
+    }
+    give_up(why);
+}
+
 /// Fails the requests that are not in a queue; with `also_queued`, all that are not granted.
 void session::refuse_waiting(client_time now, const store_error& why, bool also_queued) {
     for_each([&](request& request) {

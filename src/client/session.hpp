@@ -227,6 +227,7 @@ private:
     }
     void fail(request& request, store_error error);
     void give_up(const store_error& why);
+    void refuse_open(const store_error& why);
     void refuse_waiting(client_time now, const store_error& why, bool also_queued);
     [[nodiscard]] store_error timeout_error(client_time now, const request& request) const;
     [[nodiscard]] const request* own_blocker(const request& waiting) const;
@@ -315,6 +316,7 @@ private:
     store_error connection_error_;  // why there is no connection
     store_error outdated_;          // why the machine does not use the connection that is up
     store_error broken_;            // permanent: the store rejects a session with these options
+    bool only_inspects_ = false;    // broken_ is that this user has no right to a session
     store_error refused_;           // the server refuses this client, or the space cannot be used, at present
     std::optional<client_time> refused_since_;
     bool refusal_reported_ = false;  // to all waiting requests
