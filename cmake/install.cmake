@@ -41,6 +41,10 @@ function(baton_install_package)
     install(FILES ${PROJECT_BINARY_DIR}/batonConfig.cmake ${PROJECT_BINARY_DIR}/batonConfigVersion.cmake
         DESTINATION ${folder} COMPONENT dev)
 
+    # Rights of users of a Redis server, for its administrator.
+    install(FILES ${PROJECT_SOURCE_DIR}/packaging/redis/client.acl ${PROJECT_SOURCE_DIR}/packaging/redis/viewer.acl
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/baton/redis COMPONENT program)
+
     # Where baton.pc lies says where the rest is, so the installed tree may be moved.
     set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
     if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})

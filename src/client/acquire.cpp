@@ -203,6 +203,16 @@ void session::give_up(const store_error& why) {
     });
 }
 
+/// A user without the right to a session may still have the right to inspect. The next connection tries again.
+void session::refuse_open(const store_error& why) {
+    if (why.code == errc::not_permitted) {
+        only_inspects_ = true;
+        opened_ = false;
+        keep_alive_.forget_unanswered();
+    }
+    give_up(why);
+}
+
 /// Fails the requests that may not wait, those that are not in a queue, or all that are not granted.
 void session::refuse_waiting(client_time now, const store_error& why, refusable which) {
     for_each([&](request& request) {

@@ -33,8 +33,13 @@ void session::send_operations(client_time now) {
     for (auto next = operations_.begin(); next != operations_.end();) {
         auto& [which, operation] = *next++;
         if (operation.what == purpose::closing || operation.sent) continue;
+        const bool may_view = operation.what == purpose::inspect && only_inspects_ && !refused_.code;
         if (closing_)
             finish(which, {errc::closed});
+        else if (may_view && up_)
+            operation.sent = true, act(detail::inspect{which, operation.owner});
+        else if (may_view)
+            continue;
         else if (broken_.code || refused_.code)
             finish(which, broken_.code ? broken_ : refused_);
         else if (briefs_fail())

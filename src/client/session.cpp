@@ -30,6 +30,7 @@ void session::connection_up(client_time now, epoch epoch) {
     is_alive_ = false;
     refused_ = {};
     refused_since_.reset();
+    if (std::exchange(only_inspects_, false)) broken_ = {};
     follow_epoch(now, epoch);
     if (!opened_) open(now);
 }
@@ -201,7 +202,8 @@ void session::reply_failed(client_time now, tag tag, command_failure how, const 
     const session::pending_command pending_command = *found;
     pending_.erase(tag);
     if (pending_command.kind == kind::operate) return finish(pending_command.number, error);
-    if (pending_command.kind == kind::open) return how == command_failure::rejected ? give_up(error) : open_later(now);
+    if (pending_command.kind == kind::open)
+        return how == command_failure::rejected ? refuse_open(error) : open_later(now);
     if (pending_command.kind == kind::list) return listing_.reset();  // the next renewal finds the difference again
     if (pending_command.kind == kind::close) return how == command_failure::rejected ? end(false) : open_later(now);
     request* request = find(pending_command.number);

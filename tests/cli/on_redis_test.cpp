@@ -5,6 +5,7 @@
 #include <chrono>
 #include <deque>
 
+#include "../redis/acl_files.hpp"
 #include "../redis/private_server.hpp"
 #include "shells.hpp"
 
@@ -73,6 +74,42 @@ TEST_F(OnRedis, NonblockAndTimeoutEndWith75) {
     EXPECT_EQ(patient.err(), "baton: timed out after 100 ms waiting for a\n");
     EXPECT_EQ(impatient.out() + patient.out(), "");
     EXPECT_EQ(waiters(), 0U) << "the queue is empty";
+}
+
+// A user with the rights of packaging/redis/viewer.acl.
+TEST_F(OnRedis, AViewerListsAndExplainsAndNothingElse) {
+    std::vector<std::string> words = redis_tests::acl_words("viewer");
+    words.insert(words.begin(), {"ACL", "SETUSER"});
+    words.erase(words.begin() + 2);  // the word `user`
+    words.emplace_back(">s3cret");
+    ASSERT_EQ(server_->ask(words).text, "OK");
+    const auto as_viewer = [&](std::vector<std::string> arguments) {
+        start_options options = baton(std::move(arguments));
+        options.environment["BATON_URL"] = at("baton-viewer:s3cret@", "pause=off");
+        return options;
+    };
+    child unloaded{as_viewer({"ls"})};
+    EXPECT_EQ(unloaded.wait(), 77);
+    EXPECT_TRUE(unloaded.complains("baton functions print | redis-cli -x FUNCTION LOAD")) << unloaded.err();
+    EXPECT_EQ(output_of({"ls"}), "");  // as the default user: loads the functions and makes the space
+
+    child holder{shell({"--note", "web 4.2"}, until("go"))};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    child waiter{shell({"--note", "next"}, "true")};
+    ASSERT_TRUE(waiting(1));
+    child ls{as_viewer({"ls"})};
+    EXPECT_EQ(ls.wait(), 0) << ls.err();
+    EXPECT_NE(ls.out().find("web 4.2"), std::string::npos) << ls.out();
+    child why{as_viewer({"why", "a"})};
+    EXPECT_EQ(why.wait(), 0) << why.err();
+    EXPECT_NE(why.out().find("web 4.2"), std::string::npos) << why.out();
+    child denied{as_viewer({"run", "-l", "a", "--", "true"})};
+    EXPECT_EQ(denied.wait(), 77);
+    EXPECT_NE(denied.err().find("the user 'baton-viewer' may only inspect"), std::string::npos) << denied.err();
+    EXPECT_FALSE(shows_secret(denied));
+    make("go");
+    EXPECT_EQ(holder.wait(), 0);
+    EXPECT_EQ(waiter.wait(), 0);
 }
 
 TEST_F(OnRedis, LsAndWhyShowHoldersAndTheQueue) {

@@ -66,8 +66,10 @@ END
     run grep -rIl -e "$SOURCE/include" -e "$SOURCE/src" -e "$SOURCE/dialects" -e "$BUILD" "$prefix"
     expect_equal 'installed files that name this tree' '' "$out"
 
+    expect_equal 'the ACL files' $'client.acl\nviewer.acl' "$(cd "$prefix/share/baton/redis" && printf '%s\n' *)"
     must cmake --install "$BUILD" --prefix "$work/dev" --component dev
-    expect_equal 'files of the component dev' "$(cd "$prefix" && find . -type f ! -path './bin/*' | sort)" \
+    expect_equal 'files of the component dev' \
+        "$(cd "$prefix" && find . -type f ! -path './bin/*' ! -path './share/baton/redis/*' | sort)" \
         "$(cd dev && find . -type f | sort)"
 }
 

@@ -22,15 +22,15 @@ public:
     /// `text` is the text of another library that was derived from the tests' library; empty: the tests' library.
     explicit library_side(const std::string& socket, std::string text = {});
 
-    /// Deletes all data and creates the space again. Every other time a viewer watches for a while, so that calls take
-    /// the long path.
+    /// Deletes all data and creates the space again. Every other time a viewer is subscribed, so that calls take the
+    /// long path.
     void start(const core::engine_options& options);
 
     struct result {
         std::string error;  // the error reply, if any
         function_reply reply;
         std::map<core::session_id, std::vector<core::event>> notices;
-        std::optional<std::vector<core::event>> watched;  // while a viewer watches
+        std::optional<std::vector<core::event>> watched;  // if a viewer is subscribed
         std::optional<snapshot> state;                    // if it was read
     };
     result apply(const core::command& command, core::instant at);
@@ -43,7 +43,6 @@ public:
 
 private:
     void add_time(function_call& call, core::instant at) const;
-    void watch(core::instant at);
     void inspect(result& result);
     void take_notices(result& result);
 
@@ -56,7 +55,6 @@ private:
     std::uint64_t inspect_every_ = 1;
     std::uint64_t applied_ = 0;
     bool watches_ = false;
-    std::optional<core::instant> watched_until_;
     baton::epoch epoch_ = 0;
     std::string space_ = "difference";
 };

@@ -1,5 +1,4 @@
-// How clients load and reload the function library, the rights that a user needs, and the error for a server without
-// functions.
+// How clients load and reload the function library, and the error for a server without functions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <set>
 
 #include "../eventually.hpp"
+#include "acl_files.hpp"
 #include "baton/baton.hpp"
 #include "private_server.hpp"
 #include "server_connection.hpp"
@@ -24,40 +24,8 @@ using redis_tests::private_server;
 
 using name_list = std::vector<std::string>;
 
-/// The ACL rules of a user of Baton if an administrator loads the functions, as in docs/redis.md. In a database other
-/// than 0 also +select.
-const name_list least_rights{"~baton:*",
-                             "&baton:*",
-                             "+fcall",
-                             "+fcall_ro",
-                             "+subscribe",
-                             "+unsubscribe",
-                             "+publish",
-                             "+time",
-                             "+info",
-                             "+exists",
-                             "+unlink",
-                             "+hget",
-                             "+hmget",
-                             "+hset",
-                             "+hdel",
-                             "+hscan",
-                             "+hincrby",
-                             "+zadd",
-                             "+zrem",
-                             "+zrange",
-                             "+zrevrange",
-                             "+zscore",
-                             "+zrank",
-                             "+zcard",
-                             "+zcount",
-                             "+zpopmin",
-                             "+zrangebyscore",
-                             "+zrevrangebyscore",
-                             "+zremrangebyrank",
-                             "+rpush",
-                             "+lpop",
-                             "+lindex"};
+/// The rights of a user of Baton if an administrator loads the functions.
+const name_list least_rights = redis_tests::acl_rules("client");
 
 class RedisLoading : public testing::Test {
 protected:
@@ -287,49 +255,6 @@ TEST_F(RedisLoading, AfterAFlushAUserThatMayNotLoadItContinuesWhenTheAdministrat
     ASSERT_EQ(server.ask(load).text, server_library().name);
     EXPECT_TRUE(app.acquire(exclusive("x"), {.wait = 10s}).valid());
     EXPECT_TRUE(held.valid());
-}
-
-// An administrator loaded the functions. A user with these rights acquires, waits, renews, inspects and releases.
-TEST_F(RedisLoading, AUserNeedsTheseRightsAndNoOthers) {
-    const private_server server{{.tcp = true}};
-    set_user(server, "app", least_rights);
-    ASSERT_EQ(server.ask({"FUNCTION", "LOAD", std::string{server_library().text}}).text, server_library().name);
-    const std::string url = tcp_url(server, "app");
-    {
-        client holder{url, {.ttl = 1s, .label = {}}};
-        lease held = holder.acquire(exclusive("x"), {.wait = 10s});
-        queue waiters{url, holder, 2, 1s};
-        EXPECT_TRUE(is_renewed(held));
-        EXPECT_EQ(holder.inspect().requests.size(), 3U);
-        const lease wide = holder.acquire(permits("p", {.count = 2, .limit = 3}) & shared("b"), {.wait = 10s});
-        EXPECT_TRUE(wide.valid());
-        held.release();
-        waiters.expect_served_in_order();
-        EXPECT_TRUE(holder.close(10s));
-    }
-    EXPECT_EQ(info(server, "errorstats", "errorstat_NOPERM:count="), 0);
-    EXPECT_EQ(server.ask({"ACL", "LOG"}).items.size(), 0U);
-
-    // Each right is needed: `hello` names a missing command, and the other rights fail where they are used.
-    for (const std::string& right : least_rights) {
-        if (right[0] != '+') continue;
-        SCOPED_TRACE(right);
-        name_list rights = least_rights;
-        rights.push_back('-' + right.substr(1));
-        set_user(server, "poor", rights);
-        client poor{tcp_url(server, "poor")};
-        std::error_code error;
-        poor.connect(10s, error);
-        if (right == "+fcall_ro") {
-            EXPECT_FALSE(error) << error.message();
-            try {
-                static_cast<void>(poor.inspect());
-            } catch (const baton::error& caught) {
-                error = caught.code();
-            }
-        }
-        EXPECT_EQ(error, errc::not_permitted) << error.message();
-    }
 }
 
 TEST_F(RedisLoading, AServerWithoutFunctionsIsRefusedWithAClearMessage) {

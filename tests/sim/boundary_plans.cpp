@@ -201,18 +201,6 @@ plan remembered_in_a_pause() {
             }};
 }
 
-// Viewers watch for 3 s; the watch ends in a pause, and stays ended when the clock goes back.
-plan watched_until_a_pause(duration over) {
-    return {{15s, {}},
-            {
-                at(1ms, opening(first, 1)),
-                at(2ms, pause{after(10s)}),
-                at(over, renew{first}),
-                at(2500ms, entering(first, exclusive("a"))),
-                at(2600ms, resize{"a", 3}),
-            }};
-}
-
 // Presented permits whose slots are adjacent, separate or common (rule 11).
 plan slots_presented(const std::vector<slot>& slots) {
     const auto held = [](const std::vector<slot>& given, duration since) {
@@ -389,9 +377,7 @@ std::vector<kept_plan> boundary_plans() {
                                                                          {0, 6, 65'535}})
         all.push_back({"permits are presented", slots_presented(slots)});
     for (int twice = 0; twice < 2; ++twice) {
-        all.push_back({"viewers watch until a pause", watched_until_a_pause(3500ms)});
         all.push_back({"viewers and a pause", remembered_in_a_pause()});
-        all.push_back({"viewers and a pause", watched_until_a_pause(3001ms)});
         all.push_back({"numbers are given at one moment", numbers_at_one_moment()});
         all.push_back({"numbers are given at one moment", numbers_at_one_moment()});
     }

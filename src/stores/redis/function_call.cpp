@@ -223,6 +223,12 @@ function_call hello_call(std::string_view space, const space_terms& terms, const
     return call;
 }
 
+function_call look_call(std::string_view space) {
+    function_call call{verb::look, {prefix_of(space) + "m"}, {}};
+    call.arguments.add(layout_version);
+    return call;
+}
+
 function_call call_of(std::string_view space, epoch epoch, const command& command, function_call used) {
     function_call call = operator_call(verb_of(command.index()), space, epoch, std::move(used));
     std::visit([&call](const auto& what) { argument_writer{call.arguments}.add(what); }, command);
@@ -233,12 +239,6 @@ function_call renew_call(std::string_view space, epoch epoch, const renew& comma
                          std::span<const std::uint64_t> waiting, function_call used) {
     function_call call = call_of(space, epoch, command, std::move(used));
     for (const std::uint64_t number : waiting) call.arguments.add(number);
-    return call;
-}
-
-function_call watch_call(std::string_view space, epoch epoch, std::chrono::milliseconds length) {
-    function_call call = operator_call(verb::watch, space, epoch);
-    call.arguments.add(length.count());
     return call;
 }
 
@@ -290,7 +290,7 @@ function_call wait_page_call(std::string_view space, epoch epoch, const session_
 void encode(std::string& out, const function_call& call, const function_library& library) {
     resp::writer write{out};
     write.array(3 + call.keys.size() + call.arguments.size());
-    write.bulk(call.verb == verb::inspect ? "FCALL_RO" : "FCALL");
+    write.bulk(call.verb == verb::inspect || call.verb == verb::look ? "FCALL_RO" : "FCALL");
     write.bulk({library.name, "_", name_of(call.verb)});
     write.bulk(std::to_string(call.keys.size()));
     out += call.keys.bytes();

@@ -85,13 +85,14 @@ struct known_history {
 
 [[nodiscard]] function_call hello_call(std::string_view space, const space_terms& terms,
                                        const known_history& known = {});
+/// In place of `hello` for a user that may only inspect: it changes nothing.
+[[nodiscard]] function_call look_call(std::string_view space);
 /// Reuses the memory of the call `used`.
 [[nodiscard]] function_call call_of(std::string_view space, epoch epoch, const protocol::command& command,
                                     function_call used = {});
 /// A renewal that also requests the queue positions of these waiting requests, at most `waiting_requests::most_places`.
 [[nodiscard]] function_call renew_call(std::string_view space, epoch epoch, const protocol::renew& command,
                                        std::span<const std::uint64_t> waiting, function_call used = {});
-[[nodiscard]] function_call watch_call(std::string_view space, epoch epoch, std::chrono::milliseconds length);
 
 /// `inspect` reads pages of about this size. The first cursor is "0", and the last page has the cursor "0".
 struct page_size {

@@ -2,6 +2,7 @@
 
 #include "baton/error.hpp"
 #include "stores/redis/function_reply.hpp"
+#include "stores/redis/missing_rights.hpp"
 #include "stores/redis/refusals.hpp"
 #include "stores/redis/reply_class.hpp"
 
@@ -58,6 +59,16 @@ std::string_view mode_in(const resp::value& hello) {
     return {};
 }
 
+/// `text` is the reply, or the part of it that begins like a reply.
+resp::handshake_step read_epoch(const detail::redis_address& address, const resp::value& answer, std::string_view text,
+                                epoch least) {
+    if (answer.kind == resp::kind::error) return refused(address, {origin::reply, answer.text});
+    const auto heard = decode_reply(text, {});
+    if (!heard || heard->head.epoch < least)
+        return {.error = {make_error_code(std::errc::protocol_error), "the reply is not understood"}};
+    return {.epoch = heard->head.epoch};
+}
+
 }  // namespace
 
 handshake::handshake(const detail::redis_address& address, std::span<const script_text> scripts, std::string last_words,
@@ -68,8 +79,13 @@ handshake::handshake(const detail::redis_address& address, std::span<const scrip
       read_last_{std::move(read_last)} {}
 
 handshake::handshake(const detail::redis_address& address, const function_library& library, words last_words,
-                     reading read_last)
-    : address_{address}, library_{&library}, last_words_{std::move(last_words)}, read_last_{std::move(read_last)} {}
+                     reading read_last, words viewing_words, reading read_viewing)
+    : address_{address},
+      library_{&library},
+      last_words_{std::move(last_words)},
+      read_last_{std::move(read_last)},
+      viewing_words_{std::move(viewing_words)},
+      read_viewing_{std::move(read_viewing)} {}
 
 resp::handshake_step handshake::begin() {
     library_loaded_ = false;
@@ -86,6 +102,7 @@ resp::handshake_step handshake::say(step next) {
         case step::script: load_script(said.send, *missing_.back()); break;
         case step::library: load_library(said.send, *library_); break;
         case step::last: said.send = last_words_(); break;
+        case step::viewing: said.send = viewing_words_(); break;
     }
     return said;
 }
@@ -99,6 +116,7 @@ resp::handshake_step handshake::answered(const resp::value& answer) {
 
 resp::handshake_step handshake::next_step(const resp::value& answer) {
     if (step_ == step::last) return answered_last(answer);
+    if (step_ == step::viewing) return answered_viewing(answer);
     if (step_ == step::library) return answered_library(answer);
     if (answer.kind == resp::kind::error) return refused(address_, {origin::reply, answer.text});
     switch (step_) {
@@ -113,7 +131,8 @@ resp::handshake_step handshake::next_step(const resp::value& answer) {
             return next_script();
         case step::script: missing_.pop_back(); return next_script();
         case step::library:
-        case step::last: break;
+        case step::last:
+        case step::viewing: break;
     }
     return {};
 }
@@ -123,7 +142,20 @@ resp::handshake_step handshake::answered_last(const resp::value& answer) {
     if (library_ == nullptr || !is_error) return read_last_(answer);
     const detail::reply_class what = detail::classify(answer.text);
     if (what == detail::reply_class::no_function && !library_loaded_) return say(step::library);
+    if (forbids_command(answer.text, "fcall")) {
+        denied_ = answer.text;
+        return say(step::viewing);
+    }
     return read_last_(answer);
+}
+
+/// A user that may run neither FCALL nor FCALL_RO is told of FCALL: most users want to acquire.
+resp::handshake_step handshake::answered_viewing(const resp::value& answer) {
+    if (answer.kind != resp::kind::error) return read_viewing_(answer);
+    if (detail::classify(answer.text) == detail::reply_class::no_function && !library_loaded_)
+        return say(step::library);
+    if (forbids_command(answer.text, "fcall_ro")) return refused(address_, {origin::reply, denied_});
+    return read_viewing_(answer);
 }
 
 resp::handshake_step handshake::answered_library(const resp::value& answer) {
@@ -144,13 +176,18 @@ handshake native_handshake(const detail::redis_address& address, std::function<k
         encode(words, hello_call(address.space, {address.max_ttl, address.lag, address.pause}, known()));
         return words;
     };
-    return {address, server_library(), std::move(hello), [&address](const resp::value& answer) -> resp::handshake_step {
-                if (answer.kind == resp::kind::error) return refused(address, {origin::reply, answer.text});
-                const auto heard = decode_reply(answer.text, {});
-                if (!heard || heard->head.epoch == 0)
-                    return {.error = {make_error_code(std::errc::protocol_error), "the answer is not understood"}};
-                return {.epoch = heard->head.epoch};
-            }};
+    handshake::reading read_hello = [&address](const resp::value& answer) {
+        return read_epoch(address, answer, answer.text, 1);
+    };
+    handshake::words look = [&address] {
+        std::string words;
+        encode(words, look_call(address.space));
+        return words;
+    };
+    handshake::reading read_look = [&address](const resp::value& answer) {  // without a space the epoch is 0
+        return read_epoch(address, answer, answer.items.empty() ? std::string_view{} : answer.items[0].text, 0);
+    };
+    return {address, server_library(), std::move(hello), std::move(read_hello), std::move(look), std::move(read_look)};
 }
 
 }  // namespace baton::redis

@@ -28,14 +28,17 @@ public:
               reading read_last);
     /// The last command calls a function of `library`. If the server does not have the function, the handshake loads
     /// the library, and sends the last command again.
+    /// A user that may not run FCALL sends `viewing_words` in place of the last command, and may only inspect.
     handshake(const detail::redis_address& address, const function_library& library, words last_words,
-              reading read_last);
+              reading read_last, words viewing_words, reading read_viewing);
 
     [[nodiscard]] resp::handshake_step begin();
     [[nodiscard]] resp::handshake_step answered(const resp::value& answer);
+    /// Whether the user of this connection may only inspect.
+    [[nodiscard]] bool only_inspects() const { return step_ == step::viewing; }
 
 private:
-    enum class step : std::uint8_t { protocol, database, known_scripts, script, library, last };
+    enum class step : std::uint8_t { protocol, database, known_scripts, script, library, last, viewing };
 
     [[nodiscard]] resp::handshake_step next_step(const resp::value& answer);
     [[nodiscard]] resp::handshake_step say(step next);
@@ -43,15 +46,19 @@ private:
     [[nodiscard]] resp::handshake_step next_script();
     [[nodiscard]] resp::handshake_step answered_library(const resp::value& answer);
     [[nodiscard]] resp::handshake_step answered_last(const resp::value& answer);
+    [[nodiscard]] resp::handshake_step answered_viewing(const resp::value& answer);
 
     const detail::redis_address& address_;
     const std::span<const script_text> scripts_;
     const function_library* const library_ = nullptr;
     const words last_words_;
     const reading read_last_;
+    const words viewing_words_;
+    const reading read_viewing_;
     step step_ = step::protocol;
     std::vector<const script_text*> missing_;
     bool library_loaded_ = false;
+    std::string denied_;  // the error of FCALL, for a user that may not run it
 };
 
 /// The handshake of Baton's own protocol. `known` is called for each attempt.

@@ -19,6 +19,7 @@
 #include "stores/redis/function_reply.hpp"
 #include "stores/redis/handshake.hpp"
 #include "stores/redis/inspect_pages.hpp"
+#include "stores/redis/missing_rights.hpp"
 #include "stores/redis/refusals.hpp"
 #include "stores/redis/reply_class.hpp"
 #include "stores/redis/waiting_requests.hpp"
@@ -87,6 +88,9 @@ private:
 
     void up(epoch epoch) override {
         follow(epoch);
+        only_inspects_ = handshake_.only_inspects();
+        // A viewer sees any state: also no space, and a server that was started with older data.
+        if (only_inspects_) epoch = told_epoch_ = std::max({told_epoch_, epoch, baton::epoch{1}});
         connection::up(epoch);
         for (const auto& inspection : take_postponed()) begin_inspection(inspection);
     }
@@ -124,6 +128,7 @@ private:
     [[nodiscard]] store_error explained(std::string_view error) const {
         return refused(address_, {origin::reply, error}).error;
     }
+    void refuse_all(std::span<const tagged_command> commands);
     /// Tickets and fences of different epochs cannot be compared.
     void follow(epoch epoch) {
         if (epoch_.exchange(epoch) != epoch) highest_ = 0;
@@ -136,7 +141,7 @@ private:
     void tick();
     void settle_before_close();
     void begin_inspection(const std::shared_ptr<inspection>& inspection);
-    bool postpone(const std::shared_ptr<inspection>& inspection);
+    bool postpone(const std::shared_ptr<inspection>& inspection, std::string_view why);
     std::vector<std::shared_ptr<inspection>> take_postponed() {
         const std::lock_guard lock{mutex_};
         return std::exchange(postponed_, {});
@@ -147,9 +152,11 @@ private:
     redis_address address_;  // the password may change between connections
     handshake handshake_;
     std::atomic<epoch> epoch_{0};
+    std::atomic<bool> only_inspects_{false};    // the user may not run FCALL
     std::atomic<protocol::serial> highest_{0};  // the highest known ticket or fence of this epoch
 
     // By the loop owner.
+    baton::epoch told_epoch_ = 0;  // of a viewer: the last one that the client was told
     std::optional<detail::event_loop::timer> tick_timer_;
     std::minstd_rand dice_{std::random_device{}()};
     function_reply reply_;  // the last reply; kept for its memory
@@ -197,7 +204,16 @@ void redis_connection::forget(const store_error& why) {
     for (const auto& [tag, inspection] : inspections) inspection->done(why, {});
 }
 
+void redis_connection::refuse_all(std::span<const tagged_command> commands) {
+    const auto listener = this->listener();
+    for (const tagged_command& each : commands)
+        if (listener)
+            listener->failed(each.tag, command_failure::rejected,
+                             {errc::not_permitted, may_only_inspect_text(address_)});
+}
+
 void redis_connection::perform(std::span<const tagged_command> commands) {
+    if (only_inspects_) return refuse_all(commands);
     bytes_.clear();
     tags_.clear();
     {
@@ -364,8 +380,9 @@ void redis_connection::begin_inspection(const std::shared_ptr<inspection>& inspe
     request_page(inspection, "0");
 }
 
-/// If the library is missing, the next connection loads it, and the inspection starts again there, once.
-bool redis_connection::postpone(const std::shared_ptr<inspection>& inspection) {
+/// If the library is missing, or the space has another epoch, the next connection finds out, and the inspection starts
+/// again there, once.
+bool redis_connection::postpone(const std::shared_ptr<inspection>& inspection, std::string_view why) {
     if (std::exchange(inspection->restarted, true)) return false;
     inspection->pages = {};
     inspection->waits.clear();
@@ -374,7 +391,7 @@ bool redis_connection::postpone(const std::shared_ptr<inspection>& inspection) {
         const std::lock_guard lock{mutex_};
         postponed_.push_back(inspection);
     }
-    reconnect(library_missing);
+    reconnect(why);
     return true;
 }
 
@@ -403,7 +420,8 @@ void redis_connection::request_page(const std::shared_ptr<inspection>& inspectio
 void redis_connection::take_page(const std::shared_ptr<inspection>& inspection, const resp::value& page) {
     if (page.kind == resp::kind::error) {
         const reply_class what = detail::classify(page.text);
-        if (what == reply_class::no_function && postpone(inspection)) return;
+        const bool is_outdated = what == reply_class::no_function || page.text.starts_with("BATONEPOCH ");
+        if (is_outdated && postpone(inspection, what == reply_class::no_function ? library_missing : page.text)) return;
         if (what == reply_class::denied || what == reply_class::unavailable)
             return inspection->done(explained(page.text), {});
         return inspection->done({detail::error_of(what), std::string{page.text}}, {});

@@ -8,6 +8,7 @@
 
 #include "baton/error.hpp"
 #include "baton/printable.hpp"
+#include "stores/redis/missing_rights.hpp"
 #include "stores/redis/url_text.hpp"
 
 namespace baton::redis {
@@ -22,10 +23,11 @@ struct row {
     int number;
     errc code;
     redis::persistence persistence;
-    std::string_view advice;  // {space} stands for the space
+    std::string_view advice;  // {space} stands for the space, {missing} for the rights that the user lacks
 };
 
-constexpr std::string_view rights = "docs/redis.md, Rights, has the ACL SETUSER command for a user of Baton";
+constexpr std::string_view client_acl = "client.acl has the rights of a user of Baton (docs/redis.md, Rights)";
+constexpr std::string_view missing_right = "{missing}";
 constexpr std::string_view needs_seven = "Baton needs Redis 7.0 or newer, or Valkey, and no proxy that lacks functions";
 constexpr std::string_view is_replica = "the server is a replica: connect to its primary";
 constexpr std::string_view wrong_server = "another program listens on this port: check host and port";
@@ -43,11 +45,7 @@ constexpr std::array table{
         "set maxmemory-policy to noeviction on the server, or no maxmemory, because an evicted key is a lost lock"},
     row{reply, "BATONHEAD ", 0, errc::space_refused, permanent,
         "delete the keys baton:{{space}}:* while no client uses the space, or use another space"},
-    row{reply, "BATONACL SUBSCRIBE", 0, errc::not_permitted, permanent,
-        "the user may not subscribe: allow +subscribe and the channels &baton:{{space}}:*"},
-    row{reply, "BATONACL PUBLISH", 0, errc::not_permitted, permanent,
-        "the user may not publish: allow +publish and the channels &baton:{{space}}:*"},
-    row{reply, "BATONACL ", 0, errc::not_permitted, permanent, "the user may not run this command; {rights}"},
+    row{reply, "BATONACL ", 0, errc::not_permitted, permanent, missing_right},
     row{reply, "BATONROLE ", 0, errc::store_unavailable, lasting, is_replica},
     row{reply, "BATONEPOCH ", 0, errc::store_unavailable, passing, ""},
     row{reply, "BATONUNSURE ", 0, errc::store_unavailable, passing, ""},
@@ -92,19 +90,15 @@ constexpr std::array table{
         "the server takes no connections from other machines: set a password on the server, or connect on its machine"},
     row{reply, "DENIED ", 0, errc::not_permitted, permanent, ""},
     row{reply, "*'select' command", 0, errc::not_permitted, permanent,
-        "allow +select, or use database 0, which needs no SELECT"},
-    row{reply, "*'fcall' command", 0, errc::not_permitted, permanent, "allow +fcall; {rights}"},
-    row{reply, "*'subscribe' command", 0, errc::not_permitted, permanent, "allow +subscribe; {rights}"},
-    row{reply, "*one of the keys", 0, errc::not_permitted, permanent, "allow the keys ~baton:{{space}}:*"},
-    row{reply, "*one of the channels", 0, errc::not_permitted, permanent, "allow the channels &baton:{{space}}:*"},
+        "{missing}; or use database 0, which needs no SELECT"},
     row{library, "NOPERM ", 0, errc::not_permitted, permanent,
         "the server does not have Baton's functions, and this user may not load them: allow +function|load, or let an "
         "administrator run: baton functions print | redis-cli -x FUNCTION LOAD"},
-    row{reply, "NOPERM ", 0, errc::not_permitted, permanent, rights},
+    row{reply, "NOPERM ", 0, errc::not_permitted, permanent, missing_right},
     // A function that runs a command which its user may not run.
-    row{reply, "*can't run this command", 0, errc::not_permitted, permanent, rights},
-    row{reply, "*No permissions", 0, errc::not_permitted, permanent, rights},
-    row{reply, "*ACL failure", 0, errc::not_permitted, permanent, rights},
+    row{reply, "*can't run this command", 0, errc::not_permitted, permanent, client_acl},
+    row{reply, "*No permissions", 0, errc::not_permitted, permanent, client_acl},
+    row{reply, "*ACL failure", 0, errc::not_permitted, permanent, client_acl},
     // What the server does not have.
     row{reply, "ERR DB index is out of range", 0, errc::unsupported, permanent,
         "the server has fewer databases: take a smaller number, or raise `databases` in its configuration"},
@@ -205,7 +199,10 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
                                     const symptom& symptom) {
     std::string advice{refusal.advice};
     if (symptom.words.starts_with("BATONSPACE ")) advice = "the space has " + options_in(symptom.words) + "; " + advice;
-    replace(advice, "{rights}", rights);
+    if (advice.find("{missing}") != std::string::npos) {
+        const std::string missing = missing_rights_advice(address, symptom.words);
+        replace(advice, "{missing}", missing.empty() ? client_acl : missing);
+    }
     replace(advice, "{space}", address.space);
     return advice;
 }

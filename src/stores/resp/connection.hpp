@@ -24,6 +24,7 @@
 #include "baton/error.hpp"
 #include "baton/store.hpp"
 #include "stores/resp/backoff.hpp"
+#include "stores/resp/broken_connection.hpp"
 #include "stores/resp/stream.hpp"
 #include "system/descriptor.hpp"
 
@@ -42,22 +43,6 @@ using socket_result = std::function<void(opened_socket)>;
 
 /// The default limit for opening the socket, TLS and the handshake together.
 inline constexpr std::chrono::milliseconds connect_timeout{5'000};
-
-/// How a connection failed.
-enum class breakage : std::uint8_t {
-    closed,          // the server closed it
-    failed,          // an error of the system
-    not_connected,   // no connection within the time for connecting
-    silent,          // no reply within that time
-    tls_silent,      // no reply to the TLS handshake within that time
-    other_protocol,  // the server does not speak the Redis protocol
-};
-struct broken_connection {
-    breakage how;
-    bool was_up = false;  // the handshake was complete
-    std::error_code system = {};
-    std::string_view first_bytes = {};  // the first bytes of the server, a few at most
-};
 
 /// The next step of the handshake.
 struct handshake_step {

@@ -26,11 +26,12 @@ std::vector<value> exchange::ask(const std::vector<command>& commands, clock::ti
 }
 
 std::optional<value> exchange::next(clock::time_point deadline) {
-    while (!failed_.code) {
+    while (!failed_) {
         if (const value* const message = stream_.next()) {
+            was_answered_ = true;
             if (message->kind != kind::push) return *message;
         } else if (stream_.fault() != fault::none) {
-            fail({errc::store_unavailable, "this is not the Redis protocol"});
+            fail(breakage::other_protocol);
         } else if (!transfer(deadline)) {
             break;
         }
@@ -40,26 +41,23 @@ std::optional<value> exchange::next(clock::time_point deadline) {
 
 /// Sends what is to be sent, and receives once.
 bool exchange::transfer(clock::time_point deadline) {
-    if (stream_.flush() == sent::failed) fail({errc::store_unavailable, "the connection takes no more data"});
+    if (stream_.flush() == sent::failed) fail(breakage::failed, std::make_error_code(std::errc::no_buffer_space));
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now());
     pollfd ready{stream_.socket(), static_cast<short>(stream_.is_blocked() ? POLLIN | POLLOUT : POLLIN), 0};
     if (left.count() <= 0 || poll(&ready, 1, static_cast<int>(left.count())) == 0)
-        fail({errc::store_unavailable,
-              stream_.is_established()
-                  ? "the server accepts connections and does not reply in time"
-                  : "the server does not answer the TLS handshake; if this is not its TLS port, use redis://"});
-    if (failed_.code) return false;
+        fail(stream_.is_established() ? breakage::silent : breakage::tls_silent);
+    if (failed_) return false;
     if ((ready.revents & POLLOUT) != 0) stream_.unblock();
     if ((ready.revents & ~POLLOUT) == 0) return true;
     const received got = stream_.receive();
-    if (got.size == 0) fail({errc::store_unavailable, "the server closed the connection"});
-    if (got.size < 0 && errno != EAGAIN) fail({errc::store_unavailable, std::generic_category().message(errno)});
-    if (got.error.code) fail(got.error);
-    return !failed_.code;
+    if (got.size == 0) fail(breakage::closed);
+    if (got.size < 0 && errno != EAGAIN) fail(breakage::failed, {errno, std::generic_category()});
+    if (got.error.code && !failed_) failed_ = failure{{breakage::closed}, got.error};
+    return !failed_;
 }
 
-void exchange::fail(store_error why) {
-    if (!failed_.code) failed_ = std::move(why);
+void exchange::fail(breakage how, std::error_code system) {
+    if (!failed_) failed_ = failure{{how, was_answered_, system, stream_.first_bytes()}};
 }
 
 }  // namespace baton::resp

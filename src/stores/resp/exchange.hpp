@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "baton/store.hpp"
+#include "stores/resp/broken_connection.hpp"
 #include "stores/resp/stream.hpp"
 
 namespace baton::resp {
@@ -30,16 +31,21 @@ public:
     /// Sends the commands together. Fewer replies than commands: `failed` has the reason.
     [[nodiscard]] std::vector<value> ask(const std::vector<command>& commands, clock::time_point deadline);
 
-    /// After the first failure there are no more replies.
-    [[nodiscard]] const store_error& failed() const { return failed_; }
+    /// Why there are no more replies. None: the exchange can go on.
+    struct failure {
+        broken_connection broken;
+        store_error tls = {};  // without an error, `broken` is the reason
+    };
+    [[nodiscard]] const std::optional<failure>& failed() const { return failed_; }
 
 private:
     [[nodiscard]] std::optional<value> next(clock::time_point deadline);
     [[nodiscard]] bool transfer(clock::time_point deadline);
-    void fail(store_error why);
+    void fail(breakage how, std::error_code system = {});
 
     stream stream_;
-    store_error failed_;
+    bool was_answered_ = false;
+    std::optional<failure> failed_;
 };
 
 }  // namespace baton::resp

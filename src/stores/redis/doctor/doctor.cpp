@@ -18,14 +18,9 @@ bool is_unreachable(const store_error& why) {
     return why.code != errc::not_permitted && why.code != errc::tls_failed && why.code != errc::unsupported;
 }
 
+/// The text of the error says what to do.
 diagnosis failed(const store_error& why) {
-    std::string advice = "is the server running, and is the address right?";
-    if (why.code == errc::not_permitted)
-        advice = "compare user and password with the server (ACL LIST): BATON_REDIS_USER, BATON_REDIS_PASSWORD";
-    if (why.code == errc::tls_failed) advice = "docs/redis.md, TLS, has the messages and what to do";
-    if (why.code == errc::unsupported) advice = "this address needs Redis 7.0 or Valkey";
-    const char* what = is_unreachable(why) ? "cannot connect: " : "the server refuses this client: ";
-    return {{{"connection", verdict::wrong, what + printable(why.text), advice}}, !is_unreachable(why)};
+    return {{{"connection", verdict::wrong, printable(why.text), ""}}, !is_unreachable(why)};
 }
 
 }  // namespace

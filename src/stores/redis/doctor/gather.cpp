@@ -323,7 +323,7 @@ space_facts read_space(const resp::value& fields, const resp::value& head) {
 
 std::string why_refused(const std::string& command, std::string_view error) {
     if (detail::classify(error) == detail::reply_class::denied) return std::string{may_not_run} + command;
-    if (detail::is_unknown_command(error)) return "the server does not have " + command;
+    if (error.starts_with("ERR unknown ")) return "the server does not have " + command;
     return "the server refuses " + command + ": " + printable(error.substr(0, 200));
 }
 

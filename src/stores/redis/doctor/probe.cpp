@@ -11,26 +11,13 @@
 #include "baton/error.hpp"
 #include "stores/redis/connect.hpp"
 #include "stores/redis/handshake.hpp"
+#include "stores/redis/refusals.hpp"
 #include "stores/redis/reply_class.hpp"
 
 namespace baton::redis {
 namespace {
 
 constexpr resp::bounds reply_bounds{.bulk = 4U << 20U, .values = 1U << 18U, .message = 16U << 20U};
-
-/// The system's errors come with the part that failed, those of a server are sentences.
-store_error for_people(store_error why, const detail::redis_address& address) {
-    const std::error_category& category = why.code.category();
-    const bool is_of_system = category == std::generic_category() || category == std::system_category();
-    const bool is_socket_file = !address.path.empty() && why.text == address.path;
-    if (why.text.empty())
-        why.text = why.code.message();
-    else if (is_socket_file && why.code == errc::not_permitted)
-        why.text += ": this user may not open the socket";
-    else if (is_of_system || is_socket_file)
-        why.text += ": " + why.code.message();
-    return why;
-}
 
 }  // namespace
 
@@ -46,7 +33,7 @@ store_error probe::connect() {
         });
     });
     loop->run();
-    if (opened.error.code) return for_people(opened.error, address_);
+    if (opened.error.code) return opened.error;
     encryption_ = opened.encryption;
     exchange_.open(descriptor{opened.socket}, std::move(opened.encryption));
     return {};
@@ -56,18 +43,24 @@ store_error probe::log_in(clock::time_point deadline) {
     resp::handshake_step end;
     std::string last;
     resp::encode_command(last, {"TIME"});  // which Baton's user may run. If not, the check of rights tells.
-    handshake handshake{address_, {}, last, [](const resp::value& reply) -> resp::handshake_step {
+    handshake handshake{address_, {}, last, [this](const resp::value& reply) -> resp::handshake_step {
                             const bool is_denied = detail::classify(reply.text) == detail::reply_class::denied;
                             if (reply.kind != resp::kind::error || is_denied) return {};
-                            return refused_handshake(reply.text);
+                            return refused(address_, {origin::reply, reply.text});
                         }};
     resp::handshake_step step = handshake.begin();
     while (!step.send.empty() && !step.error.code) {
         const std::optional<resp::value> reply = exchange_.ask(step.send, deadline);
-        if (!reply) return for_people(exchange_.failed(), address_);
+        if (!reply) return failed();
         step = handshake.answered(*reply);
     }
-    return step.error.code ? for_people(step.error, address_) : store_error{};
+    return step.error;
+}
+
+store_error probe::failed() const {
+    const auto& why = exchange_.failed();
+    if (!why) return {};
+    return why->tls.code ? why->tls : refused(address_, why->broken).error;
 }
 
 bool probe::is_on_this_machine() const {

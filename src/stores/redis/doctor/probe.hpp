@@ -20,7 +20,7 @@ public:
     /// `address` outlives the probe.
     explicit probe(detail::redis_address& address);
 
-    /// Opens the socket. The error has the reason for people, without the address. At most `resp::connect_timeout`.
+    /// Opens the socket. At most `resp::connect_timeout`.
     [[nodiscard]] store_error connect();
     /// Performs the TLS handshake, HELLO with the credentials, and SELECT.
     [[nodiscard]] store_error log_in(clock::time_point deadline);
@@ -31,7 +31,7 @@ public:
     }
 
     /// Why there were fewer replies; no error if there were not.
-    [[nodiscard]] const store_error& failed() const { return exchange_.failed(); }
+    [[nodiscard]] store_error failed() const;
 
     /// The server is on this machine: a socket file, or a loopback address.
     [[nodiscard]] bool is_on_this_machine() const;

@@ -1,16 +1,17 @@
 -- ==== the step: the order in which things happen when a command is performed (docs/rules.md)
 -- Head, 80 digits: due, epoch, paused until, noted, last. `due` is the last moment at which nothing is due, or an
 -- earlier one. `noted` is the latest time that is known: an earlier one means that the clock went back. `last` is the
--- counter of tickets and fences. In a pause, while viewers watch and while work is owed follow: length of the pause,
--- watched until (16 digits each), and whether `o`, `e` and `z` hold work.
-local head_size, long_head_size = 80, 115
+-- counter of tickets and fences. In a pause and while work is owed follow: length of the pause (16 digits), and whether
+-- `o`, `e` and `z` hold work.
+local head_size, long_head_size = 80, 99
 local function is_damaged(head) return #head ~= head_size and #head ~= long_head_size or find(head, '%D') ~= nil end
 
 -- ---- the witness: what this library saw last of each history of a space
 -- The server may lose what a call has written: data are flushed, restored or swapped, or the server follows another
 -- one for a while. The library's own memory does not follow the data, so it can tell: it keeps the head that the last
--- call left, and the replication id of the last look at the server's role. Its key is the epoch, so that two
--- databases with spaces of one name have two witnesses. The parts of the head follow from its text.
+-- call left, and what the last look at the server saw: the replication id, and whether viewers are subscribed. Its key
+-- is the epoch, so that two databases with spaces of one name have two witnesses. The parts of the head follow from its
+-- text.
 local witness, next_head, quiet_head
 do
 local most_young = 4000  -- witnesses that were used lately; as many older ones are kept
@@ -31,7 +32,8 @@ function witness.drop(epoch) young[epoch], old[epoch] = nil, nil end
 function witness.note_head(epoch, head)
     local seen = witness.of(epoch)
     seen.text, seen.start, seen.noted, seen.last = head, sub(head, 1, 48), sub(head, 49, 64), sub(head, 65, 80)
-    seen.quiet_until = #head == head_size and smaller(head, seen.check_at) or none
+    local is_quiet = #head == head_size and not seen.watched
+    seen.quiet_until = is_quiet and smaller(head, seen.check_at) or none
 end
 -- The text of the head when the time is noted and the counter has advanced.
 function next_head(seen, now, last)
@@ -57,6 +59,8 @@ function server.replication()
     return match(info, '\nrole:(%a+)'), match(info, '\nmaster_replid:(%x+)'), find(former, '[^0]') ~= nil,
         tonumber(match(info, '\nmaster_repl_offset:(%d+)'))
 end
+-- Viewers subscribe to `events`, and write nothing.
+function server.any_viewer(prefix) return call('PUBSUB', 'NUMSUB', prefix .. 'events')[2] ~= 0 end
 
 local refusal_if_broken
 do
@@ -65,8 +69,9 @@ local function is_recent(step, time, longest)
     local age = step.at - tonumber(time)
     return age >= -longest and age <= longest
 end
-function witness.checked(seen, step, replid)
+function witness.checked(seen, step, replid, watched)
     seen.replid, seen.checked, seen.check_at = replid, step.now, digits(step.at + check_every)
+    seen.watched = watched
 end
 -- How old the last look may be. If another server was the primary since then, it has granted nothing yet: it pauses for
 -- the longest ttl and `lag`, and it stops within `lag`. A space without a pause trusts the time of two reviews.
@@ -97,10 +102,14 @@ function witness.is_unbroken(step, head, replid, promoted)
     return seen.replid == replid
         or not promoted and is_recent(step, seen.checked, trusted_for(step))
 end
--- Refuses if the state may be lost: `hello` decides. Looks at the role once a second, and whenever the head differs.
+-- Refuses if the state may be lost: `hello` decides. Looks at the role and for viewers once a second, and whenever the
+-- head differs.
 function refusal_if_broken(step, head)
     local seen = witness.of(step.epoch)
-    if seen and seen.text == head and step.now < seen.check_at and step.now >= seen.checked then return nil end
+    if seen and seen.text == head and step.now < seen.check_at and step.now >= seen.checked then
+        step.seen = seen.watched and {}
+        return nil
+    end
     local role, replid, promoted = server.replication()
     if role ~= 'master' then return error_reply('BATONROLE the server is a replica') end
     if not witness.is_unbroken(step, head, replid, promoted) then
@@ -108,8 +117,9 @@ function refusal_if_broken(step, head)
     end
     if not seen then seen = witness.make(step.epoch) end
     if seen.replid ~= replid then call('HSET', step.prefix .. 'i', 'replid', replid) end
-    witness.checked(seen, step, replid)
+    witness.checked(seen, step, replid, server.any_viewer(step.prefix))
     witness.note_head(step.epoch, head)
+    step.seen = seen.watched and {}
 end
 end
 
@@ -130,18 +140,37 @@ local function read_head(step, head)
     if epoch ~= step.epoch then return error_reply('BATONEPOCH ' .. epoch) end
     step.due, step.paused_until, step.noted, step.last =
         sub(head, 1, 16), sub(head, 33, 48), sub(head, 49, 64), sub(head, 65, 80)
-    step.may_be_due, step.pause_length, step.watched_until = step.due < step.now, 0, none
+    step.may_be_due, step.pause_length = step.due < step.now, 0
     step.recompute = step.may_be_due
     if #head > head_size then
-        step.pause_length, step.watched_until = tonumber(sub(head, 81, 96)), sub(head, 97, 112)
-        step.stored_debts, step.stored_endings = byte(head, 113) == 49, byte(head, 114) == 49
-        step.any_narrowed = byte(head, 115) == 49
+        step.pause_length = tonumber(sub(head, 81, 96))
+        step.stored_debts, step.stored_endings = byte(head, 97) == 49, byte(head, 98) == 49
+        step.any_narrowed = byte(head, 99) == 49
         step.more_debts, step.recompute = step.stored_debts, true
         -- While work is owed, `due` says when the work was put off. If the clock went back since, that is later than
         -- now, and later than deadlines that passed before.
         step.may_be_due = true
     end
-    if step.now < step.watched_until then step.seen = {} end
+end
+
+-- ---- a space that is not used expires
+-- The fixed keys, `m` first: without the head, `hello` takes what is left of the others for a new space.
+local unused = {}
+do
+local fixed_keys = {'m', 'i', 'd', 'c'}
+local kept = 86400000  -- ms
+-- If only the head is left. What lies ahead of the clock counts: no pause ends early, and no number comes again.
+function unused.expire(step)
+    if call('HLEN', step.key) ~= 1 then return end
+    local ahead = larger(larger(step.paused_until, step.last), larger(step.epoch, step.now)) - step.at
+    local length = format('%d', floor((ahead + longest_ttl(step)) / 1000) + kept)
+    for i = 1, #fixed_keys do call('PEXPIRE', step.prefix .. fixed_keys[i], length) end
+end
+-- Before the space holds something again. All fixed keys expire, or none.
+function unused.no_more(step)
+    if call('PERSIST', step.key) == 0 then return end
+    for i = 2, #fixed_keys do call('PERSIST', step.prefix .. fixed_keys[i]) end
+end
 end
 
 local admit_owed, settle
@@ -341,13 +370,11 @@ local function due_of(step, owed)
     return digits(tonumber(deadline) - 1)
 end
 local function head_text(step, owed)
-    local paused, watched = is_paused(step), step.now < step.watched_until
-    local ending, narrowed = any_ending(step), step.any_narrowed
+    local paused, ending, narrowed = is_paused(step), any_ending(step), step.any_narrowed
     local text = due_of(step, owed) .. step.epoch .. step.paused_until .. step.noted .. step.last
-    if not (paused or watched or owed or ending or narrowed) then return text end
+    if not (paused or owed or ending or narrowed) then return text end
     -- What is over stays over, also if the clock goes back.
-    return text .. digits(paused and step.pause_length or 0) .. (watched and step.watched_until or none)
-        .. (owed and '1' or '0') .. (ending and '1' or '0') .. (narrowed and '1' or '0')
+    return text .. digits(paused and step.pause_length or 0) .. flag(owed) .. flag(ending) .. flag(narrowed)
 end
 
 -- Writes everything that changed. What is gone is deleted first, because a request may come again under its number.
@@ -378,6 +405,9 @@ local function save(step)
     for from = 1, #gone, 2000 do call('HDEL', step.key, unpack(gone, from, smaller(from + 1999, #gone))) end
     for from = 1, count, 2000 do call('HSET', step.key, unpack(written, from, smaller(from + 1999, count))) end
     witness.note_head(step.epoch, step.head)
+    -- Without records only these steps can leave the space unused, or change what expires with it.
+    local may_be_unused = gone[1] or step.ended[1] or step.thorough or step.space.pauses
+    if count == 2 and may_be_unused then unused.expire(step) end
 end
 
 -- What befell the sender is the reply; everything else are notices, one message a session.

@@ -3,24 +3,30 @@
 -- KEYS m
 -- ARGV version, longest ttl in ms, lag in ms, '1' (pause after a loss) | '0', epoch that the client knows (zeros:
 --      none), highest ticket or fence that it has seen (16 digits each)
--- reply now, due, epoch, pause | an error BATONVERSION, BATONSPACE, BATONEVICTION, BATONROLE or BATONACL
+-- reply now, due, epoch, pause | an error BATONVERSION, BATONSPACE, BATONEVICTION, BATONROLE, BATONHEAD, or BATONACL
+--       and the ACL rules that the user lacks
 do
--- Every command that the functions call, with a key of the space: a test compares this list with the library's text.
-local function first_forbidden(prefix)
-    local m, d, q = prefix .. 'm', prefix .. 'd', prefix .. 'q:'
-    local used = {
-        {'TIME'}, {'INFO', 'replication'}, {'HGET', m, ''}, {'HMGET', m, ''}, {'HSET', m, '', ''}, {'HDEL', m, ''},
-        {'HSCAN', m, '0'}, {'HINCRBY', prefix .. 'i', 'pauses', '1'}, {'UNLINK', prefix .. 'c'},
-        {'EXISTS', prefix .. 'o'}, {'ZADD', d, '1', ''}, {'ZREM', d, ''}, {'ZRANGE', d, '0', '0'},
-        {'ZREVRANGE', q, '0', '0'}, {'ZSCORE', d, ''}, {'ZRANK', q, ''}, {'ZCARD', q}, {'ZCOUNT', q, '0', '1'},
-        {'ZRANGEBYSCORE', q, '0', '1'}, {'ZREVRANGEBYSCORE', d, '1', '0'}, {'ZPOPMIN', q},
-        {'ZREMRANGEBYRANK', prefix .. 'c', '0', '0'}, {'RPUSH', prefix .. 'e', ''}, {'LINDEX', prefix .. 'e', '0'},
-        {'LPOP', prefix .. 'e'}, {'PUBLISH', prefix .. 'wake:', ''}, {'PUBLISH', prefix .. 'events', ''},
-        {'SUBSCRIBE', prefix .. 'wake:'}, {'UNSUBSCRIBE', prefix .. 'wake:'},
-    }
-    for i = 1, #used do
-        if not redis.acl_check_cmd(unpack(used[i])) then return used[i][1] end
-    end
+-- Tests compare these commands with the library's text and with packaging/redis/client.acl.
+local function missing_here(key)
+    local prefix, may = sub(key, 1, -2), redis.acl_check_cmd
+    local missing = server.missing_rights(key, {
+        {'FCALL_RO', library .. '_inspect', '1', key}, {'TIME'}, {'INFO', 'replication'},
+        {'PUBSUB', 'NUMSUB', prefix .. 'events'}, {'HGET', key, ''}, {'HMGET', key, ''}, {'HSET', key, '', ''},
+        {'HDEL', key, ''}, {'HSCAN', key, '0'}, {'HINCRBY', key, '', '1', for_all = 'write'}, {'HLEN', key},
+        {'UNLINK', key}, {'EXISTS', key}, {'PEXPIRE', key, '1'}, {'PERSIST', key}, {'ZADD', key, '1', ''},
+        {'ZREM', key, ''}, {'ZRANGE', key, '0', '0'}, {'ZREVRANGE', key, '0', '0'}, {'ZSCORE', key, ''},
+        {'ZRANK', key, ''}, {'ZCARD', key}, {'ZCOUNT', key, '0', '1'}, {'ZRANGEBYSCORE', key, '0', '1'},
+        {'ZREVRANGEBYSCORE', key, '1', '0'}, {'ZPOPMIN', key}, {'ZREMRANGEBYRANK', key, '0', '0'},
+        {'RPUSH', key, ''}, {'LINDEX', key, '0'}, {'LPOP', key},
+    })
+    -- A user without a channel fails here with each command, and so does one with the channel and neither command.
+    local publishes = may('PUBLISH', prefix .. 'wake:', '') and may('PUBLISH', prefix .. 'events', '')
+    local subscribes = may('SUBSCRIBE', prefix .. 'wake:')
+    if not publishes and not subscribes then missing[#missing + 1] = '&' .. prefix .. '*' end
+    if not publishes then missing[#missing + 1] = '+PUBLISH' end
+    if not subscribes then missing[#missing + 1] = '+SUBSCRIBE' end
+    if not may('UNSUBSCRIBE', prefix .. 'wake:') then missing[#missing + 1] = '+UNSUBSCRIBE' end
+    return missing
 end
 
 -- Epochs that this space has succeeded, the newest last: 16 digits each, and 16 digits of the counter where the pause
@@ -56,6 +62,9 @@ end
 local function adopted(serial) return serial < '4222124650659840' and serial or none end
 
 register('hello', {}, function(keys, args)
+    if not call then bind() end
+    local denial = server.denial(missing_here(keys[1]))
+    if denial then return denial end
     local now = clock(args)
     local version, max_ttl, lag, pausing, knows, seen_serial = args[1], args[2], args[3], args[4], args[5], args[6]
     if not (is_number(version) and is_number(max_ttl) and is_number(lag)) then return malformed() end
@@ -64,8 +73,6 @@ register('hello', {}, function(keys, args)
     if tonumber(max_ttl) < 100 or #max_ttl > 8 or #lag > 8 then return malformed() end
     local step = new_step(keys, args, now)
     local prefix = step.prefix
-    local forbidden = first_forbidden(prefix)
-    if forbidden then return error_reply('BATONACL ' .. forbidden) end
     if server.field('memory', 'maxmemory_policy') ~= 'noeviction' and server.field('memory', 'maxmemory') ~= '0' then
         return error_reply('BATONEVICTION the server may evict keys: maxmemory-policy must be noeviction')
     end
@@ -103,6 +110,8 @@ register('hello', {}, function(keys, args)
         'run_id', run_id, 'former', former)
     local length = larger(tonumber(max_ttl), tonumber(known[2] or 0)) + larger(tonumber(lag), tonumber(known[3] or 0))
     local pauses = pausing == '1' or known[4] == '1'
+    local watched = server.any_viewer(prefix)
+    step.seen = watched and {}
     local refusal = begin_step(step, head, lost and function()
         witness.drop(present)
         step.epoch = digits(larger(tonumber(larger(present, adopted(knows))) + 1, step.at))
@@ -111,7 +120,7 @@ register('hello', {}, function(keys, args)
     end)
     if refusal then return refusal end
     if knows ~= none then step.last = larger(step.last, adopted(seen_serial)) end
-    witness.checked(witness.of(step.epoch) or witness.make(step.epoch), step, replid)
+    witness.checked(witness.of(step.epoch) or witness.make(step.epoch), step, replid, watched)
     return finish_step(step)
 end)
 end

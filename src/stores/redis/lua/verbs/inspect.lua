@@ -1,7 +1,7 @@
 -- inspect: what stands on the names of a space, a page at a time; nothing is settled. A name is shown as it is at one
 -- moment, unless it alone has more claims than a page.
 -- KEYS m
--- ARGV epoch, how many claims about, then 'space', cursor ('0' first), pattern of names or ''
+-- ARGV epoch (zeros: none yet), how many claims about, then 'space', cursor ('0' first), pattern of names or ''
 --      | 'name', cursor ('0' first), name | 'wait', '0', session, numbers of waiting requests of the session (up to 8)
 -- reply now, due, epoch, pause; next cursor ('0' last); sessions; names
 do
@@ -123,6 +123,8 @@ register('inspect', {'no-writes'}, function(keys, args)
     if not most or most < 1 or not cursor or not find(cursor, '^[aq]?%d+$') or not args[5] then return malformed() end
     local step = new_step(keys, args, now)
     local head = call('HGET', step.key, '')
+    -- A viewer that met no space has no epoch.
+    if not head and step.epoch == none then return {now .. never .. none .. none, '0', '0'} end
     local refusal = read_head(step, head)
     if refusal then return refusal end
     local page = {now .. sub(head, 1, 48), '0', tostring(space_field(step, 'sessions'))}

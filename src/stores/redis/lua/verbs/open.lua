@@ -249,6 +249,7 @@ local function open(step, asked)
         session = {id = sender, requests = {}, highest = 0, live = ''}
         step.sessions[sender] = session
         call('HINCRBY', step.prefix .. 'i', 'sessions', '1')
+        unused.no_more(step)
     elseif connection_number < opened(step, session).connection_number then
         return refuse(step, 'stale connection')
     end

@@ -11,6 +11,7 @@ local function resize(step, name, limit)
     local resource = resource_of(step, name)
     resource.pinned, resource.pin, resource.dirty = pin ~= nil, pin, true
     if pin then
+        unused.no_more(step)
         call('HSET', step.prefix .. 'limits', name, limit)
     else
         call('HDEL', step.prefix .. 'limits', name)
