@@ -132,12 +132,13 @@ private:
 };
 
 /// A server with a user who lacks a right.
-std::string url_for_user(stage& on, const std::string& missing, const std::string& rest = "?pause=off") {
+std::string url_for_user(stage& on, const std::string& missing, const std::string& rest = "?pause=off",
+                         const std::string& missing_too = "-debug") {
     private_server& server = on.server();
     std::vector<std::string> words{"ACL", "SETUSER", "bob", "on", ">s3cret", "~*", "&*", "+@all"};
     if (missing.starts_with('~')) words[5] = missing;
     if (missing.starts_with('&')) words[6] = missing;
-    if (missing.starts_with('-')) words.push_back(missing);
+    if (missing.starts_with('-')) words.insert(words.end(), {missing, missing_too});
     EXPECT_EQ(server.ask(words).text, "OK");
     // A client with all rights has loaded the library.
     if (missing != "-function|load") client{url_of(server)}.connect();
@@ -285,9 +286,9 @@ const std::vector<refusing_case>& cases() {
          errc::not_permitted,
          {"'select' command", "use database 0"}},
         {"NoFcall",
-         [](stage& on) { return url_for_user(on, "-fcall"); },
+         [](stage& on) { return url_for_user(on, "-fcall", "?pause=off", "-fcall_ro"); },
          errc::not_permitted,
-         {"'fcall' command", "allow +fcall", "docs/redis.md"}},
+         {"'fcall' command", "ACL SETUSER bob", "+fcall"}},
         {"NoFunctionLoad",
          [](stage& on) { return url_for_user(on, "-function|load"); },
          errc::not_permitted,
@@ -295,19 +296,19 @@ const std::vector<refusing_case>& cases() {
         {"NoSubscribe",
          [](stage& on) { return url_for_user(on, "-subscribe"); },
          errc::not_permitted,
-         {"SUBSCRIBE", "allow +subscribe"}},
+         {"SUBSCRIBE", "ACL SETUSER bob +subscribe"}},
         {"NoCommandOfAFunction",
          [](stage& on) { return url_for_user(on, "-zadd"); },
          errc::not_permitted,
-         {"ZADD", "docs/redis.md"}},
+         {"ZADD", "ACL SETUSER bob +zadd"}},
         {"NoKeys",
          [](stage& on) { return url_for_user(on, "~other"); },
          errc::not_permitted,
-         {"keys", "allow the keys ~baton:{default}:*"}},
+         {"keys", "ACL SETUSER bob ~baton:{default}:*"}},
         {"NoChannels",
          [](stage& on) { return url_for_user(on, "&other"); },
          errc::not_permitted,
-         {"channels &baton:{default}:*"}},
+         {"ACL SETUSER bob &baton:{default}:*"}},
         {"MaximumOfClients",
          [](stage& on) {
              private_server& server = on.server();
