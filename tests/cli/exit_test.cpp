@@ -85,7 +85,7 @@ TEST_F(Exit, CodeIs64ForWrongUsageAndTheErrorSaysWhatIsAllowed) {
 /// Verbs and options that --help does not show are for internal use.
 TEST_F(Exit, UsageErrorsDoNotListHiddenVerbsAndOptions) {
     EXPECT_EQ(code_of(baton({"frobnicate"})), 64);
-    EXPECT_NE(last_->err().find("allowed: run ls why revoke mend resize agent bench functions --help"),
+    EXPECT_NE(last_->err().find("allowed: run ls why revoke mend resize doctor agent bench functions --help"),
               std::string::npos)
         << last_->err();
     EXPECT_EQ(code_of(baton({"agent", "--frobnicate"})), 64);

@@ -96,7 +96,7 @@ AnEmptyRecordMeansPaused() {
     : >"/dev/shm/baton-$(id -u)-$(stat -Lc %i /proc/self/ns/net)"
     run "$BATON" run -n -l ledger -- true
     expect_equal code 75 "$code"
-    expect_match message 'ledger: the engine has restarted' "$err"
+    expect_match message 'ledger: the store has restarted' "$err"
     expect_match message 'grants nothing for another 1' "$err"
     run "$BATON" run --json -n -l ledger -- true
     expect_match 'in JSON' '"reason":"paused","paused_ms":1' "$err"

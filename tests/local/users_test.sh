@@ -57,7 +57,7 @@ AnAgentOfAnotherUserIsRefusedAndNamed() {
     need_nobody
     start_squatter "@baton/0"
     run hold ledger
-    expect_match 'the library' 'failed the agent belongs to another user' "$out"
+    expect_match 'the library' 'failed not permitted' "$out"
     run env XDG_RUNTIME_DIR=/run/user/7 "$BATON" run -l ledger -- true
     expect_equal 'code of run' 77 "$code"
     expect_match 'who' "local: is taken by process $squatter_id of user 65534" "$err"
@@ -128,6 +128,8 @@ TheSharedAgentServesAllUsersOfTheMachine() {
     command=$(sed -n 's|^ExecStart=/usr/local/bin/baton ||p' "$unit")
     url=$(sed -n 's|^ExecStart=.*--address \(local:[^ ]*\).*|\1|p' "$unit")
     mount -t tmpfs -o mode=755 none /run
+    local -r folder=${url#local:}
+    mkdir "${folder%/*}"  # RuntimeDirectory= of the unit
     # shellcheck disable=SC2086  # several words
     "$BATON" $command &
     until [[ -S ${url#local:} ]]; do :; done
@@ -152,7 +154,7 @@ TheModeOfASocketFileSelectsItsUsers() {
     expect_equal 'mode of the one' 600 "$(stat -c %a own)"
     expect_equal 'mode of the other' 666 "$(stat -c %a all)"
     run as_nobody "$ACTOR" "local:$work/own" 1000 ledger </dev/null
-    expect_match 'with 0600' 'failed the agent belongs to another user' "$out"
+    expect_match 'with 0600' 'failed not permitted' "$out"
     run as_nobody "$ACTOR" "local:$work/all" 1000 ledger </dev/null
     expect_match 'with 0666' 'held ' "$out"
     run as_nobody "$BATON" run --url "local:$work/own" -l ledger -- true
