@@ -16,7 +16,8 @@ namespace baton::detail {
 /// Sets the program to start instead of searching for it. The program `baton` sets itself.
 void use_agent_program(std::string path);
 
-/// The program that C++ programs find to start as an agent: the installed one, else one in PATH; empty if there is none.
+/// The program that C++ programs find to start as an agent: the installed one, else one in PATH; empty if there is
+/// none.
 [[nodiscard]] std::string installed_agent_program();
 
 /// Returns without an error when an agent listens there, whichever process started it. no_agent: there is no program to

@@ -265,8 +265,7 @@ TEST_F(RedisLoading, AServerWithoutFunctionsIsRefusedWithAClearMessage) {
         for (int i = 0; i < 5; ++i) {
             const failure why = failure_of(refused);
             EXPECT_EQ(why.code, errc::unsupported) << why.code.message();
-            EXPECT_NE(why.reason.find("Baton needs Redis 7.0 or newer, or Valkey"), std::string::npos)
-                << why.reason;
+            EXPECT_NE(why.reason.find("Baton needs Redis 7.0 or newer, or Valkey"), std::string::npos) << why.reason;
             EXPECT_NE(why.reason.find("unknown command"), std::string::npos) << why.reason;
         }
         EXPECT_EQ(server.ask({"DBSIZE"}).number, 0);
