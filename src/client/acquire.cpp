@@ -26,6 +26,7 @@ handle session::acquire(client_time now, acquire_order order) {
     pass_time(now);
     const handle handle = ++handle_;
     if (ending_ || broken_.code || refused_.code) {
+        recheck_rights(now);
         act(not_acquired{order.owner, handle, ending_ ? store_error{errc::closed} : broken_.code ? broken_ : refused_});
         return handle;
     }
@@ -207,10 +208,18 @@ void session::give_up(const store_error& why) {
 void session::refuse_open(const store_error& why) {
     if (why.code == errc::not_permitted) {
         only_inspects_ = true;
+        rights_checked_ = *last_input_;
         opened_ = false;
         keep_alive_.forget_unanswered();
     }
     give_up(why);
+}
+
+/// The rights may have been granted meanwhile. The handshake of a new connection finds out.
+void session::recheck_rights(client_time now) {
+    if (!only_inspects_ || !up_ || now < rights_checked_ + std::chrono::seconds{1}) return;
+    rights_checked_ = now;
+    act(reset_connection{});
 }
 
 /// Fails the requests that may not wait, those that are not in a queue, or all that are not granted.

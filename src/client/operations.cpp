@@ -38,10 +38,12 @@ void session::send_operations(client_time now) {
             finish(which, {errc::closed});
         else if (may_view && up_)
             operation.sent = true, act(detail::inspect{which, operation.owner});
+        else if (may_view && briefs_fail())
+            finish(which, no_connection());
         else if (may_view)
             continue;
         else if (broken_.code || refused_.code)
-            finish(which, broken_.code ? broken_ : refused_);
+            recheck_rights(now), finish(which, broken_.code ? broken_ : refused_);
         else if (briefs_fail())
             finish(which, no_connection());
         else if (operation.what == purpose::connection && is_alive_)
@@ -72,6 +74,7 @@ void session::finish_overdue(client_time now) {
         const operation which = next->first;
         const bool closing = next->second.what == purpose::closing;
         if (closing) finish_others();
+        if (only_inspects_ && next->second.sent) act(reset_connection{});  // no renewal notices a silent connection
         finish(which, closing ? store_error{} : unavailable());
     }
 }

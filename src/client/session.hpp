@@ -236,6 +236,7 @@ private:
     enum class refusable : std::uint8_t { tries, unqueued, all };
     void refuse_waiting(client_time now, const store_error& why, refusable which);
     void refuse_open(const store_error& why);
+    void recheck_rights(client_time now);
     [[nodiscard]] store_error timeout_error(client_time now, const request& request) const;
     [[nodiscard]] const request* own_blocker(const request& waiting) const;
     void withdraw(client_time now, request& request, protocol::release_kind release_kind);
@@ -326,6 +327,7 @@ private:
     store_error outdated_;          // why the machine does not use the connection that is up
     store_error broken_;            // permanent: the store rejects a session with these options
     bool only_inspects_ = false;    // broken_ is that this user has no right to a session
+    client_time rights_checked_;    // by the handshake that found that out
     store_error refused_;           // the server refuses this client, or the space cannot be used, at present
     std::optional<client_time> refused_since_;
     bool refusal_reported_ = false;  // to all waiting requests

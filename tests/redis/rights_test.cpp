@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <future>
 #include <set>
 
 #include "../eventually.hpp"
@@ -302,7 +303,7 @@ TEST_F(RedisRights, AViewerInspectsAndNothingElse) {
     // Several times its ttl: it has no session, so it neither renews nor reconnects.
     const auto until = std::chrono::steady_clock::now() + 1s;
     EXPECT_TRUE(eventually([&] { return sees() && std::chrono::steady_clock::now() > until; }));
-    EXPECT_LE(connections(), before + 2) << "those of this test";
+    EXPECT_LE(connections(), before + 4) << "those of this test, and one for each second with a call beyond its rights";
     EXPECT_TRUE(viewer.close(10s));
     EXPECT_EQ(owner.inspect().sessions, 1U);
 }
@@ -362,18 +363,37 @@ TEST_F(RedisRights, AViewerWithoutTheLibraryIsToldWhoCanLoadIt) {
     EXPECT_NE(why.reason.find("baton functions print | redis-cli -x FUNCTION LOAD"), std::string::npos) << why.reason;
 }
 
-// An administrator gives it more rights: its next connection is that of a client.
+// An administrator gives it more rights. A call that needs them finds that out, at most once per second.
 TEST_F(RedisRights, AViewerThatGetsTheRightsOfAClientAcquires) {
     load();
     set_passwords();
     client viewer{viewer_url()};
     EXPECT_EQ(viewer.inspect().resources.size(), 0U);
     set_rules("baton-viewer", acl_rules("client"));
-    static_cast<void>(server_->ask({"CLIENT", "KILL", "USER", "baton-viewer"}));
     EXPECT_TRUE(eventually([&] {
         std::error_code error;
         return viewer.acquire(exclusive("a"), {.wait = 10s}, error).valid();
     }));
+}
+
+// The rights of a client are gone for a moment, for instance while a file with them is loaded.
+TEST_F(RedisRights, AHolderAndAWaiterOutliveAMomentWithoutRights) {
+    load();
+    set_passwords();
+    const client_options options{.ttl = 5s, .label = {}};
+    client holder{client_url(), options};
+    client waiter{client_url(), options};
+    lease held = holder.acquire(exclusive("a"), {.wait = 10s});
+    auto waiting = std::async(std::launch::async, [&] { return waiter.acquire(exclusive("a"), {.wait = 20s}); });
+    ASSERT_TRUE(eventually([&] { return holder.inspect().resources.at(0).queue.size() == 1; }));
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "baton", "-fcall"}).text, "OK");
+    ASSERT_GE(server_->ask({"CLIENT", "KILL", "USER", "baton"}).number, 2);
+    const std::int64_t before = connections();
+    ASSERT_TRUE(eventually([&] { return connections() >= before + 4; })) << "both are refused";
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "baton", "+fcall"}).text, "OK");
+    ASSERT_TRUE(eventually([&] { return held.valid_for() > 3s; })) << "it renews again";
+    held.release();
+    EXPECT_TRUE(waiting.get().valid());
 }
 
 // ---- users that lack a right

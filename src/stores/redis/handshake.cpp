@@ -144,7 +144,9 @@ resp::handshake_step handshake::answered_last(const resp::value& answer) {
     if (what == detail::reply_class::no_function && !library_loaded_) return say(step::library);
     if (forbids_command(answer.text, "fcall")) {
         denied_ = answer.text;
-        return say(step::viewing);
+        resp::handshake_step look = say(step::viewing);
+        if (!look.send.empty()) return look;
+        step_ = step::last;
     }
     return read_last_(answer);
 }
@@ -170,7 +172,8 @@ resp::handshake_step handshake::ask_for_known() { return say(scripts_.empty() ? 
 
 resp::handshake_step handshake::next_script() { return say(missing_.empty() ? step::last : step::script); }
 
-handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known) {
+handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known,
+                           std::function<bool()> may_view) {
     handshake::words hello = [&address, known = std::move(known)] {
         std::string words;
         encode(words, hello_call(address.space, {address.max_ttl, address.lag, address.pause}, known()));
@@ -179,9 +182,9 @@ handshake native_handshake(const detail::redis_address& address, std::function<k
     handshake::reading read_hello = [&address](const resp::value& answer) {
         return read_epoch(address, answer, answer.text, 1);
     };
-    handshake::words look = [&address] {
+    handshake::words look = [&address, may_view = std::move(may_view)] {
         std::string words;
-        encode(words, look_call(address.space));
+        if (may_view()) encode(words, look_call(address.space));
         return words;
     };
     handshake::reading read_look = [&address](const resp::value& answer) {  // without a space the epoch is 0

@@ -28,7 +28,8 @@ public:
               reading read_last);
     /// The last command calls a function of `library`. If the server does not have the function, the handshake loads
     /// the library, and sends the last command again.
-    /// A user that may not run FCALL sends `viewing_words` in place of the last command, and may only inspect.
+    /// A user that may not run FCALL sends `viewing_words` in place of the last command, and may only inspect; if they
+    /// are empty, it is refused.
     handshake(const detail::redis_address& address, const function_library& library, words last_words,
               reading read_last, words viewing_words, reading read_viewing);
 
@@ -61,7 +62,9 @@ private:
     std::string denied_;  // the error of FCALL, for a user that may not run it
 };
 
-/// The handshake of Baton's own protocol. `known` is called for each attempt.
-[[nodiscard]] handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known);
+/// The handshake of Baton's own protocol. `known` and `may_view` are called for each attempt. `may_view`: the
+/// connection is of use if the user may only inspect.
+[[nodiscard]] handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known,
+                                         std::function<bool()> may_view);
 
 }  // namespace baton::redis

@@ -64,9 +64,12 @@ public:
     redis_connection(detail::event_loop& loop, redis_address address, std::weak_ptr<store_listener> listener)
         : connection{loop, std::move(listener), address.connect_timeout},
           address_{std::move(address)},
-          handshake_{native_handshake(address_, [this] {
-              return known_history{epoch_, highest_};
-          })} {}
+          handshake_{native_handshake(
+              address_,
+              [this] {
+                  return known_history{epoch_, highest_};
+              },
+              [this] { return !had_session_; })} {}
 
     // On the thread of the client; one thread at a time.
     void perform(std::span<const tagged_command> commands);
@@ -152,6 +155,8 @@ private:
     redis_address address_;  // the password may change between connections
     handshake handshake_;
     std::atomic<epoch> epoch_{0};
+    // A client with a session waits for its rights to come back, because it has leases or queue positions to save.
+    std::atomic<bool> had_session_{false};
     std::atomic<bool> only_inspects_{false};    // the user may not run FCALL
     std::atomic<protocol::serial> highest_{0};  // the highest known ticket or fence of this epoch
 
@@ -225,6 +230,7 @@ void redis_connection::perform(std::span<const tagged_command> commands) {
                 if (subscribed_) subscribe(bytes_, "UNSUBSCRIBE", wake_channel(address_.space, *subscribed_));
                 subscribe(bytes_, "SUBSCRIBE", wake_channel(address_.space, sender));
                 subscribed_ = sender;
+                had_session_ = true;
             }
             if (const auto* opening = std::get_if<protocol::open>(&each.command)) waiting_.present(*opening);
             const auto* renewal = std::get_if<protocol::renew>(&each.command);

@@ -75,10 +75,11 @@ local function queue_exclusive(key, now, head, id, number, place, holder, owner,
     session = with_request(key, session, id, number, none)
     if not session then return nil end
     local queue, ahead = sub(key, 1, -2) .. 'q:' .. sub(place, 2), 0
-    call('ZADD', queue, ticket, id)
-    if form == 89 then ahead = call('ZCARD', queue) - 1 end
+    -- The record first: if the user loses the right to one of these commands, no queue has a member without a record.
     call('HSET', key, '', next_head(head, now, ticket), place, 'Y' .. sub(holder, 2), owner, session,
         id, 'x' .. ticket .. place)
+    call('ZADD', queue, ticket, id)
+    if form == 89 then ahead = call('ZCARD', queue) - 1 end
     return now .. head.start .. 'q' .. number .. ':' .. ticket .. 'w' .. number_text(ahead) .. ':'
 end
 
@@ -328,7 +329,7 @@ register('enter', {}, function(keys, args)
     local id, first = args[2], 3
     if not is_request(id) then return malformed() end
     local any, nowait, hold, bound
-    if args[3] and byte(args[3]) < 50 then  -- 0 or 1
+    if args[3] and find(args[3], '^[01]') then
         any, nowait, hold, bound = read_options(args[3])
         if not any then return malformed() end
         first = 4

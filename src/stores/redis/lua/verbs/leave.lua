@@ -7,7 +7,9 @@ do
 local one_live = 27 + 32  -- bytes of a session with one live request
 -- The text of the session with one request fewer, and with a request that is granted. Nil: the long path has to do it.
 local function without_request(key, text, id, number, fence)
-    if #text == one_live then return sub(text, 1, 27) end
+    if #text == one_live then  -- no live request is left, so none is revoked
+        return byte(text, 19) == 46 and sub(text, 1, 27) or sub(text, 1, 18) .. '.' .. sub(text, 20, 27)
+    end
     if #text ~= indexed_size then
         local place = find_piece(text, number, 28, 32)
         if place + 32 > #text then return sub(text, 1, place - 1) end
