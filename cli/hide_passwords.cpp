@@ -16,10 +16,23 @@ void hide_password(char* argument) {
     if (colon < end) std::fill(argument + colon + 1, argument + end, '*');
 }
 
+/// The option of an address.
+void hide_sentinel_password(char* argument) {
+    constexpr std::string_view option = "sentinel_password=";
+    const std::string_view text{argument};
+    const std::size_t found = text.find(option);
+    if (found == std::string_view::npos) return;
+    const std::size_t begin = found + option.size();
+    std::fill(argument + begin, argument + std::min(text.find('&', begin), text.size()), '*');
+}
+
 }  // namespace
 
 void hide_passwords(int argc, char** argv) {
-    for (int i = 1; i < argc && std::string_view{argv[i]} != "--"; ++i) hide_password(argv[i]);
+    for (int i = 1; i < argc && std::string_view{argv[i]} != "--"; ++i) {
+        hide_password(argv[i]);
+        hide_sentinel_password(argv[i]);
+    }
 }
 
 }  // namespace baton::cli

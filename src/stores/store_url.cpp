@@ -21,7 +21,7 @@ std::string_view scheme_of(std::string_view url) {
         throw error{errc::bad_url, "a store's address begins with a scheme and a colon, as in local: or memory:"};
     if (scheme == "memory" || scheme == "local" || is_redis_scheme(scheme)) return scheme;
     throw error{errc::bad_url, "no store has the scheme " + printable(scheme.substr(0, 32)) +
-                                   ":; there are local:, redis:, rediss:, valkey:, valkeys:, unix: and memory:"};
+                                   ":; there are local:, redis:, rediss:, valkey:, valkeys:, redis+sentinel:, unix: and memory:"};
 }
 
 }  // namespace

@@ -64,6 +64,27 @@ TEST(RedisAddress, IsReadInParts) {
     EXPECT_EQ(socket.space, "x");
 }
 
+TEST(RedisAddress, NamesSentinelsInAnyOrder) {
+    const redis_address address =
+        parse_redis_address("redis+sentinel://app:secret@S2,s1:26380,[::1]/mymaster/3?sentinel_password=hidden");
+    ASSERT_EQ(address.sentinel.hosts.size(), 3U);
+    EXPECT_EQ(address.sentinel.hosts[0].text(), "[::1]:26379");
+    EXPECT_EQ(address.sentinel.hosts[1].text(), "s1:26380");
+    EXPECT_EQ(address.sentinel.hosts[2].text(), "s2:26379");
+    EXPECT_EQ(address.sentinel.primary, "mymaster");
+    EXPECT_EQ(address.sentinel.password, "hidden");
+    EXPECT_EQ(address.user + " " + address.password, "app secret");
+    EXPECT_EQ(address.db, 3U);
+    EXPECT_EQ(address.shown(), "redis+sentinel://[::1]:26379,s1:26380,s2:26379/mymaster/3");
+    EXPECT_EQ(canonical_redis_url("valkey+sentinel://b,a,b/m"), canonical_redis_url("redis+sentinel://a,b:26379/m/0"));
+    EXPECT_EQ(canonical_redis_url("redis+sentinel://a/m?sentinel_password=x&sentinel_user=u"),
+              "redis+sentinel://a:26379/m/0?sentinel_password=x&sentinel_user=u");
+    EXPECT_NE(refusal("redis+sentinel://a").find("comes the name of the primary"), std::string::npos);
+    EXPECT_NE(refusal("redis+sentinel://a/m/x").find("the database is a number"), std::string::npos);
+    EXPECT_NE(refusal("redis+sentinel://a/m?dialect=redturn").find("a dialect needs"), std::string::npos);
+    EXPECT_NE(refusal("redis://a?sentinel_password=x").find("no option is called"), std::string::npos);
+}
+
 TEST(RedisAddress, IsShownWithoutThePassword) {
     EXPECT_EQ(parse_redis_address("redis://worker:secret@host:1/2").shown(), "redis://host:1/2");
     EXPECT_EQ(parse_redis_address("redis://:secret@[::1]").shown(), "redis://[::1]:6379/0");

@@ -254,7 +254,7 @@ const std::vector<refusing_case>& cases() {
         {"Sentinel",
          [](stage& on) { return url_at(on.sentinel()); },
          errc::unsupported,
-         {"mode is sentinel", "name the port of the Redis server"}},
+         {"mode is sentinel", "use an address with redis+sentinel:"}},
         {"ProtectedMode",
          [](stage& on) {
              const std::vector<std::string> words{

@@ -28,6 +28,9 @@ constexpr milliseconds shortest_max_ttl{100};
 constexpr milliseconds longest_max_ttl{std::chrono::hours{24}};
 constexpr milliseconds shortest_connect_timeout{100};
 constexpr milliseconds longest_connect_timeout{std::chrono::minutes{5}};
+constexpr std::uint16_t sentinel_port = 26'379;
+constexpr std::size_t most_sentinels = 32;
+constexpr std::string_view sentinel_suffix = "+sentinel";
 
 void read_user(std::string_view text, redis_address& address) {
     const std::size_t colon = text.find(':');
@@ -37,7 +40,8 @@ void read_user(std::string_view text, redis_address& address) {
         refuse("a user without a password; the form is redis://user:password@host");
 }
 
-void read_host(std::string_view text, redis_address& address) {
+host_and_port read_host(std::string_view text, std::uint16_t usual_port) {
+    host_and_port place{.port = usual_port};
     std::string_view host = text;
     std::string_view port;
     bool has_port = false;
@@ -56,15 +60,31 @@ void read_host(std::string_view text, redis_address& address) {
         if (port.find(':') != std::string_view::npos)
             refuse("more than one : in host and port; an IPv6 address stands between [ and ]");
     }
-    if (!host.empty()) address.host = decoded(host, "host");
+    if (!host.empty()) place.host = decoded(host, "host");
     // Host names are case-insensitive.
-    std::ranges::transform(address.host, address.host.begin(),
+    std::ranges::transform(place.host, place.host.begin(),
                            [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    if (address.host.size() > 255) refuse("the host is longer than 255 bytes");
-    if (!has_port) return;
+    if (place.host.size() > longest_host) refuse("the host is longer than 255 bytes");
+    if (!has_port) return place;
     const auto number = number_in<unsigned>(port, 1, 65'535);
     if (!number) refuse("the port is a number from 1 to 65535, and not " + quoted(port));
-    address.port = static_cast<std::uint16_t>(*number);
+    place.port = static_cast<std::uint16_t>(*number);
+    return place;
+}
+
+/// HOST[:PORT],HOST[:PORT],…
+void read_sentinels(std::string_view text, sentinel_settings& sentinel) {
+    for (bool more = true; more;) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        sentinel.hosts.push_back(read_host(text.substr(0, comma), sentinel_port));
+        more = comma < text.size();
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    // The order says nothing, and addresses of the same Sentinels are to look alike.
+    std::ranges::sort(sentinel.hosts);
+    const auto same = std::ranges::unique(sentinel.hosts);
+    sentinel.hosts.erase(same.begin(), same.end());
+    if (sentinel.hosts.size() > most_sentinels) refuse("more than 32 Sentinels");
 }
 
 unsigned read_db(std::string_view text) {
@@ -127,6 +147,10 @@ void read_option(std::string_view name, const std::string& value, redis_address&
         if (value != "wait" && value != "fail")
             refuse("if_unavailable is wait or fail, and not " + detail::quoted(value));
         address.if_unavailable = value == "fail" ? if_unavailable::fail : if_unavailable::wait;
+    } else if (!address.sentinel.hosts.empty() && name == "sentinel_user") {
+        address.sentinel.user = value;
+    } else if (!address.sentinel.hosts.empty() && name == "sentinel_password") {
+        address.sentinel.password = value;
     } else if (!read_tls_option(name, value, address.tls)) {
         address.options.emplace_back(name, value);
     }
@@ -195,17 +219,26 @@ void complete_tls(tls_settings& tls) {
     if (!tls.key.empty() && tls.cert.empty()) refuse("tls_key without tls_cert: a key needs its certificate");
 }
 
+/// Reads PREFIX_USER, PREFIX_PASSWORD and PREFIX_PASSWORD_FILE.
+void read_credentials(const std::string& prefix, std::string& user, std::string& password, std::string& password_file) {
+    user = from_environment((prefix + "_USER").c_str());
+    password = from_environment((prefix + "_PASSWORD").c_str());
+    const std::string variable = prefix + "_PASSWORD_FILE";
+    const std::string file = from_environment(variable.c_str());
+    if (!password.empty() || file.empty()) return;
+    std::string why;
+    password = read_password_file(file, why);
+    if (!why.empty()) refuse(why);
+    password_file = std::filesystem::absolute(file);  // the working directory may change before the next read
+}
+
 void complete(redis_address& address) {
     complete_tls(address.tls);
-    if (!address.password.empty()) return;
-    address.user = from_environment("BATON_REDIS_USER");
-    address.password = from_environment("BATON_REDIS_PASSWORD");
-    const std::string file = from_environment("BATON_REDIS_PASSWORD_FILE");
-    if (!address.password.empty() || file.empty()) return;
-    std::string why;
-    address.password = read_password_file(file, why);
-    if (!why.empty()) refuse(why);
-    address.password_file = std::filesystem::absolute(file);  // the working directory may change before the next read
+    sentinel_settings& sentinel = address.sentinel;
+    if (address.password.empty())
+        read_credentials("BATON_REDIS", address.user, address.password, address.password_file);
+    if (!sentinel.hosts.empty() && sentinel.password.empty())
+        read_credentials("BATON_SENTINEL", sentinel.user, sentinel.password, sentinel.password_file);
 }
 
 redis_address parse_unix(std::string_view text) {
@@ -219,28 +252,51 @@ redis_address parse_unix(std::string_view text) {
     return address;
 }
 
+/// The part behind host and port: /db, or with Sentinels /PRIMARY and /db.
+void read_path(std::string_view path, redis_address& address) {
+    if (!address.sentinel.hosts.empty()) {
+        const std::size_t slash = std::min(path.find('/'), path.size());
+        address.sentinel.primary = decoded(path.substr(0, slash), "name of the primary");
+        path.remove_prefix(std::min(slash + 1, path.size()));
+        const std::string& name = address.sentinel.primary;
+        if (name.empty() || name.size() > longest_host || name.find_first_of(" \r\n") != std::string::npos)
+            refuse("after the Sentinels comes the name of the primary, as in redis+sentinel://host:26379/mymaster/0");
+    }
+    if (!path.empty()) address.db = read_db(path);
+}
+
 redis_address parse_network(std::string_view scheme, std::string_view text) {
     redis_address address;
-    address.tls.enabled = scheme == "rediss" || scheme == "valkeys";
+    const bool by_sentinels = scheme.ends_with(sentinel_suffix);
+    const std::string_view protocol = scheme.substr(0, scheme.find('+'));
+    address.tls.enabled = protocol == "rediss" || protocol == "valkeys";
     if (address.tls.enabled && !has_tls()) refuse("this build of Baton has no TLS; build it with -D BATON_TLS=ON");
     if (!text.starts_with("//"))
-        refuse("after " + std::string{scheme} + ": comes //host, as in " + std::string{scheme} + "://localhost:6379/0");
+        refuse("after " + std::string{scheme} + ": comes //host, as in " + std::string{scheme} +
+               (by_sentinels ? "://localhost:26379/mymaster/0" : "://localhost:6379/0"));
     text.remove_prefix(2);
     const std::size_t query = text.find('?');
     const std::string_view place = text.substr(0, query);
     const std::size_t slash = std::min(place.find('/'), place.size());
-    const std::string_view authority = place.substr(0, slash);
+    std::string_view hosts = place.substr(0, slash);
     // Otherwise a part of the password would be taken for the host, and shown in errors.
-    if (text.find('@', authority.size()) != std::string_view::npos)
+    if (text.find('@', hosts.size()) != std::string_view::npos)
         refuse("in user and password / is written %2F, ? is written %3F and @ is written %40");
-    if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
-        read_user(authority.substr(0, at), address);
-        read_host(authority.substr(at + 1), address);
-    } else {
-        read_host(authority, address);
+    if (const std::size_t at = hosts.rfind('@'); at != std::string_view::npos) {
+        read_user(hosts.substr(0, at), address);
+        hosts.remove_prefix(at + 1);
     }
-    if (slash + 1 < place.size()) address.db = read_db(place.substr(slash + 1));
+    if (by_sentinels) {
+        read_sentinels(hosts, address.sentinel);
+    } else {
+        host_and_port server = read_host(hosts, address.port);
+        address.host = std::move(server.host);
+        address.port = server.port;
+    }
+    read_path(place.substr(std::min(slash + 1, place.size())), address);
     if (query != std::string_view::npos) read_options(text.substr(query + 1), address);
+    if (by_sentinels && !address.dialect.empty())
+        refuse("a dialect needs the address of its server, redis://host; Sentinels are for Baton's own locks");
     return address;
 }
 
@@ -262,10 +318,14 @@ std::string joined(const options& list) {
 /// The address without options.
 std::string server_of(const redis_address& address, const std::string& credentials) {
     if (!address.path.empty()) return "unix:" + encoded(address.path, "/");
-    const bool six = address.host.find(':') != std::string::npos;
-    return (address.tls.enabled ? "rediss://" : "redis://") + credentials +
-           (six ? "[" + encoded(address.host, ":") + "]" : encoded(address.host)) + ":" + std::to_string(address.port) +
-           "/" + std::to_string(address.db);
+    const std::string protocol = address.tls.enabled ? "rediss" : "redis";
+    const std::string db = "/" + std::to_string(address.db);
+    if (address.sentinel.hosts.empty())
+        return protocol + "://" + credentials + host_and_port{address.host, address.port}.text() + db;
+    std::string hosts;
+    for (const host_and_port& each : address.sentinel.hosts) hosts += (hosts.empty() ? "" : ",") + each.text();
+    return protocol + std::string{sentinel_suffix} + "://" + credentials + hosts + "/" +
+           encoded(address.sentinel.primary) + db;
 }
 
 options sorted(options list) {
@@ -304,6 +364,8 @@ options terms_of(const redis_address& address) {
     if (address.lag != usual.lag) terms.emplace_back("lag", std::to_string(address.lag.count()) + "ms");
     if (address.max_ttl != usual.max_ttl) terms.emplace_back("max_ttl", std::to_string(address.max_ttl.count()) + "ms");
     if (address.pause != usual.pause) terms.emplace_back("pause", "off");
+    if (!address.sentinel.password.empty()) terms.emplace_back("sentinel_password", address.sentinel.password);
+    if (!address.sentinel.user.empty()) terms.emplace_back("sentinel_user", address.sentinel.user);
     if (address.space != usual.space) terms.emplace_back("space", address.space);
     return terms;
 }
@@ -325,8 +387,15 @@ std::string text_of(const redis_address& address, const std::string& credentials
 }  // namespace
 
 bool is_redis_scheme(std::string_view scheme) {
-    constexpr std::array<std::string_view, 5> schemes{"redis", "rediss", "valkey", "valkeys", "unix"};
-    return std::ranges::find(schemes, scheme) != schemes.end();
+    constexpr std::array<std::string_view, 4> protocols{"redis", "rediss", "valkey", "valkeys"};
+    if (scheme == "unix") return true;
+    if (scheme.ends_with(sentinel_suffix)) scheme.remove_suffix(sentinel_suffix.size());
+    return std::ranges::find(protocols, scheme) != protocols.end();
+}
+
+std::string host_and_port::text() const {
+    const bool six = host.find(':') != std::string::npos;
+    return (six ? "[" + encoded(host, ":") + "]" : encoded(host)) + ":" + std::to_string(port);
 }
 
 redis_address parse_redis_address(std::string_view url) {

@@ -1,10 +1,13 @@
 // The address of a Redis or Valkey server, with the options of the space: parsing, canonical form, form for people.
 //
 //   redis://[user[:password]@]host[:port][/db][?options]     valkey:// is the same; rediss:// and valkeys:// use TLS
+//   redis+sentinel://[user[:password]@]host[:port],…/PRIMARY[/db][?options]     the same with valkey, rediss, valkeys
 //   unix:PATH[?options]
 #pragma once
 
 #include <chrono>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,10 +19,31 @@
 
 namespace baton::detail {
 
+inline constexpr std::size_t longest_host = 255;
+
+struct host_and_port {
+    std::string host = "localhost";
+    std::uint16_t port = 6379;
+
+    auto operator<=>(const host_and_port&) const = default;
+    /// As in an address: an IPv6 address is in brackets.
+    [[nodiscard]] std::string text() const;
+};
+
+/// Where to ask for the server's host and port.
+struct sentinel_settings {
+    std::vector<host_and_port> hosts;  // in ascending order; empty: the address names the server itself
+    std::string primary;               // the name under which the Sentinels watch the primary
+    std::string user;                  // for the Sentinels; the address's own user is the server's
+    std::string password;
+    std::string password_file;
+};
+
 struct redis_address {
     std::string host = "localhost";
     std::uint16_t port = 6379;
-    std::string path;  // of a Unix socket, absolute; used instead of host and port
+    std::string path;            // of a Unix socket, absolute; used instead of host and port
+    sentinel_settings sentinel;  // host and port are then those of the primary that they named last
     std::string user;
     std::string password;
     std::string password_file;  // the file to read the password from again; empty: the password never changes

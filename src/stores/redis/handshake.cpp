@@ -9,18 +9,6 @@
 namespace baton::redis {
 namespace {
 
-void say_hello(std::string& out, const detail::redis_address& address) {
-    resp::writer write{out};
-    const bool secret = !address.password.empty();
-    write.array(secret ? 5 : 2);
-    write.bulk("HELLO");
-    write.bulk("3");
-    if (!secret) return;
-    write.bulk("AUTH");
-    write.bulk(address.user.empty() ? "default" : address.user);
-    write.bulk(address.password);
-}
-
 void choose_database(std::string& out, unsigned db) {
     resp::writer write{out};
     write.array(2);
@@ -70,6 +58,18 @@ resp::handshake_step read_epoch(const detail::redis_address& address, const resp
 }
 
 }  // namespace
+
+void say_hello(std::string& out, const detail::redis_address& address) {
+    resp::writer write{out};
+    const bool secret = !address.password.empty();
+    write.array(secret ? 5 : 2);
+    write.bulk("HELLO");
+    write.bulk("3");
+    if (!secret) return;
+    write.bulk("AUTH");
+    write.bulk(address.user.empty() ? "default" : address.user);
+    write.bulk(address.password);
+}
 
 handshake::handshake(const detail::redis_address& address, std::span<const script_text> scripts, std::string last_words,
                      reading read_last)

@@ -62,6 +62,9 @@ private:
     std::string denied_;  // the error of FCALL, for a user that may not run it
 };
 
+/// The first command of every handshake: HELLO 3, with the credentials of the address.
+void say_hello(std::string& out, const detail::redis_address& address);
+
 /// The handshake of Baton's own protocol. `known` and `may_view` are called for each attempt. `may_view`: the
 /// connection is of use if the user may only inspect.
 [[nodiscard]] handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known,

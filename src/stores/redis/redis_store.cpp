@@ -22,6 +22,7 @@
 #include "stores/redis/missing_rights.hpp"
 #include "stores/redis/refusals.hpp"
 #include "stores/redis/reply_class.hpp"
+#include "stores/redis/sentinel_connection.hpp"
 #include "stores/redis/waiting_requests.hpp"
 #include "stores/resp/connection.hpp"
 
@@ -58,11 +59,16 @@ void subscribe(std::string& out, const char* how, const std::string& channel) {
     write.bulk(channel);
 }
 
+/// Finding the server may take an attempt for each Sentinel.
+std::chrono::milliseconds time_to_connect(const redis_address& address) {
+    return address.connect_timeout * static_cast<int>(address.sentinel.hosts.size() + 1);
+}
+
 /// Sends commands as function calls, and reports replies and channel messages as events.
 class redis_connection final : public resp::connection {
 public:
     redis_connection(detail::event_loop& loop, redis_address address, std::weak_ptr<store_listener> listener)
-        : connection{loop, std::move(listener), address.connect_timeout},
+        : connection{loop, std::move(listener), time_to_connect(address)},
           address_{std::move(address)},
           handshake_{native_handshake(
               address_,
@@ -80,8 +86,25 @@ private:
         tick_timer_.emplace(loop(), [this, weak = weak_from_this()] {
             if (const auto alive = weak.lock()) tick();
         });
+        if (address_.sentinel.hosts.empty()) return;
+        sentinel_ = std::make_shared<sentinel_connection>(loop(), address_, [this, weak = weak_from_this()] {
+            if (const auto alive = weak.lock())
+                restart({errc::store_unavailable, "following a failover: the Sentinels name another primary"});
+        });
+        sentinel_->start();
     }
-    void open_socket(resp::socket_result done) override { connect_redis(loop(), address_, std::move(done)); }
+    void end() override {
+        if (sentinel_) sentinel_->stop();
+    }
+    void open_socket(resp::socket_result done) override {
+        if (!sentinel_) return connect_redis(loop(), address_, std::move(done));
+        sentinel_->find([this, done = std::move(done)](const found_primary& found) {
+            if (found.error.code) return done({-1, found.error, found.permanent});
+            address_.host = found.at.host;
+            address_.port = found.at.port;
+            connect_redis(loop(), address_, done);
+        });
+    }
     resp::handshake_step begin_handshake() override { return handshake_.begin(); }
     resp::handshake_step continue_handshake(const resp::value& reply) override { return handshake_.answered(reply); }
 
@@ -161,7 +184,8 @@ private:
     std::atomic<protocol::serial> highest_{0};  // the highest known ticket or fence of this epoch
 
     // By the loop owner.
-    baton::epoch told_epoch_ = 0;  // of a viewer: the last one that the client was told
+    baton::epoch told_epoch_ = 0;                    // of a viewer: the last one that the client was told
+    std::shared_ptr<sentinel_connection> sentinel_;  // null: the address names the server itself
     std::optional<detail::event_loop::timer> tick_timer_;
     std::minstd_rand dice_{std::random_device{}()};
     function_reply reply_;  // the last reply; kept for its memory

@@ -79,8 +79,7 @@ constexpr std::array table{
     row{reply, "ERR SELECT is not allowed in cluster mode", 0, errc::unsupported, permanent,
         "a cluster has database 0 only"},
     row{mode, "sentinel", 0, errc::unsupported, permanent,
-        "this is the port of a Sentinel: name the port of the Redis server, often 6379; Baton does not ask Sentinels "
-        "yet"},
+        "this is the port of a Sentinel: use an address with redis+sentinel: and the name of the primary"},
     // The user and its rights.
     row{reply, "NOAUTH ", 0, errc::not_permitted, permanent,
         "give a password with BATON_REDIS_PASSWORD, or in a file that BATON_REDIS_PASSWORD_FILE names"},

@@ -52,6 +52,7 @@ void connection::stop() {
         ++self->attempt_;
         self->timer_.reset();
         self->close_socket();
+        self->end();
     });
 }
 

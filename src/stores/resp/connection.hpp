@@ -75,6 +75,9 @@ protected:
                std::chrono::milliseconds connect_timeout = resp::connect_timeout);
     ~connection() override = default;
 
+    /// Called by the loop owner: ends the present connection or attempt, and makes the next one.
+    void restart(const store_error& why) { waiting_ ? connect() : drop(why); }
+
     [[nodiscard]] detail::event_loop& loop() const { return loop_; }
     [[nodiscard]] std::shared_ptr<store_listener> listener() const { return listener_.lock(); }
 
@@ -82,6 +85,8 @@ protected:
 
     /// Called once, before the first attempt.
     virtual void begin() {}
+    /// Called once, after `stop`.
+    virtual void end() {}
     /// `done` keeps the connection alive.
     virtual void open_socket(socket_result done) = 0;
     virtual handshake_step begin_handshake() = 0;

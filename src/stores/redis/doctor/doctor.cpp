@@ -27,6 +27,10 @@ diagnosis failed(const store_error& why) {
 
 diagnosis examine_redis(std::string_view url, const doctor_options& options) {
     redis_address address = parse_redis_address(url);
+    if (!address.sentinel.hosts.empty())
+        throw error{errc::bad_url,
+                    "doctor examines one server: give the address of the primary, redis://HOST:PORT; "
+                    "`redis-cli -p 26379 SENTINEL GET-MASTER-ADDR-BY-NAME NAME` prints host and port"};
     redis::probe probe{address};
     const auto begin = redis::probe::clock::now();
     store_error error = probe.connect();

@@ -1,0 +1,141 @@
+// Clients that find their server by Sentinels, and follow failovers.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "../eventually.hpp"
+#include "baton/baton.hpp"
+#include "sentinels.hpp"
+
+namespace baton::redis_tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct counted_connections final : observer {
+    std::atomic<int> lost{0};
+    std::atomic<int> made{0};
+    void connected() override { ++made; }
+    void reconnecting(std::error_code, const std::string&) override { ++lost; }
+    void reconnected() override { ++made; }
+};
+
+client_options with(std::shared_ptr<observer> observer, std::chrono::milliseconds ttl = 4s) {
+    return {.ttl = ttl, .label = {}, .close_wait = 100ms, .observer = std::move(observer)};
+}
+
+constexpr const char* terms = "?max_ttl=4s&lag=100ms";
+/// Of tests without a failover.
+constexpr const char* unpaused = "?pause=off";
+
+class RedisSentinel : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!find_server()) GTEST_SKIP() << no_server;
+    }
+};
+
+/// The text of the error with which `connect` fails.
+std::string failure_of(client& client) {
+    try {
+        client.connect(10s);
+    } catch (const error& failed) {
+        return failed.what();
+    }
+    return "no failure";
+}
+
+TEST_F(RedisSentinel, LeadsToThePrimary) {
+    watched_servers servers{1};
+    client client{servers.url(unpaused)};
+    const lease lease = client.acquire(exclusive("x"), {.wait = long_enough});
+    EXPECT_GT(servers.primary().ask({"EXISTS", "baton:{default}:m"}).number, 0);
+}
+
+TEST_F(RedisSentinel, ADeadFirstSentinelDelaysByAtMostItsTimeout) {
+    watched_servers servers{1};
+    endpoint silent{std::uint16_t{0}};
+    const int listener = listen_at(silent);  // accepts connections in its backlog and never replies
+    const std::string hosts = "127.0.0.1:1,127.0.0.1:" + std::to_string(silent.port);
+    const auto start = std::chrono::steady_clock::now();
+    client client{servers.url(std::string{unpaused} + "&connect_timeout=1s", hosts)};
+    client.connect(long_enough);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 4s);
+    close(listener);
+}
+
+TEST_F(RedisSentinel, AnUnknownPrimaryIsNamed) {
+    watched_servers servers{1};
+    std::string url = servers.url(unpaused);
+    url.replace(url.find("mymaster"), 8, "theirmaster");
+    client client{url};
+    const std::string text = failure_of(client);
+    EXPECT_NE(text.find("watches no primary with the name theirmaster"), std::string::npos) << text;
+}
+
+TEST_F(RedisSentinel, SentinelsThatAreAllDownAreNamed) {
+    client client{"redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster"};
+    const auto start = std::chrono::steady_clock::now();
+    const std::string text = failure_of(client);
+    EXPECT_NE(text.find("127.0.0.1:1, 127.0.0.1:2"), std::string::npos) << text;
+    EXPECT_NE(text.find("refused"), std::string::npos) << text;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+}
+
+TEST_F(RedisSentinel, HasCredentialsOfItsOwn) {
+    const private_server server{{.tcp = true}};
+    ASSERT_EQ(server.ask({"ACL", "SETUSER", "app", "on", ">of-the-server", "~*", "&*", "+@all"}).text, "OK");
+    const private_sentinel sentinel{server.tcp(), {"requirepass of-the-sentinel"}};
+    const std::string place =
+        "redis+sentinel://app:of-the-server@127.0.0.1:" + std::to_string(sentinel.at().port) + "/mymaster" + unpaused;
+    client right{place + "&sentinel_password=of-the-sentinel"};
+    right.connect(long_enough);
+    client wrong{place + "&sentinel_password=wrong"};
+    const std::string text = failure_of(wrong);
+    EXPECT_NE(text.find("WRONGPASS"), std::string::npos) << text;
+    EXPECT_EQ(text.find("of-the-s"), std::string::npos) << text;
+}
+
+TEST_F(RedisSentinel, AFailoverIsFollowedAndKeepsLeasesAndOrder) {
+    watched_servers servers;
+    const auto seen = std::make_shared<counted_connections>();
+    client holder{servers.url(terms), with(seen)};
+    lease held = holder.acquire(exclusive("x"), {.wait = long_enough});
+    client first{servers.url(terms), with(nullptr)};
+    client second{servers.url(terms), with(nullptr)};
+    std::atomic<int> grants{0};
+    std::vector<std::jthread> waiters;
+    for (client* const each : {&first, &second}) {
+        waiters.emplace_back([&, each] {
+            const lease lease = each->acquire(exclusive("x"), {.wait = long_enough});
+            EXPECT_EQ(++grants, each == &first ? 1 : 2);
+        });
+        const auto queued = [&] { return holder.inspect().resources.at(0).queue.size() == waiters.size(); };
+        ASSERT_TRUE(eventually(queued));
+    }
+    servers.fail_over();
+    ASSERT_TRUE(eventually([&] { return seen->made == 2; })) << "the client connects to the new primary";
+    EXPECT_TRUE(held.valid());
+    EXPECT_EQ(grants, 0);
+    held.release();
+    waiters.clear();
+    EXPECT_EQ(grants, 2);
+}
+
+TEST_F(RedisSentinel, AFailoverIsFollowedAtOnceByAClientOfASilentPrimary) {
+    watched_servers servers;
+    const auto seen = std::make_shared<counted_connections>();
+    // Without the Sentinels' notice the client would notice at its next renewal, a third of its ttl later, or later.
+    client idle{servers.url("?max_ttl=60s&lag=100ms&pause=off"), with(seen, 60s)};
+    idle.connect(long_enough);
+    servers.primary().stop();
+    ASSERT_TRUE(servers.is_promoted());
+    EXPECT_TRUE(eventually([&] { return seen->made == 2; }, 5s));
+    servers.replica().go_on();
+}
+
+}  // namespace
+}  // namespace baton::redis_tests
