@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <utility>
 
@@ -21,6 +23,13 @@ template <typename Make> auto or_fail(Make make) {
     } catch (const error& refused) {
         throw failure{code_of(refused.code()), refused.what()};
     }
+}
+
+/// The default, or less where the space does not permit that much.
+std::chrono::milliseconds usual_ttl(const store_address& address) {
+    const auto longest = or_fail([&] { return detail::longest_ttl(address.url); });
+    const std::chrono::milliseconds usual = client_options{}.ttl;
+    return longest ? std::min(usual, *longest) : usual;
 }
 
 }  // namespace
@@ -82,10 +91,13 @@ client open_client(std::shared_ptr<store> store, const client_options& options,
     return or_fail([&] { return detail::client_maker::make(std::move(store), options, std::move(backup_renewer)); });
 }
 
-client open_client(const store_address& address) { return open_client(open_store(address)); }
+client open_client(const store_address& address) {
+    return open_client(open_store(address), {.ttl = usual_ttl(address), .label = {}});
+}
 
 client open_inspecting_client(const store_address& address) {
-    return open_client(or_fail([&] { return store_maker_used()(address_of(address), {.start = false}); }));
+    return open_client(or_fail([&] { return store_maker_used()(address_of(address), {.start = false}); }),
+                       {.ttl = usual_ttl(address), .label = {}});
 }
 
 }  // namespace baton::cli

@@ -1,7 +1,9 @@
 // Makes stores from addresses.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,6 +33,9 @@ struct local_options {
 /// The canonical form of an address, which means the same in every working directory. May contain a password. Throws
 /// `error` with bad_url.
 [[nodiscard]] std::string canonical_url(std::string_view url);
+
+/// The longest ttl of a session there, if the address names it.
+[[nodiscard]] std::optional<std::chrono::milliseconds> longest_ttl(std::string_view url);
 
 /// For messages and comparisons: equal for all addresses of one store and space, without credentials.
 [[nodiscard]] std::string shown_url(std::string_view url);

@@ -20,8 +20,9 @@ std::string_view scheme_of(std::string_view url) {
     if (scheme.size() == url.size())
         throw error{errc::bad_url, "a store's address begins with a scheme and a colon, as in local: or memory:"};
     if (scheme == "memory" || scheme == "local" || is_redis_scheme(scheme)) return scheme;
-    throw error{errc::bad_url, "no store has the scheme " + printable(scheme.substr(0, 32)) +
-                                   ":; there are local:, redis:, rediss:, valkey:, valkeys:, redis+sentinel:, unix: and memory:"};
+    throw error{errc::bad_url,
+                "no store has the scheme " + printable(scheme.substr(0, 32)) +
+                    ":; there are local:, redis:, rediss:, valkey:, valkeys:, redis+sentinel:, unix: and memory:"};
 }
 
 }  // namespace
@@ -44,6 +45,12 @@ std::string canonical_url(std::string_view url) {
     if (scheme == "memory") return std::string{url};
     if (scheme == "local") return parse_local_address(url.substr(scheme.size() + 1)).with_space();
     return canonical_redis_url(url);
+}
+
+std::optional<std::chrono::milliseconds> longest_ttl(std::string_view url) {
+    if (!is_redis_scheme(scheme_of(url))) return {};
+    const redis_address address = parse_redis_address(url);
+    return address.dialect.empty() ? std::optional{address.max_ttl} : std::nullopt;
 }
 
 std::string shown_url(std::string_view url) {

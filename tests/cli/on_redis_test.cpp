@@ -153,6 +153,18 @@ TEST_F(OnRedis, RevokeStopsTheHoldersCommand) {
     EXPECT_NE(output_of({"ls", "a"}).find("abandoned"), std::string::npos);
 }
 
+class InABriefSpace : public OnRedis {
+protected:
+    [[nodiscard]] std::string address() const override { return at("", "pause=off&max_ttl=3s"); }
+};
+
+TEST_F(InABriefSpace, RevokeTakesATtlThatTheSpacePermits) {
+    child first{shell({"-t", "2s"}, "echo up; sleep 1000 & wait")};
+    ASSERT_TRUE(first.says("up")) << first.err();
+    static_cast<void>(output_of({"revoke", "a", "--fence", std::to_string(fence())}));
+    EXPECT_EQ(first.wait(), 76) << first.err();
+}
+
 /// No process is left to release: the name is granted to the waiter after the ttl.
 TEST_F(OnRedis, NextRunGetsTheMarkAfterAllProcessesAreKilled) {
     child first{shell({"-t", "1s"}, "echo up; exec sleep " + word_)};
