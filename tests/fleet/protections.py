@@ -61,7 +61,7 @@ class FleetWorkshop(Workshop):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--schedules", type=int, default=20000, metavar="N", help="play at most N schedules for each protection (default 20000)")
+    parser.add_argument("--schedules", type=int, default=120000, metavar="N", help="play at most N schedules for each protection (default 120000)")
     parser.add_argument("--only", metavar="TEXT", default="", help="only protections whose names contain TEXT")
     parser.add_argument("--list", action="store_true", help="print the names and check that the texts are in the source; play nothing")
     options = parser.parse_args()
