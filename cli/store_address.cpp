@@ -66,8 +66,16 @@ void fail_at(const store_address& address, std::error_code error, const std::str
                                       detail::describe(error, away && reason.empty() ? "no reply" : reason)};
 }
 
+void refuse_memory(std::string_view url) {
+    if (url.starts_with("memory:"))
+        throw failure{exit_code::usage,
+                      "memory: is inside one process, so no other program can see its locks; use local: or a Redis "
+                      "address"};
+}
+
 store_maker& store_maker_used() {
     static store_maker maker = [](std::string_view address, detail::local_options options) {
+        refuse_memory(address);
         return detail::make_store(address, std::move(options));
     };
     return maker;

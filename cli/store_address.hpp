@@ -38,6 +38,9 @@ struct store_address {
 /// Throws `failure` for such an error. The message names the address, once.
 [[noreturn]] void fail_at(const store_address& address, std::error_code error, const std::string& reason);
 
+/// Throws `failure` (usage) for `memory:`, which no verb but `bench` can use: the locks would end with the verb.
+void refuse_memory(std::string_view url);
+
 /// These make the store and the client of a verb. Only `local:` uses the options. They throw `failure`.
 [[nodiscard]] std::shared_ptr<store> open_store(const store_address& address, detail::local_options options = {});
 [[nodiscard]] client open_client(std::shared_ptr<store> store, const client_options& options = {},

@@ -108,6 +108,26 @@ TEST_F(Exit, CodeIs78ForAnInvalidAddress) {
     EXPECT_EQ(code_of(run({"-u", "nonsense"}, {"true"})), 78);
 }
 
+// Otherwise two runs of one name would run at once, and no message would say so.
+TEST_F(Exit, CodeIs64ForMemory) {
+    const std::vector<std::vector<std::string>> verbs{{"run", "-l", "a", "--", "echo", "ran"},
+                                                      {"ls"},
+                                                      {"why", "a"},
+                                                      {"revoke", "a", "--fence", "1"},
+                                                      {"mend", "a"},
+                                                      {"resize", "a", "2"},
+                                                      {"doctor"}};
+    for (const auto& verb : verbs) {
+        start_options options = baton(verb);
+        options.arguments.front() = BATON_REAL_PROGRAM;
+        EXPECT_EQ(code_of(options), 64) << verb.front();
+        EXPECT_EQ(last_->err(),
+                  "baton: memory: is inside one process, so no other program can see its locks; use local: or a Redis "
+                  "address\n");
+        EXPECT_EQ(last_->out(), "");
+    }
+}
+
 TEST_F(Exit, CodeIs124AtMaxHold) {
     EXPECT_EQ(code_of(run({"-m", "50ms"}, {"sleep", "1000"})), 124);
     EXPECT_NE(last_->err().find("50 ms"), std::string::npos) << last_->err();
