@@ -33,6 +33,9 @@ struct store_address {
 /// for all other addresses.
 [[nodiscard]] std::string agent_meant(const store_address& address);
 
+/// A reason for the silence of the store, if its address suggests one: text to append, or empty.
+[[nodiscard]] std::string silence_hint(const store_address& address);
+
 /// Whether the error is about the store and not about the request: it cannot be reached, or refuses this client.
 [[nodiscard]] bool is_about_store(std::error_code error);
 /// Throws `failure` for such an error. The message names the address, once.
