@@ -60,18 +60,19 @@ int perform(CLI::App& app, std::vector<std::string> words, const action& chosen)
     return number(exit_code::usage);
 }
 
-int guarded(const action& action) {
+int guarded(const action& action, const failure_report& report) {
+    const auto ended = [&report](const std::string& what, exit_code code) {
+        report ? report(what, number(code)) : complain(what);
+        return number(code);
+    };
     try {
         return action();
     } catch (const failure& known) {
-        complain(known.what());
-        return number(known.code());
+        return ended(known.what(), known.code());
     } catch (const error& error) {
-        complain(error.what());
-        return number(code_of(error.code()));
+        return ended(error.what(), code_of(error.code()));
     } catch (const std::exception& error) {
-        complain(error.what());
-        return number(exit_code::internal);
+        return ended(error.what(), exit_code::internal);
     }
 }
 

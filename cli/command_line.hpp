@@ -18,8 +18,11 @@ using action = std::function<int()>;
 /// exit code.
 int perform(CLI::App& app, std::vector<std::string> words, const action& chosen);
 
-/// Performs the action. What it throws becomes a message on stderr and an exit code.
-int guarded(const action& action);
+/// Receives a message and the exit code.
+using failure_report = std::function<void(const std::string& what, int code)>;
+
+/// Performs the action. What it throws becomes a message and an exit code. Without `report` the message goes to stderr.
+int guarded(const action& action, const failure_report& report = {});
 
 /// Writes to stdout, and makes sure that it arrived: a full disk, or a reader that has gone away, may show only then.
 /// The exit code.

@@ -32,12 +32,23 @@ std::chrono::milliseconds usual_ttl(const store_address& address) {
     return longest ? std::min(usual, *longest) : usual;
 }
 
+/// Whether the address itself names a space.
+bool has_space(std::string_view url) {
+    return url.find("?space=") != std::string_view::npos || url.find("&space=") != std::string_view::npos;
+}
+
 }  // namespace
 
 store_address make_address(std::string url, std::string space) {
     if (url.empty()) url = detail::default_url();
-    if (space.empty())
+    const char* origin = "--space";
+    if (space.empty()) {
         if (const char* inherited = std::getenv("BATON_SPACE")) space = inherited;
+        origin = "BATON_SPACE";
+    }
+    if (!space.empty() && has_space(url))
+        throw failure{exit_code::configuration, std::string{"the address names a space, and "} + origin +
+                                                    " names one, too: leave one of them out"};
     if (!space.empty() && !detail::valid_space(space)) throw failure{exit_code::usage, detail::space_rule};
     return or_fail([&] { return store_address{detail::canonical_url(url), std::move(space)}; });
 }
@@ -62,6 +73,12 @@ std::string agent_meant(const store_address& address) {
     return text;
 }
 
+// A port without TLS does not answer the handshake, and the attempt to connect takes longer than the wait for a reply.
+std::string silence_hint(const store_address& address) {
+    const bool is_encrypted = address.url.starts_with("rediss:") || address.url.starts_with("valkeys:");
+    return is_encrypted ? "; if this port has no TLS, use redis://" : "";
+}
+
 bool is_about_store(std::error_code error) {
     return error == errc::store_unavailable || error == errc::not_permitted || error == errc::version_mismatch ||
            error == errc::space_refused || error == errc::tls_failed;
@@ -71,12 +88,22 @@ void fail_at(const store_address& address, std::error_code error, const std::str
     const std::string place = shown(address);
     if (reason.find(place) != std::string::npos) throw failure{code_of(error), reason};
     const bool away = error == errc::store_unavailable;
+    const bool silent = away && (reason.empty() || reason.starts_with("no reply"));
     throw failure{code_of(error), (away ? "cannot reach the store at " : "cannot use the store at ") + place + ": " +
-                                      detail::describe(error, away && reason.empty() ? "no reply" : reason)};
+                                      detail::describe(error, away && reason.empty() ? "no reply" : reason) +
+                                      (silent ? silence_hint(address) : "")};
+}
+
+void refuse_memory(std::string_view url) {
+    if (url.starts_with("memory:"))
+        throw failure{exit_code::usage,
+                      "memory: is inside one process, so no other program can see its locks; use local: or a Redis "
+                      "address"};
 }
 
 store_maker& store_maker_used() {
     static store_maker maker = [](std::string_view address, detail::local_options options) {
+        refuse_memory(address);
         return detail::make_store(address, std::move(options));
     };
     return maker;

@@ -33,10 +33,16 @@ struct store_address {
 /// for all other addresses.
 [[nodiscard]] std::string agent_meant(const store_address& address);
 
+/// A reason for the silence of the store, if its address suggests one: text to append, or empty.
+[[nodiscard]] std::string silence_hint(const store_address& address);
+
 /// Whether the error is about the store and not about the request: it cannot be reached, or refuses this client.
 [[nodiscard]] bool is_about_store(std::error_code error);
 /// Throws `failure` for such an error. The message names the address, once.
 [[noreturn]] void fail_at(const store_address& address, std::error_code error, const std::string& reason);
+
+/// Throws `failure` (usage) for `memory:`, which no verb but `bench` can use: the locks would end with the verb.
+void refuse_memory(std::string_view url);
 
 /// These make the store and the client of a verb. Only `local:` uses the options. They throw `failure`.
 [[nodiscard]] std::shared_ptr<store> open_store(const store_address& address, detail::local_options options = {});

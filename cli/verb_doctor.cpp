@@ -35,8 +35,7 @@ store_address address_in(const texts& in) {
 
 detail::diagnosis examine(const std::string& url, const detail::doctor_options& options) {
     constexpr std::string_view local = "local:";
-    if (url.starts_with("memory:"))
-        throw failure{exit_code::usage, "memory: is in each process of its own, so there is nothing to examine"};
+    refuse_memory(url);
     if (url.starts_with(local))
         return detail::examine_agent(detail::parse_local_address(std::string_view{url}.substr(local.size())), options);
     return detail::examine_redis(url, options);

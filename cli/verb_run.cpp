@@ -6,6 +6,7 @@
 #include "duration.hpp"
 #include "failure.hpp"
 #include "number.hpp"
+#include "run/reporter.hpp"
 #include "run/run.hpp"
 #include "verbs.hpp"
 
@@ -118,6 +119,13 @@ void read_command(const texts& texts, const std::vector<std::string>& command, b
     options.command = command;
 }
 
+/// Programs that read the events of a run learn of a failure in the same way.
+void report_as_event(const std::string& what, int code) {
+    reporter reporter{tone::normal, true};
+    reporter.report(weight::problem, "failed", what, {{"code", std::int64_t{code}}, {"why", what}});
+    reporter.finish();
+}
+
 /// Adds the command after `--` to the usage line, which the parser does not know.
 class usage_of_run final : public CLI::Formatter {
 public:
@@ -166,7 +174,7 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
     verb->add_flag("--json", in->options.json, "Print all events as JSON, one object a line");
     in->address.add_to(*verb);
     verb->callback([in, &chosen, command, has_command] {
-        chosen = [in, command, has_command] {
+        const action perform = [in, command, has_command] {
             run_options& options = in->options;
             read_claims(*in, options);
             read_times(*in, options);
@@ -175,6 +183,7 @@ void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& comm
             options.address = in->address.made();
             return run_command(options);
         };
+        chosen = [in, perform] { return in->options.json ? guarded(perform, report_as_event) : perform(); };
     });
 }
 

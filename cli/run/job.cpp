@@ -36,7 +36,8 @@ private:
     std::stop_callback<std::function<void()>> callback_;
 };
 
-std::string loss_text(loss reason, const lease& lease) {
+/// `trouble` is why the store does not serve this client; empty if nothing is known.
+std::string loss_text(loss reason, const lease& lease, const std::string& trouble) {
     switch (reason) {
         case loss::hold_limit: return "its hold limit has passed";
         case loss::revoked: {
@@ -50,21 +51,24 @@ std::string loss_text(loss reason, const lease& lease) {
         case loss::expired:
         case loss::none: break;
     }
-    return "it could not be renewed in time";
+    return "it could not be renewed in time" + (trouble.empty() ? "" : " (" + trouble + ")");
 }
 
-std::vector<field> loss_fields(loss reason, const lease& lease, bool stopping) {
+std::vector<field> loss_fields(loss reason, const lease& lease, const std::string& trouble, bool stopping) {
     std::vector<field> fields{{"reason", std::string{to_string(reason)}}, {"stopping", stopping}};
     if (std::string note = lease.lost_note(); !note.empty()) fields.emplace_back("note", std::move(note));
+    const bool unrenewed = reason == loss::closed || reason == loss::expired || reason == loss::none;
+    if (unrenewed && !trouble.empty()) fields.emplace_back("why", trouble);
     return fields;
 }
 
 }  // namespace
 
-job::job(const run_options& options, lease& lease, guardian& guardian, signals& signals, terminal& terminal,
-         reporter& reporter, process_tree& tree, std::string control_group)
+job::job(const run_options& options, lease& lease, const wait_observer& observer, guardian& guardian, signals& signals,
+         terminal& terminal, reporter& reporter, process_tree& tree, std::string control_group)
     : options_{options},
       lease_{lease},
+      observer_{observer},
       guardian_{guardian},
       signals_{signals},
       terminal_{terminal},
@@ -116,9 +120,10 @@ void job::watch_lease() {
     if (options_.on_lost == on_lost::ignore) {
         if (begun_ && ending && !std::exchange(warned_, true) && !at_max_hold)
             reporter_.report(weight::problem, "lost",
-                             "lost " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) +
+                             "lost " + names_of(options_.claims) + ": " +
+                                 loss_text(reason(), lease_, observer_.trouble(options_.ttl)) +
                                  "; the command runs on without it",
-                             loss_fields(reason(), lease_, false));
+                             loss_fields(reason(), lease_, observer_.trouble(options_.ttl), false));
         return;
     }
     guardian_.page().valid_until = count_of(known);
@@ -128,10 +133,11 @@ void job::watch_lease() {
         kill_at_ = times_.kill_after_term(now, end);
         over_at_max_hold_ = at_max_hold;
         if (!at_max_hold) {
-            reporter_.report(
-                weight::problem, "lost",
-                "losing " + names_of(options_.claims) + ": " + loss_text(reason(), lease_) + "; stopping the command",
-                loss_fields(reason(), lease_, true));
+            reporter_.report(weight::problem, "lost",
+                             "losing " + names_of(options_.claims) + ": " +
+                                 loss_text(reason(), lease_, observer_.trouble(options_.ttl)) +
+                                 "; stopping the command",
+                             loss_fields(reason(), lease_, observer_.trouble(options_.ttl), true));
             guardian_.channel().send(order{stop_command{*kill_at_}});
         }
     }

@@ -13,6 +13,7 @@
 #include "run/reporter.hpp"
 #include "run/signals.hpp"
 #include "run/terminal.hpp"
+#include "run/wait.hpp"
 #include "system/control_group.hpp"
 
 namespace baton::cli {
@@ -38,8 +39,8 @@ struct job_end {
 class job {
 public:
     /// `control_group` is a path at which a control group can be made for the command; empty: none.
-    job(const run_options& options, lease& lease, guardian& guardian, signals& signals, terminal& terminal,
-        reporter& reporter, process_tree& tree, std::string control_group);
+    job(const run_options& options, lease& lease, const wait_observer& observer, guardian& guardian, signals& signals,
+        terminal& terminal, reporter& reporter, process_tree& tree, std::string control_group);
     ~job() { control_group_.remove(); }
     job(const job&) = delete;
     job& operator=(const job&) = delete;
@@ -61,6 +62,7 @@ private:
 
     const run_options& options_;
     lease& lease_;
+    const wait_observer& observer_;
     guardian& guardian_;
     signals& signals_;
     terminal& terminal_;

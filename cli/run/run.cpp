@@ -60,6 +60,14 @@ std::string marks_text(const std::vector<baton::abandoned>& marks) {
            first + ", " + label + ", did not release cleanly";
 }
 
+/// Where the user learns who holds the names. A name that a shell would not read as one word is left out.
+std::string see_why(std::span<const claim> claims) {
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+,=";
+    const std::string& name = claims.front().resource;
+    const bool is_word = claims.size() == 1 && !name.starts_with('-') && name.find_first_not_of(letters) == name.npos;
+    return "; see `baton why " + (is_word ? name : "NAME") + "`";
+}
+
 std::vector<std::string> names(std::span<const claim> claims) {
     std::vector<std::string> result;
     for (const claim& claim : claims) result.push_back(claim.resource);
@@ -93,8 +101,8 @@ public:
     result without_lease(const wait_result& waited);
     /// None: the lease ended before the command could begin; acquire again.
     std::optional<result> with_lease(lease& lease, job& job);
-    /// Reports that the store did not confirm the release in time.
-    void report_unconfirmed(bool held);
+    /// Reports that the store did not confirm the release in time. `trouble` is the reason, if one is known.
+    void report_unconfirmed(bool held, const std::string& trouble);
 
 private:
     result finish(lease& lease, const job_end& end);
@@ -132,11 +140,12 @@ command_run::result command_run::without_lease(const wait_result& waited) {
             "cannot acquire " + wanted + ": " +
                 (waited.paused ? pause_text(*waited.paused) : waited.error.message() + "; " + printable(waited.text)),
             pause);
-    if (waited.busy) return not_acquired("busy", "cannot acquire " + wanted + ": busy (held or waited for)");
+    const std::string see = see_why(options_.claims);
+    if (waited.busy) return not_acquired("busy", "cannot acquire " + wanted + ": busy (held or waited for)" + see);
     if (waited.error == errc::timed_out)
         return not_acquired("timed_out",
                             "timed out after " + show_exactly(*options_.wait) + " waiting for " + wanted +
-                                (waited.paused ? ": " + pause_text(*waited.paused) : ""),
+                                (waited.paused ? ": " + pause_text(*waited.paused) : see),
                             pause);
     if (waited.error == errc::revoked) return not_acquired("revoked", "an operator revoked the request for " + wanted);
     if (waited.error == errc::queue_full || waited.error == errc::above_limit)
@@ -218,14 +227,16 @@ void command_run::report_end(const job_end& end) {
     }
 }
 
-void command_run::report_unconfirmed(bool held) {
+void command_run::report_unconfirmed(bool held, const std::string& trouble) {
     const std::string wanted = names_of(options_.claims);
     const std::string what = held ? "the release of " + wanted : "that the request for " + wanted + " was withdrawn";
+    const std::string silent =
+        "the store at " + shown(options_.address) + " did not reply within " + show_duration(close_within);
+    const std::string& why = trouble.empty() ? silent : trouble;
     reporter_.report(weight::problem, "release_unconfirmed",
-                     "cannot confirm " + what + ": the store at " + shown(options_.address) + " did not reply within " +
-                         show_duration(close_within) + "; other clients may have to wait for up to " +
-                         show_duration(options_.ttl),
-                     {{"names", names(options_.claims)}, {"ttl_ms", std::int64_t{options_.ttl.count()}}});
+                     "cannot confirm " + what + "; other clients may have to wait for up to " +
+                         show_duration(options_.ttl) + ": " + why,
+                     {{"names", names(options_.claims)}, {"ttl_ms", std::int64_t{options_.ttl.count()}}, {"why", why}});
 }
 
 /// Releases the lease; the release kind depends on how the command ended.
@@ -393,14 +404,15 @@ int run_command(const run_options& given) {
                         ? timed_out_result()
                         : await_grant(client, attempt, since, label, signals, guardian, *observer, reporter);
                 granted = waited.granted.fence() != 0 && waited.signal == 0 && !waited.guardian_lost;
-                job job{options, waited.granted, guardian, signals, terminal, reporter, processes, tree.control_group};
+                job job{options,  waited.granted, *observer, guardian,          signals,
+                        terminal, reporter,       processes, tree.control_group};
                 end = granted ? run.with_lease(waited.granted, job) : run.without_lease(waited);
             }
         } catch (...) {
             if (status_poller::left_thread()) client.close(milliseconds{0});
             throw;
         }
-        if (!client.close(close_within)) run.report_unconfirmed(granted);
+        if (!client.close(close_within)) run.report_unconfirmed(granted, observer->trouble(options.ttl));
     }
     guardian.dismiss();
     reporter.report(weight::detail, "ended", "exiting with code " + std::to_string(result.code),

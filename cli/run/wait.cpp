@@ -207,7 +207,7 @@ std::optional<outage> outage_now(const wait_observer& observer, const run_option
                                  steady_clock::time_point begun) {
     const auto known = observer.outage();
     if (known || observer.reached()) return known;
-    return outage{"no reply from " + shown(options.address) + " yet", begun};
+    return outage{"no reply from " + shown(options.address) + " yet" + silence_hint(options.address), begun};
 }
 
 std::optional<snapshot> inspect_once(status_poller& status_poller) {
@@ -263,6 +263,18 @@ void wait_observer::reconnected() {
 std::optional<outage> wait_observer::outage() const {
     const std::lock_guard lock{mutex_};
     return outage_;
+}
+
+void wait_observer::store_error(std::error_code error, const std::string& text) {
+    const std::lock_guard lock{mutex_};
+    last_error_ = {detail::describe(error, text), steady_clock::now()};
+}
+
+std::string wait_observer::trouble(milliseconds recent) const {
+    const std::lock_guard lock{mutex_};
+    if (outage_) return printable(outage_->why);
+    const bool counts = last_error_ && steady_clock::now() - last_error_->since <= recent;
+    return counts ? printable(last_error_->why) : std::string{};
 }
 
 /// A request that was not queued had no position to lose: the client sends it again.

@@ -49,6 +49,9 @@ public:
     /// Whether the queue position was lost since the last call.
     [[nodiscard]] bool take_lost_position();
     [[nodiscard]] std::optional<cli::outage> outage() const;
+    /// Why the store does not serve this client: the reason of the outage, or the last error that it has sent, if that
+    /// is younger than `recent`. Empty: nothing is known.
+    [[nodiscard]] std::string trouble(std::chrono::milliseconds recent) const;
 
     /// The store's message when it did not grant the request, or why it cannot be reached.
     [[nodiscard]] std::string why_not() const;
@@ -59,12 +62,14 @@ public:
     void not_granted(const claim_list& claims, std::error_code error, const std::string& text) override;
     void queued(const claim_list& claims) override;
     void session_replaced() override;
+    void store_error(std::error_code error, const std::string& text) override;
 
 private:
     std::atomic<bool> reached_{false};
     mutable std::mutex mutex_;
     std::string why_not_;
     std::optional<cli::outage> outage_;
+    std::optional<cli::outage> last_error_;
     bool queued_ = false;
     bool lost_position_ = false;
     int wake_;

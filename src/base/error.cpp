@@ -68,7 +68,8 @@ public:
 /// A store gives these codes with a sentence that says what failed, why, and what to do.
 bool explains_itself(std::error_code code) {
     return code == errc::store_unavailable || code == errc::not_permitted || code == errc::unsupported ||
-           code == errc::version_mismatch || code == errc::space_refused || code == errc::tls_failed;
+           code == errc::version_mismatch || code == errc::space_refused || code == errc::tls_failed ||
+           code == errc::bad_url;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "baton/error.hpp"
@@ -14,13 +15,28 @@
 namespace baton::detail {
 namespace {
 
+/// HOST:PORT, perhaps with /DB and options: most likely the user has left out the scheme. Without @, because text
+/// before it may be a password.
+bool is_host_and_port(std::string_view url) {
+    const std::size_t colon = url.find(':');
+    if (colon == 0 || colon >= url.size() - 1 || url.find('@') != std::string_view::npos) return false;
+    const std::size_t end = std::min(url.find_first_of("/?", colon), url.size());
+    const std::string_view port = url.substr(colon + 1, end - colon - 1);
+    return !port.empty() && port.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 /// Throws `error` with bad_url for an unknown scheme.
 std::string_view scheme_of(std::string_view url) {
     const std::string_view scheme = url.substr(0, url.find(':'));
     if (scheme.size() == url.size())
-        throw error{errc::bad_url, "a store's address begins with a scheme and a colon, as in local: or memory:"};
+        throw error{errc::bad_url, {}, "a store's address begins with a scheme and a colon, as in local: or memory:"};
     if (scheme == "memory" || scheme == "local" || is_redis_scheme(scheme)) return scheme;
+    if (is_host_and_port(url)) {
+        const std::string given = printable(url.substr(0, url.find('?')).substr(0, 300));
+        throw error{errc::bad_url, {}, "the address " + given + " has no scheme: for Redis, write redis://" + given};
+    }
     throw error{errc::bad_url,
+                {},
                 "no store has the scheme " + printable(scheme.substr(0, 32)) +
                     ":; there are local:, redis:, rediss:, valkey:, valkeys:, redis+sentinel:, unix: and memory:"};
 }

@@ -1,4 +1,4 @@
-// Starts the real program with an address, a HOME and an environment of its own.
+// Starts the program with an address, a HOME and an environment of its own.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@ namespace baton::testing {
 
 class Cli : public ::testing::Test {
 protected:
-    /// The engine is `memory:`, in baton's own process, which is enough for tests without contention.
+    /// The engine is `memory:`, in baton's own process, which is enough for tests without contention. The program
+    /// refuses it; BATON_PROGRAM is the program with that refusal removed: see in_process.cpp.
     [[nodiscard]] std::map<std::string, std::string> environment() const {
         return {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
                 {"HOME", folder_.path()},

@@ -97,7 +97,9 @@ TEST_F(DoctorOnLocal, WhatKeepsAnAgentFromStartingIsAFault) {
 TEST_F(DoctorOnLocal, MemoryIsRefused) {
     child refused{baton({"doctor"})};  // BATON_URL is memory:
     EXPECT_EQ(refused.wait(), 64);
-    EXPECT_NE(refused.err().find("memory: is in each process of its own"), std::string::npos) << refused.err();
+    EXPECT_NE(refused.err().find("memory: is inside one process, so no other program can see its locks"),
+              std::string::npos)
+        << refused.err();
     child wrong{baton({"doctor", "http://db"})};
     EXPECT_EQ(wrong.wait(), 78);
 }

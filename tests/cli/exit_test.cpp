@@ -106,6 +106,42 @@ TEST_F(Exit, FunctionsPrintsTheLibraryAndItsName) {
 TEST_F(Exit, CodeIs78ForAnInvalidAddress) {
     EXPECT_EQ(code_of(run({"-u", "nowhere:"}, {"true"})), 78);
     EXPECT_EQ(code_of(run({"-u", "nonsense"}, {"true"})), 78);
+    EXPECT_EQ(code_of(run({"-u", "127.0.0.1:7611/2"}, {"true"})), 78);
+    EXPECT_EQ(last_->err(),
+              "baton: the address 127.0.0.1:7611/2 has no scheme: for Redis, write redis://127.0.0.1:7611/2\n");
+    EXPECT_EQ(code_of(run({"-u", "bob:123@db"}, {"true"})), 78);
+    EXPECT_EQ(last_->err().find("123"), std::string::npos) << "it may be a password: " << last_->err();
+}
+
+TEST_F(Exit, CodeIs78IfAddressAndOptionBothNameASpace) {
+    const std::string url = "redis://db/0?max_ttl=15s&space=a";
+    EXPECT_EQ(code_of(run({"-u", url, "--space", "b"}, {"true"})), 78);
+    EXPECT_EQ(last_->err(), "baton: the address names a space, and --space names one, too: leave one of them out\n");
+    start_options options = run({"-u", url}, {"true"});
+    options.environment["BATON_SPACE"] = "b";
+    EXPECT_EQ(code_of(options), 78);
+    EXPECT_EQ(last_->err(),
+              "baton: the address names a space, and BATON_SPACE names one, too: leave one of them out\n");
+}
+
+// Otherwise two runs of one name would run at once, and no message would say so.
+TEST_F(Exit, CodeIs64ForMemory) {
+    const std::vector<std::vector<std::string>> verbs{{"run", "-l", "a", "--", "echo", "ran"},
+                                                      {"ls"},
+                                                      {"why", "a"},
+                                                      {"revoke", "a", "--fence", "1"},
+                                                      {"mend", "a"},
+                                                      {"resize", "a", "2"},
+                                                      {"doctor"}};
+    for (const auto& verb : verbs) {
+        start_options options = baton(verb);
+        options.arguments.front() = BATON_REAL_PROGRAM;
+        EXPECT_EQ(code_of(options), 64) << verb.front();
+        EXPECT_EQ(last_->err(),
+                  "baton: memory: is inside one process, so no other program can see its locks; use local: or a Redis "
+                  "address\n");
+        EXPECT_EQ(last_->out(), "");
+    }
 }
 
 TEST_F(Exit, CodeIs124AtMaxHold) {

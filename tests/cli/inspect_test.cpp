@@ -39,6 +39,12 @@ protected:
         client.async_acquire(claims, {}, stop_.get_token(), [](std::error_code, lease) {});
         static_cast<void>(client.inspect());
     }
+    /// The program refuses `memory:`, but here it shares it with the test.
+    void SetUp() override {
+        store_maker_used() = [](std::string_view address, const detail::local_options&) {
+            return ::baton::make_store(address);
+        };
+    }
     void TearDown() override { stop_.request_stop(); }
 
     std::string address_ = std::string{"memory:"} + ::testing::UnitTest::GetInstance()->current_test_info()->name();

@@ -2,6 +2,7 @@
 // so no pause after its start is needed: the address says pause=off.
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 
@@ -25,6 +26,12 @@ protected:
         return "redis://" + user + "127.0.0.1:" + std::to_string(server_->tcp().port) + "/0?" + options;
     }
     [[nodiscard]] std::string address() const override { return at("", "pause=off"); }
+
+    /// What a client says once the server is killed.
+    [[nodiscard]] std::string refused_connection() const {
+        return "cannot connect to redis://127.0.0.1:" + std::to_string(server_->tcp().port) +
+               "/0: connection refused; is the server running, and does it listen on this address?";
+    }
 
     [[nodiscard]] static bool shows_secret(child& process) {
         return (process.out() + process.err()).find("s3cret") != std::string::npos;
@@ -68,10 +75,10 @@ TEST_F(OnRedis, NonblockAndTimeoutEndWith75) {
     ASSERT_TRUE(holder.says("up")) << holder.err();
     child impatient{shell({"-n"}, "echo no")};
     EXPECT_EQ(impatient.wait(), 75);
-    EXPECT_EQ(impatient.err(), "baton: cannot acquire a: busy (held or waited for)\n");
+    EXPECT_EQ(impatient.err(), "baton: cannot acquire a: busy (held or waited for); see `baton why a`\n");
     child patient{shell({"-w", "100ms", "-E", "3"}, "echo no")};
     EXPECT_EQ(patient.wait(), 3);
-    EXPECT_EQ(patient.err(), "baton: timed out after 100 ms waiting for a\n");
+    EXPECT_EQ(patient.err(), "baton: timed out after 100 ms waiting for a; see `baton why a`\n");
     EXPECT_EQ(impatient.out() + patient.out(), "");
     EXPECT_EQ(waiters(), 0U) << "the queue is empty";
 }
@@ -422,9 +429,54 @@ TEST_F(OnRedis, UnconfirmedReleaseIsReportedAndKeepsTheExitCode) {
     server_->kill();
     make("go");
     EXPECT_EQ(holder.wait(), 3);
-    EXPECT_EQ(holder.err(), "baton: cannot confirm the release of a: the store at redis://127.0.0.1:" +
-                                std::to_string(server_->tcp().port) +
-                                "/0 did not reply within 1 s; other clients may have to wait for up to 10 s\n");
+    EXPECT_EQ(holder.err(), "baton: cannot confirm the release of a; other clients may have to wait for up to 10 s: " +
+                                refused_connection() + "\n");
+}
+
+TEST_F(OnRedis, UnconfirmedReleaseGivesTheServersReason) {
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "job", "on", ">s3cret", "+@all", "~*", "&*"}).text, "OK");
+    start_options options = shell({}, until("go"));
+    options.environment["BATON_URL"] = at("job:s3cret@", "pause=off");
+    child holder{options};
+    ASSERT_TRUE(holder.says("up")) << holder.err();
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "job", "-fcall"}).text, "OK");
+    make("go");
+    EXPECT_EQ(holder.wait(), 0);
+    EXPECT_TRUE(holder.complains("cannot confirm the release of a; ")) << holder.err();
+    EXPECT_TRUE(holder.complains("NOPERM ")) << holder.err();
+    EXPECT_FALSE(shows_secret(holder));
+}
+
+TEST_F(OnRedis, ALossSaysWhyTheStoreCannotBeReached) {
+    child stopped{shell({"-t", "1s"}, "echo up; exec sleep 1000")};
+    start_options options = run({"-t", "1s", "--json"}, {"/bin/sh", "-c", "echo up; exec sleep 1000"});
+    options.environment["BATON_URL"] = address();
+    std::replace(options.arguments.begin(), options.arguments.end(), std::string{"a"}, std::string{"b"});
+    child in_events{options};
+    ASSERT_TRUE(stopped.says("up")) << stopped.err();
+    ASSERT_TRUE(in_events.says("up")) << in_events.err();
+    server_->kill();
+    EXPECT_EQ(stopped.wait(), 76);
+    EXPECT_TRUE(stopped.complains("losing a: it could not be renewed in time (" + refused_connection() +
+                                  "); stopping the command"))
+        << stopped.err();
+    EXPECT_EQ(in_events.wait(), 76);
+    EXPECT_TRUE(in_events.complains(R"("why":"cannot connect to redis://)")) << in_events.err();
+}
+
+// A program that reads the events of a run must not meet a line of plain text.
+TEST_F(OnRedis, FailuresAreEventsWithJson) {
+    server_->kill();
+    for (const char* const option : {"-n", "--if-unavailable=fail"}) {
+        child run{shell({"--json", option}, "echo no")};
+        EXPECT_EQ(run.wait(), 69);
+        EXPECT_TRUE(run.err().starts_with(R"({"event":"failed",)")) << run.err();
+        EXPECT_TRUE(run.complains(R"("code":69,"why":"cannot connect to redis://)")) << run.err();
+        EXPECT_EQ(std::ranges::count(run.err(), '\n'), 1) << run.err();
+    }
+    child wrong{shell({"--json", "-t", "1ms"}, "echo no")};
+    EXPECT_EQ(wrong.wait(), 64);
+    EXPECT_TRUE(wrong.complains(R"("event":"failed")")) << wrong.err();
 }
 
 TEST_F(OnRedis, RefusalBySpaceOrServerEndsWith78) {

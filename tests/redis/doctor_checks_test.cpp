@@ -270,7 +270,7 @@ TEST(DoctorChecks, LibrariesAndSpace) {
     facts.may_load.value = false;
     expect(facts, "library", verdict::wrong, "FUNCTION LOAD");
     facts.address.max_ttl = 5s;
-    expect(facts, "settings", verdict::wrong, "write ?max_ttl=15000ms&lag=2000ms into the address");
+    expect(facts, "settings", verdict::wrong, "write ?max_ttl=15s&lag=2s into the address");
     facts.address.max_ttl = 15s;
     facts.ttl = 20s;
     expect(facts, "settings", verdict::wrong, "above max_ttl");

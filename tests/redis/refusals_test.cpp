@@ -70,9 +70,9 @@ TEST(Refusals, DecideTheCodeAndWhetherTheClientRetries) {
         {{origin::system, "", ECONNREFUSED}, errc::store_unavailable, lasting},
         {{origin::system, "", EACCES}, errc::not_permitted, lasting},
         {{origin::system, "", EIO}, errc::store_unavailable, lasting},
-        {{bytes, "HTTP/1.1 400 Bad Request"}, errc::unsupported, permanent},
-        {{bytes, "\x15\x03\x01"}, errc::unsupported, permanent},
-        {{bytes, "SSH-2.0-OpenSSH_9.2"}, errc::unsupported, permanent},
+        {{bytes, "HTTP/1.1 400 Bad Request"}, errc::unsupported, lasting},
+        {{bytes, "\x15\x03\x01"}, errc::unsupported, lasting},
+        {{bytes, "SSH-2.0-OpenSSH_9.2"}, errc::unsupported, lasting},
         {{closed}, errc::store_unavailable, lasting},
         {{silent}, errc::store_unavailable, lasting},
         {{tls_silent}, errc::store_unavailable, lasting},
@@ -94,8 +94,35 @@ TEST(Refusals, SayWhatFailedWhereWhyAndWhatToDo) {
               "cannot use redis://db:6379/0?space=web: NOPERM this user may not access one of the keys; the user 'bob' "
               "lacks the rights ~baton:{web}:*; an administrator can add them: ACL SETUSER bob ~baton:{web}:*");
     EXPECT_EQ(text_for({origin::reply, "BATONSPACE 20000 1000 0"}),
-              "cannot use redis://db:6379/0?space=web: BATONSPACE 20000 1000 0; the space has "
-              "max_ttl=20000ms&lag=1000ms&pause=off; all clients of a space give the same options");
+              "cannot use redis://db:6379/0?space=web: the space has max_ttl=20s, lag=1s, pause=off, and this address "
+              "says max_ttl=15s, lag=2s, pause=on; all clients of a space give the same");
+    EXPECT_NE(text_for({origin::reply, "BATONSPACE 1500"}).find("has max_ttl=1500ms, lag=, pause=off"),
+              std::string::npos)
+        << "a reply that lacks words";
+    EXPECT_EQ(text_for({origin::reply, "BATONACL +FCALL_RO &baton:{web}:*"}),
+              "cannot use redis://db:6379/0?space=web: the user 'bob' lacks the rights +fcall_ro &baton:{web}:*; an "
+              "administrator can add them: ACL SETUSER bob +fcall_ro &baton:{web}:*");
+    EXPECT_EQ(text_for({origin::reply, "BATONVERSION 2"}),
+              "cannot use redis://db:6379/0?space=web: the keys of the space have the version 2, which another version "
+              "of Baton uses: use that Baton, or another space");
+    EXPECT_EQ(text_for({origin::reply, "BATONROLE the server is a replica"}),
+              "cannot use redis://db:6379/0?space=web: the server is a replica: connect to its primary");
+    EXPECT_EQ(
+        text_for({origin::reply, "BATONEVICTION the server may evict keys: maxmemory-policy must be noeviction"}),
+        "cannot use redis://db:6379/0?space=web: the server may evict keys, and an evicted key is a lost lock: set "
+        "maxmemory-policy to noeviction on the server, or no maxmemory");
+    EXPECT_EQ(text_for({origin::reply,
+                        "WRONGTYPE Operation against a key holding the wrong kind of value script: baton_1_hello, on "
+                        "@user_function:12."}),
+              "cannot use redis://db:6379/0?space=web: WRONGTYPE Operation against a key holding the wrong kind of "
+              "value; another program's data stand under the keys baton:{web}:*: use another space");
+    EXPECT_NE(text_for({origin::reply, "WRONGPASS invalid"}).find("BATON_REDIS_PASSWORD_FILE"), std::string::npos);
+    EXPECT_EQ(text_for({origin::viewers_library,
+                        "NOPERM this user has no permissions to run the 'function|load' "
+                        "command"}),
+              "cannot use redis://db:6379/0?space=web: NOPERM this user has no permissions to run the 'function|load' "
+              "command; the server does not have Baton's functions: the first client that acquires loads them, or an "
+              "administrator with: baton functions print | redis-cli -x FUNCTION LOAD");
     EXPECT_EQ(text_for({origin::reply, "ERR a new kind of error"}),
               "cannot use redis://db:6379/0?space=web: ERR a new kind of error");
 }

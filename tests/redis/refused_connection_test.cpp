@@ -280,7 +280,7 @@ const std::vector<refusing_case>& cases() {
              return url_of(server, "", ":s3cretive@");
          },
          errc::not_permitted,
-         {"WRONGPASS", "check BATON_REDIS_USER and BATON_REDIS_PASSWORD"}},
+         {"WRONGPASS", "check BATON_REDIS_USER, and BATON_REDIS_PASSWORD or the file"}},
         {"NoSelect",
          [](stage& on) { return url_for_user(on, "-select", "/1"); },
          errc::not_permitted,
@@ -296,11 +296,11 @@ const std::vector<refusing_case>& cases() {
         {"NoSubscribe",
          [](stage& on) { return url_for_user(on, "-subscribe"); },
          errc::not_permitted,
-         {"SUBSCRIBE", "ACL SETUSER bob +subscribe"}},
+         {"/0: the user 'bob' lacks the rights +subscribe", "ACL SETUSER bob +subscribe"}},
         {"NoCommandOfAFunction",
          [](stage& on) { return url_for_user(on, "-zadd"); },
          errc::not_permitted,
-         {"ZADD", "ACL SETUSER bob +zadd"}},
+         {"/0: the user 'bob' lacks the rights +zadd", "ACL SETUSER bob +zadd"}},
         {"NoKeys",
          [](stage& on) { return url_for_user(on, "~other"); },
          errc::not_permitted,
@@ -324,7 +324,7 @@ const std::vector<refusing_case>& cases() {
              return url_of(on.server({"--maxmemory", "10mb", "--maxmemory-policy", "allkeys-lru"}));
          },
          errc::space_refused,
-         {"BATONEVICTION", "noeviction"}},
+         {"/0: the server may evict keys", "noeviction"}},
         {"OptionsOfTheSpace",
          [](stage& on) {
              private_server& server = on.server();
@@ -332,7 +332,7 @@ const std::vector<refusing_case>& cases() {
              return url_of(server, "?pause=off&max_ttl=20s");
          },
          errc::space_refused,
-         {"BATONSPACE", "max_ttl=15000ms&lag=2000ms&pause=off"}},
+         {"the space has max_ttl=15s, lag=2s, pause=off, and this address says max_ttl=20s, lag=2s, pause=off;"}},
         {"ForeignKeys",
          [](stage& on) {
              private_server& server = on.server();

@@ -305,7 +305,11 @@ TEST_F(RedisRights, AViewerInspectsAndNothingElse) {
                                failure_of([&] { static_cast<void>(viewer.try_acquire(exclusive("b"))); }),
                                failure_of([&] { viewer.mend("a"); }), failure_of([&] { viewer.resize("a", 4); })}) {
         EXPECT_EQ(why.code, errc::not_permitted) << why.code.message();
-        EXPECT_NE(why.reason.find("the user 'baton-viewer' may only inspect"), std::string::npos) << why.reason;
+        EXPECT_TRUE(why.reason.starts_with("cannot use redis://")) << why.reason;
+        EXPECT_NE(why.reason.find("the user 'baton-viewer' may only inspect; use a user with the rights of client.acl"),
+                  std::string::npos)
+            << why.reason;
+        EXPECT_EQ(why.reason.find("SETUSER"), std::string::npos) << "the rights of the viewer are right as they are";
         EXPECT_TRUE(sees());
     }
     // Several times its ttl: it has no session, so it neither renews nor reconnects.
@@ -314,6 +318,16 @@ TEST_F(RedisRights, AViewerInspectsAndNothingElse) {
     EXPECT_LE(connections(), before + 4) << "those of this test, and one for each second with a call beyond its rights";
     EXPECT_TRUE(viewer.close(10s));
     EXPECT_EQ(owner.inspect().sessions, 1U);
+}
+
+// It may not load the library, and must not be allowed to.
+TEST_F(RedisRights, AViewerWithoutTheLibraryIsToldWhoLoadsIt) {
+    set_rules("baton-viewer", acl_rules("viewer"));
+    const std::string why = failure_to_connect(url_of("baton-viewer")).reason;
+    EXPECT_NE(why.find("the first client that acquires loads them, or an administrator with: baton functions print"),
+              std::string::npos)
+        << why;
+    EXPECT_EQ(why.find("allow +function|load"), std::string::npos) << why;
 }
 
 TEST_F(RedisRights, AViewerReconnects) {
@@ -415,7 +429,8 @@ TEST_F(RedisRights, AMissingCommandIsNamedAtTheHandshake) {
         set_rules("poor", rules);
         if (name == "fcall") {  // then it may only inspect
             client poor{url_of("poor")};
-            EXPECT_NE(failure_of([&] { poor.connect(10s); }).reason.find("ACL SETUSER poor +fcall"), std::string::npos);
+            EXPECT_NE(failure_of([&] { poor.connect(10s); }).reason.find("the user 'poor' may only inspect; use"),
+                      std::string::npos);
             continue;
         }
         expect_named("+" + name, failure_to_connect(url_of("poor")));

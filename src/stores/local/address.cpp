@@ -84,15 +84,15 @@ local_address parse_local_address(std::string_view text) {
         constexpr std::string_view key = "space=";
         const std::string_view parameter = text.substr(query + 1);
         if (!parameter.starts_with(key))
-            throw error{errc::bad_url, "after the ? of a local: address only space=NAME may follow"};
+            throw error{errc::bad_url, {}, "after the ? of a local: address only space=NAME may follow"};
         address.space = parameter.substr(key.size());
     }
-    if (!valid_space(address.space)) throw error{errc::bad_url, space_rule};
+    if (!valid_space(address.space)) throw error{errc::bad_url, {}, space_rule};
     if (path.empty()) return address;
-    if (path.find('\0') != std::string_view::npos) throw error{errc::bad_url, "a zero byte in the path of local:"};
+    if (path.find('\0') != std::string_view::npos) throw error{errc::bad_url, {}, "a zero byte in the path of local:"};
     address.path = resp::socket_path(path);
     if (!resp::fits_socket(address.path))
-        throw error{errc::bad_url, "the path of local: is too long for a socket: at most 107 bytes"};
+        throw error{errc::bad_url, {}, "the path of local: is too long for a socket: at most 107 bytes"};
     return address;
 }
 

@@ -1,13 +1,16 @@
 #include "stores/redis/credentials.hpp"
 
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "base/process_wide.hpp"
 #include "base/slow_work.hpp"
 #include "baton/error.hpp"
+#include "stores/redis/url_text.hpp"
 #include "stores/tls/tls_client.hpp"
 
 namespace baton::detail {
@@ -24,15 +27,18 @@ struct credentials {
 }  // namespace
 
 std::string read_password_file(const std::string& path, std::string& why) {
+    errno = 0;
     std::ifstream file{path, std::ios::binary};
+    const int cause = errno != 0 ? errno : EISDIR;  // a folder can be opened, and not read
     std::string text{std::istreambuf_iterator<char>{file}, {}};
     if (!file) {
-        why = "the file that BATON_REDIS_PASSWORD_FILE names cannot be read";
+        why = "cannot read " + quoted(path) +
+              ", which BATON_REDIS_PASSWORD_FILE names: " + std::generic_category().message(cause);
         return {};
     }
     while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
     if (!text.empty() && text.size() <= longest_secret) return text;
-    why = "the file that BATON_REDIS_PASSWORD_FILE names holds no password, or far too much";
+    why = quoted(path) + ", which BATON_REDIS_PASSWORD_FILE names, holds no password, or far too much";
     return {};
 }
 

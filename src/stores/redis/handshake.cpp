@@ -163,7 +163,7 @@ resp::handshake_step handshake::answered_viewing(const resp::value& answer) {
 resp::handshake_step handshake::answered_library(const resp::value& answer) {
     const bool another_was_first = answer.text.find("already exists") != std::string_view::npos;
     if (answer.kind == resp::kind::error && !another_was_first)
-        return refused(address_, {origin::library, answer.text});
+        return refused(address_, {denied_.empty() ? origin::library : origin::viewers_library, answer.text});
     library_loaded_ = true;
     return say(step::last);
 }

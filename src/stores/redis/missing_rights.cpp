@@ -47,10 +47,8 @@ std::string missing_rights_advice(const detail::redis_address& address, std::str
 }
 
 std::string may_only_inspect_text(const detail::redis_address& address) {
-    const std::string& user = user_of(address);
-    return "the user '" + user +
-           "' may only inspect; to acquire, it needs the rights in client.acl, for instance: " + "ACL SETUSER " + user +
-           " +fcall";
+    return "cannot use " + address.shown() + ": the user '" + user_of(address) +
+           "' may only inspect; use a user with the rights of client.acl (docs/redis.md, Rights)";
 }
 
 bool forbids_command(std::string_view error, std::string_view command) {

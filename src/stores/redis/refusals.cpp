@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <limits>
 
 #include "baton/error.hpp"
 #include "baton/printable.hpp"
@@ -23,12 +26,19 @@ struct row {
     int number;
     errc code;
     redis::persistence persistence;
-    std::string_view advice;  // {space} stands for the space, {missing} for the rights that the user lacks
+    // {space} stands for the space, {missing} for the rights that the user lacks, {word} for the second word.
+    std::string_view advice;
 };
+
+/// Errors of Baton's own functions, of which the advice says all: their words are for the client.
+constexpr std::array<std::string_view, 5> explained{"BATONVERSION ", "BATONSPACE ", "BATONEVICTION ", "BATONACL ",
+                                                    "BATONROLE "};
 
 constexpr std::string_view client_acl = "client.acl has the rights of a user of Baton (docs/redis.md, Rights)";
 constexpr std::string_view missing_right = "{missing}";
 constexpr std::string_view needs_seven = "Baton needs Redis 7.0 or newer, or Valkey, and no proxy that lacks functions";
+constexpr std::string_view renamed_command =
+    "the server does not have a command that Baton needs: see rename-command in its configuration";
 constexpr std::string_view is_replica = "the server is a replica: connect to its primary";
 constexpr std::string_view wrong_server = "another program listens on this port: check host and port";
 constexpr std::string_view is_cluster =
@@ -39,10 +49,14 @@ constexpr std::string_view is_cluster =
 constexpr std::array table{
     // Baton's own functions.
     row{reply, "BATONVERSION ", 0, errc::version_mismatch, permanent,
-        "the keys of the space have another version: use the Baton that made them, or another space"},
-    row{reply, "BATONSPACE ", 0, errc::space_refused, permanent, "all clients of a space give the same options"},
+        "the keys of the space have the version {word}, which another version of Baton uses: use that Baton, or "
+        "another "
+        "space"},
+    row{reply, "BATONSPACE ", 0, errc::space_refused, permanent, "all clients of a space give the same"},
     row{reply, "BATONEVICTION ", 0, errc::space_refused, permanent,
-        "set maxmemory-policy to noeviction on the server, or no maxmemory, because an evicted key is a lost lock"},
+        "the server may evict keys, and an evicted key is a lost lock: set maxmemory-policy to noeviction on the "
+        "server, "
+        "or no maxmemory"},
     row{reply, "BATONHEAD ", 0, errc::space_refused, permanent,
         "delete the keys baton:{{space}}:* while no client uses the space, or use another space"},
     row{reply, "BATONACL ", 0, errc::not_permitted, permanent, missing_right},
@@ -84,12 +98,17 @@ constexpr std::array table{
     row{reply, "NOAUTH ", 0, errc::not_permitted, permanent,
         "give a password with BATON_REDIS_PASSWORD, or in a file that BATON_REDIS_PASSWORD_FILE names"},
     row{reply, "WRONGPASS ", 0, errc::not_permitted, permanent,
-        "check BATON_REDIS_USER and BATON_REDIS_PASSWORD, or user and password in the address"},
+        "check BATON_REDIS_USER, and BATON_REDIS_PASSWORD or the file that BATON_REDIS_PASSWORD_FILE names, or user "
+        "and "
+        "password in the address"},
     row{reply, "DENIED Redis is running in protected mode", 0, errc::not_permitted, permanent,
         "the server takes no connections from other machines: set a password on the server, or connect on its machine"},
     row{reply, "DENIED ", 0, errc::not_permitted, permanent, ""},
     row{reply, "*'select' command", 0, errc::not_permitted, permanent,
         "{missing}; or use database 0, which needs no SELECT"},
+    row{viewers_library, "NOPERM ", 0, errc::not_permitted, permanent,
+        "the server does not have Baton's functions: the first client that acquires loads them, or an administrator "
+        "with: baton functions print | redis-cli -x FUNCTION LOAD"},
     row{library, "NOPERM ", 0, errc::not_permitted, permanent,
         "the server does not have Baton's functions, and this user may not load them: allow +function|load, or let an "
         "administrator run: baton functions print | redis-cli -x FUNCTION LOAD"},
@@ -106,8 +125,10 @@ constexpr std::array table{
     // A function that ran, and failed on data that are not Baton's.
     row{reply, "WRONGTYPE ", 0, errc::space_refused, permanent,
         "another program's data stand under the keys baton:{{space}}:*: use another space"},
+    row{reply, "*Invalid command passed to", 0, errc::unsupported, permanent, renamed_command},
+    row{reply, "*Unknown Redis command called", 0, errc::unsupported, permanent, renamed_command},
     row{reply, "*script: ", 0, errc::space_refused, permanent,
-        "another program's data stand under the keys baton:{{space}}:*: use another space"},
+        "a function of Baton failed: if other programs use the keys baton:{{space}}:*, use another space"},
     // The way to the server.
     row{lookup, "", EAI_NONAME, errc::store_unavailable, lasting, "check the host name"},
     row{lookup, "", EAI_AGAIN, errc::store_unavailable, lasting, "check the host name, and whether DNS works here"},
@@ -123,9 +144,9 @@ constexpr std::array table{
     row{origin::system, "", EHOSTUNREACH, errc::store_unavailable, lasting, "check the address and the network"},
     row{origin::system, "", ENETUNREACH, errc::store_unavailable, lasting, "check the address and the network"},
     row{origin::system, "", 0, errc::store_unavailable, lasting, ""},
-    row{bytes, "HTTP/", 0, errc::unsupported, permanent, "an HTTP server listens on this port: check host and port"},
-    row{bytes, "\x15\x03", 0, errc::unsupported, permanent, "this is a TLS port: use rediss:// in place of redis://"},
-    row{bytes, "", 0, errc::unsupported, permanent, wrong_server},
+    row{bytes, "HTTP/", 0, errc::unsupported, lasting, "an HTTP server listens on this port: check host and port"},
+    row{bytes, "\x15\x03", 0, errc::unsupported, lasting, "this is a TLS port: use rediss:// in place of redis://"},
+    row{bytes, "", 0, errc::unsupported, lasting, wrong_server},
     row{closed, "", 0, errc::store_unavailable, lasting,
         "if this is its TLS port, use rediss://; if it is a proxy, is the server behind it running?"},
     row{silent, "", 0, errc::store_unavailable, lasting,
@@ -164,16 +185,28 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
     return words;
 }
 
-/// The options of the space, from `BATONSPACE max_ttl lag pause`.
-[[nodiscard]] std::string options_in(std::string_view words) {
-    std::array<std::string, 3> parts;
-    words.remove_prefix(std::min(words.find(' ') + 1, words.size()));
-    for (std::string& part : parts) {
-        const std::size_t end = std::min(words.find(' '), words.size());
-        part = words.substr(0, end);
-        words.remove_prefix(std::min(end + 1, words.size()));
-    }
-    return "max_ttl=" + parts[0] + "ms&lag=" + parts[1] + "ms&pause=" + (parts[2] == "1" ? "on" : "off");
+/// The word of that number, counted from 0; empty if there is none.
+[[nodiscard]] std::string_view word(std::string_view words, int number) {
+    for (; number > 0; --number) words.remove_prefix(std::min(words.find(' '), words.size() - 1) + 1);
+    return words.substr(0, words.find(' '));
+}
+
+[[nodiscard]] std::string terms(const std::string& max_ttl, const std::string& lag, bool pause) {
+    return "max_ttl=" + max_ttl + ", lag=" + lag + ", pause=" + (pause ? "on" : "off");
+}
+
+/// A duration of `BATONSPACE max_ttl lag pause`.
+[[nodiscard]] std::string duration_in(std::string_view words, int number) {
+    const std::string_view text = word(words, number);
+    const auto count = detail::number_in<std::int64_t>(text, 0, std::numeric_limits<std::int64_t>::max());
+    return count ? detail::duration_text(std::chrono::milliseconds{*count}) : std::string{text};
+}
+
+/// What the space has, and what this client gave.
+[[nodiscard]] std::string different_terms(const detail::redis_address& address, std::string_view words) {
+    return "the space has " + terms(duration_in(words, 1), duration_in(words, 2), word(words, 3) == "1") +
+           ", and this address says " +
+           terms(detail::duration_text(address.max_ttl), detail::duration_text(address.lag), address.pause);
 }
 
 [[nodiscard]] std::string words_of(const symptom& symptom) {
@@ -189,15 +222,21 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
         case silent: return "the server accepts connections and does not reply";
         case tls_silent: return "the server does not answer the TLS handshake";
         case reply:
-        case library: break;
+        case library:
+        case viewers_library: break;
     }
+    const auto begins = [&](std::string_view start) { return symptom.words.starts_with(start); };
+    if (std::ranges::any_of(explained, begins)) return {};
+    // The function of Baton that ran is not at fault.
+    if (begins("WRONGTYPE ")) return shortened(symptom.words.substr(0, symptom.words.find(" script: ")));
     return shortened(symptom.words);
 }
 
 [[nodiscard]] std::string advice_of(const refusal& refusal, const detail::redis_address& address,
                                     const symptom& symptom) {
     std::string advice{refusal.advice};
-    if (symptom.words.starts_with("BATONSPACE ")) advice = "the space has " + options_in(symptom.words) + "; " + advice;
+    if (symptom.words.starts_with("BATONSPACE ")) advice = different_terms(address, symptom.words) + "; " + advice;
+    replace(advice, "{word}", detail::quoted(word(symptom.words, 1)));
     if (advice.find("{missing}") != std::string::npos) {
         const std::string missing = missing_rights_advice(address, symptom.words);
         replace(advice, "{missing}", missing.empty() ? client_acl : missing);
@@ -207,14 +246,17 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 }
 
 /// Otherwise the attempt failed on the way to the server.
-[[nodiscard]] bool is_answered(origin from) { return from == reply || from == library || from == mode; }
+[[nodiscard]] bool is_answered(origin from) {
+    return from == reply || from == library || from == viewers_library || from == mode;
+}
 
 }  // namespace
 
 std::optional<refusal> find_refusal(const symptom& symptom) {
     const auto* const found = std::ranges::find_if(table, [&](const row& row) { return fits(row, symptom); });
     // A library is refused for the reasons of any reply, too.
-    if (found == table.end() && symptom.from == library) return find_refusal({reply, symptom.words});
+    const bool is_library = symptom.from == library || symptom.from == viewers_library;
+    if (found == table.end() && is_library) return find_refusal({reply, symptom.words});
     if (found == table.end()) return {};
     return refusal{found->code, found->persistence, found->advice};
 }
@@ -224,25 +266,27 @@ resp::handshake_step refused(const detail::redis_address& address, const symptom
     std::string text = is_answered(symptom.from) ? "cannot use " : "cannot connect to ";
     text += address.shown();
     text += ": ";
-    text += words_of(symptom);
-    if (const std::string advice = advice_of(why, address, symptom); !advice.empty()) {
-        text += "; ";
-        text += advice;
-    }
+    const std::string words = words_of(symptom);
+    const std::string advice = advice_of(why, address, symptom);
+    text += words;
+    if (!words.empty() && !advice.empty()) text += "; ";
+    text += advice;
     return {.error = {why.code, std::move(text), {}, why.persistence != passing},
             .permanent = why.persistence == permanent};
 }
 
 resp::handshake_step refused(const detail::redis_address& address, const resp::broken_connection& broken) {
     using resp::breakage;
-    if (broken.how == breakage::other_protocol) return refused(address, symptom{bytes, broken.first_bytes});
+    if (broken.how == breakage::other_protocol && !broken.was_up)
+        return refused(address, symptom{bytes, broken.first_bytes});
     if (broken.how == breakage::not_connected) return refused(address, symptom{origin::system, {}, ETIMEDOUT});
     if (broken.how == breakage::silent) return refused(address, symptom{silent});
     if (broken.how == breakage::tls_silent) return refused(address, symptom{tls_silent});
     // A server without TLS gives no reply to a client that expects it, and the other way round.
     if (!broken.was_up && broken.first_bytes.empty()) return refused(address, symptom{closed});
-    const std::string how =
-        broken.how == breakage::closed ? "the server closed the connection" : lowered(broken.system.message());
+    std::string how = "the server closed the connection";
+    if (broken.how == breakage::failed) how = lowered(broken.system.message());
+    if (broken.how == breakage::other_protocol) how = "the server sent a reply that is too long, or not one of Redis";
     return {.error = {errc::store_unavailable, "the connection to " + address.shown() + " is lost: " + how}};
 }
 

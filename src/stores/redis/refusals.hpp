@@ -17,15 +17,16 @@ namespace baton::redis {
 
 /// Where the words come from.
 enum class origin : std::uint8_t {
-    reply,       // an error reply of the server
-    library,     // the error reply to FUNCTION LOAD
-    mode,        // the field `mode` in the reply to HELLO
-    lookup,      // the name service; the number is an error of getaddrinfo
-    system,      // a socket; the number is an errno
-    bytes,       // the first bytes of a server that does not speak the Redis protocol
-    closed,      // the server closed the connection before its first reply
-    silent,      // the server did not reply in time
-    tls_silent,  // nor to the TLS handshake
+    reply,            // an error reply of the server
+    library,          // the error reply to FUNCTION LOAD
+    viewers_library,  // the same, for a user that may only inspect
+    mode,             // the field `mode` in the reply to HELLO
+    lookup,           // the name service; the number is an error of getaddrinfo
+    system,           // a socket; the number is an errno
+    bytes,            // the first bytes of a server that does not speak the Redis protocol
+    closed,           // the server closed the connection before its first reply
+    silent,           // the server did not reply in time
+    tls_silent,       // nor to the TLS handshake
 };
 
 struct symptom {

@@ -17,7 +17,7 @@ int hex_digit(char c) {
 
 }  // namespace
 
-void refuse(const std::string& what) { throw error{errc::bad_url, what}; }
+void refuse(const std::string& what) { throw error{errc::bad_url, {}, what}; }
 
 std::string quoted(std::string_view text) { return printable(text.substr(0, 64)); }
 
@@ -64,9 +64,14 @@ milliseconds read_duration(std::string_view name, std::string_view text, millise
     }
     const auto number = number_in<std::int64_t>(digits, 0, high.count());
     if (!number || *number * unit < low.count() || *number * unit > high.count())
-        refuse(std::string{name} + " is a time as in 15s or 500ms, from " + std::to_string(low.count()) + "ms to " +
-               std::to_string(high.count()) + "ms, and not " + quoted(text));
+        refuse(std::string{name} + " is a time as in 15s or 500ms, from " + duration_text(low) + " to " +
+               duration_text(high) + ", and not " + quoted(text));
     return milliseconds{*number * unit};
+}
+
+std::string duration_text(milliseconds duration) {
+    const auto count = duration.count();
+    return count % 1'000 == 0 ? std::to_string(count / 1'000) + "s" : std::to_string(count) + "ms";
 }
 
 }  // namespace baton::detail

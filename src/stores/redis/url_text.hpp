@@ -32,4 +32,7 @@ template <typename Number> std::optional<Number> number_in(std::string_view text
 [[nodiscard]] std::chrono::milliseconds read_duration(std::string_view name, std::string_view text,
                                                       std::chrono::milliseconds low, std::chrono::milliseconds high);
 
+/// The same text as in an address: 15s, 500ms.
+[[nodiscard]] std::string duration_text(std::chrono::milliseconds duration);
+
 }  // namespace baton::detail

@@ -4,11 +4,12 @@
 #include "baton/printable.hpp"
 #include "stores/redis/doctor/checks.hpp"
 #include "stores/redis/function_library.hpp"
+#include "stores/redis/url_text.hpp"
 
 namespace baton::redis {
 namespace {
 
-std::string in_ms(std::chrono::milliseconds time) { return std::to_string(time.count()) + "ms"; }
+using detail::duration_text;
 
 bool is_readable(const server_facts& facts) { return facts.space && facts.space->exists && !facts.space->is_foreign; }
 
@@ -60,23 +61,24 @@ checked check_settings(const server_facts& facts) {
     const detail::redis_address& address = facts.address;
     if (!is_readable(facts)) {
         if (facts.ttl <= address.max_ttl) return {};
-        return wrong("a ttl of " + in_ms(facts.ttl) + " is above the max_ttl of the address, " + in_ms(address.max_ttl),
+        return wrong("a ttl of " + duration_text(facts.ttl) + " is above the max_ttl of the address, " +
+                         duration_text(address.max_ttl),
                      "use a shorter ttl, or write a larger max_ttl into all addresses of a new space");
     }
     const space_facts& space = *facts.space;
-    const std::string text =
-        "max_ttl=" + in_ms(space.max_ttl) + ", lag=" + in_ms(space.lag) + ", pause " + (space.pause ? "on" : "off");
+    const std::string text = "max_ttl=" + duration_text(space.max_ttl) + ", lag=" + duration_text(space.lag) +
+                             ", pause " + (space.pause ? "on" : "off");
     if (space.max_ttl != address.max_ttl || space.lag != address.lag || space.pause != address.pause)
-        return wrong("the space has " + text + ", and the address max_ttl=" + in_ms(address.max_ttl) +
-                         ", lag=" + in_ms(address.lag) + ", pause " + (address.pause ? "on" : "off") +
+        return wrong("the space has " + text + ", and the address max_ttl=" + duration_text(address.max_ttl) +
+                         ", lag=" + duration_text(address.lag) + ", pause " + (address.pause ? "on" : "off") +
                          ": clients with this address are refused",
-                     "write ?max_ttl=" + in_ms(space.max_ttl) + "&lag=" + in_ms(space.lag) +
+                     "write ?max_ttl=" + duration_text(space.max_ttl) + "&lag=" + duration_text(space.lag) +
                          (space.pause ? "" : "&pause=off") + " into the address");
     if (!space.pause)
         return warn(text + ": after a loss of state a name may have two holders",
                     "use a space without pause=off where that must not happen");
     if (facts.ttl > space.max_ttl)
-        return wrong(text + ": a ttl of " + in_ms(facts.ttl) + " is above max_ttl, and is refused",
+        return wrong(text + ": a ttl of " + duration_text(facts.ttl) + " is above max_ttl, and is refused",
                      "use a shorter ttl, or a new space with a larger max_ttl");
     if (space.max_ttl < space.lag + std::chrono::seconds{2})
         return warn(text + ": a backup or a first replica pauses the space, because max_ttl is less than lag and 2 s",
