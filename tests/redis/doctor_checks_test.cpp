@@ -253,6 +253,11 @@ TEST(DoctorChecks, LimitsForClients) {
     expect(facts, "keepalive", verdict::warn, "tcp-keepalive 300");
     config["busy-reply-threshold"] = "5";
     expect(facts, "busy-reply", verdict::warn, "BUSY");
+    for (const char* never : {"0", "-1"}) {
+        config["busy-reply-threshold"] = never;
+        expect(facts, "busy-reply", verdict::warn, "never replies BUSY");
+        expect(facts, "busy-reply", verdict::warn, "CONFIG SET busy-reply-threshold 5000");
+    }
     config["client-output-buffer-limit"] = "pubsub 65536 0 0";
     expect(facts, "pubsub-buffer", verdict::warn, "64 KiB");
     facts.info.value->at("connected_clients") = "8000";

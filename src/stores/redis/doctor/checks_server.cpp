@@ -144,19 +144,24 @@ checked check_pubsub_buffer(const server_facts& facts) {
         "the server disconnects a client with more than " + shown_bytes(limit) + " of unread notifications";
     if (limit >= least) return ok(text);
     return warn(text + "; clients with many waiters or viewers may lose notifications and reconnect",
-                "CONFIG SET client-output-buffer-limit \"pubsub 32mb 8mb 60\", the default");
+                "CONFIG SET client-output-buffer-limit \"pubsub 32mb 8mb 60\", the default, and the same in its "
+                "configuration file");
 }
 
 checked check_busy_reply(const server_facts& facts) {
     const auto threshold = number_of(facts.config, "busy-reply-threshold");
     if (!threshold) return {};
-    if (*threshold == 0 || *threshold >= 1'000)
-        return ok("the server replies BUSY after " +
-                  (*threshold == 0 ? std::string{"no time"} : shown(std::chrono::milliseconds{*threshold})) +
-                  " in a function");
+    if (*threshold <= 0)
+        return warn(
+            "the server never replies BUSY: a long script of any program blocks all clients, and they do not "
+            "learn why (busy-reply-threshold " +
+                std::to_string(*threshold) + ")",
+            "CONFIG SET busy-reply-threshold 5000, the default, and the same in its configuration file");
+    if (*threshold >= 1'000)
+        return ok("the server replies BUSY after " + shown(std::chrono::milliseconds{*threshold}) + " in a function");
     return warn("the server replies BUSY to all clients when a function takes longer than " +
                     std::to_string(*threshold) + " ms; clients then reconnect",
-                "CONFIG SET busy-reply-threshold 5000, the default");
+                "CONFIG SET busy-reply-threshold 5000, the default, and the same in its configuration file");
 }
 
 }  // namespace baton::redis
