@@ -213,6 +213,7 @@ TEST(DoctorChecks, ReplicasAndLag) {
     expect(facts, "lag", verdict::wrong, "use lag=3s");
     info["min_slaves_good_slaves"] = "0";
     expect(facts, "replicas", verdict::wrong, "refuses commands");
+    expect(facts, "replicas", verdict::wrong, "min-replicas-to-write 0, and the same in its configuration file");
     facts.space.value->lag = 0s;
     expect(facts, "lag", verdict::wrong, "lag=0");
 }

@@ -88,15 +88,19 @@ checked check_replicas(const server_facts& facts) {
         *count == 0 ? "no replica"
                     : counted(*count, "replica") + (*count == online ? "" : ", " + std::to_string(online) + " online");
     if (wanted && *wanted > 0 && good && *good < *wanted)
-        return wrong(
-            have + "; the server refuses commands, because min-replicas-to-write is " + std::to_string(*wanted) +
-                " and " + std::to_string(*good) + " follow within min-replicas-max-lag",
-            "start the replicas, or CONFIG SET min-replicas-to-write 0 if no replica ever replaces this server");
+        return wrong(have + "; the server refuses commands, because min-replicas-to-write is " +
+                         std::to_string(*wanted) + " and " + std::to_string(*good) +
+                         " follow within min-replicas-max-lag",
+                     "start the replicas; or, if no replica ever replaces this server, CONFIG SET "
+                     "min-replicas-to-write 0, and the "
+                     "same in its configuration file");
     if (*count > 0 && wanted && *wanted == 0)
-        return warn(have +
-                        ", and min-replicas-to-write is 0: after a failover an isolated primary continues to grant, so "
-                        "a name may have two holders",
-                    "CONFIG SET min-replicas-to-write 1, and min-replicas-max-lag to the time that `lag` allows");
+        return warn(
+            have +
+                ", and min-replicas-to-write is 0: after a failover an isolated primary continues to grant, so "
+                "a name may have two holders",
+            "CONFIG SET min-replicas-to-write 1, and min-replicas-max-lag to the time that `lag` allows, and the same "
+            "in its configuration file");
     if (*count > 0 && !wanted)
         return outcome{detail::verdict::unknown,
                        have + "; min-replicas-to-write not checked: " +
