@@ -36,7 +36,8 @@ server_facts good_server() {
         {"protected-mode", "yes"},
         {"save", ""}};
     facts.user.value = {"baton", false, false, false};
-    facts.denied.value.emplace();
+    facts.rights.value.emplace();
+    facts.has_library.value = true;
     facts.may_load.value = true;
     facts.slow.value.emplace();
     facts.libraries.value = {"baton_1"};
@@ -77,7 +78,8 @@ TEST(DoctorChecks, WhatMayNotBeReadIsNeitherWarningNorFault) {
     const std::string missing = "the user may not run X";
     facts.config = {{}, missing};
     facts.user = {{}, missing};
-    facts.denied = {{}, missing};
+    facts.rights = {{}, missing};
+    facts.has_library = {{}, missing};
     facts.may_load = {{}, missing};
     facts.slow = {{}, missing};
     facts.libraries = {{}, missing};
@@ -165,11 +167,28 @@ TEST(DoctorChecks, EncryptionAndPasswords) {
 
 TEST(DoctorChecks, MissingRightsAreNamed) {
     server_facts facts = good_server();
-    facts.denied.value = {"ZADD", "PUBLISH"};
+    facts.rights.value = rights_facts{.commands = {"ZADD", "PUBLISH"}};
     expect(facts, "rights", verdict::wrong, "ZADD, PUBLISH");
-    facts.denied = {{}, "the user may not run ACL DRYRUN"};
+    facts.address.user = "app";
+    facts.rights.value = rights_facts{.refusal = "BATONACL +ZRANK ~baton:{default}:*"};
+    expect(facts, "rights", verdict::wrong, "ACL SETUSER app +zrank ~baton:{default}:*");
+    facts.rights = {{}, "the user may not run ACL DRYRUN"};
+    expect(facts, "rights", verdict::unknown, "run `baton ls` with this user");
+    facts.has_library.value = false;
+    expect(facts, "rights", verdict::unknown, "load the library");
+    facts.clock = {{}, "the user may not run TIME"};
+    expect(facts, "rights", verdict::wrong, "may not run TIME, which Baton needs");
+}
+
+/// A viewer may not run INFO and FCALL, and needs neither.
+TEST(DoctorChecks, AViewerIsJudgedByWhatInspectionNeeds) {
+    server_facts facts = good_server();
     facts.info = {{}, "the user may not run INFO"};
-    expect(facts, "rights", verdict::wrong, "may not run INFO, which Baton needs");
+    facts.rights.value = rights_facts{.only_inspects = true};
+    expect(facts, "rights", verdict::ok, "this user may only inspect, and has all rights for that");
+    facts.rights.value->refusal = "BATONACL +ZSCORE";
+    expect(facts, "rights", verdict::wrong, "may only inspect, and lacks a right for that");
+    expect(facts, "rights", verdict::wrong, "+zscore");
 }
 
 TEST(DoctorChecks, EvictionMemoryAndDisks) {
@@ -271,10 +290,15 @@ TEST(DoctorChecks, LibrariesAndSpace) {
     server_facts facts = good_server();
     facts.libraries.value = {"baton_0", "baton_1"};
     expect(facts, "old-libraries", verdict::warn, "FUNCTION DELETE baton_0");
-    facts.libraries.value = std::vector<std::string>{};
-    expect(facts, "library", verdict::ok, "the first client loads it");
+    facts.has_library.value = false;
+    expect(facts, "library", verdict::ok, "the first client of this user loads it");
+    facts.other_users = {"baton"};
+    expect(facts, "library", verdict::warn, "users with the rights of client.acl may not");
     facts.may_load.value = false;
-    expect(facts, "library", verdict::wrong, "FUNCTION LOAD");
+    expect(facts, "library", verdict::wrong, "is not loaded, and this user may not load it");
+    expect(facts, "library", verdict::wrong, "baton functions print | redis-cli -x FUNCTION LOAD");
+    facts.may_load = {{}, "the server did not reply in time"};
+    expect(facts, "library", verdict::warn, "not known whether this user may load it");
     facts.address.max_ttl = 5s;
     expect(facts, "settings", verdict::wrong, "write ?max_ttl=15000ms&lag=2000ms into the address");
     facts.address.max_ttl = 15s;
@@ -347,6 +371,40 @@ TEST(DoctorReplies, SlowLogCountsBatonsCallsOfOneDay) {
     EXPECT_EQ(slow.own_slowest, 12ms);
     EXPECT_EQ(slow.other_slowest, 30ms);
     EXPECT_EQ(slow.other_command, "KEYS") << "without arguments, which may be secrets";
+}
+
+TEST(DoctorReplies, FunctionsTellOfTheLibraryAndTheRights) {
+    const auto error = [](const std::string& words) {
+        resp::value made = text(words);
+        made.kind = resp::kind::error;
+        return made;
+    };
+    const resp::value absent = error("ERR Function not found");
+    const resp::value no_fcall = error("NOPERM this user has no permissions to run the 'fcall' command");
+    const resp::value no_fcall_ro = error("NOPERM User a has no permissions to run the 'fcall_ro' command");
+    const resp::value refused = error("BATONARGS the arguments are not those of this function");
+    const resp::value moved = error("MOVED 1 127.0.0.1:2");
+    const resp::value seen = list({text("1")});
+
+    EXPECT_EQ(read_has_library(absent, absent).value, false);
+    EXPECT_EQ(read_has_library(no_fcall, absent).value, false);
+    EXPECT_EQ(read_has_library(refused, seen).value, true);
+    EXPECT_EQ(read_has_library(no_fcall, error("BATONVERSION 3")).value, true);
+    EXPECT_EQ(read_has_library(no_fcall, no_fcall_ro).missing, "the user may not run FCALL_RO");
+
+    EXPECT_EQ(read_rights(refused, seen)->refusal, "");
+    EXPECT_FALSE(read_rights(refused, seen)->only_inspects);
+    EXPECT_EQ(read_rights(error("BATONACL +ZADD"), seen)->refusal, "BATONACL +ZADD");
+    EXPECT_TRUE(read_rights(no_fcall, seen)->only_inspects);
+    EXPECT_EQ(read_rights(no_fcall, seen)->refusal, "");
+    EXPECT_EQ(read_rights(no_fcall, error("BATONACL +HGET"))->refusal, "BATONACL +HGET");
+    EXPECT_EQ(read_rights(no_fcall, no_fcall_ro)->refusal, no_fcall.text);
+    EXPECT_EQ(read_rights(absent, absent).missing, "the function library is not loaded");
+    EXPECT_FALSE(read_rights(moved, moved));
+
+    EXPECT_EQ(read_may_load(error("ERR Missing library metadata")).value, true);
+    EXPECT_EQ(read_may_load(error("NOPERM User a has no permissions to run the 'function|load' command")).value, false);
+    EXPECT_FALSE(read_may_load(error("READONLY You can't write against a read only replica.")));
 }
 
 TEST(DoctorReplies, DamagedRepliesAreReadWithoutFaults) {

@@ -15,13 +15,21 @@ bool is_readable(const server_facts& facts) { return facts.space && facts.space-
 }  // namespace
 
 checked check_library(const server_facts& facts) {
-    if (!facts.libraries) return not_checked(facts.libraries.missing);
-    const bool is_loaded = std::ranges::find(*facts.libraries, facts.library) != facts.libraries->end();
-    if (is_loaded) return ok(facts.library + " is loaded");
-    if (facts.may_load && !*facts.may_load)
-        return wrong(facts.library + " is not loaded, and this user may not load it",
-                     "as an administrator: baton functions print | redis-cli -x FUNCTION LOAD");
-    return ok(facts.library + " is not loaded; the first client loads it");
+    if (!facts.has_library) return not_checked(facts.has_library.missing);
+    const std::string library = "the library " + facts.library;
+    if (*facts.has_library) return ok(library + " is loaded");
+    const std::string load = "baton functions print | redis-cli -x FUNCTION LOAD";
+    if (!facts.may_load)
+        return warn(
+            library + " is not loaded, and it is not known whether this user may load it: " + facts.may_load.missing,
+            "as an administrator: " + load);
+    if (!*facts.may_load)
+        return wrong(library + " is not loaded, and this user may not load it", "as an administrator: " + load);
+    if (!facts.other_users.empty())
+        return warn(library + " is not loaded; this user may load it, but users with the rights of client.acl may not",
+                    "load it for them: " + load);
+    return ok(library + " is not loaded; the first client of this user loads it",
+              "for users with the rights of client.acl, who may not load it: " + load);
 }
 
 checked check_old_libraries(const server_facts& facts) {

@@ -58,6 +58,13 @@ struct user_facts {
     bool all_keys = false;
 };
 
+/// What the user lacks of what Baton needs in this space.
+struct rights_facts {
+    bool only_inspects = false;              // it may not run FCALL, and needs only what `look` checks
+    std::vector<std::string> commands = {};  // that ACL DRYRUN denies
+    std::string refusal = {};                // the server's or a function's error that names the rules; empty: none
+};
+
 /// The slow log of the last 24 hours.
 struct slow_facts {
     std::size_t own_calls = 0;  // of Baton's functions
@@ -93,8 +100,10 @@ struct server_facts {
     answer<field_map> info = {};
     answer<field_map> config = {};
     answer<user_facts> user = {};
-    answer<std::vector<std::string>> denied = {};  // the commands that this user needs and may not use
-    answer<bool> may_load = {};                    // the function library
+    answer<rights_facts> rights = {};
+    std::vector<std::string> other_users = {};  // but for `default`; empty, too, if this user may not read them
+    answer<bool> has_library = {};              // the function library of this version
+    answer<bool> may_load = {};                 // this user, the function library
     answer<slow_facts> slow = {};
     answer<std::vector<std::string>> libraries = {};  // names of Baton's libraries of all versions
     answer<space_facts> space = {};
