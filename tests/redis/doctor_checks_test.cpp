@@ -229,7 +229,19 @@ TEST(DoctorChecks, ReplicasAndLag) {
     facts.space.value->lag = 3s;
     expect(facts, "lag", verdict::ok, "lag is 3 s");
     facts.space.value->lag = 2'999ms;
-    expect(facts, "lag", verdict::wrong, "use lag=3s");
+    expect(facts, "lag", verdict::wrong,
+           "lag of an existing space cannot change: use lag=3s in all addresses of a new space");
+    expect(facts, "settings", verdict::wrong, "lag=2999ms");
+    // The address follows the advice, and the space is as before: no advice takes the other back.
+    facts.address.lag = 3s;
+    expect(facts, "settings", verdict::wrong,
+           "for other settings use a new space, or delete the keys baton:{default}:*");
+    expect(facts, "lag", verdict::wrong, "or delete the keys baton:{default}:* while all clients are stopped");
+    facts.space.value->exists = false;
+    expect(facts, "lag", verdict::ok, "lag is 3 s");
+    facts.address.lag = 2s;
+    expect(facts, "lag", verdict::wrong, "-> use lag=3s in all addresses; or");
+    facts.space.value->exists = true;
     info["min_slaves_good_slaves"] = "0";
     expect(facts, "replicas", verdict::wrong, "refuses commands");
     expect(facts, "replicas", verdict::wrong, "min-replicas-to-write 0, and the same in its configuration file");
@@ -300,7 +312,9 @@ TEST(DoctorChecks, LibrariesAndSpace) {
     facts.may_load = {{}, "the server did not reply in time"};
     expect(facts, "library", verdict::warn, "not known whether this user may load it");
     facts.address.max_ttl = 5s;
-    expect(facts, "settings", verdict::wrong, "write ?max_ttl=15000ms&lag=2000ms into the address");
+    expect(facts, "settings", verdict::wrong,
+           "the space has max_ttl=15s, lag=2s, pause on, and this address says max_");
+    expect(facts, "settings", verdict::wrong, "to use this space, write ?max_ttl=15s&lag=2s into the address");
     facts.address.max_ttl = 15s;
     facts.ttl = 20s;
     expect(facts, "settings", verdict::wrong, "above max_ttl");

@@ -78,6 +78,12 @@ std::string shown(microseconds time) {
     return with_unit(us / 86'400e6, "d");
 }
 
+std::string as_setting(std::chrono::milliseconds time) {
+    if (time.count() == 0) return "0";
+    if (time.count() % 1'000 == 0) return std::to_string(time.count() / 1'000) + "s";
+    return std::to_string(time.count()) + "ms";
+}
+
 std::string shown_bytes(std::int64_t bytes) {
     constexpr std::array units{"bytes", "KiB", "MiB", "GiB", "TiB"};
     auto value = static_cast<double>(bytes);

@@ -40,6 +40,8 @@ using checked = std::optional<outcome>;
 // Times and sizes as text: `1.5 ms`, `3 s`, `12 min`; `512 MiB`.
 [[nodiscard]] std::string shown(microseconds time);
 [[nodiscard]] std::string shown_bytes(std::int64_t bytes);
+/// As in an address: `15s`, `1500ms`, `0`.
+[[nodiscard]] std::string as_setting(std::chrono::milliseconds time);
 /// `1 client`, `2 clients`.
 [[nodiscard]] std::string counted(std::int64_t count, const std::string& name);
 

@@ -9,13 +9,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::string in_seconds(milliseconds time) {
-    return std::to_string(std::chrono::ceil<std::chrono::seconds>(time).count()) + "s";
-}
+bool has_space(const server_facts& facts) { return facts.space && facts.space->exists && !facts.space->is_foreign; }
 
 /// The lag of the space if it exists, else of the address.
-milliseconds lag_of(const server_facts& facts) {
-    return facts.space && facts.space->exists && !facts.space->is_foreign ? facts.space->lag : facts.address.lag;
+milliseconds lag_of(const server_facts& facts) { return has_space(facts) ? facts.space->lag : facts.address.lag; }
+
+/// The first client fixes the lag of a space.
+std::string lag_advice(const server_facts& facts, milliseconds needed) {
+    const std::string use = "use lag=" + as_setting(needed) + " in all addresses";
+    if (!has_space(facts)) return use;
+    return "the lag of an existing space cannot change: " + use + " of a new space, or delete the keys baton:{" +
+           facts.address.space + "}:* while all clients are stopped, and " + use;
 }
 
 /// The replicas of INFO, as `slave0:ip=…,port=…,state=online,offset=…,lag=0`.
@@ -115,15 +119,14 @@ checked check_lag(const server_facts& facts) {
     const milliseconds lag = lag_of(facts);
     if (has_replicas && lag.count() == 0)
         return wrong("lag=0 says that no replica ever replaces the server, and it has replicas",
-                     "use lag=" + in_seconds(std::chrono::seconds{most.value_or(10) + 2}) + " in a new space");
+                     lag_advice(facts, std::chrono::seconds{most.value_or(10) + 2}));
     if (!wanted || !most || *wanted == 0 || *most == 0) return {};
     const milliseconds needed = std::chrono::seconds{*most + 2};
     const std::string text = "an old primary may go on for " + std::to_string(*most) +
                              " s after a failover (min-replicas-max-lag), and lag is " + shown(lag);
     if (lag >= needed) return ok(text);
-    return wrong(
-        text + ", less than that and 2 s: a name may have two holders",
-        "use lag=" + in_seconds(needed) + " in all addresses of a new space, or a smaller min-replicas-max-lag");
+    return wrong(text + ", less than that and 2 s: a name may have two holders",
+                 lag_advice(facts, needed) + "; or set a smaller min-replicas-max-lag");
 }
 
 }  // namespace baton::redis

@@ -8,8 +8,6 @@
 namespace baton::redis {
 namespace {
 
-std::string in_ms(std::chrono::milliseconds time) { return std::to_string(time.count()) + "ms"; }
-
 bool is_readable(const server_facts& facts) { return facts.space && facts.space->exists && !facts.space->is_foreign; }
 
 }  // namespace
@@ -68,23 +66,26 @@ checked check_settings(const server_facts& facts) {
     const detail::redis_address& address = facts.address;
     if (!is_readable(facts)) {
         if (facts.ttl <= address.max_ttl) return {};
-        return wrong("a ttl of " + in_ms(facts.ttl) + " is above the max_ttl of the address, " + in_ms(address.max_ttl),
+        return wrong("a ttl of " + as_setting(facts.ttl) + " is above the max_ttl of the address, " +
+                         as_setting(address.max_ttl),
                      "use a shorter ttl, or write a larger max_ttl into all addresses of a new space");
     }
     const space_facts& space = *facts.space;
-    const std::string text =
-        "max_ttl=" + in_ms(space.max_ttl) + ", lag=" + in_ms(space.lag) + ", pause " + (space.pause ? "on" : "off");
+    const std::string text = "max_ttl=" + as_setting(space.max_ttl) + ", lag=" + as_setting(space.lag) + ", pause " +
+                             (space.pause ? "on" : "off");
     if (space.max_ttl != address.max_ttl || space.lag != address.lag || space.pause != address.pause)
-        return wrong("the space has " + text + ", and the address max_ttl=" + in_ms(address.max_ttl) +
-                         ", lag=" + in_ms(address.lag) + ", pause " + (address.pause ? "on" : "off") +
+        return wrong("the space has " + text + ", and this address says max_ttl=" + as_setting(address.max_ttl) +
+                         ", lag=" + as_setting(address.lag) + ", pause " + (address.pause ? "on" : "off") +
                          ": clients with this address are refused",
-                     "write ?max_ttl=" + in_ms(space.max_ttl) + "&lag=" + in_ms(space.lag) +
-                         (space.pause ? "" : "&pause=off") + " into the address");
+                     "to use this space, write ?max_ttl=" + as_setting(space.max_ttl) +
+                         "&lag=" + as_setting(space.lag) + (space.pause ? "" : "&pause=off") +
+                         " into the address; for other settings use a new space, or delete the keys baton:{" +
+                         address.space + "}:* while all clients are stopped");
     if (!space.pause)
         return warn(text + ": after a loss of state a name may have two holders",
                     "use a space without pause=off where that must not happen");
     if (facts.ttl > space.max_ttl)
-        return wrong(text + ": a ttl of " + in_ms(facts.ttl) + " is above max_ttl, and is refused",
+        return wrong(text + ": a ttl of " + as_setting(facts.ttl) + " is above max_ttl, and is refused",
                      "use a shorter ttl, or a new space with a larger max_ttl");
     if (space.max_ttl < space.lag + std::chrono::seconds{2})
         return warn(text + ": a backup or a first replica pauses the space, because max_ttl is less than lag and 2 s",
