@@ -228,6 +228,17 @@ TEST_F(DoctorOnRedis, AReplicaIsNamedWithItsPrimary) {
     EXPECT_EQ(of_primary.verdict("replicas"), "warn") << of_primary.text;
 }
 
+TEST_F(DoctorOnRedis, ANodeOfAClusterIsARiskEvenWithAllSlots) {
+    server_.emplace(redis_tests::server_options{.tcp = true, .settings = {"--cluster-enabled", "yes"}});
+    ASSERT_EQ(server_->ask({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"}).text, "OK");
+    const doctor_report report = examined({at()});
+    EXPECT_EQ(report.code, 1) << report.text;
+    EXPECT_EQ(report.verdict("role"), "warn") << report.text;
+    EXPECT_NE(report.field("role", "text").find("Baton does not follow a cluster to other nodes yet"),
+              std::string::npos)
+        << report.text;
+}
+
 TEST_F(DoctorOnRedis, ADialectHasNoSpaceToCheck) {
     start();
     const doctor_report report = examined({at("?dialect=redturn")});

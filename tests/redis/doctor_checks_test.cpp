@@ -141,7 +141,9 @@ TEST(DoctorChecks, ServersThatAreNoPrimary) {
     expect(facts, "role", verdict::wrong, "Sentinel");
     facts = good_server();
     (*facts.info.value)["cluster_enabled"] = "1";
-    expect(facts, "role", verdict::wrong, "Cluster");
+    expect(facts, "role", verdict::warn, "Baton does not follow a cluster to other nodes yet");
+    facts.space = {{}, "the server refuses HMGET: MOVED 15495 127.0.0.1:7001"};
+    expect(facts, "role", verdict::wrong, "another node has the keys of this space -> name that node");
 }
 
 TEST(DoctorChecks, EncryptionAndPasswords) {

@@ -83,9 +83,15 @@ checked check_role(const server_facts& facts) {
         return wrong("the server is a replica of " + printable(text_of(facts.info, "master_host")) + ":" +
                          printable(text_of(facts.info, "master_port")) + "; clients wait until it is a primary",
                      "give the address of the primary");
-    if (mode == "cluster" || text_of(facts.info, "cluster_enabled") == "1")
-        return wrong("the server is a node of a Cluster, which Baton does not support",
-                     "use a server without cluster-enabled");
+    const bool is_node = mode == "cluster" || text_of(facts.info, "cluster_enabled") == "1";
+    if (is_node && facts.space.missing.find("MOVED ") != std::string::npos)
+        return wrong("this is a node of a cluster, and another node has the keys of this space",
+                     "name that node; Baton does not follow a cluster to other nodes yet");
+    if (is_node)
+        return warn(
+            "this is a node of a cluster: Baton does not follow a cluster to other nodes yet, so clients are "
+            "refused when another node gets the keys of this space",
+            "use a server without cluster-enabled");
     return ok("a primary");
 }
 
