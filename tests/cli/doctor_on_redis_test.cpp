@@ -215,6 +215,15 @@ TEST_F(DoctorOnRedis, AServerThatRefusesTheClientEndsWith1) {
     EXPECT_EQ(examined({at("", ":s3cret@")}).verdict("password"), "ok");
 }
 
+TEST_F(DoctorOnRedis, AnOpenDefaultUserIsSeenByAnAdministrator) {
+    start();
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "adm", "on", ">s3cret", "~*", "&*", "+@all"}).text, "OK");
+    const auto password = [this] { return examined({at("", "adm:s3cret@")}); };
+    EXPECT_NE(password().field("password", "text").find("the user default has none"), std::string::npos);
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "default", "resetpass", ">s3cret"}).text, "OK");
+    EXPECT_EQ(password().field("password", "text"), "user adm has a password");
+}
+
 TEST_F(DoctorOnRedis, AReplicaIsNamedWithItsPrimary) {
     private_server primary{redis_tests::replicating()};
     server_.emplace(redis_tests::replicating());

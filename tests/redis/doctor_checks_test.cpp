@@ -167,6 +167,31 @@ TEST(DoctorChecks, EncryptionAndPasswords) {
     expect(facts, "password", verdict::ok, "only this machine");
 }
 
+/// The password of an administrator protects nothing if all others need none.
+TEST(DoctorChecks, AnOpenDefaultUserBesideOneWithAPassword) {
+    server_facts facts = good_server();
+    facts.default_user.value = {"default", true, true, true};
+    expect(facts, "password", verdict::ok, "but the user default has none, and every right; only this machine");
+    expect(facts, "password", verdict::ok, "ACL SETUSER default off");
+    (*facts.config.value)["bind"] = "* -::*";
+    expect(facts, "password", verdict::ok, "only this machine");  // protected mode refuses the others
+    facts.config.value->at("protected-mode") = "no";
+    expect(facts, "password", verdict::warn, "other machines reach the server -> ACL SETUSER default off");
+    (*facts.config.value)["bind"] = "127.0.0.1";
+    expect(facts, "password", verdict::ok, "only this machine");
+    facts.is_on_this_machine = false;  // through a proxy, for instance
+    expect(facts, "password", verdict::warn, "other machines reach the server");
+    facts.is_on_this_machine = true;
+    facts.config = {{}, "the user may not run CONFIG GET"};
+    expect(facts, "password", verdict::ok, "is not known: the user may not run CONFIG GET");
+    facts.default_user.value->is_on = false;
+    EXPECT_EQ(found(facts, "password").text, "user baton has a password");
+    facts.default_user.value = {"default", true, false, true};
+    EXPECT_EQ(found(facts, "password").text, "user baton has a password");
+    facts.default_user = {{}, "the user may not run ACL GETUSER"};
+    EXPECT_EQ(found(facts, "password").text, "user baton has a password");
+}
+
 TEST(DoctorChecks, MissingRightsAreNamed) {
     server_facts facts = good_server();
     facts.rights.value = rights_facts{.commands = {"ZADD", "PUBLISH"}};
@@ -431,6 +456,7 @@ TEST(DoctorReplies, DamagedRepliesAreReadWithoutFaults) {
     EXPECT_TRUE(read_libraries(text("x")).empty());
     EXPECT_TRUE(read_map(list({text("odd")})).empty());
     EXPECT_EQ(read_user("u", list({text("flags")})).name, "u");
+    EXPECT_FALSE(read_user("u", list({text("flags"), list({text("off"), text("nopass")})})).is_on);
 }
 
 /// A hostile server: the arithmetic of the checks must not overflow.

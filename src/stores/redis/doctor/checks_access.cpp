@@ -17,6 +17,12 @@ bool is_open_to_others(const server_facts& facts) {
     return true;
 }
 
+/// Clients need no name and no password to do everything.
+bool lets_everybody_in(const server_facts& facts) {
+    const answer<user_facts>& user = facts.default_user;
+    return user && user->is_on && user->no_password && user->all_commands && user->all_keys;
+}
+
 }  // namespace
 
 checked check_tls(const server_facts& facts) {
@@ -38,8 +44,20 @@ checked check_tls(const server_facts& facts) {
 checked check_password(const server_facts& facts) {
     if (!facts.user) return not_checked(facts.user.missing);
     const std::string user = "user " + printable(facts.user->name);
+    const bool has_certificate = !facts.address.tls.cert.empty();
+    if ((!facts.user->no_password || has_certificate) && lets_everybody_in(facts)) {
+        const std::string text = user + (facts.user->no_password ? " shows a certificate" : " has a password") +
+                                 ", but the user default has none, and every right";
+        const std::string close = "ACL SETUSER default off, or resetpass >PASSWORD, and ACL SAVE or CONFIG REWRITE";
+        if (!facts.is_on_this_machine || is_open_to_others(facts))
+            return warn(text + "; other machines reach the server", close);
+        return ok(
+            text + (facts.config ? "; only this machine reaches the server"
+                                 : "; whether other machines reach the server is not known: " + facts.config.missing),
+            close);
+    }
     if (!facts.user->no_password) return ok(user + " has a password");
-    if (!facts.address.tls.cert.empty()) return ok(user + " has no password; the client shows a certificate");
+    if (has_certificate) return ok(user + " has no password; the client shows a certificate");
     const std::string advice = "set a password: ACL SETUSER " + printable(facts.user->name) +
                                " resetpass >PASSWORD, or create a user for Baton (docs/redis.md, Rights)";
     if (!facts.is_on_this_machine)

@@ -56,6 +56,7 @@ struct user_facts {
     bool no_password = false;
     bool all_commands = false;
     bool all_keys = false;
+    bool is_on = true;
 };
 
 /// What the user lacks of what Baton needs in this space.
@@ -100,6 +101,7 @@ struct server_facts {
     answer<field_map> info = {};
     answer<field_map> config = {};
     answer<user_facts> user = {};
+    answer<user_facts> default_user = {};  // of clients that give no name
     answer<rights_facts> rights = {};
     std::vector<std::string> other_users = {};  // but for `default`; empty, too, if this user may not read them
     answer<bool> has_library = {};              // the function library of this version

@@ -150,6 +150,8 @@ void ask_about_users(probe& probe, server_facts& facts, const std::string& user,
     std::string ignored;
     all.add({"ACL", "GETUSER", user}, "ACL GETUSER", facts.user.missing,
             [&](const resp::value& reply) { facts.user.value = read_user(user, reply); });
+    all.add({"ACL", "GETUSER", "default"}, "ACL GETUSER", facts.default_user.missing,
+            [&](const resp::value& reply) { facts.default_user.value = read_user("default", reply); });
     all.add({"ACL", "USERS"}, "ACL USERS", ignored, [&](const resp::value& reply) {
         for (const resp::value& each : reply.items)
             if (each.text != user && each.text != "default") facts.other_users.push_back(each.text);
@@ -162,14 +164,15 @@ void ask_about_users(probe& probe, server_facts& facts, const std::string& user,
 /// cannot write. FUNCTION LOAD refuses this text, which is no library.
 void ask_functions(probe& probe, server_facts& facts, probe::clock::time_point deadline) {
     const std::string key = "baton:{" + facts.address.space + "}:m";
-    const auto replies = probe.ask({{"FCALL", facts.library + "_hello", "1", key, "rights"},
-                                    {"FCALL_RO", facts.library + "_look", "1", key, std::to_string(layout_version)},
-                                    {"FUNCTION", "LOAD", "text"}},
-                                   deadline);
-    if (replies.size() < 3) return;
-    if (!facts.has_library) facts.has_library = read_has_library(replies[0], replies[1]);
-    if (!facts.rights) facts.rights = read_rights(replies[0], replies[1]);
-    if (!facts.may_load) facts.may_load = read_may_load(replies[2]);
+    const auto told = probe.ask({{"FCALL", facts.library + "_hello", "1", key, "rights"},
+                                 {"FCALL_RO", facts.library + "_look", "1", key, std::to_string(layout_version)}},
+                                deadline);
+    if (told.size() < 2) return;
+    if (!facts.has_library) facts.has_library = read_has_library(told[0], told[1]);
+    if (!facts.rights) facts.rights = read_rights(told[0], told[1]);
+    if (facts.may_load || !facts.has_library || *facts.has_library) return;
+    const auto loaded = probe.ask({{"FUNCTION", "LOAD", "text"}}, deadline);
+    if (!loaded.empty()) facts.may_load = read_may_load(loaded[0]);
 }
 
 }  // namespace
@@ -332,7 +335,10 @@ user_facts read_user(const std::string& name, const resp::value& reply) {
         const std::string& key = reply.items[i].text;
         const resp::value& value = reply.items[i + 1];
         if (key == "flags")
-            for (const resp::value& flag : value.items) user.no_password = user.no_password || flag.text == "nopass";
+            for (const resp::value& flag : value.items) {
+                user.no_password = user.no_password || flag.text == "nopass";
+                user.is_on = user.is_on && flag.text != "off";
+            }
         if (key == "commands") user.all_commands = value.text.find("+@all") != std::string::npos;
         if (key == "keys") user.all_keys = (" " + value.text + " ").find(" ~* ") != std::string::npos;
     }
