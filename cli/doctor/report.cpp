@@ -59,7 +59,7 @@ std::string report_text(const std::string& title, const detail::diagnosis& diagn
     add(summary, count(diagnosis, verdict::wrong), "fault", "faults");
     add(summary, count(diagnosis, verdict::warn), "warning", "warnings");
     if (summary.empty()) summary = "all is well";
-    add(summary, count(diagnosis, verdict::unknown), "not checked", "not checked");
+    add(summary, count(diagnosis, verdict::unknown), "not checked (see ?)", "not checked (see ?)");
     return text + summary + "\n";
 }
 

@@ -34,6 +34,9 @@ finding check_agent(const agent_facts& facts) {
                                           (*facts.sessions == 1 ? " session" : " sessions") + " in the space default"
                                     : "")};
         case state::none:
+            if (!facts.address.is_own() && !facts.folder_exists)
+                return {"agent", verdict::ok,
+                        "no agent runs, and nothing is held"};  // the check of the socket says why
             if (is_stale(facts))
                 return {"agent", verdict::warn,
                         "no agent runs, but its socket file exists: the agent has died, and its clients may still hold "
@@ -84,7 +87,9 @@ std::optional<finding> check_socket(const agent_facts& facts) {
                    "of user " + std::to_string(facts.socket.owner) + ", mode " + text_of(facts.socket.mode)};
 }
 
-finding check_record(const agent_facts& facts) {
+std::optional<finding> check_record(const agent_facts& facts) {
+    // The record is in the folder of the socket, and its check has said so.
+    if (!facts.address.is_own() && !facts.folder_exists) return {};
     const bool runs = facts.state == state::running;
     const std::string path = printable(facts.record_path);
     const auto cannot = [&](const std::string& why, const std::string& advice) {
@@ -98,15 +103,15 @@ finding check_record(const agent_facts& facts) {
         return cannot("it belongs to user " + std::to_string(facts.record.owner), "remove it, or " + elsewhere);
     const std::string where = path + (facts.file_system.empty() ? "" : ", on " + facts.file_system);
     if (facts.record.exists && facts.record.owner != facts.user)
-        return {"record", verdict::ok, where + ", of user " + std::to_string(facts.record.owner)};
+        return finding{"record", verdict::ok, where + ", of user " + std::to_string(facts.record.owner)};
     if (!facts.record.exists && !facts.record_folder_is_writable)
         return cannot("this user may not make it, or the file system is read-only", elsewhere);
     if (!facts.record.exists && facts.file_system_is_full)
         return cannot("the file system is full", "free space, or " + elsewhere);
     if (facts.file_system_is_remote)
-        return {"record", verdict::warn, where + ", which other machines may share",
-                "use a path on a file system of this machine"};
-    return {"record", verdict::ok, where + (facts.record.exists ? "" : " (not made yet)")};
+        return finding{"record", verdict::warn, where + ", which other machines may share",
+                       "use a path on a file system of this machine"};
+    return finding{"record", verdict::ok, where + (facts.record.exists ? "" : " (not made yet)")};
 }
 
 finding check_limits(const agent_facts& facts) {
@@ -149,7 +154,8 @@ std::vector<finding> examine(const agent_facts& facts) {
     if (auto protocol = check_protocol(facts)) all.push_back(std::move(*protocol));
     if (auto socket = check_socket(facts)) all.push_back(std::move(*socket));
     if (facts.state == state::foreign) return all;  // the rest is about another user's agent
-    for (const auto check : {check_record, check_limits, check_pidfds, check_program}) all.push_back(check(facts));
+    if (auto record = check_record(facts)) all.push_back(std::move(*record));
+    for (const auto check : {check_limits, check_pidfds, check_program}) all.push_back(check(facts));
     return all;
 }
 

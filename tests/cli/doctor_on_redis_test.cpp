@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "../redis/acl_files.hpp"
 #include "../redis/private_server.hpp"
 #include "../redis/replication.hpp"
 #include "doctor.hpp"
@@ -31,6 +32,18 @@ protected:
     void use(const std::string& url) const {
         child run{baton({"run", "--url", url, "-t", "1s", "-l", "a", "--", "true"})};
         ASSERT_EQ(run.wait(), 0) << run.err();
+    }
+    /// A user of packaging/redis/, with the password s3cret.
+    void add_user(const std::string& of) const {
+        std::vector<std::string> words{"ACL", "SETUSER"};
+        const std::vector<std::string> shipped = redis_tests::acl_words(of);
+        words.insert(words.end(), shipped.begin() + 1, shipped.end());
+        words.emplace_back(">s3cret");
+        ASSERT_EQ(server_->ask(words).text, "OK");
+    }
+    /// Changes with each write of any client.
+    [[nodiscard]] std::string state() const {
+        return redis_tests::info(*server_, "persistence", "rdb_changes_since_last_save");
     }
 
     std::optional<private_server> server_;
@@ -72,7 +85,7 @@ TEST_F(DoctorOnRedis, FiveFaultsAreFoundWithWhatToDo) {
     EXPECT_EQ(report.field("eviction", "advice"),
               "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file");
     EXPECT_NE(report.field("old-libraries", "advice").find("FUNCTION DELETE baton_0123456789ab"), std::string::npos);
-    EXPECT_NE(report.field("settings", "advice").find("max_ttl=2s&lag=0s"), std::string::npos);
+    EXPECT_NE(report.field("settings", "advice").find("max_ttl=2s&lag=0 into"), std::string::npos);
     EXPECT_NE(report.field("lag", "advice").find("lag=12s"), std::string::npos);
     EXPECT_NE(report.text.find("WRONG  eviction "), std::string::npos) << report.text;
     EXPECT_NE(report.text.find("4 faults, "), std::string::npos) << report.text;
@@ -94,47 +107,81 @@ TEST_F(DoctorOnRedis, ItWritesNothing) {
     EXPECT_NE(report.field("rights", "text").find("HSET"), std::string::npos) << report.text;
 }
 
-/// The user of docs/redis.md may not read settings: what is not checked is no fault.
-TEST_F(DoctorOnRedis, AUserWithFewRightsChecksWhatItMay) {
+/// A user as packaging/redis/ ships it: it may not read settings, and what is not checked is no fault. The functions
+/// tell its rights.
+TEST_F(DoctorOnRedis, TheShippedClientHasAllRights) {
     start();
     use(at(terms));
-    std::vector<std::string> words{"ACL",
-                                   "SETUSER",
-                                   "baton",
-                                   "on",
-                                   ">s3cret",
-                                   "resetkeys",
-                                   "~baton:{default}:*",
-                                   "resetchannels",
-                                   "&baton:{default}:*",
-                                   "-@all",
-                                   "+fcall",
-                                   "+fcall_ro",
-                                   "+function|load",
-                                   "+select",
-                                   "+subscribe",
-                                   "+unsubscribe",
-                                   "+publish",
-                                   "+time",
-                                   "+info",
-                                   "+hget",
-                                   "+hmget"};
-    ASSERT_EQ(server_->ask(words).text, "OK");
+    add_user("client");
+    const std::string before = state();
     const doctor_report report =
         examined({at(terms)}, {{"BATON_REDIS_USER", "baton"}, {"BATON_REDIS_PASSWORD", "s3cret"}});
+    EXPECT_EQ(state(), before) << "doctor only reads";
     EXPECT_EQ(report.code, report.verdict("security") == "warn" ? 1 : 0) << report.text;
     EXPECT_EQ(report.with("wrong"), "") << report.text;
     EXPECT_EQ(report.field("idle-timeout", "text"), "not checked: the user may not run CONFIG GET");
-    EXPECT_EQ(report.verdict("rights"), "unknown");
+    EXPECT_EQ(report.verdict("rights"), "ok") << report.text;
+    EXPECT_EQ(report.verdict("library"), "ok") << report.text;
     EXPECT_EQ(report.verdict("round-trip"), "ok");
     EXPECT_EQ(report.verdict("settings"), "ok");
     EXPECT_NE(report.text.find("?      slow-log "), std::string::npos) << report.text;
+    EXPECT_NE(report.text.find(" not checked (see ?)"), std::string::npos) << report.text;
+}
 
-    words = {"ACL", "SETUSER", "baton", "-time", "-info"};
-    ASSERT_EQ(server_->ask(words).text, "OK");
-    const doctor_report fewer = examined({at("", "baton:s3cret@")});
-    EXPECT_EQ(fewer.code, 1);
-    EXPECT_EQ(fewer.field("rights", "text"), "the user may not run TIME, which Baton needs") << fewer.text;
+TEST_F(DoctorOnRedis, RightsThatAClientLacksAreNamed) {
+    start();
+    use(at(terms));
+    add_user("client");
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "baton", "-zrank", "-rpush"}).text, "OK");
+    const doctor_report some = examined({at("", "baton:s3cret@")});
+    EXPECT_EQ(some.code, 1);
+    EXPECT_NE(some.field("rights", "text").find("ACL SETUSER baton +zrank +rpush"), std::string::npos) << some.text;
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "baton", "-fcall", "-fcall_ro"}).text, "OK");
+    EXPECT_NE(examined({at("", "baton:s3cret@")}).field("rights", "text").find("+fcall"), std::string::npos);
+}
+
+TEST_F(DoctorOnRedis, TheShippedViewerMayInspectAndThatIsNoFault) {
+    start();
+    use(at(terms));
+    add_user("viewer");
+    const std::string before = state();
+    const std::string url = at("", "baton-viewer:s3cret@");
+    const doctor_report report = examined({url});
+    EXPECT_EQ(state(), before);
+    EXPECT_EQ(report.verdict("rights"), "ok") << report.text;
+    EXPECT_NE(report.field("rights", "text").find("may only inspect"), std::string::npos) << report.text;
+    EXPECT_EQ(report.verdict("library"), "ok") << report.text;
+    // The same where the server tells the user of its rights.
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "baton-viewer", "+acl|whoami", "+acl|getuser", "+acl|dryrun"}).text,
+              "OK");
+    EXPECT_EQ(examined({url}).verdict("rights"), "ok");
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "baton-viewer", "-zrank"}).text, "OK");
+    EXPECT_NE(examined({url}).field("rights", "text").find("+zrank"), std::string::npos);
+}
+
+TEST_F(DoctorOnRedis, ALibraryThatTheUserMayNotLoadIsAFault) {
+    start();
+    add_user("client");
+    add_user("viewer");
+    for (const char* user : {"baton:s3cret@", "baton-viewer:s3cret@"}) {
+        const doctor_report report = examined({at("", user)});
+        EXPECT_EQ(report.code, 1) << report.text;
+        EXPECT_EQ(report.verdict("library"), "wrong") << report.text;
+        EXPECT_NE(report.field("library", "text").find("is not loaded, and this user may not load it"),
+                  std::string::npos)
+            << report.text;
+        EXPECT_NE(report.field("library", "advice").find("baton functions print | redis-cli -x FUNCTION LOAD"),
+                  std::string::npos);
+        EXPECT_EQ(report.verdict("rights"), "unknown") << report.text;
+    }
+    const doctor_report administrator = examined({at()});
+    EXPECT_EQ(administrator.verdict("library"), "warn") << administrator.text;
+    EXPECT_NE(administrator.field("library", "text").find("client.acl may not"), std::string::npos);
+
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "baton", "+function|load"}).text, "OK");
+    EXPECT_EQ(examined({at("", "baton:s3cret@")}).verdict("library"), "ok");
+    EXPECT_EQ(server_->ask({"FUNCTION", "LIST"}).items.size(), 0U) << "doctor loads nothing";
+    EXPECT_EQ(server_->ask({"DBSIZE"}).number, 0);
 }
 
 TEST_F(DoctorOnRedis, AnUnreachableServerEndsWith69) {
@@ -168,6 +215,15 @@ TEST_F(DoctorOnRedis, AServerThatRefusesTheClientEndsWith1) {
     EXPECT_EQ(examined({at("", ":s3cret@")}).verdict("password"), "ok");
 }
 
+TEST_F(DoctorOnRedis, AnOpenDefaultUserIsSeenByAnAdministrator) {
+    start();
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "adm", "on", ">s3cret", "~*", "&*", "+@all"}).text, "OK");
+    const auto password = [this] { return examined({at("", "adm:s3cret@")}); };
+    EXPECT_NE(password().field("password", "text").find("the user default has none"), std::string::npos);
+    ASSERT_EQ(server_->ask({"ACL", "SETUSER", "default", "resetpass", ">s3cret"}).text, "OK");
+    EXPECT_EQ(password().field("password", "text"), "user adm has a password");
+}
+
 TEST_F(DoctorOnRedis, AReplicaIsNamedWithItsPrimary) {
     private_server primary{redis_tests::replicating()};
     server_.emplace(redis_tests::replicating());
@@ -179,6 +235,17 @@ TEST_F(DoctorOnRedis, AReplicaIsNamedWithItsPrimary) {
         << replica.text;
     const doctor_report of_primary = examined({"redis://127.0.0.1:" + std::to_string(primary.tcp().port)});
     EXPECT_EQ(of_primary.verdict("replicas"), "warn") << of_primary.text;
+}
+
+TEST_F(DoctorOnRedis, ANodeOfAClusterIsARiskEvenWithAllSlots) {
+    server_.emplace(redis_tests::server_options{.tcp = true, .settings = {"--cluster-enabled", "yes"}});
+    ASSERT_EQ(server_->ask({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"}).text, "OK");
+    const doctor_report report = examined({at()});
+    EXPECT_EQ(report.code, 1) << report.text;
+    EXPECT_EQ(report.verdict("role"), "warn") << report.text;
+    EXPECT_NE(report.field("role", "text").find("Baton does not follow a cluster to other nodes yet"),
+              std::string::npos)
+        << report.text;
 }
 
 TEST_F(DoctorOnRedis, ADialectHasNoSpaceToCheck) {

@@ -89,6 +89,18 @@ TEST(AgentDoctor, SocketFiles) {
     expect(facts, "socket", verdict::wrong, "does not exist");
 }
 
+TEST(AgentDoctor, AMissingFolderIsOneFinding) {
+    agent_facts facts = good_agent();
+    facts.state = agent_state::none;
+    facts.socket = facts.record = {};
+    facts.folder_exists = facts.record_folder_is_writable = false;
+    std::string wrong;
+    for (const detail::finding& each : examine(facts))
+        if (each.verdict != verdict::ok) wrong += each.id + " ";
+    EXPECT_EQ(wrong, "socket ");
+    expect(facts, "agent", verdict::ok, "no agent runs, and nothing is held");
+}
+
 TEST(AgentDoctor, RecordsThatCannotBeWritten) {
     agent_facts facts = good_agent();
     facts.state = agent_state::none;

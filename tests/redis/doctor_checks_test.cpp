@@ -36,7 +36,8 @@ server_facts good_server() {
         {"protected-mode", "yes"},
         {"save", ""}};
     facts.user.value = {"baton", false, false, false};
-    facts.denied.value.emplace();
+    facts.rights.value.emplace();
+    facts.has_library.value = true;
     facts.may_load.value = true;
     facts.slow.value.emplace();
     facts.libraries.value = {"baton_1"};
@@ -77,7 +78,8 @@ TEST(DoctorChecks, WhatMayNotBeReadIsNeitherWarningNorFault) {
     const std::string missing = "the user may not run X";
     facts.config = {{}, missing};
     facts.user = {{}, missing};
-    facts.denied = {{}, missing};
+    facts.rights = {{}, missing};
+    facts.has_library = {{}, missing};
     facts.may_load = {{}, missing};
     facts.slow = {{}, missing};
     facts.libraries = {{}, missing};
@@ -139,7 +141,9 @@ TEST(DoctorChecks, ServersThatAreNoPrimary) {
     expect(facts, "role", verdict::wrong, "Sentinel");
     facts = good_server();
     (*facts.info.value)["cluster_enabled"] = "1";
-    expect(facts, "role", verdict::wrong, "Cluster");
+    expect(facts, "role", verdict::warn, "Baton does not follow a cluster to other nodes yet");
+    facts.space = {{}, "the server refuses HMGET: MOVED 15495 127.0.0.1:7001"};
+    expect(facts, "role", verdict::wrong, "another node has the keys of this space -> name that node");
 }
 
 TEST(DoctorChecks, EncryptionAndPasswords) {
@@ -163,13 +167,55 @@ TEST(DoctorChecks, EncryptionAndPasswords) {
     expect(facts, "password", verdict::ok, "only this machine");
 }
 
+/// The password of an administrator protects nothing if all others need none.
+TEST(DoctorChecks, AnOpenDefaultUserBesideOneWithAPassword) {
+    server_facts facts = good_server();
+    facts.default_user.value = {"default", true, true, true};
+    expect(facts, "password", verdict::ok, "but the user default has none, and every right; only this machine");
+    expect(facts, "password", verdict::ok, "ACL SETUSER default off");
+    (*facts.config.value)["bind"] = "* -::*";
+    expect(facts, "password", verdict::ok, "only this machine");  // protected mode refuses the others
+    facts.config.value->at("protected-mode") = "no";
+    expect(facts, "password", verdict::warn, "other machines reach the server -> ACL SETUSER default off");
+    (*facts.config.value)["bind"] = "127.0.0.1";
+    expect(facts, "password", verdict::ok, "only this machine");
+    facts.is_on_this_machine = false;  // through a proxy, for instance
+    expect(facts, "password", verdict::warn, "other machines reach the server");
+    facts.is_on_this_machine = true;
+    facts.config = {{}, "the user may not run CONFIG GET"};
+    expect(facts, "password", verdict::ok, "is not known: the user may not run CONFIG GET");
+    facts.default_user.value->is_on = false;
+    EXPECT_EQ(found(facts, "password").text, "user baton has a password");
+    facts.default_user.value = {"default", true, false, true};
+    EXPECT_EQ(found(facts, "password").text, "user baton has a password");
+    facts.default_user = {{}, "the user may not run ACL GETUSER"};
+    EXPECT_EQ(found(facts, "password").text, "user baton has a password");
+}
+
 TEST(DoctorChecks, MissingRightsAreNamed) {
     server_facts facts = good_server();
-    facts.denied.value = {"ZADD", "PUBLISH"};
+    facts.rights.value = rights_facts{.commands = {"ZADD", "PUBLISH"}};
     expect(facts, "rights", verdict::wrong, "ZADD, PUBLISH");
-    facts.denied = {{}, "the user may not run ACL DRYRUN"};
+    facts.address.user = "app";
+    facts.rights.value = rights_facts{.refusal = "BATONACL +ZRANK ~baton:{default}:*"};
+    expect(facts, "rights", verdict::wrong, "ACL SETUSER app +zrank ~baton:{default}:*");
+    facts.rights = {{}, "the user may not run ACL DRYRUN"};
+    expect(facts, "rights", verdict::unknown, "run `baton ls` with this user");
+    facts.has_library.value = false;
+    expect(facts, "rights", verdict::unknown, "load the library");
+    facts.clock = {{}, "the user may not run TIME"};
+    expect(facts, "rights", verdict::wrong, "may not run TIME, which Baton needs");
+}
+
+/// A viewer may not run INFO and FCALL, and needs neither.
+TEST(DoctorChecks, AViewerIsJudgedByWhatInspectionNeeds) {
+    server_facts facts = good_server();
     facts.info = {{}, "the user may not run INFO"};
-    expect(facts, "rights", verdict::wrong, "may not run INFO, which Baton needs");
+    facts.rights.value = rights_facts{.only_inspects = true};
+    expect(facts, "rights", verdict::ok, "this user may only inspect, and has all rights for that");
+    facts.rights.value->refusal = "BATONACL +ZSCORE";
+    expect(facts, "rights", verdict::wrong, "may only inspect, and lacks a right for that");
+    expect(facts, "rights", verdict::wrong, "+zscore");
 }
 
 TEST(DoctorChecks, EvictionMemoryAndDisks) {
@@ -210,9 +256,22 @@ TEST(DoctorChecks, ReplicasAndLag) {
     facts.space.value->lag = 3s;
     expect(facts, "lag", verdict::ok, "lag is 3 s");
     facts.space.value->lag = 2'999ms;
-    expect(facts, "lag", verdict::wrong, "use lag=3s");
+    expect(facts, "lag", verdict::wrong,
+           "lag of an existing space cannot change: use lag=3s in all addresses of a new space");
+    expect(facts, "settings", verdict::wrong, "lag=2999ms");
+    // The address follows the advice, and the space is as before: no advice takes the other back.
+    facts.address.lag = 3s;
+    expect(facts, "settings", verdict::wrong,
+           "for other settings use a new space, or delete the keys baton:{default}:*");
+    expect(facts, "lag", verdict::wrong, "or delete the keys baton:{default}:* while all clients are stopped");
+    facts.space.value->exists = false;
+    expect(facts, "lag", verdict::ok, "lag is 3 s");
+    facts.address.lag = 2s;
+    expect(facts, "lag", verdict::wrong, "-> use lag=3s in all addresses; or");
+    facts.space.value->exists = true;
     info["min_slaves_good_slaves"] = "0";
     expect(facts, "replicas", verdict::wrong, "refuses commands");
+    expect(facts, "replicas", verdict::wrong, "min-replicas-to-write 0, and the same in its configuration file");
     facts.space.value->lag = 0s;
     expect(facts, "lag", verdict::wrong, "lag=0");
 }
@@ -253,6 +312,11 @@ TEST(DoctorChecks, LimitsForClients) {
     expect(facts, "keepalive", verdict::warn, "tcp-keepalive 300");
     config["busy-reply-threshold"] = "5";
     expect(facts, "busy-reply", verdict::warn, "BUSY");
+    for (const char* never : {"0", "-1"}) {
+        config["busy-reply-threshold"] = never;
+        expect(facts, "busy-reply", verdict::warn, "never replies BUSY");
+        expect(facts, "busy-reply", verdict::warn, "CONFIG SET busy-reply-threshold 5000");
+    }
     config["client-output-buffer-limit"] = "pubsub 65536 0 0";
     expect(facts, "pubsub-buffer", verdict::warn, "64 KiB");
     facts.info.value->at("connected_clients") = "8000";
@@ -265,12 +329,19 @@ TEST(DoctorChecks, LibrariesAndSpace) {
     server_facts facts = good_server();
     facts.libraries.value = {"baton_0", "baton_1"};
     expect(facts, "old-libraries", verdict::warn, "FUNCTION DELETE baton_0");
-    facts.libraries.value = std::vector<std::string>{};
-    expect(facts, "library", verdict::ok, "the first client loads it");
+    facts.has_library.value = false;
+    expect(facts, "library", verdict::ok, "the first client of this user loads it");
+    facts.other_users = {"baton"};
+    expect(facts, "library", verdict::warn, "users with the rights of client.acl may not");
     facts.may_load.value = false;
-    expect(facts, "library", verdict::wrong, "FUNCTION LOAD");
+    expect(facts, "library", verdict::wrong, "is not loaded, and this user may not load it");
+    expect(facts, "library", verdict::wrong, "baton functions print | redis-cli -x FUNCTION LOAD");
+    facts.may_load = {{}, "the server did not reply in time"};
+    expect(facts, "library", verdict::warn, "not known whether this user may load it");
     facts.address.max_ttl = 5s;
-    expect(facts, "settings", verdict::wrong, "write ?max_ttl=15s&lag=2s into the address");
+    expect(facts, "settings", verdict::wrong,
+           "the space has max_ttl=15s, lag=2s, pause on, and this address says max_");
+    expect(facts, "settings", verdict::wrong, "to use this space, write ?max_ttl=15s&lag=2s into the address");
     facts.address.max_ttl = 15s;
     facts.ttl = 20s;
     expect(facts, "settings", verdict::wrong, "above max_ttl");
@@ -343,6 +414,40 @@ TEST(DoctorReplies, SlowLogCountsBatonsCallsOfOneDay) {
     EXPECT_EQ(slow.other_command, "KEYS") << "without arguments, which may be secrets";
 }
 
+TEST(DoctorReplies, FunctionsTellOfTheLibraryAndTheRights) {
+    const auto error = [](const std::string& words) {
+        resp::value made = text(words);
+        made.kind = resp::kind::error;
+        return made;
+    };
+    const resp::value absent = error("ERR Function not found");
+    const resp::value no_fcall = error("NOPERM this user has no permissions to run the 'fcall' command");
+    const resp::value no_fcall_ro = error("NOPERM User a has no permissions to run the 'fcall_ro' command");
+    const resp::value refused = error("BATONARGS the arguments are not those of this function");
+    const resp::value moved = error("MOVED 1 127.0.0.1:2");
+    const resp::value seen = list({text("1")});
+
+    EXPECT_EQ(read_has_library(absent, absent).value, false);
+    EXPECT_EQ(read_has_library(no_fcall, absent).value, false);
+    EXPECT_EQ(read_has_library(refused, seen).value, true);
+    EXPECT_EQ(read_has_library(no_fcall, error("BATONVERSION 3")).value, true);
+    EXPECT_EQ(read_has_library(no_fcall, no_fcall_ro).missing, "the user may not run FCALL_RO");
+
+    EXPECT_EQ(read_rights(refused, seen)->refusal, "");
+    EXPECT_FALSE(read_rights(refused, seen)->only_inspects);
+    EXPECT_EQ(read_rights(error("BATONACL +ZADD"), seen)->refusal, "BATONACL +ZADD");
+    EXPECT_TRUE(read_rights(no_fcall, seen)->only_inspects);
+    EXPECT_EQ(read_rights(no_fcall, seen)->refusal, "");
+    EXPECT_EQ(read_rights(no_fcall, error("BATONACL +HGET"))->refusal, "BATONACL +HGET");
+    EXPECT_EQ(read_rights(no_fcall, no_fcall_ro)->refusal, no_fcall.text);
+    EXPECT_EQ(read_rights(absent, absent).missing, "the function library is not loaded");
+    EXPECT_FALSE(read_rights(moved, moved));
+
+    EXPECT_EQ(read_may_load(error("ERR Missing library metadata")).value, true);
+    EXPECT_EQ(read_may_load(error("NOPERM User a has no permissions to run the 'function|load' command")).value, false);
+    EXPECT_FALSE(read_may_load(error("READONLY You can't write against a read only replica.")));
+}
+
 TEST(DoctorReplies, DamagedRepliesAreReadWithoutFaults) {
     EXPECT_FALSE(read_space(list({}), {}).exists);
     const space_facts space = read_space(list({text("4"), text("x")}), text("short"));
@@ -351,6 +456,7 @@ TEST(DoctorReplies, DamagedRepliesAreReadWithoutFaults) {
     EXPECT_TRUE(read_libraries(text("x")).empty());
     EXPECT_TRUE(read_map(list({text("odd")})).empty());
     EXPECT_EQ(read_user("u", list({text("flags")})).name, "u");
+    EXPECT_FALSE(read_user("u", list({text("flags"), list({text("off"), text("nopass")})})).is_on);
 }
 
 /// A hostile server: the arithmetic of the checks must not overflow.

@@ -1,10 +1,12 @@
 // Checks of who can reach the server, read the traffic, and use it.
 #include "baton/printable.hpp"
 #include "stores/redis/doctor/checks.hpp"
+#include "stores/redis/missing_rights.hpp"
 
 namespace baton::redis {
 namespace {
 
+constexpr const char* rights_advice = "give it the rights of client.acl or viewer.acl (docs/redis.md, Rights)";
 constexpr std::chrono::hours renewal_due{24 * 14};
 
 /// Whether clients on other machines get in without a password, where the default user has none.
@@ -13,6 +15,12 @@ bool is_open_to_others(const server_facts& facts) {
     for (const std::string_view local : {"127.0.0.1", "127.0.0.1 ::1", "127.0.0.1 -::1", "localhost", "::1"})
         if (text_of(facts.config, "bind") == local) return false;
     return true;
+}
+
+/// Clients need no name and no password to do everything.
+bool lets_everybody_in(const server_facts& facts) {
+    const answer<user_facts>& user = facts.default_user;
+    return user && user->is_on && user->no_password && user->all_commands && user->all_keys;
 }
 
 }  // namespace
@@ -36,8 +44,20 @@ checked check_tls(const server_facts& facts) {
 checked check_password(const server_facts& facts) {
     if (!facts.user) return not_checked(facts.user.missing);
     const std::string user = "user " + printable(facts.user->name);
+    const bool has_certificate = !facts.address.tls.cert.empty();
+    if ((!facts.user->no_password || has_certificate) && lets_everybody_in(facts)) {
+        const std::string text = user + (facts.user->no_password ? " shows a certificate" : " has a password") +
+                                 ", but the user default has none, and every right";
+        const std::string close = "ACL SETUSER default off, or resetpass >PASSWORD, and ACL SAVE or CONFIG REWRITE";
+        if (!facts.is_on_this_machine || is_open_to_others(facts))
+            return warn(text + "; other machines reach the server", close);
+        return ok(
+            text + (facts.config ? "; only this machine reaches the server"
+                                 : "; whether other machines reach the server is not known: " + facts.config.missing),
+            close);
+    }
     if (!facts.user->no_password) return ok(user + " has a password");
-    if (!facts.address.tls.cert.empty()) return ok(user + " has no password; the client shows a certificate");
+    if (has_certificate) return ok(user + " has no password; the client shows a certificate");
     const std::string advice = "set a password: ACL SETUSER " + printable(facts.user->name) +
                                " resetpass >PASSWORD, or create a user for Baton (docs/redis.md, Rights)";
     if (!facts.is_on_this_machine)
@@ -48,17 +68,29 @@ checked check_password(const server_facts& facts) {
 }
 
 checked check_rights(const server_facts& facts) {
-    const std::string advice = "give it the commands, keys and channels of docs/redis.md, Rights";
-    if (!facts.denied) {
-        // Without ACL DRYRUN only the commands are known that doctor itself could not run.
-        for (const std::string* missing : {&facts.clock.missing, &facts.info.missing, &facts.space.missing})
-            if (missing->starts_with(may_not_run)) return wrong(*missing + ", which Baton needs", advice);
-        return not_checked(facts.denied.missing);
+    if (!facts.rights) {
+        // Viewers need these, too.
+        for (const std::string* missing : {&facts.clock.missing, &facts.space.missing})
+            if (missing->starts_with(may_not_run)) return wrong(*missing + ", which Baton needs", rights_advice);
+        const bool needs_library = facts.has_library && !*facts.has_library;
+        return outcome{detail::verdict::unknown, "not checked: " + facts.rights.missing,
+                       needs_library
+                           ? "load the library (see the check library), and run doctor again"
+                           : "run `baton ls` with this user: its handshake checks all rights, and names those "
+                             "that are missing"};
     }
-    if (facts.denied->empty()) return ok("the user may run all commands that Baton needs in this space");
+    const std::string inspecting = facts.rights->only_inspects ? "this user may only inspect" : "";
+    if (!facts.rights->refusal.empty()) {
+        std::string missing = missing_rights_advice(facts.address, facts.rights->refusal);
+        if (missing.empty()) missing = "the server refuses the functions: " + printable(facts.rights->refusal);
+        return wrong((inspecting.empty() ? "" : inspecting + ", and lacks a right for that: ") + missing,
+                     rights_advice);
+    }
+    if (!inspecting.empty()) return ok(inspecting + ", and has all rights for that");
+    if (facts.rights->commands.empty()) return ok("the user may run all commands that Baton needs in this space");
     std::string list;
-    for (const std::string& each : *facts.denied) list += (list.empty() ? "" : ", ") + each;
-    return wrong("the user may not run what Baton needs in this space: " + list, advice);
+    for (const std::string& each : facts.rights->commands) list += (list.empty() ? "" : ", ") + each;
+    return wrong("the user may not run what Baton needs in this space: " + list, rights_advice);
 }
 
 checked check_excess_rights(const server_facts& facts) {

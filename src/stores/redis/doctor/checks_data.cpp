@@ -3,19 +3,24 @@
 
 #include "baton/printable.hpp"
 #include "stores/redis/doctor/checks.hpp"
+#include "stores/redis/url_text.hpp"
 
 namespace baton::redis {
 namespace {
 
 using std::chrono::milliseconds;
 
-std::string in_seconds(milliseconds time) {
-    return std::to_string(std::chrono::ceil<std::chrono::seconds>(time).count()) + "s";
-}
+bool has_space(const server_facts& facts) { return facts.space && facts.space->exists && !facts.space->is_foreign; }
 
 /// The lag of the space if it exists, else of the address.
-milliseconds lag_of(const server_facts& facts) {
-    return facts.space && facts.space->exists && !facts.space->is_foreign ? facts.space->lag : facts.address.lag;
+milliseconds lag_of(const server_facts& facts) { return has_space(facts) ? facts.space->lag : facts.address.lag; }
+
+/// The first client fixes the lag of a space.
+std::string lag_advice(const server_facts& facts, milliseconds needed) {
+    const std::string use = "use lag=" + detail::duration_text(needed) + " in all addresses";
+    if (!has_space(facts)) return use;
+    return "the lag of an existing space cannot change: " + use + " of a new space, or delete the keys baton:{" +
+           facts.address.space + "}:* while all clients are stopped, and " + use;
 }
 
 /// The replicas of INFO, as `slave0:ip=…,port=…,state=online,offset=…,lag=0`.
@@ -88,15 +93,19 @@ checked check_replicas(const server_facts& facts) {
         *count == 0 ? "no replica"
                     : counted(*count, "replica") + (*count == online ? "" : ", " + std::to_string(online) + " online");
     if (wanted && *wanted > 0 && good && *good < *wanted)
-        return wrong(
-            have + "; the server refuses commands, because min-replicas-to-write is " + std::to_string(*wanted) +
-                " and " + std::to_string(*good) + " follow within min-replicas-max-lag",
-            "start the replicas, or CONFIG SET min-replicas-to-write 0 if no replica ever replaces this server");
+        return wrong(have + "; the server refuses commands, because min-replicas-to-write is " +
+                         std::to_string(*wanted) + " and " + std::to_string(*good) +
+                         " follow within min-replicas-max-lag",
+                     "start the replicas; or, if no replica ever replaces this server, CONFIG SET "
+                     "min-replicas-to-write 0, and the "
+                     "same in its configuration file");
     if (*count > 0 && wanted && *wanted == 0)
-        return warn(have +
-                        ", and min-replicas-to-write is 0: after a failover an isolated primary continues to grant, so "
-                        "a name may have two holders",
-                    "CONFIG SET min-replicas-to-write 1, and min-replicas-max-lag to the time that `lag` allows");
+        return warn(
+            have +
+                ", and min-replicas-to-write is 0: after a failover an isolated primary continues to grant, so "
+                "a name may have two holders",
+            "CONFIG SET min-replicas-to-write 1, and min-replicas-max-lag to the time that `lag` allows, and the same "
+            "in its configuration file");
     if (*count > 0 && !wanted)
         return outcome{detail::verdict::unknown,
                        have + "; min-replicas-to-write not checked: " +
@@ -111,15 +120,14 @@ checked check_lag(const server_facts& facts) {
     const milliseconds lag = lag_of(facts);
     if (has_replicas && lag.count() == 0)
         return wrong("lag=0 says that no replica ever replaces the server, and it has replicas",
-                     "use lag=" + in_seconds(std::chrono::seconds{most.value_or(10) + 2}) + " in a new space");
+                     lag_advice(facts, std::chrono::seconds{most.value_or(10) + 2}));
     if (!wanted || !most || *wanted == 0 || *most == 0) return {};
     const milliseconds needed = std::chrono::seconds{*most + 2};
     const std::string text = "an old primary may go on for " + std::to_string(*most) +
                              " s after a failover (min-replicas-max-lag), and lag is " + shown(lag);
     if (lag >= needed) return ok(text);
-    return wrong(
-        text + ", less than that and 2 s: a name may have two holders",
-        "use lag=" + in_seconds(needed) + " in all addresses of a new space, or a smaller min-replicas-max-lag");
+    return wrong(text + ", less than that and 2 s: a name may have two holders",
+                 lag_advice(facts, needed) + "; or set a smaller min-replicas-max-lag");
 }
 
 }  // namespace baton::redis

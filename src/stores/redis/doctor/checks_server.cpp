@@ -83,9 +83,15 @@ checked check_role(const server_facts& facts) {
         return wrong("the server is a replica of " + printable(text_of(facts.info, "master_host")) + ":" +
                          printable(text_of(facts.info, "master_port")) + "; clients wait until it is a primary",
                      "give the address of the primary");
-    if (mode == "cluster" || text_of(facts.info, "cluster_enabled") == "1")
-        return wrong("the server is a node of a Cluster, which Baton does not support",
-                     "use a server without cluster-enabled");
+    const bool is_node = mode == "cluster" || text_of(facts.info, "cluster_enabled") == "1";
+    if (is_node && facts.space.missing.find("MOVED ") != std::string::npos)
+        return wrong("this is a node of a cluster, and another node has the keys of this space",
+                     "name that node; Baton does not follow a cluster to other nodes yet");
+    if (is_node)
+        return warn(
+            "this is a node of a cluster: Baton does not follow a cluster to other nodes yet, so clients are "
+            "refused when another node gets the keys of this space",
+            "use a server without cluster-enabled");
     return ok("a primary");
 }
 
@@ -144,19 +150,24 @@ checked check_pubsub_buffer(const server_facts& facts) {
         "the server disconnects a client with more than " + shown_bytes(limit) + " of unread notifications";
     if (limit >= least) return ok(text);
     return warn(text + "; clients with many waiters or viewers may lose notifications and reconnect",
-                "CONFIG SET client-output-buffer-limit \"pubsub 32mb 8mb 60\", the default");
+                "CONFIG SET client-output-buffer-limit \"pubsub 32mb 8mb 60\", the default, and the same in its "
+                "configuration file");
 }
 
 checked check_busy_reply(const server_facts& facts) {
     const auto threshold = number_of(facts.config, "busy-reply-threshold");
     if (!threshold) return {};
-    if (*threshold == 0 || *threshold >= 1'000)
-        return ok("the server replies BUSY after " +
-                  (*threshold == 0 ? std::string{"no time"} : shown(std::chrono::milliseconds{*threshold})) +
-                  " in a function");
+    if (*threshold <= 0)
+        return warn(
+            "the server never replies BUSY: a long script of any program blocks all clients, and they do not "
+            "learn why (busy-reply-threshold " +
+                std::to_string(*threshold) + ")",
+            "CONFIG SET busy-reply-threshold 5000, the default, and the same in its configuration file");
+    if (*threshold >= 1'000)
+        return ok("the server replies BUSY after " + shown(std::chrono::milliseconds{*threshold}) + " in a function");
     return warn("the server replies BUSY to all clients when a function takes longer than " +
                     std::to_string(*threshold) + " ms; clients then reconnect",
-                "CONFIG SET busy-reply-threshold 5000, the default");
+                "CONFIG SET busy-reply-threshold 5000, the default, and the same in its configuration file");
 }
 
 }  // namespace baton::redis

@@ -9,20 +9,26 @@
 namespace baton::redis {
 namespace {
 
-using detail::duration_text;
-
 bool is_readable(const server_facts& facts) { return facts.space && facts.space->exists && !facts.space->is_foreign; }
 
 }  // namespace
 
 checked check_library(const server_facts& facts) {
-    if (!facts.libraries) return not_checked(facts.libraries.missing);
-    const bool is_loaded = std::ranges::find(*facts.libraries, facts.library) != facts.libraries->end();
-    if (is_loaded) return ok(facts.library + " is loaded");
-    if (facts.may_load && !*facts.may_load)
-        return wrong(facts.library + " is not loaded, and this user may not load it",
-                     "as an administrator: baton functions print | redis-cli -x FUNCTION LOAD");
-    return ok(facts.library + " is not loaded; the first client loads it");
+    if (!facts.has_library) return not_checked(facts.has_library.missing);
+    const std::string library = "the library " + facts.library;
+    if (*facts.has_library) return ok(library + " is loaded");
+    const std::string load = "baton functions print | redis-cli -x FUNCTION LOAD";
+    if (!facts.may_load)
+        return warn(
+            library + " is not loaded, and it is not known whether this user may load it: " + facts.may_load.missing,
+            "as an administrator: " + load);
+    if (!*facts.may_load)
+        return wrong(library + " is not loaded, and this user may not load it", "as an administrator: " + load);
+    if (!facts.other_users.empty())
+        return warn(library + " is not loaded; this user may load it, but users with the rights of client.acl may not",
+                    "load it for them: " + load);
+    return ok(library + " is not loaded; the first client of this user loads it",
+              "for users with the rights of client.acl, who may not load it: " + load);
 }
 
 checked check_old_libraries(const server_facts& facts) {
@@ -61,24 +67,26 @@ checked check_settings(const server_facts& facts) {
     const detail::redis_address& address = facts.address;
     if (!is_readable(facts)) {
         if (facts.ttl <= address.max_ttl) return {};
-        return wrong("a ttl of " + duration_text(facts.ttl) + " is above the max_ttl of the address, " +
-                         duration_text(address.max_ttl),
+        return wrong("a ttl of " + detail::duration_text(facts.ttl) + " is above the max_ttl of the address, " +
+                         detail::duration_text(address.max_ttl),
                      "use a shorter ttl, or write a larger max_ttl into all addresses of a new space");
     }
     const space_facts& space = *facts.space;
-    const std::string text = "max_ttl=" + duration_text(space.max_ttl) + ", lag=" + duration_text(space.lag) +
-                             ", pause " + (space.pause ? "on" : "off");
+    const std::string text = "max_ttl=" + detail::duration_text(space.max_ttl) +
+                             ", lag=" + detail::duration_text(space.lag) + ", pause " + (space.pause ? "on" : "off");
     if (space.max_ttl != address.max_ttl || space.lag != address.lag || space.pause != address.pause)
-        return wrong("the space has " + text + ", and the address max_ttl=" + duration_text(address.max_ttl) +
-                         ", lag=" + duration_text(address.lag) + ", pause " + (address.pause ? "on" : "off") +
-                         ": clients with this address are refused",
-                     "write ?max_ttl=" + duration_text(space.max_ttl) + "&lag=" + duration_text(space.lag) +
-                         (space.pause ? "" : "&pause=off") + " into the address");
+        return wrong("the space has " + text + ", and this address says max_ttl=" +
+                         detail::duration_text(address.max_ttl) + ", lag=" + detail::duration_text(address.lag) +
+                         ", pause " + (address.pause ? "on" : "off") + ": clients with this address are refused",
+                     "to use this space, write ?max_ttl=" + detail::duration_text(space.max_ttl) +
+                         "&lag=" + detail::duration_text(space.lag) + (space.pause ? "" : "&pause=off") +
+                         " into the address; for other settings use a new space, or delete the keys baton:{" +
+                         address.space + "}:* while all clients are stopped");
     if (!space.pause)
         return warn(text + ": after a loss of state a name may have two holders",
                     "use a space without pause=off where that must not happen");
     if (facts.ttl > space.max_ttl)
-        return wrong(text + ": a ttl of " + duration_text(facts.ttl) + " is above max_ttl, and is refused",
+        return wrong(text + ": a ttl of " + detail::duration_text(facts.ttl) + " is above max_ttl, and is refused",
                      "use a shorter ttl, or a new space with a larger max_ttl");
     if (space.max_ttl < space.lag + std::chrono::seconds{2})
         return warn(text + ": a backup or a first replica pauses the space, because max_ttl is less than lag and 2 s",

@@ -56,6 +56,14 @@ struct user_facts {
     bool no_password = false;
     bool all_commands = false;
     bool all_keys = false;
+    bool is_on = true;
+};
+
+/// What the user lacks of what Baton needs in this space.
+struct rights_facts {
+    bool only_inspects = false;              // it may not run FCALL, and needs only what `look` checks
+    std::vector<std::string> commands = {};  // that ACL DRYRUN denies
+    std::string refusal = {};                // the server's or a function's error that names the rules; empty: none
 };
 
 /// The slow log of the last 24 hours.
@@ -93,8 +101,11 @@ struct server_facts {
     answer<field_map> info = {};
     answer<field_map> config = {};
     answer<user_facts> user = {};
-    answer<std::vector<std::string>> denied = {};  // the commands that this user needs and may not use
-    answer<bool> may_load = {};                    // the function library
+    answer<user_facts> default_user = {};  // of clients that give no name
+    answer<rights_facts> rights = {};
+    std::vector<std::string> other_users = {};  // but for `default`; empty, too, if this user may not read them
+    answer<bool> has_library = {};              // the function library of this version
+    answer<bool> may_load = {};                 // this user, the function library
     answer<slow_facts> slow = {};
     answer<std::vector<std::string>> libraries = {};  // names of Baton's libraries of all versions
     answer<space_facts> space = {};

@@ -7,6 +7,7 @@
 
 #include "baton/printable.hpp"
 #include "stores/redis/function_library.hpp"
+#include "stores/redis/missing_rights.hpp"
 #include "stores/redis/reply_class.hpp"
 
 namespace baton::redis {
@@ -103,10 +104,16 @@ const std::vector<std::string>& settings() {
     return names;
 }
 
+bool contains(const std::vector<std::string>& all, const std::string& wanted) {
+    return std::ranges::find(all, wanted) != all.end();
+}
+
+bool is_error(const resp::value& reply) { return reply.kind == resp::kind::error; }
+
 /// Asks whether this user may run each command. The server answers OK, or why not.
 void ask_for_rights(probe& probe, server_facts& facts, probe::clock::time_point deadline) {
     if (!facts.user) {
-        facts.denied.missing = facts.may_load.missing = facts.user.missing;
+        facts.rights.missing = facts.may_load.missing = facts.user.missing;
         return;
     }
     const std::string key = "baton:{" + facts.address.space + "}:m";
@@ -121,17 +128,51 @@ void ask_for_rights(probe& probe, server_facts& facts, probe::clock::time_point 
         dry_runs.back().insert(dry_runs.back().end(), words.begin(), words.end());
     }
     const auto replies = probe.ask(dry_runs, deadline);
-    facts.denied.missing = facts.may_load.missing = "the server did not reply in time";
+    facts.rights.missing = facts.may_load.missing = "the server did not reply in time";
     if (replies.size() < dry_runs.size()) return;
     if (replies.front().kind == resp::kind::error) {
-        facts.denied.missing = facts.may_load.missing = why_refused("ACL DRYRUN", replies.front().text);
+        facts.rights.missing = facts.may_load.missing = why_refused("ACL DRYRUN", replies.front().text);
         return;
     }
-    facts.denied.value.emplace();
-    for (std::size_t i = 0; i + 1 < tried.size(); ++i)
-        if (replies[i].text != "OK" && std::ranges::find(*facts.denied.value, tried[i].front()) == facts.denied->end())
-            facts.denied.value->push_back(tried[i].front());
     facts.may_load.value = replies.back().text == "OK";
+    std::vector<std::string> denied;
+    for (std::size_t i = 0; i + 1 < tried.size(); ++i)
+        if (replies[i].text != "OK" && !contains(denied, tried[i].front())) denied.push_back(tried[i].front());
+    if (contains(denied, "FCALL") && !contains(denied, "FCALL_RO")) {
+        facts.rights.missing = "the user may only inspect";  // what that needs, `look` tells
+        return;
+    }
+    facts.rights.value = rights_facts{.commands = std::move(denied)};
+}
+
+void ask_about_users(probe& probe, server_facts& facts, const std::string& user, probe::clock::time_point deadline) {
+    questions all;
+    std::string ignored;
+    all.add({"ACL", "GETUSER", user}, "ACL GETUSER", facts.user.missing,
+            [&](const resp::value& reply) { facts.user.value = read_user(user, reply); });
+    all.add({"ACL", "GETUSER", "default"}, "ACL GETUSER", facts.default_user.missing,
+            [&](const resp::value& reply) { facts.default_user.value = read_user("default", reply); });
+    all.add({"ACL", "USERS"}, "ACL USERS", ignored, [&](const resp::value& reply) {
+        for (const resp::value& each : reply.items)
+            if (each.text != user && each.text != "default") facts.other_users.push_back(each.text);
+    });
+    all.ask(probe, deadline);
+}
+
+/// Asks the functions what the server does not tell this user: whether they are loaded, and which rights it lacks.
+/// `hello` checks the rights before it reads its arguments, and refuses this argument before it writes anything; `look`
+/// cannot write. FUNCTION LOAD refuses this text, which is no library.
+void ask_functions(probe& probe, server_facts& facts, probe::clock::time_point deadline) {
+    const std::string key = "baton:{" + facts.address.space + "}:m";
+    const auto told = probe.ask({{"FCALL", facts.library + "_hello", "1", key, "rights"},
+                                 {"FCALL_RO", facts.library + "_look", "1", key, std::to_string(layout_version)}},
+                                deadline);
+    if (told.size() < 2) return;
+    if (!facts.has_library) facts.has_library = read_has_library(told[0], told[1]);
+    if (!facts.rights) facts.rights = read_rights(told[0], told[1]);
+    if (facts.may_load || !facts.has_library || *facts.has_library) return;
+    const auto loaded = probe.ask({{"FUNCTION", "LOAD", "text"}}, deadline);
+    if (!loaded.empty()) facts.may_load = read_may_load(loaded[0]);
 }
 
 }  // namespace
@@ -217,8 +258,10 @@ void gather(probe& probe, server_facts& facts, probe::clock::time_point deadline
     all.add({"ACL", "WHOAMI"}, "ACL WHOAMI", facts.user.missing, [&](const resp::value& reply) { user = reply.text; });
     if (facts.address.dialect.empty()) {
         all.add({"FUNCTION", "LIST", "LIBRARYNAME", std::string{library_prefix} + "*"}, "FUNCTION LIST",
-                facts.libraries.missing,
-                [&](const resp::value& reply) { facts.libraries.value = read_libraries(reply); });
+                facts.libraries.missing, [&](const resp::value& reply) {
+                    facts.libraries.value = read_libraries(reply);
+                    facts.has_library.value = contains(*facts.libraries, facts.library);
+                });
         probe::command values{"HMGET", prefix + "i"};
         values.insert(values.end(), space_fields().begin(), space_fields().end());
         all.add(std::move(values), "HMGET", facts.space.missing, [&](const resp::value& reply) { fields = reply; });
@@ -230,13 +273,40 @@ void gather(probe& probe, server_facts& facts, probe::clock::time_point deadline
         facts.space.value = space_facts{.exists = true, .is_foreign = true};
     else if (facts.space.missing.empty() && facts.address.dialect.empty())
         facts.space.value = read_space(fields, head);
-    if (user.empty()) return ask_for_rights(probe, facts, deadline);
+    if (!user.empty()) ask_about_users(probe, facts, user, deadline);
+    if (!facts.address.dialect.empty()) return;
+    ask_for_rights(probe, facts, deadline);
+    if (facts.has_library.missing.empty()) facts.has_library.missing = facts.libraries.missing;
+    if (!facts.has_library || !facts.rights) ask_functions(probe, facts, deadline);
+}
 
-    questions about_user;
-    about_user.add({"ACL", "GETUSER", user}, "ACL GETUSER", facts.user.missing,
-                   [&](const resp::value& reply) { facts.user.value = read_user(user, reply); });
-    about_user.ask(probe, deadline);
-    if (facts.address.dialect.empty()) ask_for_rights(probe, facts, deadline);
+answer<bool> read_has_library(const resp::value& hello, const resp::value& look) {
+    std::string why;
+    for (const auto& [reply, shown] : {std::pair{&hello, "FCALL"}, std::pair{&look, "FCALL_RO"}}) {
+        if (!is_error(*reply) || reply->text.starts_with("BATON")) return {true};
+        if (detail::classify(reply->text) == detail::reply_class::no_function) return {false};
+        why = why_refused(shown, reply->text);
+    }
+    return {{}, why};
+}
+
+answer<rights_facts> read_rights(const resp::value& hello, const resp::value& look) {
+    const bool only_inspects = forbids_command(hello.text, "fcall");
+    // A user with neither command is told of FCALL: most users want to acquire.
+    if (only_inspects && forbids_command(look.text, "fcall_ro")) return {rights_facts{.refusal = hello.text}};
+    const resp::value& reply = only_inspects ? look : hello;
+    if (is_error(reply) && detail::classify(reply.text) == detail::reply_class::denied)
+        return {rights_facts{.only_inspects = only_inspects, .refusal = reply.text}};
+    if (detail::classify(reply.text) == detail::reply_class::no_function)
+        return {{}, "the function library is not loaded"};
+    if (!is_error(reply) || reply.text.starts_with("BATON")) return {rights_facts{.only_inspects = only_inspects}};
+    return {{}, why_refused(only_inspects ? "FCALL_RO" : "FCALL", reply.text)};
+}
+
+answer<bool> read_may_load(const resp::value& reply) {
+    if (is_error(reply) && detail::classify(reply.text) == detail::reply_class::denied) return {false};
+    if (reply.text.starts_with("ERR ")) return {true};
+    return {{}, why_refused("FUNCTION LOAD", reply.text)};
 }
 
 field_map read_info(std::string_view text) {
@@ -265,7 +335,10 @@ user_facts read_user(const std::string& name, const resp::value& reply) {
         const std::string& key = reply.items[i].text;
         const resp::value& value = reply.items[i + 1];
         if (key == "flags")
-            for (const resp::value& flag : value.items) user.no_password = user.no_password || flag.text == "nopass";
+            for (const resp::value& flag : value.items) {
+                user.no_password = user.no_password || flag.text == "nopass";
+                user.is_on = user.is_on && flag.text != "off";
+            }
         if (key == "commands") user.all_commands = value.text.find("+@all") != std::string::npos;
         if (key == "keys") user.all_keys = (" " + value.text + " ").find(" ~* ") != std::string::npos;
     }
