@@ -59,16 +59,17 @@ void subscribe(std::string& out, const char* how, const std::string& channel) {
     write.bulk(channel);
 }
 
-/// Finding the server may take an attempt for each Sentinel.
-std::chrono::milliseconds time_to_connect(const redis_address& address) {
-    return address.connect_timeout * static_cast<int>(address.sentinel.hosts.size() + 1);
+/// Finding the server may take an attempt for each Sentinel, and one for the server that they name.
+std::chrono::milliseconds time_to_find(const redis_address& address) {
+    const auto sentinels = static_cast<int>(address.sentinel.hosts.size());
+    return sentinels == 0 ? 0ms : address.connect_timeout * (sentinels + 1);
 }
 
 /// Sends commands as function calls, and reports replies and channel messages as events.
 class redis_connection final : public resp::connection {
 public:
     redis_connection(detail::event_loop& loop, redis_address address, std::weak_ptr<store_listener> listener)
-        : connection{loop, std::move(listener), time_to_connect(address)},
+        : connection{loop, std::move(listener), address.connect_timeout, time_to_find(address)},
           address_{std::move(address)},
           handshake_{native_handshake(
               address_,

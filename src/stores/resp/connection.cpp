@@ -18,10 +18,11 @@ constexpr bounds answer_bounds{.bulk = 1U << 20U, .values = 1U << 22U, .message 
 }  // namespace
 
 connection::connection(detail::event_loop& loop, std::weak_ptr<store_listener> listener,
-                       std::chrono::milliseconds connect_timeout)
+                       std::chrono::milliseconds connect_timeout, std::chrono::milliseconds find_time)
     : loop_{loop},
       listener_{std::move(listener)},
       connect_timeout_{connect_timeout},
+      find_time_{find_time},
       stream_{answer_bounds, 32U << 10U} {}
 
 void connection::start() {
@@ -73,7 +74,7 @@ void connection::connect() {
     handshake_done_ = false;
     useful_ = false;
     waiting_ = false;
-    timer_->set_after(connect_timeout_);
+    timer_->set_after(find_time_.count() > 0 ? find_time_ : connect_timeout_);
     open_socket([self = shared_from_this(), attempt](opened_socket made) {
         if (attempt == self->attempt_)
             self->connected(std::move(made));
@@ -125,6 +126,7 @@ void connection::connected(opened_socket made) {
         const std::lock_guard lock{mutex_};
         stream_.open(descriptor{made.socket}, std::move(made.encryption));
     }
+    if (find_time_.count() > 0) timer_->set_after(connect_timeout_);
     if (const auto failed = loop_.watch(made.socket, EPOLLIN, shared_from_this())) return drop({failed});
     advance(begin_handshake());
 }
@@ -151,6 +153,10 @@ void connection::advance(const handshake_step& step) {
         if (!step.permanent || was_up_) return drop(step.error);
         stop();
         return permanent(step.error);
+    }
+    if (step.again) {
+        close_socket();
+        return connect();
     }
     if (!step.send.empty()) {
         std::unique_lock lock{mutex_};

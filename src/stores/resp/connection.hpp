@@ -48,6 +48,7 @@ inline constexpr std::chrono::milliseconds connect_timeout{5'000};
 struct handshake_step {
     store_error error = {};  // the handshake has failed
     bool permanent = false;
+    bool again = false;            // connect again at once, because another server is the right one
     std::string send = {};         // a command with one reply; empty: the connection is up
     passed_descriptors with = {};  // descriptors to pass with `send`
     baton::epoch epoch = 0;
@@ -70,9 +71,11 @@ public:
     void stop();
 
 protected:
-    /// `loop` outlives the connection.
+    /// `loop` outlives the connection. `find_time` is the limit of `open_socket` if it may try several servers; then
+    /// TLS and the handshake have `connect_timeout` for themselves.
     connection(detail::event_loop& loop, std::weak_ptr<store_listener> listener,
-               std::chrono::milliseconds connect_timeout = resp::connect_timeout);
+               std::chrono::milliseconds connect_timeout = resp::connect_timeout,
+               std::chrono::milliseconds find_time = std::chrono::milliseconds{0});
     ~connection() override = default;
 
     /// Called by the loop owner: ends the present connection or attempt, and makes the next one.
@@ -119,6 +122,7 @@ private:
     detail::event_loop& loop_;
     const std::weak_ptr<store_listener> listener_;
     const std::chrono::milliseconds connect_timeout_;
+    const std::chrono::milliseconds find_time_;
 
     // By the loop owner.
     std::optional<detail::event_loop::timer> timer_;
