@@ -85,7 +85,7 @@ TEST_F(DoctorOnRedis, FiveFaultsAreFoundWithWhatToDo) {
     EXPECT_EQ(report.field("eviction", "advice"),
               "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file");
     EXPECT_NE(report.field("old-libraries", "advice").find("FUNCTION DELETE baton_0123456789ab"), std::string::npos);
-    EXPECT_NE(report.field("settings", "advice").find("max_ttl=2s&lag=0 into"), std::string::npos);
+    EXPECT_NE(report.field("settings", "advice").find("max_ttl=2s&lag=0s into"), std::string::npos);
     EXPECT_NE(report.field("lag", "advice").find("lag=12s"), std::string::npos);
     EXPECT_NE(report.text.find("WRONG  eviction "), std::string::npos) << report.text;
     EXPECT_NE(report.text.find("4 faults, "), std::string::npos) << report.text;
