@@ -117,7 +117,10 @@ end
 -- Holders are shared or permit claims that are admitted: each is its ticket and its member. Slots are a bitmap; its
 -- length and a colon stand before it.
 local shared_size, permit_size = 54, 64  -- bytes of a holder
--- A resource of the form P or p: permits, bitmap, what follows.
+-- A resource of the form P or p, and its parts: permits, bitmap, what follows.
+local function permits_text(form, used, bitmap, rest)
+    return form .. number_text(used) .. ':' .. sized(bitmap) .. rest
+end
 local function read_permits(text)
     local used, bitmap, offset
     used, offset = read_number(text, 2)

@@ -157,7 +157,7 @@ end
 -- The fixed keys, `m` first: without the head, `hello` takes what is left of the others for a new space.
 local unused = {}
 do
-local fixed_keys = {'m', 'i', 'd', 'c'}
+local fixed_keys = {'m', 'i', 'd', 't', 'c'}
 local kept = 86400000  -- ms
 -- If only the head is left. What lies ahead of the clock counts: no pause ends early, and no number comes again.
 function unused.expire(step)
@@ -321,8 +321,8 @@ local function resource_text(step, resource)
         if holder then return (resource.waiting == 0 and 'X' or 'Y') .. resource.fence .. holder end
         if waiting_on(step, resource) == 0 then
             if counted > 0 then
-                return (spilled and 'p' or 'P') .. number_text(resource.used) .. ':' .. sized(resource.slots)
-                    .. (spilled and number_text(counted) or resource.holders)
+                if spilled then return permits_text('p', resource.used, resource.slots, number_text(counted)) end
+                return permits_text('P', resource.used, resource.slots, resource.holders)
             end
             return shared > 0 and (spilled and 's' .. number_text(shared) or 'S' .. resource.holders)
         end

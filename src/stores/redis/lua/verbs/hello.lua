@@ -102,8 +102,9 @@ register('hello', {}, function(keys, args)
         over = since_start(step, head, offset)
     end
     head = head or never .. none .. none .. now .. none
-    -- A member of more than 64 bytes makes `d` a skip list from birth, so that no renewal walks along a list.
+    -- A member of more than 64 bytes makes them skip lists from birth, so that no call walks along a list.
     call('ZADD', prefix .. 'd', '+inf', rep(never, 5))
+    call('ZADD', prefix .. 't', '+inf', rep(never, 5))
     if lost then former = with_former(former, present, over > 0 and sub(head, 65, 80) or never) end
     if is_strange or is_behind then former = with_former(former, knows, never) end
     call('HSET', prefix .. 'i', 'version', version, 'max_ttl', max_ttl, 'lag', lag, 'pause', pausing, 'replid', replid,
