@@ -7,6 +7,7 @@ do
 local enter_quietly
 do
 local longest_unindexed = 27 + 32 * index_from
+local last_number = digits(number_end)
 -- The text of the session with one request more; nil if the long path has to add it. If there is an index, it is
 -- changed at once, so the caller may not fail after that. The text begins with the highest number, so it is greater
 -- than every number that was used.
