@@ -77,7 +77,7 @@ static_assert(std::is_trivially_destructible_v<acquire_options>);
 /// delays only the other callbacks of its client. An exception that leaves a callback terminates the program, as in a
 /// std::thread.
 using acquire_callback = completion_callback<std::error_code, lease>;                     ///< a lease or an error
-using try_acquire_callback = completion_callback<std::error_code, std::optional<lease>>;  ///< neither means busy
+using try_acquire_callback = completion_callback<std::error_code, std::optional<lease>>;  ///< neither: busy
 using inspect_callback = completion_callback<std::error_code, snapshot>;
 using close_callback = completion_callback<bool>;  ///< whether the store confirmed the close
 

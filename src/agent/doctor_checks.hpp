@@ -39,7 +39,7 @@ struct agent_facts {
     std::string program = {};                  // what the agent calls itself, for instance `baton 0.1.0`
     std::optional<std::size_t> sessions = {};  // in the space `default`
 
-    std::optional<std::uint64_t> protocol = {};  // of the agent, if it tells
+    std::optional<std::uint64_t> protocol = {};  // of the agent, if its reply has it
     std::uint64_t own_protocol = 0;
 
     // Of a socket file.

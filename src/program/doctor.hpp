@@ -17,7 +17,7 @@ enum class verdict : std::uint8_t {
     ok,
     warn,     // works today, and is a risk
     wrong,    // locks fail, or are not safe
-    unknown,  // this user may not read it, or the server does not tell
+    unknown,  // this user may not read it, or the server does not report it
 };
 
 struct finding {

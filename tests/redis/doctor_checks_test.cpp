@@ -73,7 +73,7 @@ TEST(DoctorChecks, IdsAreUnique) {
 }
 
 /// A user without the rights of an administrator: nothing is a fault that could not be read.
-TEST(DoctorChecks, WhatMayNotBeReadIsNeitherWarningNorFault) {
+TEST(DoctorChecks, AFactThatTheUserMayNotReadIsNeitherWarningNorFault) {
     server_facts facts = good_server();
     const std::string missing = "the user may not run X";
     facts.config = {{}, missing};
@@ -94,7 +94,7 @@ TEST(DoctorChecks, WhatMayNotBeReadIsNeitherWarningNorFault) {
     expect(facts, "library", verdict::unknown, "not checked");
 }
 
-TEST(DoctorChecks, AServerThatTellsNothingIsNotChecked) {
+TEST(DoctorChecks, AServerThatRefusesEveryQueryIsNotChecked) {
     server_facts facts{.address = {}};
     for (const detail::finding& each : examine(facts))
         EXPECT_TRUE(each.verdict == verdict::unknown || each.id == "tls") << each.id << ": " << each.text;
@@ -117,7 +117,7 @@ TEST(DoctorChecks, OldAndVulnerableVersions) {
     expect(with("valkey_version", "8.1.3"), "version", verdict::ok, "Valkey 8.1.3");
     expect(with("valkey_version", "8.1.3"), "security", verdict::warn, "fixed in 8.1.4");
     expect(with("valkey_version", "9.2.0"), "security", verdict::ok, "no known");
-    expect(with("redis_version", "vnext"), "version", verdict::unknown, "does not tell");
+    expect(with("redis_version", "vnext"), "version", verdict::unknown, "does not report");
     facts.tls = resp::encryption_details{"TLSv1.3", "AES", 24h * 60};
     expect(with("redis_version", "8.2.6"), "security", verdict::warn,
            "CVE-2026-81934 (at the TLS port, fixed in 8.2.9)");
@@ -157,7 +157,7 @@ TEST(DoctorChecks, EncryptionAndPasswords) {
     facts.address.tls.insecure = true;
     expect(facts, "tls", verdict::warn, "tls_insecure");
     facts.user.value = {"default", true, true, true};
-    expect(facts, "password", verdict::wrong, "everybody who reaches the server");
+    expect(facts, "password", verdict::wrong, "every program that reaches the server");
     expect(facts, "excess-rights", verdict::ok, "more than Baton needs");
     facts.is_on_this_machine = true;
     expect(facts, "password", verdict::ok, "only this machine");
@@ -414,7 +414,7 @@ TEST(DoctorReplies, SlowLogCountsBatonsCallsOfOneDay) {
     EXPECT_EQ(slow.other_command, "KEYS") << "without arguments, which may be secrets";
 }
 
-TEST(DoctorReplies, FunctionsTellOfTheLibraryAndTheRights) {
+TEST(DoctorReplies, RepliesOfFunctionsShowTheLibraryAndTheRights) {
     const auto error = [](const std::string& words) {
         resp::value made = text(words);
         made.kind = resp::kind::error;

@@ -137,7 +137,7 @@ protected:
 
 // ---- the files
 
-TEST_F(RedisRights, NobodyLogsInBeforeAPasswordIsSet) {
+TEST_F(RedisRights, NoClientLogsInBeforeAPasswordIsSet) {
     for (const char* user : {"baton", "baton-viewer"}) {
         server_connection connection{server_->at().path};
         for (const char* password : {"", "secret", "baton"})
@@ -321,7 +321,7 @@ TEST_F(RedisRights, AViewerInspectsAndNothingElse) {
 }
 
 // It may not load the library, and must not be allowed to.
-TEST_F(RedisRights, AViewerWithoutTheLibraryIsToldWhoLoadsIt) {
+TEST_F(RedisRights, AViewersErrorSaysWhoLoadsAMissingLibrary) {
     set_rules("baton-viewer", acl_rules("viewer"));
     const std::string why = failure_to_connect(url_of("baton-viewer")).reason;
     EXPECT_NE(why.find("the first client that acquires loads them, or an administrator with: baton functions print"),
@@ -377,7 +377,7 @@ TEST_F(RedisRights, AViewerNeedsNotKnowTheTermsOfTheSpace) {
     EXPECT_EQ(why.code, errc::version_mismatch) << why.code.message();
 }
 
-TEST_F(RedisRights, AViewerWithoutTheLibraryIsToldWhoCanLoadIt) {
+TEST_F(RedisRights, AViewersErrorSaysWhoCanLoadTheLibrary) {
     set_passwords();
     client viewer{viewer_url()};
     const failure why = failure_of([&] { static_cast<void>(viewer.inspect()); });

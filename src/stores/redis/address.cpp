@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/ascii_case.hpp"
 #include "baton/error.hpp"
 #include "baton/printable.hpp"
 #include "baton/protocol.hpp"
@@ -60,10 +61,7 @@ host_and_port read_host(std::string_view text, std::uint16_t usual_port) {
         if (port.find(':') != std::string_view::npos)
             refuse("more than one : in host and port; an IPv6 address stands between [ and ]");
     }
-    if (!host.empty()) place.host = decoded(host, "host");
-    // Host names are case-insensitive.
-    std::ranges::transform(place.host, place.host.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    if (!host.empty()) place.host = lower(decoded(host, "host"));  // host names are case-insensitive
     if (place.host.size() > longest_host) refuse("the host is longer than 255 bytes");
     if (!has_port) return place;
     const auto number = number_in<unsigned>(port, 1, 65'535);
@@ -198,16 +196,12 @@ std::string from_environment(const char* name) {
 
 void complete_tls(tls_settings& tls) {
     if (!tls.enabled) return;
-    const auto variable = [](std::string_view name) {
-        std::string upper = "BATON_";
-        for (const char c : name) upper += c == '_' ? '_' : static_cast<char>(c - 'a' + 'A');
-        return upper;
-    };
-    // Trusted certificates and one's own are each taken from one place: the address says all of it, or nothing.
+    // The trusted certificates are taken from the address or from the environment, never from both. So are the client's
+    // certificate and its key.
     const bool has_trust = !tls.ca.empty() || !tls.ca_dir.empty();
     const bool has_own = !tls.cert.empty();
     for (const tls_text& each : tls_texts) {
-        const std::string name = variable(each.name);
+        const std::string name = "BATON_" + upper(std::string{each.name});
         const std::string value = from_environment(name.c_str());
         const bool is_trust = each.value == &tls_settings::ca || each.value == &tls_settings::ca_dir;
         const bool is_own = each.value == &tls_settings::cert || each.value == &tls_settings::key;
@@ -279,9 +273,9 @@ redis_address parse_network(std::string_view scheme, std::string_view text) {
     const std::string_view place = text.substr(0, query);
     const std::size_t slash = std::min(place.find('/'), place.size());
     std::string_view hosts = place.substr(0, slash);
-    // Otherwise a part of the password would be taken for the host, and shown in errors.
+    // Without this check, a part of the password would be parsed as the host, and shown in errors.
     if (text.find('@', hosts.size()) != std::string_view::npos)
-        refuse("in user and password / is written %2F, ? is written %3F and @ is written %40");
+        refuse("in the user and the password, write / as %2F, ? as %3F and @ as %40");
     if (const std::size_t at = hosts.rfind('@'); at != std::string_view::npos) {
         read_user(hosts.substr(0, at), address);
         hosts.remove_prefix(at + 1);

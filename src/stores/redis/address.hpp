@@ -69,8 +69,8 @@ struct redis_address {
 
 /// Throws `error` with bad_url and a message that names the part and never shows the password. If the address has no
 /// password, user and password come from BATON_REDIS_USER, BATON_REDIS_PASSWORD and the file that
-/// BATON_REDIS_PASSWORD_FILE names. The file is read again for every connection. TLS
-/// settings that are not in the address come from BATON_TLS_*.
+/// BATON_REDIS_PASSWORD_FILE names. The file is read again for every connection. TLS settings that are not in the
+/// address come from BATON_TLS_*.
 [[nodiscard]] redis_address parse_redis_address(std::string_view url);
 
 /// The address in canonical form, for other processes: host, port and database are filled in, options with their

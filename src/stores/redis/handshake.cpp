@@ -9,12 +9,7 @@
 namespace baton::redis {
 namespace {
 
-void choose_database(std::string& out, unsigned db) {
-    resp::writer write{out};
-    write.array(2);
-    write.bulk("SELECT");
-    write.bulk(std::to_string(db));
-}
+void choose_database(std::string& out, unsigned db) { resp::encode_command(out, {"SELECT", std::to_string(db)}); }
 
 void ask_for_scripts(std::string& out, std::span<const script_text> scripts) {
     resp::writer write{out};
@@ -25,19 +20,12 @@ void ask_for_scripts(std::string& out, std::span<const script_text> scripts) {
 }
 
 void load_script(std::string& out, const script_text& script) {
-    resp::writer write{out};
-    write.array(3);
-    write.bulk("SCRIPT");
-    write.bulk("LOAD");
-    write.bulk(script.text);
+    resp::encode_command(out, {"SCRIPT", "LOAD", script.text});
 }
 
 void load_library(std::string& out, const function_library& library) {
-    resp::writer write{out};
-    write.array(3);
-    write.bulk("FUNCTION");
-    write.bulk("LOAD");  // without REPLACE: it would clear the library's memory while other clients use it
-    write.bulk(library.text);
+    // Without REPLACE, which would clear the library's memory while other clients use it.
+    resp::encode_command(out, {"FUNCTION", "LOAD", library.text});
 }
 
 /// The mode of the server, in its reply to HELLO: standalone, sentinel or cluster.
@@ -60,15 +48,9 @@ resp::handshake_step read_epoch(const detail::redis_address& address, const resp
 }  // namespace
 
 void say_hello(std::string& out, const detail::redis_address& address) {
-    resp::writer write{out};
-    const bool secret = !address.password.empty();
-    write.array(secret ? 5 : 2);
-    write.bulk("HELLO");
-    write.bulk("3");
-    if (!secret) return;
-    write.bulk("AUTH");
-    write.bulk(address.user.empty() ? "default" : address.user);
-    write.bulk(address.password);
+    if (address.password.empty()) return resp::encode_command(out, {"HELLO", "3"});
+    const std::string_view user = address.user.empty() ? std::string_view{"default"} : address.user;
+    resp::encode_command(out, {"HELLO", "3", "AUTH", user, address.password});
 }
 
 handshake::handshake(const detail::redis_address& address, std::span<const script_text> scripts, std::string last_words,
@@ -151,7 +133,7 @@ resp::handshake_step handshake::answered_last(const resp::value& answer) {
     return read_last_(answer);
 }
 
-/// A user that may run neither FCALL nor FCALL_RO is told of FCALL: most users want to acquire.
+/// If the user may run neither FCALL nor FCALL_RO, the error of FCALL is reported: most users want to acquire.
 resp::handshake_step handshake::answered_viewing(const resp::value& answer) {
     if (answer.kind != resp::kind::error) return read_viewing_(answer);
     if (detail::classify(answer.text) == detail::reply_class::no_function && !library_loaded_)

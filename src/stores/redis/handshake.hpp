@@ -27,9 +27,8 @@ public:
     handshake(const detail::redis_address& address, std::span<const script_text> scripts, std::string last_words,
               reading read_last);
     /// The last command calls a function of `library`. If the server does not have the function, the handshake loads
-    /// the library, and sends the last command again.
-    /// A user that may not run FCALL sends `viewing_words` in place of the last command, and may only inspect; if they
-    /// are empty, it is refused.
+    /// the library, and sends the last command again. A user that may not run FCALL sends `viewing_words` in place of
+    /// the last command, and may only inspect; if they are empty, the user is refused.
     handshake(const detail::redis_address& address, const function_library& library, words last_words,
               reading read_last, words viewing_words, reading read_viewing);
 

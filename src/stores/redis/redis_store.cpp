@@ -53,10 +53,7 @@ bool is_closed(const function_reply& reply) {
 }
 
 void subscribe(std::string& out, const char* how, const std::string& channel) {
-    resp::writer write{out};
-    write.array(2);
-    write.bulk(how);
-    write.bulk(channel);
+    resp::encode_command(out, {how, channel});
 }
 
 /// Finding the server may take an attempt for each Sentinel, and one for the server that they name.

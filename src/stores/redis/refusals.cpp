@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/ascii_case.hpp"
 #include "baton/error.hpp"
 #include "baton/printable.hpp"
 #include "stores/redis/missing_rights.hpp"
@@ -30,7 +31,7 @@ struct row {
     std::string_view advice;
 };
 
-/// Errors of Baton's own functions, of which the advice says all: their words are for the client.
+/// Errors of Baton's own functions whose words are for the client. The user sees the advice alone.
 constexpr std::array<std::string_view, 5> explained{"BATONVERSION ", "BATONSPACE ", "BATONEVICTION ", "BATONACL ",
                                                     "BATONROLE "};
 
@@ -181,7 +182,7 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 /// The words in the middle of a sentence.
 [[nodiscard]] std::string lowered(std::string words) {
     const bool is_word = words.size() > 1 && words[1] >= 'a' && words[1] <= 'z';
-    if (is_word && words[0] >= 'A' && words[0] <= 'Z') words[0] = static_cast<char>(words[0] - 'A' + 'a');
+    if (is_word) words[0] = detail::lower(words[0]);
     return words;
 }
 
@@ -220,7 +221,7 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
         }
         case closed: return "the server closed the connection without a reply";
         case silent: return "the server accepts connections and does not reply";
-        case tls_silent: return "the server does not answer the TLS handshake";
+        case tls_silent: return "the server does not reply to the TLS handshake";
         case reply:
         case library:
         case viewers_library: break;

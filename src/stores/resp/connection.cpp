@@ -108,7 +108,7 @@ handshake_step connection::explain(const broken_connection& broken) const {
         case breakage::silent:
             return {.error = {errc::store_unavailable, "the server accepts connections and does not reply"}};
         case breakage::tls_silent:
-            return {.error = {errc::store_unavailable, "the server does not answer the TLS handshake"}};
+            return {.error = {errc::store_unavailable, "the server does not reply to the TLS handshake"}};
         case breakage::other_protocol: break;
     }
     return {.error = {make_error_code(std::errc::protocol_error), "this is not the Redis protocol"}};

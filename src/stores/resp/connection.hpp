@@ -67,7 +67,7 @@ public:
     /// Drops the connection, and connects again. During back-off the next attempt starts at once; an attempt in
     /// progress goes on.
     void reset(const store_error& why = {errc::store_unavailable, "the store does not reply"});
-    /// Stops for ever. A listener call in progress may still finish.
+    /// Stops permanently. A listener call in progress may still finish.
     void stop();
 
 protected:

@@ -25,7 +25,7 @@ std::string lag_advice(const server_facts& facts, milliseconds needed) {
 
 /// The replicas of INFO, as `slave0:ip=…,port=…,state=online,offset=…,lag=0`.
 std::int64_t replicas_online(const server_facts& facts, std::int64_t count) {
-    constexpr std::int64_t most = 1'000;  // whatever number the server says
+    constexpr std::int64_t most = 1'000;  // bounds the loop if the server sends a larger number
     std::int64_t online = 0;
     for (std::int64_t i = 0; i < std::min(count, most); ++i)
         if (text_of(facts.info, "slave" + std::to_string(i)).find("state=online") != std::string_view::npos) ++online;
@@ -39,7 +39,7 @@ checked check_eviction(const server_facts& facts) {
     const std::string_view policy = text_of(facts.info, "maxmemory_policy");
     const auto most = number_of(facts.info, "maxmemory");
     if (policy == "noeviction") return ok("maxmemory-policy is noeviction");
-    if (!most) return not_checked("the server does not tell");
+    if (!most) return not_checked("the server does not report it");
     if (*most == 0)
         return ok("maxmemory-policy is " + printable(policy) + ", and without maxmemory nothing is evicted");
     return wrong("maxmemory-policy is " + printable(policy) + ": the server may delete locks, so Baton refuses it",
@@ -48,7 +48,7 @@ checked check_eviction(const server_facts& facts) {
 
 checked check_memory(const server_facts& facts) {
     const auto used = number_of(facts.info, "used_memory");
-    if (!used) return not_checked(facts.info ? "the server does not tell" : facts.info.missing);
+    if (!used) return not_checked(facts.info ? "the server does not report it" : facts.info.missing);
     const std::int64_t most = number_of(facts.info, "maxmemory").value_or(0);
     const std::int64_t machine = number_of(facts.info, "total_system_memory").value_or(0);
     if (most == 0) {
@@ -109,7 +109,7 @@ checked check_replicas(const server_facts& facts) {
     if (*count > 0 && !wanted)
         return outcome{detail::verdict::unknown,
                        have + "; min-replicas-to-write not checked: " +
-                           (facts.config ? "the server does not tell" : facts.config.missing)};
+                           (facts.config ? "the server does not report it" : facts.config.missing)};
     return ok(*count == 0 ? have : have + ", min-replicas-to-write " + std::to_string(*wanted));
 }
 

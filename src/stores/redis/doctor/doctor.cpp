@@ -49,7 +49,7 @@ diagnosis examine_redis(std::string_view url, const doctor_options& options) {
     finding connection{"connection", verdict::ok, "the server replies"};
     if (!all.reachable)
         connection = {"connection", verdict::wrong, "the server stopped replying: " + printable(probe.failed().text),
-                      "see its log and its load"};
+                      "check its log and its load"};
     all.findings.insert(all.findings.begin(), std::move(connection));
     return all;
 }

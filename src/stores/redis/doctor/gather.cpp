@@ -5,6 +5,7 @@
 #include <charconv>
 #include <functional>
 
+#include "base/ascii_case.hpp"
 #include "baton/printable.hpp"
 #include "stores/redis/function_library.hpp"
 #include "stores/redis/missing_rights.hpp"
@@ -110,7 +111,7 @@ bool contains(const std::vector<std::string>& all, const std::string& wanted) {
 
 bool is_error(const resp::value& reply) { return reply.kind == resp::kind::error; }
 
-/// Asks whether this user may run each command. The server answers OK, or why not.
+/// Asks whether this user may run each command. The reply is OK or the reason why not.
 void ask_for_rights(probe& probe, server_facts& facts, probe::clock::time_point deadline) {
     if (!facts.user) {
         facts.rights.missing = facts.may_load.missing = facts.user.missing;
@@ -139,7 +140,7 @@ void ask_for_rights(probe& probe, server_facts& facts, probe::clock::time_point 
     for (std::size_t i = 0; i + 1 < tried.size(); ++i)
         if (replies[i].text != "OK" && !contains(denied, tried[i].front())) denied.push_back(tried[i].front());
     if (contains(denied, "FCALL") && !contains(denied, "FCALL_RO")) {
-        facts.rights.missing = "the user may only inspect";  // what that needs, `look` tells
+        facts.rights.missing = "the user may only inspect";  // `look` reports the rights that this needs
         return;
     }
     facts.rights.value = rights_facts{.commands = std::move(denied)};
@@ -159,9 +160,9 @@ void ask_about_users(probe& probe, server_facts& facts, const std::string& user,
     all.ask(probe, deadline);
 }
 
-/// Asks the functions what the server does not tell this user: whether they are loaded, and which rights it lacks.
-/// `hello` checks the rights before it reads its arguments, and refuses this argument before it writes anything; `look`
-/// cannot write. FUNCTION LOAD refuses this text, which is no library.
+/// Calls functions to learn what this user may not read from the server: whether they are loaded, and which rights the
+/// user lacks. `hello` checks the rights before it reads its arguments, and refuses this argument before it writes
+/// anything; `look` cannot write. FUNCTION LOAD refuses this text, which is no library.
 void ask_functions(probe& probe, server_facts& facts, probe::clock::time_point deadline) {
     const std::string key = "baton:{" + facts.address.space + "}:m";
     const auto told = probe.ask({{"FCALL", facts.library + "_hello", "1", key, "rights"},
@@ -292,7 +293,7 @@ answer<bool> read_has_library(const resp::value& hello, const resp::value& look)
 
 answer<rights_facts> read_rights(const resp::value& hello, const resp::value& look) {
     const bool only_inspects = forbids_command(hello.text, "fcall");
-    // A user with neither command is told of FCALL: most users want to acquire.
+    // If both commands are forbidden, the error of FCALL is reported: most users want to acquire.
     if (only_inspects && forbids_command(look.text, "fcall_ro")) return {rights_facts{.refusal = hello.text}};
     const resp::value& reply = only_inspects ? look : hello;
     if (is_error(reply) && detail::classify(reply.text) == detail::reply_class::denied)
@@ -354,9 +355,7 @@ slow_facts read_slow_log(const resp::value& log, seconds now) {
         const microseconds took{entry.items[2].number};
         if (at + day < now) continue;
         const auto& words = entry.items[3].items;
-        std::string command = words[0].text.substr(0, 32);
-        std::ranges::transform(command, command.begin(),
-                               [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+        const std::string command = detail::upper(words[0].text.substr(0, 32));
         const bool is_own =
             command.starts_with("FCALL") && words.size() > 1 && words[1].text.starts_with(library_prefix);
         if (is_own) {

@@ -6,7 +6,7 @@
 local head_size, long_head_size = 80, 99
 local function is_damaged(head) return #head ~= head_size and #head ~= long_head_size or find(head, '%D') ~= nil end
 
--- ---- the witness: what this library saw last of each history of a space
+-- ---- the witness: what this library saw last of each epoch of a space
 -- The server may lose what a call has written: data are flushed, restored or swapped, or the server follows another
 -- one for a while. The library's own memory does not follow the data, so it can tell: it keeps the head that the last
 -- call left, and what the last look at the server saw: the replication id, and whether viewers are subscribed. Its key
@@ -332,7 +332,7 @@ local function resource_text(step, resource)
         .. number_text(resource.used) .. ':' .. number_text(resource.reserved) .. ':'
         .. (holder and '+' .. resource.fence .. holder or '-') .. sized(resource.slots) .. resource.holders
 end
--- Makes the resource's entry in `o` say what is still to be looked at.
+-- Updates the resource's entry in `o`.
 local function save_debt(step, resource)
     if not resource.reviewed then return end
     local debt = resource.review and debt_of(resource.review.member) or nil
@@ -373,11 +373,11 @@ local function head_text(step, owed)
     local paused, ending, narrowed = is_paused(step), any_ending(step), step.any_narrowed
     local text = due_of(step, owed) .. step.epoch .. step.paused_until .. step.noted .. step.last
     if not (paused or owed or ending or narrowed) then return text end
-    -- What is over stays over, also if the clock goes back.
+    -- A pause that has ended stays ended if the clock goes back.
     return text .. digits(paused and step.pause_length or 0) .. flag(owed) .. flag(ending) .. flag(narrowed)
 end
 
--- Writes everything that changed. What is gone is deleted first, because a request may come again under its number.
+-- Writes everything that changed. Deletes first, because a request may come again under its number.
 local function save(step)
     local written, gone, owed = {'', ''}, step.gone, false
     for _, session in pairs(step.sessions) do
@@ -410,7 +410,7 @@ local function save(step)
     if count == 2 and may_be_unused then unused.expire(step) end
 end
 
--- What befell the sender is the reply; everything else are notices, one message a session.
+-- The sender's events are the reply. Those of other sessions are notifications, one message for each session.
 local function tell_all(step)
     local start, told = step.now .. sub(step.head, 1, 48), step.notified
     for i = 1, #told do

@@ -1,7 +1,7 @@
--- leave: a request ends by its owner's wish, and what it held passes on (rules 4, 7, 9, 12).
+-- leave: ends a request for its owner, and grants its names to the next waiters (rules 4, 7, 9, 12).
 -- KEYS m
 -- ARGV epoch, request, then nothing (clean) | 'k' (keep) | 'u' (unclean)
--- reply now, due, epoch, pause; event ended, and what else befalls the session
+-- reply now, due, epoch, pause; event ended, and other events of the session
 do
 -- ---- short paths: a clean leave in a quiet space. The differential test plays both them and the long path.
 local one_live = 27 + 32  -- bytes of a session with one live request
