@@ -130,6 +130,23 @@ TEST_F(RedisSentinel, HasCredentialsOfItsOwn) {
     EXPECT_EQ(text.find("of-the-s"), std::string::npos) << text;
 }
 
+TEST_F(RedisSentinel, AMissingRightOfItsUserIsNamed) {
+    const private_server server{{.tcp = true}};
+    const private_sentinel sentinel{server.tcp()};
+    const std::string url = "redis+sentinel://127.0.0.1:" + std::to_string(sentinel.at().port) + "/mymaster" +
+                            unpaused + "&sentinel_user=app&sentinel_password=s3cret";
+    const std::vector<std::string> rights{"+subscribe", "&+switch-master", "+sentinel|get-master-addr-by-name"};
+    ASSERT_EQ(sentinel.ask({"ACL", "SETUSER", "app", "on", ">s3cret", "resetchannels", "-@all"})->text, "OK");
+    for (const std::string& right : rights) {
+        client client{url};
+        const std::string text = failure_of(client);
+        EXPECT_NE(text.find("ACL SETUSER app " + right), std::string::npos) << text;
+        ASSERT_EQ(sentinel.ask({"ACL", "SETUSER", "app", right})->text, "OK");
+    }
+    client client{url};
+    client.connect(long_enough);
+}
+
 TEST_F(RedisSentinel, AFailoverIsFollowedAndKeepsLeasesAndOrder) {
     watched_servers servers;
     const auto seen = std::make_shared<counted_connections>();

@@ -26,6 +26,10 @@ void encode_words(std::string& out, std::initializer_list<std::string_view> word
     for (const std::string_view word : words) write.bulk(word);
 }
 
+void encode_question(std::string& out, const std::string& primary) {
+    encode_words(out, {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", primary});
+}
+
 std::optional<host_and_port> read_place(std::string_view host, std::string_view port) {
     host_and_port place{std::string{host}, 0};
     const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), place.port);
@@ -69,7 +73,7 @@ void sentinel_connection::find(std::function<void(const found_primary&)> done) {
 
 void sentinel_connection::ask() {
     std::string bytes;
-    encode_words(bytes, {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", settings_.primary});
+    encode_question(bytes, settings_.primary);
     send(bytes, std::array{command_tag{1}});
     if (answer_timer_) answer_timer_->set_after(answer_timeout);
 }
@@ -96,13 +100,22 @@ void sentinel_connection::open_socket(resp::socket_result done) {
 
 resp::handshake_step sentinel_connection::begin_handshake() {
     resp::handshake_step step;
+    greeted_ = false;
     say_hello(step.send, sentinel_);
     return step;
 }
 
+/// The reply to SUBSCRIBE is a push message, but for an error: so the first question follows it in the handshake.
 resp::handshake_step sentinel_connection::continue_handshake(const resp::value& answer) {
     if (answer.kind == resp::kind::error) return refused(sentinel_, {origin::reply, answer.text});
-    return {.epoch = 1};
+    if (std::exchange(greeted_, true)) {
+        first_answer_ = answer;
+        return {.epoch = 1};
+    }
+    resp::handshake_step step;
+    encode_words(step.send, {"SUBSCRIBE", switch_channel});
+    encode_question(step.send, settings_.primary);
+    return step;
 }
 
 resp::handshake_step sentinel_connection::explain(const resp::broken_connection& broken) const {
@@ -111,10 +124,7 @@ resp::handshake_step sentinel_connection::explain(const resp::broken_connection&
 
 void sentinel_connection::up(epoch /*epoch*/) {
     is_up_ = true;
-    std::string bytes;
-    encode_words(bytes, {"SUBSCRIBE", switch_channel});  // its reply is a push message
-    send(bytes, {});
-    ask();  // the primary may have changed while there was no connection
+    answered({}, std::exchange(first_answer_, {}));  // the primary may have changed while there was no connection
 }
 
 void sentinel_connection::answered(command_tag /*tag*/, const resp::value& answer) {

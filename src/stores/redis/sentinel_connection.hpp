@@ -59,6 +59,8 @@ private:
     detail::redis_address sentinel_;  // the one in use
     std::size_t next_ = 0;            // index of the one that is tried next
     std::size_t tried_ = 0;           // since one replied last
+    bool greeted_ = false;            // the handshake has the reply to HELLO
+    resp::value first_answer_;
     bool is_up_ = false;
     store_error last_error_{errc::store_unavailable};
     std::optional<detail::host_and_port> primary_;  // as named last
