@@ -52,7 +52,8 @@ diagnosis examine_server(redis_address& address, std::chrono::milliseconds ttl, 
 
 /// Examines the Sentinels, and the primary that they name.
 diagnosis examine_sentinels(redis_address& address, std::chrono::milliseconds ttl, std::chrono::milliseconds timeout) {
-    const auto sentinels = redis::ask_sentinels(address, redis::probe::clock::now() + timeout);
+    const auto limit = std::min(timeout, address.connect_timeout);
+    const auto sentinels = redis::ask_sentinels(address, redis::probe::clock::now() + limit);
     diagnosis all{redis::examine_sentinels(address, ttl, sentinels)};
     const auto primary = redis::primary_of(sentinels);
     if (!primary) {
