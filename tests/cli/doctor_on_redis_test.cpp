@@ -5,6 +5,7 @@
 #include "../redis/acl_files.hpp"
 #include "../redis/private_server.hpp"
 #include "../redis/replication.hpp"
+#include "../redis/sentinels.hpp"
 #include "doctor.hpp"
 #ifdef BATON_TESTS_TLS
 #include "../redis/tls_server.hpp"
@@ -235,6 +236,43 @@ TEST_F(DoctorOnRedis, AReplicaIsNamedWithItsPrimary) {
         << replica.text;
     const doctor_report of_primary = examined({"redis://127.0.0.1:" + std::to_string(primary.tcp().port)});
     EXPECT_EQ(of_primary.verdict("replicas"), "warn") << of_primary.text;
+}
+
+TEST_F(DoctorOnRedis, SentinelsLeadToThePrimaryAndAreExamined) {
+    redis_tests::watched_servers servers;
+    const doctor_report good = examined({servers.url("?lag=0&connect_timeout=500ms")});
+    const std::string primary = "127.0.0.1:" + std::to_string(servers.primary().tcp().port);
+    EXPECT_EQ(good.verdict("sentinels"), "ok") << good.text;
+    EXPECT_NE(good.field("sentinels", "text").find("mymaster is at " + primary), std::string::npos) << good.text;
+    EXPECT_EQ(good.verdict("failover"), "ok") << good.text;
+    EXPECT_EQ(good.verdict("role"), "ok") << good.text;
+    EXPECT_EQ(servers.primary().ask({"DBSIZE"}).number, 0) << "doctor only reads";
+
+    servers.sentinel(1).kill();
+    servers.sentinel(2).stop();  // silent
+    const doctor_report poor = examined({servers.url("?lag=0&connect_timeout=500ms")});
+    EXPECT_EQ(poor.code, 1) << poor.text;
+    EXPECT_EQ(poor.verdict("sentinels"), "warn") << poor.text;
+    EXPECT_NE(poor.field("sentinels", "text").find("1 of 3 Sentinels"), std::string::npos) << poor.text;
+    EXPECT_EQ(poor.verdict("role"), "ok") << "the primary is found by the Sentinel that is left";
+
+    std::string url = servers.url("?connect_timeout=500ms");
+    url.replace(url.find("mymaster"), 8, "theirs");
+    const doctor_report unknown = examined({url});
+    EXPECT_EQ(unknown.code, 1) << unknown.text;
+    EXPECT_EQ(unknown.json["reachable"], true);
+    EXPECT_EQ(unknown.with("wrong"), "sentinels");
+
+    const doctor_report dead = examined({"redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster"});
+    EXPECT_EQ(dead.code, 69) << dead.text;
+    EXPECT_EQ(dead.json["reachable"], false);
+
+    servers.primary().kill();
+    const doctor_report without = examined({servers.url("?connect_timeout=500ms")});
+    EXPECT_EQ(without.code, 69) << without.text;
+    EXPECT_NE(without.field("connection", "text").find("(primary " + primary + "): connection refused"),
+              std::string::npos)
+        << without.text;
 }
 
 TEST_F(DoctorOnRedis, ANodeOfAClusterIsARiskEvenWithAllSlots) {

@@ -127,6 +127,34 @@ TEST(Refusals, SayWhatFailedWhereWhyAndWhatToDo) {
               "cannot use redis://db:6379/0?space=web: ERR a new kind of error");
 }
 
+TEST(Refusals, OfASentinelNameItAndItsOwnSettings) {
+    const detail::redis_address address = detail::parse_redis_address("redis+sentinel://s1,s2/mymaster");
+    const detail::redis_address sentinel = detail::address_of_sentinel(address, address.sentinel.hosts[1]);
+    const auto text = [&](const symptom& seen) { return refused(sentinel, seen).error.text; };
+    EXPECT_EQ(text({origin::reply, "NOAUTH HELLO must be called with the client already authenticated"}),
+              "cannot use the Sentinel at s2:26379: NOAUTH HELLO must be called with the client already authenticated; "
+              "give a password with BATON_SENTINEL_PASSWORD, or in a file that BATON_SENTINEL_PASSWORD_FILE names");
+    EXPECT_NE(text({origin::reply, "WRONGPASS invalid"}).find("or sentinel_user and sentinel_password in the address"),
+              std::string::npos);
+    EXPECT_NE(text({origin::closed}).find("use rediss+sentinel://"), std::string::npos) << text({origin::closed});
+    EXPECT_NE(text({origin::tls_silent}).find("use redis+sentinel://"), std::string::npos)
+        << text({origin::tls_silent});
+    EXPECT_NE(
+        text({origin::reply, "ERR unknown command 'SENTINEL', with args beginning with: "}).find("not a Sentinel"),
+        std::string::npos);
+}
+
+TEST(Refusals, OfAPrimaryThatSentinelsNameHaveItsPlace) {
+    detail::redis_address address = detail::parse_redis_address("redis+sentinel://s1/mymaster");
+    const symptom seen{origin::system, "", ECONNREFUSED};
+    EXPECT_EQ(refused(address, seen).error.text.find("(primary"), std::string::npos) << "none is known yet";
+    address.host = "10.0.0.5";
+    EXPECT_NE(refused(address, seen)
+                  .error.text.find("redis+sentinel://s1:26379/mymaster/0 (primary 10.0.0.5:6379): connection refused"),
+              std::string::npos)
+        << refused(address, seen).error.text;
+}
+
 TEST(Refusals, ShortenLongWords) {
     const std::string unknown = text_for({origin::reply, "ERR unknown command 'FCALL', with args beginning with: 'x'"});
     EXPECT_NE(unknown.find(": ERR unknown command 'FCALL'; Baton needs"), std::string::npos) << unknown;

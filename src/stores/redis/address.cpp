@@ -221,7 +221,7 @@ void read_credentials(const std::string& prefix, std::string& user, std::string&
     const std::string file = from_environment(variable.c_str());
     if (!password.empty() || file.empty()) return;
     std::string why;
-    password = read_password_file(file, why);
+    password = read_password_file(file, variable, why);
     if (!why.empty()) refuse(why);
     password_file = std::filesystem::absolute(file);  // the working directory may change before the next read
 }
@@ -282,6 +282,7 @@ redis_address parse_network(std::string_view scheme, std::string_view text) {
     }
     if (by_sentinels) {
         read_sentinels(hosts, address.sentinel);
+        address.host.clear();
     } else {
         host_and_port server = read_host(hosts, address.port);
         address.host = std::move(server.host);
@@ -385,6 +386,19 @@ bool is_redis_scheme(std::string_view scheme) {
     if (scheme == "unix") return true;
     if (scheme.ends_with(sentinel_suffix)) scheme.remove_suffix(sentinel_suffix.size());
     return std::ranges::find(protocols, scheme) != protocols.end();
+}
+
+redis_address address_of_sentinel(const redis_address& address, const host_and_port& sentinel) {
+    redis_address found;
+    found.host = sentinel.host;
+    found.port = sentinel.port;
+    found.is_sentinel = true;
+    found.tls = address.tls;
+    found.connect_timeout = address.connect_timeout;
+    found.user = address.sentinel.user;
+    found.password = address.sentinel.password;
+    found.password_file = address.sentinel.password_file;
+    return found;
 }
 
 std::string host_and_port::text() const {

@@ -43,7 +43,8 @@ struct redis_address {
     std::string host = "localhost";
     std::uint16_t port = 6379;
     std::string path;            // of a Unix socket, absolute; used instead of host and port
-    sentinel_settings sentinel;  // host and port are then those of the primary that they named last
+    sentinel_settings sentinel;  // host and port are then those of the primary that they named last; empty before
+    bool is_sentinel = false;    // this is a Sentinel itself; for messages
     std::string user;
     std::string password;
     std::string password_file;  // the file to read the password from again; empty: the password never changes
@@ -63,6 +64,9 @@ struct redis_address {
     /// same keys are shown alike. It leaves out credentials and all other options.
     [[nodiscard]] std::string shown() const;
 };
+
+/// The address of one of its Sentinels, with their credentials and the TLS settings of the server.
+[[nodiscard]] redis_address address_of_sentinel(const redis_address& address, const host_and_port& sentinel);
 
 /// Whether the scheme is one of ours.
 [[nodiscard]] bool is_redis_scheme(std::string_view scheme);

@@ -31,6 +31,7 @@ std::string missing_rules(const detail::redis_address& address, std::string_view
         if (to == std::string_view::npos) return {};
         return "+" + std::string{error.substr(from + 1, to - from - 1)};
     }
+    if (address.is_sentinel) return "&+switch-master";
     const std::string all = prefix_of(address.space) + "*";
     if (error.find("channel") != std::string_view::npos) return "&" + all;
     if (error.find("key") != std::string_view::npos) return "~" + all;

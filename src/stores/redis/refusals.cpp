@@ -122,6 +122,9 @@ constexpr std::array table{
     row{reply, "ERR DB index is out of range", 0, errc::unsupported, permanent,
         "the server has fewer databases: take a smaller number, or raise `databases` in its configuration"},
     row{reply, "NOPROTO ", 0, errc::unsupported, permanent, needs_seven},
+    row{reply, "ERR unknown command 'SENTINEL'", 0, errc::unsupported, permanent,
+        "this is a server and not a Sentinel: name the port of the Sentinel, 26379 if not configured, or leave out "
+        "+sentinel"},
     row{reply, "ERR unknown ", 0, errc::unsupported, permanent, needs_seven},
     // A function that ran, and failed on data that are not Baton's.
     row{reply, "WRONGTYPE ", 0, errc::space_refused, permanent,
@@ -154,6 +157,14 @@ constexpr std::array table{
         "is this the port of a Redis server that runs, and not a TLS port (rediss://)?"},
     row{tls_silent, "", 0, errc::store_unavailable, lasting, "if this is not its TLS port, use redis://"},
 };
+
+/// How the advice reads for a Sentinel.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> words_of_sentinels{{
+    {"BATON_REDIS_", "BATON_SENTINEL_"},
+    {"user and password in the address", "sentinel_user and sentinel_password in the address"},
+    {"rediss://", "rediss+sentinel://"},
+    {"redis://", "redis+sentinel://"},
+}};
 
 [[nodiscard]] bool fits(const row& row, const symptom& symptom) {
     if (row.from != symptom.from || (row.number != 0 && row.number != symptom.number)) return false;
@@ -243,7 +254,17 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
         replace(advice, "{missing}", missing.empty() ? client_acl : missing);
     }
     replace(advice, "{space}", address.space);
+    if (!address.is_sentinel) return advice;
+    for (const auto& [of_server, of_sentinel] : words_of_sentinels) replace(advice, of_server, of_sentinel);
     return advice;
+}
+
+/// What is connected to.
+[[nodiscard]] std::string place_of(const detail::redis_address& address) {
+    const std::string place = detail::host_and_port{address.host, address.port}.text();
+    if (address.is_sentinel) return "the Sentinel at " + place;
+    if (address.sentinel.hosts.empty() || address.host.empty()) return address.shown();
+    return address.shown() + " (primary " + place + ")";
 }
 
 /// Otherwise the attempt failed on the way to the server.
@@ -265,8 +286,7 @@ std::optional<refusal> find_refusal(const symptom& symptom) {
 resp::handshake_step refused(const detail::redis_address& address, const symptom& symptom) {
     const refusal why = find_refusal(symptom).value_or(refusal{errc::unsupported, permanent, ""});
     std::string text = is_answered(symptom.from) ? "cannot use " : "cannot connect to ";
-    text += address.shown();
-    text += ": ";
+    text += place_of(address) + ": ";
     const std::string words = words_of(symptom);
     const std::string advice = advice_of(why, address, symptom);
     text += words;
@@ -288,7 +308,7 @@ resp::handshake_step refused(const detail::redis_address& address, const resp::b
     std::string how = "the server closed the connection";
     if (broken.how == breakage::failed) how = lowered(broken.system.message());
     if (broken.how == breakage::other_protocol) how = "the server sent a reply that is too long, or not one of Redis";
-    return {.error = {errc::store_unavailable, "the connection to " + address.shown() + " is lost: " + how}};
+    return {.error = {errc::store_unavailable, "the connection to " + place_of(address) + " is lost: " + how}};
 }
 
 }  // namespace baton::redis

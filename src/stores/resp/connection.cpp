@@ -116,7 +116,7 @@ handshake_step connection::explain(const broken_connection& broken) const {
 
 void connection::connected(opened_socket made) {
     if (made.error.code) {
-        if (made.permanent && !was_up_) {
+        if (made.permanent && !was_up_ && !has_other_servers()) {
             timer_->cancel();
             return permanent(made.error);
         }
@@ -150,7 +150,7 @@ void connection::try_again(const store_error& why) {
 
 void connection::advance(const handshake_step& step) {
     if (step.error.code) {
-        if (!step.permanent || was_up_) return drop(step.error);
+        if (!step.permanent || was_up_ || has_other_servers()) return drop(step.error);
         stop();
         return permanent(step.error);
     }

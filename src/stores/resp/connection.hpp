@@ -92,6 +92,8 @@ protected:
     virtual void end() {}
     /// `done` keeps the connection alive.
     virtual void open_socket(socket_result done) = 0;
+    /// Whether the next attempt goes to another server, which may accept this client: then no error is permanent.
+    [[nodiscard]] virtual bool has_other_servers() const { return false; }
     virtual handshake_step begin_handshake() = 0;
     virtual handshake_step continue_handshake(const value& reply) = 0;
     /// The error for the user. With `permanent`, there are no more attempts unless an earlier connection was up.

@@ -83,7 +83,9 @@ checked check_role(const server_facts& facts) {
     if (role == "slave")
         return wrong("the server is a replica of " + printable(text_of(facts.info, "master_host")) + ":" +
                          printable(text_of(facts.info, "master_port")) + "; clients wait until it is a primary",
-                     "give the address of the primary");
+                     facts.address.sentinel.hosts.empty()
+                         ? "give the address of the primary"
+                         : "the Sentinels name it as the primary: if no failover is in progress, see their logs");
     const bool is_node = mode == "cluster" || text_of(facts.info, "cluster_enabled") == "1";
     if (is_node && facts.space.missing.find("MOVED ") != std::string::npos)
         return wrong("this is a node of a cluster, and another node has the keys of this space",

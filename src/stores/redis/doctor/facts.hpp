@@ -87,6 +87,15 @@ struct space_facts {
     std::string epoch = {};
 };
 
+/// What one Sentinel replied.
+struct sentinel_facts {
+    detail::host_and_port at;
+    store_error failure = {};                           // without an error, it replied
+    std::optional<detail::host_and_port> primary = {};  // none: it watches no primary with the name
+    answer<field_map> settings = {};                    // of the primary with the name
+    answer<std::string> quorum = {};                    // why no failover is possible; empty: one is
+};
+
 struct server_facts {
     // The client's side.
     detail::redis_address address;

@@ -57,6 +57,14 @@ store_error probe::log_in(clock::time_point deadline) {
     return step.error;
 }
 
+store_error probe::log_in_to_sentinel(clock::time_point deadline) {
+    std::string hello;
+    say_hello(hello, address_);
+    const std::optional<resp::value> reply = exchange_.ask(hello, deadline);
+    if (!reply) return failed();
+    return reply->kind == resp::kind::error ? refused(address_, {origin::reply, reply->text}).error : store_error{};
+}
+
 store_error probe::failed() const {
     const auto& why = exchange_.failed();
     if (!why) return {};

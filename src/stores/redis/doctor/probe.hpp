@@ -25,6 +25,9 @@ public:
     /// Performs the TLS handshake, HELLO with the credentials, and SELECT.
     [[nodiscard]] store_error log_in(clock::time_point deadline);
 
+    /// The same for the address of a Sentinel, which has neither databases nor TIME.
+    [[nodiscard]] store_error log_in_to_sentinel(clock::time_point deadline);
+
     /// Sends the commands together. Fewer replies than commands if the deadline passed or the connection ended.
     [[nodiscard]] std::vector<resp::value> ask(const std::vector<command>& commands, clock::time_point deadline) {
         return exchange_.ask(commands, deadline);
