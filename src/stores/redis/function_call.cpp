@@ -212,7 +212,8 @@ std::string wake_channel(std::string_view space, const session_id& id) {
 }
 std::string events_channel(std::string_view space) { return prefix_of(space) + "events"; }
 
-function_call hello_call(std::string_view space, const space_terms& terms, const known_history& known) {
+function_call hello_call(std::string_view space, const space_terms& terms, const known_history& known,
+                         std::string_view attested) {
     function_call call{verb::hello, {prefix_of(space) + "m"}, {}};
     call.arguments.add(layout_version);
     call.arguments.add(terms.max_ttl.count());
@@ -220,6 +221,7 @@ function_call hello_call(std::string_view space, const space_terms& terms, const
     call.arguments.add(terms.pause_after_loss ? "1" : "0");
     call.arguments.add(padded<16>{known.epoch});
     call.arguments.add(padded<16>{known.highest});
+    if (!attested.empty()) call.arguments.add(attested);
     return call;
 }
 
@@ -227,6 +229,10 @@ function_call look_call(std::string_view space) {
     function_call call{verb::look, {prefix_of(space) + "m"}, {}};
     call.arguments.add(layout_version);
     return call;
+}
+
+function_call attest_call(std::string_view epoch, std::string_view run_id) {
+    return {verb::attest, {}, {epoch, run_id}};
 }
 
 function_call call_of(std::string_view space, epoch epoch, const command& command, function_call used) {
@@ -287,10 +293,12 @@ function_call wait_page_call(std::string_view space, epoch epoch, const session_
     return call;
 }
 
+bool only_reads(verb verb) { return verb == verb::inspect || verb == verb::look || verb == verb::attest; }
+
 void encode(std::string& out, const function_call& call, const function_library& library) {
     resp::writer write{out};
     write.array(3 + call.keys.size() + call.arguments.size());
-    write.bulk(call.verb == verb::inspect || call.verb == verb::look ? "FCALL_RO" : "FCALL");
+    write.bulk(only_reads(call.verb) ? "FCALL_RO" : "FCALL");
     write.bulk({library.name, "_", name_of(call.verb)});
     write.bulk(std::to_string(call.keys.size()));
     out += call.keys.bytes();

@@ -84,7 +84,9 @@ struct known_history {
 };
 
 [[nodiscard]] function_call hello_call(std::string_view space, const space_terms& terms,
-                                       const known_history& known = {});
+                                       const known_history& known = {}, std::string_view attested = {});
+/// For the former primary of a planned failover. Its reply is an argument of `hello_call` for the new one.
+[[nodiscard]] function_call attest_call(std::string_view epoch, std::string_view run_id);
 /// In place of `hello` for a user that may only inspect: it changes nothing.
 [[nodiscard]] function_call look_call(std::string_view space);
 /// Reuses the memory of the call `used`.
@@ -108,6 +110,8 @@ struct page_size {
 /// waits for.
 [[nodiscard]] function_call wait_page_call(std::string_view space, epoch epoch, const protocol::session_id& session,
                                            std::span<const std::uint64_t> waiting, page_size holders);
+
+[[nodiscard]] bool only_reads(verb verb);
 
 /// Appends FCALL, or FCALL_RO for verbs that only read. The server must have the library.
 void encode(std::string& out, const function_call& call, const function_library& library = server_library());

@@ -25,6 +25,7 @@ enum class verb : std::uint8_t {
     resize,
     pause,
     look,
+    attest,
     inspect,
 };
 
@@ -32,7 +33,7 @@ enum class verb : std::uint8_t {
 [[nodiscard]] constexpr std::string_view name_of(verb verb) {
     constexpr std::array<std::string_view, static_cast<std::size_t>(verb::inspect) + 1> names{
         "hello", "open",   "enter", "leave",  "renew", "list", "close",
-        "tick",  "revoke", "mend",  "resize", "pause", "look", "inspect"};
+        "tick",  "revoke", "mend",  "resize", "pause", "look", "attest", "inspect"};
     return names.at(static_cast<std::size_t>(verb));
 }
 

@@ -173,10 +173,11 @@ resp::handshake_step handshake::ask_for_known() { return say(scripts_.empty() ? 
 resp::handshake_step handshake::next_script() { return say(missing_.empty() ? step::last : step::script); }
 
 handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known,
-                           std::function<bool()> may_view) {
-    handshake::words hello = [&address, known = std::move(known)] {
+                           std::function<bool()> may_view, std::function<std::string()> attested) {
+    handshake::words hello = [&address, known = std::move(known), attested = std::move(attested)] {
         std::string words;
-        encode(words, hello_call(address.space, {address.max_ttl, address.lag, address.pause}, known()));
+        const space_terms terms{address.max_ttl, address.lag, address.pause};
+        encode(words, hello_call(address.space, terms, known(), attested()));
         return words;
     };
     handshake::reading read_hello = [&address](const resp::value& answer) {

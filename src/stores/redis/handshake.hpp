@@ -35,6 +35,8 @@ public:
 
     [[nodiscard]] resp::handshake_step begin();
     [[nodiscard]] resp::handshake_step answered(const resp::value& answer);
+    /// The last command again, with other words.
+    [[nodiscard]] resp::handshake_step repeat_last() { return say(step::last); }
     /// Whether the user of this connection may only inspect.
     [[nodiscard]] bool only_inspects() const { return step_ == step::viewing; }
 
@@ -65,9 +67,9 @@ private:
 /// The first command of every handshake: HELLO 3, with the credentials of the address.
 void say_hello(std::string& out, const detail::redis_address& address);
 
-/// The handshake of Baton's own protocol. `known` and `may_view` are called for each attempt. `may_view`: the
-/// connection is of use if the user may only inspect.
+/// The handshake of Baton's own protocol. The functions are called for each attempt. `may_view`: the connection is of
+/// use if the user may only inspect. `attested`: the last argument of `hello_call`.
 [[nodiscard]] handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known,
-                                         std::function<bool()> may_view);
+                                         std::function<bool()> may_view, std::function<std::string()> attested);
 
 }  // namespace baton::redis

@@ -15,6 +15,7 @@
 #include "protocol/snapshot_filter.hpp"
 #include "protocol/wait_graph.hpp"
 #include "stores/redis/connect.hpp"
+#include "stores/redis/former_primary.hpp"
 #include "stores/redis/function_call.hpp"
 #include "stores/redis/function_reply.hpp"
 #include "stores/redis/handshake.hpp"
@@ -76,7 +77,7 @@ public:
               [this] {
                   return known_history{epoch_, highest_};
               },
-              [this] { return !had_session_; })} {}
+              [this] { return !had_session_; }, [this] { return attested_; })} {}
 
     // On the thread of the client; one thread at a time.
     void perform(std::span<const tagged_command> commands);
@@ -96,6 +97,7 @@ private:
     }
     void end() override {
         if (sentinel_) sentinel_->stop();
+        former_primary_.reset();
     }
     void open_socket(resp::socket_result done) override {
         if (!sentinel_) return connect_redis(loop(), address_, std::move(done));
@@ -106,8 +108,23 @@ private:
             connect_redis(loop(), address_, done);
         });
     }
-    resp::handshake_step begin_handshake() override { return handshake_.begin(); }
-    resp::handshake_step continue_handshake(const resp::value& reply) override { return handshake_.answered(reply); }
+    resp::handshake_step begin_handshake() override {
+        former_primary_.reset();
+        attested_ = former_primary_search::can_search;
+        return handshake_.begin();
+    }
+    resp::handshake_step continue_handshake(const resp::value& reply) override {
+        const auto question = former_primary_search::question_in(reply);
+        if (!question) return handshake_.answered(reply);
+        if (!former_primary_) former_primary_ = std::make_shared<former_primary_search>(loop(), address_);
+        former_primary_->search(*question, [this, attempt = attempt(), weak = weak_from_this()](std::string attested) {
+            if (const auto alive = weak.lock()) {
+                attested_ = std::move(attested);
+                continue_later(attempt, handshake_.repeat_last());
+            }
+        });
+        return {.later = true};
+    }
 
     [[nodiscard]] resp::handshake_step explain(const resp::broken_connection& broken) const override {
         return refused(address_, broken);
@@ -115,6 +132,7 @@ private:
 
     void up(epoch epoch) override {
         follow(epoch);
+        former_primary_.reset();
         only_inspects_ = handshake_.only_inspects();
         // A viewer sees any state: also no space, and a server that was started with older data.
         if (only_inspects_) epoch = told_epoch_ = std::max({told_epoch_, epoch, baton::epoch{1}});
@@ -122,6 +140,7 @@ private:
         for (const auto& inspection : take_postponed()) begin_inspection(inspection);
     }
     void down(const store_error& why) override {
+        former_primary_.reset();
         forget({errc::store_unavailable, why.text});
         connection::down(why);
     }
@@ -187,6 +206,8 @@ private:
     // By the loop owner.
     baton::epoch told_epoch_ = 0;                    // of a viewer: the last one that the client was told
     std::shared_ptr<sentinel_connection> sentinel_;  // null: the address names the server itself
+    std::shared_ptr<former_primary_search> former_primary_;  // during a handshake after a failover
+    std::string attested_;
     std::optional<detail::event_loop::timer> tick_timer_;
     std::minstd_rand dice_{std::random_device{}()};
     function_reply reply_;  // the last reply; kept for its memory

@@ -158,6 +158,7 @@ void connection::advance(const handshake_step& step) {
         close_socket();
         return connect();
     }
+    if (step.later) return;
     if (!step.send.empty()) {
         std::unique_lock lock{mutex_};
         stream_.out() = step.send;

@@ -51,13 +51,13 @@ end
 
 local server = {}
 function server.field(section, field) return match(call('INFO', section), '\n' .. field .. ':([^\r\n]*)') end
--- The server's role, its replication id, whether it has a former one, which a promotion leaves, and how many bytes of
--- replication it has sent or received in its history.
+-- The server's role, its replication id, the former one that a promotion leaves, or nil, how many bytes of replication
+-- it has sent or received in its history, and the whole section.
 function server.replication()
     local info = call('INFO', 'replication')
     local former = match(info, '\nmaster_replid2:(%x+)')
-    return match(info, '\nrole:(%a+)'), match(info, '\nmaster_replid:(%x+)'), find(former, '[^0]') ~= nil,
-        tonumber(match(info, '\nmaster_repl_offset:(%d+)'))
+    return match(info, '\nrole:(%a+)'), match(info, '\nmaster_replid:(%x+)'), find(former, '[^0]') and former,
+        tonumber(match(info, '\nmaster_repl_offset:(%d+)')), info
 end
 -- Viewers subscribe to `events`, and write nothing.
 function server.any_viewer(prefix) return call('PUBSUB', 'NUMSUB', prefix .. 'events')[2] ~= 0 end
@@ -101,6 +101,23 @@ function witness.is_unbroken(step, head, replid, promoted)
     -- A backup and a first replica change the replication id, too.
     return seen.replid == replid
         or not promoted and is_recent(step, seen.checked, trusted_for(step))
+end
+-- A planned failover (decision 045): whether the former primary attests, as `attest` writes it, that this server has
+-- all that it wrote. `run_id` is its id, which the space records, and `info` this server's section of replication. A
+-- replica keeps its former replication id only if its primary has all that it wrote under that id.
+local same_time = 10000  -- by how much this server's clock may be ahead, in microseconds: half of the smallest margin
+function witness.is_handed_over(step, head, attested, run_id, info)
+    local at, its_run_id, its_role, link, read_only, replid, former, upto, its_head =
+        match(attested, '^(%d+) (%x+) (%a+) (%a+) (%d) (%x+) (%x+) (%d+) (%d+)$')
+    return at and its_run_id == run_id and its_role == 'slave' and link == 'up' and read_only == '1'
+        and replid == match(info, '\nmaster_replid:(%x+)') and former == match(info, '\nmaster_replid2:(%x+)')
+        and tonumber(upto) <= tonumber(match(info, '\nsecond_repl_offset:(%d+)') or 0)
+        -- Its library has written nothing since, and no data were replaced there.
+        and sub(its_head, 49, 64) <= sub(head, 49, 64) and sub(its_head, 65, 80) <= sub(head, 65, 80)
+        -- No other server was the primary in between: it would not have granted a request yet.
+        and is_recent(step, sub(head, 49, 64), trusted_for(step))
+        -- Deadlines are times of its clock.
+        and step.at - tonumber(at) <= same_time
 end
 -- Refuses if the state may be lost: `hello` decides. Looks at the role and for viewers once a second, and whenever the
 -- head differs.

@@ -2,9 +2,11 @@
 -- begins another history of it (epoch) with a pause; and checks whether this user and this server can keep it.
 -- KEYS m
 -- ARGV version, longest ttl in ms, lag in ms, '1' (pause after a loss) | '0', epoch that the client knows (zeros:
---      none), highest ticket or fence that it has seen (16 digits each)
--- reply now, due, epoch, pause | an error BATONVERSION, BATONSPACE, BATONEVICTION, BATONROLE, BATONHEAD, or BATONACL
---       and the ACL rules that the user lacks
+--      none), highest ticket or fence that it has seen (16 digits each); from a client that can ask the former primary
+--      of a planned failover what that attested, or '?'
+-- reply now, due, epoch, pause | an error BATONVERSION, BATONSPACE, BATONEVICTION, BATONROLE, BATONHEAD; BATONACL and
+--       the ACL rules that the user lacks; or BATONHANDOVER, the epoch, the run id of the former primary, and host and
+--       port of each replica
 do
 -- Tests compare these commands with the library's text and with packaging/redis/client.acl.
 local function missing_here(key)
@@ -54,6 +56,26 @@ local function since_start(step, head, offset)
     return is_own and uptime or 0
 end
 
+-- Planned failovers (decision 045). The pause counts from when a call first noticed this promotion, although the client
+-- searches for the former primary before it begins.
+local promotion = {}  -- the replication id that the last promotion made, and when it was noticed
+local searches_for = 1000000  -- microseconds, longer than clients search
+local function since_promotion(step, replid)
+    if promotion.id ~= replid then promotion.id, promotion.noticed = replid, step.at end
+    local since = step.at - promotion.noticed
+    return since > 0 and since <= searches_for and since or 0
+end
+-- At most 5: the former primary connected last, so it is among the last.
+local function replicas(info)
+    local found, from = {}, 1
+    while from do
+        local _, last, host, port = find(info, '\nslave%d+:ip=([^,]+),port=(%d+)', from)
+        if host then found[#found + 1] = ' ' .. host .. ' ' .. port end
+        from = last
+    end
+    return concat(found, '', larger(1, #found - 4))
+end
+
 -- Texts of 16 digits, below 2^52. Numbers of 2^52 - 2^48 and more, which the clock reaches in the year 2103, are not
 -- adopted, so that no client can make the space's own numbers reach the bound.
 local function is_serial(text)
@@ -67,6 +89,7 @@ register('hello', {}, function(keys, args)
     if denial then return denial end
     local now = clock(args)
     local version, max_ttl, lag, pausing, knows, seen_serial = args[1], args[2], args[3], args[4], args[5], args[6]
+    local attested = args[7] or ''
     if not (is_number(version) and is_number(max_ttl) and is_number(lag)) then return malformed() end
     if pausing ~= '0' and pausing ~= '1' then return malformed() end
     if not is_serial(knows) or not is_serial(seen_serial) then return malformed() end
@@ -76,10 +99,10 @@ register('hello', {}, function(keys, args)
     if server.field('memory', 'maxmemory_policy') ~= 'noeviction' and server.field('memory', 'maxmemory') ~= '0' then
         return error_reply('BATONEVICTION the server may evict keys: maxmemory-policy must be noeviction')
     end
-    local role, replid, promoted, offset = server.replication()
+    local role, replid, promoted, offset, info = server.replication()
     if role ~= 'master' then return error_reply('BATONROLE the server is a replica') end
 
-    local known = call('HMGET', prefix .. 'i', 'version', 'max_ttl', 'lag', 'pause', 'run_id', 'former')
+    local known = call('HMGET', prefix .. 'i', 'version', 'max_ttl', 'lag', 'pause', 'run_id', 'former', 'replid')
     local head, run_id = call('HGET', step.key, ''), server.field('server', 'run_id')
     if known[1] and known[1] ~= version then return error_reply('BATONVERSION ' .. known[1]) end
     if head and is_damaged(head) then return error_reply('BATONHEAD the head of the space is damaged') end
@@ -101,10 +124,21 @@ register('hello', {}, function(keys, args)
     if restarted and (known[5] or not head) and not (is_strange or is_behind or promoted) then
         over = since_start(step, head, offset)
     end
+    local is_promoted = restarted and head and promoted and known[7] == promoted and not (is_strange or is_behind)
+    if is_promoted and pausing == '1' then
+        over = since_promotion(step, replid)
+        if witness.is_handed_over(step, head, attested, known[5], info) then
+            lost = false
+        elseif attested ~= '' then
+            return error_reply('BATONHANDOVER ' .. present .. ' ' .. known[5] .. replicas(info))
+        end
+    end
     head = head or never .. none .. none .. now .. none
     -- A member of more than 64 bytes makes `d` a skip list from birth, so that no renewal walks along a list.
     call('ZADD', prefix .. 'd', '+inf', rep(never, 5))
-    if lost then former = with_former(former, present, over > 0 and sub(head, 65, 80) or never) end
+    if lost then
+        former = with_former(former, present, over > 0 and not is_promoted and sub(head, 65, 80) or never)
+    end
     if is_strange or is_behind then former = with_former(former, knows, never) end
     call('HSET', prefix .. 'i', 'version', version, 'max_ttl', max_ttl, 'lag', lag, 'pause', pausing, 'replid', replid,
         'run_id', run_id, 'former', former)
