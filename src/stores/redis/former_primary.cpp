@@ -106,38 +106,54 @@ former_primary_search::~former_primary_search() {
 }
 
 void former_primary_search::search(const question& question, std::function<void(std::string)> done) {
+    question_ = question;
     done_ = std::move(done);
-    const auto weak = weak_from_this();
-    for (const detail::host_and_port& place : question.replicas) {
-        auto& replica = replicas_[place];
-        if (!replica && replicas_.size() > most_replicas) {
-            replicas_.erase(place);
-            break;
-        }
-        const bool is_new = !replica;
-        if (is_new) {
+    if (!timer_)
+        timer_.emplace(loop_, [weak = weak_from_this()] {
+            if (const auto alive = weak.lock()) alive->timer_fired();
+        });
+    asked_ = false;
+    refused_ ? set_timer() : ask();  // what it attests may be another thing later: it still connects
+}
+
+void former_primary_search::ask() {
+    asked_ = true;
+    for (const detail::host_and_port& place : question_.replicas) {
+        const auto known = replicas_.find(place);
+        if (known != replicas_.end()) {
+            known->second->ask(question_);
+        } else if (replicas_.size() < most_replicas) {
             detail::redis_address there = address_;
             there.host = place.host;
             there.port = place.port;
             there.path.clear();
-            replica = std::make_shared<attesting_connection>(loop_, std::move(there), [weak](std::string attested) {
-                if (const auto alive = weak.lock()) alive->finish(std::move(attested));
-            });
+            const auto attested = [weak = weak_from_this()](std::string text) {
+                if (const auto alive = weak.lock(); alive && alive->asked_) alive->finish(std::move(text));
+            };
+            const auto replica = std::make_shared<attesting_connection>(loop_, std::move(there), attested);
+            replicas_.emplace(place, replica);
+            replica->ask(question_);
+            replica->start();
         }
-        replica->ask(question);
-        if (is_new) replica->start();
     }
-    if (!timer_)
-        timer_.emplace(loop_, [weak] {
-            if (const auto alive = weak.lock()) alive->finish(clock::now() < alive->limit_ ? can_search : "");
-        });
+    set_timer();
+}
+
+void former_primary_search::set_timer() {
     const auto left = std::chrono::ceil<milliseconds>(limit_ - clock::now());
     timer_->set_after(std::clamp(left, milliseconds{0}, patience_));
-    patience_ *= 2;
+    patience_ = std::min(2 * patience_, longest_search);
+}
+
+void former_primary_search::timer_fired() {
+    if (clock::now() >= limit_) return finish({});
+    asked_ ? finish(can_search) : ask();
 }
 
 void former_primary_search::finish(std::string attested) {
     timer_->cancel();
+    refused_ = attested != can_search;
+    asked_ = false;
     if (const auto done = std::exchange(done_, nullptr)) done(std::move(attested));
 }
 

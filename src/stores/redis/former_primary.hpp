@@ -1,5 +1,5 @@
-// After a failover: searches the former primary among the replicas of the new one, and asks it what it wrote last. If the
-// new primary has all of that, `hello` makes no pause (decision 045).
+// After a failover: searches the former primary among the replicas of the new one, and asks it what it wrote last. If
+// the new primary has all of that, `hello` makes no pause (decision 045).
 #pragma once
 
 #include <chrono>
@@ -47,13 +47,19 @@ public:
 private:
     using clock = std::chrono::steady_clock;
 
+    void ask();
+    void timer_fired();
+    void set_timer();
     void finish(std::string attested);
 
     detail::event_loop& loop_;
     const detail::redis_address address_;
     const clock::time_point limit_;
     std::chrono::milliseconds patience_;
+    question question_;
     std::function<void(std::string)> done_;
+    bool asked_ = false;
+    bool refused_ = false;  // `hello` has refused what was attested
     std::optional<detail::event_loop::timer> timer_;
     std::map<detail::host_and_port, std::shared_ptr<attesting_connection>> replicas_;
 };

@@ -32,8 +32,8 @@ enum class verb : std::uint8_t {
 /// The name of a verb. The function is called <library>_<name>.
 [[nodiscard]] constexpr std::string_view name_of(verb verb) {
     constexpr std::array<std::string_view, static_cast<std::size_t>(verb::inspect) + 1> names{
-        "hello", "open",   "enter", "leave",  "renew", "list", "close",
-        "tick",  "revoke", "mend",  "resize", "pause", "look", "attest", "inspect"};
+        "hello",  "open", "enter",  "leave", "renew", "list",   "close",  "tick",
+        "revoke", "mend", "resize", "pause", "look",  "attest", "inspect"};
     return names.at(static_cast<std::size_t>(verb));
 }
 

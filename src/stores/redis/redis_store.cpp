@@ -204,8 +204,8 @@ private:
     std::atomic<protocol::serial> highest_{0};  // the highest known ticket or fence of this epoch
 
     // By the loop owner.
-    baton::epoch told_epoch_ = 0;                    // of a viewer: the last one that the client was told
-    std::shared_ptr<sentinel_connection> sentinel_;  // null: the address names the server itself
+    baton::epoch told_epoch_ = 0;                            // of a viewer: the last one that the client was told
+    std::shared_ptr<sentinel_connection> sentinel_;          // null: the address names the server itself
     std::shared_ptr<former_primary_search> former_primary_;  // during a handshake after a failover
     std::string attested_;
     std::optional<detail::event_loop::timer> tick_timer_;
