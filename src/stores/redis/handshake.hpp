@@ -20,7 +20,7 @@ namespace baton::redis {
 class handshake {
 public:
     /// Encodes the last command. Called for each attempt, because what the client knows may have changed.
-    using words = std::function<std::string()>;
+    using words = std::function<std::string(bool in_cluster)>;
     /// Reads the reply to the last command, including an error.
     using reading = std::function<resp::handshake_step(const resp::value&)>;
 
@@ -37,6 +37,8 @@ public:
     [[nodiscard]] resp::handshake_step answered(const resp::value& answer);
     /// The last command again, with other words.
     [[nodiscard]] resp::handshake_step repeat_last() { return say(step::last); }
+    /// Whether the server is a node of a cluster.
+    [[nodiscard]] bool in_cluster() const { return in_cluster_; }
     /// Whether the user of this connection may only inspect.
     [[nodiscard]] bool only_inspects() const { return step_ == step::viewing; }
 
@@ -60,6 +62,7 @@ private:
     const reading read_viewing_;
     step step_ = step::protocol;
     std::vector<const script_text*> missing_;
+    bool in_cluster_ = false;
     bool library_loaded_ = false;
     std::string denied_;  // the error of FCALL, for a user that may not run it
 };

@@ -42,8 +42,9 @@ constexpr std::string_view renamed_command =
 constexpr std::string_view is_replica = "the server is a replica: connect to its primary";
 constexpr std::string_view wrong_server = "another program listens on this port: check host and port";
 constexpr std::string_view is_cluster =
-    "this is a node of a cluster, and another node has the keys of this space: name that node; Baton does not follow a "
-    "cluster to other nodes yet";
+    "this is a node of a cluster, and another node has the keys of this space: use an address with redis+cluster:, "
+    "which "
+    "finds that node";
 
 /// The first row that fits counts.
 constexpr std::array table{
@@ -92,6 +93,12 @@ constexpr std::array table{
     row{reply, "CROSSSLOT ", 0, errc::unsupported, permanent, is_cluster},
     row{reply, "ERR SELECT is not allowed in cluster mode", 0, errc::unsupported, permanent,
         "a cluster has database 0 only"},
+    row{redirect, "", 0, errc::store_unavailable, lasting,
+        "the nodes of the cluster do not agree on which one has the slot, or that one is down: redis-cli --cluster "
+        "check "
+        "HOST:PORT shows their state"},
+    row{no_cluster, "", 0, errc::unsupported, permanent,
+        "the server is not a node of a cluster: use an address with redis: in place of redis+cluster:"},
     row{mode, "sentinel", 0, errc::unsupported, permanent,
         "this is the port of a Sentinel: use an address with redis+sentinel: and the name of the primary"},
     // The user and its rights.
@@ -211,7 +218,8 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 
 [[nodiscard]] std::string words_of(const symptom& symptom) {
     switch (symptom.from) {
-        case mode: return "the server says that its mode is " + std::string{symptom.words};
+        case mode:
+        case no_cluster: return "the server says that its mode is " + std::string{symptom.words};
         case lookup: return symptom.number == 0 ? "the host has no address" : lowered(gai_strerror(symptom.number));
         case origin::system: return lowered(std::generic_category().message(symptom.number));
         case bytes: {
@@ -222,6 +230,7 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
         case silent: return "the server accepts connections and does not reply";
         case tls_silent: return "the server does not answer the TLS handshake";
         case reply:
+        case redirect:
         case library:
         case viewers_library: break;
     }
@@ -247,9 +256,15 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 
 /// Otherwise the attempt failed on the way to the server.
 [[nodiscard]] bool is_answered(origin from) {
-    return from == reply || from == library || from == viewers_library || from == mode;
+    return from == reply || from == library || from == viewers_library || from == mode || from == no_cluster ||
+           from == redirect;
 }
 
+/// Which node of a cluster the error is about.
+[[nodiscard]] std::string node_of(const detail::redis_address& address) {
+    if (address.cluster.empty()) return {};
+    return ": the node " + printable(detail::host_and_port{address.host, address.port}.text());
+}
 }  // namespace
 
 std::optional<refusal> find_refusal(const symptom& symptom) {
@@ -265,6 +280,7 @@ resp::handshake_step refused(const detail::redis_address& address, const symptom
     const refusal why = find_refusal(symptom).value_or(refusal{errc::unsupported, permanent, ""});
     std::string text = is_answered(symptom.from) ? "cannot use " : "cannot connect to ";
     text += address.shown();
+    text += node_of(address);
     text += ": ";
     const std::string words = words_of(symptom);
     const std::string advice = advice_of(why, address, symptom);
@@ -287,7 +303,8 @@ resp::handshake_step refused(const detail::redis_address& address, const resp::b
     std::string how = "the server closed the connection";
     if (broken.how == breakage::failed) how = lowered(broken.system.message());
     if (broken.how == breakage::other_protocol) how = "the server sent a reply that is too long, or not one of Redis";
-    return {.error = {errc::store_unavailable, "the connection to " + address.shown() + " is lost: " + how}};
+    return {.error = {errc::store_unavailable,
+                      "the connection to " + address.shown() + node_of(address) + " is lost: " + how}};
 }
 
 }  // namespace baton::redis

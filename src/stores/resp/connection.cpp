@@ -115,6 +115,7 @@ handshake_step connection::explain(const broken_connection& broken) const {
 }
 
 void connection::connected(opened_socket made) {
+    if (made.again) return connect();
     if (made.error.code) {
         if (made.permanent && !was_up_) {
             timer_->cancel();

@@ -36,6 +36,7 @@ struct opened_socket {
     store_error error = {};
     bool permanent = false;                             // do not retry, unless an earlier connection was up
     std::shared_ptr<resp::encryption> encryption = {};  // null: the connection is not encrypted
+    bool again = false;                                 // not opened; connect again at once, to another server
 };
 
 /// Called once, by the loop owner.

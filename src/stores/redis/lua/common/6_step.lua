@@ -60,7 +60,15 @@ function server.replication()
         tonumber(match(info, '\nmaster_repl_offset:(%d+)')), info
 end
 -- Viewers subscribe to `events`, and write nothing.
-function server.any_viewer(prefix) return call('PUBSUB', 'NUMSUB', prefix .. 'events')[2] ~= 0 end
+function server.any_viewer(prefix, sharded)
+    local counted = sharded and call('PUBSUB', 'SHARDNUMSUB', prefix .. 'events')
+        or call('PUBSUB', 'NUMSUB', prefix .. 'events')
+    return counted[2] ~= 0
+end
+-- PUBLISH in a cluster would go to every node.
+function server.publish(channel, text, sharded)
+    if sharded then call('SPUBLISH', channel, text) else call('PUBLISH', channel, text) end
+end
 
 local refusal_if_broken
 do
@@ -134,17 +142,21 @@ function refusal_if_broken(step, head)
     end
     if not seen then seen = witness.make(step.epoch) end
     if seen.replid ~= replid then call('HSET', step.prefix .. 'i', 'replid', replid) end
-    witness.checked(seen, step, replid, server.any_viewer(step.prefix))
+    witness.checked(seen, step, replid, server.any_viewer(step.prefix, step.sharded))
     witness.note_head(step.epoch, head)
     step.seen = seen.watched and {}
 end
 end
 
+-- In a cluster, calls declare a second key, which does not exist. While the server moves the slot to another node, it
+-- refuses a call with such a key before the call runs; without it, a call would fail at the first key that has moved.
+local function is_sharded(keys) return keys[2] ~= nil end
+
 local function new_step(keys, args, now, sender)
     local key = keys[1]
     return {
-        key = key, prefix = sub(key, 1, -2), now = now, at = tonumber(now), sender = sender, epoch = args[1],
-        budget = budget_of(args), allowance = budget_of(args), ended_kept = ended_kept_of(args),
+        key = key, prefix = sub(key, 1, -2), sharded = is_sharded(keys), now = now, at = tonumber(now), sender = sender,
+        epoch = args[1], budget = budget_of(args), allowance = budget_of(args), ended_kept = ended_kept_of(args),
         reply = '', notices = {}, notified = {}, sessions = {}, resources = {}, space = {}, reviews = {},
         completed = {}, ended = {}, ending = {}, next_ending = 1, debts_read = 0, gone = {},
     }
@@ -431,9 +443,11 @@ end
 local function tell_all(step)
     local start, told = step.now .. sub(step.head, 1, 48), step.notified
     for i = 1, #told do
-        call('PUBLISH', step.prefix .. 'wake:' .. told[i], start .. step.notices[told[i]])
+        server.publish(step.prefix .. 'wake:' .. told[i], start .. step.notices[told[i]], step.sharded)
     end
-    if step.seen and step.seen[1] then call('PUBLISH', step.prefix .. 'events', start .. concat(step.seen)) end
+    if step.seen and step.seen[1] then
+        server.publish(step.prefix .. 'events', start .. concat(step.seen), step.sharded)
+    end
     return start .. step.reply
 end
 function finish_step(step)

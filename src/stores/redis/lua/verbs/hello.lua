@@ -9,11 +9,12 @@
 --       port of each replica
 do
 -- Tests compare these commands with the library's text and with packaging/redis/client.acl.
-local function missing_here(key)
+local function missing_here(key, sharded)
     local prefix, may = sub(key, 1, -2), redis.acl_check_cmd
+    local numsub = sharded and 'SHARDNUMSUB' or 'NUMSUB'
     local missing = server.missing_rights(key, {
         {'FCALL_RO', library .. '_inspect', '1', key}, {'TIME'}, {'INFO', 'replication'},
-        {'PUBSUB', 'NUMSUB', prefix .. 'events'}, {'HGET', key, ''}, {'HMGET', key, ''}, {'HSET', key, '', ''},
+        {'PUBSUB', numsub, prefix .. 'events'}, {'HGET', key, ''}, {'HMGET', key, ''}, {'HSET', key, '', ''},
         {'HDEL', key, ''}, {'HSCAN', key, '0'}, {'HINCRBY', key, '', '1', for_all = 'write'}, {'HLEN', key},
         {'UNLINK', key}, {'EXISTS', key}, {'PEXPIRE', key, '1'}, {'PERSIST', key}, {'ZADD', key, '1', ''},
         {'ZREM', key, ''}, {'ZRANGE', key, '0', '0'}, {'ZREVRANGE', key, '0', '0'}, {'ZSCORE', key, ''},
@@ -22,12 +23,19 @@ local function missing_here(key)
         {'RPUSH', key, ''}, {'LINDEX', key, '0'}, {'LPOP', key},
     })
     -- A user without a channel fails here with each command, and so does one with the channel and neither command.
-    local publishes = may('PUBLISH', prefix .. 'wake:', '') and may('PUBLISH', prefix .. 'events', '')
-    local subscribes = may('SUBSCRIBE', prefix .. 'wake:')
+    local publishes, subscribes, unsubscribes
+    if sharded then
+        publishes = may('SPUBLISH', prefix .. 'wake:', '') and may('SPUBLISH', prefix .. 'events', '')
+        subscribes, unsubscribes = may('SSUBSCRIBE', prefix .. 'wake:'), may('SUNSUBSCRIBE', prefix .. 'wake:')
+    else
+        publishes = may('PUBLISH', prefix .. 'wake:', '') and may('PUBLISH', prefix .. 'events', '')
+        subscribes, unsubscribes = may('SUBSCRIBE', prefix .. 'wake:'), may('UNSUBSCRIBE', prefix .. 'wake:')
+    end
+    local shard = sharded and 'S' or ''
     if not publishes and not subscribes then missing[#missing + 1] = '&' .. prefix .. '*' end
-    if not publishes then missing[#missing + 1] = '+PUBLISH' end
-    if not subscribes then missing[#missing + 1] = '+SUBSCRIBE' end
-    if not may('UNSUBSCRIBE', prefix .. 'wake:') then missing[#missing + 1] = '+UNSUBSCRIBE' end
+    if not publishes then missing[#missing + 1] = '+' .. shard .. 'PUBLISH' end
+    if not subscribes then missing[#missing + 1] = '+' .. shard .. 'SUBSCRIBE' end
+    if not unsubscribes then missing[#missing + 1] = '+' .. shard .. 'UNSUBSCRIBE' end
     return missing
 end
 
@@ -48,11 +56,12 @@ end
 
 -- How much of the pause is over after a restart, in microseconds. Leases from before a restart end at the latest
 -- max_ttl after it, so the pause counts from the server's start. Data that were written after the start came from
--- another server, and so may those of a server that has taken part in replication: then the whole pause is due. The
--- server counts changes of the clock's second: after a few milliseconds it may say that it has been up for one.
+-- another server, and so may those of a server that has taken part in replication, and of a node of a cluster, which
+-- gets slots without replication: then the whole pause is due. The server counts changes of the clock's second: after a
+-- few milliseconds it may say that it has been up for one.
 local function since_start(step, head, offset)
     local uptime = larger(0, tonumber(server.field('server', 'uptime_in_seconds')) - 1) * 1000000
-    local is_own = not head or offset == 0 and tonumber(sub(head, 49, 64)) <= step.at - uptime
+    local is_own = not head or not step.sharded and offset == 0 and tonumber(sub(head, 49, 64)) <= step.at - uptime
     return is_own and uptime or 0
 end
 
@@ -85,7 +94,7 @@ local function adopted(serial) return serial < '4222124650659840' and serial or 
 
 register('hello', {}, function(keys, args)
     if not call then bind() end
-    local denial = server.denial(missing_here(keys[1]))
+    local denial = server.denial(missing_here(keys[1], is_sharded(keys)))
     if denial then return denial end
     local now = clock(args)
     local version, max_ttl, lag, pausing, knows, seen_serial = args[1], args[2], args[3], args[4], args[5], args[6]
@@ -144,7 +153,7 @@ register('hello', {}, function(keys, args)
         'run_id', run_id, 'former', former)
     local length = larger(tonumber(max_ttl), tonumber(known[2] or 0)) + larger(tonumber(lag), tonumber(known[3] or 0))
     local pauses = pausing == '1' or known[4] == '1'
-    local watched = server.any_viewer(prefix)
+    local watched = server.any_viewer(prefix, step.sharded)
     step.seen = watched and {}
     local refusal = begin_step(step, head, lost and function()
         witness.drop(present)
