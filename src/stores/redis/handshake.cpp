@@ -57,7 +57,7 @@ handshake::handshake(const detail::redis_address& address, std::span<const scrip
                      reading read_last)
     : address_{address},
       scripts_{scripts},
-      last_words_{[last_words = std::move(last_words)] { return last_words; }},
+      last_words_{[last_words = std::move(last_words)](bool /*in_cluster*/) { return last_words; }},
       read_last_{std::move(read_last)} {}
 
 handshake::handshake(const detail::redis_address& address, const function_library& library, words last_words,
@@ -83,8 +83,8 @@ resp::handshake_step handshake::say(step next) {
         case step::known_scripts: ask_for_scripts(said.send, scripts_); break;
         case step::script: load_script(said.send, *missing_.back()); break;
         case step::library: load_library(said.send, *library_); break;
-        case step::last: said.send = last_words_(); break;
-        case step::viewing: said.send = viewing_words_(); break;
+        case step::last: said.send = last_words_(in_cluster_); break;
+        case step::viewing: said.send = viewing_words_(in_cluster_); break;
     }
     return said;
 }
@@ -103,6 +103,9 @@ resp::handshake_step handshake::next_step(const resp::value& answer) {
     if (answer.kind == resp::kind::error) return refused(address_, {origin::reply, answer.text});
     switch (step_) {
         case step::protocol:
+            in_cluster_ = mode_in(answer) == "cluster";
+            if (!address_.cluster.empty() && !in_cluster_)
+                return refused(address_, {origin::no_cluster, mode_in(answer)});
             if (const symptom seen{origin::mode, mode_in(answer)}; find_refusal(seen)) return refused(address_, seen);
             return address_.db != 0 ? say(step::database) : ask_for_known();
         case step::database: return ask_for_known();
@@ -155,18 +158,19 @@ resp::handshake_step handshake::ask_for_known() { return say(scripts_.empty() ? 
 resp::handshake_step handshake::next_script() { return say(missing_.empty() ? step::last : step::script); }
 
 handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known,
-                           std::function<bool()> may_view) {
-    handshake::words hello = [&address, known = std::move(known)] {
+                           std::function<bool()> may_view, std::function<std::string()> attested) {
+    handshake::words hello = [&address, known = std::move(known), attested = std::move(attested)](bool in_cluster) {
         std::string words;
-        encode(words, hello_call(address.space, {address.max_ttl, address.lag, address.pause}, known()));
+        const space_terms terms{address.max_ttl, address.lag, address.pause};
+        encode(words, hello_call({address.space, in_cluster}, terms, known(), attested()));
         return words;
     };
     handshake::reading read_hello = [&address](const resp::value& answer) {
         return read_epoch(address, answer, answer.text, 1);
     };
-    handshake::words look = [&address, may_view = std::move(may_view)] {
+    handshake::words look = [&address, may_view = std::move(may_view)](bool in_cluster) {
         std::string words;
-        if (may_view()) encode(words, look_call(address.space));
+        if (may_view()) encode(words, look_call({address.space, in_cluster}));
         return words;
     };
     handshake::reading read_look = [&address](const resp::value& answer) {  // without a space the epoch is 0

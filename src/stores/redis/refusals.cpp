@@ -43,8 +43,9 @@ constexpr std::string_view renamed_command =
 constexpr std::string_view is_replica = "the server is a replica: connect to its primary";
 constexpr std::string_view wrong_server = "another program listens on this port: check host and port";
 constexpr std::string_view is_cluster =
-    "this is a node of a cluster, and another node has the keys of this space: name that node; Baton does not follow a "
-    "cluster to other nodes yet";
+    "this is a node of a cluster, and another node has the keys of this space: use an address with redis+cluster:, "
+    "which "
+    "finds that node";
 
 /// The first row that fits counts.
 constexpr std::array table{
@@ -93,6 +94,12 @@ constexpr std::array table{
     row{reply, "CROSSSLOT ", 0, errc::unsupported, permanent, is_cluster},
     row{reply, "ERR SELECT is not allowed in cluster mode", 0, errc::unsupported, permanent,
         "a cluster has database 0 only"},
+    row{redirect, "", 0, errc::store_unavailable, lasting,
+        "the nodes of the cluster do not agree on which one has the slot, or that one is down: redis-cli --cluster "
+        "check "
+        "HOST:PORT shows their state"},
+    row{no_cluster, "", 0, errc::unsupported, permanent,
+        "the server is not a node of a cluster: use an address with redis: in place of redis+cluster:"},
     row{mode, "sentinel", 0, errc::unsupported, permanent,
         "this is the port of a Sentinel: use an address with redis+sentinel: and the name of the primary"},
     // The user and its rights.
@@ -223,7 +230,8 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 
 [[nodiscard]] std::string words_of(const symptom& symptom) {
     switch (symptom.from) {
-        case mode: return "the server says that its mode is " + std::string{symptom.words};
+        case mode:
+        case no_cluster: return "the server says that its mode is " + std::string{symptom.words};
         case lookup: return symptom.number == 0 ? "the host has no address" : lowered(gai_strerror(symptom.number));
         case origin::system: return lowered(std::generic_category().message(symptom.number));
         case bytes: {
@@ -234,6 +242,7 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
         case silent: return "the server accepts connections and does not reply";
         case tls_silent: return "the server does not reply to the TLS handshake";
         case reply:
+        case redirect:
         case library:
         case viewers_library: break;
     }
@@ -261,7 +270,8 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 
 /// What is connected to.
 [[nodiscard]] std::string place_of(const detail::redis_address& address) {
-    const std::string place = detail::host_and_port{address.host, address.port}.text();
+    const std::string place = printable(detail::host_and_port{address.host, address.port}.text());
+    if (!address.cluster.empty()) return address.shown() + " (node " + place + ")";
     if (address.is_sentinel) return "the Sentinel at " + place;
     if (address.sentinel.hosts.empty() || address.host.empty()) return address.shown();
     return address.shown() + " (primary " + place + ")";
@@ -269,7 +279,8 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 
 /// Otherwise the attempt failed on the way to the server.
 [[nodiscard]] bool is_answered(origin from) {
-    return from == reply || from == library || from == viewers_library || from == mode;
+    return from == reply || from == library || from == viewers_library || from == mode || from == no_cluster ||
+           from == redirect;
 }
 
 }  // namespace

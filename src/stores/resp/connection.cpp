@@ -115,6 +115,7 @@ handshake_step connection::explain(const broken_connection& broken) const {
 }
 
 void connection::connected(opened_socket made) {
+    if (made.again) return connect();
     if (made.error.code) {
         if (made.permanent && !was_up_ && !has_other_servers()) {
             timer_->cancel();
@@ -158,6 +159,7 @@ void connection::advance(const handshake_step& step) {
         close_socket();
         return connect();
     }
+    if (step.later) return;
     if (!step.send.empty()) {
         std::unique_lock lock{mutex_};
         stream_.out() = step.send;

@@ -51,16 +51,24 @@ end
 
 local server = {}
 function server.field(section, field) return match(call('INFO', section), '\n' .. field .. ':([^\r\n]*)') end
--- The server's role, its replication id, whether it has a former one, which a promotion leaves, and how many bytes of
--- replication it has sent or received in its history.
+-- The server's role, its replication id, the former one that a promotion leaves, or nil, how many bytes of replication
+-- it has sent or received in its history, and the whole section.
 function server.replication()
     local info = call('INFO', 'replication')
     local former = match(info, '\nmaster_replid2:(%x+)')
-    return match(info, '\nrole:(%a+)'), match(info, '\nmaster_replid:(%x+)'), find(former, '[^0]') ~= nil,
-        tonumber(match(info, '\nmaster_repl_offset:(%d+)'))
+    return match(info, '\nrole:(%a+)'), match(info, '\nmaster_replid:(%x+)'), find(former, '[^0]') and former,
+        tonumber(match(info, '\nmaster_repl_offset:(%d+)')), info
 end
 -- Viewers subscribe to `events`, and write nothing.
-function server.any_viewer(prefix) return call('PUBSUB', 'NUMSUB', prefix .. 'events')[2] ~= 0 end
+function server.any_viewer(prefix, sharded)
+    local counted = sharded and call('PUBSUB', 'SHARDNUMSUB', prefix .. 'events')
+        or call('PUBSUB', 'NUMSUB', prefix .. 'events')
+    return counted[2] ~= 0
+end
+-- PUBLISH in a cluster would go to every node.
+function server.publish(channel, text, sharded)
+    if sharded then call('SPUBLISH', channel, text) else call('PUBLISH', channel, text) end
+end
 
 local refusal_if_broken
 do
@@ -102,6 +110,23 @@ function witness.is_unbroken(step, head, replid, promoted)
     return seen.replid == replid
         or not promoted and is_recent(step, seen.checked, trusted_for(step))
 end
+-- A planned failover (decision 045): whether the former primary attests, as `attest` writes it, that this server has
+-- all that it wrote. `run_id` is its id, which the space records, and `info` this server's section of replication. A
+-- replica keeps its former replication id only if its primary has all that it wrote under that id.
+local same_time = 10000  -- by how much this server's clock may be ahead, in microseconds: half of the smallest margin
+function witness.is_handed_over(step, head, attested, run_id, info)
+    local at, its_run_id, its_role, link, read_only, replid, former, upto, its_head =
+        match(attested, '^(%d+) (%x+) (%a+) (%a+) (%d) (%x+) (%x+) (%d+) (%d+)$')
+    return at and its_run_id == run_id and its_role == 'slave' and link == 'up' and read_only == '1'
+        and replid == match(info, '\nmaster_replid:(%x+)') and former == match(info, '\nmaster_replid2:(%x+)')
+        and tonumber(upto) <= tonumber(match(info, '\nsecond_repl_offset:(%d+)') or 0)
+        -- Its library has written nothing since, and no data were replaced there.
+        and sub(its_head, 49, 64) <= sub(head, 49, 64) and sub(its_head, 65, 80) <= sub(head, 65, 80)
+        -- No other server was the primary in between: it would not have granted a request yet.
+        and is_recent(step, sub(head, 49, 64), trusted_for(step))
+        -- Deadlines are times of its clock.
+        and step.at - tonumber(at) <= same_time
+end
 -- Refuses if the state may be lost: `hello` decides. Looks at the role and for viewers once a second, and whenever the
 -- head differs.
 function refusal_if_broken(step, head)
@@ -117,17 +142,21 @@ function refusal_if_broken(step, head)
     end
     if not seen then seen = witness.make(step.epoch) end
     if seen.replid ~= replid then call('HSET', step.prefix .. 'i', 'replid', replid) end
-    witness.checked(seen, step, replid, server.any_viewer(step.prefix))
+    witness.checked(seen, step, replid, server.any_viewer(step.prefix, step.sharded))
     witness.note_head(step.epoch, head)
     step.seen = seen.watched and {}
 end
 end
 
+-- In a cluster, calls declare a second key, which does not exist. While the server moves the slot to another node, it
+-- refuses a call with such a key before the call runs; without it, a call would fail at the first key that has moved.
+local function is_sharded(keys) return keys[2] ~= nil end
+
 local function new_step(keys, args, now, sender)
     local key = keys[1]
     return {
-        key = key, prefix = sub(key, 1, -2), now = now, at = tonumber(now), sender = sender, epoch = args[1],
-        budget = budget_of(args), allowance = budget_of(args), ended_kept = ended_kept_of(args),
+        key = key, prefix = sub(key, 1, -2), sharded = is_sharded(keys), now = now, at = tonumber(now), sender = sender,
+        epoch = args[1], budget = budget_of(args), allowance = budget_of(args), ended_kept = ended_kept_of(args),
         reply = '', notices = {}, notified = {}, sessions = {}, resources = {}, space = {}, reviews = {},
         completed = {}, ended = {}, ending = {}, next_ending = 1, debts_read = 0, gone = {},
     }
@@ -414,9 +443,11 @@ end
 local function tell_all(step)
     local start, told = step.now .. sub(step.head, 1, 48), step.notified
     for i = 1, #told do
-        call('PUBLISH', step.prefix .. 'wake:' .. told[i], start .. step.notices[told[i]])
+        server.publish(step.prefix .. 'wake:' .. told[i], start .. step.notices[told[i]], step.sharded)
     end
-    if step.seen and step.seen[1] then call('PUBLISH', step.prefix .. 'events', start .. concat(step.seen)) end
+    if step.seen and step.seen[1] then
+        server.publish(step.prefix .. 'events', start .. concat(step.seen), step.sharded)
+    end
     return start .. step.reply
 end
 function finish_step(step)
