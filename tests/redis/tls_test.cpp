@@ -93,12 +93,18 @@ TEST_F(RedisTls, ConnectsByAddressWithAServerName) {
 TEST_F(RedisTls, AcceptsAnAddressThatTheCertificateNames) {
     const tls_server server{{.hosts = {}, .addresses = {"127.0.0.1"}}};
     expect_works(server.url(server.trusted(), "127.0.0.1"));
-    expect_failure(server.url(server.trusted()), {"not valid for localhost but for no host name"});
+    expect_failure(server.url(server.trusted()), {"not valid for localhost but for 127.0.0.1, server"});
 }
 
 TEST_F(RedisTls, RefusesAnotherHostsCertificate) {
     const tls_server server{{.hosts = {"db.example", "*.example"}}};
     expect_failure(server.url(server.trusted()), {"not valid for localhost but for db.example, *.example"});
+}
+
+TEST_F(RedisTls, TheNameOfACertificateWithoutAlternativeNamesCounts) {
+    const tls_server server{{.hosts = {}}};
+    expect_failure(server.url(server.trusted()), {"not valid for localhost but for "});
+    expect_works(server.url(server.trusted() + "&tls_server_name=server"));
 }
 
 TEST_F(RedisTls, RefusesAnExpiredCertificate) {
