@@ -1,6 +1,7 @@
 #include "program/doctor.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "baton/error.hpp"
@@ -8,6 +9,7 @@
 #include "stores/redis/doctor/checks.hpp"
 #include "stores/redis/doctor/gather.hpp"
 #include "stores/redis/doctor/probe.hpp"
+#include "stores/redis/doctor/reach.hpp"
 #include "stores/redis/function_library.hpp"
 
 namespace baton::detail {
@@ -31,22 +33,26 @@ diagnosis examine_redis(std::string_view url, const doctor_options& options) {
         throw error{errc::bad_url,
                     "doctor examines one server: give the address of the primary, redis://HOST:PORT; "
                     "`redis-cli -p 26379 SENTINEL GET-MASTER-ADDR-BY-NAME NAME` prints host and port"};
-    redis::probe probe{address};
-    const auto begin = redis::probe::clock::now();
-    store_error error = probe.connect();
-    if (!error.code) error = probe.log_in(begin + options.timeout);
-    if (error.code) return failed(error);
+    const std::string library{redis::server_library().name};
+    std::optional<redis::probe> reached;
+    if (const auto error = redis::reach(reached, address, library, redis::probe::clock::now() + options.timeout);
+        error.code)
+        return failed(error);
+    redis::probe& probe = *reached;
 
     redis::server_facts facts{.address = address};
     facts.ttl = options.ttl.value_or(std::min(facts.ttl, address.max_ttl));
     facts.is_on_this_machine = probe.is_on_this_machine();
     facts.tls = probe.encryption();
-    facts.library = redis::server_library().name;
+    facts.in_cluster = probe.in_cluster();
+    facts.library = library;
     redis::gather(probe, facts, redis::probe::clock::now() + options.timeout);
 
     diagnosis all{redis::examine(facts)};
     all.reachable = !probe.failed().code;
     finding connection{"connection", verdict::ok, "the server replies"};
+    if (!address.cluster.empty())
+        connection.text = "the node " + printable(host_and_port{address.host, address.port}.text()) + " replies";
     if (!all.reachable)
         connection = {"connection", verdict::wrong, "the server stopped replying: " + printable(probe.failed().text),
                       "see its log and its load"};
