@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "../redis/acl_files.hpp"
+#include "../redis/cluster.hpp"
 #include "../redis/private_server.hpp"
 #include "../redis/replication.hpp"
 #include "../redis/sentinels.hpp"
@@ -281,9 +282,23 @@ TEST_F(DoctorOnRedis, ANodeOfAClusterIsARiskEvenWithAllSlots) {
     const doctor_report report = examined({at()});
     EXPECT_EQ(report.code, 1) << report.text;
     EXPECT_EQ(report.verdict("role"), "warn") << report.text;
-    EXPECT_NE(report.field("role", "text").find("Baton does not follow a cluster to other nodes yet"),
-              std::string::npos)
+    EXPECT_NE(report.field("role", "advice").find("redis+cluster:"), std::string::npos) << report.text;
+}
+
+TEST_F(DoctorOnRedis, InAClusterTheNodeOfTheSpaceIsExamined) {
+    const redis_tests::private_cluster cluster{{.replicas = 0}};
+    const std::size_t node = cluster.primary_of("default");
+    const doctor_report report = examined({cluster.url("", {(node + 1) % 3})});
+    EXPECT_EQ(report.field("connection", "text"),
+              "the node 127.0.0.1:" + std::to_string(cluster.node(node).tcp().port) + " replies")
         << report.text;
+    EXPECT_EQ(report.verdict("role"), "ok") << report.text;
+    EXPECT_EQ(report.verdict("space"), "ok") << report.text;
+    EXPECT_EQ(report.verdict("rights"), "ok") << report.text;
+    const doctor_report none = examined({"redis+cluster://127.0.0.1:1,127.0.0.1:2"});
+    EXPECT_EQ(none.code, 69) << none.text;
+    EXPECT_NE(none.field("connection", "text").find("the node 127.0.0.1:2: connection refused"), std::string::npos)
+        << none.text;
 }
 
 TEST_F(DoctorOnRedis, ADialectHasNoSpaceToCheck) {

@@ -138,7 +138,7 @@ TEST_F(RedisCluster, AServerThatIsNoNodeOfAClusterIsRefused) {
     const private_server server{{.tcp = true}};
     client client{"redis+cluster://127.0.0.1:" + std::to_string(server.tcp().port)};
     const std::string text = failure_of(client);
-    EXPECT_NE(text.find("use an address with redis:"), std::string::npos) << text;
+    EXPECT_NE(text.find("use redis: in place of redis+cluster:"), std::string::npos) << text;
 }
 
 TEST_F(RedisCluster, ANoticeReachesTheWaiterAndNoOtherNode) {

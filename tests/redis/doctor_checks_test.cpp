@@ -142,9 +142,26 @@ TEST(DoctorChecks, ServersThatAreNoPrimary) {
     expect(facts, "role", verdict::wrong, "Sentinel");
     facts = good_server();
     (*facts.info.value)["cluster_enabled"] = "1";
-    expect(facts, "role", verdict::warn, "Baton does not follow a cluster to other nodes yet");
+    expect(facts, "role", verdict::warn, "use redis+cluster: in place of redis:");
     facts.space = {{}, "the server refuses HMGET: MOVED 15495 127.0.0.1:7001"};
-    expect(facts, "role", verdict::wrong, "another node has the keys of this space -> name that node");
+    expect(facts, "role", verdict::wrong,
+           "another node has the keys of this space -> use redis+cluster: in place of redis:");
+    facts.address.cluster = {{"node", 6379}};
+    expect(facts, "role", verdict::ok, "a primary of the cluster");
+}
+
+TEST(DoctorChecks, AnIsolatedPrimaryOfAClusterStopsByItself) {
+    server_facts facts = good_server();
+    facts.in_cluster = true;
+    (*facts.info.value)["connected_slaves"] = "1";
+    (*facts.config.value)["min-replicas-to-write"] = "0";
+    (*facts.config.value)["cluster-node-timeout"] = "15000";
+    expect(facts, "replicas", verdict::ok, "an isolated primary of a cluster stops by itself");
+    expect(facts, "lag", verdict::wrong, "use lag=9500ms");
+    facts.space.value->lag = 9'500ms;
+    expect(facts, "lag", verdict::ok, "half of cluster-node-timeout");
+    facts.space.value->lag = 0s;
+    expect(facts, "lag", verdict::wrong, "lag=0");
 }
 
 TEST(DoctorChecks, EncryptionAndPasswords) {
@@ -494,7 +511,8 @@ TEST(DoctorRights, AreThoseThatTheHandshakeChecks) {
             checked.emplace(body.substr(word, body.find('\'', word) - word));
         }
     std::set<std::string> ours{"FCALL_RO"};  // doctor tries it with the function that it would call
-    for (const auto& words : needed_commands("default")) ours.insert(words.front());
+    for (const bool in_cluster : {false, true})
+        for (const auto& words : needed_commands("default", in_cluster)) ours.insert(words.front());
     EXPECT_EQ(ours, checked);
 }
 

@@ -201,7 +201,7 @@ const std::vector<refusing_case>& cases() {
              return url_of(other);
          },
          errc::unsupported,
-         {"MOVED ", "another node has the keys of this space: name that node"}},
+         {"MOVED ", "another node has the keys of this space: use redis+cluster:"}},
         {"DatabaseInACluster",
          [](stage& on) { return url_of(on.cluster_node(), "/1"); },
          errc::unsupported,

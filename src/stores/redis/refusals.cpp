@@ -43,9 +43,7 @@ constexpr std::string_view renamed_command =
 constexpr std::string_view is_replica = "the server is a replica: connect to its primary";
 constexpr std::string_view wrong_server = "another program listens on this port: check host and port";
 constexpr std::string_view is_cluster =
-    "this is a node of a cluster, and another node has the keys of this space: use an address with redis+cluster:, "
-    "which "
-    "finds that node";
+    "this is a node of a cluster, and another node has the keys of this space: use redis+cluster: in place of redis:";
 
 /// The first row that fits counts.
 constexpr std::array table{
@@ -99,7 +97,7 @@ constexpr std::array table{
         "check "
         "HOST:PORT shows their state"},
     row{no_cluster, "", 0, errc::unsupported, permanent,
-        "the server is not a node of a cluster: use an address with redis: in place of redis+cluster:"},
+        "the server is not a node of a cluster: use redis: in place of redis+cluster:"},
     row{mode, "sentinel", 0, errc::unsupported, permanent,
         "this is the port of a Sentinel: use an address with redis+sentinel: and the name of the primary"},
     // The user and its rights.

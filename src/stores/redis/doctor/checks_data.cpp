@@ -99,6 +99,7 @@ checked check_replicas(const server_facts& facts) {
                      "start the replicas; or, if no replica ever replaces this server, CONFIG SET "
                      "min-replicas-to-write 0, and the "
                      "same in its configuration file");
+    if (*count > 0 && facts.in_cluster) return ok(have + "; an isolated primary of a cluster stops by itself");
     if (*count > 0 && wanted && *wanted == 0)
         return warn(
             have +
@@ -113,6 +114,22 @@ checked check_replicas(const server_facts& facts) {
     return ok(*count == 0 ? have : have + ", min-replicas-to-write " + std::to_string(*wanted));
 }
 
+namespace {
+
+/// A primary that is cut off from the cluster accepts commands until it misses the majority. Its own pings may be half
+/// of cluster-node-timeout later than those of the nodes that replace it.
+checked check_lag_in_cluster(const server_facts& facts, milliseconds timeout) {
+    const milliseconds lag = lag_of(facts);
+    const milliseconds needed = timeout / 2 + std::chrono::seconds{2};
+    const std::string text = "an isolated primary may go on for " + shown(timeout / 2) +
+                             " after a failover (half of cluster-node-timeout), and lag is " + shown(lag);
+    if (lag >= needed) return ok(text);
+    return wrong(text + ", less than that and 2 s: a name may have two holders",
+                 lag_advice(facts, needed) + "; or set a smaller cluster-node-timeout");
+}
+
+}  // namespace
+
 checked check_lag(const server_facts& facts) {
     const auto wanted = number_of(facts.config, "min-replicas-to-write");
     const auto most = number_of(facts.config, "min-replicas-max-lag");
@@ -121,6 +138,9 @@ checked check_lag(const server_facts& facts) {
     if (has_replicas && lag.count() == 0)
         return wrong("lag=0 says that no replica ever replaces the server, and it has replicas",
                      lag_advice(facts, std::chrono::seconds{most.value_or(10) + 2}));
+    const auto node_timeout = number_of(facts.config, "cluster-node-timeout");
+    if (facts.in_cluster && has_replicas && node_timeout)
+        return check_lag_in_cluster(facts, milliseconds{*node_timeout});
     if (!wanted || !most || *wanted == 0 || *most == 0) return {};
     const milliseconds needed = std::chrono::seconds{*most + 2};
     const std::string text = "an old primary may go on for " + std::to_string(*most) +

@@ -87,14 +87,15 @@ checked check_role(const server_facts& facts) {
                          ? "give the address of the primary"
                          : "the Sentinels name it as the primary: if no failover is in progress, see their logs");
     const bool is_node = mode == "cluster" || text_of(facts.info, "cluster_enabled") == "1";
+    if (!facts.address.cluster.empty()) return ok("a primary of the cluster, the one with the keys of this space");
+    const std::string advice = "use redis+cluster: in place of redis:";
     if (is_node && facts.space.missing.find("MOVED ") != std::string::npos)
-        return wrong("this is a node of a cluster, and another node has the keys of this space",
-                     "name that node; Baton does not follow a cluster to other nodes yet");
+        return wrong("this is a node of a cluster, and another node has the keys of this space", advice);
     if (is_node)
         return warn(
-            "this is a node of a cluster: Baton does not follow a cluster to other nodes yet, so clients are "
-            "refused when another node gets the keys of this space",
-            "use a server without cluster-enabled");
+            "this is a node of a cluster: clients with this address are refused when another node gets the keys "
+            "of this space",
+            advice);
     return ok("a primary");
 }
 

@@ -102,6 +102,7 @@ struct server_facts {
     std::chrono::milliseconds ttl{10'000};
     bool is_on_this_machine = false;  // a socket file, or a loopback address
     std::optional<resp::encryption_details> tls = {};
+    bool in_cluster = false;   // the server is a node of a cluster
     std::string library = {};  // the name of the function library of this version
 
     // The server's side.

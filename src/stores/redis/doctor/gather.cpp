@@ -93,6 +93,7 @@ const std::vector<std::string>& settings() {
                                                 "bind",
                                                 "busy-reply-threshold",
                                                 "client-output-buffer-limit",
+                                                "cluster-node-timeout",
                                                 "maxclients",
                                                 "min-replicas-max-lag",
                                                 "min-replicas-to-write",
@@ -118,7 +119,7 @@ void ask_for_rights(probe& probe, server_facts& facts, probe::clock::time_point 
         return;
     }
     const std::string key = "baton:{" + facts.address.space + "}:m";
-    std::vector<probe::command> tried = needed_commands(facts.address.space);
+    std::vector<probe::command> tried = needed_commands(facts.address.space, facts.in_cluster);
     tried.push_back({"FCALL", facts.library + "_hello", "1", key});
     tried.push_back({"FCALL_RO", facts.library + "_inspect", "1", key});
     if (facts.address.db != 0) tried.push_back({"SELECT", std::to_string(facts.address.db)});
@@ -165,9 +166,17 @@ void ask_about_users(probe& probe, server_facts& facts, const std::string& user,
 /// anything; `look` cannot write. FUNCTION LOAD refuses this text, which is no library.
 void ask_functions(probe& probe, server_facts& facts, probe::clock::time_point deadline) {
     const std::string key = "baton:{" + facts.address.space + "}:m";
-    const auto told = probe.ask({{"FCALL", facts.library + "_hello", "1", key, "rights"},
-                                 {"FCALL_RO", facts.library + "_look", "1", key, std::to_string(layout_version)}},
-                                deadline);
+    const auto called = [&](const char* how, const char* verb, const std::string& argument) {
+        probe::command words{how, facts.library + verb, "1", key};
+        if (facts.in_cluster) {  // as clients do
+            words[2] = "2";
+            words.push_back("baton:{" + facts.address.space + "}:absent");
+        }
+        words.push_back(argument);
+        return words;
+    };
+    const auto told = probe.ask(
+        {called("FCALL", "_hello", "rights"), called("FCALL_RO", "_look", std::to_string(layout_version))}, deadline);
     if (told.size() < 2) return;
     if (!facts.has_library) facts.has_library = read_has_library(told[0], told[1]);
     if (!facts.rights) facts.rights = read_rights(told[0], told[1]);
@@ -185,46 +194,55 @@ std::optional<std::int64_t> number_of(const answer<field_map>& fields, std::stri
     return std::clamp(number, -largest_number, largest_number);
 }
 
-std::vector<probe::command> needed_commands(const std::string& space) {
+std::vector<probe::command> needed_commands(const std::string& space, bool in_cluster) {
     const std::string prefix = "baton:{" + space + "}:";
     const std::string m = prefix + "m";
     const std::string d = prefix + "d";
     const std::string q = prefix + "q:";
     const std::string e = prefix + "e";
     const std::string wake = prefix + "wake:";
-    return {{"TIME"},
-            {"INFO", "replication"},
-            {"PUBSUB", "NUMSUB", prefix + "events"},
-            {"HGET", m, ""},
-            {"HMGET", m, ""},
-            {"HSET", m, "", ""},
-            {"HDEL", m, ""},
-            {"HSCAN", m, "0"},
-            {"HINCRBY", prefix + "i", "pauses", "1"},
-            {"HLEN", m},
-            {"UNLINK", prefix + "c"},
-            {"EXISTS", prefix + "o"},
-            {"PEXPIRE", m, "1"},
-            {"PERSIST", m},
-            {"ZADD", d, "1", ""},
-            {"ZREM", d, ""},
-            {"ZRANGE", d, "0", "0"},
-            {"ZREVRANGE", q, "0", "0"},
-            {"ZSCORE", d, ""},
-            {"ZRANK", q, ""},
-            {"ZCARD", q},
-            {"ZCOUNT", q, "0", "1"},
-            {"ZRANGEBYSCORE", q, "0", "1"},
-            {"ZREVRANGEBYSCORE", d, "1", "0"},
-            {"ZPOPMIN", q},
-            {"ZREMRANGEBYRANK", prefix + "c", "0", "0"},
-            {"RPUSH", e, ""},
-            {"LINDEX", e, "0"},
-            {"LPOP", e},
-            {"PUBLISH", wake, ""},
-            {"PUBLISH", prefix + "events", ""},
-            {"SUBSCRIBE", wake},
-            {"UNSUBSCRIBE", wake}};
+    const std::string events = prefix + "events";
+    std::vector<probe::command> channels{{"PUBSUB", "NUMSUB", events},
+                                         {"PUBLISH", wake, ""},
+                                         {"PUBLISH", events, ""},
+                                         {"SUBSCRIBE", wake},
+                                         {"UNSUBSCRIBE", wake}};
+    if (in_cluster)
+        channels = {{"PUBSUB", "SHARDNUMSUB", events},
+                    {"SPUBLISH", wake, ""},
+                    {"SPUBLISH", events, ""},
+                    {"SSUBSCRIBE", wake},
+                    {"SUNSUBSCRIBE", wake}};
+    std::vector<probe::command> all{{"TIME"},
+                                    {"INFO", "replication"},
+                                    {"HGET", m, ""},
+                                    {"HMGET", m, ""},
+                                    {"HSET", m, "", ""},
+                                    {"HDEL", m, ""},
+                                    {"HSCAN", m, "0"},
+                                    {"HINCRBY", prefix + "i", "pauses", "1"},
+                                    {"HLEN", m},
+                                    {"UNLINK", prefix + "c"},
+                                    {"EXISTS", prefix + "o"},
+                                    {"PEXPIRE", m, "1"},
+                                    {"PERSIST", m},
+                                    {"ZADD", d, "1", ""},
+                                    {"ZREM", d, ""},
+                                    {"ZRANGE", d, "0", "0"},
+                                    {"ZREVRANGE", q, "0", "0"},
+                                    {"ZSCORE", d, ""},
+                                    {"ZRANK", q, ""},
+                                    {"ZCARD", q},
+                                    {"ZCOUNT", q, "0", "1"},
+                                    {"ZRANGEBYSCORE", q, "0", "1"},
+                                    {"ZREVRANGEBYSCORE", d, "1", "0"},
+                                    {"ZPOPMIN", q},
+                                    {"ZREMRANGEBYRANK", prefix + "c", "0", "0"},
+                                    {"RPUSH", e, ""},
+                                    {"LINDEX", e, "0"},
+                                    {"LPOP", e}};
+    all.insert(all.end(), channels.begin(), channels.end());
+    return all;
 }
 
 const std::vector<std::string>& space_fields() {

@@ -7,8 +7,8 @@
 
 namespace baton::redis {
 
-/// A command that the functions or a client call, with a key or channel of the space.
-[[nodiscard]] std::vector<probe::command> needed_commands(const std::string& space);
+/// The commands that the functions and a client call, each with a key or channel of the space.
+[[nodiscard]] std::vector<probe::command> needed_commands(const std::string& space, bool in_cluster);
 
 /// `probe` is logged in. Facts that are not known by the deadline say so.
 void gather(probe& probe, server_facts& facts, probe::clock::time_point deadline);

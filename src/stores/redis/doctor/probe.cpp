@@ -54,6 +54,7 @@ store_error probe::log_in(clock::time_point deadline) {
         if (!reply) return failed();
         step = handshake.answered(*reply);
     }
+    in_cluster_ = handshake.in_cluster();
     return step.error;
 }
 
