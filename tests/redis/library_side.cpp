@@ -1,5 +1,6 @@
 #include "library_side.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -10,7 +11,8 @@
 namespace baton::redis {
 namespace {
 
-constexpr page_size everything{1'000'000};  // a snapshot in one page shows one moment
+constexpr std::string_view fixed_keys = "midt";  // one letter each; `c` goes with the last id
+constexpr page_size everything{1'000'000};       // a snapshot in one page shows one moment
 
 std::string digits(std::uint64_t number, std::size_t width = 16) {
     std::string text = std::to_string(number);
@@ -128,8 +130,10 @@ std::vector<std::string> library_side::remains() {
     std::vector<std::string> found;
     const std::string prefix = prefix_of(space_);
     for (const resp::value& key : commands_.ask({"KEYS", "*"}).items)
-        if (key.text != prefix + "m" && key.text != prefix + "i" && key.text != prefix + "d") found.push_back(key.text);
+        if (std::ranges::none_of(fixed_keys, [&](char fixed) { return key.text == prefix + fixed; }))
+            found.push_back(key.text);
     if (commands_.ask({"ZCARD", prefix + "d"}).number != 1) found.emplace_back("deadlines");
+    if (commands_.ask({"ZCARD", prefix + "t"}).number != 1) found.emplace_back("hold limits");
     for (const resp::value& field : commands_.ask({"HKEYS", prefix + "m"}).items)
         if (!field.text.empty()) found.push_back("m " + field.text);
     return found;

@@ -1,5 +1,6 @@
 -- ==== the server's clock and the bounds of a step. Tests have a file of this name that takes both from the arguments.
 local function budget_of() return 48 end  -- admissions and ended claims of one step (rule 4)
+local most_met = 512  -- claims of all requests that a step reads to admit or show one of them, but the last
 local function ended_kept_of() return 65536 end  -- ids of ended sessions that are remembered (rule 5)
 local index_from, index_until = 16, 4  -- a session of more requests than that has an index of their numbers, until then
 local most_listed = 8  -- shared and permit holders in the record of their resource

@@ -15,7 +15,6 @@ local byte, char, find, format, match, rep, sub =
 local none = '0000000000000000'
 local never = '9999999999999999'  -- above every time and number
 local number_end, presented_end = 9007199254740992, 4503599627370496  -- 2^53, 2^52
-local last_number = '9007199254740992'  -- 2^53 too
 local longest_claims, longest_name, longest_text, most_permits = 1000, 512, 1024, 65536
 local shortest_hold, longest_hold = 1000, 366 * 86400 * 1000000
 

@@ -117,7 +117,10 @@ end
 -- Holders are shared or permit claims that are admitted: each is its ticket and its member. Slots are a bitmap; its
 -- length and a colon stand before it.
 local shared_size, permit_size = 54, 64  -- bytes of a holder
--- A resource of the form P or p: permits, bitmap, what follows.
+-- A resource of the form P or p, and its parts: permits, bitmap, what follows.
+local function permits_text(form, used, bitmap, rest)
+    return form .. number_text(used) .. ':' .. sized(bitmap) .. rest
+end
 local function read_permits(text)
     local used, bitmap, offset
     used, offset = read_number(text, 2)
@@ -178,7 +181,6 @@ end
 end
 
 local function queue_of(step, resource) return step.prefix .. 'q:' .. resource.name end
-local function admitted_of(step, resource) return step.prefix .. 'a:' .. resource.name end
 local function wide_of(step, resource) return step.prefix .. 'w:' .. resource.name end
 local function waiting_on(step, resource)
     if not resource.waiting then resource.waiting = call('ZCARD', queue_of(step, resource)) end
@@ -191,11 +193,13 @@ local function without_holder(holders, member)
     local offset = find_piece(holders, member, 17, size)
     return sub(holders, 1, offset - 17) .. sub(holders, offset + #member)
 end
-local holders_from, add_holder
+local holders_from, add_holder, remove_holder
 do
+local function admitted_of(step, resource) return step.prefix .. 'a:' .. resource.name end
+local function size_of_holder(resource) return resource.shared > 0 and shared_size or permit_size end
 -- The holders in the text with tickets from `lowest` on: member, ticket, member, ticket, … in their order.
 local function listed_holders(resource, lowest)
-    local found, holders, size = {}, resource.holders, resource.shared > 0 and shared_size or permit_size
+    local found, holders, size = {}, resource.holders, size_of_holder(resource)
     for offset = 1, #holders, size do
         local ticket = sub(holders, offset, offset + 15)
         if ticket >= lowest then
@@ -219,8 +223,12 @@ function holders_from(step, resource, lowest, most)
 end
 function add_holder(step, resource, ticket, member)
     if not resource.spilled and resource.shared + resource.counted >= most_listed then
-        local known = listed_holders(resource, none)
-        for i = 1, #known, 2 do call('ZADD', admitted_of(step, resource), known[i + 1], known[i]) end
+        local moved, holders, size = {}, resource.holders, size_of_holder(resource)
+        for offset = 1, #holders, size do
+            moved[#moved + 1] = sub(holders, offset, offset + 15)
+            moved[#moved + 1] = sub(holders, offset + 16, offset + size - 1)
+        end
+        call('ZADD', admitted_of(step, resource), unpack(moved))
         resource.spilled, resource.holders = true, ''
     end
     if resource.spilled then
@@ -229,13 +237,13 @@ function add_holder(step, resource, ticket, member)
         resource.holders = resource.holders .. ticket .. member
     end
 end
-end
-local function remove_holder(step, resource, member)
+function remove_holder(step, resource, member)
     if resource.spilled then
         call('ZREM', admitted_of(step, resource), member)
     else
         resource.holders = without_holder(resource.holders, member)
     end
+end
 end
 
 -- Rule 10: the limit that is pinned, else the claim's own.
@@ -280,15 +288,21 @@ local function is_simple(request)
     return #claims == 1 and claims[1].mode == 'x' and not request.hold and request.presented == 0
 end
 
-local function new_request(session, number, ticket, claims)
-    local request = {
-        session = session, number = number, id = 'x' .. session.id .. number, ticket = ticket, fence = none,
-        claims = claims, unadmitted = #claims, presented = 0,
-    }
+local new_request, read_request
+do
+local function set_claims(request, claims)
+    request.claims, request.unadmitted = claims, #claims
     for i = 1, #claims do
         local claim = claims[i]
         claim.request, claim.index, claim.slots = request, i, claim.slots or no_slots
     end
+end
+function new_request(session, number, ticket, claims)
+    local request = {
+        session = session, number = number, id = 'x' .. session.id .. number, ticket = ticket, fence = none,
+        presented = 0,
+    }
+    if claims then set_claims(request, claims) end
     return request
 end
 
@@ -312,8 +326,6 @@ local function read_claims(text, offset)
     end
     return claims
 end
-local read_request
-do
 -- The resource of a stored claim is read when it is first asked for: of 1,000 claims, `list` needs none.
 local function claim_reader(step)
     if not step.claim_reader then
@@ -333,17 +345,23 @@ local function read_general(step, session, number, text)
         note, offset = read_sized(text, last + 1)
         presented, offset = read_number(text, offset)
     end
-    local claims, reader = read_claims(text, offset), claim_reader(step)
-    local request = new_request(session, number, sub(text, 2, 17), claims)
+    local request = new_request(session, number, sub(text, 2, 17))
     request.fence, request.presented, request.note = sub(text, 18, 33), presented, note
     request.hold = hold and hold ~= '-' and tonumber(hold) or nil
     request.hold_deadline = hold_deadline ~= '-' and hold_deadline or nil
     request.revoked = revoked ~= '-' and revoked or nil
-    for i = 1, #claims do
-        if claims[i].admitted then request.unadmitted = request.unadmitted - 1 end
-        setmetatable(claims[i], reader)
-    end
-    return request
+    -- Its claims are read when they are first asked for.
+    return setmetatable(request, {__index = function(_, field)
+        if field ~= 'claims' and field ~= 'unadmitted' then return nil end
+        setmetatable(request, nil)
+        local claims, reader = read_claims(text, offset), claim_reader(step)
+        set_claims(request, claims)
+        for i = 1, #claims do
+            if claims[i].admitted then request.unadmitted = request.unadmitted - 1 end
+            setmetatable(claims[i], reader)
+        end
+        return request[field]
+    end})
 end
 local function read_single(session, number, text, mode)
     local fence, claim = sub(text, 18, 33), {mode = mode, permits = 0, limit = 0}
@@ -396,24 +414,25 @@ end
 local function request_with_id(step, id)
     return request_of(step, session_of(step, session_of_id(id)), number_of_id(id))
 end
--- Reads many requests of a session, and the resources of those with one claim, in two calls. The server's Lua cannot
--- pass more than 8,000 arguments to a call: so many requests are read one by one, when they are needed.
-local function read_requests(step, session, numbers)
-    if #numbers < 2 or #numbers > 7000 then return end
-    local ids, names = {}, {}
-    for i = 1, #numbers do ids[i] = 'x' .. session.id .. numbers[i] end
+-- Reads requests of a session, and the resources of those with one exclusive claim, in two calls. Returns how many
+-- bytes the requests have: one of 1,000 claims may have 500 kB, so a step that does not know their sizes reads few at
+-- once.
+local read_at_once = 8
+local function read_requests(step, session, numbers, from, upto)
+    local ids, names, bytes = {}, {}, 0
+    for i = from, upto do ids[#ids + 1] = 'x' .. session.id .. numbers[i] end
     local texts = call('HMGET', step.key, unpack(ids))
     for i = 1, #texts do
-        local text = texts[i]
-        if text and byte(text) == 120 then
-            if not step.resources[sub(text, 19)] then names[#names + 1] = sub(text, 18) end
-        end
+        local text = texts[i] or ''
+        bytes = bytes + #text
+        if byte(text) == 120 and not step.resources[sub(text, 19)] then names[#names + 1] = sub(text, 18) end
     end
     if names[1] then
         local found = call('HMGET', step.key, unpack(names))
         for i = 1, #names do resource_of(step, sub(names[i], 2), found[i]) end
     end
-    for i = 1, #numbers do request_of(step, session, numbers[i], texts[i]) end
+    for i = 1, #texts do request_of(step, session, numbers[from + i - 1], texts[i]) end
+    return bytes
 end
 -- The record of a simple request does not change when it is granted.
 local function touch(request)
@@ -561,17 +580,4 @@ local function read_member(member)
         return 'p', index, tonumber(sub(member, 6, 10)), tonumber(sub(member, 11, 15)), sub(member, 16)
     end
     return form == 115 and 's' or 'x', index, 0, 0, sub(member, 6)
-end
--- The claim that a member stands for. A simple request is known from its member alone: it is not read.
-local function claim_of_member(step, resource, member, ticket)
-    local _, index, _, _, id = read_member(member)
-    if byte(member) ~= 120 then return request_with_id(step, id).claims[index] end
-    local session, number = session_of(step, session_of_id(id)), number_of_id(id)
-    local request = session.requests[number]
-    if not request then
-        local claim = {name = resource.name, mode = 'x', permits = 0, limit = 0, resource = resource}
-        request = new_request(session, number, ticket, {claim})
-        session.requests[number] = request
-    end
-    return request.claims[1]
 end

@@ -172,13 +172,13 @@ end
 -- Ends the lowest requests of the session, as many as the budget allows, and the session itself when none is left.
 local function continue_ending(step, session, stored)
     while step.allowance > 0 do
-        local numbers = numbers_after(step, session, none, step.allowance)
-        read_requests(step, session, numbers)
+        local numbers = numbers_after(step, session, none, smaller(step.allowance, read_at_once))
+        if #numbers == 0 then break end
+        read_requests(step, session, numbers, 1, #numbers)
         for i = 1, #numbers do
             if step.allowance <= 0 then return end
             end_with_session(step, request_of(step, session, numbers[i]))
         end
-        if #numbers == 0 then break end
     end
     if step.allowance <= 0 then return end
     step.allowance = step.allowance - 1

@@ -158,7 +158,7 @@ local function new_step(keys, args, now, sender)
         key = key, prefix = sub(key, 1, -2), sharded = is_sharded(keys), now = now, at = tonumber(now), sender = sender,
         epoch = args[1], budget = budget_of(args), allowance = budget_of(args), ended_kept = ended_kept_of(args),
         reply = '', notices = {}, notified = {}, sessions = {}, resources = {}, space = {}, reviews = {},
-        completed = {}, ended = {}, ending = {}, next_ending = 1, debts_read = 0, gone = {},
+        completed = {}, ended = {}, ending = {}, next_ending = 1, debts_read = 0, gone = {}, met = 0,
     }
 end
 
@@ -186,7 +186,7 @@ end
 -- The fixed keys, `m` first: without the head, `hello` takes what is left of the others for a new space.
 local unused = {}
 do
-local fixed_keys = {'m', 'i', 'd', 'c'}
+local fixed_keys = {'m', 'i', 'd', 't', 'c'}
 local kept = 86400000  -- ms
 -- If only the head is left. What lies ahead of the clock counts: no pause ends early, and no number comes again.
 function unused.expire(step)
@@ -226,20 +226,38 @@ local function next_review(step)
     end
     return reviews[1] and pop_review(reviews)
 end
+-- The claim that a member stands for. A simple request is known from its member alone: it is not read.
+local function claim_of_member(step, resource, member, ticket)
+    local _, index, _, _, id = read_member(member)
+    if byte(member) ~= 120 then return request_with_id(step, id).claims[index] end
+    local session, number = session_of(step, session_of_id(id)), number_of_id(id)
+    local request = session.requests[number]
+    if not request then
+        local claim = {name = resource.name, mode = 'x', permits = 0, limit = 0, resource = resource}
+        request = new_request(session, number, ticket, {claim})
+        session.requests[number] = request
+    end
+    return request.claims[1]
+end
 function admit_owed(step)
-    if not step.reviews[1] and not step.stored_debts or is_paused(step) or endings_owed(step) then return end
-    local reviewed = 0
+    local reviews, reviewed = step.reviews, 0
+    if not reviews[1] and not step.stored_debts or is_paused(step) or endings_owed(step) then return end
     while step.allowance > 0 and reviewed < reviews_at_once do
         local review = next_review(step)
         if not review then return end
         local resource = review.resource
         if resource.review == review then
+            local mode, _, permits, limit, id = read_member(review.member)
+            local is_admitted = fits(step, resource, mode, permits, limit)
+            if is_admitted and step.met >= most_met and id ~= step.met_last then
+                return push_review(reviews, review)
+            end
             resource.review, resource.reviewed = nil, true
             reviewed = reviewed + 1
-            local mode, _, permits, limit = read_member(review.member)
-            if fits(step, resource, mode, permits, limit) then
+            if is_admitted then
                 step.allowance = step.allowance - 1
                 local claim = claim_of_member(step, resource, review.member, review.ticket)
+                if id ~= step.met_last then step.met, step.met_last = step.met + #claim.request.claims, id end
                 leave_queue(step, claim, review.member)
                 forget_first(resource)
                 admit_lowest(step, claim)
@@ -350,8 +368,8 @@ local function resource_text(step, resource)
         if holder then return (resource.waiting == 0 and 'X' or 'Y') .. resource.fence .. holder end
         if waiting_on(step, resource) == 0 then
             if counted > 0 then
-                return (spilled and 'p' or 'P') .. number_text(resource.used) .. ':' .. sized(resource.slots)
-                    .. (spilled and number_text(counted) or resource.holders)
+                if spilled then return permits_text('p', resource.used, resource.slots, number_text(counted)) end
+                return permits_text('P', resource.used, resource.slots, resource.holders)
             end
             return shared > 0 and (spilled and 's' .. number_text(shared) or 'S' .. resource.holders)
         end

@@ -143,8 +143,9 @@ register('hello', {}, function(keys, args)
         end
     end
     head = head or never .. none .. none .. now .. none
-    -- A member of more than 64 bytes makes `d` a skip list from birth, so that no renewal walks along a list.
+    -- A member of more than 64 bytes makes them skip lists from birth, so that no call walks along a list.
     call('ZADD', prefix .. 'd', '+inf', rep(never, 5))
+    call('ZADD', prefix .. 't', '+inf', rep(never, 5))
     if lost then
         former = with_former(former, present, over > 0 and not is_promoted and sub(head, 65, 80) or never)
     end

@@ -93,8 +93,7 @@ local function leave_single(key, now, head, session, owner, id, number, record)
         if count ~= 49 or colon ~= 58 then  -- more than this one permit
             local used, bitmap, holders = read_permits(text)
             bitmap = give_back_slot(bitmap, tonumber(sub(record, 44, 48)))
-            changed = 'P' .. number_text(used - 1) .. ':' .. sized(bitmap)
-                .. without_holder(holders, 'p0001' .. sub(record, 34, 43) .. id)
+            changed = permits_text('P', used - 1, bitmap, without_holder(holders, 'p0001' .. sub(record, 34, 43) .. id))
         end
     end
     session = without_request(key, session, id, number, fence)
@@ -116,8 +115,8 @@ local function without_permits(text, index, permits, limit, id, record, runs)
     if find(text, permits .. ':', 2, true) == 2 then return '' end  -- no other permits are in use
     local used, bitmap, holders = read_permits(text)
     permits = number_of(permits)
-    return 'P' .. number_text(used - permits) .. ':' .. sized(give_back_slots(bitmap, (read_slots(record, runs))))
-        .. without_holder(holders, member_text('p', index, permits, number_of(limit), id))
+    holders = without_holder(holders, member_text('p', index, permits, number_of(limit), id))
+    return permits_text('P', used - permits, give_back_slots(bitmap, (read_slots(record, runs))), holders)
 end
 local function without_shared(text, index, id)
     if byte(text) ~= 83 then return nil end
@@ -132,13 +131,15 @@ local function leave_all(key, now, head, session, owner, id, number, record)
         if not place then return nil end
         place = place + 1
     end
-    local fields, modes, permits, limits, runs, count = {}, {}, {}, {}, {}, 0
+    local fields, modes, count = {nil, nil, nil}, {nil, nil, nil}, 0
+    local permits, limits, runs
     while place do
         local mode = byte(record, place + 1)
         local last, length
         count = count + 1
         modes[count] = mode
         if mode == 112 then
+            if not runs then permits, limits, runs = {nil, nil, nil}, {nil, nil, nil}, {nil, nil, nil} end
             _, last, permits[count], limits[count], length = find(record, '^(%d+):(%d+):(%d+):', place + 2)
         else
             _, last, length = find(record, '^(%d+):', place + 2)
@@ -152,7 +153,7 @@ local function leave_all(key, now, head, session, owner, id, number, record)
         end
     end
     local got = call('HMGET', key, unpack(fields))
-    local written, gone, gone_count = {owner, ''}, {id}, 1
+    local written, written_count, gone, gone_count = {owner, '', nil, nil}, 2, {id, nil, nil, nil}, 1
     for i = 1, count do
         local text, mode = got[i], modes[i]
         if mode == 120 then
@@ -167,7 +168,8 @@ local function leave_all(key, now, head, session, owner, id, number, record)
             gone_count = gone_count + 1
             gone[gone_count] = fields[i]
         else
-            written[#written + 1], written[#written + 2] = fields[i], text
+            written[written_count + 1], written[written_count + 2] = fields[i], text
+            written_count = written_count + 2
         end
     end
     written[2] = without_request(key, session, id, number, fence)

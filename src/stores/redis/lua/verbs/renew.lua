@@ -33,10 +33,14 @@ local function tell_repeated(step, session)
     end
 end
 local function place_of(step, session, args)
-    local fewest, ranks = nil, 0
+    local fewest, ranks, met = nil, 0, 0
     for i = 3, #args do
         local request = request_of(step, session, digits(args[i]))
-        if request and request.fence == none then fewest, ranks = fewest_ahead(step, request, fewest, ranks) end
+        if request and request.fence == none then
+            if met >= most_met then return 0 end
+            fewest, ranks = fewest_ahead(step, request, fewest, ranks)
+            met = met + #request.claims
+        end
     end
     return fewest
 end
