@@ -403,6 +403,22 @@ TEST_F(LibraryWitness, AClientWithAnUnknownEpochBeginsAnother) {
     EXPECT_FALSE(is_lost({unknown, 1}));
 }
 
+// The keys are restored exactly as this version of the library left them.
+TEST_F(LibraryWitness, StateThatWasSucceededIsNotTrustedWhenItComesBack) {
+    const epoch first = epoch_;
+    std::vector<std::vector<std::string>> restored;
+    for (const resp::value& each : connection_->ask({"KEYS", "baton:*"}).items)
+        restored.push_back({"RESTORE", each.text, "0", connection_->ask({"DUMP", each.text}).text, "REPLACE"});
+    connection_->ask({"FLUSHALL"});
+    clock_.jump(1min);
+    EXPECT_TRUE(is_lost({first, 0}));
+    connection_->ask({"FLUSHALL"});
+    for (const auto& words : restored) connection_->ask(words);
+    epoch_ = first;
+    EXPECT_EQ(result(), "BATONUNSURE");
+    EXPECT_TRUE(is_lost({first, 0}));
+}
+
 // The time of the loss, and the clients with the other terms, are unknown.
 TEST_F(LibraryWitness, TheTermsOfAnUnknownEpochAreAdoptedWithTheLongerPause) {
     const reply_head shorter = hello(false, 1s, 3s, {epoch_ + 1, 0});

@@ -51,13 +51,31 @@ end
 
 local server = {}
 function server.field(section, field) return match(call('INFO', section), '\n' .. field .. ':([^\r\n]*)') end
+do
+-- With min-replicas-to-write: the milliseconds since the last reply of a replica; else 0.
+local gmatch = ('').gmatch
+local function silence_in(info)
+    if not find(info, '\nmin_slaves_good_slaves:[1-9]') then return 0 end
+    local silence = tonumber(never)
+    for lag in gmatch(info, '\nslave%d+:[^\r\n]*,lag=(%d+)') do silence = smaller(silence, tonumber(lag) * 1000) end
+    return silence
+end
 -- The server's role, its replication id, the former one that a promotion leaves, or nil, how many bytes of replication
--- it has sent or received in its history, and the whole section.
+-- it has sent or received in its history, for how long its replicas have been silent, and the whole section.
 function server.replication()
     local info = call('INFO', 'replication')
     local former = match(info, '\nmaster_replid2:(%x+)')
     return match(info, '\nrole:(%a+)'), match(info, '\nmaster_replid:(%x+)'), find(former, '[^0]') and former,
-        tonumber(match(info, '\nmaster_repl_offset:(%d+)')), info
+        tonumber(match(info, '\nmaster_repl_offset:(%d+)')), silence_in(info), info
+end
+end
+-- The server counts its replicas once a second. A primary that stood still, and was replaced meanwhile, takes writes
+-- until it counts again.
+function server.refusal(step, role, silence)
+    if role ~= 'master' then return error_reply('BATONROLE the server is a replica') end
+    if silence > 2000 and silence > space_field(step, 'lag') then
+        return error_reply('NOREPLICAS no replica has replied for ' .. silence / 1000 .. ' s')
+    end
 end
 -- Viewers subscribe to `events`, and write nothing.
 function server.any_viewer(prefix, sharded)
@@ -135,8 +153,9 @@ function refusal_if_broken(step, head)
         step.seen = seen.watched and {}
         return nil
     end
-    local role, replid, promoted = server.replication()
-    if role ~= 'master' then return error_reply('BATONROLE the server is a replica') end
+    local role, replid, promoted, _, silence = server.replication()
+    local refusal = server.refusal(step, role, silence)
+    if refusal then return refusal end
     if not witness.is_unbroken(step, head, replid, promoted) then
         return error_reply('BATONUNSURE the state of the space may be lost')
     end

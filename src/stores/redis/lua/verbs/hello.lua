@@ -108,8 +108,9 @@ register('hello', {}, function(keys, args)
     if server.field('memory', 'maxmemory_policy') ~= 'noeviction' and server.field('memory', 'maxmemory') ~= '0' then
         return error_reply('BATONEVICTION the server may evict keys: maxmemory-policy must be noeviction')
     end
-    local role, replid, promoted, offset, info = server.replication()
-    if role ~= 'master' then return error_reply('BATONROLE the server is a replica') end
+    local role, replid, promoted, offset, silence, info = server.replication()
+    local refusal = server.refusal(step, role, silence)
+    if refusal then return refusal end
 
     local known = call('HMGET', prefix .. 'i', 'version', 'max_ttl', 'lag', 'pause', 'run_id', 'former', 'replid')
     local head, run_id = call('HGET', step.key, ''), server.field('server', 'run_id')
@@ -156,9 +157,12 @@ register('hello', {}, function(keys, args)
     local pauses = pausing == '1' or known[4] == '1'
     local watched = server.any_viewer(prefix, step.sharded)
     step.seen = watched and {}
-    local refusal = begin_step(step, head, lost and function()
+    refusal = begin_step(step, head, lost and function()
+        -- The state of either epoch may come back, by SWAPDB or RESTORE, and has been succeeded.
         witness.drop(present)
-        step.epoch = digits(larger(tonumber(larger(present, adopted(knows))) + 1, step.at))
+        witness.drop(knows)
+        local least = larger(tonumber(larger(present, adopted(knows))) + 1, step.at)
+        step.epoch = digits(least + epoch_offset(run_id))
         while witness.of(step.epoch) do step.epoch = after(step.epoch) end
         extend_pause(step, pauses and step.at + length * 1000 - over or 0)
     end)
