@@ -80,6 +80,9 @@ public:
 
     class timer;
 
+    /// Null while the loop is being destroyed. A handler that still runs then must not begin what outlives it.
+    [[nodiscard]] std::shared_ptr<event_loop> kept() { return weak_from_this().lock(); }
+
     [[nodiscard]] bool is_own_thread() const { return thread_.get_id() == std::this_thread::get_id(); }
 
 private:

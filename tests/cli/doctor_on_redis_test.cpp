@@ -3,8 +3,10 @@
 #include <optional>
 
 #include "../redis/acl_files.hpp"
+#include "../redis/cluster.hpp"
 #include "../redis/private_server.hpp"
 #include "../redis/replication.hpp"
+#include "../redis/sentinels.hpp"
 #include "doctor.hpp"
 #ifdef BATON_TESTS_TLS
 #include "../redis/tls_server.hpp"
@@ -91,7 +93,7 @@ TEST_F(DoctorOnRedis, FiveFaultsAreFoundWithWhatToDo) {
     EXPECT_NE(report.text.find("4 faults, "), std::string::npos) << report.text;
 }
 
-TEST_F(DoctorOnRedis, ItWritesNothing) {
+TEST_F(DoctorOnRedis, DoctorWritesNothing) {
     start();
     EXPECT_EQ(examined({at()}).verdict("space"), "ok");
     EXPECT_EQ(server_->ask({"DBSIZE"}).number, 0);
@@ -107,8 +109,8 @@ TEST_F(DoctorOnRedis, ItWritesNothing) {
     EXPECT_NE(report.field("rights", "text").find("HSET"), std::string::npos) << report.text;
 }
 
-/// A user as packaging/redis/ ships it: it may not read settings, and what is not checked is no fault. The functions
-/// tell its rights.
+/// A user as packaging/redis/ ships it: it may not read settings, and checks that are not performed are no faults. The
+/// functions report its rights.
 TEST_F(DoctorOnRedis, TheShippedClientHasAllRights) {
     start();
     use(at(terms));
@@ -151,7 +153,7 @@ TEST_F(DoctorOnRedis, TheShippedViewerMayInspectAndThatIsNoFault) {
     EXPECT_EQ(report.verdict("rights"), "ok") << report.text;
     EXPECT_NE(report.field("rights", "text").find("may only inspect"), std::string::npos) << report.text;
     EXPECT_EQ(report.verdict("library"), "ok") << report.text;
-    // The same where the server tells the user of its rights.
+    // The same if the user may read its rights from the server.
     ASSERT_EQ(server_->ask({"ACL", "SETUSER", "baton-viewer", "+acl|whoami", "+acl|getuser", "+acl|dryrun"}).text,
               "OK");
     EXPECT_EQ(examined({url}).verdict("rights"), "ok");
@@ -237,15 +239,66 @@ TEST_F(DoctorOnRedis, AReplicaIsNamedWithItsPrimary) {
     EXPECT_EQ(of_primary.verdict("replicas"), "warn") << of_primary.text;
 }
 
+TEST_F(DoctorOnRedis, SentinelsLeadToThePrimaryAndAreExamined) {
+    redis_tests::watched_servers servers;
+    const doctor_report good = examined({servers.url("?lag=0&connect_timeout=500ms")});
+    const std::string primary = "127.0.0.1:" + std::to_string(servers.primary().tcp().port);
+    EXPECT_EQ(good.verdict("sentinels"), "ok") << good.text;
+    EXPECT_NE(good.field("sentinels", "text").find("mymaster is at " + primary), std::string::npos) << good.text;
+    EXPECT_EQ(good.verdict("failover"), "ok") << good.text;
+    EXPECT_EQ(good.verdict("role"), "ok") << good.text;
+    EXPECT_EQ(servers.primary().ask({"DBSIZE"}).number, 0) << "doctor only reads";
+
+    servers.sentinel(1).kill();
+    servers.sentinel(2).stop();  // silent
+    const doctor_report poor = examined({servers.url("?lag=0&connect_timeout=500ms")});
+    EXPECT_EQ(poor.code, 1) << poor.text;
+    EXPECT_EQ(poor.verdict("sentinels"), "warn") << poor.text;
+    EXPECT_NE(poor.field("sentinels", "text").find("1 of 3 Sentinels"), std::string::npos) << poor.text;
+    EXPECT_EQ(poor.verdict("role"), "ok") << "the primary is found by the Sentinel that is left";
+
+    std::string url = servers.url("?connect_timeout=500ms");
+    url.replace(url.find("mymaster"), 8, "theirs");
+    const doctor_report unknown = examined({url});
+    EXPECT_EQ(unknown.code, 1) << unknown.text;
+    EXPECT_EQ(unknown.json["reachable"], true);
+    EXPECT_EQ(unknown.with("wrong"), "sentinels");
+
+    const doctor_report dead = examined({"redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster"});
+    EXPECT_EQ(dead.code, 69) << dead.text;
+    EXPECT_EQ(dead.json["reachable"], false);
+
+    servers.primary().kill();
+    const doctor_report without = examined({servers.url("?connect_timeout=500ms")});
+    EXPECT_EQ(without.code, 69) << without.text;
+    EXPECT_NE(without.field("connection", "text").find("(primary " + primary + "): connection refused"),
+              std::string::npos)
+        << without.text;
+}
+
 TEST_F(DoctorOnRedis, ANodeOfAClusterIsARiskEvenWithAllSlots) {
     server_.emplace(redis_tests::server_options{.tcp = true, .settings = {"--cluster-enabled", "yes"}});
     ASSERT_EQ(server_->ask({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"}).text, "OK");
     const doctor_report report = examined({at()});
     EXPECT_EQ(report.code, 1) << report.text;
     EXPECT_EQ(report.verdict("role"), "warn") << report.text;
-    EXPECT_NE(report.field("role", "text").find("Baton does not follow a cluster to other nodes yet"),
-              std::string::npos)
+    EXPECT_NE(report.field("role", "advice").find("redis+cluster:"), std::string::npos) << report.text;
+}
+
+TEST_F(DoctorOnRedis, InAClusterTheNodeOfTheSpaceIsExamined) {
+    const redis_tests::private_cluster cluster{{.replicas = 0}};
+    const std::size_t node = cluster.primary_of("default");
+    const doctor_report report = examined({cluster.url("", {(node + 1) % 3})});
+    EXPECT_EQ(report.field("connection", "text"),
+              "the node 127.0.0.1:" + std::to_string(cluster.node(node).tcp().port) + " replies")
         << report.text;
+    EXPECT_EQ(report.verdict("role"), "ok") << report.text;
+    EXPECT_EQ(report.verdict("space"), "ok") << report.text;
+    EXPECT_EQ(report.verdict("rights"), "ok") << report.text;
+    const doctor_report none = examined({"redis+cluster://127.0.0.1:1,127.0.0.1:2"});
+    EXPECT_EQ(none.code, 69) << none.text;
+    EXPECT_NE(none.field("connection", "text").find("the node 127.0.0.1:2: connection refused"), std::string::npos)
+        << none.text;
 }
 
 TEST_F(DoctorOnRedis, ADialectHasNoSpaceToCheck) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "baton/error.hpp"
 #include "stores/redis/doctor/checks.hpp"
 #include "stores/redis/doctor/gather.hpp"
 #include "stores/redis/doctor/versions.hpp"
@@ -73,7 +74,7 @@ TEST(DoctorChecks, IdsAreUnique) {
 }
 
 /// A user without the rights of an administrator: nothing is a fault that could not be read.
-TEST(DoctorChecks, WhatMayNotBeReadIsNeitherWarningNorFault) {
+TEST(DoctorChecks, AFactThatTheUserMayNotReadIsNeitherWarningNorFault) {
     server_facts facts = good_server();
     const std::string missing = "the user may not run X";
     facts.config = {{}, missing};
@@ -94,7 +95,7 @@ TEST(DoctorChecks, WhatMayNotBeReadIsNeitherWarningNorFault) {
     expect(facts, "library", verdict::unknown, "not checked");
 }
 
-TEST(DoctorChecks, AServerThatTellsNothingIsNotChecked) {
+TEST(DoctorChecks, AServerThatRefusesEveryQueryIsNotChecked) {
     server_facts facts{.address = {}};
     for (const detail::finding& each : examine(facts))
         EXPECT_TRUE(each.verdict == verdict::unknown || each.id == "tls") << each.id << ": " << each.text;
@@ -117,7 +118,7 @@ TEST(DoctorChecks, OldAndVulnerableVersions) {
     expect(with("valkey_version", "8.1.3"), "version", verdict::ok, "Valkey 8.1.3");
     expect(with("valkey_version", "8.1.3"), "security", verdict::warn, "fixed in 8.1.4");
     expect(with("valkey_version", "9.2.0"), "security", verdict::ok, "no known");
-    expect(with("redis_version", "vnext"), "version", verdict::unknown, "does not tell");
+    expect(with("redis_version", "vnext"), "version", verdict::unknown, "does not report");
     facts.tls = resp::encryption_details{"TLSv1.3", "AES", 24h * 60};
     expect(with("redis_version", "8.2.6"), "security", verdict::warn,
            "CVE-2026-81934 (at the TLS port, fixed in 8.2.9)");
@@ -141,9 +142,26 @@ TEST(DoctorChecks, ServersThatAreNoPrimary) {
     expect(facts, "role", verdict::wrong, "Sentinel");
     facts = good_server();
     (*facts.info.value)["cluster_enabled"] = "1";
-    expect(facts, "role", verdict::warn, "Baton does not follow a cluster to other nodes yet");
+    expect(facts, "role", verdict::warn, "use redis+cluster: in place of redis:");
     facts.space = {{}, "the server refuses HMGET: MOVED 15495 127.0.0.1:7001"};
-    expect(facts, "role", verdict::wrong, "another node has the keys of this space -> name that node");
+    expect(facts, "role", verdict::wrong,
+           "another node has the keys of this space -> use redis+cluster: in place of redis:");
+    facts.address.cluster = {{"node", 6379}};
+    expect(facts, "role", verdict::ok, "a primary of the cluster");
+}
+
+TEST(DoctorChecks, AnIsolatedPrimaryOfAClusterStopsByItself) {
+    server_facts facts = good_server();
+    facts.in_cluster = true;
+    (*facts.info.value)["connected_slaves"] = "1";
+    (*facts.config.value)["min-replicas-to-write"] = "0";
+    (*facts.config.value)["cluster-node-timeout"] = "15000";
+    expect(facts, "replicas", verdict::ok, "an isolated primary of a cluster stops by itself");
+    expect(facts, "lag", verdict::wrong, "use lag=9500ms");
+    facts.space.value->lag = 9'500ms;
+    expect(facts, "lag", verdict::ok, "half of cluster-node-timeout");
+    facts.space.value->lag = 0s;
+    expect(facts, "lag", verdict::wrong, "lag=0");
 }
 
 TEST(DoctorChecks, EncryptionAndPasswords) {
@@ -157,7 +175,7 @@ TEST(DoctorChecks, EncryptionAndPasswords) {
     facts.address.tls.insecure = true;
     expect(facts, "tls", verdict::warn, "tls_insecure");
     facts.user.value = {"default", true, true, true};
-    expect(facts, "password", verdict::wrong, "everybody who reaches the server");
+    expect(facts, "password", verdict::wrong, "every program that reaches the server");
     expect(facts, "excess-rights", verdict::ok, "more than Baton needs");
     facts.is_on_this_machine = true;
     expect(facts, "password", verdict::ok, "only this machine");
@@ -414,7 +432,7 @@ TEST(DoctorReplies, SlowLogCountsBatonsCallsOfOneDay) {
     EXPECT_EQ(slow.other_command, "KEYS") << "without arguments, which may be secrets";
 }
 
-TEST(DoctorReplies, FunctionsTellOfTheLibraryAndTheRights) {
+TEST(DoctorReplies, RepliesOfFunctionsShowTheLibraryAndTheRights) {
     const auto error = [](const std::string& words) {
         resp::value made = text(words);
         made.kind = resp::kind::error;
@@ -493,8 +511,103 @@ TEST(DoctorRights, AreThoseThatTheHandshakeChecks) {
             checked.emplace(body.substr(word, body.find('\'', word) - word));
         }
     std::set<std::string> ours{"FCALL_RO"};  // doctor tries it with the function that it would call
-    for (const auto& words : needed_commands("default")) ours.insert(words.front());
+    for (const bool in_cluster : {false, true})
+        for (const auto& words : needed_commands("default", in_cluster)) ours.insert(words.front());
     EXPECT_EQ(ours, checked);
+}
+
+// ---- Sentinels
+
+detail::redis_address three_sentinels() { return detail::parse_redis_address("redis+sentinel://s1,s2,s3/mymaster"); }
+
+/// Three Sentinels that agree, with a replica. Each knows the two others.
+std::vector<sentinel_facts> good_sentinels() {
+    std::vector<sentinel_facts> all;
+    for (const detail::host_and_port& each : three_sentinels().sentinel.hosts) {
+        sentinel_facts facts{.at = each, .primary = detail::host_and_port{"10.0.0.5", 6379}};
+        facts.settings.value = {
+            {"num-other-sentinels", "2"}, {"num-slaves", "1"}, {"down-after-milliseconds", "2000"}, {"quorum", "2"}};
+        facts.quorum.value.emplace();
+        all.push_back(facts);
+    }
+    return all;
+}
+
+detail::finding found_of(const std::vector<sentinel_facts>& sentinels, const std::string& id,
+                         std::chrono::milliseconds ttl = 10s) {
+    for (const detail::finding& each : examine_sentinels(three_sentinels(), ttl, sentinels))
+        if (each.id == id) return each;
+    return {};
+}
+
+TEST(DoctorSentinels, ThatAgreeAreAllRight) {
+    const detail::finding sentinels = found_of(good_sentinels(), "sentinels");
+    EXPECT_EQ(sentinels.verdict, verdict::ok) << sentinels.text;
+    EXPECT_EQ(sentinels.text, "mymaster is at 10.0.0.5:6379, according to 3 Sentinels of the address");
+    const detail::finding failover = found_of(good_sentinels(), "failover");
+    EXPECT_EQ(failover.verdict, verdict::ok) << failover.text;
+    EXPECT_EQ(failover.advice, "");
+}
+
+TEST(DoctorSentinels, ThatDoNotReplyOrDoNotKnowTheNameAreNamed) {
+    std::vector<sentinel_facts> some = good_sentinels();
+    some[1] = {.at = some[1].at, .failure = {errc::store_unavailable, "connection refused"}};
+    EXPECT_EQ(found_of(some, "sentinels").verdict, verdict::warn);
+    EXPECT_NE(found_of(some, "sentinels").text.find("2 of 3 Sentinels of the address; connection refused"),
+              std::string::npos)
+        << found_of(some, "sentinels").text;
+    some = good_sentinels();
+    some[2].primary.reset();
+    EXPECT_EQ(found_of(some, "sentinels").verdict, verdict::warn);
+    EXPECT_NE(found_of(some, "sentinels").text.find("s3:26379 watches no primary with this name"), std::string::npos);
+    for (sentinel_facts& each : some) each.primary.reset();
+    EXPECT_EQ(found_of(some, "sentinels").verdict, verdict::wrong);
+    EXPECT_NE(found_of(some, "sentinels").text.find("the name mymaster"), std::string::npos);
+    EXPECT_EQ(found_of(some, "failover").id, "");
+    for (sentinel_facts& each : some) each.failure = {errc::store_unavailable, "connection refused"};
+    EXPECT_EQ(found_of(some, "sentinels").verdict, verdict::wrong);
+    EXPECT_NE(found_of(some, "sentinels").text.find("s2:26379, s3:26379"), std::string::npos);
+}
+
+TEST(DoctorSentinels, ThatDisagreeAreAFault) {
+    std::vector<sentinel_facts> some = good_sentinels();
+    some[1].primary->host = "10.0.0.6";
+    const detail::finding found = found_of(some, "sentinels");
+    EXPECT_EQ(found.verdict, verdict::wrong);
+    EXPECT_NE(found.text.find("10.0.0.5:6379 by s1:26379, 10.0.0.6:6379 by s2:26379"), std::string::npos) << found.text;
+}
+
+TEST(DoctorSentinels, AnAddressWithOneOfManyIsARisk) {
+    std::vector<sentinel_facts> some = good_sentinels();
+    some.pop_back();
+    EXPECT_EQ(found_of(some, "sentinels").verdict, verdict::ok);
+    EXPECT_EQ(found_of(some, "sentinels").advice, "name all Sentinels in the address");
+    some.pop_back();
+    EXPECT_EQ(found_of(some, "sentinels").verdict, verdict::warn);
+}
+
+TEST(DoctorSentinels, AFailoverThatIsNotPossibleIsARisk) {
+    std::vector<sentinel_facts> some = good_sentinels();
+    some[1].quorum.value = "NOQUORUM 1 usable Sentinels.";
+    EXPECT_EQ(found_of(some, "failover").verdict, verdict::warn);
+    EXPECT_NE(found_of(some, "failover").text.find("s2:26379: NOQUORUM 1 usable"), std::string::npos);
+    some = good_sentinels();
+    (*some[0].settings.value)["num-slaves"] = "0";
+    EXPECT_NE(found_of(some, "failover").text.find("no replica"), std::string::npos);
+    some = good_sentinels();
+    for (sentinel_facts& each : some) (*each.settings.value)["num-other-sentinels"] = "1";
+    EXPECT_EQ(found_of(some, "failover").verdict, verdict::warn);
+    some = good_sentinels();
+    for (sentinel_facts& each : some) each.settings = {{}, "the user may not run SENTINEL MASTER"};
+    EXPECT_EQ(found_of(some, "failover").verdict, verdict::unknown);
+    EXPECT_NE(found_of(some, "failover").text.find("SENTINEL MASTER"), std::string::npos);
+}
+
+TEST(DoctorSentinels, TheTimeOfAFailoverIsComparedWithTheTtl) {
+    EXPECT_EQ(found_of(good_sentinels(), "failover", 2s).verdict, verdict::warn);
+    const detail::finding may_end = found_of(good_sentinels(), "failover", 7s);  // 2 x (2 s + lag) is longer
+    EXPECT_EQ(may_end.verdict, verdict::ok);
+    EXPECT_NE(may_end.advice, "");
 }
 
 }  // namespace

@@ -52,6 +52,10 @@ TEST(Refusals, DecideTheCodeAndWhetherTheClientRetries) {
         {{reply, "CLUSTERDOWN Hash slot not served"}, errc::store_unavailable, lasting},
         {{reply, "MOVED 5718 127.0.0.1:7001"}, errc::unsupported, permanent},
         {{reply, "ERR SELECT is not allowed in cluster mode"}, errc::unsupported, permanent},
+        {{reply, "TRYAGAIN Multiple keys request during rehashing of slot"}, errc::store_unavailable, passing},
+        {{reply, "ASK 5718 127.0.0.1:7001"}, errc::store_unavailable, passing},
+        {{redirect, "MOVED 5718 127.0.0.1:7001"}, errc::store_unavailable, lasting},
+        {{no_cluster, "standalone"}, errc::unsupported, permanent},
         {{mode, "sentinel"}, errc::unsupported, permanent},
         {{reply, "NOAUTH Authentication required."}, errc::not_permitted, permanent},
         {{reply, "WRONGPASS invalid username-password pair or user is disabled."}, errc::not_permitted, permanent},
@@ -84,6 +88,14 @@ TEST(Refusals, DecideTheCodeAndWhetherTheClientRetries) {
         EXPECT_EQ(step.permanent, row.persistence == permanent) << text;
         EXPECT_EQ(step.error.lasting, row.persistence != passing) << text;
     }
+}
+
+TEST(Refusals, NameTheNodeOfACluster) {
+    detail::redis_address address = detail::parse_redis_address("redis+cluster://a,b");
+    address.host = "::1";
+    EXPECT_EQ(refused(address, {origin::system, "", EHOSTUNREACH}).error.text,
+              "cannot connect to redis+cluster://a:6379,b:6379/0: the node [::1]:6379: no route to host; check the "
+              "address and the network");
 }
 
 TEST(Refusals, SayWhatFailedWhereWhyAndWhatToDo) {
@@ -125,6 +137,34 @@ TEST(Refusals, SayWhatFailedWhereWhyAndWhatToDo) {
               "administrator with: baton functions print | redis-cli -x FUNCTION LOAD");
     EXPECT_EQ(text_for({origin::reply, "ERR a new kind of error"}),
               "cannot use redis://db:6379/0?space=web: ERR a new kind of error");
+}
+
+TEST(Refusals, OfASentinelNameItAndItsOwnSettings) {
+    const detail::redis_address address = detail::parse_redis_address("redis+sentinel://s1,s2/mymaster");
+    const detail::redis_address sentinel = detail::address_of_sentinel(address, address.sentinel.hosts[1]);
+    const auto text = [&](const symptom& seen) { return refused(sentinel, seen).error.text; };
+    EXPECT_EQ(text({origin::reply, "NOAUTH HELLO must be called with the client already authenticated"}),
+              "cannot use the Sentinel at s2:26379: NOAUTH HELLO must be called with the client already authenticated; "
+              "give a password with BATON_SENTINEL_PASSWORD, or in a file that BATON_SENTINEL_PASSWORD_FILE names");
+    EXPECT_NE(text({origin::reply, "WRONGPASS invalid"}).find("or sentinel_user and sentinel_password in the address"),
+              std::string::npos);
+    EXPECT_NE(text({origin::closed}).find("use rediss+sentinel://"), std::string::npos) << text({origin::closed});
+    EXPECT_NE(text({origin::tls_silent}).find("use redis+sentinel://"), std::string::npos)
+        << text({origin::tls_silent});
+    EXPECT_NE(
+        text({origin::reply, "ERR unknown command 'SENTINEL', with args beginning with: "}).find("not a Sentinel"),
+        std::string::npos);
+}
+
+TEST(Refusals, OfAPrimaryThatSentinelsNameHaveItsPlace) {
+    detail::redis_address address = detail::parse_redis_address("redis+sentinel://s1/mymaster");
+    const symptom seen{origin::system, "", ECONNREFUSED};
+    EXPECT_EQ(refused(address, seen).error.text.find("(primary"), std::string::npos) << "none is known yet";
+    address.host = "10.0.0.5";
+    EXPECT_NE(refused(address, seen)
+                  .error.text.find("redis+sentinel://s1:26379/mymaster/0 (primary 10.0.0.5:6379): connection refused"),
+              std::string::npos)
+        << refused(address, seen).error.text;
 }
 
 TEST(Refusals, ShortenLongWords) {

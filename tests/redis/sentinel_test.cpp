@@ -8,20 +8,13 @@
 
 #include "../eventually.hpp"
 #include "baton/baton.hpp"
+#include "counted_connections.hpp"
 #include "sentinels.hpp"
 
 namespace baton::redis_tests {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct counted_connections final : observer {
-    std::atomic<int> lost{0};
-    std::atomic<int> made{0};
-    void connected() override { ++made; }
-    void reconnecting(std::error_code, const std::string&) override { ++lost; }
-    void reconnected() override { ++made; }
-};
 
 client_options with(std::shared_ptr<observer> observer, std::chrono::milliseconds ttl = 4s) {
     return {.ttl = ttl, .label = {}, .close_wait = 100ms, .observer = std::move(observer)};
@@ -38,11 +31,19 @@ protected:
     }
 };
 
-/// The text of the error with which `connect` fails.
+std::uint16_t closed_port() {
+    endpoint any{std::uint16_t{0}};
+    close(listen_at(any));
+    return any.port;
+}
+
+/// The text of the error with which `connect` fails, well before its limit.
 std::string failure_of(client& client) {
+    const auto start = std::chrono::steady_clock::now();
     try {
-        client.connect(10s);
+        client.connect(20s);
     } catch (const error& failed) {
+        EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
         return failed.what();
     }
     return "no failure";
@@ -78,11 +79,33 @@ TEST_F(RedisSentinel, AnUnknownPrimaryIsNamed) {
 
 TEST_F(RedisSentinel, SentinelsThatAreAllDownAreNamed) {
     client client{"redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster"};
-    const auto start = std::chrono::steady_clock::now();
     const std::string text = failure_of(client);
     EXPECT_NE(text.find("127.0.0.1:1, 127.0.0.1:2"), std::string::npos) << text;
     EXPECT_NE(text.find("refused"), std::string::npos) << text;
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+}
+
+TEST_F(RedisSentinel, AClientMayEndAtAnyMomentOfASearch) {
+    for (int i = 0; i < 300; ++i) {
+        client client{"redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster"};
+        EXPECT_NE(failure_of(client), "no failure");
+    }
+}
+
+TEST_F(RedisSentinel, AServerInPlaceOfASentinelIsNamed) {
+    const private_server server{{.tcp = true}};
+    client client{"redis+sentinel://127.0.0.1:" + std::to_string(server.tcp().port) + "/mymaster"};
+    const std::string text = failure_of(client);
+    EXPECT_NE(text.find("this is a server and not a Sentinel"), std::string::npos) << text;
+}
+
+TEST_F(RedisSentinel, APrimaryThatCannotBeReachedIsNamedWithItsPlace) {
+    const endpoint nothing{closed_port()};
+    const private_sentinel sentinel{nothing};
+    client client{"redis+sentinel://127.0.0.1:" + std::to_string(sentinel.at().port) + "/mymaster"};
+    const std::string text = failure_of(client);
+    EXPECT_NE(text.find("(primary 127.0.0.1:" + std::to_string(nothing.port) + "): connection refused"),
+              std::string::npos)
+        << text;
 }
 
 TEST_F(RedisSentinel, HasCredentialsOfItsOwn) {
@@ -96,7 +119,25 @@ TEST_F(RedisSentinel, HasCredentialsOfItsOwn) {
     client wrong{place + "&sentinel_password=wrong"};
     const std::string text = failure_of(wrong);
     EXPECT_NE(text.find("WRONGPASS"), std::string::npos) << text;
+    EXPECT_NE(text.find("BATON_SENTINEL_PASSWORD"), std::string::npos) << text;
     EXPECT_EQ(text.find("of-the-s"), std::string::npos) << text;
+}
+
+TEST_F(RedisSentinel, AMissingRightOfItsUserIsNamed) {
+    const private_server server{{.tcp = true}};
+    const private_sentinel sentinel{server.tcp()};
+    const std::string url = "redis+sentinel://127.0.0.1:" + std::to_string(sentinel.at().port) + "/mymaster" +
+                            unpaused + "&sentinel_user=app&sentinel_password=s3cret";
+    const std::vector<std::string> rights{"+subscribe", "&+switch-master", "+sentinel|get-master-addr-by-name"};
+    ASSERT_EQ(sentinel.ask({"ACL", "SETUSER", "app", "on", ">s3cret", "resetchannels", "-@all"})->text, "OK");
+    for (const std::string& right : rights) {
+        client client{url};
+        const std::string text = failure_of(client);
+        EXPECT_NE(text.find("ACL SETUSER app " + right), std::string::npos) << text;
+        ASSERT_EQ(sentinel.ask({"ACL", "SETUSER", "app", right})->text, "OK");
+    }
+    client client{url};
+    client.connect(long_enough);
 }
 
 TEST_F(RedisSentinel, AFailoverIsFollowedAndKeepsLeasesAndOrder) {

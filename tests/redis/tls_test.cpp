@@ -9,6 +9,7 @@
 
 #include "../eventually.hpp"
 #include "baton/baton.hpp"
+#include "sentinels.hpp"
 #include "tls_server.hpp"
 
 namespace baton::redis_tests {
@@ -92,12 +93,18 @@ TEST_F(RedisTls, ConnectsByAddressWithAServerName) {
 TEST_F(RedisTls, AcceptsAnAddressThatTheCertificateNames) {
     const tls_server server{{.hosts = {}, .addresses = {"127.0.0.1"}}};
     expect_works(server.url(server.trusted(), "127.0.0.1"));
-    expect_failure(server.url(server.trusted()), {"not valid for localhost but for no host name"});
+    expect_failure(server.url(server.trusted()), {"not valid for localhost but for 127.0.0.1, server"});
 }
 
 TEST_F(RedisTls, RefusesAnotherHostsCertificate) {
     const tls_server server{{.hosts = {"db.example", "*.example"}}};
     expect_failure(server.url(server.trusted()), {"not valid for localhost but for db.example, *.example"});
+}
+
+TEST_F(RedisTls, TheNameOfACertificateWithoutAlternativeNamesCounts) {
+    const tls_server server{{.hosts = {}}};
+    expect_failure(server.url(server.trusted()), {"not valid for localhost but for "});
+    expect_works(server.url(server.trusted() + "&tls_server_name=server"));
 }
 
 TEST_F(RedisTls, RefusesAnExpiredCertificate) {
@@ -143,7 +150,30 @@ TEST_F(RedisTls, SaysThatThePortHasNoTls) {
     const std::string port = std::to_string(server.server().tcp().port);
     const error thrown = failure_of("rediss://localhost:" + port + "?pause=off" + server.trusted(), 6s);
     EXPECT_EQ(thrown.code(), errc::store_unavailable);
-    EXPECT_NE(std::string{thrown.what()}.find("does not answer the TLS handshake"), std::string::npos) << thrown.what();
+    EXPECT_NE(std::string{thrown.what()}.find("does not reply to the TLS handshake"), std::string::npos)
+        << thrown.what();
+}
+
+TEST_F(RedisTls, NeedsVersion12) {
+    const tls_server newer{{}, {"--tls-protocols", "TLSv1.2"}};
+    expect_works(newer.url(newer.trusted()));
+    const tls_server old{{}, {"--tls-protocols", "TLSv1.1", "--tls-ciphers", "DEFAULT:@SECLEVEL=0"}};
+    expect_failure(old.url(old.trusted()), {"TLS 1.2"});
+}
+
+/// Sentinels and the primary with TLS; both name addresses and no host names.
+TEST_F(RedisTls, CarriesTheSearchBySentinels) {
+    const tls_server server{{.hosts = {}, .addresses = {"127.0.0.1"}}};
+    const certificate_files own = server.authority().sign("sentinel", {.hosts = {}, .addresses = {"127.0.0.1"}});
+    endpoint at{std::uint16_t{0}};
+    close(listen_at(at));  // a free port
+    const private_sentinel sentinel{
+        server.server().tls(),
+        {"tls-port " + std::to_string(at.port), "tls-replication yes", "tls-auth-clients no",
+         "tls-cert-file " + own.cert, "tls-key-file " + own.key, "tls-ca-cert-file " + server.authority().cert()}};
+    const std::string url = "rediss+sentinel://127.0.0.1:" + std::to_string(at.port) + "/mymaster?pause=off";
+    expect_works(url + server.trusted());
+    expect_failure(url, {"not trusted", "tls_ca"});
 }
 
 TEST_F(RedisTls, ALeaseOutlivesItsConnection) {

@@ -77,9 +77,11 @@ private:
         resp::opened_socket made = try_connect();
         if (made.error.code != errc::no_agent) return done(made);
         if (!options_.start) return done({-1, {errc::no_agent}, true});
+        auto kept = loop().kept();
+        if (!kept) return;
         run_slow_work(
             process_wide<slow_threads>(), [this, self = shared_from_this()] { return start_and_connect(); },
-            [kept = loop().shared_from_this(), done = std::move(done)](const resp::opened_socket& started) {
+            [kept = std::move(kept), done = std::move(done)](const resp::opened_socket& started) {
                 kept->post([started, done] { done(started); });
             });
     }

@@ -54,11 +54,8 @@ found_addresses look_up(const std::string& host, const std::string& port, int fl
 /// Tries the addresses of a host in order.
 class tcp_connect final : public event_source, public std::enable_shared_from_this<tcp_connect> {
 public:
-    tcp_connect(event_loop& loop, const redis_address& address, resp::socket_result done)
-        : loop_{loop.shared_from_this()},
-          address_{address},
-          port_{std::to_string(address.port)},
-          done_{std::move(done)} {}
+    tcp_connect(std::shared_ptr<event_loop> loop, const redis_address& address, resp::socket_result done)
+        : loop_{std::move(loop)}, address_{address}, port_{std::to_string(address.port)}, done_{std::move(done)} {}
 
     void start() {
         timer_.emplace(*loop_, [weak = weak_from_this()] {
@@ -161,7 +158,7 @@ void connect_redis(event_loop& loop, redis_address& address, resp::socket_result
                 made.encryption = encryption;
                 done(std::move(made));
             };
-            std::make_shared<tcp_connect>(loop, address, encrypted)->start();
+            if (auto kept = loop.kept()) std::make_shared<tcp_connect>(std::move(kept), address, encrypted)->start();
         });
 }
 

@@ -7,7 +7,8 @@
 namespace baton::detail {
 
 /// Called by the loop owner. A worker thread resolves the host name and reads the files of password and certificates.
-/// The file's password replaces that of `address`, which outlives the call of `done`.
+/// The file's password replaces that of `address`, which outlives the call of `done`. `done` is not called if the loop
+/// is being destroyed.
 void connect_redis(event_loop& loop, redis_address& address, resp::socket_result done);
 
 }  // namespace baton::detail

@@ -26,30 +26,34 @@ struct credentials {
 
 }  // namespace
 
-std::string read_password_file(const std::string& path, std::string& why) {
+std::string read_password_file(const std::string& path, const std::string& variable, std::string& why) {
     errno = 0;
     std::ifstream file{path, std::ios::binary};
     const int cause = errno != 0 ? errno : EISDIR;  // a folder can be opened, and not read
     std::string text{std::istreambuf_iterator<char>{file}, {}};
     if (!file) {
-        why = "cannot read " + quoted(path) +
-              ", which BATON_REDIS_PASSWORD_FILE names: " + std::generic_category().message(cause);
+        why =
+            "cannot read " + quoted(path) + ", which " + variable + " names: " + std::generic_category().message(cause);
         return {};
     }
     while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
     if (!text.empty() && text.size() <= longest_secret) return text;
-    why = quoted(path) + ", which BATON_REDIS_PASSWORD_FILE names, holds no password, or far too much";
+    why = quoted(path) + ", which " + variable + " names, holds no password, or far too much";
     return {};
 }
 
 void load_credentials(event_loop& loop, redis_address& address, credentials_result done) {
     if (address.password_file.empty() && !address.tls.enabled) return done({}, nullptr);
+    auto kept = loop.kept();
+    if (!kept) return;
     run_slow_work(
         process_wide<slow_threads>(),
-        [file = address.password_file, tls = address.tls, host = address.host] {
+        [file = address.password_file,
+         variable = address.is_sentinel ? "BATON_SENTINEL_PASSWORD_FILE" : "BATON_REDIS_PASSWORD_FILE",
+         tls = address.tls, host = address.host] {
             const auto loaded = std::make_shared<credentials>();
             std::string why;
-            if (!file.empty()) loaded->password = read_password_file(file, why);
+            if (!file.empty()) loaded->password = read_password_file(file, variable, why);
             if (!why.empty()) {
                 loaded->error = {errc::not_permitted, why, {}, true};
             } else if (tls.enabled) {
@@ -59,7 +63,7 @@ void load_credentials(event_loop& loop, redis_address& address, credentials_resu
             }
             return loaded;
         },
-        [kept = loop.shared_from_this(), &address, done = std::move(done)](const std::shared_ptr<credentials>& loaded) {
+        [kept = std::move(kept), &address, done = std::move(done)](const std::shared_ptr<credentials>& loaded) {
             kept->post([loaded, &address, done] {
                 if (!loaded->error.code && !address.password_file.empty()) address.password = loaded->password;
                 done(loaded->error, std::move(loaded->encryption));

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/ascii_case.hpp"
 #include "baton/error.hpp"
 #include "baton/printable.hpp"
 #include "stores/redis/missing_rights.hpp"
@@ -30,7 +31,7 @@ struct row {
     std::string_view advice;
 };
 
-/// Errors of Baton's own functions, of which the advice says all: their words are for the client.
+/// Errors of Baton's own functions whose words are for the client. The user sees the advice alone.
 constexpr std::array<std::string_view, 5> explained{"BATONVERSION ", "BATONSPACE ", "BATONEVICTION ", "BATONACL ",
                                                     "BATONROLE "};
 
@@ -42,8 +43,7 @@ constexpr std::string_view renamed_command =
 constexpr std::string_view is_replica = "the server is a replica: connect to its primary";
 constexpr std::string_view wrong_server = "another program listens on this port: check host and port";
 constexpr std::string_view is_cluster =
-    "this is a node of a cluster, and another node has the keys of this space: name that node; Baton does not follow a "
-    "cluster to other nodes yet";
+    "this is a node of a cluster, and another node has the keys of this space: use redis+cluster: in place of redis:";
 
 /// The first row that fits counts.
 constexpr std::array table{
@@ -92,6 +92,12 @@ constexpr std::array table{
     row{reply, "CROSSSLOT ", 0, errc::unsupported, permanent, is_cluster},
     row{reply, "ERR SELECT is not allowed in cluster mode", 0, errc::unsupported, permanent,
         "a cluster has database 0 only"},
+    row{redirect, "", 0, errc::store_unavailable, lasting,
+        "the nodes of the cluster do not agree on which one has the slot, or that one is down: redis-cli --cluster "
+        "check "
+        "HOST:PORT shows their state"},
+    row{no_cluster, "", 0, errc::unsupported, permanent,
+        "the server is not a node of a cluster: use redis: in place of redis+cluster:"},
     row{mode, "sentinel", 0, errc::unsupported, permanent,
         "this is the port of a Sentinel: use an address with redis+sentinel: and the name of the primary"},
     // The user and its rights.
@@ -117,10 +123,13 @@ constexpr std::array table{
     row{reply, "*can't run this command", 0, errc::not_permitted, permanent, client_acl},
     row{reply, "*No permissions", 0, errc::not_permitted, permanent, client_acl},
     row{reply, "*ACL failure", 0, errc::not_permitted, permanent, client_acl},
-    // What the server does not have.
+    // Features that the server does not have.
     row{reply, "ERR DB index is out of range", 0, errc::unsupported, permanent,
         "the server has fewer databases: take a smaller number, or raise `databases` in its configuration"},
     row{reply, "NOPROTO ", 0, errc::unsupported, permanent, needs_seven},
+    row{reply, "ERR unknown command 'SENTINEL'", 0, errc::unsupported, permanent,
+        "this is a server and not a Sentinel: name the port of the Sentinel, 26379 if not configured, or leave out "
+        "+sentinel"},
     row{reply, "ERR unknown ", 0, errc::unsupported, permanent, needs_seven},
     // A function that ran, and failed on data that are not Baton's.
     row{reply, "WRONGTYPE ", 0, errc::space_refused, permanent,
@@ -154,6 +163,14 @@ constexpr std::array table{
     row{tls_silent, "", 0, errc::store_unavailable, lasting, "if this is not its TLS port, use redis://"},
 };
 
+/// How the advice reads for a Sentinel.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> words_of_sentinels{{
+    {"BATON_REDIS_", "BATON_SENTINEL_"},
+    {"user and password in the address", "sentinel_user and sentinel_password in the address"},
+    {"rediss://", "rediss+sentinel://"},
+    {"redis://", "redis+sentinel://"},
+}};
+
 [[nodiscard]] bool fits(const row& row, const symptom& symptom) {
     if (row.from != symptom.from || (row.number != 0 && row.number != symptom.number)) return false;
     if (row.words.starts_with('*')) return symptom.words.find(row.words.substr(1)) != std::string_view::npos;
@@ -181,7 +198,7 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 /// The words in the middle of a sentence.
 [[nodiscard]] std::string lowered(std::string words) {
     const bool is_word = words.size() > 1 && words[1] >= 'a' && words[1] <= 'z';
-    if (is_word && words[0] >= 'A' && words[0] <= 'Z') words[0] = static_cast<char>(words[0] - 'A' + 'a');
+    if (is_word) words[0] = detail::lower(words[0]);
     return words;
 }
 
@@ -202,7 +219,7 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
     return count ? detail::duration_text(std::chrono::milliseconds{*count}) : std::string{text};
 }
 
-/// What the space has, and what this client gave.
+/// The settings of the space, and those of this address.
 [[nodiscard]] std::string different_terms(const detail::redis_address& address, std::string_view words) {
     return "the space has " + terms(duration_in(words, 1), duration_in(words, 2), word(words, 3) == "1") +
            ", and this address says " +
@@ -211,7 +228,8 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 
 [[nodiscard]] std::string words_of(const symptom& symptom) {
     switch (symptom.from) {
-        case mode: return "the server says that its mode is " + std::string{symptom.words};
+        case mode:
+        case no_cluster: return "the server says that its mode is " + std::string{symptom.words};
         case lookup: return symptom.number == 0 ? "the host has no address" : lowered(gai_strerror(symptom.number));
         case origin::system: return lowered(std::generic_category().message(symptom.number));
         case bytes: {
@@ -220,8 +238,9 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
         }
         case closed: return "the server closed the connection without a reply";
         case silent: return "the server accepts connections and does not reply";
-        case tls_silent: return "the server does not answer the TLS handshake";
+        case tls_silent: return "the server does not reply to the TLS handshake";
         case reply:
+        case redirect:
         case library:
         case viewers_library: break;
     }
@@ -242,12 +261,24 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
         replace(advice, "{missing}", missing.empty() ? client_acl : missing);
     }
     replace(advice, "{space}", address.space);
+    if (!address.is_sentinel) return advice;
+    for (const auto& [of_server, of_sentinel] : words_of_sentinels) replace(advice, of_server, of_sentinel);
     return advice;
+}
+
+/// What is connected to.
+[[nodiscard]] std::string place_of(const detail::redis_address& address) {
+    const std::string place = printable(detail::host_and_port{address.host, address.port}.text());
+    if (!address.cluster.empty()) return address.shown() + " (node " + place + ")";
+    if (address.is_sentinel) return "the Sentinel at " + place;
+    if (address.sentinel.hosts.empty() || address.host.empty()) return address.shown();
+    return address.shown() + " (primary " + place + ")";
 }
 
 /// Otherwise the attempt failed on the way to the server.
 [[nodiscard]] bool is_answered(origin from) {
-    return from == reply || from == library || from == viewers_library || from == mode;
+    return from == reply || from == library || from == viewers_library || from == mode || from == no_cluster ||
+           from == redirect;
 }
 
 }  // namespace
@@ -264,8 +295,7 @@ std::optional<refusal> find_refusal(const symptom& symptom) {
 resp::handshake_step refused(const detail::redis_address& address, const symptom& symptom) {
     const refusal why = find_refusal(symptom).value_or(refusal{errc::unsupported, permanent, ""});
     std::string text = is_answered(symptom.from) ? "cannot use " : "cannot connect to ";
-    text += address.shown();
-    text += ": ";
+    text += place_of(address) + ": ";
     const std::string words = words_of(symptom);
     const std::string advice = advice_of(why, address, symptom);
     text += words;
@@ -287,7 +317,7 @@ resp::handshake_step refused(const detail::redis_address& address, const resp::b
     std::string how = "the server closed the connection";
     if (broken.how == breakage::failed) how = lowered(broken.system.message());
     if (broken.how == breakage::other_protocol) how = "the server sent a reply that is too long, or not one of Redis";
-    return {.error = {errc::store_unavailable, "the connection to " + address.shown() + " is lost: " + how}};
+    return {.error = {errc::store_unavailable, "the connection to " + place_of(address) + " is lost: " + how}};
 }
 
 }  // namespace baton::redis

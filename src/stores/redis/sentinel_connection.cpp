@@ -26,6 +26,10 @@ void encode_words(std::string& out, std::initializer_list<std::string_view> word
     for (const std::string_view word : words) write.bulk(word);
 }
 
+void encode_question(std::string& out, const std::string& primary) {
+    encode_words(out, {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", primary});
+}
+
 std::optional<host_and_port> read_place(std::string_view host, std::string_view port) {
     host_and_port place{std::string{host}, 0};
     const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), place.port);
@@ -34,29 +38,23 @@ std::optional<host_and_port> read_place(std::string_view host, std::string_view 
     return place;
 }
 
-/// The address of the Sentinels themselves: their credentials, and the TLS settings of the server.
-detail::redis_address address_of_sentinels(const detail::redis_address& address) {
-    detail::redis_address sentinel;
-    sentinel.tls = address.tls;
-    sentinel.connect_timeout = address.connect_timeout;
-    sentinel.user = address.sentinel.user;
-    sentinel.password = address.sentinel.password;
-    sentinel.password_file = address.sentinel.password_file;
-    return sentinel;
-}
-
 }  // namespace
+
+std::optional<host_and_port> read_primary(const resp::value& reply) {
+    if (reply.items.size() != 2) return {};
+    return read_place(reply.items[0].text, reply.items[1].text);
+}
 
 sentinel_connection::sentinel_connection(detail::event_loop& loop, const detail::redis_address& address,
                                          std::function<void()> moved)
     : connection{loop, {}, address.connect_timeout},
       settings_{address.sentinel},
       moved_{std::move(moved)},
-      sentinel_{address_of_sentinels(address)} {}
+      sentinel_{detail::address_of_sentinel(address, address.sentinel.hosts.front())} {}
 
 void sentinel_connection::begin() {
     answer_timer_.emplace(loop(), [weak = weak_from_this(), this] {
-        if (const auto alive = weak.lock(); alive && !searches_.empty()) next_sentinel(where() + " does not answer");
+        if (const auto alive = weak.lock(); alive && !searches_.empty()) next_sentinel(useless(" does not answer"));
     });
 }
 
@@ -75,7 +73,7 @@ void sentinel_connection::find(std::function<void(const found_primary&)> done) {
 
 void sentinel_connection::ask() {
     std::string bytes;
-    encode_words(bytes, {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", settings_.primary});
+    encode_question(bytes, settings_.primary);
     send(bytes, std::array{command_tag{1}});
     if (answer_timer_) answer_timer_->set_after(answer_timeout);
 }
@@ -83,63 +81,58 @@ void sentinel_connection::ask() {
 void sentinel_connection::open_socket(resp::socket_result done) {
     is_up_ = false;
     if (tried_ >= settings_.hosts.size() && !searches_.empty()) {
-        std::string names;
-        for (const host_and_port& each : settings_.hosts) names += (names.empty() ? "" : ", ") + each.text();
         store_error why = last_error_;
-        why.text = "no Sentinel of " + names +
+        why.text = "no Sentinel of " + joined(settings_.hosts, ", ") +
                    " knows where the primary is; the last one: " + (why.text.empty() ? why.code.message() : why.text);
-        finish({{}, std::move(why), last_error_.code == errc::not_permitted || last_error_.code == errc::tls_failed});
+        const auto is = [this](errc code) { return last_error_.code == code; };
+        finish({{}, std::move(why), is(errc::not_permitted) || is(errc::tls_failed) || is(errc::unsupported)});
+        return done({-1, last_error_});  // and back off, until the next search
     }
     const host_and_port& next = settings_.hosts[next_];
     next_ = (next_ + 1) % settings_.hosts.size();
     ++tried_;
     sentinel_.host = next.host;
     sentinel_.port = next.port;
-    detail::connect_redis(loop(), sentinel_, [this, done = std::move(done)](resp::opened_socket made) {
-        if (made.error.code) last_error_ = made.error;
-        made.permanent = false;  // another Sentinel may do
-        done(std::move(made));
-    });
+    detail::connect_redis(loop(), sentinel_, std::move(done));
 }
 
 resp::handshake_step sentinel_connection::begin_handshake() {
     resp::handshake_step step;
+    greeted_ = false;
     say_hello(step.send, sentinel_);
     return step;
 }
 
+/// The reply to SUBSCRIBE is a push message, but for an error: so the first question follows it in the handshake.
 resp::handshake_step sentinel_connection::continue_handshake(const resp::value& answer) {
-    if (answer.kind == resp::kind::error) return failed(refused(sentinel_, {origin::reply, answer.text}));
-    return {.epoch = 1};
+    if (answer.kind == resp::kind::error) return refused(sentinel_, {origin::reply, answer.text});
+    if (std::exchange(greeted_, true)) {
+        first_answer_ = answer;
+        return {.epoch = 1};
+    }
+    resp::handshake_step step;
+    encode_words(step.send, {"SUBSCRIBE", switch_channel});
+    encode_question(step.send, settings_.primary);
+    return step;
 }
 
 resp::handshake_step sentinel_connection::explain(const resp::broken_connection& broken) const {
     return refused(sentinel_, broken);
 }
 
-/// Another Sentinel may do.
-resp::handshake_step sentinel_connection::failed(resp::handshake_step step) {
-    step.permanent = false;
-    last_error_ = step.error;
-    return step;
-}
-
 void sentinel_connection::up(epoch /*epoch*/) {
     is_up_ = true;
-    std::string bytes;
-    encode_words(bytes, {"SUBSCRIBE", switch_channel});  // its reply is a push message
-    send(bytes, {});
-    ask();  // the primary may have changed while there was no connection
+    answered({}, std::exchange(first_answer_, {}));  // the primary may have changed while there was no connection
 }
 
 void sentinel_connection::answered(command_tag /*tag*/, const resp::value& answer) {
     if (answer_timer_) answer_timer_->cancel();
-    if (answer.kind == resp::kind::error) return next_sentinel(where() + ": " + printable(answer.text));
+    if (answer.kind == resp::kind::error) return next_sentinel(refused(sentinel_, {origin::reply, answer.text}).error);
     if (answer.items.size() != 2)
-        return next_sentinel(where() + " watches no primary with the name " + printable(settings_.primary) +
-                             "; `redis-cli -h HOST -p PORT SENTINEL MASTERS` shows the names");
-    const auto place = read_place(answer.items[0].text, answer.items[1].text);
-    if (!place) return next_sentinel(where() + " gives an address that is not understood");
+        return next_sentinel(useless(" watches no primary with the name " + printable(settings_.primary) +
+                                     "; `redis-cli -h HOST -p PORT SENTINEL MASTERS` shows the names"));
+    const auto place = read_primary(answer);
+    if (!place) return next_sentinel(useless(" gives an address that is not understood"));
     tried_ = 0;
     note(*place);
     finish({*place});
@@ -165,8 +158,8 @@ void sentinel_connection::note(const host_and_port& primary) {
     if (has_moved && searches_.empty()) moved_();  // a search returns it
 }
 
-void sentinel_connection::next_sentinel(const std::string& why) {
-    last_error_ = {errc::store_unavailable, why};
+void sentinel_connection::next_sentinel(const store_error& why) {
+    last_error_ = why;
     is_up_ = false;
     reset(last_error_);
 }
@@ -175,8 +168,9 @@ void sentinel_connection::finish(const found_primary& found) {
     for (const auto& done : std::exchange(searches_, {})) done(found);
 }
 
-std::string sentinel_connection::where() const {
-    return "the Sentinel at " + host_and_port{sentinel_.host, sentinel_.port}.text();
+store_error sentinel_connection::useless(const std::string& why) const {
+    const std::string place = host_and_port{sentinel_.host, sentinel_.port}.text();
+    return {errc::store_unavailable, "the Sentinel at " + place + why, {}, true};
 }
 
 }  // namespace baton::redis

@@ -1,5 +1,5 @@
 // The connection to a Sentinel, which knows where the primary of a name is, and notifies of failovers. If one Sentinel
-// cannot be used, the next one of the list is tried. Each client has one beside the connection to its server.
+// cannot be used, the next one of the list is tried. Each client has such a connection beside the one to its server.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,14 @@
 
 namespace baton::redis {
 
+/// The reply to SENTINEL GET-MASTER-ADDR-BY-NAME. None: the Sentinel does not know the name, or names no valid address.
+[[nodiscard]] std::optional<detail::host_and_port> read_primary(const resp::value& reply);
+
 /// The primary that a Sentinel names, or why none could be found.
 struct found_primary {
     detail::host_and_port at;
     store_error error = {};
-    bool permanent = false;  // no Sentinel can be used until somebody changes the address or the Sentinels
+    bool permanent = false;  // no Sentinel can be used until the address or the Sentinels are changed
 };
 
 class sentinel_connection final : public resp::connection {
@@ -33,6 +36,7 @@ private:
     void begin() override;
     void end() override;
     void open_socket(resp::socket_result done) override;
+    [[nodiscard]] bool has_other_servers() const override { return true; }
     resp::handshake_step begin_handshake() override;
     resp::handshake_step continue_handshake(const resp::value& answer) override;
     [[nodiscard]] resp::handshake_step explain(const resp::broken_connection& broken) const override;
@@ -41,12 +45,12 @@ private:
     void answered(command_tag tag, const resp::value& answer) override;
     void pushed(const resp::value& message) override;
 
-    [[nodiscard]] resp::handshake_step failed(resp::handshake_step step);
     void ask();
-    void next_sentinel(const std::string& why);
+    void next_sentinel(const store_error& why);
     void note(const detail::host_and_port& primary);
     void finish(const found_primary& found);
-    [[nodiscard]] std::string where() const;
+    /// The error if the Sentinel in use is left for the next one.
+    [[nodiscard]] store_error useless(const std::string& why) const;
 
     const detail::sentinel_settings settings_;
     const std::function<void()> moved_;
@@ -55,8 +59,10 @@ private:
     detail::redis_address sentinel_;  // the one in use
     std::size_t next_ = 0;            // index of the one that is tried next
     std::size_t tried_ = 0;           // since one replied last
+    bool greeted_ = false;            // the handshake has the reply to HELLO
+    resp::value first_answer_;
     bool is_up_ = false;
-    store_error last_error_;
+    store_error last_error_{errc::store_unavailable};
     std::optional<detail::host_and_port> primary_;  // as named last
     std::vector<std::function<void(const found_primary&)>> searches_;
     std::optional<detail::event_loop::timer> answer_timer_;

@@ -1,5 +1,6 @@
 #include "stores/tls/tls_error.hpp"
 
+#include <arpa/inet.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
@@ -22,21 +23,47 @@ constexpr std::string_view alert_prefix = "the server refuses the TLS connection
     return {text.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
-/// The host names of a certificate, for the message that none of them is the right one.
+[[nodiscard]] std::string_view bytes_of(const ASN1_STRING* text) {
+    if (text == nullptr) return {};
+    const auto* const bytes = static_cast<const char*>(static_cast<const void*>(ASN1_STRING_get0_data(text)));
+    return {bytes, static_cast<std::size_t>(ASN1_STRING_length(text))};
+}
+
+/// An address of 4 or 16 bytes.
+[[nodiscard]] std::string address_text(std::string_view bytes) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    const int family = bytes.size() == sizeof(in_addr) ? AF_INET : AF_INET6;
+    if (family == AF_INET6 && bytes.size() != sizeof(in6_addr)) return {};
+    return inet_ntop(family, bytes.data(), text.data(), text.size()) != nullptr ? text.data() : "";
+}
+
+/// It counts as a host name where the certificate has no alternative names for hosts.
+[[nodiscard]] std::string common_name_of(X509* certificate) {
+    const X509_NAME* const subject = X509_get_subject_name(certificate);
+    const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+    return at < 0 ? "" : printable(bytes_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
+}
+
+/// The host names and addresses of a certificate, for the message that none of them is the right one.
 [[nodiscard]] std::string names_of(X509* certificate) {
     constexpr std::size_t most = 5;
     std::string text;
     std::size_t count = 0;
+    bool has_host = false;
     auto* const names =
         static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
     for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
         const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names, i);
-        if (name->type != GEN_DNS || ++count > most) continue;
-        const ASN1_STRING* const dns = name->d.dNSName;
-        const auto* const bytes = static_cast<const char*>(static_cast<const void*>(ASN1_STRING_get0_data(dns)));
-        text += (text.empty() ? "" : ", ") + printable({bytes, static_cast<std::size_t>(ASN1_STRING_length(dns))});
+        std::string shown;
+        if (name->type == GEN_DNS) shown = printable(bytes_of(name->d.dNSName));
+        if (name->type == GEN_IPADD) shown = address_text(bytes_of(name->d.iPAddress));
+        has_host = has_host || name->type == GEN_DNS;
+        if (shown.empty() || ++count > most) continue;
+        text += (text.empty() ? "" : ", ") + shown;
     }
     GENERAL_NAMES_free(names);
+    const std::string common = has_host ? "" : common_name_of(certificate);
+    if (!common.empty()) text += (text.empty() ? "" : ", ") + common;
     return text.empty() ? "no host name" : text;
 }
 
@@ -86,7 +113,7 @@ std::string describe_verification(X509_STORE_CTX& verification, const std::strin
         case X509_V_ERR_IP_ADDRESS_MISMATCH:
             return "the server's certificate is not valid for " + printable(name) + " but for " +
                    names_of(certificate) +
-                   "; connect by that name, or give it with tls_server_name if the server is the right one";
+                   "; connect by such a name, or give it with tls_server_name if the server is the right one";
         case X509_V_ERR_CERT_HAS_EXPIRED:
             return (X509_STORE_CTX_get_error_depth(&verification) == 0 ? "the server's certificate expired on "
                                                                        : "an authority's certificate expired on ") +

@@ -15,6 +15,11 @@ namespace baton::redis {
 /// All findings, in the order in which they are shown.
 [[nodiscard]] std::vector<detail::finding> examine(const server_facts& facts);
 
+/// The findings about the Sentinels of the address, of which at least one is asked. `ttl` is that of the leases.
+[[nodiscard]] std::vector<detail::finding> examine_sentinels(const detail::redis_address& address,
+                                                             std::chrono::milliseconds ttl,
+                                                             const std::vector<sentinel_facts>& sentinels);
+
 /// What a check found; none: it does not apply.
 struct outcome {
     detail::verdict verdict = detail::verdict::ok;

@@ -42,7 +42,7 @@ store_error probe::connect() {
 store_error probe::log_in(clock::time_point deadline) {
     resp::handshake_step end;
     std::string last;
-    resp::encode_command(last, {"TIME"});  // which Baton's user may run. If not, the check of rights tells.
+    resp::encode_command(last, {"TIME"});  // Baton's user may run it; otherwise the check of rights reports it
     handshake handshake{address_, {}, last, [this](const resp::value& reply) -> resp::handshake_step {
                             const bool is_denied = detail::classify(reply.text) == detail::reply_class::denied;
                             if (reply.kind != resp::kind::error || is_denied) return {};
@@ -54,7 +54,16 @@ store_error probe::log_in(clock::time_point deadline) {
         if (!reply) return failed();
         step = handshake.answered(*reply);
     }
+    in_cluster_ = handshake.in_cluster();
     return step.error;
+}
+
+store_error probe::log_in_to_sentinel(clock::time_point deadline) {
+    std::string hello;
+    say_hello(hello, address_);
+    const std::optional<resp::value> reply = exchange_.ask(hello, deadline);
+    if (!reply) return failed();
+    return reply->kind == resp::kind::error ? refused(address_, {origin::reply, reply->text}).error : store_error{};
 }
 
 store_error probe::failed() const {

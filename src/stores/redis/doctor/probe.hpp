@@ -25,10 +25,16 @@ public:
     /// Performs the TLS handshake, HELLO with the credentials, and SELECT.
     [[nodiscard]] store_error log_in(clock::time_point deadline);
 
+    /// The same for the address of a Sentinel, which has neither databases nor TIME.
+    [[nodiscard]] store_error log_in_to_sentinel(clock::time_point deadline);
+
     /// Sends the commands together. Fewer replies than commands if the deadline passed or the connection ended.
     [[nodiscard]] std::vector<resp::value> ask(const std::vector<command>& commands, clock::time_point deadline) {
         return exchange_.ask(commands, deadline);
     }
+
+    /// After `log_in`.
+    [[nodiscard]] bool in_cluster() const { return in_cluster_; }
 
     /// Why there were fewer replies; no error if there were not.
     [[nodiscard]] store_error failed() const;
@@ -42,6 +48,7 @@ private:
     detail::redis_address& address_;
     resp::exchange exchange_;
     std::shared_ptr<resp::encryption> encryption_;
+    bool in_cluster_ = false;
 };
 
 }  // namespace baton::redis

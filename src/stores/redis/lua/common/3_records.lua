@@ -4,8 +4,8 @@
 --   (empty)               the head
 --   n<name>               a resource
 --   x<session>            a session, as far as it changes with its requests
---   @<session>            what the session's `open` said
---   r<session>            what the session's next renewal repeats, if anything
+--   @<session>            the fields of the session's `open`
+--   r<session>            the events that the session's next renewal repeats, if any
 --   x<session><number>    a request, its number in 16 digits. This text is the request's id
 
 local function space_field(step, field)
@@ -25,11 +25,11 @@ end
 local function session_of_id(request_id) return sub(request_id, 2, 17) end
 local function number_of_id(request_id) return sub(request_id, 18) end
 
--- ---- what the step tells
--- Viewers know a session by this name, because its id is a secret.
+-- ---- events of the step
+-- Viewers see a session under this name, because its id is a secret.
 local function alias_of(id) return sub(redis.sha1hex(id), 1, 16) end
 
--- `twice`: the next event tells another session the same, so viewers are told once.
+-- `twice`: the next event has the same contents for another session, so viewers get only one.
 local function tell(step, id, text, twice)
     if step.seen and not twice then step.seen[#step.seen + 1] = (id and alias_of(id) or rep('-', 16)) .. sized(text) end
     if not id or id == step.sender then
@@ -73,7 +73,7 @@ local function session_of(step, id)
     end
     return session
 end
--- The session with what its `open` said.
+-- The session, with the fields of its `open`.
 local function opened(step, session)
     if not session.connection_number then
         local text = call('HGET', step.key, '@' .. session.id)
@@ -84,7 +84,7 @@ local function opened(step, session)
 end
 local function ttl_of(session) return tonumber(session.ttl) * 1000 end
 
--- Whatever has a deadline may be due earlier than the head says.
+-- A new deadline may be earlier than `due` in the head.
 local function note_deadline(step, deadline)
     if deadline <= step.due then step.due = digits(tonumber(deadline) - 1) end
 end
@@ -168,7 +168,7 @@ local function parse_resource(resource, text)
         end
     end
 end
--- `text`: what stands in the server, if it was read already; false: nothing.
+-- `text`: the record in the server, if it was read already; false: there is none.
 function resource_of(step, name, text)
     local resource = step.resources[name]
     if resource then return resource end
@@ -187,7 +187,7 @@ local function waiting_on(step, resource)
     return resource.waiting
 end
 
--- ---- holders of a resource: a few stand in its text, more in the ZSET `a`, until there are none
+-- ---- holders of a resource: a few are in its record, more in the ZSET `a`, until none is left
 local function without_holder(holders, member)
     local size = #member + 16
     local offset = find_piece(holders, member, 17, size)
@@ -255,7 +255,7 @@ local function pin_of(step, resource)
 end
 local function limit_for(step, resource, own) return pin_of(step, resource) or own end
 
--- ---- marks (rule 7): fence, time, fence of the holder that was told (16 digits each), count, label
+-- ---- marks (rule 7): fence, time, fence of the holder that was notified (16 digits each), count, label
 local function mark_of(step, resource)
     if resource.marked and not resource.mark then
         local text = call('HGET', step.prefix .. 'marks', resource.name)
@@ -401,7 +401,7 @@ local function claim_text(claim)
     return start .. number_text(claim.permits) .. ':' .. number_text(claim.limit) .. ':' .. sized(name)
         .. slots_text(claim.slots)
 end
--- `text`: what stands in the server, if it was read already; false: nothing.
+-- `text`: the record in the server, if it was read already; false: there is none.
 local function request_of(step, session, number, text)
     local request = session.requests[number]
     if request == nil then
@@ -440,7 +440,8 @@ local function touch(request)
 end
 
 -- ---- the live requests of a session
--- Few stand in the session's field, with their fences. More have an index of their numbers, and a digest (rule 5).
+-- The field of a session lists a few, with their fences. For more there is an index of their numbers, and a digest
+-- (rule 5).
 local function index_of(step, session) return step.prefix .. 'n:' .. session.id end
 local live_digest, live_count, numbers_after, set_fence, set_revoked, drop_request, add_request, tidy_index
 do
@@ -558,8 +559,8 @@ function add_request(step, session, number, ticket, claims)
 end
 end
 
--- ---- members of `q`, `a` and holders: what a claim wants, and whose it is
--- That of a simple request is the request's id.
+-- ---- members of `q`, `a` and holders: mode and permits of a claim, and the id of its request
+-- The member of a simple request is the request's id.
 local function member_text(mode, index, permits, limit, id)
     if mode == 's' then return 's' .. pad4(index) .. id end
     if mode == 'p' then return 'p' .. pad4(index) .. padded(permits) .. padded(limit) .. id end

@@ -4,7 +4,7 @@
 local most_ranks = 8
 
 local function place_text(ahead) return ahead and 'w' .. number_text(ahead) .. ':' or '' end
--- `fewest` is what earlier requests of the session have, `ranks` how many were looked up.
+-- `fewest`: the number for earlier requests of the session; `ranks`: how many claims were looked up.
 local function fewest_ahead(step, request, fewest, ranks)
     local claims = request.claims
     for i = 1, #claims do
@@ -18,7 +18,7 @@ local function fewest_ahead(step, request, fewest, ranks)
     return fewest, ranks
 end
 
--- ==== claims by where they stand
+-- ==== claims on a resource
 local function claim_on(step, member)
     local _, index, _, _, id = read_member(member)
     return request_with_id(step, id).claims[index]

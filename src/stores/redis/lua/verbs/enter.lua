@@ -1,7 +1,7 @@
 -- enter: a request arrives (rules 1, 2, 3, 9).
 -- KEYS m
 -- ARGV epoch, request, options if any (nowait: hold in µs or nothing: bound or nothing), claims
--- reply now, due, epoch, pause; events granted | queued | refused | ended; place
+-- reply now, due, epoch, pause; events granted | queued | refused | ended; queue position
 do
 -- ---- short paths: a new request in a quiet space. The differential test plays both them and the long path.
 local enter_quietly
@@ -262,7 +262,7 @@ local function admissible_now(step, resource, claim)
     return fits(step, resource, claim.mode, claim.permits, claim.limit) and waiting_on(step, resource) == 0
         and not is_paused(step)
 end
--- What the state of the resources says against it. Notes which claims can be admitted at once.
+-- The refusal by the state of the resources, if there is one. Notes which claims can be admitted at once.
 local function wrong_now(step, wanted, nowait, bound)
     for i = 1, #wanted do
         local claim = wanted[i]
@@ -281,7 +281,7 @@ local function answer_state(step, request)
     if request.fence ~= none and may_tell_grant(step, request) then return tell_granted(step, request) end
     tell(step, request.session.id, queued_text(request))
 end
--- Returns the place in the queue, if it waits.
+-- Returns the number of claims ahead, if the request waits.
 local function enter(step, number, wanted, nowait, hold, bound)
     local sender = step.sender
     local owner = find_alive(step, sender)

@@ -1,11 +1,11 @@
--- inspect: what stands on the names of a space, a page at a time; nothing is settled. A name is shown as it is at one
--- moment, unless it alone has more claims than a page.
+-- inspect: shows the claims on the names of a space, a page at a time, and changes nothing. A name is shown at one
+-- moment, unless it has more claims than a page.
 -- KEYS m
 -- ARGV epoch (zeros: none yet), how many claims about, then 'space', cursor ('0' first), pattern of names or ''
 --      | 'name', cursor ('0' first), name | 'wait', '0', session, numbers of waiting requests of the session (up to 8)
 -- reply now, due, epoch, pause; next cursor ('0' last); sessions; names
 do
--- What is shown of a request beside its claims.
+-- The fields of a request, without its claims.
 local function about_request(step, request)
     local session = request.session
     session.alias = session.alias or alias_of(session.id)
@@ -71,7 +71,7 @@ local function claims_on(step, resource, cursor, most, only_holders)
     end
 end
 -- Name, pinned limit, mark, permits in use or claims admitted, admitted claims, waiting claims (`waiting`, if
--- given, stands in its place), + or - (more follow), claims.
+-- given, replaces it), + or - (more follow), claims.
 local function resource_shown(step, resource, claims, whole, others, waiting)
     local admitted = resource.holder and 1 or resource.shared + resource.counted
     local out = {
@@ -92,8 +92,7 @@ local function show_name(step, page, cursor, name, most)
     page[2] = next
     page[4] = resource_shown(step, resource, claims, next == '0', true)
 end
--- What a waiting line shows: for each claim of the session that waits, some of the holders, the claim ahead of it, and
--- how many are ahead.
+-- For the status line: of a waiting claim, some of the holders, the claim ahead of it, and how many are ahead.
 local function show_wait(step, page, claim, most)
     local resource, queue = claim.resource, queue_of(step, claim.resource)
     local claims = claims_on(step, resource, '0', most, true)
@@ -116,7 +115,7 @@ local function show_waits(step, page, session, numbers, most)
         end
     end
 end
--- Names whose claims exceed the page stand in it without them: the caller asks for each by name.
+-- A name with more claims than the page is listed without claims: the caller requests its pages by name.
 local function show_space(step, page, cursor, pattern, most)
     local left, cut = most, false
     repeat

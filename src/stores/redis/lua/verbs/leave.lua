@@ -1,7 +1,7 @@
--- leave: a request ends by its owner's wish, and what it held passes on (rules 4, 7, 9, 12).
+-- leave: ends a request for its owner, and grants its names to the next waiters (rules 4, 7, 9, 12).
 -- KEYS m
 -- ARGV epoch, request, then nothing (clean) | 'k' (keep) | 'u' (unclean)
--- reply now, due, epoch, pause; event ended, and what else befalls the session
+-- reply now, due, epoch, pause; event ended, and other events of the session
 do
 -- ---- short paths: a clean leave in a quiet space. The differential test plays both them and the long path.
 local one_live = 27 + 32  -- bytes of a session with one live request
@@ -32,7 +32,7 @@ local function with_grant(text, number, fence)
 end
 
 -- The next exclusive claim gets the name. `session` is the text of the session that leaves.
-local function hand_over(prefix, key, now, head, place, owner, session, next_id, ticket)
+local function hand_over(prefix, key, now, head, place, owner, session, next_id, ticket, sharded)
     local next_owner, number = sub(next_id, 1, 17), sub(next_id, 18)
     local fence = head.last < now and now or after(head.last)
     if #ticket < 16 then ticket = digits(ticket) end
@@ -43,12 +43,13 @@ local function hand_over(prefix, key, now, head, place, owner, session, next_id,
         return 'g' .. number .. ':' .. ticket .. fence .. '.'
     end
     call('HSET', key, '', next_head(head, now, fence), place, holder, owner, session, next_owner, granted)
-    call('PUBLISH', prefix .. 'wake:' .. sub(next_owner, 2),
-        now .. head.start .. 'g' .. number .. ':' .. ticket .. fence .. '.')
+    local channel = prefix .. 'wake:' .. sub(next_owner, 2)
+    local notice = now .. head.start .. 'g' .. number .. ':' .. ticket .. fence .. '.'
+    if sharded then call('SPUBLISH', channel, notice) else call('PUBLISH', channel, notice) end
     return ''
 end
 -- One exclusive claim in a queue: its name passes on to the next exclusive claim, or the wait for it ends.
-local function leave_queued(key, now, head, session, owner, id, number, place, holder)
+local function leave_queued(key, now, head, session, owner, id, number, place, holder, sharded)
     if byte(holder) ~= 89 then return nil end
     local fence, holds = sub(holder, 2, 17), sub(holder, 18) == id
     local prefix = sub(key, 1, -2)
@@ -71,7 +72,7 @@ local function leave_queued(key, now, head, session, owner, id, number, place, h
         return nil
     else
         call('HDEL', key, id)
-        granted = hand_over(prefix, key, now, head, place, owner, session, next_id, first[2])
+        granted = hand_over(prefix, key, now, head, place, owner, session, next_id, first[2], sharded)
     end
     return now .. head.start .. 'e' .. number .. ':l' .. fence .. granted
 end
@@ -121,7 +122,7 @@ local function without_shared(text, index, id)
     if byte(text) ~= 83 then return nil end
     return #text == 1 + shared_size and '' or 'S' .. without_holder(sub(text, 2), 's' .. pad4(index) .. id)
 end
--- Claims of any kind, all granted, and no claim waits where they stand.
+-- Claims of any kind, all granted, and no claim waits on their names.
 local function leave_all(key, now, head, session, owner, id, number, record)
     local fence, place, hold, _ = sub(record, 18, 33), 35, nil, nil
     if fence == none then return nil end
@@ -179,7 +180,7 @@ local function leave_all(key, now, head, session, owner, id, number, record)
     return now .. head.start .. 'e' .. number .. ':l' .. fence
 end
 -- A record of a request shows that the id is one.
-local function leave_quietly(key, now, epoch, id)
+local function leave_quietly(key, now, epoch, id, sharded)
     if #id ~= 33 then return nil end
     local owner = sub(id, 1, 17)
     local got = call('HMGET', key, '', owner, id)
@@ -193,7 +194,9 @@ local function leave_quietly(key, now, epoch, id)
     end
     local place = sub(record, 18)
     local holder = call('HGET', key, place)
-    if byte(holder) ~= 88 then return leave_queued(key, now, head, got[2], owner, id, number, place, holder) end
+    if byte(holder) ~= 88 then
+        return leave_queued(key, now, head, got[2], owner, id, number, place, holder, sharded)
+    end
     -- One exclusive claim that holds its name, because no claim waits.
     local fence = sub(holder, 2, 17)
     local session = without_request(key, got[2], id, number, fence)
@@ -216,7 +219,7 @@ end
 register('leave', {'allow-oom'}, function(keys, args)
     local now, id, release_kind = clock(args), args[2], args[3]
     if short_paths and id and not release_kind then
-        local reply = leave_quietly(keys[1], now, args[1], id)
+        local reply = leave_quietly(keys[1], now, args[1], id, is_sharded(keys))
         if reply then return reply end
     end
     if not is_request(id) or release_kind and release_kind ~= 'k' and release_kind ~= 'u' then return malformed() end

@@ -1,7 +1,7 @@
 -- list: the states of a session's requests above a number, lowest first, a page of them (rule 5).
 -- KEYS m
 -- ARGV epoch, session, number
--- reply now, due, epoch, pause; event listed | session_lost, and what else befalls the session
+-- reply now, due, epoch, pause; event listed | session_lost, and other events of the session
 do
 local page = 256
 local most_read = 65536  -- bytes of requests, after which a page ends

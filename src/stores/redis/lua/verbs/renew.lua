@@ -1,8 +1,8 @@
--- renew: a session proves that it is alive, and hears what changed (rules 5, 13). Its cost does not depend on how many
--- requests it has.
+-- renew: prolongs a session, and repeats what was only notified (rules 5, 13). Its cost does not depend on the number
+-- of requests.
 -- KEYS m
--- ARGV epoch, session, numbers of waiting requests whose place is wanted (up to 8)
--- reply now, due, epoch, pause; events repeated, then alive | session_lost, and what else befalls the session; place
+-- ARGV epoch, session, numbers of waiting requests whose queue position is wanted (up to 8)
+-- reply now, due, epoch, pause; events repeated, then alive | session_lost, and other events of the session; position
 do
 -- The short path, in a quiet space and with nothing to repeat. The differential test plays both it and the long path.
 local function renew_quietly(key, now, epoch, id)
