@@ -179,7 +179,7 @@ private:
 
     /// The number of claims ahead in the reply to `enter`, on the resource with the fewest. For a request that waits on
     /// many resources it may be 0. A ticket alone does not identify a request, since a reclaim may bring it in twice on
-    /// different resources; in these schedules the label of the session does.
+    /// different resources; in these schedules the label of the session does, unless one session has both.
     [[nodiscard]] std::optional<std::string> wrong_place(const function_reply& reply, const snapshot& state,
                                                          const session_id& sender) const {
         const auto label = labels_.find(sender);
@@ -190,14 +190,17 @@ private:
         }
         constexpr std::size_t looked_up = 8;
         std::optional<std::uint64_t> fewest;
+        std::multiset<std::uint64_t> positions;
         bool many = tickets.size() > looked_up;
         for (const request_view& request : state.requests) {
             if (request.label != label->second || !tickets.contains(request.ticket)) continue;
             const auto ahead = fewest_ahead(request, state);
             if (ahead) fewest = std::min(fewest.value_or(*ahead), *ahead);
+            if (ahead) positions.insert(*ahead);
             many = many || request.claims.size() > looked_up || !ahead;
         }
         if (!fewest || reply.ahead == fewest || (many && reply.ahead == 0U)) return {};
+        if (positions.size() > tickets.size() && reply.ahead && positions.contains(*reply.ahead)) return {};
         return "the reply has another queue position: " + (reply.ahead ? std::to_string(*reply.ahead) : "none") +
                " and not " + std::to_string(*fewest);
     }
