@@ -73,7 +73,8 @@ std::string agent_meant(const store_address& address) {
     return text;
 }
 
-// A port without TLS does not answer the handshake, and the attempt to connect takes longer than the wait for a reply.
+// A port without TLS does not reply to the handshake, and the attempt to connect takes longer than the wait for a
+// reply.
 std::string silence_hint(const store_address& address) {
     const bool is_encrypted = address.url.starts_with("rediss:") || address.url.starts_with("valkeys:");
     return is_encrypted ? "; if this port has no TLS, use redis://" : "";

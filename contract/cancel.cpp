@@ -31,7 +31,7 @@ void while_the_reply_is_on_its_way(bench& bench) {
     // The store has granted the request, and the client cancels it before it knows.
     actor a = bench.join();
     EXPECT_TRUE(a.acquire(exclusive("other")).valid());  // the connection is up
-    a.connection->cut_before_answer(each<protocol::enter>());
+    a.connection->cut_before_reply(each<protocol::enter>());
     attempt unanswered = a.start(exclusive("ledger"));
     ASSERT_TRUE(eventually([&] { return a.connection->was_cut(); }));
     unanswered.cancel();

@@ -179,7 +179,7 @@ void faulty_store::state::replied(std::uint64_t number, command_tag tag, epoch e
     {
         const std::lock_guard lock{mutex};
         fatal = fatal_tag == tag && number == connection_number;
-        twice = duplicating_answers;
+        twice = duplicating_replies;
         if (fatal) cut_done = true;
         if (fatal || !present(number))
             late.push_back({tag, epoch, {events.begin(), events.end()}});

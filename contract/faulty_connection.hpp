@@ -50,7 +50,7 @@ struct faulty_store::state : std::enable_shared_from_this<faulty_store::state> {
     bool cut_done = false;
     bool dropping = false;
     bool duplicating_notices = false;
-    bool duplicating_answers = false;
+    bool duplicating_replies = false;
     bool sending_twice = false;
     bool holding = false;
     std::size_t withheld = 0;

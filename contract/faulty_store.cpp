@@ -44,7 +44,7 @@ void faulty_store::heal() {
     state_->make_connection();
 }
 
-void faulty_store::cut_before_answer(command_filter which) {
+void faulty_store::cut_before_reply(command_filter which) {
     const std::lock_guard lock{state_->mutex};
     state_->before_answer = std::move(which);
     state_->cut_done = false;
@@ -83,9 +83,9 @@ void faulty_store::duplicate_notices(bool on) {
     state_->duplicating_notices = on;
 }
 
-void faulty_store::duplicate_answers(bool on) {
+void faulty_store::duplicate_replies(bool on) {
     const std::lock_guard lock{state_->mutex};
-    state_->duplicating_answers = on;
+    state_->duplicating_replies = on;
 }
 
 void faulty_store::send_twice(bool on) {

@@ -182,11 +182,11 @@ cases liveness_cases() {
         {topic, "AClientWorksAfterItsSessionExpired", {}, a_client_works_after_its_session_expired},
         {topic,
          "AWaiterWhoseSessionWasLostKeepsItsPosition",
-         {&capabilities::strict_order, &capabilities::kept_places},
+         {&capabilities::strict_order, &capabilities::kept_positions},
          a_waiter_whose_session_was_lost_keeps_its_position},
         {topic,
          "ASessionThatListsOnlyWaitersIsOpened",
-         {&capabilities::strict_order, &capabilities::kept_places},
+         {&capabilities::strict_order, &capabilities::kept_positions},
          a_session_that_lists_only_waiters_is_opened},
     };
 }

@@ -269,7 +269,7 @@ void every_message_may_arrive_twice(bench& bench) {
     actor b = bench.join_mortal();
     for (actor* actor : {&a, &b}) {
         actor->connection->send_twice(true);
-        actor->connection->duplicate_answers(true);
+        actor->connection->duplicate_replies(true);
         actor->connection->duplicate_notices(true);
     }
     EXPECT_FALSE(ever_meet({a.client, b.client}, exclusive("ledger")));

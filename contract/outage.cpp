@@ -29,7 +29,7 @@ void the_command_is_lost(bench& bench) {
 void the_reply_is_lost(bench& bench) {
     actor a = bench.join_mortal();
     EXPECT_TRUE(a.acquire(exclusive("other")).valid());
-    a.connection->cut_before_answer(each<protocol::enter>());
+    a.connection->cut_before_reply(each<protocol::enter>());
     attempt entered = a.start(exclusive("ledger"));
     ASSERT_TRUE(eventually([&] { return a.connection->was_cut(); }));
     a.connection->heal();
@@ -151,7 +151,7 @@ void the_reply_to_a_release_is_lost(bench& bench) {
     actor b = bench.join();
     lease held = a.acquire(exclusive("ledger"));
     attempt next = b.queue(exclusive("ledger"));
-    a.connection->cut_before_answer(each<protocol::leave>());
+    a.connection->cut_before_reply(each<protocol::leave>());
     held.release();
     ASSERT_TRUE(next.granted_within());
     a.connection->heal();

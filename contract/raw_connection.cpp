@@ -87,7 +87,7 @@ std::vector<reply> raw_connection::call_all(std::vector<protocol::command> comma
     std::vector<reply> replies;
     for (command_tag tag = last - commands.size() + 1; tag <= last; ++tag) {
         replies.push_back(listener_->take(tag));
-        EXPECT_TRUE(replies.back().arrived) << "a command was not answered";
+        EXPECT_TRUE(replies.back().arrived) << "a command got no reply";
     }
     return replies;
 }

@@ -64,7 +64,7 @@ void unsupported_commands_are_refused(bench& bench) {
         EXPECT_TRUE(a.acquire(exclusive("z")).valid());  // the connection is up
         try {
             static_cast<void>(a.client.inspect());
-            ADD_FAILURE() << "inspect was answered";
+            ADD_FAILURE() << "inspect got a reply";
         } catch (const error& no) {
             EXPECT_EQ(no.code(), errc::unsupported) << "inspect";
         }

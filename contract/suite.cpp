@@ -23,7 +23,7 @@ const char* name_of(need need) {
         {&capabilities::several_names, "several names in a request"},
         {&capabilities::strict_order, "strict order"},
         {&capabilities::kept_sessions, "sessions that outlive their connections"},
-        {&capabilities::kept_places, "waiters that come back"},
+        {&capabilities::kept_positions, "waiters that come back"},
         {&capabilities::growing_fences, "growing fences"},
         {&capabilities::slots, "slots"},
         {&capabilities::abandoned_marks, "abandoned marks"},

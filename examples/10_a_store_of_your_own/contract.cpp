@@ -13,7 +13,7 @@ const bool added = baton::contract::add({
     .can = {.shared = false,
             .permits = false,
             .several_names = false,
-            .kept_places = false,
+            .kept_positions = false,
             .slots = false,
             .abandoned_marks = false,
             .hold_limit = false,

@@ -1,5 +1,5 @@
-/// Tells whether the last argument of an asynchronous call is a callback or a completion token of Asio. A call means
-/// the same with and without <baton/asio.hpp>: a token without that header does not compile.
+/// Distinguishes the last argument of an asynchronous call: a callback, or a completion token of Asio. A call means the
+/// same with and without <baton/asio.hpp>: a token without that header does not compile.
 #pragma once
 
 #include <concepts>

@@ -15,30 +15,30 @@ inline namespace v1 {
 class shared_mutex {
 public:
     shared_mutex(client client, std::string_view name, const acquire_options& options = {})
-        : leases_{std::move(client), options}, alone_{exclusive(name)}, together_{shared(name)} {}
+        : leases_{std::move(client), options}, exclusive_{exclusive(name)}, shared_{shared(name)} {}
 
     /// Throws `error`: errc::would_deadlock if this thread holds the lock already, shared or not.
-    void lock() { leases_.lock(alone_); }
+    void lock() { leases_.lock(exclusive_); }
     /// False if the name is held. In an outage of the store it throws errc::store_unavailable instead.
-    bool try_lock() { return leases_.try_lock(alone_); }
+    bool try_lock() { return leases_.try_lock(exclusive_); }
     template <typename Rep, typename Period> bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
-        return leases_.try_lock(alone_, wait);
+        return leases_.try_lock(exclusive_, wait);
     }
     template <typename Clock, typename Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& until) {
-        return leases_.try_lock(alone_, until);
+        return leases_.try_lock(exclusive_, until);
     }
     /// Releases. Does nothing after a loss.
     void unlock() noexcept { leases_.unlock(); }
 
-    void lock_shared() { leases_.lock(together_); }
-    bool try_lock_shared() { return leases_.try_lock(together_); }
+    void lock_shared() { leases_.lock(shared_); }
+    bool try_lock_shared() { return leases_.try_lock(shared_); }
     template <typename Rep, typename Period> bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& wait) {
-        return leases_.try_lock(together_, wait);
+        return leases_.try_lock(shared_, wait);
     }
     template <typename Clock, typename Duration>
     bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& until) {
-        return leases_.try_lock(together_, until);
+        return leases_.try_lock(shared_, until);
     }
     void unlock_shared() noexcept { leases_.unlock(); }
 
@@ -47,8 +47,8 @@ public:
 
 private:
     detail::thread_leases leases_;
-    const claims alone_;
-    const claims together_;
+    const claims exclusive_;
+    const claims shared_;
 };
 
 }  // namespace v1

@@ -1,5 +1,5 @@
-// Reads what `baton doctor` judges of an agent: from the agent, /proc and the file system. Starts no agent, and sends
-// no BATON.HELLO, because an idle agent of another version would end.
+// Collects the facts that `baton doctor` judges of an agent: from the agent, /proc and the file system. Starts no
+// agent, and sends no BATON.HELLO, because an idle agent of another version would end.
 #include "program/doctor.hpp"
 
 #include <dirent.h>
@@ -113,7 +113,7 @@ const resp::value* field(const resp::value& map, std::string_view name) {
 void ask_agent(agent_facts& facts, int socket, resp::exchange::clock::time_point deadline) {
     resp::exchange exchange{resp::bounds{}};
     exchange.open(descriptor{socket});
-    // The name is in no use: the reply has the number of sessions, and little else.
+    // No program uses this name, so the reply is short. It has the number of sessions.
     const auto replies = exchange.ask({{"HELLO", "3"}, {"BATON.INSPECT", "exact", "baton-doctor", "alone"}}, deadline);
     if (replies.empty()) {
         facts.state = agent_state::silent;
@@ -129,8 +129,8 @@ void ask_agent(agent_facts& facts, int socket, resp::exchange::clock::time_point
         facts.sessions = static_cast<std::size_t>(sessions->number);
 }
 
-/// No process listens at a free name, or at a socket file that its process left.
-bool is_nobody(std::error_code error) {
+/// Whether the error means that no process listens: the name is free, or a process has left its socket file behind.
+bool means_no_agent(std::error_code error) {
     return error == std::errc::no_such_file_or_directory || error == std::errc::connection_refused;
 }
 
@@ -154,7 +154,7 @@ diagnosis examine_agent(const local_address& address, const doctor_options& opti
         agent::ask_agent(facts, socket, resp::exchange::clock::now() + options.timeout);
     } else if (error == errc::not_permitted) {
         facts.state = agent_state::foreign;
-    } else if (!agent::is_nobody(error)) {
+    } else if (!agent::means_no_agent(error)) {
         facts.state = agent_state::failed;
         facts.why = error.message();
     }

@@ -45,7 +45,7 @@ finding check_agent(const agent_facts& facts) {
             return {"agent", verdict::ok, "no agent runs; the first client starts one, and nothing is held"};
         case state::silent:
             return {"agent", verdict::wrong, process + " accepts connections and does not reply in time",
-                    "see whether it is stopped (SIGSTOP) or busy; clients wait for it"};
+                    "check whether it is stopped (SIGSTOP) or busy; clients wait for it"};
         case state::foreign:
             return {"agent", verdict::wrong, facts.why,
                     facts.address.is_own() ? "use a socket file that all programs share: BATON_URL=local:PATH"
@@ -53,8 +53,7 @@ finding check_agent(const agent_facts& facts) {
                                              "mode that lets this user connect (baton agent --mode)"};
         case state::failed: break;
     }
-    return {"agent", verdict::wrong, "cannot connect to " + at + ": " + facts.why,
-            "see that the path of the address is right"};
+    return {"agent", verdict::wrong, "cannot connect to " + at + ": " + facts.why, "check the path of the address"};
 }
 
 /// Clients of another version are refused while the agent is in use.
@@ -88,7 +87,7 @@ std::optional<finding> check_socket(const agent_facts& facts) {
 }
 
 std::optional<finding> check_record(const agent_facts& facts) {
-    // The record is in the folder of the socket, and its check has said so.
+    // The record is in the folder of the socket, whose check reports a missing folder.
     if (!facts.address.is_own() && !facts.folder_exists) return {};
     const bool runs = facts.state == state::running;
     const std::string path = printable(facts.record_path);

@@ -39,10 +39,10 @@ struct agent_facts {
     std::string program = {};                  // what the agent calls itself, for instance `baton 0.1.0`
     std::optional<std::size_t> sessions = {};  // in the space `default`
 
-    std::optional<std::uint64_t> protocol = {};  // of the agent, if it tells
+    std::optional<std::uint64_t> protocol = {};  // of the agent, if its reply has it
     std::uint64_t own_protocol = 0;
 
-    // Of a socket file.
+    // The socket file, if the address names one.
     file_facts socket = {};
     std::string folder = {};
     bool folder_exists = false;

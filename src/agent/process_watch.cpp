@@ -25,7 +25,7 @@ std::shared_ptr<process_watch> process_watch::make(detail::event_loop& loop, con
     if (pidfds.empty()) return nullptr;
     auto made = std::make_shared<process_watch>(loop, peer, std::move(call), std::move(call_in_part));
     for (const auto& pidfd : pidfds) {
-        // A pidfd becomes readable when its process ends, also before the parent has waited for it.
+        // A pidfd becomes readable when its process ends, even before the parent has waited for it.
         auto report_end = [weak = std::weak_ptr{made}, which = made->processes_.size()] {
             if (const auto self = weak.lock()) self->one_ended(which);
         };

@@ -128,7 +128,7 @@ void server::reply(const std::shared_ptr<peer>&, const resp::redis_hello& hello,
     write.bulk(options_.program);
     write.bulk("proto");
     write.number(std::uint64_t{3});
-    write.bulk("wire");  // the version of BATON.HELLO, for those who must not say it: an idle agent of another one ends
+    write.bulk("wire");  // for doctor, which sends no BATON.HELLO: an idle agent of another version would end
     write.number(resp::wire_version);
 }
 

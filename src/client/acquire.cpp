@@ -210,12 +210,12 @@ void session::refuse_open(const store_error& why) {
         only_inspects_ = true;
         rights_checked_ = *last_input_;
         opened_ = false;
-        keep_alive_.forget_unanswered();
+        keep_alive_.forget_pending();
     }
     give_up(why);
 }
 
-/// The rights may have been granted meanwhile. The handshake of a new connection finds out.
+/// An administrator may have added the rights meanwhile. The handshake of a new connection checks them.
 void session::recheck_rights(client_time now) {
     if (!only_inspects_ || !up_ || now < rights_checked_ + std::chrono::seconds{1}) return;
     rights_checked_ = now;
@@ -240,11 +240,11 @@ void session::fail(request& request, store_error error) {
     forget(request);
 }
 
-/// Tells contention from an outage. timed_out means that the request is in the store's queue, the connection is up, and
-/// the store has confirmed a renewal recently or this process did not run. Everything else is store_unavailable.
+/// Distinguishes contention from an outage. timed_out means that the request is in the store's queue, the connection is
+/// up, and the store has confirmed a renewal recently or this process did not run. Otherwise it is store_unavailable.
 store_error session::timeout_error(client_time now, const request& request) const {
-    const bool answers = keep_alive_.at(now) == lease_status::held || did_not_run_until(now);
-    const bool contended = request.phase == phase::queued && up_ && answers;
+    const bool replies = keep_alive_.at(now) == lease_status::held || did_not_run_until(now);
+    const bool contended = request.phase == phase::queued && up_ && replies;
     return contended ? store_error{errc::timed_out} : unavailable();
 }
 

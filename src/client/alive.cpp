@@ -14,7 +14,7 @@ namespace baton::detail {
 void session::on_alive(client_time now, const protocol::alive& event, const pending_command& pending_command, tag tag) {
     if (event.session != id_) return;
     if (pending_command.kind != kind::open && opening()) return;  // the engine does not have our list yet
-    const auto renewed = keep_alive_.answered(tag);
+    const auto renewed = keep_alive_.replied(tag);
     if (pending_command.kind == kind::open && presented_) {
         const bool agreed = is_time_to_compare(now, event) && agrees(event);
         if (present_more(now)) return agreed ? confirm(now, renewed) : void();

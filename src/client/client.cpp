@@ -1,5 +1,5 @@
-// The public functions of baton::client. They turn arguments into orders for the driver, block if the caller does, and
-// turn results into leases and errors.
+// The public functions of baton::client. They make orders for the driver from their arguments, block if they are
+// blocking calls, and make leases and errors from the results.
 #include "baton/client.hpp"
 
 #include <errno.h>

@@ -332,7 +332,7 @@ void client_core::close_later(client_duration wait, completion_callback<bool> do
 }
 
 void client_core::wait(waiter& caller) {
-    if (caller.done()) return;  // the store has answered within the call
+    if (caller.done()) return;  // the store has replied within the call
     std::shared_ptr<event_loop> loop;
     {
         const std::lock_guard lock{mutex_};

@@ -30,18 +30,18 @@ public:
 
     /// An `open` or `renew` is sent.
     void sent(std::uint64_t tag, client_time at) {
-        unanswered_.emplace(tag, at);
+        pending_.emplace(tag, at);
         last_sent_ = at;
     }
 
     /// The reply was positive. Returns when the command was sent; none if it was not sent on this connection. Only
     /// `renewed` moves the deadline.
-    std::optional<client_time> answered(std::uint64_t tag) {
-        const auto found = unanswered_.find(tag);
-        if (found == unanswered_.end()) return {};
+    std::optional<client_time> replied(std::uint64_t tag) {
+        const auto found = pending_.find(tag);
+        if (found == pending_.end()) return {};
         const client_time sent = found->second;
         silences_ = 0;
-        unanswered_.erase(unanswered_.begin(), std::next(found));
+        pending_.erase(pending_.begin(), std::next(found));
         return sent;
     }
 
@@ -54,12 +54,12 @@ public:
         last_sent_ = std::max(last_sent_.value_or(sent), sent);
     }
 
-    /// The connection is down.
-    void forget_unanswered() { unanswered_.clear(); }
+    /// The connection is down: pending renewals get no reply.
+    void forget_pending() { pending_.clear(); }
 
     /// The store did not reply in time on this connection. The next connection gets twice the time, for slow networks.
     void give_up_connection() {
-        unanswered_.clear();
+        pending_.clear();
         silences_ = std::min(silences_ + 1, 3);
     }
 
@@ -69,7 +69,7 @@ public:
 
     /// For a new session id or a new epoch.
     void start_anew() {
-        unanswered_.clear();
+        pending_.clear();
         renewed_.reset();
         last_sent_.reset();
         hurry_before_.reset();
@@ -88,8 +88,8 @@ public:
 
     /// When a connection without replies counts as dead, early enough to reconnect and renew.
     [[nodiscard]] std::optional<client_time> silent_from() const {
-        if (unanswered_.empty()) return {};
-        const client_time timeout = unanswered_.begin()->second + ttl_ / 4 * (1 << silences_);
+        if (pending_.empty()) return {};
+        const client_time timeout = pending_.begin()->second + ttl_ / 4 * (1 << silences_);
         return std::max(timeout, unsure_from().value_or(timeout));
     }
 
@@ -111,7 +111,7 @@ private:
     client_duration ttl_;
     client_duration renew_every_;
     client_duration margin_ = std::max<client_duration>(ttl_ * 3 / 100, std::chrono::milliseconds{20});
-    std::map<std::uint64_t, client_time> unanswered_;
+    std::map<std::uint64_t, client_time> pending_;
     std::optional<client_time> renewed_;  // when the newest confirmed renewal was sent
     std::optional<client_time> last_sent_;
     int silences_ = 0;  // consecutive connections without a reply

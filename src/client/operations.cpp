@@ -27,7 +27,7 @@ operation session::connect(client_time now, client_duration wait, operation_owne
     return begin(now, {purpose::connection, later(now, wait), std::move(owner)});
 }
 
-/// Sends or completes what it can. A `connect` sends nothing; it completes when the store has answered `open`.
+/// Sends or completes the operations that can be. A `connect` sends nothing; it completes at the reply to `open`.
 void session::send_operations(client_time now) {
     if (operations_.empty()) return;
     for (auto next = operations_.begin(); next != operations_.end();) {

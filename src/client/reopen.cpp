@@ -86,7 +86,7 @@ void session::enter_unsent(client_time now) {
 void session::open_later(client_time now) {
     opened_ = false;
     forget_pending();
-    keep_alive_.forget_unanswered();
+    keep_alive_.forget_pending();
     open_at_ = now + (closing_ ? close_retry : client_duration{options_.ttl} / 10);
 }
 
@@ -100,7 +100,7 @@ protocol::live_request session::present(client_time now, const request& request)
     return live;
 }
 
-/// The store has answered all parts of the `open`.
+/// The store has replied to all parts of the `open`.
 void session::opened(client_time now) {
     was_opened_ = true;
     act(observed{std::exchange(was_alive_, true) ? observed::what::reconnected : observed::what::connected});

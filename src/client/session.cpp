@@ -45,7 +45,7 @@ void session::refuse_connection(epoch epoch) {
 
 void session::connection_down(client_time now, store_error why) {
     pass_time(now);
-    // A connection on which the store has not answered `open` was only an attempt.
+    // A connection without a reply to `open` was only an attempt.
     const bool failed = !is_alive_;
     up_ = false;
     opened_ = false;
@@ -54,7 +54,7 @@ void session::connection_down(client_time now, store_error why) {
     connection_error_ = outdated_.code ? std::exchange(outdated_, {}) : std::move(why);
     act(observed{.what = observed::what::reconnecting, .error = connection_error_});
     forget_pending();
-    keep_alive_.forget_unanswered();
+    keep_alive_.forget_pending();
     reconnect_until_ = savable_until();
     if (!reconnect_at_) reconnect_at_ = now + reconnect_every();
     if (!refused) refused_since_.reset();
@@ -64,7 +64,7 @@ void session::connection_down(client_time now, store_error why) {
     if (closing_ && requests_.empty()) end(true);
 }
 
-/// Calls do not wait for a connection any more, as far as the options and the error say so.
+/// Fails the calls that the options or the error do not let wait for a connection.
 void session::attempt_failed(client_time now) {
     attempt_failed_ = true;
     if (calls_fail())
@@ -74,11 +74,11 @@ void session::attempt_failed(client_time now) {
     if (briefs_fail()) send_operations(now);
 }
 
-/// Every call fails while there is no connection.
+/// Whether every call fails while there is no connection.
 bool session::calls_fail() const { return attempt_failed_ && options_.fails_unavailable; }
 
-/// So do calls that do not queue. A client that was connected before may meet a server that restarts: then these calls
-/// wait for their timeout.
+/// Whether calls that do not queue fail. A client that was connected before may meet a server that restarts: then these
+/// calls wait for their timeout.
 bool session::briefs_fail() const {
     return calls_fail() || (attempt_failed_ && !was_alive_ && connection_error_.lasting);
 }
@@ -143,7 +143,7 @@ void session::reply(client_time now, tag tag, epoch epoch, std::span<const proto
     const session::pending_command pending_command = *found;
     if (epoch != epoch_) {
         follow_epoch(now, epoch);
-        return;  // a reply from another epoch does not answer the command
+        return;  // the command was not performed in this epoch
     }
     pending_.erase(tag);
     if (!events.empty() && (!clocks_ || pending_command.at >= clocks_->client))
@@ -188,7 +188,7 @@ void session::process(client_time now, const pending_command& pending_command, t
     }
 }
 
-/// The engine did not have the session at the time `then`. If an `open` is pending or was answered later, the command
+/// The engine did not have the session at the time `then`. If an `open` is pending or got its reply later, the command
 /// has overtaken the `open`, and the next renewal repeats it.
 void session::unknown_session(client_time now, protocol::instant then) {
     if (!opening() && then >= alive_at_) replace_session(now, true);
@@ -321,8 +321,8 @@ void session::set_alarm(request& request) {
         next = request.drop_at;
     else if (request.phase != phase::leaving)
         next = request.give_up;
-    const bool unanswered = request.phase == phase::unsent || request.phase == phase::sent;
-    if (unanswered && next) next = std::max(*next, request.started + reply_within);
+    const bool has_no_reply = request.phase == phase::unsent || request.phase == phase::sent;
+    if (has_no_reply && next) next = std::max(*next, request.started + reply_within);
     if (request.alarm == next) return;
     if (request.alarm) alarms_.erase({*request.alarm, request.handle});
     if (next) alarms_.emplace(*next, request.handle);

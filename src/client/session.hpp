@@ -76,7 +76,7 @@ public:
     operation inspect(client_time now, client_duration wait, operation_owner owner = nullptr);
     /// The driver has the snapshot. Returns false if `operated` has completed the operation already.
     bool inspected(operation which) { return operations_.erase(which) != 0; }
-    /// Completes when the store has answered the `open` of a connection.
+    /// Completes when the store has replied to the `open` of a connection.
     operation connect(client_time now, client_duration wait, operation_owner owner = nullptr);
     /// Ends all leases, fails all waiting requests and refuses new ones. Only `close` releases the leases at the store.
     void end_requests(client_time now);
@@ -115,7 +115,7 @@ private:
         unsent,      // no `enter` was sent in the present session
         sent,        // `enter` is pending
         queued,      // has a ticket
-        confirming,  // granted while the session may have expired: a renewal must be answered first
+        confirming,  // granted while the session may have expired: a renewal must be confirmed first
         held,
         lost,     // no longer valid for its user; the engine may still count it as held
         leaving,  // `leave` was sent, or will be when the connection is up
@@ -319,16 +319,16 @@ private:
     std::vector<protocol::session_id> former_ids_;  // earlier ids of this client that are not closed at the store
     client_time compare_at_;                        // see is_time_to_compare
     bool unsure_reported_ = false;
-    bool was_alive_ = false;        // the store has answered an `open` in the client's life
-    bool was_opened_ = false;       // the store has answered all parts of this session's `open` in this epoch
-    bool is_alive_ = false;         // the store has answered the `open` of this connection
+    bool was_alive_ = false;        // the store has replied to an `open` in the client's life
+    bool was_opened_ = false;       // the store has replied to all parts of this session's `open` in this epoch
+    bool is_alive_ = false;         // the store has replied to the `open` of this connection
     store_error connection_error_;  // why there is no connection
-    bool attempt_failed_ = false;   // the last attempt to connect; false while there was none since the last connection
+    bool attempt_failed_ = false;   // an attempt to connect has failed since the last connection
     store_error outdated_;          // why the machine does not use the connection that is up
     store_error broken_;            // permanent: the store rejects a session with these options
-    bool only_inspects_ = false;    // broken_ is that this user has no right to a session
-    client_time rights_checked_;    // by the handshake that found that out
-    store_error refused_;           // the server refuses this client, or the space cannot be used, at present
+    bool only_inspects_ = false;    // the reason of broken_: this user has no right to a session
+    client_time rights_checked_;    // when a handshake last checked the rights of this user
+    store_error refused_;           // at present the server refuses this client, or the space cannot be used
     std::optional<client_time> refused_since_;
     bool refusal_reported_ = false;  // to all waiting requests
     epoch epoch_ = 0;

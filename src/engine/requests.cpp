@@ -106,7 +106,7 @@ request_record* engine::find_live(session_record& session, std::uint64_t number)
     return nullptr;
 }
 
-// Rule 12: the reply tells whether the request was withdrawn or released. Rule 9: a `leave` that overtakes its `enter`
+// Rule 12: the reply says whether the request was withdrawn or released. Rule 9: a `leave` that overtakes its `enter`
 // uses up the number, so that the `enter` finds the request ended.
 void engine::perform(const leave& command) {
     const request_id& id = command.request;

@@ -24,7 +24,7 @@ void use_agent_program(std::string path);
 /// start, or the agent failed; then `said` is its message. store_unavailable: the agent did not report in time.
 [[nodiscard]] std::error_code start_agent(const local_address& address, std::string& said);
 
-/// No error if an agent answers there. not_permitted if this user may not trust the process that listens; then `why`
+/// No error if an agent replies there. not_permitted if this user may not trust the process that listens; then `why`
 /// names that process.
 [[nodiscard]] std::error_code reach_agent(const local_address& address, std::string& why);
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "../redis/acl_files.hpp"
+#include "../redis/cluster.hpp"
 #include "../redis/private_server.hpp"
 #include "../redis/replication.hpp"
 #include "../redis/sentinels.hpp"
@@ -92,7 +93,7 @@ TEST_F(DoctorOnRedis, FiveFaultsAreFoundWithWhatToDo) {
     EXPECT_NE(report.text.find("4 faults, "), std::string::npos) << report.text;
 }
 
-TEST_F(DoctorOnRedis, ItWritesNothing) {
+TEST_F(DoctorOnRedis, DoctorWritesNothing) {
     start();
     EXPECT_EQ(examined({at()}).verdict("space"), "ok");
     EXPECT_EQ(server_->ask({"DBSIZE"}).number, 0);
@@ -108,8 +109,8 @@ TEST_F(DoctorOnRedis, ItWritesNothing) {
     EXPECT_NE(report.field("rights", "text").find("HSET"), std::string::npos) << report.text;
 }
 
-/// A user as packaging/redis/ ships it: it may not read settings, and what is not checked is no fault. The functions
-/// tell its rights.
+/// A user as packaging/redis/ ships it: it may not read settings, and checks that are not performed are no faults. The
+/// functions report its rights.
 TEST_F(DoctorOnRedis, TheShippedClientHasAllRights) {
     start();
     use(at(terms));
@@ -152,7 +153,7 @@ TEST_F(DoctorOnRedis, TheShippedViewerMayInspectAndThatIsNoFault) {
     EXPECT_EQ(report.verdict("rights"), "ok") << report.text;
     EXPECT_NE(report.field("rights", "text").find("may only inspect"), std::string::npos) << report.text;
     EXPECT_EQ(report.verdict("library"), "ok") << report.text;
-    // The same where the server tells the user of its rights.
+    // The same if the user may read its rights from the server.
     ASSERT_EQ(server_->ask({"ACL", "SETUSER", "baton-viewer", "+acl|whoami", "+acl|getuser", "+acl|dryrun"}).text,
               "OK");
     EXPECT_EQ(examined({url}).verdict("rights"), "ok");
@@ -281,9 +282,23 @@ TEST_F(DoctorOnRedis, ANodeOfAClusterIsARiskEvenWithAllSlots) {
     const doctor_report report = examined({at()});
     EXPECT_EQ(report.code, 1) << report.text;
     EXPECT_EQ(report.verdict("role"), "warn") << report.text;
-    EXPECT_NE(report.field("role", "text").find("Baton does not follow a cluster to other nodes yet"),
-              std::string::npos)
+    EXPECT_NE(report.field("role", "advice").find("redis+cluster:"), std::string::npos) << report.text;
+}
+
+TEST_F(DoctorOnRedis, InAClusterTheNodeOfTheSpaceIsExamined) {
+    const redis_tests::private_cluster cluster{{.replicas = 0}};
+    const std::size_t node = cluster.primary_of("default");
+    const doctor_report report = examined({cluster.url("", {(node + 1) % 3})});
+    EXPECT_EQ(report.field("connection", "text"),
+              "the node 127.0.0.1:" + std::to_string(cluster.node(node).tcp().port) + " replies")
         << report.text;
+    EXPECT_EQ(report.verdict("role"), "ok") << report.text;
+    EXPECT_EQ(report.verdict("space"), "ok") << report.text;
+    EXPECT_EQ(report.verdict("rights"), "ok") << report.text;
+    const doctor_report none = examined({"redis+cluster://127.0.0.1:1,127.0.0.1:2"});
+    EXPECT_EQ(none.code, 69) << none.text;
+    EXPECT_NE(none.field("connection", "text").find("the node 127.0.0.1:2: connection refused"), std::string::npos)
+        << none.text;
 }
 
 TEST_F(DoctorOnRedis, ADialectHasNoSpaceToCheck) {

@@ -15,7 +15,7 @@ TEST(KeepAlive, CountsFromTheSendingAndNotFromTheReply) {
     const client_time start{100s};
     keeping.sent(1, start);
     EXPECT_EQ(keeping.at(start), lease_status::lost);
-    keeping.renewed(keeping.answered(1).value());  // independent of the reply's arrival
+    keeping.renewed(keeping.replied(1).value());  // independent of the reply's arrival
     EXPECT_EQ(keeping.deadline(), start + 9'700ms);
     EXPECT_EQ(keeping.at(start + 9'700ms - 1us), lease_status::unsure);
     EXPECT_EQ(keeping.at(start + 9'700ms), lease_status::lost);
@@ -24,7 +24,7 @@ TEST(KeepAlive, CountsFromTheSendingAndNotFromTheReply) {
 TEST(KeepAlive, IsUnsureAfterHalfTheTtl) {
     keep_alive keeping{10'000ms};
     keeping.sent(1, client_time{100s});
-    keeping.renewed(keeping.answered(1).value());
+    keeping.renewed(keeping.replied(1).value());
     EXPECT_EQ(keeping.at(client_time{105s} - 1us), lease_status::held);
     EXPECT_EQ(keeping.at(client_time{105s}), lease_status::unsure);
 }
@@ -57,8 +57,8 @@ TEST(KeepAlive, AnOlderReplyDoesNotShortenTheDeadline) {
     keep_alive keeping{10'000ms};
     keeping.sent(1, client_time{100s});
     keeping.sent(2, client_time{103s});
-    keeping.renewed(keeping.answered(2).value());
-    EXPECT_FALSE(keeping.answered(1)) << "the later reply also counts for the earlier renewal";
+    keeping.renewed(keeping.replied(2).value());
+    EXPECT_FALSE(keeping.replied(1)) << "the later reply also counts for the earlier renewal";
     keeping.renewed(client_time{100s});
     EXPECT_EQ(keeping.deadline(), client_time{112'700ms});
 }
@@ -66,8 +66,8 @@ TEST(KeepAlive, AnOlderReplyDoesNotShortenTheDeadline) {
 TEST(KeepAlive, AReplyOfABrokenConnectionIsIgnored) {
     keep_alive keeping{10'000ms};
     keeping.sent(1, client_time{100s});
-    keeping.forget_unanswered();
-    EXPECT_FALSE(keeping.answered(1));
+    keeping.forget_pending();
+    EXPECT_FALSE(keeping.replied(1));
     EXPECT_EQ(keeping.deadline(), std::nullopt);
 }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "../forwarding_listener.hpp"
 #include "baton/error.hpp"
 
 namespace baton::broken {
@@ -11,38 +12,25 @@ namespace {
 
 using protocol::event;
 
-class listener final : public store_listener {
+class listener final : public forwarding_listener {
 public:
     listener(std::shared_ptr<const fault> fault, std::weak_ptr<store_listener> client)
-        : fault_{std::move(fault)}, client_{std::move(client)} {}
+        : forwarding_listener{std::move(client)}, fault_{std::move(fault)} {}
 
-    void up(epoch epoch) noexcept override {
-        if (const auto client = client_.lock()) client->up(epoch);
-    }
-    void down(const store_error& why) noexcept override {
-        if (const auto client = client_.lock()) client->down(why);
-    }
-    void unusable(const store_error& why) noexcept override {
-        if (const auto client = client_.lock()) client->unusable(why);
-    }
     void replied(command_tag tag, epoch epoch, std::span<const event> events) noexcept override {
-        std::vector<event> told{events.begin(), events.end()};
+        std::vector<event> changed{events.begin(), events.end()};
         if (fault_->event)
-            for (event& event : told) fault_->event(event);
-        if (const auto client = client_.lock()) client->replied(tag, epoch, told);
-    }
-    void failed(command_tag tag, command_failure how, const store_error& why) noexcept override {
-        if (const auto client = client_.lock()) client->failed(tag, how, why);
+            for (event& event : changed) fault_->event(event);
+        forwarding_listener::replied(tag, epoch, changed);
     }
     void noticed(epoch epoch, event event) noexcept override {
         if (!fault_->notices) return;
         if (fault_->event) fault_->event(event);
-        if (const auto client = client_.lock()) client->noticed(epoch, std::move(event));
+        forwarding_listener::noticed(epoch, std::move(event));
     }
 
 private:
     std::shared_ptr<const fault> fault_;
-    std::weak_ptr<store_listener> client_;
 };
 
 class connection final : public store_connection {
@@ -55,21 +43,21 @@ public:
 
     void send(std::span<tagged_command> messages) override {
         std::vector<tagged_command> passed;
-        std::vector<std::pair<command_tag, event>> answered;
+        std::vector<std::pair<command_tag, event>> replied;
         for (tagged_command& each : messages) {
             if (fault_->rejects && fault_->rejects(each.command)) {
                 listener_->failed(each.tag, command_failure::rejected, {errc::unsupported});
                 continue;
             }
             if (fault_->command) fault_->command(each.command);
-            if (auto answer = fault_->instead ? fault_->instead(each.command) : std::nullopt)
-                answered.emplace_back(each.tag, std::move(*answer));
+            if (auto reply = fault_->instead ? fault_->instead(each.command) : std::nullopt)
+                replied.emplace_back(each.tag, std::move(*reply));
             else
                 passed.push_back(std::move(each));
         }
         if (fault_->batch) fault_->batch(passed);
         if (!passed.empty()) inner_->send(passed);
-        for (auto& [tag, event] : answered) listener_->replied(tag, 1, std::array{std::move(event)});
+        for (auto& [tag, event] : replied) listener_->replied(tag, 1, std::array{std::move(event)});
     }
     void reset() override { inner_->reset(); }
     void inspect(const inspect_filter& filter, snapshot_callback done) override {

@@ -85,6 +85,24 @@ TEST(RedisAddress, NamesSentinelsInAnyOrder) {
     EXPECT_NE(refusal("redis://a?sentinel_password=x").find("no option is called"), std::string::npos);
 }
 
+TEST(RedisAddress, NamesNodesOfAClusterInAnyOrder) {
+    const redis_address address = parse_redis_address("redis+cluster://app:secret@N2,n1:7001,[::1]?space=x");
+    ASSERT_EQ(address.cluster.size(), 3U);
+    EXPECT_EQ(joined(address.cluster, " "), "[::1]:6379 n1:7001 n2:6379");
+    EXPECT_EQ(address.user + " " + address.password, "app secret");
+    EXPECT_EQ(address.shown(), "redis+cluster://[::1]:6379,n1:7001,n2:6379/0?space=x");
+    EXPECT_EQ(canonical_redis_url("valkey+cluster://b,a,b"), canonical_redis_url("redis+cluster://a,b:6379/0"));
+    EXPECT_NE(refusal("redis+cluster://a/1").find("a cluster has database 0 only"), std::string::npos);
+    EXPECT_NE(refusal("redis+cluster:a").find("redis+cluster://localhost:6379,localhost:6380"), std::string::npos);
+    EXPECT_NE(refusal("redis+cluster://a?dialect=redturn").find("a dialect needs"), std::string::npos);
+    std::string many = "redis+cluster://n0";
+    for (int i = 1; i <= 32; ++i) many += ",n" + std::to_string(i);
+    EXPECT_NE(refusal(many).find("more than 32 nodes"), std::string::npos);
+    EXPECT_TRUE(is_redis_scheme("valkeys+cluster"));
+    EXPECT_FALSE(is_redis_scheme("redis+sentinel+cluster"));
+    EXPECT_FALSE(is_redis_scheme("unix+cluster"));
+}
+
 TEST(RedisAddress, IsShownWithoutThePassword) {
     EXPECT_EQ(parse_redis_address("redis://worker:secret@host:1/2").shown(), "redis://host:1/2");
     EXPECT_EQ(parse_redis_address("redis://:secret@[::1]").shown(), "redis://[::1]:6379/0");

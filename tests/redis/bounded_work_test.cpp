@@ -4,15 +4,13 @@
 
 #include "../eventually.hpp"
 #include "library_fixture.hpp"
+#include "stores/redis/inspect_pages.hpp"
 
 namespace baton::redis {
 namespace {
 
 using namespace protocol;
-using library_tests::exclusive_claim;
-using library_tests::holder;
-using library_tests::waiter;
-using library_tests::work;
+using namespace library_tests;
 
 constexpr std::size_t budget = 48;  // claims that one step ends or admits (rule 4)
 const session_id crowd{3, 3};
@@ -65,6 +63,35 @@ protected:
         const std::string record = connection_->ask({"HGET", prefix_of(space_) + "m", "x" + to_bytes(session)}).text;
         if (record.empty()) return 0;
         return record[16] == 'L' ? std::stoull(record.substr(43)) : (record.size() - 27) / 32;
+    }
+    /// The number of names with a queue.
+    std::size_t queues() { return connection_->ask({"KEYS", prefix_of(space_) + "q:*"}).items.size(); }
+    /// Reads all pages of `list`, which must have `requests` requests. Returns the number of pages.
+    std::uint64_t pages_of_list(const session_id& session, std::uint64_t requests) {
+        std::uint64_t pages = 0;
+        std::uint64_t seen = 0;
+        std::uint64_t last = 0;
+        for (bool more = true; more && pages <= requests; ++pages) {
+            const auto reply = say(list{session, last}, session);
+            const auto& page = std::get<listed>(reply.events.at(0).what);
+            more = page.more;
+            seen += page.requests.size();
+            if (!page.requests.empty()) last = page.requests.back().number;
+        }
+        EXPECT_EQ(seen, requests);
+        return pages;
+    }
+    /// The same of a name, with pages of 200 claims.
+    std::uint64_t pages_of_name(const std::string& name, std::uint64_t requests) {
+        inspect_pages pages;
+        std::string cursor = "0";
+        std::uint64_t count = 0;
+        do {
+            const resp::value page = raw(name_page_call(space_, epoch_, name, cursor, page_size{200}));
+            cursor = pages.add(page).value_or("no page");
+        } while (++count <= requests && cursor != "0");
+        EXPECT_EQ(pages.take().requests.size(), requests);
+        return count;
     }
     /// Sends ticks until the session has no requests. Returns the number of ticks that ended some of them.
     std::size_t tick_until_ended(const session_id& session, std::size_t most_in_one) {
@@ -256,15 +283,87 @@ TEST_F(LibraryWork, WideRequestsAreReadWithoutTheirResourcesAndEndOneAtATime) {
         return enter{{holder, number}, std::move(claims), {}};
     });
     EXPECT_LE(work_of(list{holder, 0}).total(), 10U);
-    EXPECT_LE(work_of(name_page_call(space_, epoch_, "common", "0", page_size{200})).total(), 2 * count + 10);
+    EXPECT_EQ(pages_of_list(holder, count), (count + 7) / 8) << "8 records are more than the 64 KiB of a page";
+    EXPECT_LE(work_of(name_page_call(space_, epoch_, "common", "0", page_size{200})).total(), 20U);
+    EXPECT_EQ(pages_of_name("common", count), count) << "each shows one request of 1,000 claims";
     EXPECT_LE(work_of(space_page_call(space_, epoch_, "", "0", page_size{200})).total(), 1'200U);
     const std::vector<std::uint64_t> waiting{2, 3, 4, 5, 6, 7, 8, 9};
     EXPECT_LE(work_of(renew_call(space_, epoch_, renew{holder}, waiting)).total(), 30U);
+    const auto position_of = [&](const std::vector<std::uint64_t>& numbers) {
+        const std::string reply = raw(renew_call(space_, epoch_, renew{holder}, numbers)).text;
+        return reply.substr(reply.rfind('w'));
+    };
+    EXPECT_EQ(position_of({5}), "w3:") << "one holds, three are ahead";
+    EXPECT_EQ(position_of({5, 6}), "w0:") << "the second request is not read";
     const std::uint64_t before = live_requests(holder);
     EXPECT_LE(work_of(protocol::close{holder, closing::left}).total(), 6 * bounds::claims);
     EXPECT_EQ(live_requests(holder), before - 1) << "one request of 1,000 claims exceeds the budget of 48";
     EXPECT_LE(work_of(tick{}).total(), 6 * bounds::claims);
     EXPECT_EQ(live_requests(holder), before - 2);
+}
+
+// Admitting one claim of a request reads all its claims. So a step stops when the requests that it met have 512 claims.
+// The last waiter claims two of the freed names.
+TEST_F(LibraryWork, WideWaitersAreAdmittedAFewInAStep) {
+    hello(false, ttl);
+    open_session(holder);
+    open_session(waiter);
+    const std::uint64_t waiters = 7;
+    const std::size_t claims_of_each = 200;
+    std::vector<claim> held;
+    for (std::uint64_t i = 1; i <= waiters + 1; ++i) held.push_back(exclusive_claim(numbered("held-", i)));
+    say(enter{{holder, 1}, held, {}}, holder);
+    for (std::uint64_t i = 1; i <= waiters; ++i) {
+        std::vector<claim> wanted{exclusive_claim(numbered("held-", i))};
+        if (i == waiters) wanted.push_back(exclusive_claim(numbered("held-", i + 1)));
+        for (std::uint64_t k = wanted.size(); k < claims_of_each; ++k)
+            wanted.push_back({numbered("free-", k), claim_mode::shared, 0, 0});
+        say(enter{{waiter, i}, std::move(wanted), {}}, waiter);
+    }
+    const auto granted = [&] {
+        const auto state = say(list{waiter, 0}, waiter);
+        const auto& requests = std::get<listed>(state.events.at(0).what).requests;
+        EXPECT_EQ(requests.size(), waiters);
+        return std::ranges::count_if(requests, [](const request_state& each) { return each.fence != 0; });
+    };
+    // The verb of `granted` is a step as well, so it must not be called in between.
+    say(leave{{holder, 1}, release_kind::clean}, holder);
+    EXPECT_EQ(queues(), waiters + 1 - 3) << "three requests of 200 claims";
+    say(tick{});
+    EXPECT_EQ(queues(), waiters + 1 - 6);
+    EXPECT_LE(*say(tick{}).head.due, server_time() + ttl);
+    EXPECT_EQ(queues(), 0U) << "both names of the last request in one step";
+    EXPECT_EQ(granted(), static_cast<std::ptrdiff_t>(waiters));
+    EXPECT_EQ(connection_->ask({"EXISTS", key("o")}).number, 0) << "nothing is owed";
+}
+
+// Four requests share 300 names: their holders do not fit on a page of the space, so each name comes by itself.
+TEST_F(LibraryWork, AnInspectionOfWideHoldersComesInPages) {
+    hello(false, ttl);
+    open_session(holder);
+    const std::uint64_t names = 300;
+    std::vector<claim> all;
+    for (std::uint64_t i = 1; i <= names; ++i) all.push_back({numbered("name-", i), claim_mode::shared, 0, 0});
+    for (std::uint64_t number = 1; number <= 4; ++number) say(enter{{holder, number}, all, {}}, holder);
+    inspect_pages pages;
+    std::string cursor = "0";
+    do {
+        const resp::value page = raw(space_page_call(space_, epoch_, "", cursor, page_size{200}));
+        cursor = pages.add(page).value_or("no page");
+    } while (cursor != "0" && cursor != "no page");
+    ASSERT_EQ(cursor, "0");
+    std::size_t by_name = 0;
+    while (const auto large = pages.next_large()) {
+        ++by_name;
+        do {
+            cursor = pages.add(raw(name_page_call(space_, epoch_, *large, cursor, page_size{200}))).value_or("no page");
+        } while (cursor != "0" && cursor != "no page");
+        ASSERT_EQ(cursor, "0");
+    }
+    EXPECT_GE(by_name, names / 2);
+    const snapshot state = pages.take();
+    ASSERT_EQ(state.resources.size(), names);
+    for (const resource_view& each : state.resources) EXPECT_EQ(each.holders.size(), 4U) << each.name;
 }
 
 TEST_F(LibraryWork, AQueueCostsTheSameForAnyLength) {

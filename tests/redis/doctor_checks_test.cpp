@@ -74,7 +74,7 @@ TEST(DoctorChecks, IdsAreUnique) {
 }
 
 /// A user without the rights of an administrator: nothing is a fault that could not be read.
-TEST(DoctorChecks, WhatMayNotBeReadIsNeitherWarningNorFault) {
+TEST(DoctorChecks, AFactThatTheUserMayNotReadIsNeitherWarningNorFault) {
     server_facts facts = good_server();
     const std::string missing = "the user may not run X";
     facts.config = {{}, missing};
@@ -95,7 +95,7 @@ TEST(DoctorChecks, WhatMayNotBeReadIsNeitherWarningNorFault) {
     expect(facts, "library", verdict::unknown, "not checked");
 }
 
-TEST(DoctorChecks, AServerThatTellsNothingIsNotChecked) {
+TEST(DoctorChecks, AServerThatRefusesEveryQueryIsNotChecked) {
     server_facts facts{.address = {}};
     for (const detail::finding& each : examine(facts))
         EXPECT_TRUE(each.verdict == verdict::unknown || each.id == "tls") << each.id << ": " << each.text;
@@ -118,7 +118,7 @@ TEST(DoctorChecks, OldAndVulnerableVersions) {
     expect(with("valkey_version", "8.1.3"), "version", verdict::ok, "Valkey 8.1.3");
     expect(with("valkey_version", "8.1.3"), "security", verdict::warn, "fixed in 8.1.4");
     expect(with("valkey_version", "9.2.0"), "security", verdict::ok, "no known");
-    expect(with("redis_version", "vnext"), "version", verdict::unknown, "does not tell");
+    expect(with("redis_version", "vnext"), "version", verdict::unknown, "does not report");
     facts.tls = resp::encryption_details{"TLSv1.3", "AES", 24h * 60};
     expect(with("redis_version", "8.2.6"), "security", verdict::warn,
            "CVE-2026-81934 (at the TLS port, fixed in 8.2.9)");
@@ -142,9 +142,26 @@ TEST(DoctorChecks, ServersThatAreNoPrimary) {
     expect(facts, "role", verdict::wrong, "Sentinel");
     facts = good_server();
     (*facts.info.value)["cluster_enabled"] = "1";
-    expect(facts, "role", verdict::warn, "Baton does not follow a cluster to other nodes yet");
+    expect(facts, "role", verdict::warn, "use redis+cluster: in place of redis:");
     facts.space = {{}, "the server refuses HMGET: MOVED 15495 127.0.0.1:7001"};
-    expect(facts, "role", verdict::wrong, "another node has the keys of this space -> name that node");
+    expect(facts, "role", verdict::wrong,
+           "another node has the keys of this space -> use redis+cluster: in place of redis:");
+    facts.address.cluster = {{"node", 6379}};
+    expect(facts, "role", verdict::ok, "a primary of the cluster");
+}
+
+TEST(DoctorChecks, AnIsolatedPrimaryOfAClusterStopsByItself) {
+    server_facts facts = good_server();
+    facts.in_cluster = true;
+    (*facts.info.value)["connected_slaves"] = "1";
+    (*facts.config.value)["min-replicas-to-write"] = "0";
+    (*facts.config.value)["cluster-node-timeout"] = "15000";
+    expect(facts, "replicas", verdict::ok, "an isolated primary of a cluster stops by itself");
+    expect(facts, "lag", verdict::wrong, "use lag=9500ms");
+    facts.space.value->lag = 9'500ms;
+    expect(facts, "lag", verdict::ok, "half of cluster-node-timeout");
+    facts.space.value->lag = 0s;
+    expect(facts, "lag", verdict::wrong, "lag=0");
 }
 
 TEST(DoctorChecks, EncryptionAndPasswords) {
@@ -158,7 +175,7 @@ TEST(DoctorChecks, EncryptionAndPasswords) {
     facts.address.tls.insecure = true;
     expect(facts, "tls", verdict::warn, "tls_insecure");
     facts.user.value = {"default", true, true, true};
-    expect(facts, "password", verdict::wrong, "everybody who reaches the server");
+    expect(facts, "password", verdict::wrong, "every program that reaches the server");
     expect(facts, "excess-rights", verdict::ok, "more than Baton needs");
     facts.is_on_this_machine = true;
     expect(facts, "password", verdict::ok, "only this machine");
@@ -415,7 +432,7 @@ TEST(DoctorReplies, SlowLogCountsBatonsCallsOfOneDay) {
     EXPECT_EQ(slow.other_command, "KEYS") << "without arguments, which may be secrets";
 }
 
-TEST(DoctorReplies, FunctionsTellOfTheLibraryAndTheRights) {
+TEST(DoctorReplies, RepliesOfFunctionsShowTheLibraryAndTheRights) {
     const auto error = [](const std::string& words) {
         resp::value made = text(words);
         made.kind = resp::kind::error;
@@ -494,7 +511,8 @@ TEST(DoctorRights, AreThoseThatTheHandshakeChecks) {
             checked.emplace(body.substr(word, body.find('\'', word) - word));
         }
     std::set<std::string> ours{"FCALL_RO"};  // doctor tries it with the function that it would call
-    for (const auto& words : needed_commands("default")) ours.insert(words.front());
+    for (const bool in_cluster : {false, true})
+        for (const auto& words : needed_commands("default", in_cluster)) ours.insert(words.front());
     EXPECT_EQ(ours, checked);
 }
 

@@ -14,10 +14,7 @@ namespace {
 
 using namespace protocol;
 using namespace std::chrono_literals;
-using library_tests::exclusive_claim;
-using library_tests::holder;
-using library_tests::Library;
-using library_tests::waiter;
+using namespace library_tests;
 
 class LibraryBounds : public Library {
 protected:
@@ -45,7 +42,7 @@ protected:
         viewer_.emplace(server_->at().path);
         ASSERT_EQ(viewer_->ask({"PING"}).text, "PONG");
         std::string out;
-        server_connection::encode(out, {"SUBSCRIBE", events_channel(space_)});
+        resp::encode_command(out, {"SUBSCRIBE", events_channel(space_)});
         viewer_->send(out);
         static_cast<void>(viewer_->pushed());
         hello();  // it finds the viewer
@@ -343,6 +340,33 @@ TEST_F(LibraryBounds, NumbersOfTooManyDigitsAreMalformed) {
     }
 }
 
+// The short path leaves the bounds to the long one: both see limits of each length.
+TEST_F(LibraryBounds, HoldLimitsAreGrantedFromOneMillisecondTo366Days) {
+    open_both();
+    auto entered = [&, number = 0](duration limit) mutable {
+        ++number;
+        const request_id request{holder, static_cast<std::uint64_t>(number)};
+        const claim wanted = exclusive_claim("name-" + std::to_string(number));
+        return say(enter{request, {wanted}, {.hold_limit = limit}}, holder).events.back().what;  // others may end first
+    };
+    constexpr duration longest = std::chrono::days{366};
+    for (const duration limit :
+         {duration{1ms}, duration{1001us}, duration{9'999'999'999'999us}, duration{10'000'000'000'000us}, longest}) {
+        const auto event = entered(limit);
+        ASSERT_TRUE(std::holds_alternative<granted>(event)) << limit.count();
+        const granted& grant = std::get<granted>(event);
+        ASSERT_TRUE(grant.hold_deadline);
+        const std::string deadline = std::to_string(grant.hold_deadline->time_since_epoch().count());
+        EXPECT_EQ(connection_->ask({"ZCOUNT", key("t"), deadline, deadline}).number, 1) << limit.count();
+    }
+    for (const duration limit :
+         {duration{-1us}, duration{0us}, duration{999us}, longest + 1us, duration{99'999'999'999'999us}}) {
+        const auto event = entered(limit);
+        ASSERT_TRUE(std::holds_alternative<refused>(event)) << limit.count();
+        EXPECT_EQ(std::get<refused>(event).reason, refusal::hold_limit_out_of_range) << limit.count();
+    }
+}
+
 // ---- hello
 
 TEST_F(LibraryBounds, HelloAcceptsALongestTtlOfUpToEightDigits) {
@@ -352,10 +376,11 @@ TEST_F(LibraryBounds, HelloAcceptsALongestTtlOfUpToEightDigits) {
     EXPECT_TRUE(answer.text.starts_with("BATONARGS")) << answer.text;
 }
 
-// In a small encoding, every renewal would search it from the beginning.
-TEST_F(LibraryBounds, HelloMakesDeadlinesASkipList) {
+// In a small encoding, every renewal and every request with a hold limit would search it from the beginning.
+TEST_F(LibraryBounds, HelloMakesDeadlinesAndHoldLimitsSkipLists) {
     hello();
-    EXPECT_EQ(connection_->ask({"OBJECT", "ENCODING", key("d")}).text, "skiplist");
+    for (const char* name : {"d", "t"})
+        EXPECT_EQ(connection_->ask({"OBJECT", "ENCODING", key(name)}).text, "skiplist") << name;
 }
 
 // A former primary may have granted requests without replicating them here in time.

@@ -44,7 +44,7 @@ public:
         deck_.pop_back();
         move_clock();
         function_call call = call_of_verb(verb);
-        begins_step_ = verb != verb::inspect && verb != verb::look;
+        begins_step_ = !only_reads(verb);
         if (below(20) == 0) {
             begins_step_ = false;  // without its last arguments, or with one that no encoder writes
             call.arguments = {digits(epoch_)};
@@ -163,6 +163,7 @@ private:
                 return plain(resize{any_name(), static_cast<std::uint32_t>(1 + below(3))});
             case verb::pause: return plain(pause{instant{duration{static_cast<std::int64_t>(now_ + below(400'000))}}});
             case verb::look: return look_call(space_);
+            case verb::attest: return attest_call(digits(epoch_), std::string(40, '0'));
             case verb::inspect: break;
         }
         if (below(2) == 0) return name_page_call(space_, epoch_, any_name(), "0", {2});
@@ -182,11 +183,11 @@ private:
 /// A server with the tests' library, in which time and budget are arguments.
 class side {
 public:
-    /// With a viewer, calls tell all events on `events`. The server does not count a pattern as a subscription to it.
+    /// With a viewer, calls publish all events on `events`. The server does not count a pattern as a subscription to it.
     explicit side(bool has_viewer) : commands_{server_.at().path}, notices_{server_.at().path} {
         std::string out;
-        server_connection::encode(out, {"PSUBSCRIBE", prefix_of("compared") + "*"});
-        if (has_viewer) server_connection::encode(out, {"SUBSCRIBE", events_channel("compared")});
+        resp::encode_command(out, {"PSUBSCRIBE", prefix_of("compared") + "*"});
+        if (has_viewer) resp::encode_command(out, {"SUBSCRIBE", events_channel("compared")});
         notices_.send(out);
         static_cast<void>(notices_.pushed());
         load();

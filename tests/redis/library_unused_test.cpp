@@ -8,10 +8,7 @@ namespace {
 
 using namespace protocol;
 using namespace std::chrono_literals;
-using library_tests::exclusive_claim;
-using library_tests::holder;
-using library_tests::Library;
-using library_tests::waiter;
+using namespace library_tests;
 
 class LibraryUnused : public Library {
 protected:
@@ -57,7 +54,7 @@ protected:
 TEST_F(LibraryUnused, AnEmptySpaceExpiresAfterADayAndTheLongestTtl) {
     hello();
     EXPECT_TRUE(expires());
-    for (const char* name : {"m", "i", "d"}) {
+    for (const char* name : {"m", "i", "d", "t"}) {
         EXPECT_LE(time_left(name), 86'400'000 + 15'000) << name;
         EXPECT_GT(time_left(name), 86'400'000) << name;
     }
@@ -67,15 +64,15 @@ TEST_F(LibraryUnused, HelloRefreshesTheExpiry) {
     clock_.jump(12h);
     ASSERT_LT(time_left("m"), 43'300'000);
     hello();
-    for (const char* name : {"m", "i", "d"}) EXPECT_GT(time_left(name), 86'400'000) << name;
+    for (const char* name : {"m", "i", "d", "t"}) EXPECT_GT(time_left(name), 86'400'000) << name;
 }
 
 TEST_F(LibraryUnused, ASessionKeepsTheSpaceUntilItEnds) {
     open_session();
-    EXPECT_EQ(lasting().size(), 3U);
+    EXPECT_EQ(lasting().size(), 4U);
     open_session(waiter);
     hello();
-    EXPECT_EQ(lasting().size(), 3U) << "hello found sessions";
+    EXPECT_EQ(lasting().size(), 4U) << "hello found sessions";
     close_session();
     EXPECT_FALSE(expires()) << "another session is left";
     close_session(waiter);
@@ -162,7 +159,7 @@ TEST_F(LibraryUnused, AnExpiredSpaceIsMadeAnewWithLargerFencesAndWithoutAPause) 
     EXPECT_GT(fence_of(1), before);
 }
 
-// A client that was connected all the time without a session: it cannot tell expired data from lost data.
+// A client that was connected all the time without a session: it cannot distinguish expired data from lost data.
 TEST_F(LibraryUnused, AClientThatKnowsTheFormerEpochBeginsAPause) {
     hello(false);
     const epoch former = epoch_;
@@ -177,7 +174,7 @@ TEST_F(LibraryUnused, AClientThatKnowsTheFormerEpochBeginsAPause) {
 // The keys have one expiry each, so at one moment some may be gone. Whatever is left takes part in the new space.
 TEST_F(LibraryUnused, KeysThatSurviveOthersBelongToTheNewSpace) {
     for (const std::vector<std::string>& gone : std::vector<std::vector<std::string>>{
-             {"m"}, {"m", "i"}, {"m", "d"}, {"m", "c"}, {"m", "i", "d"}, {"i"}, {"d"}, {"c"}}) {
+             {"m"}, {"m", "i"}, {"m", "d"}, {"m", "c"}, {"m", "i", "d"}, {"i"}, {"d"}, {"t"}, {"c"}}) {
         SCOPED_TRACE(gone.front() + " and " + std::to_string(gone.size() - 1) + " more");
         hello();
         clock_.jump(1min);
@@ -200,7 +197,7 @@ TEST_F(LibraryUnused, KeysThatSurviveOthersBelongToTheNewSpace) {
 
 // ---- cost
 
-TEST_F(LibraryUnused, OnlyStepsThatMayEmptyTheSpaceLook) {
+TEST_F(LibraryUnused, OnlyStepsThatMayEmptyTheSpaceCheckWhetherItIsEmpty) {
     open_both();
     const auto looks = [this](const command& command) {
         const auto done = work_of(command);

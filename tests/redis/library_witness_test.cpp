@@ -8,9 +8,7 @@ namespace {
 
 using namespace protocol;
 using namespace std::chrono_literals;
-using library_tests::exclusive_claim;
-using library_tests::holder;
-using library_tests::Library;
+using namespace library_tests;
 
 class LibraryWitness : public Library {
 protected:
@@ -403,6 +401,22 @@ TEST_F(LibraryWitness, AClientWithAnUnknownEpochBeginsAnother) {
     EXPECT_EQ(result(), "served");
     EXPECT_FALSE(is_lost({before, 1})) << "the space has succeeded both";
     EXPECT_FALSE(is_lost({unknown, 1}));
+}
+
+// The keys are restored exactly as this version of the library left them.
+TEST_F(LibraryWitness, StateThatWasSucceededIsNotTrustedWhenItComesBack) {
+    const epoch first = epoch_;
+    std::vector<std::vector<std::string>> restored;
+    for (const resp::value& each : connection_->ask({"KEYS", "baton:*"}).items)
+        restored.push_back({"RESTORE", each.text, "0", connection_->ask({"DUMP", each.text}).text, "REPLACE"});
+    connection_->ask({"FLUSHALL"});
+    clock_.jump(1min);
+    EXPECT_TRUE(is_lost({first, 0}));
+    connection_->ask({"FLUSHALL"});
+    for (const auto& words : restored) connection_->ask(words);
+    epoch_ = first;
+    EXPECT_EQ(result(), "BATONUNSURE");
+    EXPECT_TRUE(is_lost({first, 0}));
 }
 
 // The time of the loss, and the clients with the other terms, are unknown.

@@ -52,6 +52,10 @@ TEST(Refusals, DecideTheCodeAndWhetherTheClientRetries) {
         {{reply, "CLUSTERDOWN Hash slot not served"}, errc::store_unavailable, lasting},
         {{reply, "MOVED 5718 127.0.0.1:7001"}, errc::unsupported, permanent},
         {{reply, "ERR SELECT is not allowed in cluster mode"}, errc::unsupported, permanent},
+        {{reply, "TRYAGAIN Multiple keys request during rehashing of slot"}, errc::store_unavailable, passing},
+        {{reply, "ASK 5718 127.0.0.1:7001"}, errc::store_unavailable, passing},
+        {{redirect, "MOVED 5718 127.0.0.1:7001"}, errc::store_unavailable, lasting},
+        {{no_cluster, "standalone"}, errc::unsupported, permanent},
         {{mode, "sentinel"}, errc::unsupported, permanent},
         {{reply, "NOAUTH Authentication required."}, errc::not_permitted, permanent},
         {{reply, "WRONGPASS invalid username-password pair or user is disabled."}, errc::not_permitted, permanent},
@@ -84,6 +88,14 @@ TEST(Refusals, DecideTheCodeAndWhetherTheClientRetries) {
         EXPECT_EQ(step.permanent, row.persistence == permanent) << text;
         EXPECT_EQ(step.error.lasting, row.persistence != passing) << text;
     }
+}
+
+TEST(Refusals, NameTheNodeOfACluster) {
+    detail::redis_address address = detail::parse_redis_address("redis+cluster://a,b");
+    address.host = "::1";
+    EXPECT_EQ(refused(address, {origin::system, "", EHOSTUNREACH}).error.text,
+              "cannot connect to redis+cluster://a:6379,b:6379/0: the node [::1]:6379: no route to host; check the "
+              "address and the network");
 }
 
 TEST(Refusals, SayWhatFailedWhereWhyAndWhatToDo) {

@@ -8,20 +8,13 @@
 
 #include "../eventually.hpp"
 #include "baton/baton.hpp"
+#include "counted_connections.hpp"
 #include "sentinels.hpp"
 
 namespace baton::redis_tests {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct counted_connections final : observer {
-    std::atomic<int> lost{0};
-    std::atomic<int> made{0};
-    void connected() override { ++made; }
-    void reconnecting(std::error_code, const std::string&) override { ++lost; }
-    void reconnected() override { ++made; }
-};
 
 client_options with(std::shared_ptr<observer> observer, std::chrono::milliseconds ttl = 4s) {
     return {.ttl = ttl, .label = {}, .close_wait = 100ms, .observer = std::move(observer)};

@@ -412,6 +412,7 @@ TEST_F(RedisServerFault, ForeignDataUnderItsKeys) {
         {{"HSET", space + "m", "nx", ""}, errc::rejected, errc::rejected},
         {{"SET", space + "i", "nonsense"}, {}, errc::space_refused},
         {{"SET", space + "d", "nonsense"}, {}, errc::space_refused},
+        {{"SET", space + "t", "nonsense"}, {}, errc::space_refused},
         {{"ZADD", space + "d", "1", "nonsense"}, {}, errc::space_refused},
         {{"SET", space + "q:x", "nonsense"}, {}, errc::rejected},
     };

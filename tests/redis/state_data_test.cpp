@@ -1,8 +1,11 @@
 // Data that are deleted or replaced under open connections, or by a restart. Each test has three clients: one holds "x"
 // and is cut off before the event, one holds "y" and stays connected, and one waits for both.
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <map>
 
+#include "acl_files.hpp"
 #include "state_test.hpp"
 
 namespace baton::redis_tests {
@@ -76,6 +79,30 @@ TEST_F(RedisReplacedData, FlushallUnderOpenConnections) {
     play(server, [&] { expect_ok(server, {"FLUSHALL"}); });
 }
 
+/// It changes nothing, so the client that comes next detects the loss.
+TEST_F(RedisReplacedData, FlushallAndAViewerIsFirst) {
+    const private_server server{{.tcp = true}};
+    std::vector<std::string> user{"ACL", "SETUSER", "viewer"};
+    for (const std::string& rule : acl_rules("viewer")) user.push_back(rule);
+    user.insert(user.end(), {"on", "nopass"});
+    expect_ok(server, user);
+    play(server, [&] {
+        expect_ok(server, {"FLUSHALL"});
+        client viewer{"redis://viewer:none@127.0.0.1:" + std::to_string(server.tcp().port) + "/0", options_of()};
+        static_cast<void>(viewer.inspect());
+    });
+}
+
+/// It takes the space for a new one, and the first client that used it starts the pause.
+TEST_F(RedisReplacedData, FlushallAndANewClientThatInspectsIsFirst) {
+    const private_server server;
+    play(server, [&] {
+        expect_ok(server, {"FLUSHALL"});
+        client newcomer = client_to(server.at());
+        static_cast<void>(newcomer.inspect());
+    });
+}
+
 TEST_F(RedisReplacedData, FlushdbUnderOpenConnections) {
     const private_server server;
     play(server, [&] { expect_ok(server, {"FLUSHDB"}); });
@@ -143,6 +170,30 @@ TEST_F(RedisReplacedData, RestartWithOlderData) {
             server.put_back("then");
             server.start();
         });
+}
+
+/// The holder has the old password and cannot reclaim its lease.
+TEST_F(RedisReplacedData, RestartAndThePasswordIsChangedInThePause) {
+    private_server server{{.tcp = true}};
+    const folder files;
+    std::ofstream{files.path("password")} << "one\n";
+    setenv("BATON_REDIS_PASSWORD_FILE", files.path("password").c_str(), 1);
+    client holder = client_to(server.at());
+    unsetenv("BATON_REDIS_PASSWORD_FILE");
+    client other{"redis://:two@127.0.0.1:" + std::to_string(server.tcp().port) + "/0?max_ttl=1s&lag=100ms",
+                 options_of()};
+    warm_up(other);
+    const lease held = holder.acquire(exclusive("x"), patiently);
+    ASSERT_TRUE(eventually([&] { return is_fresh(held); }));
+    server.kill();
+    server.start();
+    resp_client admin{server.at()};
+    ASSERT_TRUE(admin.call({"CONFIG", "SET", "requirepass", "two"}));
+    ASSERT_TRUE(admin.call({"CLIENT", "KILL", "TYPE", "pubsub"}));
+    std::error_code error;
+    const lease next = other.acquire(exclusive("x"), patiently, error);
+    EXPECT_FALSE(next.valid() && held.valid()) << "two believers";
+    EXPECT_TRUE(next.valid()) << error.message();
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // A network that splits: the primary is isolated with one client, and its replica is promoted for the other client.
 // docs/guarantees.md: with min-replicas-to-write the old primary stops within `lag`; without it, two clients can hold.
+#include <future>
+
 #include "state_test.hpp"
 
 namespace baton::redis_tests {
@@ -58,6 +60,27 @@ TEST_F(RedisIsolatedPrimary, WithMinReplicasToWriteItStopsBeforeAnotherClientIsG
     EXPECT_EQ(held.lost_reason(), loss::expired);
     static_cast<void>(world.isolated.acquire(exclusive("y"), {.wait = 100ms}, error));
     EXPECT_EQ(error, errc::store_unavailable) << "the old primary takes writes: " << error.message();
+}
+
+/// The primary stood still while another server replaced it, and is cut off from its replica, which does not
+/// disconnect. When it continues it still has the old count of its replicas, and takes writes until it counts them
+/// again.
+TEST_F(RedisIsolatedPrimary, ThatStoodStillGrantsNothingWhenItContinues) {
+    halves world{{"--min-replicas-to-write", "1", "--min-replicas-max-lag", "1"}};
+    const private_server standby;
+    world.second.stop();
+    world.first.stop();
+    world.address.move_to(standby.at());
+    const lease held = world.other.acquire(exclusive("x"), patiently);
+    ASSERT_TRUE(held.valid());
+    auto waiting = std::async(std::launch::async, [&] {
+        std::error_code error;
+        return world.isolated.acquire(exclusive("x"), {.wait = 3s}, error);
+    });
+    world.first.go_on();
+    const lease next = waiting.get();
+    EXPECT_FALSE(next.valid() && held.valid()) << "two holders";
+    world.second.go_on();
 }
 
 /// Outside of the guarantees. The fences still tell the two holders apart.

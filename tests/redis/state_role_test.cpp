@@ -29,6 +29,31 @@ protected:
         ASSERT_TRUE(eventually([&] { return is_fresh(one) && is_fresh(other); }));
     }
 
+    static void play_partial_resynchronisation(bool newcomers) {
+        pair servers;
+        client other = client_to(servers.first.at());
+        warm_up(other);
+        const auto connect_to_first = [&] {
+            std::error_code error;
+            if (newcomers) client_to(servers.first.at()).connect(100ms, error);
+        };
+        ASSERT_TRUE(catches_up(servers.first, servers.second));
+        connect_to_first();
+        promote(servers.second);
+        proxy back{servers.second.tcp(), endpoint{std::uint16_t{0}}};
+        ASSERT_TRUE(follow(servers.first, back.at()));
+        connect_to_first();
+        EXPECT_GE(info_number(servers.second, "stats", "sync_partial_ok"), 1);
+        lone_holder lone{servers.second.at()};
+        ASSERT_TRUE(catches_up(servers.second, servers.first));
+        back.set({.drop_replies = true});
+        lone.acquire();
+        lone.cut_off();
+        promote(servers.first);
+        connect_to_first();
+        expect_passes_on(other, lone);
+    }
+
     static void expect_refuses(const private_server& server, const terms& terms = {}) {
         client newcomer = client_to(server.at(), terms);
         try {
@@ -92,23 +117,11 @@ TEST_F(RedisRoleChange, FullResynchronisationWhileTheHolderIsCutOff) {
 
 /// B is promoted with all data of A, and A continues as its replica. H is granted on B, which A never receives; then A
 /// is promoted.
-TEST_F(RedisRoleChange, PartialResynchronisationAndBack) {
-    pair servers;
-    client other = client_to(servers.first.at());
-    warm_up(other);
-    ASSERT_TRUE(catches_up(servers.first, servers.second));
-    promote(servers.second);
-    proxy back{servers.second.tcp(), endpoint{std::uint16_t{0}}};
-    ASSERT_TRUE(follow(servers.first, back.at()));
-    EXPECT_GE(info_number(servers.second, "stats", "sync_partial_ok"), 1);
-    lone_holder lone{servers.second.at()};
-    ASSERT_TRUE(catches_up(servers.second, servers.first));
-    back.set({.drop_replies = true});
-    lone.acquire();
-    lone.cut_off();
-    promote(servers.first);
-    expect_passes_on(other, lone);
-}
+TEST_F(RedisRoleChange, PartialResynchronisationAndBack) { play_partial_resynchronisation(false); }
+
+/// A new client connects to A at once before and after each of its role changes: calls in the next second do not check
+/// the role again.
+TEST_F(RedisRoleChange, ClientsConnectJustBeforeAndAfterARoleChange) { play_partial_resynchronisation(true); }
 
 /// A is a replica of an unreachable primary for a moment. No data is lost, and the holder keeps its lease.
 TEST_F(RedisRoleChange, ReplicaOfAnUnreachableHostAndBack) {
@@ -180,6 +193,69 @@ TEST_F(RedisRoleChange, APromotedReplicaWithoutARecordOfItsPrimaryPauses) {
     std::error_code error;
     EXPECT_FALSE(newcomer.try_acquire(exclusive("x"), {}, error));
     EXPECT_EQ(error, errc::paused);
+}
+
+/// An administrator loads the functions again on each server while the roles change.
+TEST_F(RedisRoleChange, TheFunctionsAreReplacedWhileTheRolesChange) {
+    pair servers;
+    lone_holder lone{servers.first.at()};
+    client other = client_to(servers.first.at());
+    warm_up(other);
+    const auto replace = [](const private_server& server) {
+        const std::string functions = server.ask({"FUNCTION", "DUMP"}).text;
+        EXPECT_EQ(server.ask({"FUNCTION", "RESTORE", functions, "REPLACE"}).text, "OK");
+    };
+    servers.freeze();
+    replace(servers.first);
+    lone.acquire();
+    lone.cut_off();
+    promote(servers.second);
+    replace(servers.second);
+    ASSERT_TRUE(follow(servers.first, servers.second.tcp()));
+    promote(servers.first);
+    replace(servers.first);
+    expect_passes_on(other, lone);
+}
+
+/// Outside of the guarantees: the server records its former replication id until it drops the backlog, here after 1 s,
+/// and is then like a server that had a backup. Meanwhile the other server prolonged a lease that was reclaimed there.
+TEST_F(RedisRoleChange, IsNotDetectedWhenTheBacklogExpiresWithinATtl) {
+    constexpr std::chrono::milliseconds ttl{4'000};
+    const terms terms{.max_ttl = 6s, .lag = 300ms};
+    server_options options = replicating();
+    options.settings.insert(options.settings.end(), {"--repl-backlog-ttl", "1"});
+    const private_server first{options};
+    const private_server second{replicating()};
+    proxy link{first.tcp(), endpoint{std::uint16_t{0}}};
+    ASSERT_TRUE(follow(second, link.at()));
+    const folder files;
+    proxy address{first.at(), files.path("address")};
+    client holder{url_at(address.at(), terms), options_of(ttl)};
+    const lease held = holder.acquire(exclusive("x"), patiently);
+    ASSERT_TRUE(catches_up(first, second));
+    ASSERT_TRUE(eventually([&] { return held.valid_for() > ttl * 93 / 100; }));
+
+    const auto begun = std::chrono::steady_clock::now();
+    const auto wait_until = [&](std::chrono::milliseconds after) {
+        return eventually([&] { return std::chrono::steady_clock::now() >= begun + after; });
+    };
+    link.set({.drop_replies = true});
+    begin_to_follow(first, endpoint{std::uint16_t{1}});
+    promote(second);
+    address.move_to(second.at());
+    ASSERT_TRUE(wait_until(ttl * 3 / 10));
+    promote(first);
+    ASSERT_TRUE(wait_until(ttl * 36 / 100));  // a third of the ttl, and a little: it was renewed
+    address.cut({.refuse = true});
+    const std::string none(40, '0');
+    ASSERT_TRUE(eventually([&] { return info(first, "replication", "master_replid2") == none; }));
+    ASSERT_TRUE(held.valid()) << "the test was too slow";
+    client newcomer = client_to(first.at(), terms);
+    std::error_code error;
+    const lease next = newcomer.acquire(exclusive("x"), patiently, error);
+    EXPECT_TRUE(next.valid()) << error.message();
+    EXPECT_TRUE(held.valid()) << "detected: docs/guarantees.md may promise more";
+    EXPECT_GT(next.fence(), held.fence());
 }
 
 /// Writes to it are lost with the next full resynchronisation, and its primary never receives them.

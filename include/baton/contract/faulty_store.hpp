@@ -45,7 +45,7 @@ public:
     void heal();
 
     /// The store performs the next matching command, but the connection breaks before the reply, as with `cut`.
-    void cut_before_answer(command_filter which);
+    void cut_before_reply(command_filter which);
     /// The next matching command is lost and the connection breaks, as with `cut`.
     void cut_before_sending(command_filter which);
     /// Whether the last requested `cut_before_…` has happened.
@@ -57,7 +57,7 @@ public:
     void drop_notices(bool on);
     void duplicate_notices(bool on);
     /// Delivers each reply twice.
-    void duplicate_answers(bool on);
+    void duplicate_replies(bool on);
     /// Sends each command twice; the second reply is dropped.
     void send_twice(bool on);
     /// `true` holds notifications back; `false` delivers them, newest first.

@@ -10,7 +10,7 @@
 ///         .can = {.shared = false, .permits = false},
 ///     });
 ///
-/// Tests of a capability that the store does not have are skipped with a message; the store must answer such requests
+/// Tests of a capability that the store does not have are skipped with a message; the store must reject such requests
 /// with errc::unsupported. The suite makes outages, lost notifications and late messages itself
 /// (`baton/contract/faulty_store.hpp`).
 #pragma once
@@ -34,7 +34,7 @@ struct capabilities {
     bool several_names = true;    ///< more than one claim in a request
     bool strict_order = true;     ///< grants in order of arrival
     bool kept_sessions = true;    ///< another connection continues a session, and late or repeated messages are refused
-    bool kept_places = true;      ///< waiters of a lost session return at `open`, under their tickets
+    bool kept_positions = true;   ///< waiters of a lost session return at `open`, under their tickets
     bool growing_fences = true;   ///< each fence is larger than all before it in the space; without: not zero
     bool slots = true;            ///< slot numbers for permits
     bool abandoned_marks = true;  ///< marks on the names of a dead holder, and `mend`

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/ascii_case.hpp"
 #include "baton/error.hpp"
 #include "baton/printable.hpp"
 #include "baton/protocol.hpp"
@@ -29,8 +30,9 @@ constexpr milliseconds longest_max_ttl{std::chrono::hours{24}};
 constexpr milliseconds shortest_connect_timeout{100};
 constexpr milliseconds longest_connect_timeout{std::chrono::minutes{5}};
 constexpr std::uint16_t sentinel_port = 26'379;
-constexpr std::size_t most_sentinels = 32;
+constexpr std::size_t most_hosts = 32;
 constexpr std::string_view sentinel_suffix = "+sentinel";
+constexpr std::string_view cluster_suffix = "+cluster";
 
 void read_user(std::string_view text, redis_address& address) {
     const std::size_t colon = text.find(':');
@@ -60,10 +62,7 @@ host_and_port read_host(std::string_view text, std::uint16_t usual_port) {
         if (port.find(':') != std::string_view::npos)
             refuse("more than one : in host and port; an IPv6 address stands between [ and ]");
     }
-    if (!host.empty()) place.host = decoded(host, "host");
-    // Host names are case-insensitive.
-    std::ranges::transform(place.host, place.host.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    if (!host.empty()) place.host = lower(decoded(host, "host"));  // host names are case-insensitive
     if (place.host.size() > longest_host) refuse("the host is longer than 255 bytes");
     if (!has_port) return place;
     const auto number = number_in<unsigned>(port, 1, 65'535);
@@ -72,19 +71,21 @@ host_and_port read_host(std::string_view text, std::uint16_t usual_port) {
     return place;
 }
 
-/// HOST[:PORT],HOST[:PORT],…
-void read_sentinels(std::string_view text, sentinel_settings& sentinel) {
+/// HOST[:PORT],HOST[:PORT],… of the Sentinels or of nodes of the cluster.
+std::vector<host_and_port> read_hosts(std::string_view text, std::uint16_t usual_port, const char* what) {
+    std::vector<host_and_port> hosts;
     for (bool more = true; more;) {
         const std::size_t comma = std::min(text.find(','), text.size());
-        sentinel.hosts.push_back(read_host(text.substr(0, comma), sentinel_port));
+        hosts.push_back(read_host(text.substr(0, comma), usual_port));
         more = comma < text.size();
         text.remove_prefix(std::min(comma + 1, text.size()));
     }
-    // The order says nothing, and addresses of the same Sentinels are to look alike.
-    std::ranges::sort(sentinel.hosts);
-    const auto same = std::ranges::unique(sentinel.hosts);
-    sentinel.hosts.erase(same.begin(), same.end());
-    if (sentinel.hosts.size() > most_sentinels) refuse("more than 32 Sentinels");
+    // The order says nothing, and addresses with the same hosts are to look alike.
+    std::ranges::sort(hosts);
+    const auto same = std::ranges::unique(hosts);
+    hosts.erase(same.begin(), same.end());
+    if (hosts.size() > most_hosts) refuse("more than 32 " + std::string{what});
+    return hosts;
 }
 
 unsigned read_db(std::string_view text) {
@@ -198,16 +199,12 @@ std::string from_environment(const char* name) {
 
 void complete_tls(tls_settings& tls) {
     if (!tls.enabled) return;
-    const auto variable = [](std::string_view name) {
-        std::string upper = "BATON_";
-        for (const char c : name) upper += c == '_' ? '_' : static_cast<char>(c - 'a' + 'A');
-        return upper;
-    };
-    // Trusted certificates and one's own are each taken from one place: the address says all of it, or nothing.
+    // The trusted certificates are taken from the address or from the environment, never from both. So are the client's
+    // certificate and its key.
     const bool has_trust = !tls.ca.empty() || !tls.ca_dir.empty();
     const bool has_own = !tls.cert.empty();
     for (const tls_text& each : tls_texts) {
-        const std::string name = variable(each.name);
+        const std::string name = "BATON_" + upper(std::string{each.name});
         const std::string value = from_environment(name.c_str());
         const bool is_trust = each.value == &tls_settings::ca || each.value == &tls_settings::ca_dir;
         const bool is_own = each.value == &tls_settings::cert || each.value == &tls_settings::key;
@@ -263,32 +260,43 @@ void read_path(std::string_view path, redis_address& address) {
             refuse("after the Sentinels comes the name of the primary, as in redis+sentinel://host:26379/mymaster/0");
     }
     if (!path.empty()) address.db = read_db(path);
+    if (!address.cluster.empty() && address.db != 0) refuse("a cluster has database 0 only");
+}
+
+/// What comes behind a scheme, as an example.
+std::string_view usual_place(bool by_sentinels, bool is_cluster) {
+    if (by_sentinels) return "://localhost:26379/mymaster/0";
+    return is_cluster ? "://localhost:6379,localhost:6380" : "://localhost:6379/0";
 }
 
 redis_address parse_network(std::string_view scheme, std::string_view text) {
     redis_address address;
     const bool by_sentinels = scheme.ends_with(sentinel_suffix);
+    const bool is_cluster = scheme.ends_with(cluster_suffix);
     const std::string_view protocol = scheme.substr(0, scheme.find('+'));
     address.tls.enabled = protocol == "rediss" || protocol == "valkeys";
     if (address.tls.enabled && !has_tls()) refuse("this build of Baton has no TLS; build it with -D BATON_TLS=ON");
     if (!text.starts_with("//"))
         refuse("after " + std::string{scheme} + ": comes //host, as in " + std::string{scheme} +
-               (by_sentinels ? "://localhost:26379/mymaster/0" : "://localhost:6379/0"));
+               std::string{usual_place(by_sentinels, is_cluster)});
     text.remove_prefix(2);
     const std::size_t query = text.find('?');
     const std::string_view place = text.substr(0, query);
     const std::size_t slash = std::min(place.find('/'), place.size());
     std::string_view hosts = place.substr(0, slash);
-    // Otherwise a part of the password would be taken for the host, and shown in errors.
+    // Without this check, a part of the password would be parsed as the host, and shown in errors.
     if (text.find('@', hosts.size()) != std::string_view::npos)
-        refuse("in user and password / is written %2F, ? is written %3F and @ is written %40");
+        refuse("in the user and the password, write / as %2F, ? as %3F and @ as %40");
     if (const std::size_t at = hosts.rfind('@'); at != std::string_view::npos) {
         read_user(hosts.substr(0, at), address);
         hosts.remove_prefix(at + 1);
     }
     if (by_sentinels) {
-        read_sentinels(hosts, address.sentinel);
+        address.sentinel.hosts = read_hosts(hosts, sentinel_port, "Sentinels");
         address.host.clear();
+    } else if (is_cluster) {
+        address.cluster =
+            read_hosts(hosts, address.port, "nodes of the cluster: give a few, the client finds the others");
     } else {
         host_and_port server = read_host(hosts, address.port);
         address.host = std::move(server.host);
@@ -298,6 +306,8 @@ redis_address parse_network(std::string_view scheme, std::string_view text) {
     if (query != std::string_view::npos) read_options(text.substr(query + 1), address);
     if (by_sentinels && !address.dialect.empty())
         refuse("a dialect needs the address of its server, redis://host; Sentinels are for Baton's own locks");
+    if (is_cluster && !address.dialect.empty())
+        refuse("a dialect needs the address of its server, redis://host; a cluster is for Baton's own locks");
     return address;
 }
 
@@ -321,10 +331,11 @@ std::string server_of(const redis_address& address, const std::string& credentia
     if (!address.path.empty()) return "unix:" + encoded(address.path, "/");
     const std::string protocol = address.tls.enabled ? "rediss" : "redis";
     const std::string db = "/" + std::to_string(address.db);
+    if (!address.cluster.empty())
+        return protocol + std::string{cluster_suffix} + "://" + credentials + joined(address.cluster, ",") + db;
     if (address.sentinel.hosts.empty())
         return protocol + "://" + credentials + host_and_port{address.host, address.port}.text() + db;
-    std::string hosts;
-    for (const host_and_port& each : address.sentinel.hosts) hosts += (hosts.empty() ? "" : ",") + each.text();
+    const std::string hosts = joined(address.sentinel.hosts, ",");
     return protocol + std::string{sentinel_suffix} + "://" + credentials + hosts + "/" +
            encoded(address.sentinel.primary) + db;
 }
@@ -390,7 +401,11 @@ std::string text_of(const redis_address& address, const std::string& credentials
 bool is_redis_scheme(std::string_view scheme) {
     constexpr std::array<std::string_view, 4> protocols{"redis", "rediss", "valkey", "valkeys"};
     if (scheme == "unix") return true;
-    if (scheme.ends_with(sentinel_suffix)) scheme.remove_suffix(sentinel_suffix.size());
+    for (const std::string_view suffix : {sentinel_suffix, cluster_suffix})
+        if (scheme.ends_with(suffix)) {
+            scheme.remove_suffix(suffix.size());
+            break;
+        }
     return std::ranges::find(protocols, scheme) != protocols.end();
 }
 
@@ -410,6 +425,15 @@ redis_address address_of_sentinel(const redis_address& address, const host_and_p
 std::string host_and_port::text() const {
     const bool six = host.find(':') != std::string::npos;
     return (six ? "[" + encoded(host, ":") + "]" : encoded(host)) + ":" + std::to_string(port);
+}
+
+std::string joined(const std::vector<host_and_port>& list, std::string_view separator) {
+    std::string text;
+    for (const host_and_port& each : list) {
+        if (!text.empty()) text += separator;
+        text += each.text();
+    }
+    return text;
 }
 
 redis_address parse_redis_address(std::string_view url) {

@@ -2,6 +2,7 @@
 //
 //   redis://[user[:password]@]host[:port][/db][?options]     valkey:// is the same; rediss:// and valkeys:// use TLS
 //   redis+sentinel://[user[:password]@]host[:port],…/PRIMARY[/db][?options]     the same with valkey, rediss, valkeys
+//   redis+cluster://[user[:password]@]host[:port],…[/0][?options]     the same with valkey, rediss, valkeys
 //   unix:PATH[?options]
 #pragma once
 
@@ -30,6 +31,9 @@ struct host_and_port {
     [[nodiscard]] std::string text() const;
 };
 
+/// As in an address, with the separator between them.
+[[nodiscard]] std::string joined(const std::vector<host_and_port>& list, std::string_view separator);
+
 /// Where to ask for the server's host and port.
 struct sentinel_settings {
     std::vector<host_and_port> hosts;  // in ascending order; empty: the address names the server itself
@@ -45,6 +49,9 @@ struct redis_address {
     std::string path;            // of a Unix socket, absolute; used instead of host and port
     sentinel_settings sentinel;  // host and port are then those of the primary that they named last; empty before
     bool is_sentinel = false;    // this is a Sentinel itself; for messages
+    // Nodes of a cluster, in ascending order; host and port are then those of the node that was tried last. Empty: the
+    // address does not name a cluster.
+    std::vector<host_and_port> cluster;
     std::string user;
     std::string password;
     std::string password_file;  // the file to read the password from again; empty: the password never changes
@@ -73,8 +80,8 @@ struct redis_address {
 
 /// Throws `error` with bad_url and a message that names the part and never shows the password. If the address has no
 /// password, user and password come from BATON_REDIS_USER, BATON_REDIS_PASSWORD and the file that
-/// BATON_REDIS_PASSWORD_FILE names. The file is read again for every connection. TLS
-/// settings that are not in the address come from BATON_TLS_*.
+/// BATON_REDIS_PASSWORD_FILE names. The file is read again for every connection. TLS settings that are not in the
+/// address come from BATON_TLS_*.
 [[nodiscard]] redis_address parse_redis_address(std::string_view url);
 
 /// The address in canonical form, for other processes: host, port and database are filled in, options with their

@@ -46,10 +46,15 @@ template <std::size_t Size> std::string_view text(const std::array<char, Size>& 
 constexpr std::string_view before_space = "baton:{";
 constexpr std::string_view after_space = "}:";
 
+void add_keys(word_list& out, called_space space) {
+    out.add({before_space, space.name, after_space, "m"});
+    if (space.in_cluster) out.add({before_space, space.name, after_space, "absent"});
+}
+
 char letter(claim_mode mode) { return mode == claim_mode::exclusive ? 'x' : mode == claim_mode::shared ? 's' : 'p'; }
 
 /// Writes fields as text: a number ends with a colon, a string follows its length, a list follows its number of items.
-/// It visits the fields of `live_request`.
+/// Visits the fields of `live_request`.
 class text_writer {
 public:
     template <typename Field> void operator()(std::string_view /*name*/, const Field& field) { put(field); }
@@ -190,10 +195,10 @@ static_assert([] {
 }());
 
 /// Adds the key and the first argument of all verbs except `hello`.
-function_call operator_call(verb verb, std::string_view space, epoch epoch, function_call used = {}) {
+function_call operator_call(verb verb, called_space space, epoch epoch, function_call used = {}) {
     used.verb = verb;
     used.keys.clear();
-    used.keys.add({before_space, space, after_space, "m"});
+    add_keys(used.keys, space);
     used.arguments.clear();
     used.arguments.add(padded<16>{epoch});
     return used;
@@ -212,31 +217,39 @@ std::string wake_channel(std::string_view space, const session_id& id) {
 }
 std::string events_channel(std::string_view space) { return prefix_of(space) + "events"; }
 
-function_call hello_call(std::string_view space, const space_terms& terms, const known_history& known) {
-    function_call call{verb::hello, {prefix_of(space) + "m"}, {}};
+function_call hello_call(called_space space, const space_terms& terms, const known_history& known,
+                         std::string_view attested) {
+    function_call call{verb::hello, {}, {}};
+    add_keys(call.keys, space);
     call.arguments.add(layout_version);
     call.arguments.add(terms.max_ttl.count());
     call.arguments.add(terms.lag.count());
     call.arguments.add(terms.pause_after_loss ? "1" : "0");
     call.arguments.add(padded<16>{known.epoch});
     call.arguments.add(padded<16>{known.highest});
+    if (!attested.empty()) call.arguments.add(attested);
     return call;
 }
 
-function_call look_call(std::string_view space) {
-    function_call call{verb::look, {prefix_of(space) + "m"}, {}};
+function_call look_call(called_space space) {
+    function_call call{verb::look, {}, {}};
+    add_keys(call.keys, space);
     call.arguments.add(layout_version);
     return call;
 }
 
-function_call call_of(std::string_view space, epoch epoch, const command& command, function_call used) {
+function_call attest_call(std::string_view epoch, std::string_view run_id) {
+    return {verb::attest, {}, {epoch, run_id}};
+}
+
+function_call call_of(called_space space, epoch epoch, const command& command, function_call used) {
     function_call call = operator_call(verb_of(command.index()), space, epoch, std::move(used));
     std::visit([&call](const auto& what) { argument_writer{call.arguments}.add(what); }, command);
     return call;
 }
 
-function_call renew_call(std::string_view space, epoch epoch, const renew& command,
-                         std::span<const std::uint64_t> waiting, function_call used) {
+function_call renew_call(called_space space, epoch epoch, const renew& command, std::span<const std::uint64_t> waiting,
+                         function_call used) {
     function_call call = call_of(space, epoch, command, std::move(used));
     for (const std::uint64_t number : waiting) call.arguments.add(number);
     return call;
@@ -244,7 +257,7 @@ function_call renew_call(std::string_view space, epoch epoch, const renew& comma
 
 namespace {
 
-function_call page_call(std::string_view space, epoch epoch, std::string_view what, std::string_view cursor,
+function_call page_call(called_space space, epoch epoch, std::string_view what, std::string_view cursor,
                         page_size size) {
     function_call call = operator_call(verb::inspect, space, epoch);
     call.arguments.add(size.claims);
@@ -265,21 +278,21 @@ std::string pattern_of(std::string_view prefix) {
 
 }  // namespace
 
-function_call space_page_call(std::string_view space, epoch epoch, std::string_view prefix, std::string_view cursor,
+function_call space_page_call(called_space space, epoch epoch, std::string_view prefix, std::string_view cursor,
                               page_size size) {
     function_call call = page_call(space, epoch, "space", cursor, size);
     call.arguments.add(pattern_of(prefix));
     return call;
 }
 
-function_call name_page_call(std::string_view space, epoch epoch, std::string_view name, std::string_view cursor,
+function_call name_page_call(called_space space, epoch epoch, std::string_view name, std::string_view cursor,
                              page_size size) {
     function_call call = page_call(space, epoch, "name", cursor, size);
     call.arguments.add(name);
     return call;
 }
 
-function_call wait_page_call(std::string_view space, epoch epoch, const session_id& session,
+function_call wait_page_call(called_space space, epoch epoch, const session_id& session,
                              std::span<const std::uint64_t> waiting, page_size holders) {
     function_call call = page_call(space, epoch, "wait", "0", holders);
     call.arguments.add(text(bytes_of(session)));
@@ -287,10 +300,12 @@ function_call wait_page_call(std::string_view space, epoch epoch, const session_
     return call;
 }
 
+bool only_reads(verb verb) { return verb == verb::inspect || verb == verb::look || verb == verb::attest; }
+
 void encode(std::string& out, const function_call& call, const function_library& library) {
     resp::writer write{out};
     write.array(3 + call.keys.size() + call.arguments.size());
-    write.bulk(call.verb == verb::inspect || call.verb == verb::look ? "FCALL_RO" : "FCALL");
+    write.bulk(only_reads(call.verb) ? "FCALL_RO" : "FCALL");
     write.bulk({library.name, "_", name_of(call.verb)});
     write.bulk(std::to_string(call.keys.size()));
     out += call.keys.bytes();

@@ -60,6 +60,18 @@ struct function_call {
     word_list arguments;
 };
 
+/// The space that a call is for. In a cluster the call declares a second key, which does not exist: a server that moves
+/// the slot to another node then refuses the call before it runs, and the function knows that channels are sharded.
+struct called_space {
+    called_space(std::string_view space, bool is_in_cluster = false)  // NOLINT(google-explicit-constructor)
+        : name{space}, in_cluster{is_in_cluster} {}
+    called_space(const std::string& space) : name{space} {}  // NOLINT(google-explicit-constructor)
+    called_space(const char* space) : name{space} {}         // NOLINT(google-explicit-constructor)
+
+    std::string_view name;
+    bool in_cluster = false;
+};
+
 /// The prefix of the keys of a space. Its braces keep them in one hash slot of a cluster.
 [[nodiscard]] std::string prefix_of(std::string_view space);
 
@@ -83,15 +95,17 @@ struct known_history {
     protocol::serial highest = 0;  // the highest ticket or fence
 };
 
-[[nodiscard]] function_call hello_call(std::string_view space, const space_terms& terms,
-                                       const known_history& known = {});
+[[nodiscard]] function_call hello_call(called_space space, const space_terms& terms, const known_history& known = {},
+                                       std::string_view attested = {});
+/// For the former primary of a planned failover. Its reply is an argument of `hello_call` for the new one.
+[[nodiscard]] function_call attest_call(std::string_view epoch, std::string_view run_id);
 /// In place of `hello` for a user that may only inspect: it changes nothing.
-[[nodiscard]] function_call look_call(std::string_view space);
+[[nodiscard]] function_call look_call(called_space space);
 /// Reuses the memory of the call `used`.
-[[nodiscard]] function_call call_of(std::string_view space, epoch epoch, const protocol::command& command,
+[[nodiscard]] function_call call_of(called_space space, epoch epoch, const protocol::command& command,
                                     function_call used = {});
 /// A renewal that also requests the queue positions of these waiting requests, at most `waiting_requests::most_places`.
-[[nodiscard]] function_call renew_call(std::string_view space, epoch epoch, const protocol::renew& command,
+[[nodiscard]] function_call renew_call(called_space space, epoch epoch, const protocol::renew& command,
                                        std::span<const std::uint64_t> waiting, function_call used = {});
 
 /// `inspect` reads pages of about this size. The first cursor is "0", and the last page has the cursor "0".
@@ -99,15 +113,17 @@ struct page_size {
     unsigned claims;
 };
 /// A page of the whole space, or of the names that begin with `prefix`.
-[[nodiscard]] function_call space_page_call(std::string_view space, epoch epoch, std::string_view prefix,
+[[nodiscard]] function_call space_page_call(called_space space, epoch epoch, std::string_view prefix,
                                             std::string_view cursor, page_size size);
-[[nodiscard]] function_call name_page_call(std::string_view space, epoch epoch, std::string_view name,
+[[nodiscard]] function_call name_page_call(called_space space, epoch epoch, std::string_view name,
                                            std::string_view cursor, page_size size);
 
 /// A page for the status line: the requests of the session with these numbers that wait, and the holders that each
 /// waits for.
-[[nodiscard]] function_call wait_page_call(std::string_view space, epoch epoch, const protocol::session_id& session,
+[[nodiscard]] function_call wait_page_call(called_space space, epoch epoch, const protocol::session_id& session,
                                            std::span<const std::uint64_t> waiting, page_size holders);
+
+[[nodiscard]] bool only_reads(verb verb);
 
 /// Appends FCALL, or FCALL_RO for verbs that only read. The server must have the library.
 void encode(std::string& out, const function_call& call, const function_library& library = server_library());

@@ -25,14 +25,15 @@ enum class verb : std::uint8_t {
     resize,
     pause,
     look,
+    attest,
     inspect,
 };
 
 /// The name of a verb. The function is called <library>_<name>.
 [[nodiscard]] constexpr std::string_view name_of(verb verb) {
     constexpr std::array<std::string_view, static_cast<std::size_t>(verb::inspect) + 1> names{
-        "hello", "open",   "enter", "leave",  "renew", "list", "close",
-        "tick",  "revoke", "mend",  "resize", "pause", "look", "inspect"};
+        "hello",  "open", "enter",  "leave", "renew", "list",   "close",  "tick",
+        "revoke", "mend", "resize", "pause", "look",  "attest", "inspect"};
     return names.at(static_cast<std::size_t>(verb));
 }
 

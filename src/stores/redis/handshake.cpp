@@ -9,12 +9,7 @@
 namespace baton::redis {
 namespace {
 
-void choose_database(std::string& out, unsigned db) {
-    resp::writer write{out};
-    write.array(2);
-    write.bulk("SELECT");
-    write.bulk(std::to_string(db));
-}
+void choose_database(std::string& out, unsigned db) { resp::encode_command(out, {"SELECT", std::to_string(db)}); }
 
 void ask_for_scripts(std::string& out, std::span<const script_text> scripts) {
     resp::writer write{out};
@@ -25,19 +20,12 @@ void ask_for_scripts(std::string& out, std::span<const script_text> scripts) {
 }
 
 void load_script(std::string& out, const script_text& script) {
-    resp::writer write{out};
-    write.array(3);
-    write.bulk("SCRIPT");
-    write.bulk("LOAD");
-    write.bulk(script.text);
+    resp::encode_command(out, {"SCRIPT", "LOAD", script.text});
 }
 
 void load_library(std::string& out, const function_library& library) {
-    resp::writer write{out};
-    write.array(3);
-    write.bulk("FUNCTION");
-    write.bulk("LOAD");  // without REPLACE: it would clear the library's memory while other clients use it
-    write.bulk(library.text);
+    // Without REPLACE, which would clear the library's memory while other clients use it.
+    resp::encode_command(out, {"FUNCTION", "LOAD", library.text});
 }
 
 /// The mode of the server, in its reply to HELLO: standalone, sentinel or cluster.
@@ -60,22 +48,16 @@ resp::handshake_step read_epoch(const detail::redis_address& address, const resp
 }  // namespace
 
 void say_hello(std::string& out, const detail::redis_address& address) {
-    resp::writer write{out};
-    const bool secret = !address.password.empty();
-    write.array(secret ? 5 : 2);
-    write.bulk("HELLO");
-    write.bulk("3");
-    if (!secret) return;
-    write.bulk("AUTH");
-    write.bulk(address.user.empty() ? "default" : address.user);
-    write.bulk(address.password);
+    if (address.password.empty()) return resp::encode_command(out, {"HELLO", "3"});
+    const std::string_view user = address.user.empty() ? std::string_view{"default"} : address.user;
+    resp::encode_command(out, {"HELLO", "3", "AUTH", user, address.password});
 }
 
 handshake::handshake(const detail::redis_address& address, std::span<const script_text> scripts, std::string last_words,
                      reading read_last)
     : address_{address},
       scripts_{scripts},
-      last_words_{[last_words = std::move(last_words)] { return last_words; }},
+      last_words_{[last_words = std::move(last_words)](bool /*in_cluster*/) { return last_words; }},
       read_last_{std::move(read_last)} {}
 
 handshake::handshake(const detail::redis_address& address, const function_library& library, words last_words,
@@ -101,8 +83,8 @@ resp::handshake_step handshake::say(step next) {
         case step::known_scripts: ask_for_scripts(said.send, scripts_); break;
         case step::script: load_script(said.send, *missing_.back()); break;
         case step::library: load_library(said.send, *library_); break;
-        case step::last: said.send = last_words_(); break;
-        case step::viewing: said.send = viewing_words_(); break;
+        case step::last: said.send = last_words_(in_cluster_); break;
+        case step::viewing: said.send = viewing_words_(in_cluster_); break;
     }
     return said;
 }
@@ -121,6 +103,9 @@ resp::handshake_step handshake::next_step(const resp::value& answer) {
     if (answer.kind == resp::kind::error) return refused(address_, {origin::reply, answer.text});
     switch (step_) {
         case step::protocol:
+            in_cluster_ = mode_in(answer) == "cluster";
+            if (!address_.cluster.empty() && !in_cluster_)
+                return refused(address_, {origin::no_cluster, mode_in(answer)});
             if (const symptom seen{origin::mode, mode_in(answer)}; find_refusal(seen)) return refused(address_, seen);
             return address_.db != 0 ? say(step::database) : ask_for_known();
         case step::database: return ask_for_known();
@@ -151,7 +136,7 @@ resp::handshake_step handshake::answered_last(const resp::value& answer) {
     return read_last_(answer);
 }
 
-/// A user that may run neither FCALL nor FCALL_RO is told of FCALL: most users want to acquire.
+/// If the user may run neither FCALL nor FCALL_RO, the error of FCALL is reported: most users want to acquire.
 resp::handshake_step handshake::answered_viewing(const resp::value& answer) {
     if (answer.kind != resp::kind::error) return read_viewing_(answer);
     if (detail::classify(answer.text) == detail::reply_class::no_function && !library_loaded_)
@@ -173,18 +158,19 @@ resp::handshake_step handshake::ask_for_known() { return say(scripts_.empty() ? 
 resp::handshake_step handshake::next_script() { return say(missing_.empty() ? step::last : step::script); }
 
 handshake native_handshake(const detail::redis_address& address, std::function<known_history()> known,
-                           std::function<bool()> may_view) {
-    handshake::words hello = [&address, known = std::move(known)] {
+                           std::function<bool()> may_view, std::function<std::string()> attested) {
+    handshake::words hello = [&address, known = std::move(known), attested = std::move(attested)](bool in_cluster) {
         std::string words;
-        encode(words, hello_call(address.space, {address.max_ttl, address.lag, address.pause}, known()));
+        const space_terms terms{address.max_ttl, address.lag, address.pause};
+        encode(words, hello_call({address.space, in_cluster}, terms, known(), attested()));
         return words;
     };
     handshake::reading read_hello = [&address](const resp::value& answer) {
         return read_epoch(address, answer, answer.text, 1);
     };
-    handshake::words look = [&address, may_view = std::move(may_view)] {
+    handshake::words look = [&address, may_view = std::move(may_view)](bool in_cluster) {
         std::string words;
-        if (may_view()) encode(words, look_call(address.space));
+        if (may_view()) encode(words, look_call({address.space, in_cluster}));
         return words;
     };
     handshake::reading read_look = [&address](const resp::value& answer) {  // without a space the epoch is 0

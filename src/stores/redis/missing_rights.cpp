@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii_case.hpp"
 #include "stores/redis/function_call.hpp"
 
 namespace baton::redis {
@@ -20,7 +21,7 @@ std::string missing_rules(const detail::redis_address& address, std::string_view
         std::ranges::transform(rules, rules.begin(), [inside = false](char letter) mutable {
             if (letter == '+') inside = true;
             if (letter == ' ') inside = false;
-            return inside && letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+            return inside ? detail::lower(letter) : letter;
         });
         return rules;
     }

@@ -14,10 +14,13 @@
 #include "protocol/sender_of.hpp"
 #include "protocol/snapshot_filter.hpp"
 #include "protocol/wait_graph.hpp"
+#include "stores/redis/cluster_route.hpp"
 #include "stores/redis/connect.hpp"
+#include "stores/redis/former_primary.hpp"
 #include "stores/redis/function_call.hpp"
 #include "stores/redis/function_reply.hpp"
 #include "stores/redis/handshake.hpp"
+#include "stores/redis/hash_slot.hpp"
 #include "stores/redis/inspect_pages.hpp"
 #include "stores/redis/missing_rights.hpp"
 #include "stores/redis/refusals.hpp"
@@ -53,10 +56,7 @@ bool is_closed(const function_reply& reply) {
 }
 
 void subscribe(std::string& out, const char* how, const std::string& channel) {
-    resp::writer write{out};
-    write.array(2);
-    write.bulk(how);
-    write.bulk(channel);
+    resp::encode_command(out, {how, channel});
 }
 
 /// Finding the server may take an attempt for each Sentinel, and one for the server that they name.
@@ -76,7 +76,9 @@ public:
               [this] {
                   return known_history{epoch_, highest_};
               },
-              [this] { return !had_session_; })} {}
+              [this] { return !had_session_; }, [this] { return attested_; })} {
+        if (!address_.cluster.empty()) route_.emplace(address_.cluster, hash_slot_of(address_.space));
+    }
 
     // On the thread of the client; one thread at a time.
     void perform(std::span<const tagged_command> commands);
@@ -96,8 +98,10 @@ private:
     }
     void end() override {
         if (sentinel_) sentinel_->stop();
+        former_primary_.reset();
     }
     void open_socket(resp::socket_result done) override {
+        if (route_) return open_node(std::move(done));
         if (!sentinel_) return connect_redis(loop(), address_, std::move(done));
         sentinel_->find([this, done = std::move(done)](const found_primary& found) {
             if (found.error.code) return done({-1, found.error, found.permanent});
@@ -106,22 +110,46 @@ private:
             connect_redis(loop(), address_, done);
         });
     }
-    resp::handshake_step begin_handshake() override { return handshake_.begin(); }
-    resp::handshake_step continue_handshake(const resp::value& reply) override { return handshake_.answered(reply); }
+    resp::handshake_step begin_handshake() override {
+        former_primary_.reset();
+        attested_ = former_primary_search::can_search;
+        return handshake_.begin();
+    }
+    resp::handshake_step continue_handshake(const resp::value& reply) override {
+        const auto question = former_primary_search::question_in(reply);
+        if (!question) {
+            resp::handshake_step step = handshake_.answered(reply);
+            return route_ && step.error.code ? rerouted(std::move(step), reply.text) : step;
+        }
+        if (!former_primary_) former_primary_ = std::make_shared<former_primary_search>(loop(), address_);
+        former_primary_->search(*question, [this, attempt = attempt(), weak = weak_from_this()](std::string attested) {
+            if (const auto alive = weak.lock()) {
+                attested_ = std::move(attested);
+                continue_later(attempt, handshake_.repeat_last());
+            }
+        });
+        return {.later = true};
+    }
 
     [[nodiscard]] resp::handshake_step explain(const resp::broken_connection& broken) const override {
+        if (route_ && !broken.was_up && route_->has_next()) return {.again = true};
         return refused(address_, broken);
     }
 
     void up(epoch epoch) override {
         follow(epoch);
+        former_primary_.reset();
         only_inspects_ = handshake_.only_inspects();
+        in_cluster_ = handshake_.in_cluster();
+        knows_nodes_ = false;
+        if (route_) route_->keep();
         // A viewer sees any state: also no space, and a server that was started with older data.
         if (only_inspects_) epoch = told_epoch_ = std::max({told_epoch_, epoch, baton::epoch{1}});
         connection::up(epoch);
         for (const auto& inspection : take_postponed()) begin_inspection(inspection);
     }
     void down(const store_error& why) override {
+        former_primary_.reset();
         forget({errc::store_unavailable, why.text});
         connection::down(why);
     }
@@ -129,6 +157,7 @@ private:
     void pushed(const resp::value& message) override;
 
     static constexpr command_tag tick_tag = command_tag{1} << 61U;
+    static constexpr command_tag nodes_tag = command_tag{1} << 62U;
 
     struct inspection {
         inspect_filter filter;
@@ -139,7 +168,7 @@ private:
         std::vector<shown_wait> waits = {};
         bool restarted = false;
 
-        [[nodiscard]] function_call next_call(std::string_view space, epoch epoch, std::string_view cursor) const {
+        [[nodiscard]] function_call next_call(called_space space, epoch epoch, std::string_view cursor) const {
             if (name) return name_page_call(space, epoch, *name, cursor, claims_per_page);
             const bool by_prefix = filter.how == inspect_filter::match::prefix && !filter.related;
             return space_page_call(space, epoch, by_prefix ? filter.name : "", cursor, claims_per_page);
@@ -155,6 +184,11 @@ private:
     [[nodiscard]] store_error explained(std::string_view error) const {
         return refused(address_, {origin::reply, error}).error;
     }
+    [[nodiscard]] called_space space() const { return {address_.space, in_cluster_}; }
+    void open_node(resp::socket_result done);
+    resp::handshake_step rerouted(resp::handshake_step failed, std::string_view error);
+    bool follow_slot(std::string_view error);
+    void ask_for_nodes();
     void refuse_all(std::span<const tagged_command> commands);
     /// Tickets and fences of different epochs cannot be compared.
     void follow(epoch epoch) {
@@ -182,11 +216,16 @@ private:
     // A client with a session waits for its rights to come back, because it has leases or queue positions to save.
     std::atomic<bool> had_session_{false};
     std::atomic<bool> only_inspects_{false};    // the user may not run FCALL
+    std::atomic<bool> in_cluster_{false};       // the server is a node of a cluster
     std::atomic<protocol::serial> highest_{0};  // the highest known ticket or fence of this epoch
 
     // By the loop owner.
-    baton::epoch told_epoch_ = 0;                    // of a viewer: the last one that the client was told
-    std::shared_ptr<sentinel_connection> sentinel_;  // null: the address names the server itself
+    baton::epoch told_epoch_ = 0;                            // of a viewer: the last one that the client was told
+    std::shared_ptr<sentinel_connection> sentinel_;          // null: the address names the server itself
+    std::optional<cluster_route> route_;                     // none: the address does not name a cluster
+    bool knows_nodes_ = false;                               // this connection has asked for the nodes of the cluster
+    std::shared_ptr<former_primary_search> former_primary_;  // during a handshake after a failover
+    std::string attested_;
     std::optional<detail::event_loop::timer> tick_timer_;
     std::minstd_rand dice_{std::random_device{}()};
     function_reply reply_;  // the last reply; kept for its memory
@@ -234,6 +273,47 @@ void redis_connection::forget(const store_error& why) {
     for (const auto& [tag, inspection] : inspections) inspection->done(why, {});
 }
 
+void redis_connection::open_node(resp::socket_result done) {
+    const detail::host_and_port& node = route_->next();
+    address_.host = node.host;
+    address_.port = node.port;
+    connect_redis(loop(), address_, [this, done = std::move(done)](resp::opened_socket made) {
+        made.again = made.error.code && route_->has_next();
+        done(std::move(made));
+    });
+}
+
+/// A handshake with a node has failed: another node may have the slot, or know which one has it.
+resp::handshake_step redis_connection::rerouted(resp::handshake_step failed, std::string_view error) {
+    if (const auto node = moved_to(error, route_->current())) {
+        if (route_->redirected(*node)) return {.again = true};
+        failed = refused(address_, {origin::redirect, error});
+    }
+    if (error.starts_with("ASK ") || error.starts_with("TRYAGAIN "))
+        route_->keep();  // until the slot has moved
+    else if (failed.error.code == errc::store_unavailable && route_->has_next())
+        return {.again = true};
+    return failed;
+}
+
+/// If the error says that the slot is on another node now, connects to that one.
+bool redis_connection::follow_slot(std::string_view error) {
+    const auto node = route_ ? moved_to(error, route_->current()) : std::nullopt;
+    if (!node) return false;
+    route_->redirected(*node);
+    reconnect("the space is on the node " + node->text() + " now");
+    return true;
+}
+
+/// For the time when the present node is dead. Not before the first reply to a command, which shows that the node can
+/// be used.
+void redis_connection::ask_for_nodes() {
+    knows_nodes_ = true;
+    std::string bytes;
+    resp::encode_command(bytes, {"CLUSTER", "SLOTS"});
+    send(bytes, std::array{nodes_tag});
+}
+
 void redis_connection::refuse_all(std::span<const tagged_command> commands) {
     const auto listener = this->listener();
     for (const tagged_command& each : commands)
@@ -252,17 +332,20 @@ void redis_connection::perform(std::span<const tagged_command> commands) {
             const protocol::session_id sender = protocol::sender_of(each.command);
             // Subscribe before the session is opened, so that no notice is missed.
             if (std::holds_alternative<protocol::open>(each.command) && subscribed_ != sender) {
-                if (subscribed_) subscribe(bytes_, "UNSUBSCRIBE", wake_channel(address_.space, *subscribed_));
-                subscribe(bytes_, "SUBSCRIBE", wake_channel(address_.space, sender));
+                const bool sharded = in_cluster_;
+                if (subscribed_)
+                    subscribe(bytes_, sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE",
+                              wake_channel(address_.space, *subscribed_));
+                subscribe(bytes_, sharded ? "SSUBSCRIBE" : "SUBSCRIBE", wake_channel(address_.space, sender));
                 subscribed_ = sender;
                 had_session_ = true;
             }
             if (const auto* opening = std::get_if<protocol::open>(&each.command)) waiting_.present(*opening);
             const auto* renewal = std::get_if<protocol::renew>(&each.command);
             if (renewal != nullptr && waiting_.any())
-                call_ = renew_call(address_.space, epoch_, *renewal, waiting_.oldest(), std::move(call_));
+                call_ = renew_call(space(), epoch_, *renewal, waiting_.oldest(), std::move(call_));
             else
-                call_ = call_of(address_.space, epoch_, each.command, std::move(call_));
+                call_ = call_of(space(), epoch_, each.command, std::move(call_));
             encode(bytes_, call_);
             tags_.push_back(each.tag);
             pending_.push({each.tag, sender});
@@ -285,6 +368,10 @@ protocol::session_id redis_connection::take_sender(command_tag tag) {
 }
 
 void redis_connection::answered(command_tag tag, const resp::value& reply) {
+    if (tag == nodes_tag) {
+        if (reply.kind != resp::kind::error) route_->learn(reply);  // without the right to ask, only MOVED leads on
+        return;
+    }
     const bool is_own = (tag & tick_tag) != 0;
     bool is_former = false;  // the reply is for a session that the client has replaced since
     protocol::session_id sender;
@@ -301,6 +388,7 @@ void redis_connection::answered(command_tag tag, const resp::value& reply) {
     if (reply.kind == resp::kind::error) return failed(tag, reply.text);
     if (!decode_reply(reply.text, sender, reply_)) return reconnect("the reply of the function is not valid");
     note_reply(reply_, is_former);
+    if (route_ && !knows_nodes_) ask_for_nodes();
     if (is_own && closing_) return settle_before_close();
     if (is_closed(reply_) && owes(reply_.head) && !is_former) {
         closing_ = {tag, reply_.head.epoch, reply_.events, std::chrono::steady_clock::now() + settles_for};
@@ -319,6 +407,7 @@ void redis_connection::settle_before_close() {
 }
 
 void redis_connection::failed(command_tag tag, std::string_view error) {
+    if (follow_slot(error)) return;
     const reply_class what = detail::classify(error);
     // The handshake of a new connection loads the library again, and the client repeats its pending commands.
     if (what == reply_class::no_function) return reconnect(library_missing);
@@ -330,13 +419,17 @@ void redis_connection::failed(command_tag tag, std::string_view error) {
 }
 
 void redis_connection::pushed(const resp::value& message) {
-    if (message.items.size() != 3 || message.items[0].text != "message") return;
+    if (message.items.size() != 3) return;
+    const std::string& what = message.items[0].text;
+    if (what != "message" && what != "smessage" && what != "sunsubscribe") return;
     protocol::session_id session;
     {
         const std::lock_guard lock{mutex_};
         if (!subscribed_ || message.items[1].text != wake_channel(address_.space, *subscribed_)) return;
         session = *subscribed_;
     }
+    // A node that gives the slot away ends the subscription.
+    if (what == "sunsubscribe") return reconnect("the slot of the space has moved to another node");
     auto notice = decode_reply(message.items[2].text, session);
     const auto listener = this->listener();
     if (!notice || !listener) return;
@@ -392,7 +485,7 @@ void redis_connection::tick() {
         const std::lock_guard lock{mutex_};
         tag = tick_tag | ++own_;
     }
-    encode(bytes, call_of(address_.space, epoch_, protocol::tick{}));
+    encode(bytes, call_of(space(), epoch_, protocol::tick{}));
     send(bytes, std::array{tag});
 }
 
@@ -435,9 +528,9 @@ void redis_connection::request_page(const std::shared_ptr<inspection>& inspectio
         tag = tick_tag | ++own_;
         inspections_.emplace(tag, inspection);
         if (inspection->own_wait && subscribed_)
-            call = wait_page_call(address_.space, epoch_, *subscribed_, waiting_.oldest(), holders_shown);
+            call = wait_page_call(space(), epoch_, *subscribed_, waiting_.oldest(), holders_shown);
         else
-            call = inspection->next_call(address_.space, epoch_, cursor);
+            call = inspection->next_call(space(), epoch_, cursor);
     }
     encode(bytes, call);
     if (send(bytes, std::array{tag})) return;
@@ -451,7 +544,9 @@ void redis_connection::request_page(const std::shared_ptr<inspection>& inspectio
 void redis_connection::take_page(const std::shared_ptr<inspection>& inspection, const resp::value& page) {
     if (page.kind == resp::kind::error) {
         const reply_class what = detail::classify(page.text);
-        const bool is_outdated = what == reply_class::no_function || page.text.starts_with("BATONEPOCH ");
+        const bool has_moved = route_ && page.text.starts_with("MOVED ");
+        const bool is_outdated = what == reply_class::no_function || page.text.starts_with("BATONEPOCH ") || has_moved;
+        if (has_moved) follow_slot(page.text);
         if (is_outdated && postpone(inspection, what == reply_class::no_function ? library_missing : page.text)) return;
         if (what == reply_class::denied || what == reply_class::unavailable)
             return inspection->done(explained(page.text), {});

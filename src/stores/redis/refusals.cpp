@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/ascii_case.hpp"
 #include "baton/error.hpp"
 #include "baton/printable.hpp"
 #include "stores/redis/missing_rights.hpp"
@@ -30,7 +31,7 @@ struct row {
     std::string_view advice;
 };
 
-/// Errors of Baton's own functions, of which the advice says all: their words are for the client.
+/// Errors of Baton's own functions whose words are for the client. The user sees the advice alone.
 constexpr std::array<std::string_view, 5> explained{"BATONVERSION ", "BATONSPACE ", "BATONEVICTION ", "BATONACL ",
                                                     "BATONROLE "};
 
@@ -42,8 +43,7 @@ constexpr std::string_view renamed_command =
 constexpr std::string_view is_replica = "the server is a replica: connect to its primary";
 constexpr std::string_view wrong_server = "another program listens on this port: check host and port";
 constexpr std::string_view is_cluster =
-    "this is a node of a cluster, and another node has the keys of this space: name that node; Baton does not follow a "
-    "cluster to other nodes yet";
+    "this is a node of a cluster, and another node has the keys of this space: use redis+cluster: in place of redis:";
 
 /// The first row that fits counts.
 constexpr std::array table{
@@ -92,6 +92,12 @@ constexpr std::array table{
     row{reply, "CROSSSLOT ", 0, errc::unsupported, permanent, is_cluster},
     row{reply, "ERR SELECT is not allowed in cluster mode", 0, errc::unsupported, permanent,
         "a cluster has database 0 only"},
+    row{redirect, "", 0, errc::store_unavailable, lasting,
+        "the nodes of the cluster do not agree on which one has the slot, or that one is down: redis-cli --cluster "
+        "check "
+        "HOST:PORT shows their state"},
+    row{no_cluster, "", 0, errc::unsupported, permanent,
+        "the server is not a node of a cluster: use redis: in place of redis+cluster:"},
     row{mode, "sentinel", 0, errc::unsupported, permanent,
         "this is the port of a Sentinel: use an address with redis+sentinel: and the name of the primary"},
     // The user and its rights.
@@ -117,7 +123,7 @@ constexpr std::array table{
     row{reply, "*can't run this command", 0, errc::not_permitted, permanent, client_acl},
     row{reply, "*No permissions", 0, errc::not_permitted, permanent, client_acl},
     row{reply, "*ACL failure", 0, errc::not_permitted, permanent, client_acl},
-    // What the server does not have.
+    // Features that the server does not have.
     row{reply, "ERR DB index is out of range", 0, errc::unsupported, permanent,
         "the server has fewer databases: take a smaller number, or raise `databases` in its configuration"},
     row{reply, "NOPROTO ", 0, errc::unsupported, permanent, needs_seven},
@@ -192,7 +198,7 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 /// The words in the middle of a sentence.
 [[nodiscard]] std::string lowered(std::string words) {
     const bool is_word = words.size() > 1 && words[1] >= 'a' && words[1] <= 'z';
-    if (is_word && words[0] >= 'A' && words[0] <= 'Z') words[0] = static_cast<char>(words[0] - 'A' + 'a');
+    if (is_word) words[0] = detail::lower(words[0]);
     return words;
 }
 
@@ -213,7 +219,7 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
     return count ? detail::duration_text(std::chrono::milliseconds{*count}) : std::string{text};
 }
 
-/// What the space has, and what this client gave.
+/// The settings of the space, and those of this address.
 [[nodiscard]] std::string different_terms(const detail::redis_address& address, std::string_view words) {
     return "the space has " + terms(duration_in(words, 1), duration_in(words, 2), word(words, 3) == "1") +
            ", and this address says " +
@@ -222,7 +228,8 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 
 [[nodiscard]] std::string words_of(const symptom& symptom) {
     switch (symptom.from) {
-        case mode: return "the server says that its mode is " + std::string{symptom.words};
+        case mode:
+        case no_cluster: return "the server says that its mode is " + std::string{symptom.words};
         case lookup: return symptom.number == 0 ? "the host has no address" : lowered(gai_strerror(symptom.number));
         case origin::system: return lowered(std::generic_category().message(symptom.number));
         case bytes: {
@@ -231,8 +238,9 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
         }
         case closed: return "the server closed the connection without a reply";
         case silent: return "the server accepts connections and does not reply";
-        case tls_silent: return "the server does not answer the TLS handshake";
+        case tls_silent: return "the server does not reply to the TLS handshake";
         case reply:
+        case redirect:
         case library:
         case viewers_library: break;
     }
@@ -260,7 +268,8 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 
 /// What is connected to.
 [[nodiscard]] std::string place_of(const detail::redis_address& address) {
-    const std::string place = detail::host_and_port{address.host, address.port}.text();
+    const std::string place = printable(detail::host_and_port{address.host, address.port}.text());
+    if (!address.cluster.empty()) return address.shown() + " (node " + place + ")";
     if (address.is_sentinel) return "the Sentinel at " + place;
     if (address.sentinel.hosts.empty() || address.host.empty()) return address.shown();
     return address.shown() + " (primary " + place + ")";
@@ -268,7 +277,8 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 
 /// Otherwise the attempt failed on the way to the server.
 [[nodiscard]] bool is_answered(origin from) {
-    return from == reply || from == library || from == viewers_library || from == mode;
+    return from == reply || from == library || from == viewers_library || from == mode || from == no_cluster ||
+           from == redirect;
 }
 
 }  // namespace

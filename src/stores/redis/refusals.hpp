@@ -21,6 +21,8 @@ enum class origin : std::uint8_t {
     library,          // the error reply to FUNCTION LOAD
     viewers_library,  // the same, for a user that may only inspect
     mode,             // the field `mode` in the reply to HELLO
+    no_cluster,       // the same, of a server that is not a node of a cluster and should be
+    redirect,         // MOVED, to a node that was tried already
     lookup,           // the name service; the number is an error of getaddrinfo
     system,           // a socket; the number is an errno
     bytes,            // the first bytes of a server that does not speak the Redis protocol

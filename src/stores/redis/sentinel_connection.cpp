@@ -81,10 +81,8 @@ void sentinel_connection::ask() {
 void sentinel_connection::open_socket(resp::socket_result done) {
     is_up_ = false;
     if (tried_ >= settings_.hosts.size() && !searches_.empty()) {
-        std::string names;
-        for (const host_and_port& each : settings_.hosts) names += (names.empty() ? "" : ", ") + each.text();
         store_error why = last_error_;
-        why.text = "no Sentinel of " + names +
+        why.text = "no Sentinel of " + joined(settings_.hosts, ", ") +
                    " knows where the primary is; the last one: " + (why.text.empty() ? why.code.message() : why.text);
         const auto is = [this](errc code) { return last_error_.code == code; };
         finish({{}, std::move(why), is(errc::not_permitted) || is(errc::tls_failed) || is(errc::unsupported)});

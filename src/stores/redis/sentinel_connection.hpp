@@ -1,5 +1,5 @@
 // The connection to a Sentinel, which knows where the primary of a name is, and notifies of failovers. If one Sentinel
-// cannot be used, the next one of the list is tried. Each client has one beside the connection to its server.
+// cannot be used, the next one of the list is tried. Each client has such a connection beside the one to its server.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace baton::redis {
 struct found_primary {
     detail::host_and_port at;
     store_error error = {};
-    bool permanent = false;  // no Sentinel can be used until somebody changes the address or the Sentinels
+    bool permanent = false;  // no Sentinel can be used until the address or the Sentinels are changed
 };
 
 class sentinel_connection final : public resp::connection {

@@ -295,10 +295,17 @@ void writer::number(std::int64_t number) {
 
 void writer::number(std::uint64_t number) { header(number >> 63U == 0 ? ':' : '(', number); }
 
-void encode_command(std::string& out, const std::vector<std::string>& words) {
+namespace {
+
+template <typename Words> void write_command(std::string& out, const Words& words) {
     writer write{out};
     write.array(words.size());
-    for (const std::string& word : words) write.bulk(word);
+    for (const std::string_view word : words) write.bulk(word);
 }
+
+}  // namespace
+
+void encode_command(std::string& out, const std::vector<std::string>& words) { write_command(out, words); }
+void encode_command(std::string& out, std::initializer_list<std::string_view> words) { write_command(out, words); }
 
 }  // namespace baton::resp

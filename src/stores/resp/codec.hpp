@@ -173,5 +173,6 @@ private:
 
 /// Appends a command: an array of strings.
 void encode_command(std::string& out, const std::vector<std::string>& words);
+void encode_command(std::string& out, std::initializer_list<std::string_view> words);
 
 }  // namespace baton::resp

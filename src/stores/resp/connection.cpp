@@ -108,13 +108,14 @@ handshake_step connection::explain(const broken_connection& broken) const {
         case breakage::silent:
             return {.error = {errc::store_unavailable, "the server accepts connections and does not reply"}};
         case breakage::tls_silent:
-            return {.error = {errc::store_unavailable, "the server does not answer the TLS handshake"}};
+            return {.error = {errc::store_unavailable, "the server does not reply to the TLS handshake"}};
         case breakage::other_protocol: break;
     }
     return {.error = {make_error_code(std::errc::protocol_error), "this is not the Redis protocol"}};
 }
 
 void connection::connected(opened_socket made) {
+    if (made.again) return connect();
     if (made.error.code) {
         if (made.permanent && !was_up_ && !has_other_servers()) {
             timer_->cancel();
@@ -158,6 +159,7 @@ void connection::advance(const handshake_step& step) {
         close_socket();
         return connect();
     }
+    if (step.later) return;
     if (!step.send.empty()) {
         std::unique_lock lock{mutex_};
         stream_.out() = step.send;

@@ -36,6 +36,7 @@ struct opened_socket {
     store_error error = {};
     bool permanent = false;                             // do not retry, unless an earlier connection was up
     std::shared_ptr<resp::encryption> encryption = {};  // null: the connection is not encrypted
+    bool again = false;                                 // not opened; connect again at once, to another server
 };
 
 /// Called once, by the loop owner.
@@ -49,6 +50,7 @@ struct handshake_step {
     store_error error = {};  // the handshake has failed
     bool permanent = false;
     bool again = false;            // connect again at once, because another server is the right one
+    bool later = false;            // the store gives the next step to `continue_later`
     std::string send = {};         // a command with one reply; empty: the connection is up
     passed_descriptors with = {};  // descriptors to pass with `send`
     baton::epoch epoch = 0;
@@ -67,7 +69,7 @@ public:
     /// Drops the connection, and connects again. During back-off the next attempt starts at once; an attempt in
     /// progress goes on.
     void reset(const store_error& why = {errc::store_unavailable, "the store does not reply"});
-    /// Stops for ever. A listener call in progress may still finish.
+    /// Stops permanently. A listener call in progress may still finish.
     void stop();
 
 protected:
@@ -80,6 +82,13 @@ protected:
 
     /// Called by the loop owner: ends the present connection or attempt, and makes the next one.
     void restart(const store_error& why) { waiting_ ? connect() : drop(why); }
+
+    /// The present attempt to connect.
+    [[nodiscard]] std::uint64_t attempt() const { return attempt_; }
+    /// Called by the loop owner: the next step of a handshake whose last step was `later`, if that attempt still lasts.
+    void continue_later(std::uint64_t attempt, const handshake_step& step) {
+        if (attempt == attempt_ && !handshake_done_) advance(step);
+    }
 
     [[nodiscard]] detail::event_loop& loop() const { return loop_; }
     [[nodiscard]] std::shared_ptr<store_listener> listener() const { return listener_.lock(); }

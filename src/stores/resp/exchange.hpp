@@ -1,6 +1,6 @@
 // Commands and replies on one stream, for a thread that blocks: it sends commands, and waits for the replies until a
-// deadline. Pushed messages are dropped. `connection` serves all clients with an event loop; this is for programs that
-// ask once.
+// deadline. Pushed messages are dropped. Clients use `connection`, which the event loop serves; this class is for
+// `baton doctor`, which sends a few commands and ends.
 #pragma once
 
 #include <chrono>

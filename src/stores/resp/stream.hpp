@@ -82,9 +82,9 @@ public:
     void unblock() { blocked_ = false; }
 
 private:
-    descriptor socket_;
     void decode(std::string_view bytes);
 
+    descriptor socket_;
     decoder decoder_;
     std::string first_bytes_;
     std::vector<char> buffer_;

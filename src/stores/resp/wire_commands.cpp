@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii_case.hpp"
 #include "program/space_name.hpp"
 #include "stores/resp/field_reader.hpp"
 #include "stores/resp/field_writer.hpp"
@@ -86,17 +87,6 @@ constexpr std::array<std::uint8_t, 256> digit_of = [] {
     return worth;
 }();
 
-std::string lower(std::string text) {
-    for (char& c : text)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-    return text;
-}
-std::string upper(std::string text) {
-    for (char& c : text)
-        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - ('a' - 'A'));
-    return text;
-}
-
 }  // namespace
 
 void encode(std::string& out, const command& command) {
@@ -123,9 +113,9 @@ decoded_request decode_request(const value& value) {
     field_reader from{value};
     const std::string& name = from.text();
     if (value.kind != kind::array || from.failed()) return {{}, "ERR a command is an array of strings"};
-    auto request = read_request(lower(name), from);
-    if (!request) return {{}, unknown(upper(name))};
-    if (!from.complete()) return {{}, "ERR wrong arguments for " + upper(name)};
+    auto request = read_request(detail::lower(name), from);
+    if (!request) return {{}, unknown(detail::upper(name))};
+    if (!from.complete()) return {{}, "ERR wrong arguments for " + detail::upper(name)};
     return {std::move(request), {}};
 }
 

@@ -148,7 +148,7 @@ private:
     return {nullptr, {errc::tls_failed, what + ": " + reason_of(ERR_peek_last_error())}};
 }
 
-/// A key that is protected by a passphrase would be asked for on the terminal.
+/// Without this function, OpenSSL asks for the passphrase of a protected key on the terminal.
 int refuse_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*data*/) { return -1; }
 
 [[nodiscard]] std::string load_trusted(SSL_CTX& context, const tls_settings& settings) {
@@ -187,8 +187,9 @@ void warn_once() {
     static std::atomic<bool> warned{false};
     if (warned.exchange(true)) return;
     std::fputs(
-        "baton: warning: tls_insecure is on: the server's certificate is not verified, so anybody on the network can "
-        "read the password and take the server's place\n",
+        "baton: warning: tls_insecure is on: the server's certificate is not verified, so an attacker on the network "
+        "can "
+        "read the password and pose as the server\n",
         stderr);
 }
 
@@ -197,7 +198,7 @@ void warn_once() {
 bool has_tls() { return true; }
 
 tls_client make_tls_client(const tls_settings& settings, const std::string& host) {
-    // Without a handler at exit: static clients of the program may be closed after it would have run.
+    // Without OpenSSL's handler at exit: it would run before static clients of the program are closed.
     OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, nullptr);
     ERR_clear_error();
     context_ptr context{SSL_CTX_new(TLS_client_method())};

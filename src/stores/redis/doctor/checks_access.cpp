@@ -1,4 +1,4 @@
-// Checks of who can reach the server, read the traffic, and use it.
+// Checks of access: which machines and users can reach the server, read its traffic, and use it.
 #include "baton/printable.hpp"
 #include "stores/redis/doctor/checks.hpp"
 #include "stores/redis/missing_rights.hpp"
@@ -9,7 +9,7 @@ namespace {
 constexpr const char* rights_advice = "give it the rights of client.acl or viewer.acl (docs/redis.md, Rights)";
 constexpr std::chrono::hours renewal_due{24 * 14};
 
-/// Whether clients on other machines get in without a password, where the default user has none.
+/// Whether clients on other machines can connect, if the default user has no password.
 bool is_open_to_others(const server_facts& facts) {
     if (text_of(facts.config, "protected-mode") != "no") return false;
     for (const std::string_view local : {"127.0.0.1", "127.0.0.1 ::1", "127.0.0.1 -::1", "localhost", "::1"})
@@ -17,8 +17,8 @@ bool is_open_to_others(const server_facts& facts) {
     return true;
 }
 
-/// Clients need no name and no password to do everything.
-bool lets_everybody_in(const server_facts& facts) {
+/// Whether a client without name and password has every right.
+bool default_user_is_open(const server_facts& facts) {
     const answer<user_facts>& user = facts.default_user;
     return user && user->is_on && user->no_password && user->all_commands && user->all_keys;
 }
@@ -45,7 +45,7 @@ checked check_password(const server_facts& facts) {
     if (!facts.user) return not_checked(facts.user.missing);
     const std::string user = "user " + printable(facts.user->name);
     const bool has_certificate = !facts.address.tls.cert.empty();
-    if ((!facts.user->no_password || has_certificate) && lets_everybody_in(facts)) {
+    if ((!facts.user->no_password || has_certificate) && default_user_is_open(facts)) {
         const std::string text = user + (facts.user->no_password ? " shows a certificate" : " has a password") +
                                  ", but the user default has none, and every right";
         const std::string close = "ACL SETUSER default off, or resetpass >PASSWORD, and ACL SAVE or CONFIG REWRITE";
@@ -61,7 +61,7 @@ checked check_password(const server_facts& facts) {
     const std::string advice = "set a password: ACL SETUSER " + printable(facts.user->name) +
                                " resetpass >PASSWORD, or create a user for Baton (docs/redis.md, Rights)";
     if (!facts.is_on_this_machine)
-        return wrong("everybody who reaches the server can use it: " + user + " has no password", advice);
+        return wrong("every program that reaches the server can use it: " + user + " has no password", advice);
     if (is_open_to_others(facts))
         return warn(user + " has no password, and the server listens for other machines (protected-mode no)", advice);
     return ok(user + " has no password, and only this machine reaches the server");
@@ -69,7 +69,7 @@ checked check_password(const server_facts& facts) {
 
 checked check_rights(const server_facts& facts) {
     if (!facts.rights) {
-        // Viewers need these, too.
+        // Viewers need these rights, too.
         for (const std::string* missing : {&facts.clock.missing, &facts.space.missing})
             if (missing->starts_with(may_not_run)) return wrong(*missing + ", which Baton needs", rights_advice);
         const bool needs_library = facts.has_library && !*facts.has_library;

@@ -25,7 +25,7 @@ std::string lag_advice(const server_facts& facts, milliseconds needed) {
 
 /// The replicas of INFO, as `slave0:ip=…,port=…,state=online,offset=…,lag=0`.
 std::int64_t replicas_online(const server_facts& facts, std::int64_t count) {
-    constexpr std::int64_t most = 1'000;  // whatever number the server says
+    constexpr std::int64_t most = 1'000;  // bounds the loop if the server sends a larger number
     std::int64_t online = 0;
     for (std::int64_t i = 0; i < std::min(count, most); ++i)
         if (text_of(facts.info, "slave" + std::to_string(i)).find("state=online") != std::string_view::npos) ++online;
@@ -39,7 +39,7 @@ checked check_eviction(const server_facts& facts) {
     const std::string_view policy = text_of(facts.info, "maxmemory_policy");
     const auto most = number_of(facts.info, "maxmemory");
     if (policy == "noeviction") return ok("maxmemory-policy is noeviction");
-    if (!most) return not_checked("the server does not tell");
+    if (!most) return not_checked("the server does not report it");
     if (*most == 0)
         return ok("maxmemory-policy is " + printable(policy) + ", and without maxmemory nothing is evicted");
     return wrong("maxmemory-policy is " + printable(policy) + ": the server may delete locks, so Baton refuses it",
@@ -48,7 +48,7 @@ checked check_eviction(const server_facts& facts) {
 
 checked check_memory(const server_facts& facts) {
     const auto used = number_of(facts.info, "used_memory");
-    if (!used) return not_checked(facts.info ? "the server does not tell" : facts.info.missing);
+    if (!used) return not_checked(facts.info ? "the server does not report it" : facts.info.missing);
     const std::int64_t most = number_of(facts.info, "maxmemory").value_or(0);
     const std::int64_t machine = number_of(facts.info, "total_system_memory").value_or(0);
     if (most == 0) {
@@ -99,6 +99,7 @@ checked check_replicas(const server_facts& facts) {
                      "start the replicas; or, if no replica ever replaces this server, CONFIG SET "
                      "min-replicas-to-write 0, and the "
                      "same in its configuration file");
+    if (*count > 0 && facts.in_cluster) return ok(have + "; an isolated primary of a cluster stops by itself");
     if (*count > 0 && wanted && *wanted == 0)
         return warn(
             have +
@@ -109,9 +110,25 @@ checked check_replicas(const server_facts& facts) {
     if (*count > 0 && !wanted)
         return outcome{detail::verdict::unknown,
                        have + "; min-replicas-to-write not checked: " +
-                           (facts.config ? "the server does not tell" : facts.config.missing)};
+                           (facts.config ? "the server does not report it" : facts.config.missing)};
     return ok(*count == 0 ? have : have + ", min-replicas-to-write " + std::to_string(*wanted));
 }
+
+namespace {
+
+/// A primary that is cut off from the cluster accepts commands until it misses the majority. Its own pings may be half
+/// of cluster-node-timeout later than those of the nodes that replace it.
+checked check_lag_in_cluster(const server_facts& facts, milliseconds timeout) {
+    const milliseconds lag = lag_of(facts);
+    const milliseconds needed = timeout / 2 + std::chrono::seconds{2};
+    const std::string text = "an isolated primary may go on for " + shown(timeout / 2) +
+                             " after a failover (half of cluster-node-timeout), and lag is " + shown(lag);
+    if (lag >= needed) return ok(text);
+    return wrong(text + ", less than that and 2 s: a name may have two holders",
+                 lag_advice(facts, needed) + "; or set a smaller cluster-node-timeout");
+}
+
+}  // namespace
 
 checked check_lag(const server_facts& facts) {
     const auto wanted = number_of(facts.config, "min-replicas-to-write");
@@ -121,6 +138,9 @@ checked check_lag(const server_facts& facts) {
     if (has_replicas && lag.count() == 0)
         return wrong("lag=0 says that no replica ever replaces the server, and it has replicas",
                      lag_advice(facts, std::chrono::seconds{most.value_or(10) + 2}));
+    const auto node_timeout = number_of(facts.config, "cluster-node-timeout");
+    if (facts.in_cluster && has_replicas && node_timeout)
+        return check_lag_in_cluster(facts, milliseconds{*node_timeout});
     if (!wanted || !most || *wanted == 0 || *most == 0) return {};
     const milliseconds needed = std::chrono::seconds{*most + 2};
     const std::string text = "an old primary may go on for " + std::to_string(*most) +

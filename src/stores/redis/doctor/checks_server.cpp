@@ -10,7 +10,7 @@ namespace baton::redis {
 namespace {
 
 constexpr version_number oldest{7, 0, 0};
-/// The last release of a branch that distributions maintain themselves, and cannot be told from the original.
+/// The last release of a branch that distributions maintain. Their fixes do not change the version number.
 constexpr version_number maintained_by_distributions{7, 0, 15};
 
 struct identity {
@@ -19,7 +19,7 @@ struct identity {
     std::string text;
 };
 
-/// Valkey says in `redis_version` which Redis it is compatible with.
+/// On Valkey, `redis_version` is the Redis version that it is compatible with.
 identity identity_of(const server_facts& facts) {
     identity found;
     const std::string_view valkey = text_of(facts.info, "valkey_version");
@@ -41,7 +41,8 @@ std::string joined(const std::vector<std::string>& texts, const char* between) {
 checked check_version(const server_facts& facts) {
     if (!facts.info) return not_checked(facts.info.missing);
     const identity server = identity_of(facts);
-    if (!server.version) return outcome{detail::verdict::unknown, "not checked: the server does not tell its version"};
+    if (!server.version)
+        return outcome{detail::verdict::unknown, "not checked: the server does not report its version"};
     if (*server.version < oldest)
         return wrong(server.text + " has no functions; Baton needs Redis 7.0 or Valkey",
                      "upgrade the server to a maintained version");
@@ -57,8 +58,8 @@ checked check_holes(const server_facts& facts) {
                         "upgrade the server; the branch 7.0 ended with 7.0.15, which Debian and Ubuntu maintain");
         return outcome{
             detail::verdict::unknown,
-            "not checked: security fixes for 7.0.15 come from distributions only, and the server does not tell",
-            "see that the package is up to date, in Debian 12 at least 5:7.0.15-1~deb12u6 (CVE-2025-49844); "
+            "not checked: security fixes for 7.0.15 come from distributions only, and the server does not report it",
+            "check that the package is up to date, in Debian 12 at least 5:7.0.15-1~deb12u6 (CVE-2025-49844); "
             "from other sources install a maintained version"};
     }
     const known_holes holes = holes_of(server.software, *server.version, facts.tls.has_value());
@@ -86,14 +87,15 @@ checked check_role(const server_facts& facts) {
                          ? "give the address of the primary"
                          : "the Sentinels name it as the primary: if no failover is in progress, see their logs");
     const bool is_node = mode == "cluster" || text_of(facts.info, "cluster_enabled") == "1";
+    if (!facts.address.cluster.empty()) return ok("a primary of the cluster, the one with the keys of this space");
+    const std::string advice = "use redis+cluster: in place of redis:";
     if (is_node && facts.space.missing.find("MOVED ") != std::string::npos)
-        return wrong("this is a node of a cluster, and another node has the keys of this space",
-                     "name that node; Baton does not follow a cluster to other nodes yet");
+        return wrong("this is a node of a cluster, and another node has the keys of this space", advice);
     if (is_node)
         return warn(
-            "this is a node of a cluster: Baton does not follow a cluster to other nodes yet, so clients are "
-            "refused when another node gets the keys of this space",
-            "use a server without cluster-enabled");
+            "this is a node of a cluster: clients with this address are refused when another node gets the keys "
+            "of this space",
+            advice);
     return ok("a primary");
 }
 
@@ -107,7 +109,7 @@ checked check_clients(const server_facts& facts) {
     const auto connected = number_of(facts.info, "connected_clients");
     const auto most = number_of(facts.info, "maxclients");
     if (!connected || !most || *most <= 0)
-        return not_checked(facts.info ? "the server does not tell" : facts.info.missing);
+        return not_checked(facts.info ? "the server does not report it" : facts.info.missing);
     const std::string text = counted(*connected, "client") + " of at most " + std::to_string(*most);
     const std::string advice = "raise maxclients, and the open files that the server may have";
     if (*connected * 100 >= *most * 95) return wrong(text + "; the next ones are refused", advice);
@@ -117,7 +119,7 @@ checked check_clients(const server_facts& facts) {
 
 checked check_idle_timeout(const server_facts& facts) {
     const auto timeout = number_of(facts.config, "timeout");
-    if (!timeout) return not_checked(facts.config ? "the server does not tell" : facts.config.missing);
+    if (!timeout) return not_checked(facts.config ? "the server does not report it" : facts.config.missing);
     if (*timeout == 0) return ok("idle connections stay open");
     if (facts.address.dialect.empty())
         return ok("idle connections are closed after " + std::to_string(*timeout) +

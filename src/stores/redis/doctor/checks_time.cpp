@@ -19,7 +19,7 @@ checked check_clock(const server_facts& facts) {
         return ok("the server's clock differs by " + shown(std::max(apart, facts.clock->error)) + " or less");
     return warn("the server's clock is " + shown(apart) + (ahead.count() > 0 ? " ahead" : " behind") +
                     "; only the server's clock counts for locks, but a clock without NTP may jump",
-                "see that both machines synchronise their clocks (timedatectl)");
+                "check that both machines synchronise their clocks (timedatectl)");
 }
 
 checked check_round_trip(const server_facts& facts) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "baton/error.hpp"
@@ -9,6 +10,7 @@
 #include "stores/redis/doctor/checks.hpp"
 #include "stores/redis/doctor/gather.hpp"
 #include "stores/redis/doctor/probe.hpp"
+#include "stores/redis/doctor/reach.hpp"
 #include "stores/redis/doctor/sentinels.hpp"
 #include "stores/redis/function_library.hpp"
 
@@ -25,27 +27,30 @@ diagnosis failed(const store_error& why) {
     return {{{"connection", verdict::wrong, printable(why.text), ""}}, !is_unreachable(why)};
 }
 
-/// Examines the server at host and port.
+/// Examines the server at host and port, or the node of a cluster that has the space.
 diagnosis examine_server(redis_address& address, std::chrono::milliseconds ttl, std::chrono::milliseconds timeout) {
-    redis::probe probe{address};
-    const auto begin = redis::probe::clock::now();
-    store_error error = probe.connect();
-    if (!error.code) error = probe.log_in(begin + timeout);
-    if (error.code) return failed(error);
+    const std::string library{redis::server_library().name};
+    std::optional<redis::probe> reached;
+    if (const auto error = redis::reach(reached, address, library, redis::probe::clock::now() + timeout); error.code)
+        return failed(error);
+    redis::probe& probe = *reached;
 
     redis::server_facts facts{.address = address};
     facts.ttl = ttl;
     facts.is_on_this_machine = probe.is_on_this_machine();
     facts.tls = probe.encryption();
-    facts.library = redis::server_library().name;
+    facts.in_cluster = probe.in_cluster();
+    facts.library = library;
     redis::gather(probe, facts, redis::probe::clock::now() + timeout);
 
     diagnosis all{redis::examine(facts)};
     all.reachable = !probe.failed().code;
     finding connection{"connection", verdict::ok, "the server replies"};
+    if (!address.cluster.empty())
+        connection.text = "the node " + printable(host_and_port{address.host, address.port}.text()) + " replies";
     if (!all.reachable)
         connection = {"connection", verdict::wrong, "the server stopped replying: " + printable(probe.failed().text),
-                      "see its log and its load"};
+                      "check its log and its load"};
     all.findings.insert(all.findings.begin(), std::move(connection));
     return all;
 }

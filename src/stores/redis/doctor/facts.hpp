@@ -1,4 +1,4 @@
-// What `baton doctor` knows of a server before it judges: the settings of the client, and what the server replied.
+// The facts that `baton doctor` judges: the settings of the client, and the replies of the server.
 #pragma once
 
 #include <chrono>
@@ -59,9 +59,9 @@ struct user_facts {
     bool is_on = true;
 };
 
-/// What the user lacks of what Baton needs in this space.
+/// The rights that Baton needs in this space and the user lacks.
 struct rights_facts {
-    bool only_inspects = false;              // it may not run FCALL, and needs only what `look` checks
+    bool only_inspects = false;              // it may not run FCALL, and needs only the rights that `look` checks
     std::vector<std::string> commands = {};  // that ACL DRYRUN denies
     std::string refusal = {};                // the server's or a function's error that names the rules; empty: none
 };
@@ -102,6 +102,7 @@ struct server_facts {
     std::chrono::milliseconds ttl{10'000};
     bool is_on_this_machine = false;  // a socket file, or a loopback address
     std::optional<resp::encryption_details> tls = {};
+    bool in_cluster = false;   // the server is a node of a cluster
     std::string library = {};  // the name of the function library of this version
 
     // The server's side.
@@ -112,9 +113,9 @@ struct server_facts {
     answer<user_facts> user = {};
     answer<user_facts> default_user = {};  // of clients that give no name
     answer<rights_facts> rights = {};
-    std::vector<std::string> other_users = {};  // but for `default`; empty, too, if this user may not read them
+    std::vector<std::string> other_users = {};  // without `default`; also empty if this user may not read them
     answer<bool> has_library = {};              // the function library of this version
-    answer<bool> may_load = {};                 // this user, the function library
+    answer<bool> may_load = {};                 // whether this user may load the function library
     answer<slow_facts> slow = {};
     answer<std::vector<std::string>> libraries = {};  // names of Baton's libraries of all versions
     answer<space_facts> space = {};

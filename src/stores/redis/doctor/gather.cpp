@@ -5,6 +5,7 @@
 #include <charconv>
 #include <functional>
 
+#include "base/ascii_case.hpp"
 #include "baton/printable.hpp"
 #include "stores/redis/function_library.hpp"
 #include "stores/redis/missing_rights.hpp"
@@ -92,6 +93,7 @@ const std::vector<std::string>& settings() {
                                                 "bind",
                                                 "busy-reply-threshold",
                                                 "client-output-buffer-limit",
+                                                "cluster-node-timeout",
                                                 "maxclients",
                                                 "min-replicas-max-lag",
                                                 "min-replicas-to-write",
@@ -110,14 +112,14 @@ bool contains(const std::vector<std::string>& all, const std::string& wanted) {
 
 bool is_error(const resp::value& reply) { return reply.kind == resp::kind::error; }
 
-/// Asks whether this user may run each command. The server answers OK, or why not.
+/// Asks whether this user may run each command. The reply is OK or the reason why not.
 void ask_for_rights(probe& probe, server_facts& facts, probe::clock::time_point deadline) {
     if (!facts.user) {
         facts.rights.missing = facts.may_load.missing = facts.user.missing;
         return;
     }
     const std::string key = "baton:{" + facts.address.space + "}:m";
-    std::vector<probe::command> tried = needed_commands(facts.address.space);
+    std::vector<probe::command> tried = needed_commands(facts.address.space, facts.in_cluster);
     tried.push_back({"FCALL", facts.library + "_hello", "1", key});
     tried.push_back({"FCALL_RO", facts.library + "_inspect", "1", key});
     if (facts.address.db != 0) tried.push_back({"SELECT", std::to_string(facts.address.db)});
@@ -139,7 +141,7 @@ void ask_for_rights(probe& probe, server_facts& facts, probe::clock::time_point 
     for (std::size_t i = 0; i + 1 < tried.size(); ++i)
         if (replies[i].text != "OK" && !contains(denied, tried[i].front())) denied.push_back(tried[i].front());
     if (contains(denied, "FCALL") && !contains(denied, "FCALL_RO")) {
-        facts.rights.missing = "the user may only inspect";  // what that needs, `look` tells
+        facts.rights.missing = "the user may only inspect";  // `look` reports the rights that this needs
         return;
     }
     facts.rights.value = rights_facts{.commands = std::move(denied)};
@@ -159,14 +161,22 @@ void ask_about_users(probe& probe, server_facts& facts, const std::string& user,
     all.ask(probe, deadline);
 }
 
-/// Asks the functions what the server does not tell this user: whether they are loaded, and which rights it lacks.
-/// `hello` checks the rights before it reads its arguments, and refuses this argument before it writes anything; `look`
-/// cannot write. FUNCTION LOAD refuses this text, which is no library.
+/// Calls functions to learn what this user may not read from the server: whether they are loaded, and which rights the
+/// user lacks. `hello` checks the rights before it reads its arguments, and refuses this argument before it writes
+/// anything; `look` cannot write. FUNCTION LOAD refuses this text, which is no library.
 void ask_functions(probe& probe, server_facts& facts, probe::clock::time_point deadline) {
     const std::string key = "baton:{" + facts.address.space + "}:m";
-    const auto told = probe.ask({{"FCALL", facts.library + "_hello", "1", key, "rights"},
-                                 {"FCALL_RO", facts.library + "_look", "1", key, std::to_string(layout_version)}},
-                                deadline);
+    const auto called = [&](const char* how, const char* verb, const std::string& argument) {
+        probe::command words{how, facts.library + verb, "1", key};
+        if (facts.in_cluster) {  // as clients do
+            words[2] = "2";
+            words.push_back("baton:{" + facts.address.space + "}:absent");
+        }
+        words.push_back(argument);
+        return words;
+    };
+    const auto told = probe.ask(
+        {called("FCALL", "_hello", "rights"), called("FCALL_RO", "_look", std::to_string(layout_version))}, deadline);
     if (told.size() < 2) return;
     if (!facts.has_library) facts.has_library = read_has_library(told[0], told[1]);
     if (!facts.rights) facts.rights = read_rights(told[0], told[1]);
@@ -184,46 +194,55 @@ std::optional<std::int64_t> number_of(const answer<field_map>& fields, std::stri
     return std::clamp(number, -largest_number, largest_number);
 }
 
-std::vector<probe::command> needed_commands(const std::string& space) {
+std::vector<probe::command> needed_commands(const std::string& space, bool in_cluster) {
     const std::string prefix = "baton:{" + space + "}:";
     const std::string m = prefix + "m";
     const std::string d = prefix + "d";
     const std::string q = prefix + "q:";
     const std::string e = prefix + "e";
     const std::string wake = prefix + "wake:";
-    return {{"TIME"},
-            {"INFO", "replication"},
-            {"PUBSUB", "NUMSUB", prefix + "events"},
-            {"HGET", m, ""},
-            {"HMGET", m, ""},
-            {"HSET", m, "", ""},
-            {"HDEL", m, ""},
-            {"HSCAN", m, "0"},
-            {"HINCRBY", prefix + "i", "pauses", "1"},
-            {"HLEN", m},
-            {"UNLINK", prefix + "c"},
-            {"EXISTS", prefix + "o"},
-            {"PEXPIRE", m, "1"},
-            {"PERSIST", m},
-            {"ZADD", d, "1", ""},
-            {"ZREM", d, ""},
-            {"ZRANGE", d, "0", "0"},
-            {"ZREVRANGE", q, "0", "0"},
-            {"ZSCORE", d, ""},
-            {"ZRANK", q, ""},
-            {"ZCARD", q},
-            {"ZCOUNT", q, "0", "1"},
-            {"ZRANGEBYSCORE", q, "0", "1"},
-            {"ZREVRANGEBYSCORE", d, "1", "0"},
-            {"ZPOPMIN", q},
-            {"ZREMRANGEBYRANK", prefix + "c", "0", "0"},
-            {"RPUSH", e, ""},
-            {"LINDEX", e, "0"},
-            {"LPOP", e},
-            {"PUBLISH", wake, ""},
-            {"PUBLISH", prefix + "events", ""},
-            {"SUBSCRIBE", wake},
-            {"UNSUBSCRIBE", wake}};
+    const std::string events = prefix + "events";
+    std::vector<probe::command> channels{{"PUBSUB", "NUMSUB", events},
+                                         {"PUBLISH", wake, ""},
+                                         {"PUBLISH", events, ""},
+                                         {"SUBSCRIBE", wake},
+                                         {"UNSUBSCRIBE", wake}};
+    if (in_cluster)
+        channels = {{"PUBSUB", "SHARDNUMSUB", events},
+                    {"SPUBLISH", wake, ""},
+                    {"SPUBLISH", events, ""},
+                    {"SSUBSCRIBE", wake},
+                    {"SUNSUBSCRIBE", wake}};
+    std::vector<probe::command> all{{"TIME"},
+                                    {"INFO", "replication"},
+                                    {"HGET", m, ""},
+                                    {"HMGET", m, ""},
+                                    {"HSET", m, "", ""},
+                                    {"HDEL", m, ""},
+                                    {"HSCAN", m, "0"},
+                                    {"HINCRBY", prefix + "i", "pauses", "1"},
+                                    {"HLEN", m},
+                                    {"UNLINK", prefix + "c"},
+                                    {"EXISTS", prefix + "o"},
+                                    {"PEXPIRE", m, "1"},
+                                    {"PERSIST", m},
+                                    {"ZADD", d, "1", ""},
+                                    {"ZREM", d, ""},
+                                    {"ZRANGE", d, "0", "0"},
+                                    {"ZREVRANGE", q, "0", "0"},
+                                    {"ZSCORE", d, ""},
+                                    {"ZRANK", q, ""},
+                                    {"ZCARD", q},
+                                    {"ZCOUNT", q, "0", "1"},
+                                    {"ZRANGEBYSCORE", q, "0", "1"},
+                                    {"ZREVRANGEBYSCORE", d, "1", "0"},
+                                    {"ZPOPMIN", q},
+                                    {"ZREMRANGEBYRANK", prefix + "c", "0", "0"},
+                                    {"RPUSH", e, ""},
+                                    {"LINDEX", e, "0"},
+                                    {"LPOP", e}};
+    all.insert(all.end(), channels.begin(), channels.end());
+    return all;
 }
 
 const std::vector<std::string>& space_fields() {
@@ -292,7 +311,7 @@ answer<bool> read_has_library(const resp::value& hello, const resp::value& look)
 
 answer<rights_facts> read_rights(const resp::value& hello, const resp::value& look) {
     const bool only_inspects = forbids_command(hello.text, "fcall");
-    // A user with neither command is told of FCALL: most users want to acquire.
+    // If both commands are forbidden, the error of FCALL is reported: most users want to acquire.
     if (only_inspects && forbids_command(look.text, "fcall_ro")) return {rights_facts{.refusal = hello.text}};
     const resp::value& reply = only_inspects ? look : hello;
     if (is_error(reply) && detail::classify(reply.text) == detail::reply_class::denied)
@@ -354,9 +373,7 @@ slow_facts read_slow_log(const resp::value& log, seconds now) {
         const microseconds took{entry.items[2].number};
         if (at + day < now) continue;
         const auto& words = entry.items[3].items;
-        std::string command = words[0].text.substr(0, 32);
-        std::ranges::transform(command, command.begin(),
-                               [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+        const std::string command = detail::upper(words[0].text.substr(0, 32));
         const bool is_own =
             command.starts_with("FCALL") && words.size() > 1 && words[1].text.starts_with(library_prefix);
         if (is_own) {

@@ -1,5 +1,5 @@
-// Asks a server for what `baton doctor` judges. Sends only commands that read, or that the server refuses before they
-// write.
+// Collects the facts that `baton doctor` judges from a server. Sends only commands that read, or that the server
+// refuses before they write.
 #pragma once
 
 #include "stores/redis/doctor/facts.hpp"
@@ -7,8 +7,8 @@
 
 namespace baton::redis {
 
-/// A command that the functions or a client call, with a key or channel of the space.
-[[nodiscard]] std::vector<probe::command> needed_commands(const std::string& space);
+/// The commands that the functions and a client call, each with a key or channel of the space.
+[[nodiscard]] std::vector<probe::command> needed_commands(const std::string& space, bool in_cluster);
 
 /// `probe` is logged in. Facts that are not known by the deadline say so.
 void gather(probe& probe, server_facts& facts, probe::clock::time_point deadline);
@@ -18,8 +18,8 @@ void gather(probe& probe, server_facts& facts, probe::clock::time_point deadline
 [[nodiscard]] field_map read_info(std::string_view text);
 [[nodiscard]] field_map read_map(const resp::value& map);
 [[nodiscard]] user_facts read_user(const std::string& name, const resp::value& reply);
-// What the replies say of the library and of the user: of `hello` with an argument that it refuses after its check of
-// the rights, of `look`, and of FUNCTION LOAD with a text that is no library.
+// Facts about the library and the user, from the replies to `hello` with an argument that it refuses after its check of
+// the rights, to `look`, and to FUNCTION LOAD with a text that is no library.
 [[nodiscard]] answer<bool> read_has_library(const resp::value& hello, const resp::value& look);
 [[nodiscard]] answer<rights_facts> read_rights(const resp::value& hello, const resp::value& look);
 [[nodiscard]] answer<bool> read_may_load(const resp::value& reply);

@@ -42,7 +42,7 @@ store_error probe::connect() {
 store_error probe::log_in(clock::time_point deadline) {
     resp::handshake_step end;
     std::string last;
-    resp::encode_command(last, {"TIME"});  // which Baton's user may run. If not, the check of rights tells.
+    resp::encode_command(last, {"TIME"});  // Baton's user may run it; otherwise the check of rights reports it
     handshake handshake{address_, {}, last, [this](const resp::value& reply) -> resp::handshake_step {
                             const bool is_denied = detail::classify(reply.text) == detail::reply_class::denied;
                             if (reply.kind != resp::kind::error || is_denied) return {};
@@ -54,6 +54,7 @@ store_error probe::log_in(clock::time_point deadline) {
         if (!reply) return failed();
         step = handshake.answered(*reply);
     }
+    in_cluster_ = handshake.in_cluster();
     return step.error;
 }
 

@@ -33,6 +33,9 @@ public:
         return exchange_.ask(commands, deadline);
     }
 
+    /// After `log_in`.
+    [[nodiscard]] bool in_cluster() const { return in_cluster_; }
+
     /// Why there were fewer replies; no error if there were not.
     [[nodiscard]] store_error failed() const;
 
@@ -45,6 +48,7 @@ private:
     detail::redis_address& address_;
     resp::exchange exchange_;
     std::shared_ptr<resp::encryption> encryption_;
+    bool in_cluster_ = false;
 };
 
 }  // namespace baton::redis

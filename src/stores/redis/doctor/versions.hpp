@@ -25,7 +25,7 @@ struct version_number {
 [[nodiscard]] std::optional<version_number> parse_version(std::string_view text);
 [[nodiscard]] std::string to_string(const version_number& version);
 
-/// The version as far as the published advisories tell.
+/// The published advisories that apply to a version.
 struct known_holes {
     std::vector<std::string> open;       // advisories that this version does not fix: `NAME (RISK, fixed in VERSION)`
     std::vector<std::string> uncertain;  // advisories that name no fixed version of this branch

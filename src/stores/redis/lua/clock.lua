@@ -1,10 +1,16 @@
--- ==== the server's clock and the bounds of a step. Tests have a file of this name that takes both from the arguments.
+-- ==== the server's clock, what else differs from server to server, and the bounds of a step. Tests have a file of this
+-- name that takes clock and bounds from the arguments.
 local function budget_of() return 48 end  -- admissions and ended claims of one step (rule 4)
+local most_met = 512  -- claims of all requests that a step reads to admit or show one of them, but the last
 local function ended_kept_of() return 65536 end  -- ids of ended sessions that are remembered (rule 5)
 local index_from, index_until = 16, 4  -- a session of more requests than that has an index of their numbers, until then
-local most_listed = 8  -- shared and permit holders that stand in the text of their resource
+local most_listed = 8  -- shared and permit holders in the record of their resource
 local check_every = 1000000  -- microseconds after which a call looks at the server's role again
 local short_paths = true  -- the benchmark compares them with the long path
+
+-- Added to new epochs, in microseconds. Two servers may succeed one epoch while their clocks are behind it; their run ids
+-- make the new epochs differ.
+local function epoch_offset(run_id) return tonumber(sub(run_id, 1, 5), 16) end
 
 local renewals_note = false  -- the look at the server's role notes the time: a smaller step back may go unseen
 

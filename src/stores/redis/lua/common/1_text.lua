@@ -15,7 +15,6 @@ local byte, char, find, format, match, rep, sub =
 local none = '0000000000000000'
 local never = '9999999999999999'  -- above every time and number
 local number_end, presented_end = 9007199254740992, 4503599627370496  -- 2^53, 2^52
-local last_number = '9007199254740992'  -- 2^53 too
 local longest_claims, longest_name, longest_text, most_permits = 1000, 512, 1024, 65536
 local shortest_hold, longest_hold = 1000, 366 * 86400 * 1000000
 
@@ -99,7 +98,7 @@ local function slots_text(slots)
     return #slots / 2 .. ':' .. concat(slots, ':') .. ':'
 end
 
--- Where `part` stands in a text that is made of pieces of one size, if it is at `from` in its piece.
+-- The offset of `part` in a text of pieces of `size` bytes, where it begins at byte `from` of a piece.
 local function find_piece(text, part, from, size)
     local offset = find(text, part, from, true)
     while (offset - from) % size ~= 0 do offset = find(text, part, offset + 1, true) end
@@ -145,7 +144,7 @@ local function refusal_of_claims(claims)
     if twice then return 'duplicate resource' end
 end
 
--- What one live request adds to its session's digest (rule 5). All intermediate values are exact in a double.
+-- The digest of one live request (rule 5). All intermediate values are exact in a double.
 local function digest_of(number, fence, revoked)
     local x = tonumber(number) % 67108859 + 3 * (tonumber(fence) % 67108859)
     if revoked then x = x + 5 * (tonumber(revoked) % 67108859) end

@@ -4,8 +4,8 @@
 --   (empty)               the head
 --   n<name>               a resource
 --   x<session>            a session, as far as it changes with its requests
---   @<session>            what the session's `open` said
---   r<session>            what the session's next renewal repeats, if anything
+--   @<session>            the fields of the session's `open`
+--   r<session>            the events that the session's next renewal repeats, if any
 --   x<session><number>    a request, its number in 16 digits. This text is the request's id
 
 local function space_field(step, field)
@@ -25,11 +25,11 @@ end
 local function session_of_id(request_id) return sub(request_id, 2, 17) end
 local function number_of_id(request_id) return sub(request_id, 18) end
 
--- ---- what the step tells
--- Viewers know a session by this name, because its id is a secret.
+-- ---- events of the step
+-- Viewers see a session under this name, because its id is a secret.
 local function alias_of(id) return sub(redis.sha1hex(id), 1, 16) end
 
--- `twice`: the next event tells another session the same, so viewers are told once.
+-- `twice`: the next event has the same contents for another session, so viewers get only one.
 local function tell(step, id, text, twice)
     if step.seen and not twice then step.seen[#step.seen + 1] = (id and alias_of(id) or rep('-', 16)) .. sized(text) end
     if not id or id == step.sender then
@@ -73,7 +73,7 @@ local function session_of(step, id)
     end
     return session
 end
--- The session with what its `open` said.
+-- The session, with the fields of its `open`.
 local function opened(step, session)
     if not session.connection_number then
         local text = call('HGET', step.key, '@' .. session.id)
@@ -84,7 +84,7 @@ local function opened(step, session)
 end
 local function ttl_of(session) return tonumber(session.ttl) * 1000 end
 
--- Whatever has a deadline may be due earlier than the head says.
+-- A new deadline may be earlier than `due` in the head.
 local function note_deadline(step, deadline)
     if deadline <= step.due then step.due = digits(tonumber(deadline) - 1) end
 end
@@ -117,7 +117,10 @@ end
 -- Holders are shared or permit claims that are admitted: each is its ticket and its member. Slots are a bitmap; its
 -- length and a colon stand before it.
 local shared_size, permit_size = 54, 64  -- bytes of a holder
--- A resource of the form P or p: permits, bitmap, what follows.
+-- A resource of the form P or p, and its parts: permits, bitmap, what follows.
+local function permits_text(form, used, bitmap, rest)
+    return form .. number_text(used) .. ':' .. sized(bitmap) .. rest
+end
 local function read_permits(text)
     local used, bitmap, offset
     used, offset = read_number(text, 2)
@@ -165,7 +168,7 @@ local function parse_resource(resource, text)
         end
     end
 end
--- `text`: what stands in the server, if it was read already; false: nothing.
+-- `text`: the record in the server, if it was read already; false: there is none.
 function resource_of(step, name, text)
     local resource = step.resources[name]
     if resource then return resource end
@@ -178,24 +181,25 @@ end
 end
 
 local function queue_of(step, resource) return step.prefix .. 'q:' .. resource.name end
-local function admitted_of(step, resource) return step.prefix .. 'a:' .. resource.name end
 local function wide_of(step, resource) return step.prefix .. 'w:' .. resource.name end
 local function waiting_on(step, resource)
     if not resource.waiting then resource.waiting = call('ZCARD', queue_of(step, resource)) end
     return resource.waiting
 end
 
--- ---- holders of a resource: a few stand in its text, more in the ZSET `a`, until there are none
+-- ---- holders of a resource: a few are in its record, more in the ZSET `a`, until none is left
 local function without_holder(holders, member)
     local size = #member + 16
     local offset = find_piece(holders, member, 17, size)
     return sub(holders, 1, offset - 17) .. sub(holders, offset + #member)
 end
-local holders_from, add_holder
+local holders_from, add_holder, remove_holder
 do
+local function admitted_of(step, resource) return step.prefix .. 'a:' .. resource.name end
+local function size_of_holder(resource) return resource.shared > 0 and shared_size or permit_size end
 -- The holders in the text with tickets from `lowest` on: member, ticket, member, ticket, … in their order.
 local function listed_holders(resource, lowest)
-    local found, holders, size = {}, resource.holders, resource.shared > 0 and shared_size or permit_size
+    local found, holders, size = {}, resource.holders, size_of_holder(resource)
     for offset = 1, #holders, size do
         local ticket = sub(holders, offset, offset + 15)
         if ticket >= lowest then
@@ -219,8 +223,12 @@ function holders_from(step, resource, lowest, most)
 end
 function add_holder(step, resource, ticket, member)
     if not resource.spilled and resource.shared + resource.counted >= most_listed then
-        local known = listed_holders(resource, none)
-        for i = 1, #known, 2 do call('ZADD', admitted_of(step, resource), known[i + 1], known[i]) end
+        local moved, holders, size = {}, resource.holders, size_of_holder(resource)
+        for offset = 1, #holders, size do
+            moved[#moved + 1] = sub(holders, offset, offset + 15)
+            moved[#moved + 1] = sub(holders, offset + 16, offset + size - 1)
+        end
+        call('ZADD', admitted_of(step, resource), unpack(moved))
         resource.spilled, resource.holders = true, ''
     end
     if resource.spilled then
@@ -229,13 +237,13 @@ function add_holder(step, resource, ticket, member)
         resource.holders = resource.holders .. ticket .. member
     end
 end
-end
-local function remove_holder(step, resource, member)
+function remove_holder(step, resource, member)
     if resource.spilled then
         call('ZREM', admitted_of(step, resource), member)
     else
         resource.holders = without_holder(resource.holders, member)
     end
+end
 end
 
 -- Rule 10: the limit that is pinned, else the claim's own.
@@ -247,7 +255,7 @@ local function pin_of(step, resource)
 end
 local function limit_for(step, resource, own) return pin_of(step, resource) or own end
 
--- ---- marks (rule 7): fence, time, fence of the holder that was told (16 digits each), count, label
+-- ---- marks (rule 7): fence, time, fence of the holder that was notified (16 digits each), count, label
 local function mark_of(step, resource)
     if resource.marked and not resource.mark then
         local text = call('HGET', step.prefix .. 'marks', resource.name)
@@ -280,15 +288,21 @@ local function is_simple(request)
     return #claims == 1 and claims[1].mode == 'x' and not request.hold and request.presented == 0
 end
 
-local function new_request(session, number, ticket, claims)
-    local request = {
-        session = session, number = number, id = 'x' .. session.id .. number, ticket = ticket, fence = none,
-        claims = claims, unadmitted = #claims, presented = 0,
-    }
+local new_request, read_request
+do
+local function set_claims(request, claims)
+    request.claims, request.unadmitted = claims, #claims
     for i = 1, #claims do
         local claim = claims[i]
         claim.request, claim.index, claim.slots = request, i, claim.slots or no_slots
     end
+end
+function new_request(session, number, ticket, claims)
+    local request = {
+        session = session, number = number, id = 'x' .. session.id .. number, ticket = ticket, fence = none,
+        presented = 0,
+    }
+    if claims then set_claims(request, claims) end
     return request
 end
 
@@ -312,8 +326,6 @@ local function read_claims(text, offset)
     end
     return claims
 end
-local read_request
-do
 -- The resource of a stored claim is read when it is first asked for: of 1,000 claims, `list` needs none.
 local function claim_reader(step)
     if not step.claim_reader then
@@ -333,17 +345,23 @@ local function read_general(step, session, number, text)
         note, offset = read_sized(text, last + 1)
         presented, offset = read_number(text, offset)
     end
-    local claims, reader = read_claims(text, offset), claim_reader(step)
-    local request = new_request(session, number, sub(text, 2, 17), claims)
+    local request = new_request(session, number, sub(text, 2, 17))
     request.fence, request.presented, request.note = sub(text, 18, 33), presented, note
     request.hold = hold and hold ~= '-' and tonumber(hold) or nil
     request.hold_deadline = hold_deadline ~= '-' and hold_deadline or nil
     request.revoked = revoked ~= '-' and revoked or nil
-    for i = 1, #claims do
-        if claims[i].admitted then request.unadmitted = request.unadmitted - 1 end
-        setmetatable(claims[i], reader)
-    end
-    return request
+    -- Its claims are read when they are first asked for.
+    return setmetatable(request, {__index = function(_, field)
+        if field ~= 'claims' and field ~= 'unadmitted' then return nil end
+        setmetatable(request, nil)
+        local claims, reader = read_claims(text, offset), claim_reader(step)
+        set_claims(request, claims)
+        for i = 1, #claims do
+            if claims[i].admitted then request.unadmitted = request.unadmitted - 1 end
+            setmetatable(claims[i], reader)
+        end
+        return request[field]
+    end})
 end
 local function read_single(session, number, text, mode)
     local fence, claim = sub(text, 18, 33), {mode = mode, permits = 0, limit = 0}
@@ -383,7 +401,7 @@ local function claim_text(claim)
     return start .. number_text(claim.permits) .. ':' .. number_text(claim.limit) .. ':' .. sized(name)
         .. slots_text(claim.slots)
 end
--- `text`: what stands in the server, if it was read already; false: nothing.
+-- `text`: the record in the server, if it was read already; false: there is none.
 local function request_of(step, session, number, text)
     local request = session.requests[number]
     if request == nil then
@@ -396,24 +414,25 @@ end
 local function request_with_id(step, id)
     return request_of(step, session_of(step, session_of_id(id)), number_of_id(id))
 end
--- Reads many requests of a session, and the resources of those with one claim, in two calls. The server's Lua cannot
--- pass more than 8,000 arguments to a call: so many requests are read one by one, when they are needed.
-local function read_requests(step, session, numbers)
-    if #numbers < 2 or #numbers > 7000 then return end
-    local ids, names = {}, {}
-    for i = 1, #numbers do ids[i] = 'x' .. session.id .. numbers[i] end
+-- Reads requests of a session, and the resources of those with one exclusive claim, in two calls. Returns how many
+-- bytes the requests have: one of 1,000 claims may have 500 kB, so a step that does not know their sizes reads few at
+-- once.
+local read_at_once = 8
+local function read_requests(step, session, numbers, from, upto)
+    local ids, names, bytes = {}, {}, 0
+    for i = from, upto do ids[#ids + 1] = 'x' .. session.id .. numbers[i] end
     local texts = call('HMGET', step.key, unpack(ids))
     for i = 1, #texts do
-        local text = texts[i]
-        if text and byte(text) == 120 then
-            if not step.resources[sub(text, 19)] then names[#names + 1] = sub(text, 18) end
-        end
+        local text = texts[i] or ''
+        bytes = bytes + #text
+        if byte(text) == 120 and not step.resources[sub(text, 19)] then names[#names + 1] = sub(text, 18) end
     end
     if names[1] then
         local found = call('HMGET', step.key, unpack(names))
         for i = 1, #names do resource_of(step, sub(names[i], 2), found[i]) end
     end
-    for i = 1, #numbers do request_of(step, session, numbers[i], texts[i]) end
+    for i = 1, #texts do request_of(step, session, numbers[from + i - 1], texts[i]) end
+    return bytes
 end
 -- The record of a simple request does not change when it is granted.
 local function touch(request)
@@ -421,7 +440,8 @@ local function touch(request)
 end
 
 -- ---- the live requests of a session
--- Few stand in the session's field, with their fences. More have an index of their numbers, and a digest (rule 5).
+-- The field of a session lists a few, with their fences. For more there is an index of their numbers, and a digest
+-- (rule 5).
 local function index_of(step, session) return step.prefix .. 'n:' .. session.id end
 local live_digest, live_count, numbers_after, set_fence, set_revoked, drop_request, add_request, tidy_index
 do
@@ -539,8 +559,8 @@ function add_request(step, session, number, ticket, claims)
 end
 end
 
--- ---- members of `q`, `a` and holders: what a claim wants, and whose it is
--- That of a simple request is the request's id.
+-- ---- members of `q`, `a` and holders: mode and permits of a claim, and the id of its request
+-- The member of a simple request is the request's id.
 local function member_text(mode, index, permits, limit, id)
     if mode == 's' then return 's' .. pad4(index) .. id end
     if mode == 'p' then return 'p' .. pad4(index) .. padded(permits) .. padded(limit) .. id end
@@ -560,17 +580,4 @@ local function read_member(member)
         return 'p', index, tonumber(sub(member, 6, 10)), tonumber(sub(member, 11, 15)), sub(member, 16)
     end
     return form == 115 and 's' or 'x', index, 0, 0, sub(member, 6)
-end
--- The claim that a member stands for. A simple request is known from its member alone: it is not read.
-local function claim_of_member(step, resource, member, ticket)
-    local _, index, _, _, id = read_member(member)
-    if byte(member) ~= 120 then return request_with_id(step, id).claims[index] end
-    local session, number = session_of(step, session_of_id(id)), number_of_id(id)
-    local request = session.requests[number]
-    if not request then
-        local claim = {name = resource.name, mode = 'x', permits = 0, limit = 0, resource = resource}
-        request = new_request(session, number, ticket, {claim})
-        session.requests[number] = request
-    end
-    return request.claims[1]
 end

@@ -15,10 +15,10 @@ local function fits(step, resource, mode, permits, limit)
     return resource.used + permits <= limit_for(step, resource, limit)
 end
 
--- ---- debts: resources whose first waiting claim is to be looked at (rule 4)
--- During a step they are reviews in a heap, the oldest claim first; a resource names its review, and a look that its
--- resource does not name is over. What is left at the end of the step stands in `o`, and each resource names its entry.
--- A resource that was not looked at in this step keeps the entry that it has.
+-- ---- debts: resources whose first waiting claim must be checked for admission (rule 4)
+-- During a step they are reviews in a heap, the oldest claim first. A resource refers to its review; a review to which
+-- its resource does not refer is void. The reviews that are left at the end of the step are stored in `o`, and each
+-- resource refers to its entry. A resource that was not reviewed in this step keeps its entry.
 local function first_of(step, resource)
     if not resource.first and resource.waiting ~= 0 then
         local found = call('ZRANGE', queue_of(step, resource), '0', '0', 'WITHSCORES')
@@ -66,8 +66,8 @@ function pop_review(heap)
 end
 end
 
--- The first claim in the queue of this resource is looked at before the step ends. Nothing fits beside an exclusive
--- claim, so behind one nothing is owed.
+-- Schedules a review of the first claim in the queue of this resource. No claim fits beside an exclusive one, so behind
+-- an exclusive claim nothing is owed.
 local function owe(step, resource)
     if resource.review or resource.holder then return end
     local member, ticket = first_of(step, resource)

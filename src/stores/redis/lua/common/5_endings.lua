@@ -1,4 +1,4 @@
--- ==== ends of requests and sessions, and what is told of them (rules 4 to 7, 12, 13)
+-- ==== ends of requests and sessions, and their events (rules 4 to 7, 12, 13)
 local function ended_text(number, reason, fence) return 'e' .. number .. ':' .. reason .. fence end
 
 local function tell_granted(step, request)
@@ -26,7 +26,7 @@ local function tell_granted(step, request)
         .. number_text(slot_count) .. ':' .. slots .. number_text(mark_count) .. ':' .. marks)
 end
 
--- Rule 11: in a pause a session is not told of a grant that it did not present.
+-- Rule 11: in a pause a session does not learn of a grant that it did not present.
 local function may_tell_grant(step, request)
     return not is_paused(step) or request.presented == space_field(step, 'pauses')
 end
@@ -40,8 +40,8 @@ local function tell_alive(step, session)
     end
 end
 
--- A notice may get lost, so what it says of an end or a revocation is repeated in the answer to the next renewal
--- (rule 5). The digest tells of what is beyond the bound.
+-- A notification may get lost, so the reply to the next renewal repeats ends and revocations (rule 5). The digest shows
+-- those beyond the bound.
 local tell_again
 do
 local most_repeated = 16
@@ -61,7 +61,7 @@ local function forget_repeated(step, session)
     call('HDEL', step.key, 'r' .. session.id)
     session.repeats, session.dirty = false, true
 end
--- Takes a request out of everything, without a word. `timed` names it in the schedules of deadlines.
+-- Removes a request everywhere, without an event. `timed` is its member in the schedules of deadlines.
 local function timed(request, letter) return sub(request.id, 2) .. letter end
 local function detach(step, request)
     local claims = request.claims
@@ -106,7 +106,7 @@ function end_request(step, request, reason, release_kind)
     detach(step, request)
 end
 end
--- Its owner, or the owner's close, ends it.
+-- Ends a request for its owner: by `leave` or `close`.
 local function end_owned(step, request, release_kind)
     end_request(step, request, request.fence ~= none and 'l' or 'w', release_kind)
 end
@@ -172,13 +172,13 @@ end
 -- Ends the lowest requests of the session, as many as the budget allows, and the session itself when none is left.
 local function continue_ending(step, session, stored)
     while step.allowance > 0 do
-        local numbers = numbers_after(step, session, none, step.allowance)
-        read_requests(step, session, numbers)
+        local numbers = numbers_after(step, session, none, smaller(step.allowance, read_at_once))
+        if #numbers == 0 then break end
+        read_requests(step, session, numbers, 1, #numbers)
         for i = 1, #numbers do
             if step.allowance <= 0 then return end
             end_with_session(step, request_of(step, session, numbers[i]))
         end
-        if #numbers == 0 then break end
     end
     if step.allowance <= 0 then return end
     step.allowance = step.allowance - 1
@@ -206,7 +206,7 @@ end
 end
 
 -- ---- rule 10: waiters that are wider than a limit that was pinned end, the widest first
--- Until then their name stands in `z`, in the order in which the names were narrowed.
+-- Until then their name is in `z`, in the order in which the names were narrowed.
 local function end_narrowed(step)
     while step.any_narrowed and step.allowance > 0 do
         local resource = resource_of(step, call('ZRANGE', step.prefix .. 'z', '0', '0')[1])
@@ -235,7 +235,7 @@ function next_deadline(step)
     return member, deadline
 end
 end
--- Something has ended, or is due, that this step could not end.
+-- Whether ends are owed or due that this step could not perform.
 local function endings_owed(step)
     if any_ending(step) or step.any_narrowed then return true end
     if is_paused(step) or not step.may_be_due then return false end

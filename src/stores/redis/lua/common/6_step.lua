@@ -6,10 +6,10 @@
 local head_size, long_head_size = 80, 99
 local function is_damaged(head) return #head ~= head_size and #head ~= long_head_size or find(head, '%D') ~= nil end
 
--- ---- the witness: what this library saw last of each history of a space
+-- ---- the witness: what this library saw last of each epoch of a space
 -- The server may lose what a call has written: data are flushed, restored or swapped, or the server follows another
 -- one for a while. The library's own memory does not follow the data, so it can tell: it keeps the head that the last
--- call left, and what the last look at the server saw: the replication id, and whether viewers are subscribed. Its key
+-- call left, and what the last check of the server saw: the replication id, and whether viewers are subscribed. Its key
 -- is the epoch, so that two databases with spaces of one name have two witnesses. The parts of the head follow from its
 -- text.
 local witness, next_head, quiet_head
@@ -41,7 +41,7 @@ function next_head(seen, now, last)
     seen.text, seen.noted, seen.last = text, now, last
     return text
 end
--- The witness, if nothing is due, owed, paused or watched, the clock goes forward, and the role need not be looked at:
+-- The witness, if nothing is due, owed, paused or watched, the clock goes forward, and the role need not be checked:
 -- what the short paths need. Of `quiet_until` only the digits of `due` or `check_at` matter.
 function quiet_head(head, now, epoch)
     local seen = young[epoch]
@@ -51,16 +51,42 @@ end
 
 local server = {}
 function server.field(section, field) return match(call('INFO', section), '\n' .. field .. ':([^\r\n]*)') end
--- The server's role, its replication id, whether it has a former one, which a promotion leaves, and how many bytes of
--- replication it has sent or received in its history.
+do
+-- With min-replicas-to-write: the milliseconds since the last reply of a replica; else 0.
+local gmatch = ('').gmatch
+local function silence_in(info)
+    if not find(info, '\nmin_slaves_good_slaves:[1-9]') then return 0 end
+    local silence = tonumber(never)
+    for lag in gmatch(info, '\nslave%d+:[^\r\n]*,lag=(%d+)') do silence = smaller(silence, tonumber(lag) * 1000) end
+    return silence
+end
+-- The server's role, its replication id, the former one that a promotion leaves, or nil, how many bytes of replication
+-- it has sent or received in its history, for how long its replicas have been silent, and the whole section.
 function server.replication()
     local info = call('INFO', 'replication')
     local former = match(info, '\nmaster_replid2:(%x+)')
-    return match(info, '\nrole:(%a+)'), match(info, '\nmaster_replid:(%x+)'), find(former, '[^0]') ~= nil,
-        tonumber(match(info, '\nmaster_repl_offset:(%d+)'))
+    return match(info, '\nrole:(%a+)'), match(info, '\nmaster_replid:(%x+)'), find(former, '[^0]') and former,
+        tonumber(match(info, '\nmaster_repl_offset:(%d+)')), silence_in(info), info
+end
+end
+-- The server counts its replicas once a second. A primary that stood still, and was replaced meanwhile, takes writes
+-- until it counts again.
+function server.refusal(step, role, silence)
+    if role ~= 'master' then return error_reply('BATONROLE the server is a replica') end
+    if silence > 2000 and silence > space_field(step, 'lag') then
+        return error_reply('NOREPLICAS no replica has replied for ' .. silence / 1000 .. ' s')
+    end
 end
 -- Viewers subscribe to `events`, and write nothing.
-function server.any_viewer(prefix) return call('PUBSUB', 'NUMSUB', prefix .. 'events')[2] ~= 0 end
+function server.any_viewer(prefix, sharded)
+    local counted = sharded and call('PUBSUB', 'SHARDNUMSUB', prefix .. 'events')
+        or call('PUBSUB', 'NUMSUB', prefix .. 'events')
+    return counted[2] ~= 0
+end
+-- PUBLISH in a cluster would go to every node.
+function server.publish(channel, text, sharded)
+    if sharded then call('SPUBLISH', channel, text) else call('PUBLISH', channel, text) end
+end
 
 local refusal_if_broken
 do
@@ -73,8 +99,8 @@ function witness.checked(seen, step, replid, watched)
     seen.replid, seen.checked, seen.check_at = replid, step.now, digits(step.at + check_every)
     seen.watched = watched
 end
--- How old the last look may be. If another server was the primary since then, it has granted nothing yet: it pauses for
--- the longest ttl and `lag`, and it stops within `lag`. A space without a pause trusts the time of two reviews.
+-- How old the last check may be. Another server that was the primary since then has granted nothing yet: it pauses for
+-- the longest ttl and `lag`, and it stops within `lag`. A space without a pause trusts the time of two checks.
 local function trusted_for(step)
     if space_field(step, 'pause') == 0 then return 2 * check_every end
     return longest_ttl(step) - space_field(step, 'lag') * 1000
@@ -94,13 +120,30 @@ function witness.is_unbroken(step, head, replid, promoted)
     if seen.text ~= head then  -- another version of the library may have written it
         if noted < seen.noted or last < seen.last then return false end
         if seen.replid == replid or is_recorded(step, noted, replid) then return true end
-        -- A backup, and the other version has not looked yet. Only its memory could tell if what it wrote was lost in a
-        -- change of roles and back. The sign of that, `promoted`, lasts for more than a second.
+        -- A backup, and the other version has not checked yet. Only its memory could show whether its writes were lost
+        -- in a change of roles and back. The sign of that, `promoted`, lasts for more than a second.
         return not promoted and is_recorded(step, noted, seen.replid) and is_recent(step, seen.checked, 2 * check_every)
     end
     -- A backup and a first replica change the replication id, too.
     return seen.replid == replid
         or not promoted and is_recent(step, seen.checked, trusted_for(step))
+end
+-- A planned failover (decision 045): whether the former primary attests, as `attest` writes it, that this server has
+-- all that it wrote. `run_id` is its id, which the space records, and `info` this server's section of replication. A
+-- replica keeps its former replication id only if its primary has all that it wrote under that id.
+local same_time = 10000  -- by how much this server's clock may be ahead, in microseconds: half of the smallest margin
+function witness.is_handed_over(step, head, attested, run_id, info)
+    local at, its_run_id, its_role, link, read_only, replid, former, upto, its_head =
+        match(attested, '^(%d+) (%x+) (%a+) (%a+) (%d) (%x+) (%x+) (%d+) (%d+)$')
+    return at and its_run_id == run_id and its_role == 'slave' and link == 'up' and read_only == '1'
+        and replid == match(info, '\nmaster_replid:(%x+)') and former == match(info, '\nmaster_replid2:(%x+)')
+        and tonumber(upto) <= tonumber(match(info, '\nsecond_repl_offset:(%d+)') or 0)
+        -- Its library has written nothing since, and no data were replaced there.
+        and sub(its_head, 49, 64) <= sub(head, 49, 64) and sub(its_head, 65, 80) <= sub(head, 65, 80)
+        -- No other server was the primary in between: it would not have granted a request yet.
+        and is_recent(step, sub(head, 49, 64), trusted_for(step))
+        -- Deadlines are times of its clock.
+        and step.at - tonumber(at) <= same_time
 end
 -- Refuses if the state may be lost: `hello` decides. Looks at the role and for viewers once a second, and whenever the
 -- head differs.
@@ -110,26 +153,31 @@ function refusal_if_broken(step, head)
         step.seen = seen.watched and {}
         return nil
     end
-    local role, replid, promoted = server.replication()
-    if role ~= 'master' then return error_reply('BATONROLE the server is a replica') end
+    local role, replid, promoted, _, silence = server.replication()
+    local refusal = server.refusal(step, role, silence)
+    if refusal then return refusal end
     if not witness.is_unbroken(step, head, replid, promoted) then
         return error_reply('BATONUNSURE the state of the space may be lost')
     end
     if not seen then seen = witness.make(step.epoch) end
     if seen.replid ~= replid then call('HSET', step.prefix .. 'i', 'replid', replid) end
-    witness.checked(seen, step, replid, server.any_viewer(step.prefix))
+    witness.checked(seen, step, replid, server.any_viewer(step.prefix, step.sharded))
     witness.note_head(step.epoch, head)
     step.seen = seen.watched and {}
 end
 end
 
+-- In a cluster, calls declare a second key, which does not exist. While the server moves the slot to another node, it
+-- refuses a call with such a key before the call runs; without it, a call would fail at the first key that has moved.
+local function is_sharded(keys) return keys[2] ~= nil end
+
 local function new_step(keys, args, now, sender)
     local key = keys[1]
     return {
-        key = key, prefix = sub(key, 1, -2), now = now, at = tonumber(now), sender = sender, epoch = args[1],
-        budget = budget_of(args), allowance = budget_of(args), ended_kept = ended_kept_of(args),
+        key = key, prefix = sub(key, 1, -2), sharded = is_sharded(keys), now = now, at = tonumber(now), sender = sender,
+        epoch = args[1], budget = budget_of(args), allowance = budget_of(args), ended_kept = ended_kept_of(args),
         reply = '', notices = {}, notified = {}, sessions = {}, resources = {}, space = {}, reviews = {},
-        completed = {}, ended = {}, ending = {}, next_ending = 1, debts_read = 0, gone = {},
+        completed = {}, ended = {}, ending = {}, next_ending = 1, debts_read = 0, gone = {}, met = 0,
     }
 end
 
@@ -157,7 +205,7 @@ end
 -- The fixed keys, `m` first: without the head, `hello` takes what is left of the others for a new space.
 local unused = {}
 do
-local fixed_keys = {'m', 'i', 'd', 'c'}
+local fixed_keys = {'m', 'i', 'd', 't', 'c'}
 local kept = 86400000  -- ms
 -- If only the head is left. What lies ahead of the clock counts: no pause ends early, and no number comes again.
 function unused.expire(step)
@@ -197,20 +245,38 @@ local function next_review(step)
     end
     return reviews[1] and pop_review(reviews)
 end
+-- The claim that a member stands for. A simple request is known from its member alone: it is not read.
+local function claim_of_member(step, resource, member, ticket)
+    local _, index, _, _, id = read_member(member)
+    if byte(member) ~= 120 then return request_with_id(step, id).claims[index] end
+    local session, number = session_of(step, session_of_id(id)), number_of_id(id)
+    local request = session.requests[number]
+    if not request then
+        local claim = {name = resource.name, mode = 'x', permits = 0, limit = 0, resource = resource}
+        request = new_request(session, number, ticket, {claim})
+        session.requests[number] = request
+    end
+    return request.claims[1]
+end
 function admit_owed(step)
-    if not step.reviews[1] and not step.stored_debts or is_paused(step) or endings_owed(step) then return end
-    local reviewed = 0
+    local reviews, reviewed = step.reviews, 0
+    if not reviews[1] and not step.stored_debts or is_paused(step) or endings_owed(step) then return end
     while step.allowance > 0 and reviewed < reviews_at_once do
         local review = next_review(step)
         if not review then return end
         local resource = review.resource
         if resource.review == review then
+            local mode, _, permits, limit, id = read_member(review.member)
+            local is_admitted = fits(step, resource, mode, permits, limit)
+            if is_admitted and step.met >= most_met and id ~= step.met_last then
+                return push_review(reviews, review)
+            end
             resource.review, resource.reviewed = nil, true
             reviewed = reviewed + 1
-            local mode, _, permits, limit = read_member(review.member)
-            if fits(step, resource, mode, permits, limit) then
+            if is_admitted then
                 step.allowance = step.allowance - 1
                 local claim = claim_of_member(step, resource, review.member, review.ticket)
+                if id ~= step.met_last then step.met, step.met_last = step.met + #claim.request.claims, id end
                 leave_queue(step, claim, review.member)
                 forget_first(resource)
                 admit_lowest(step, claim)
@@ -321,8 +387,8 @@ local function resource_text(step, resource)
         if holder then return (resource.waiting == 0 and 'X' or 'Y') .. resource.fence .. holder end
         if waiting_on(step, resource) == 0 then
             if counted > 0 then
-                return (spilled and 'p' or 'P') .. number_text(resource.used) .. ':' .. sized(resource.slots)
-                    .. (spilled and number_text(counted) or resource.holders)
+                if spilled then return permits_text('p', resource.used, resource.slots, number_text(counted)) end
+                return permits_text('P', resource.used, resource.slots, resource.holders)
             end
             return shared > 0 and (spilled and 's' .. number_text(shared) or 'S' .. resource.holders)
         end
@@ -332,7 +398,7 @@ local function resource_text(step, resource)
         .. number_text(resource.used) .. ':' .. number_text(resource.reserved) .. ':'
         .. (holder and '+' .. resource.fence .. holder or '-') .. sized(resource.slots) .. resource.holders
 end
--- Makes the resource's entry in `o` say what is still to be looked at.
+-- Updates the resource's entry in `o`.
 local function save_debt(step, resource)
     if not resource.reviewed then return end
     local debt = resource.review and debt_of(resource.review.member) or nil
@@ -373,11 +439,11 @@ local function head_text(step, owed)
     local paused, ending, narrowed = is_paused(step), any_ending(step), step.any_narrowed
     local text = due_of(step, owed) .. step.epoch .. step.paused_until .. step.noted .. step.last
     if not (paused or owed or ending or narrowed) then return text end
-    -- What is over stays over, also if the clock goes back.
+    -- A pause that has ended stays ended if the clock goes back.
     return text .. digits(paused and step.pause_length or 0) .. flag(owed) .. flag(ending) .. flag(narrowed)
 end
 
--- Writes everything that changed. What is gone is deleted first, because a request may come again under its number.
+-- Writes everything that changed. Deletes first, because a request may come again under its number.
 local function save(step)
     local written, gone, owed = {'', ''}, step.gone, false
     for _, session in pairs(step.sessions) do
@@ -410,13 +476,15 @@ local function save(step)
     if count == 2 and may_be_unused then unused.expire(step) end
 end
 
--- What befell the sender is the reply; everything else are notices, one message a session.
+-- The sender's events are the reply. Those of other sessions are notifications, one message for each session.
 local function tell_all(step)
     local start, told = step.now .. sub(step.head, 1, 48), step.notified
     for i = 1, #told do
-        call('PUBLISH', step.prefix .. 'wake:' .. told[i], start .. step.notices[told[i]])
+        server.publish(step.prefix .. 'wake:' .. told[i], start .. step.notices[told[i]], step.sharded)
     end
-    if step.seen and step.seen[1] then call('PUBLISH', step.prefix .. 'events', start .. concat(step.seen)) end
+    if step.seen and step.seen[1] then
+        server.publish(step.prefix .. 'events', start .. concat(step.seen), step.sharded)
+    end
     return start .. step.reply
 end
 function finish_step(step)

@@ -1,10 +1,10 @@
 -- ==== the position of a waiter: how many claims are ahead of it, where the fewest are
--- A waiter looks at what is due the later the further back it is (docs/redis-keys.md). More than 8 waits are not all
--- looked up: the position is 0 then.
+-- A waiter looks at what is due the later the further back it is (docs/redis-keys.md). More than 8 waits, and further
+-- requests than `most_met` allows, are not looked up: the position is 0 then.
 local most_ranks = 8
 
 local function place_text(ahead) return ahead and 'w' .. number_text(ahead) .. ':' or '' end
--- `fewest` is what earlier requests of the session have, `ranks` how many were looked up.
+-- `fewest`: the number for earlier requests of the session; `ranks`: how many claims were looked up.
 local function fewest_ahead(step, request, fewest, ranks)
     local claims = request.claims
     for i = 1, #claims do
@@ -18,7 +18,7 @@ local function fewest_ahead(step, request, fewest, ranks)
     return fewest, ranks
 end
 
--- ==== claims by where they stand
+-- ==== claims on a resource
 local function claim_on(step, member)
     local _, index, _, _, id = read_member(member)
     return request_with_id(step, id).claims[index]

@@ -4,7 +4,7 @@
 function server.missing_rights(key, used)
     local may, missing, prefix, probe = redis.acl_check_cmd, {}, sub(key, 1, -2), nil
     for i = 1, #used do
-        local name = used[i][1] == 'PUBSUB' and 'PUBSUB|NUMSUB' or used[i][1]
+        local name = used[i][1] == 'PUBSUB' and 'PUBSUB|' .. used[i][2] or used[i][1]
         if not may(unpack(used[i])) then
             missing[#missing + 1] = '+' .. name
         elseif used[i].for_all then

@@ -1,7 +1,7 @@
--- close: a session ends, with all that it has (rule 5).
+-- close: ends a session and all its requests (rule 5).
 -- KEYS m
 -- ARGV epoch, session, 'l' (left) | 'g' (gone)
--- reply now, due, epoch, pause; event closed, and what befell the session
+-- reply now, due, epoch, pause; event closed, and other events of the session
 register('close', {'allow-oom'}, function(keys, args)
     local now, id, how = clock(args), args[2], args[3]
     if not is_session(id) or how ~= 'l' and how ~= 'g' then return malformed() end

@@ -1,12 +1,13 @@
 -- enter: a request arrives (rules 1, 2, 3, 9).
 -- KEYS m
 -- ARGV epoch, request, options if any (nowait: hold in µs or nothing: bound or nothing), claims
--- reply now, due, epoch, pause; events granted | queued | refused | ended; place
+-- reply now, due, epoch, pause; events granted | queued | refused | ended; queue position
 do
 -- ---- short paths: a new request in a quiet space. The differential test plays both them and the long path.
 local enter_quietly
 do
 local longest_unindexed = 27 + 32 * index_from
+local last_number = digits(number_end)
 -- The text of the session with one request more; nil if the long path has to add it. If there is an index, it is
 -- changed at once, so the caller may not fail after that. The text begins with the highest number, so it is greater
 -- than every number that was used.
@@ -38,8 +39,8 @@ local function with_permits(text, permits, limit, index, ticket, id)
     end
     local slots
     slots, bitmap = take_lowest(bitmap, permits)
-    return 'P' .. number_text(used + permits) .. ':' .. sized(bitmap) .. holders .. ticket
-        .. member_text('p', index, permits, limit, id), slots
+    holders = holders .. ticket .. member_text('p', index, permits, limit, id)
+    return permits_text('P', used + permits, bitmap, holders), slots
 end
 -- The same of one permit, and its slot.
 local function with_permit(text, limit, index, ticket, id)
@@ -165,7 +166,7 @@ function enter_quietly(key, now, args)
             if not hold then return nil end
             if hold == '' then
                 hold = nil
-            elseif byte(hold) == 48 or hold + 0 < shortest_hold or hold + 0 > longest_hold then
+            elseif byte(hold) == 48 or #hold < 4 or #hold > 13 then  -- the long path knows the exact bounds
                 return nil
             end
         end
@@ -211,10 +212,11 @@ function enter_quietly(key, now, args)
     local rest = '.'
     if hold then
         local deadline = hold_until(key, now, head, id, hold)
-        record = record_start(ticket, fence, hold, deadline) .. '+x' .. sized(sub(place, 2))
+        record = record_start(ticket, fence, hold, deadline) .. '+x' .. number_text(#place - 1) .. ':' .. sub(place, 2)
         rest = '+' .. deadline .. ':0:0:'
     elseif slot then
-        rest = '+-:1:' .. sized(name) .. one_slot_text(slot) .. '0:'
+        slot = number_text(slot)
+        rest = '+-:1:' .. number_text(#name) .. ':' .. name .. '1:' .. slot .. ':' .. slot .. ':0:'
     end
     call('HSET', key, '', next_head(head, now, fence), place, resource, owner, session, id, record)
     return now .. head.start .. 'g' .. number .. ':' .. ticket .. fence .. rest
@@ -260,7 +262,7 @@ local function admissible_now(step, resource, claim)
     return fits(step, resource, claim.mode, claim.permits, claim.limit) and waiting_on(step, resource) == 0
         and not is_paused(step)
 end
--- What the state of the resources says against it. Notes which claims can be admitted at once.
+-- The refusal by the state of the resources, if there is one. Notes which claims can be admitted at once.
 local function wrong_now(step, wanted, nowait, bound)
     for i = 1, #wanted do
         local claim = wanted[i]
@@ -279,7 +281,7 @@ local function answer_state(step, request)
     if request.fence ~= none and may_tell_grant(step, request) then return tell_granted(step, request) end
     tell(step, request.session.id, queued_text(request))
 end
--- Returns the place in the queue, if it waits.
+-- Returns the number of claims ahead, if the request waits.
 local function enter(step, number, wanted, nowait, hold, bound)
     local sender = step.sender
     local owner = find_alive(step, sender)

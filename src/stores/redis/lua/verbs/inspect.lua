@@ -1,11 +1,11 @@
--- inspect: what stands on the names of a space, a page at a time; nothing is settled. A name is shown as it is at one
--- moment, unless it alone has more claims than a page.
+-- inspect: shows the claims on the names of a space, a page at a time, and changes nothing. A name is shown at one
+-- moment, unless it has more claims than a page.
 -- KEYS m
 -- ARGV epoch (zeros: none yet), how many claims about, then 'space', cursor ('0' first), pattern of names or ''
 --      | 'name', cursor ('0' first), name | 'wait', '0', session, numbers of waiting requests of the session (up to 8)
 -- reply now, due, epoch, pause; next cursor ('0' last); sessions; names
 do
--- What is shown of a request beside its claims.
+-- The fields of a request, without its claims.
 local function about_request(step, request)
     local session = request.session
     session.alias = session.alias or alias_of(session.id)
@@ -29,13 +29,28 @@ local function claim_shown(step, claim, others)
     end
     return concat(out)
 end
+-- A page reads whole requests, so it shows no further ones when those that it has met have `most_met` claims.
+local function may_meet(step, member)
+    local _, _, _, _, id = read_member(member)
+    local session = step.sessions[session_of_id(id)]
+    local request = session and session.requests[number_of_id(id)]
+    return step.met < most_met or request and request.is_met
+end
+local function meet(step, claim)
+    local request = claim.request
+    if not request.is_met then request.is_met, step.met = true, step.met + #request.claims end
+    return claim
+end
 -- The claims on a resource with tickets above the cursor's, at most `most`: admitted ones first, then waiting ones. A
 -- cursor is a letter, a for admitted and q for waiting, and a ticket.
 local function claims_on(step, resource, cursor, most, only_holders)
     local found, list, from = {}, sub(cursor, 1, 1), sub(cursor, 2)
     if cursor == '0' then
         list, from = 'a', none
-        if resource.holder then found[1] = exclusive_on(step, resource) end
+        if resource.holder then
+            if not may_meet(step, resource.holder) then return found, list .. from end
+            found[1] = meet(step, exclusive_on(step, resource))
+        end
     end
     while true do
         local members
@@ -46,15 +61,17 @@ local function claims_on(step, resource, cursor, most, only_holders)
                 'WITHSCORES', 'LIMIT', '0', most - #found + 1) or no_slots
         end
         for i = 1, #members, 2 do
-            if #found >= most then return found, list .. digits(members[i + 1]) end
-            found[#found + 1] = claim_on(step, members[i])
+            if #found >= most or not may_meet(step, members[i]) then
+                return found, list .. digits(members[i + 1])
+            end
+            found[#found + 1] = meet(step, claim_on(step, members[i]))
         end
         if list == 'q' or only_holders then return found, '0' end
         list, from = 'q', none
     end
 end
 -- Name, pinned limit, mark, permits in use or claims admitted, admitted claims, waiting claims (`waiting`, if
--- given, stands in its place), + or - (more follow), claims.
+-- given, replaces it), + or - (more follow), claims.
 local function resource_shown(step, resource, claims, whole, others, waiting)
     local admitted = resource.holder and 1 or resource.shared + resource.counted
     local out = {
@@ -75,13 +92,13 @@ local function show_name(step, page, cursor, name, most)
     page[2] = next
     page[4] = resource_shown(step, resource, claims, next == '0', true)
 end
--- What a waiting line shows: for each claim of the session that waits, some of the holders, the claim ahead of it, and
--- how many are ahead.
+-- For the status line: of a waiting claim, some of the holders, the claim ahead of it, and how many are ahead.
 local function show_wait(step, page, claim, most)
     local resource, queue = claim.resource, queue_of(step, claim.resource)
     local claims = claims_on(step, resource, '0', most, true)
     local ahead = call('ZRANK', queue, member_of(claim))
-    if ahead > 0 then claims[#claims + 1] = claim_on(step, call('ZRANGE', queue, ahead - 1, ahead - 1)[1]) end
+    local before = ahead > 0 and call('ZRANGE', queue, ahead - 1, ahead - 1)[1]
+    if before and may_meet(step, before) then claims[#claims + 1] = meet(step, claim_on(step, before)) end
     claims[#claims + 1] = claim
     page[#page + 1] = resource_shown(step, resource, claims, true, true, ahead)
 end
@@ -98,9 +115,9 @@ local function show_waits(step, page, session, numbers, most)
         end
     end
 end
--- Names whose claims exceed the page stand in it without them: the caller asks for each by name.
+-- A name with more claims than the page is listed without claims: the caller requests its pages by name.
 local function show_space(step, page, cursor, pattern, most)
-    local left = most
+    local left, cut = most, false
     repeat
         local found = call('HSCAN', step.key, cursor, 'MATCH', 'n' .. (pattern == '' and '*' or pattern), 'COUNT', '64')
         local fields = found[2]
@@ -108,12 +125,16 @@ local function show_space(step, page, cursor, pattern, most)
         for i = 1, #fields, 2 do
             local resource = resource_of(step, sub(fields[i], 2), fields[i + 1])
             local count = resource.shared + resource.counted + waiting_on(step, resource)
-            local claims = count <= most and claims_on(step, resource, '0', most) or no_slots
-            page[#page + 1] = resource_shown(step, resource, claims, count <= most, false)
+            local claims, whole = no_slots, false
+            if count <= most then
+                local shown, next = claims_on(step, resource, '0', most)
+                if next == '0' then claims, whole = shown, true else cut = true end
+            end
+            page[#page + 1] = resource_shown(step, resource, claims, whole, false)
             left = left - #claims - 1
         end
         left = left - 4
-    until left <= 0 or cursor == '0'
+    until left <= 0 or cut or cursor == '0'
     page[2] = cursor
 end
 

@@ -1,7 +1,7 @@
--- leave: a request ends by its owner's wish, and what it held passes on (rules 4, 7, 9, 12).
+-- leave: ends a request for its owner, and grants its names to the next waiters (rules 4, 7, 9, 12).
 -- KEYS m
 -- ARGV epoch, request, then nothing (clean) | 'k' (keep) | 'u' (unclean)
--- reply now, due, epoch, pause; event ended, and what else befalls the session
+-- reply now, due, epoch, pause; event ended, and other events of the session
 do
 -- ---- short paths: a clean leave in a quiet space. The differential test plays both them and the long path.
 local one_live = 27 + 32  -- bytes of a session with one live request
@@ -32,7 +32,7 @@ local function with_grant(text, number, fence)
 end
 
 -- The next exclusive claim gets the name. `session` is the text of the session that leaves.
-local function hand_over(prefix, key, now, head, place, owner, session, next_id, ticket)
+local function hand_over(prefix, key, now, head, place, owner, session, next_id, ticket, sharded)
     local next_owner, number = sub(next_id, 1, 17), sub(next_id, 18)
     local fence = head.last < now and now or after(head.last)
     if #ticket < 16 then ticket = digits(ticket) end
@@ -43,12 +43,13 @@ local function hand_over(prefix, key, now, head, place, owner, session, next_id,
         return 'g' .. number .. ':' .. ticket .. fence .. '.'
     end
     call('HSET', key, '', next_head(head, now, fence), place, holder, owner, session, next_owner, granted)
-    call('PUBLISH', prefix .. 'wake:' .. sub(next_owner, 2),
-        now .. head.start .. 'g' .. number .. ':' .. ticket .. fence .. '.')
+    local channel = prefix .. 'wake:' .. sub(next_owner, 2)
+    local notice = now .. head.start .. 'g' .. number .. ':' .. ticket .. fence .. '.'
+    if sharded then call('SPUBLISH', channel, notice) else call('PUBLISH', channel, notice) end
     return ''
 end
 -- One exclusive claim in a queue: its name passes on to the next exclusive claim, or the wait for it ends.
-local function leave_queued(key, now, head, session, owner, id, number, place, holder)
+local function leave_queued(key, now, head, session, owner, id, number, place, holder, sharded)
     if byte(holder) ~= 89 then return nil end
     local fence, holds = sub(holder, 2, 17), sub(holder, 18) == id
     local prefix = sub(key, 1, -2)
@@ -71,7 +72,7 @@ local function leave_queued(key, now, head, session, owner, id, number, place, h
         return nil
     else
         call('HDEL', key, id)
-        granted = hand_over(prefix, key, now, head, place, owner, session, next_id, first[2])
+        granted = hand_over(prefix, key, now, head, place, owner, session, next_id, first[2], sharded)
     end
     return now .. head.start .. 'e' .. number .. ':l' .. fence .. granted
 end
@@ -92,8 +93,7 @@ local function leave_single(key, now, head, session, owner, id, number, record)
         if count ~= 49 or colon ~= 58 then  -- more than this one permit
             local used, bitmap, holders = read_permits(text)
             bitmap = give_back_slot(bitmap, tonumber(sub(record, 44, 48)))
-            changed = 'P' .. number_text(used - 1) .. ':' .. sized(bitmap)
-                .. without_holder(holders, 'p0001' .. sub(record, 34, 43) .. id)
+            changed = permits_text('P', used - 1, bitmap, without_holder(holders, 'p0001' .. sub(record, 34, 43) .. id))
         end
     end
     session = without_request(key, session, id, number, fence)
@@ -115,14 +115,14 @@ local function without_permits(text, index, permits, limit, id, record, runs)
     if find(text, permits .. ':', 2, true) == 2 then return '' end  -- no other permits are in use
     local used, bitmap, holders = read_permits(text)
     permits = number_of(permits)
-    return 'P' .. number_text(used - permits) .. ':' .. sized(give_back_slots(bitmap, (read_slots(record, runs))))
-        .. without_holder(holders, member_text('p', index, permits, number_of(limit), id))
+    holders = without_holder(holders, member_text('p', index, permits, number_of(limit), id))
+    return permits_text('P', used - permits, give_back_slots(bitmap, (read_slots(record, runs))), holders)
 end
 local function without_shared(text, index, id)
     if byte(text) ~= 83 then return nil end
     return #text == 1 + shared_size and '' or 'S' .. without_holder(sub(text, 2), 's' .. pad4(index) .. id)
 end
--- Claims of any kind, all granted, and no claim waits where they stand.
+-- Claims of any kind, all granted, and no claim waits on their names.
 local function leave_all(key, now, head, session, owner, id, number, record)
     local fence, place, hold, _ = sub(record, 18, 33), 35, nil, nil
     if fence == none then return nil end
@@ -131,13 +131,15 @@ local function leave_all(key, now, head, session, owner, id, number, record)
         if not place then return nil end
         place = place + 1
     end
-    local fields, modes, permits, limits, runs, count = {}, {}, {}, {}, {}, 0
+    local fields, modes, count = {nil, nil, nil}, {nil, nil, nil}, 0
+    local permits, limits, runs
     while place do
         local mode = byte(record, place + 1)
         local last, length
         count = count + 1
         modes[count] = mode
         if mode == 112 then
+            if not runs then permits, limits, runs = {nil, nil, nil}, {nil, nil, nil}, {nil, nil, nil} end
             _, last, permits[count], limits[count], length = find(record, '^(%d+):(%d+):(%d+):', place + 2)
         else
             _, last, length = find(record, '^(%d+):', place + 2)
@@ -151,7 +153,7 @@ local function leave_all(key, now, head, session, owner, id, number, record)
         end
     end
     local got = call('HMGET', key, unpack(fields))
-    local written, gone, gone_count = {owner, ''}, {id}, 1
+    local written, written_count, gone, gone_count = {owner, '', nil, nil}, 2, {id, nil, nil, nil}, 1
     for i = 1, count do
         local text, mode = got[i], modes[i]
         if mode == 120 then
@@ -166,7 +168,8 @@ local function leave_all(key, now, head, session, owner, id, number, record)
             gone_count = gone_count + 1
             gone[gone_count] = fields[i]
         else
-            written[#written + 1], written[#written + 2] = fields[i], text
+            written[written_count + 1], written[written_count + 2] = fields[i], text
+            written_count = written_count + 2
         end
     end
     written[2] = without_request(key, session, id, number, fence)
@@ -177,7 +180,7 @@ local function leave_all(key, now, head, session, owner, id, number, record)
     return now .. head.start .. 'e' .. number .. ':l' .. fence
 end
 -- A record of a request shows that the id is one.
-local function leave_quietly(key, now, epoch, id)
+local function leave_quietly(key, now, epoch, id, sharded)
     if #id ~= 33 then return nil end
     local owner = sub(id, 1, 17)
     local got = call('HMGET', key, '', owner, id)
@@ -191,7 +194,9 @@ local function leave_quietly(key, now, epoch, id)
     end
     local place = sub(record, 18)
     local holder = call('HGET', key, place)
-    if byte(holder) ~= 88 then return leave_queued(key, now, head, got[2], owner, id, number, place, holder) end
+    if byte(holder) ~= 88 then
+        return leave_queued(key, now, head, got[2], owner, id, number, place, holder, sharded)
+    end
     -- One exclusive claim that holds its name, because no claim waits.
     local fence = sub(holder, 2, 17)
     local session = without_request(key, got[2], id, number, fence)
@@ -214,7 +219,7 @@ end
 register('leave', {'allow-oom'}, function(keys, args)
     local now, id, release_kind = clock(args), args[2], args[3]
     if short_paths and id and not release_kind then
-        local reply = leave_quietly(keys[1], now, args[1], id)
+        local reply = leave_quietly(keys[1], now, args[1], id, is_sharded(keys))
         if reply then return reply end
     end
     if not is_request(id) or release_kind and release_kind ~= 'k' and release_kind ~= 'u' then return malformed() end

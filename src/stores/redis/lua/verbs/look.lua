@@ -1,4 +1,4 @@
--- look: what a user that may only inspect learns of a space in place of `hello`. Changes nothing, and makes no space.
+-- look: in place of `hello` for a user that may only inspect: the state of the space. Changes nothing, makes no space.
 -- KEYS m
 -- ARGV version
 -- reply now, due, epoch (zeros: there is no space), pause; then max_ttl, lag, pause after a loss, as `hello` got them

@@ -1,7 +1,7 @@
--- open: a session begins or renews, and what its client lists is restored (rules 5, 9, 11). It ends nothing.
+-- open: opens or renews a session, and restores the requests that its client lists (rules 5, 9, 11). It ends none.
 -- KEYS m
 -- ARGV epoch, session, ttl in ms, connection number (20 digits), highest number, label, live requests
--- reply now, due, epoch, pause; events alive | refused, ended, and what else befalls the session
+-- reply now, due, epoch, pause; events alive | refused, ended, and other events of the session
 do
 -- A live request: number, ticket, fence, hold | -, claims, slots.
 local function read_live(text)
@@ -119,8 +119,8 @@ local function stands_beside_all(claim, resource)
     if claim.mode == 's' then return resource.counted == 0 end
     return resource.shared == 0 and not any_taken(resource.slots, claim.presented or no_slots)
 end
--- Other requests that cannot stand beside a presented one: they have its ticket, or both are granted and their modes do
--- not fit or they share a slot.
+-- Other requests that conflict with a presented one: they have its ticket, or both are granted and their modes do not
+-- fit or they share a slot.
 function rivals(step, live, ticket)
     local found, seen = {}, {}
     local function add(request)
@@ -155,7 +155,7 @@ function give_way(step, resource, ticket)
     end
 end
 end
--- What a dead session still has under the ticket ends now, although its end is owed (rule 4).
+-- Ends the requests that a dead session still has under the ticket, although their end is owed (rule 4).
 local function end_dead_owners(step, live, ticket)
     for i = 1, #live.claims do
         local id = claimant_of(step, resource_of(step, live.claims[i].name), ticket)
@@ -164,7 +164,7 @@ local function end_dead_owners(step, live, ticket)
     end
 end
 
--- Puts a presented request in the place of whatever is recorded of it.
+-- Replaces the record of a request, if there is one, by the presented request.
 local function restore(step, session, live)
     local number, ticket = digits(live.number), digits(live.ticket)
     local recorded, revoked, note = request_of(step, session, number), nil, nil
@@ -214,7 +214,8 @@ local function reclaim(step, session, asked)
     session.highest, session.dirty = highest, true
     local known = {}
     for i = 1, #listed do known[i] = digits(listed[i].number) end
-    read_requests(step, session, known)
+    -- The server's Lua cannot pass more than 8,000 arguments to a call.
+    for from = 1, #known, 1000 do read_requests(step, session, known, from, smaller(from + 999, #known)) end
     for i = 1, #listed do
         local live, number = listed[i], known[i]
         -- Outside of a pause only what waited comes back, and never under a number that was used (rule 9).
@@ -227,8 +228,8 @@ local function reclaim(step, session, asked)
     end
 end
 
--- A session whose first `open` this is may list what waited in another one. What else a session lists was given to that
--- very session, so an unknown one has lost it: its id must not live a second time (rule 5).
+-- Whether the session existed before this `open`. The first `open` of a session may list waiters of another session.
+-- Any other list shows that the session was open before: if it is unknown now, its id must not live twice (rule 5).
 local first_connection = rep('0', 19) .. '1'
 local function had_a_life(asked)
     local listed = asked.listed

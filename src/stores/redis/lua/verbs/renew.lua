@@ -1,8 +1,8 @@
--- renew: a session proves that it is alive, and hears what changed (rules 5, 13). Its cost does not depend on how many
--- requests it has.
+-- renew: prolongs a session, and repeats what was only notified (rules 5, 13). Its cost does not depend on the number
+-- of requests.
 -- KEYS m
--- ARGV epoch, session, numbers of waiting requests whose place is wanted (up to 8)
--- reply now, due, epoch, pause; events repeated, then alive | session_lost, and what else befalls the session; place
+-- ARGV epoch, session, numbers of waiting requests whose queue position is wanted (up to 8)
+-- reply now, due, epoch, pause; events repeated, then alive | session_lost, and other events of the session; position
 do
 -- The short path, in a quiet space and with nothing to repeat. The differential test plays both it and the long path.
 local function renew_quietly(key, now, epoch, id)
@@ -33,10 +33,14 @@ local function tell_repeated(step, session)
     end
 end
 local function place_of(step, session, args)
-    local fewest, ranks = nil, 0
+    local fewest, ranks, met = nil, 0, 0
     for i = 3, #args do
         local request = request_of(step, session, digits(args[i]))
-        if request and request.fence == none then fewest, ranks = fewest_ahead(step, request, fewest, ranks) end
+        if request and request.fence == none then
+            if met >= most_met then return 0 end
+            fewest, ranks = fewest_ahead(step, request, fewest, ranks)
+            met = met + #request.claims
+        end
     end
     return fewest
 end

@@ -1,7 +1,7 @@
 -- revoke: an operator ends a request, or asks its holder to leave (rule 13).
 -- KEYS m
 -- ARGV epoch, resource, ticket, note, '0' (asked) | '1' (at once)
--- reply now, due, epoch, pause; events revoking (of number 0: whose it is stays a secret) | refused | none
+-- reply now, due, epoch, pause; events revoking (with number 0, because its session is a secret) | refused | none
 do
 local function find_claimant(step, name, ticket)
     if #ticket > 16 then return nil end
