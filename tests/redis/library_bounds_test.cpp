@@ -140,12 +140,12 @@ TEST_F(LibraryBounds, WaitersBeyondTheBoundOfOneStepAreAdmittedByTheNext) {
 }
 
 TEST_F(LibraryBounds, IdsOfEndedSessionsAreDroppedAfterTheLongestTtl) {
-    hello(false, 1'000ms);
+    hello(false, 100s);
     constexpr std::uint64_t first = 150;
     for (std::uint64_t i = 1; i <= first; ++i) say(protocol::close{{i, i}, closing::left}, {i, i});
-    clock_.jump(900ms);
+    clock_.jump(90s);
     say(protocol::close{{1'000, 1}, closing::left}, {1'000, 1});  // prevents that the others are dropped together
-    clock_.jump(300ms);
+    clock_.jump(30s);
     say(protocol::close{{1'000, 2}, closing::left}, {1'000, 2});
     EXPECT_EQ(connection_->ask({"ZCARD", key("c")}).number, 52) << "up to 100 whose time has passed";
     say(protocol::close{{1'000, 3}, closing::left}, {1'000, 3});

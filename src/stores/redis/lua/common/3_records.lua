@@ -288,7 +288,7 @@ local function is_simple(request)
     return #claims == 1 and claims[1].mode == 'x' and not request.hold and request.presented == 0
 end
 
-local new_request, read_request
+local new_request, request_of
 do
 local function set_claims(request, claims)
     request.claims, request.unadmitted = claims, #claims
@@ -377,7 +377,7 @@ local function read_single(session, number, text, mode)
     if claim.admitted then request.unadmitted = 0 end
     return request
 end
-function read_request(step, session, number, text)
+local function read_request(step, session, number, text)
     local form = byte(text)
     if form == 103 then return read_general(step, session, number, text) end
     if form ~= 120 then
@@ -393,16 +393,8 @@ function read_request(step, session, number, text)
     end
     return request
 end
-end
-
-local function claim_text(claim)
-    local start, name = (claim.admitted and '+' or '-') .. claim.mode, claim.name
-    if claim.mode ~= 'p' then return start .. sized(name) end
-    return start .. number_text(claim.permits) .. ':' .. number_text(claim.limit) .. ':' .. sized(name)
-        .. slots_text(claim.slots)
-end
 -- `text`: the record in the server, if it was read already; false: there is none.
-local function request_of(step, session, number, text)
+function request_of(step, session, number, text)
     local request = session.requests[number]
     if request == nil then
         if text == nil then text = call('HGET', step.key, 'x' .. session.id .. number) end
@@ -410,6 +402,14 @@ local function request_of(step, session, number, text)
         session.requests[number] = request
     end
     return request
+end
+end
+
+local function claim_text(claim)
+    local start, name = (claim.admitted and '+' or '-') .. claim.mode, claim.name
+    if claim.mode ~= 'p' then return start .. sized(name) end
+    return start .. number_text(claim.permits) .. ':' .. number_text(claim.limit) .. ':' .. sized(name)
+        .. slots_text(claim.slots)
 end
 local function request_with_id(step, id)
     return request_of(step, session_of(step, session_of_id(id)), number_of_id(id))

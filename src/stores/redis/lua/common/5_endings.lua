@@ -2,16 +2,16 @@
 local function ended_text(number, reason, fence) return 'e' .. number .. ':' .. reason .. fence end
 
 local function tell_granted(step, request)
-    local slots, slot_count, marks, mark_count, claims = '', 0, '', 0, request.claims
+    local slots, marks, claims = {}, {}, request.claims
     for i = 1, #claims do
         local claim = claims[i]
         local resource = claim.resource
         if claim.mode == 'p' then
-            slots, slot_count = slots .. sized(claim.name) .. slots_text(claim.slots), slot_count + 1
+            slots[#slots + 1] = sized(claim.name) .. slots_text(claim.slots)
         end
         if resource.marked then
             local mark = mark_of(step, resource)
-            marks, mark_count = marks .. sized(claim.name) .. mark_text(mark), mark_count + 1
+            marks[#marks + 1] = sized(claim.name) .. mark_text(mark)
             if claim.mode == 'x' and mark.told ~= request.fence then
                 mark.told = request.fence
                 set_mark(step, resource, mark)
@@ -19,11 +19,11 @@ local function tell_granted(step, request)
         end
     end
     local text = 'g' .. request.number .. ':' .. request.ticket .. request.fence
-    if not request.hold and slot_count == 0 and mark_count == 0 then
+    if not (request.hold or slots[1] or marks[1]) then
         return tell(step, request.session.id, text .. '.')
     end
     tell(step, request.session.id, text .. '+' .. or_none(request.hold and request.hold_deadline)
-        .. number_text(slot_count) .. ':' .. slots .. number_text(mark_count) .. ':' .. marks)
+        .. number_text(#slots) .. ':' .. concat(slots) .. number_text(#marks) .. ':' .. concat(marks))
 end
 
 -- Rule 11: in a pause a session does not learn of a grant that it did not present.

@@ -3,8 +3,8 @@
 -- earlier one. `noted` is the latest time that is known: an earlier one means that the clock went back. `last` is the
 -- counter of tickets and fences. In a pause and while work is owed follow: length of the pause (16 digits), and whether
 -- `o`, `e` and `z` hold work.
-local head_size, long_head_size = 80, 99
-local function is_damaged(head) return #head ~= head_size and #head ~= long_head_size or find(head, '%D') ~= nil end
+local head_size = 80
+local function is_damaged(head) return #head ~= head_size and #head ~= head_size + 19 or find(head, '%D') ~= nil end
 
 -- ---- the witness: what this library saw last of each epoch of a space
 -- The server may lose what a call has written: data are flushed, restored or swapped, or the server follows another
@@ -221,7 +221,7 @@ function unused.no_more(step)
 end
 end
 
-local admit_owed, settle
+local settle, extend_pause, begin_step
 do
 -- Rule 4: nothing is admitted while endings are owed, so nothing is granted to what ends.
 local reviews_at_once = 256  -- first claims that do not fit, in one step
@@ -258,7 +258,7 @@ local function claim_of_member(step, resource, member, ticket)
     end
     return request.claims[1]
 end
-function admit_owed(step)
+local function admit_owed(step)
     local reviews, reviewed = step.reviews, 0
     if not reviews[1] and not step.stored_debts or is_paused(step) or endings_owed(step) then return end
     while step.allowance > 0 and reviewed < reviews_at_once do
@@ -315,10 +315,9 @@ function settle(step)
     admit_owed(step)
     grant_completed(step)
 end
-end
 
 -- Rule 11: a pause is never shortened.
-local function extend_pause(step, upto)
+function extend_pause(step, upto)
     if upto > tonumber(step.paused_until) then
         step.paused_until, step.pause_length = digits(upto), larger(0, upto - step.at)
     end
@@ -327,7 +326,7 @@ local function extend_pause(step, upto)
 end
 
 -- Settles what is due and owed, before the command acts. `head` was read already; `pausing` acts before that (rule 11).
-local function begin_step(step, head, pausing)
+function begin_step(step, head, pausing)
     local refusal = read_head(step, head) or not step.thorough and refusal_if_broken(step, head)
     if refusal then return refusal end
     if step.thorough then step.may_be_due, step.recompute = true, true end
@@ -343,6 +342,7 @@ local function begin_step(step, head, pausing)
         if pausing then pausing(step) end
     end
     admit_owed(step)
+end
 end
 
 -- ---- writing
