@@ -7,8 +7,8 @@ local most_listed = 8  -- shared and permit holders that stand in the text of th
 local check_every = 1000000  -- microseconds after which a call looks at the server's role again
 local short_paths = true  -- the benchmark compares them with the long path
 
--- Added to new epochs, in microseconds. Two servers may succeed one epoch while their clocks are behind it; their run ids
--- make the new epochs differ.
+-- Added to new epochs, in microseconds. Two servers may succeed one epoch while their clocks are behind it; their run
+-- ids make the new epochs differ.
 local function epoch_offset(run_id) return tonumber(sub(run_id, 1, 5), 16) end
 
 local renewals_note = false  -- the look at the server's role notes the time: a smaller step back may go unseen

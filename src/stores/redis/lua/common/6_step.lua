@@ -69,8 +69,8 @@ function server.replication()
         tonumber(match(info, '\nmaster_repl_offset:(%d+)')), silence_in(info)
 end
 end
--- The server counts its replicas once a second. A primary that stood still, and was replaced meanwhile, takes writes until
--- it counts again.
+-- The server counts its replicas once a second. A primary that stood still, and was replaced meanwhile, takes writes
+-- until it counts again.
 function server.refusal(step, role, silence)
     if role ~= 'master' then return error_reply('BATONROLE the server is a replica') end
     if silence > 2000 and silence > space_field(step, 'lag') then
