@@ -146,6 +146,7 @@ public:
     [[nodiscard]] std::string isolated_url() const override { return isolated_->url(options_); }
 
     times fail_over(dice& dice) override {
+        adopt_the_primary();
         times at{history::now(), {}};
         public_[primary_]->set(silent);
         former_ = primary_;
@@ -166,6 +167,16 @@ public:
 private:
     static constexpr std::size_t count = 3;
 
+    /// On a busy machine the Sentinels may have failed over by themselves.
+    void adopt_the_primary() {
+        const auto finds_one = [&] {
+            std::size_t followers = 0;
+            for (std::size_t i = 0; i < count; ++i) has_link(*servers_[i]) ? ++followers : primary_ = i;
+            return followers == count - 1 && is_primary(*servers_[primary_]) && know_all();
+        };
+        require(eventually(finds_one), "the Sentinels and the servers do not agree on the primary");
+        isolated_->lead_to(*servers_[primary_]);
+    }
     [[nodiscard]] std::string port(std::size_t index) const { return std::to_string(public_[index]->at().port); }
     [[nodiscard]] bool finds_promoted() {
         for (std::size_t i = 0; i < count; ++i)
@@ -214,13 +225,10 @@ public:
         make_space(*group_[0], options_);
         for (std::size_t i = 0; i < count; ++i) {
             public_[i] = std::make_unique<proxy>(group_[i]->tcp(), endpoint{std::uint16_t{0}});
-            static_cast<void>(group_[i]->ask({"CONFIG", "SET", "cluster-announce-port", port(i)}));
-            if (planned_) continue;
-            static_cast<void>(group_[i]->ask({"CONFIG", "SET", "min-replicas-max-lag", "1"}));
-            static_cast<void>(group_[i]->ask({"CONFIG", "SET", "min-replicas-to-write", "1"}));
+            configure(i);
         }
         require(eventually([&] { return follow_all(); }), "the replicas do not follow the announced address");
-        isolated_ = std::make_unique<site>(*group_[0]);
+        isolated_.move_to(group_[0]->tcp());
     }
     [[nodiscard]] std::string url() const override {
         std::string hosts;
@@ -228,7 +236,9 @@ public:
             hosts += (i == 0 ? "" : ",") + ("127.0.0.1:" + std::to_string(cluster_.node(i).tcp().port));
         return "redis+cluster://" + hosts + "/0" + options_;
     }
-    [[nodiscard]] std::string isolated_url() const override { return planned_ ? url() : isolated_->url(options_); }
+    [[nodiscard]] std::string isolated_url() const override {
+        return "redis+cluster://127.0.0.1:" + std::to_string(isolated_.at().port) + "/0" + options_;
+    }
 
     times fail_over(dice& dice) override {
         times at{history::now(), {}};
@@ -243,23 +253,39 @@ public:
         }
         require(eventually([&] { return finds_promoted(); }), "the cluster promotes no replica");
         at.promoted = history::now();
+        if (planned_) isolated_.move_to(group_[primary_]->tcp());
         if (planned_) return at;
         pass_time(dice, 0, 1'000);
         if (stands_still_) group_[former_]->go_on();
         pass_time(dice, 0, 1'000);
-        isolated_->lead_to(*group_[primary_]);
+        isolated_.move_to(group_[primary_]->tcp());
         return at;
     }
     void heal() override {
-        if (was_killed_) group_[former_]->start();
+        if (was_killed_) {
+            group_[former_]->start();
+            configure(former_);
+        }
         was_killed_ = stands_still_ = false;
         public_[former_]->cut({});
-        require(eventually([&] { return follow_all(); }), "a node does not follow the new primary");
+        if (eventually([&] { return follow_all(); })) return;
+        std::string states;
+        for (std::size_t i = 0; i < count; ++i)
+            states += " " + port(i) + " " + std::to_string(group_[i]->tcp().port) + " " +
+                      replication(*group_[i], "role") + " of " + replication(*group_[i], "master_port") + " link " +
+                      replication(*group_[i], "master_link_status");
+        throw std::runtime_error{"a node does not follow the new primary " + port(primary_) + ":" + states};
     }
 
 private:
     static constexpr std::size_t count = 3;
 
+    void configure(std::size_t index) {
+        static_cast<void>(group_[index]->ask({"CONFIG", "SET", "cluster-announce-port", port(index)}));
+        if (planned_) return;
+        static_cast<void>(group_[index]->ask({"CONFIG", "SET", "min-replicas-max-lag", "1"}));
+        static_cast<void>(group_[index]->ask({"CONFIG", "SET", "min-replicas-to-write", "1"}));
+    }
     /// The primary dies; or stands still until another one is promoted; or a replica takes its place although it lives.
     void lose_the_primary(dice& dice) {
         pass_time(dice, 100, 900);
@@ -296,7 +322,7 @@ private:
     redis_tests::private_cluster cluster_;
     std::array<private_server*, count> group_{};
     std::array<std::unique_ptr<proxy>, count> public_;
-    std::unique_ptr<site> isolated_;
+    proxy isolated_{endpoint{std::uint16_t{1}}, endpoint{std::uint16_t{0}}};  // past the public address
     std::size_t primary_ = 0;
     std::size_t former_ = 0;
     bool was_killed_ = false;
