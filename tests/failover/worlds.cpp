@@ -1,5 +1,6 @@
 #include "worlds.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <thread>
@@ -77,7 +78,7 @@ public:
     [[nodiscard]] std::string url() const override { return first_.url(options_); }
     [[nodiscard]] std::string isolated_url() const override { return second_.url(options_); }
 
-    times fail_over(dice& dice) override {
+    times fail_over(dice& dice, const std::function<void()>& /*frozen*/) override {
         times at{history::now(), {}};
         const std::string port = std::to_string(replica().tcp().port);
         if (dice.percent(50)) {
@@ -132,8 +133,7 @@ public:
             require(follow(*servers_[i], public_[0]->at()), "a replica gets no data");
         for (const auto& each : servers_) static_cast<void>(each->ask({"CONFIG", "SET", "min-replicas-to-write", "1"}));
         for (std::size_t i = 0; i < count; ++i)
-            sentinels_[i] = std::make_unique<redis_tests::private_sentinel>(
-                public_[0]->at(), std::vector<std::string>{"sentinel failover-timeout mymaster 1000"});
+            sentinels_[i] = std::make_unique<redis_tests::private_sentinel>(public_[0]->at());
         require(eventually([&] { return know_all(); }), "the Sentinels do not find each other and the replicas");
         isolated_ = std::make_unique<site>(*servers_[0]);
     }
@@ -145,12 +145,14 @@ public:
     }
     [[nodiscard]] std::string isolated_url() const override { return isolated_->url(options_); }
 
-    times fail_over(dice& dice) override {
+    times fail_over(dice& dice, const std::function<void()>& frozen) override {
         adopt_the_primary();
         times at{history::now(), {}};
         public_[primary_]->set(silent);
         former_ = primary_;
-        require(eventually([&] { return finds_promoted(); }), "the Sentinels promote no replica");
+        frozen();
+        // Sentinels that could not agree try again after 6 s.
+        require(eventually([&] { return finds_promoted(); }, 120s), "the Sentinels promote no replica");
         at.promoted = history::now();
         pass_time(dice, 0, 2'500);
         isolated_->lead_to(*servers_[primary_]);
@@ -161,7 +163,8 @@ public:
         redis_tests::begin_to_follow(*servers_[former_], public_[primary_]->at());
         for (std::size_t i = 0; i < count; ++i)
             require(i == primary_ || eventually([&] { return has_link(*servers_[i]); }), "a server does not follow");
-        require(eventually([&] { return know_all(); }), "the Sentinels do not find the replicas again");
+        if (!eventually([&] { return know_all(); }, 120s))
+            throw std::runtime_error{"the Sentinels know: " + knowledge()};
     }
 
 private:
@@ -174,7 +177,7 @@ private:
             for (std::size_t i = 0; i < count; ++i) has_link(*servers_[i]) ? ++followers : primary_ = i;
             return followers == count - 1 && is_primary(*servers_[primary_]) && know_all();
         };
-        require(eventually(finds_one), "the Sentinels and the servers do not agree on the primary");
+        require(eventually(finds_one, 60s), "the Sentinels and the servers do not agree on the primary");
         isolated_->lead_to(*servers_[primary_]);
     }
     [[nodiscard]] std::string port(std::size_t index) const { return std::to_string(public_[index]->at().port); }
@@ -200,6 +203,21 @@ private:
                     if (replica.items[i].text == "flags" && replica.items[i + 1].text != "slave") return false;
         }
         return true;
+    }
+
+    [[nodiscard]] std::string knowledge() const {
+        std::string all = "primary " + port(primary_);
+        for (const auto& each : sentinels_) {
+            if (const auto info = each->ask({"INFO", "sentinel"})) all += "; " + info->text;
+            if (const auto replicas = each->ask({"SENTINEL", "REPLICAS", "mymaster"}))
+                for (const resp::value& replica : replicas->items)
+                    for (std::size_t i = 0; i + 1 < replica.items.size(); i += 2)
+                        if (replica.items[i].text == "flags" || replica.items[i].text == "name")
+                            all += " " + replica.items[i + 1].text;
+        }
+        std::ranges::replace(all, '\r', ' ');
+        std::ranges::replace(all, '\n', ' ');
+        return all;
     }
 
     const std::string options_;
@@ -240,7 +258,7 @@ public:
         return "redis+cluster://127.0.0.1:" + std::to_string(isolated_.at().port) + "/0" + options_;
     }
 
-    times fail_over(dice& dice) override {
+    times fail_over(dice& dice, const std::function<void()>& frozen) override {
         times at{history::now(), {}};
         former_ = primary_;
         if (planned_) {
@@ -249,6 +267,7 @@ public:
             require(eventually(begun), "CLUSTER FAILOVER is refused");
         } else {
             public_[primary_]->set(silent);
+            frozen();
             lose_the_primary(dice);
         }
         require(eventually([&] { return finds_promoted(); }), "the cluster promotes no replica");

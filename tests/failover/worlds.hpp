@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -30,8 +31,9 @@ public:
     [[nodiscard]] virtual std::string url() const = 0;
     /// For clients that stay with the old primary for some time.
     [[nodiscard]] virtual std::string isolated_url() const = 0;
-    /// Returns when the clients of both addresses are led to the new primary.
-    virtual times fail_over(dice& dice) = 0;
+    /// Returns when the clients of both addresses are led to the new primary. Calls `frozen` when replication is frozen
+    /// and the isolated clients are still served; not in planned failovers.
+    virtual times fail_over(dice& dice, const std::function<void()>& frozen) = 0;
     /// Returns when the old primary is a replica that has the data of the new one.
     virtual void heal() = 0;
 };
