@@ -38,9 +38,7 @@ public:
     bool say(const std::vector<std::string>& words) { return say_bytes(bytes_of(words)); }
     static std::string bytes_of(const std::vector<std::string>& words) {
         std::string bytes;
-        resp::writer write{bytes};
-        write.array(words.size());
-        for (const std::string& word : words) write.bulk(word);
+        resp::encode_command(bytes, words);
         return bytes;
     }
 

@@ -1,7 +1,7 @@
 // Coroutines: asio::awaitable, and the plain co_await of the library. g++ 12 destroys some temporaries of a co_await
 // expression twice, so these tests contain the usual forms of calls, for the sanitizers.
-#include <coroutine>
 
+#include "../fire_and_forget.hpp"
 #include "fixture.hpp"
 
 namespace baton {
@@ -119,16 +119,6 @@ TEST_F(AsioAwaitable, EveryFormOfCallWorks) {
         co_await client.async_acquire(exclusive(name), {.wait = 10s}, use_awaitable);
     });
 }
-
-struct fire_and_forget {
-    struct promise_type {
-        fire_and_forget get_return_object() { return {}; }
-        std::suspend_never initial_suspend() noexcept { return {}; }
-        std::suspend_never final_suspend() noexcept { return {}; }
-        void return_void() {}
-        void unhandled_exception() { std::terminate(); }
-    };
-};
 
 TEST_F(AsioAwaitable, EveryFormOfCallWithoutATokenWorks) {
     std::promise<std::uint64_t> done;

@@ -93,7 +93,7 @@ TEST_F(Bench, MeasuresInMemoryAndComparesWithItself) {
               std::string::npos);
 }
 
-/// Processes that take turns on somebody's server: nothing of it remains there, and its user was warned.
+/// A benchmark on a server of the user: no data remains there, and a warning is printed.
 TEST_F(Bench, LeavesNoKeysOnAServerThatIsInUse) {
     if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
     const redis_tests::private_server server{{.tcp = true}};

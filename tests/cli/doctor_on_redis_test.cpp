@@ -91,7 +91,7 @@ TEST_F(DoctorOnRedis, FiveFaultsAreFoundWithWhatToDo) {
     EXPECT_NE(report.text.find("4 faults, "), std::string::npos) << report.text;
 }
 
-TEST_F(DoctorOnRedis, ItWritesNothing) {
+TEST_F(DoctorOnRedis, DoctorWritesNothing) {
     start();
     EXPECT_EQ(examined({at()}).verdict("space"), "ok");
     EXPECT_EQ(server_->ask({"DBSIZE"}).number, 0);
@@ -107,8 +107,8 @@ TEST_F(DoctorOnRedis, ItWritesNothing) {
     EXPECT_NE(report.field("rights", "text").find("HSET"), std::string::npos) << report.text;
 }
 
-/// A user as packaging/redis/ ships it: it may not read settings, and what is not checked is no fault. The functions
-/// tell its rights.
+/// A user as packaging/redis/ ships it: it may not read settings, and checks that are not performed are no faults. The
+/// functions report its rights.
 TEST_F(DoctorOnRedis, TheShippedClientHasAllRights) {
     start();
     use(at(terms));
@@ -151,7 +151,7 @@ TEST_F(DoctorOnRedis, TheShippedViewerMayInspectAndThatIsNoFault) {
     EXPECT_EQ(report.verdict("rights"), "ok") << report.text;
     EXPECT_NE(report.field("rights", "text").find("may only inspect"), std::string::npos) << report.text;
     EXPECT_EQ(report.verdict("library"), "ok") << report.text;
-    // The same where the server tells the user of its rights.
+    // The same if the user may read its rights from the server.
     ASSERT_EQ(server_->ask({"ACL", "SETUSER", "baton-viewer", "+acl|whoami", "+acl|getuser", "+acl|dryrun"}).text,
               "OK");
     EXPECT_EQ(examined({url}).verdict("rights"), "ok");

@@ -80,7 +80,7 @@ TEST_F(DoctorOnLocal, ADeadAgentsSocketIsAWarning) {
     EXPECT_NE(report.field("agent", "text").find("has died"), std::string::npos) << report.text;
 }
 
-TEST_F(DoctorOnLocal, WhatKeepsAnAgentFromStartingIsAFault) {
+TEST_F(DoctorOnLocal, AnObstacleToTheAgentsStartIsAFault) {
     std::ofstream{path()} << "a file";
     EXPECT_EQ(examined({address()}).verdict("socket"), "wrong");
     const doctor_report missing = examined({"local:" + folder_.path("none/agent")});

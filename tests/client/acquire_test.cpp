@@ -106,7 +106,7 @@ TEST_F(Acquire, ATimeoutCoversTheWholeRequestAndWithdrawsIt) {
     const auto answer = take<not_acquired>();
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->handle, handle);
-    EXPECT_EQ(answer->error.code, errc::store_unavailable) << "the store has not answered";
+    EXPECT_EQ(answer->error.code, errc::store_unavailable) << "the store has not replied";
     const auto leave = sent<protocol::leave>();
     ASSERT_TRUE(leave);
     EXPECT_EQ(leave->second.release_kind, protocol::release_kind::keep);
@@ -237,7 +237,7 @@ TEST_F(Acquire, ARequestThatWasNeverSentIsWithdrawnWithoutACommand) {
     EXPECT_FALSE(sent<protocol::enter>());
 }
 
-TEST_F(Acquire, AnUnansweredRequestIsListedAfterAReconnectAndKeepsItsNumber) {
+TEST_F(Acquire, APendingRequestIsListedAfterAReconnectAndKeepsItsNumber) {
     connect();
     session.acquire(now, order());
     const auto enter = sent<protocol::enter>();

@@ -2,7 +2,7 @@
 // late, twice, out of order, on several threads at once, and throws exceptions, but its messages are never wrong. So
 // two clients must still exclude each other, and every call must return.
 //
-// The classes `connection` and `ear` below implement the interface of stores.
+// The classes `connection` and `listener` below implement the interface of stores.
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "../forwarding_listener.hpp"
 #include "baton/error.hpp"
 #include "baton/store.hpp"
 
@@ -30,7 +31,7 @@ struct adversity {
     int late_every = 0;   // a reply or notification arrives later, on another thread; 1: each of them
     int twice_every = 0;  // a reply arrives twice, the second time on another thread
     int busy_every = 0;   // an acquire with a wait gets the reply `busy`
-    bool silent = false;  // no command is performed or answered
+    bool silent = false;  // no command is performed
     int threads = 3;      // that deliver late messages
 };
 
@@ -108,37 +109,28 @@ private:
 };
 
 /// The listener of the inner store.
-class ear final : public store_listener {
+class listener final : public forwarding_listener {
 public:
-    ear(std::weak_ptr<world> world, std::weak_ptr<store_listener> client)
-        : world_{std::move(world)}, client_{std::move(client)} {}
+    listener(std::weak_ptr<world> world, const std::weak_ptr<store_listener>& client)
+        : forwarding_listener{client}, world_{std::move(world)} {}
 
-    void up(epoch epoch) noexcept override {
-        if (const auto client = client_.lock()) client->up(epoch);
-    }
-    void down(const store_error& why) noexcept override {
-        if (const auto client = client_.lock()) client->down(why);
-    }
-    void unusable(const store_error& why) noexcept override {
-        if (const auto client = client_.lock()) client->unusable(why);
-    }
-    void replied(command_tag tag, epoch epoch, std::span<const protocol::event> told) noexcept override {
-        const std::vector<protocol::event> events{told.begin(), told.end()};
-        answer([tag, epoch, events](store_listener& client) { client.replied(tag, epoch, events); });
+    void replied(command_tag tag, epoch epoch, std::span<const protocol::event> events) noexcept override {
+        deliver_call([tag, epoch, copy = std::vector<protocol::event>{events.begin(), events.end()}](
+                         store_listener& client) { client.replied(tag, epoch, copy); });
     }
     void failed(command_tag tag, command_failure how, const store_error& why) noexcept override {
-        answer([tag, how, why](store_listener& client) { client.failed(tag, how, why); });
+        deliver_call([tag, how, why](store_listener& client) { client.failed(tag, how, why); });
     }
     void noticed(epoch epoch, protocol::event event) noexcept override {
-        answer([epoch, event](store_listener& client) { client.noticed(epoch, event); });
+        deliver_call([epoch, event](store_listener& client) { client.noticed(epoch, event); });
     }
 
 private:
-    void answer(std::function<void(store_listener&)> what) {
+    void deliver_call(std::function<void(store_listener&)> what) {
         const auto world = world_.lock();
         if (!world) return;
-        const auto deliver = [client = client_, what = std::move(what)] {
-            if (const auto heard = client.lock()) what(*heard);
+        const auto deliver = [client = client(), what = std::move(what)] {
+            if (const auto to = client.lock()) what(*to);
         };
         if (world->happens(world->how().twice_every)) world->later(deliver);
         if (world->happens(world->how().late_every))
@@ -148,14 +140,13 @@ private:
     }
 
     std::weak_ptr<world> world_;
-    std::weak_ptr<store_listener> client_;
 };
 
 class connection final : public store_connection {
 public:
     connection(std::shared_ptr<world> world, store& inner, const std::weak_ptr<store_listener>& client)
-        : world_{std::move(world)}, client_{client}, ear_{std::make_shared<ear>(world_, client)} {
-        inner_ = inner.connect(ear_);
+        : world_{std::move(world)}, client_{client}, listener_{std::make_shared<listener>(world_, client)} {
+        inner_ = inner.connect(listener_);
     }
 
     void send(std::span<tagged_command> commands) override {
@@ -173,10 +164,10 @@ public:
         may_throw(world_->how().reset_throws_every);
         // Reconnects on another thread, as a store with a socket does.
         world_->later([client = client_] {
-            const auto heard = client.lock();
-            if (!heard) return;
-            heard->down({errc::store_unavailable, "the connection was reset"});
-            heard->up(1);  // the epoch of memory:
+            const auto to = client.lock();
+            if (!to) return;
+            to->down({errc::store_unavailable, "the connection was reset"});
+            to->up(1);  // the epoch of memory:
         });
     }
     void inspect(const inspect_filter& filter, snapshot_callback done) override {
@@ -220,7 +211,7 @@ private:
 
     std::shared_ptr<world> world_;
     std::weak_ptr<store_listener> client_;
-    std::shared_ptr<ear> ear_;
+    std::shared_ptr<listener> listener_;
     std::unique_ptr<store_connection> inner_;
     std::atomic<std::thread::id> user_{};
 };

@@ -173,15 +173,15 @@ TEST_P(Adversarial, TwoConcurrentClosesBothReturn) {
 }
 
 constexpr adversary adversaries[] = {
-    {"AnswersWithinSend", {}},
-    {"AnswersLate", {.late_every = 1}},
-    {"AnswersNowOrLate", {.late_every = 2}},
-    {"AnswersTwice", {.twice_every = 2}},
-    {"AnswersOnManyThreads", {.late_every = 1, .twice_every = 1, .threads = 6}},
+    {"RepliesWithinSend", {}},
+    {"RepliesLate", {.late_every = 1}},
+    {"RepliesNowOrLate", {.late_every = 2}},
+    {"RepliesTwice", {.twice_every = 2}},
+    {"RepliesOnManyThreads", {.late_every = 1, .twice_every = 1, .threads = 6}},
     {"ThrowsBeforeSending", {.throws_before_every = 40}},
     {"ThrowsAfterSending", {.throws_after_every = 40}},
     {"ThrowsInSendAndReset", {.throws_before_every = 40, .reset_throws_every = 2}},
-    {"AnswersBusyToAWaiter", {.busy_every = 3}},
+    {"RepliesBusyToAWaiter", {.busy_every = 3}},
     {"DoesAllOfIt",
      {.throws_before_every = 60,
       .throws_after_every = 60,
@@ -193,7 +193,7 @@ constexpr adversary adversaries[] = {
 INSTANTIATE_TEST_SUITE_P(Store, Adversarial, testing::ValuesIn(adversaries),
                          [](const auto& param) { return param.param.name; });
 
-/// A store that never answers.
+/// A store that never replies.
 class SilentStore : public testing::Test {
 protected:
     const std::shared_ptr<adversarial_store> store = std::make_shared<adversarial_store>(adversity{.silent = true});

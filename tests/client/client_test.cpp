@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "../eventually.hpp"
+#include "../fire_and_forget.hpp"
 
 namespace baton {
 namespace {
@@ -248,16 +249,6 @@ TEST_F(Client, AfterForkTheChildsHandlesAreInvalidAndTheParentsAreUnchanged) {
     EXPECT_TRUE(lease.valid());
     EXPECT_FALSE(second.try_acquire(exclusive("ledger")));
 }
-
-struct fire_and_forget {
-    struct promise_type {
-        fire_and_forget get_return_object() { return {}; }
-        std::suspend_never initial_suspend() noexcept { return {}; }
-        std::suspend_never final_suspend() noexcept { return {}; }
-        void return_void() {}
-        void unhandled_exception() { std::terminate(); }
-    };
-};
 
 TEST_F(Client, IsAwaitedInACoroutine) {
     lease held = first.acquire(exclusive("ledger"));

@@ -184,7 +184,7 @@ TEST_F(Close, WithoutAReplyInTimeCompletesPendingReleases) {
     EXPECT_FALSE(take<operated>()) << "the other close waits for longer";
     reply(sent<protocol::close>()->first, protocol::closed{id()});
     EXPECT_EQ(take<operated>()->operation, longer);
-    EXPECT_FALSE(take<released>()) << "it was answered once";
+    EXPECT_FALSE(take<released>()) << "it was confirmed once";
 }
 
 }  // namespace baton::detail

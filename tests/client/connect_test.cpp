@@ -1,7 +1,6 @@
 // client::connect waits until the store has replied, and reports why it did not.
 #include <gtest/gtest.h>
 
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -9,31 +8,12 @@
 #include "baton/client.hpp"
 #include "bounded.hpp"
 #include "ports.hpp"
+#include "recorder.hpp"
 
 namespace baton::client_tests {
 namespace {
 
 using namespace std::chrono_literals;
-
-class order_of_calls final : public observer {
-public:
-    void connected() override { note("connected"); }
-    void reconnected() override { note("reconnected"); }
-    void granted(const claim_list&, std::uint64_t, std::chrono::microseconds) override { note("granted"); }
-    [[nodiscard]] std::vector<std::string> told() const {
-        const std::lock_guard lock{mutex_};
-        return told_;
-    }
-
-private:
-    void note(const std::string& what) {
-        const std::lock_guard lock{mutex_};
-        told_.push_back(what);
-    }
-
-    mutable std::mutex mutex_;
-    std::vector<std::string> told_;
-};
 
 TEST(Connect, ReturnsWhenTheStoreHasReplied) {
     client client{"memory:connect-test"};
@@ -43,28 +23,28 @@ TEST(Connect, ReturnsWhenTheStoreHasReplied) {
 }
 
 TEST(Connect, TheFirstConnectionIsReportedFirstAndOnce) {
-    const auto seen = std::make_shared<order_of_calls>();
+    const auto seen = std::make_shared<recorder>();
     client client{"memory:connect-test", {.label = {}, .observer = seen}};
     client.connect(20s);
     { const lease lease = client.acquire(exclusive("ledger")); }
-    ASSERT_TRUE(eventually([&] { return seen->told().size() >= 2; }));
-    EXPECT_EQ(seen->told(), (std::vector<std::string>{"connected", "granted"}));
+    ASSERT_TRUE(eventually([&] { return seen->events().size() >= 2; }));
+    EXPECT_EQ(seen->events(), (std::vector<std::string>{"connected", "granted"}));
 }
 
 TEST(Connect, NamesTheReasonOfARefusedConnection) {
     const refusing_port port;
     client client{port.url()};
-    const thrown told = bounded(client, [&] { return what_is_thrown([&] { client.connect(300ms); }); });
-    EXPECT_EQ(told.code, errc::store_unavailable);
-    EXPECT_NE(told.text.find("refused"), std::string::npos) << told.text;
-    EXPECT_NE(told.text.find("127.0.0.1"), std::string::npos) << told.text;
+    const thrown error = bounded(client, [&] { return what_is_thrown([&] { client.connect(300ms); }); });
+    EXPECT_EQ(error.code, errc::store_unavailable);
+    EXPECT_NE(error.text.find("refused"), std::string::npos) << error.text;
+    EXPECT_NE(error.text.find("127.0.0.1"), std::string::npos) << error.text;
 }
 
 TEST(Connect, EndsAfterItsTimeoutIfTheServerIsSilent) {
     const silent_port port;
     client client{port.url()};
-    const thrown told = bounded(client, [&] { return what_is_thrown([&] { client.connect(300ms); }); });
-    EXPECT_EQ(told.code, errc::store_unavailable);
+    const thrown error = bounded(client, [&] { return what_is_thrown([&] { client.connect(300ms); }); });
+    EXPECT_EQ(error.code, errc::store_unavailable);
 }
 
 TEST(Connect, SucceedsAtALaterCallWhenTheServerHasStarted) {
@@ -86,9 +66,9 @@ TEST(Connect, ShowsTheServersWords) {
     if (!redis_tests::find_server()) GTEST_SKIP() << redis_tests::no_server;
     const redis_tests::private_server server{{.tcp = true}};
     client client{"redis://127.0.0.1:" + std::to_string(server.tcp().port) + "/99"};
-    const thrown told = bounded(client, [&] { return what_is_thrown([&] { client.connect(2s); }); });
-    EXPECT_TRUE(told.code);
-    EXPECT_NE(told.text.find("DB index is out of range"), std::string::npos) << told.text;
+    const thrown error = bounded(client, [&] { return what_is_thrown([&] { client.connect(2s); }); });
+    EXPECT_TRUE(error.code);
+    EXPECT_NE(error.text.find("DB index is out of range"), std::string::npos) << error.text;
 }
 
 }  // namespace

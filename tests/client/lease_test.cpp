@@ -6,7 +6,7 @@ namespace baton::detail {
 
 using Lease = Script;
 
-TEST_F(Lease, IsValidUntilTtlLessMarginAfterTheLastAnsweredRenewalWasSent) {
+TEST_F(Lease, IsValidUntilTtlLessMarginAfterTheLastConfirmedRenewalWasSent) {
     session.connection_up(now, epoch_now);
     const auto open = sent<protocol::open>();
     const client_time sending = now;
@@ -19,7 +19,7 @@ TEST_F(Lease, IsValidUntilTtlLessMarginAfterTheLastAnsweredRenewalWasSent) {
               sending + ttl);  // the engine's own deadline starts when the renewal arrives
 }
 
-TEST_F(Lease, IsProlongedByEveryAnsweredRenewal) {
+TEST_F(Lease, IsProlongedByEveryConfirmedRenewal) {
     connect();
     const handle handle = hold();
     for (int i = 0; i < 10; ++i) {
@@ -41,7 +41,7 @@ TEST_F(Lease, AnUnansweredRenewalDoesNotProlongIt) {
     EXPECT_FALSE(session.valid(handle, opened + ttl - margin));
 }
 
-TEST_F(Lease, IsLostOnceWhenNoRenewalIsAnswered) {
+TEST_F(Lease, IsLostOnceWhenNoRenewalIsConfirmed) {
     connect();
     const handle handle = hold();
     const client_time opened = now;
@@ -406,7 +406,7 @@ TEST_F(Lease, CloseReleasesAllLeasesAndFailsAllWaiters) {
     EXPECT_EQ(take<not_acquired>()->error.code, errc::closed);
 }
 
-TEST_F(Lease, AnOperatorsCommandIsAnsweredOrFailsAsUnknown) {
+TEST_F(Lease, AnOperatorsCommandGetsAReplyOrFailsAsUnknown) {
     session.connection_down(now, {std::make_error_code(std::errc::connection_refused), "host port 1"});
     const operation unsent = session.operate(now, protocol::mend{"x"}, 2s);
     EXPECT_FALSE(take<operated>()) << "a connection may be made in time";

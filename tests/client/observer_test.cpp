@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -10,36 +9,12 @@
 #include "../line_process.hpp"
 #include "baton/client.hpp"
 #include "baton/contract/faulty_store.hpp"
+#include "recorder.hpp"
 
 namespace baton::client_tests {
 namespace {
 
 using namespace std::chrono_literals;
-
-class recorder final : public observer {
-public:
-    void granted(const claim_list&, std::uint64_t, std::chrono::microseconds) override { note("granted"); }
-    void lost(const claim_list&, std::uint64_t, loss) override { note("lost"); }
-    void unsure() override { note("unsure"); }
-    void reconnecting(std::error_code, const std::string&) override { note("reconnecting"); }
-    void reconnected() override { note("reconnected"); }
-    void connected() override { note("connected"); }
-
-    [[nodiscard]] std::vector<std::string> told() const {
-        const std::lock_guard lock{mutex_};
-        return told_;
-    }
-    [[nodiscard]] bool heard(const std::string& what) const { return std::ranges::count(told(), what) > 0; }
-
-private:
-    void note(const std::string& what) {
-        const std::lock_guard lock{mutex_};
-        told_.push_back(what);
-    }
-
-    mutable std::mutex mutex_;
-    std::vector<std::string> told_;
-};
 
 class Observer : public testing::Test {
 protected:
@@ -55,28 +30,28 @@ protected:
 TEST_F(Observer, IsNotNotifiedOfAReconnectAtTheFirstConnection) {
     client client = watched();
     { const lease lease = client.acquire(exclusive("ledger")); }
-    ASSERT_TRUE(eventually([&] { return seen->heard("granted"); }));
-    EXPECT_EQ(seen->told(), (std::vector<std::string>{"connected", "granted"}));
+    ASSERT_TRUE(eventually([&] { return seen->has("granted"); }));
+    EXPECT_EQ(seen->events(), (std::vector<std::string>{"connected", "granted"}));
 }
 
 TEST_F(Observer, IsNotifiedOfAReconnectAfterAnOutage) {
     client client = watched();
     const lease lease = client.acquire(exclusive("ledger"));
     store->cut();
-    ASSERT_TRUE(eventually([&] { return seen->heard("reconnecting"); }));
-    EXPECT_FALSE(seen->heard("reconnected"));
+    ASSERT_TRUE(eventually([&] { return seen->has("reconnecting"); }));
+    EXPECT_FALSE(seen->has("reconnected"));
     store->heal();
-    ASSERT_TRUE(eventually([&] { return seen->heard("reconnected"); }));
-    EXPECT_EQ(seen->told(), (std::vector<std::string>{"connected", "granted", "reconnecting", "reconnected"}));
+    ASSERT_TRUE(eventually([&] { return seen->has("reconnected"); }));
+    EXPECT_EQ(seen->events(), (std::vector<std::string>{"connected", "granted", "reconnecting", "reconnected"}));
 }
 
 TEST_F(Observer, IsNotifiedOfUnsureBeforeTheLossInAnOutage) {
     client client = watched(300ms);
     const lease lease = client.acquire(exclusive("ledger"));
     store->silence();
-    ASSERT_TRUE(eventually([&] { return seen->heard("lost") && seen->heard("unsure"); }));
-    const auto told = seen->told();
-    EXPECT_LT(std::ranges::find(told, "unsure"), std::ranges::find(told, "lost"));
+    ASSERT_TRUE(eventually([&] { return seen->has("lost") && seen->has("unsure"); }));
+    const auto events = seen->events();
+    EXPECT_LT(std::ranges::find(events, "unsure"), std::ranges::find(events, "lost"));
     store->heal();
 }
 

@@ -40,7 +40,7 @@ protected:
     std::vector<handle> handles;
 };
 
-TEST_F(Parts, AreSentWhenThePreviousOneIsAnswered) {
+TEST_F(Parts, AreSentAfterTheReplyToThePreviousOne) {
     hold_five_and_reconnect();
     std::uint64_t connection_number = 0;
     for (const numbers& part : {numbers{1, 2}, numbers{3, 4}, numbers{5}}) {
@@ -154,7 +154,7 @@ TEST_F(Parts, EndWithAClose) {
     EXPECT_FALSE(sent<protocol::open>()) << "it would begin the session again";
 }
 
-TEST_F(Parts, RepliesToThemKeepTheConnection) {
+TEST_F(Parts, EachReplyKeepsTheConnection) {
     hold_five_and_reconnect();
     for (int part = 0; part < 3; ++part) {
         const auto open = sent<protocol::open>();
@@ -167,7 +167,7 @@ TEST_F(Parts, RepliesToThemKeepTheConnection) {
     for (const handle handle : handles) EXPECT_TRUE(session.valid(handle, now));
 }
 
-TEST_F(Parts, ProlongConfirmedLeasesBeforeTheLastIsAnswered) {
+TEST_F(Parts, ProlongConfirmedLeasesBeforeTheReplyToTheLastOne) {
     hold_and_reconnect(12);
     for (int part = 0; part < 6; ++part) {
         const auto open = sent<protocol::open>();

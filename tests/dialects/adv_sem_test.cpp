@@ -169,7 +169,7 @@ private:
 };
 
 /// For an unchanged score the server replies 0, which the original reads as the death of the client.
-TEST_F(AdvSem, Cure_ASecondPingWithinTheSameMicrosecondIsAnswered) {
+TEST_F(AdvSem, Cure_ASecondPingWithinTheSameMicrosecondGetsAReply) {
     stopped_clock ping{*server_, "ping"}, acquire{*server_, "acquire"};
     const std::vector<std::string> of_ping{key("waiting", "a"), key("waiting_heartbeat", "a"), key("main", "a")};
     static_cast<void>(ask({"ZADD", key("waiting_heartbeat", "a"), "5", "waiter"}));
@@ -454,7 +454,7 @@ TEST_F(AdvSem, LeasesOnAServerWithoutFreeMemoryAreKept) {
     EXPECT_TRUE(other.acquire(exclusive("a"), {.wait = 10s}).valid());
 }
 
-/// The connection is reset after a number of bytes to the server or from it. Each request is answered, and leaves
+/// The connection is reset after a number of bytes to the server or from it. Each request gets a reply, and leaves
 /// nothing on the server.
 TEST_F(AdvSem, AConnectionResetAtAnyByteDelaysNoRequest) {
     client cut = join_between(), straight = join();

@@ -57,7 +57,7 @@ protected:
     }
     [[nodiscard]] bool nothing_is_left() const { return only_left({}); }
 
-    /// True when a renewal that is sent from now on has been answered.
+    /// True when a renewal that is sent from now on is confirmed.
     static bool is_renewed(const lease& held) {
         const auto before = held.valid_until();
         return eventually([&] { return held.valid_until() > before; });
@@ -294,7 +294,7 @@ TEST_P(EachDialect, ScriptsThatAreForgottenAreLoadedAgain) {
     for (const lease& each : kept) expect_kept(each);
 }
 
-TEST_P(EachDialect, ALeaseWhoseKeyIsDeletedOrReplacedIsLostAndNoOther) {
+TEST_P(EachDialect, OnlyALeaseWhoseKeyIsDeletedOrReplacedIsLost) {
     client ours = join(GetParam().often_renewed);
     lease gone = ours.acquire(exclusive("gone")), stolen = ours.acquire(exclusive("stolen")),
           spoilt = ours.acquire(exclusive("spoilt")), kept = ours.acquire(exclusive("kept"));
@@ -392,7 +392,7 @@ TEST_P(EachDialect, WaitersPollWithoutTheRightToTrackKeys) {
 }
 
 /// The connection is cut, or only silent.
-TEST_P(EachDialect, AnInspectThatIsNotAnsweredEndsWithTheConnection) {
+TEST_P(EachDialect, AnInspectWithoutAReplyEndsWithTheConnection) {
     for (const bool cut : {true, false}) {
         proxied way{*server_, name_};
         client ours = way.join(GetParam().mortal);

@@ -229,7 +229,7 @@ TEST_F(Redturn, ALeaseOutlivesRenewalsWhoseRepliesAreLost) {
 }
 
 /// Several renewals are pending at once, and a grant is among them. Each reply is matched with its command.
-TEST_F(Redturn, RenewalsMayBeSentBeforeEarlierOnesAreAnswered) {
+TEST_F(Redturn, RenewalsMayBeSentBeforeTheRepliesToEarlierOnes) {
     proxied slow{*server_, name_};
     client ours = slow.join("&timeout=10s&refresh_interval=10ms");
     drain(ours);

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace protocol;
 
-/// A call of a queue entry that is not answered yet.
+/// A call of a queue entry that is pending.
 struct call {
     std::string verb;
     std::uint64_t number;
@@ -121,7 +121,7 @@ protected:
     void enter(std::uint64_t number, enter_options options = {}) {
         perform(protocol::enter{{id_, number}, exclusive("a").list(), options});
     }
-    /// Answers the oldest call, which must be this one.
+    /// Completes the oldest call, which must be this one.
     void answer(const std::string& verb, std::uint64_t number, claim_result result) {
         const call pending = take(verb, number);
         if (pending.answer) pending.answer(result);
@@ -268,7 +268,7 @@ TEST_F(DialectSession, ATimerWithoutAConnectionPollsNothing) {
     expect_events({"2 queued 1", "notice granted 1 fence 7", "3 alive 1"});
 }
 
-// The connection is lost before the session is notified, so the call is not sent and never answered.
+// The connection is lost before the session is notified, so the call is not sent and gets no reply.
 TEST_F(DialectSession, APollThatCouldNotBeSentIsNotPending) {
     enter(1);
     answer("poll", 1, waiting());
@@ -338,7 +338,7 @@ TEST_F(DialectSession, RefusesUnsupportedCommands) {
     expect_events({"2" + unsupported, "3" + unsupported, "4 refused unknown session"});
 }
 
-TEST_F(DialectSession, CloseIsAnsweredWhenAllRequestsHaveLeft) {
+TEST_F(DialectSession, CloseIsConfirmedWhenAllRequestsHaveLeft) {
     enter(1);
     answer("poll", 1, held(7));
     script_.events.clear();

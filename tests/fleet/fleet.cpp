@@ -17,14 +17,15 @@
 #include <thread>
 #include <vector>
 
+#include "../command_options.hpp"
 #include "world.hpp"
 
 namespace {
 
 using namespace baton::fleet;
+using baton::command_options;
 
 constexpr int exit_failed = 1;
-constexpr int exit_usage = 64;
 constexpr std::string_view usage =
     "usage: fleet [--schedules N] [--seed S] [--jobs J] [--stats] [--require-coverage]\n"
     "       fleet --replay SEED [--trace]\n"
@@ -78,20 +79,7 @@ struct settings {
     run_options run;
 };
 
-[[noreturn]] void fail_usage(const std::string& message) {
-    std::cerr << "fleet: " << message << '\n' << usage;
-    std::exit(exit_usage);
-}
-
-std::uint64_t number_in(std::string_view option, std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size())
-        fail_usage(std::string{option} + " takes a number, not '" + std::string{text} + "'");
-    return value;
-}
-
-void remove(removed& without, std::string_view protection) {
+void remove(removed& without, std::string_view protection, const command_options& options) {
     if (protection == "pause")
         without.pause = true;
     else if (protection == "long-pause")
@@ -105,42 +93,35 @@ void remove(removed& without, std::string_view protection) {
     else if (protection == "knowledge")
         without.knowledge = true;
     else
-        fail_usage("unknown protection '" + std::string{protection} + "'");
+        options.fail("unknown protection '" + std::string{protection} + "'");
 }
 
 settings parse(int count, char** arguments) {
+    command_options options{count, arguments, "fleet", usage};
     settings chosen;
-    for (int index = 1; index < count; ++index) {
-        const std::string_view option = arguments[index];
-        const auto text = [&]() -> std::string_view {
-            if (++index == count) fail_usage(std::string{option} + " takes a value");
-            return arguments[index];
-        };
+    while (const auto option = options.next()) {
         if (option == "--schedules")
-            chosen.schedules = number_in(option, text());
+            chosen.schedules = options.number();
         else if (option == "--seed")
-            chosen.seed = number_in(option, text());
+            chosen.seed = options.number();
         else if (option == "--jobs")
-            chosen.jobs = number_in(option, text());
+            chosen.jobs = options.number(1, 256);
         else if (option == "--replay")
-            chosen.replay = number_in(option, text());
+            chosen.replay = options.number();
         else if (option == "--without")
-            remove(chosen.run.without, text());
+            remove(chosen.run.without, options.text(), options);
         else if (option == "--must-break")
-            chosen.must_break = text();
+            chosen.must_break = options.text();
         else if (option == "--stats")
             chosen.stats = true;
         else if (option == "--require-coverage")
             chosen.require_coverage = true;
         else if (option == "--trace")
             chosen.run.trace = &std::cout;
-        else if (option == "--help" || option == "-h")
-            std::cout << usage, std::exit(0);
         else
-            fail_usage("unknown option '" + std::string{option} + "'");
+            options.unknown();
     }
-    if (chosen.jobs < 1 || chosen.jobs > 256) fail_usage("--jobs takes a number from 1 to 256");
-    if (chosen.run.trace != nullptr && !chosen.replay) fail_usage("--trace needs --replay");
+    if (chosen.run.trace != nullptr && !chosen.replay) options.fail("--trace needs --replay");
     return chosen;
 }
 

@@ -73,7 +73,7 @@ TEST_F(AgentBounds, AnIncompleteMessageDelaysNoOtherClient) {
     raw_client other{place.path()};
     EXPECT_EQ(other.ask({"PING"}), "PONG");
     half.hang_up();
-    // A connection that the client has shut down for writing: the agent answers its commands, then closes it.
+    // A connection that the client has shut down for writing: the agent replies to its commands, then closes it.
     raw_client shut{place.path()};
     shut.say({"PING"});
     shutdown(shut.socket(), SHUT_WR);
@@ -114,7 +114,7 @@ TEST_F(AgentBounds, TheAgentDoesNotReadFromAClientThatDoesNotRead) {
     ASSERT_EQ(errno, EAGAIN) << "it disconnected instead of waiting";
     raw_client other{place.path()};
     EXPECT_EQ(other.ask({"PING"}), "PONG");
-    // When the client reads again, the agent reads from it again, and answers all commands that it received. The last
+    // When the client reads again, the agent reads from it again, and replies to all commands that it received. The last
     // command may be truncated.
     const std::size_t questions = taken / ask.size();
     for (std::size_t i = 0; i < questions; ++i) ASSERT_TRUE(greedy.hear()) << i << " of " << questions;
@@ -126,7 +126,7 @@ TEST_F(AgentBounds, TheAgentDoesNotReadFromAClientThatDoesNotRead) {
 }
 
 // More replies to pipelined commands than the agent keeps for a slow reader: it loses none of the commands meanwhile.
-TEST_F(AgentBounds, PipelinedCommandsAreAllAnswered) {
+TEST_F(AgentBounds, PipelinedCommandsAllGetReplies) {
     raw_client client{place.path()};
     const std::string session = session_named('a');
     ASSERT_EQ(client.ask(open_words(session)), "alive");

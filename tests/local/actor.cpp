@@ -59,11 +59,9 @@ int socket_at(std::string name, bool listening) {
 
 int ask(int argc, char** argv) {
     const int socket = socket_at(argv[2], false);
-    std::string question;
-    baton::resp::writer write{question};
-    write.array(static_cast<std::size_t>(argc - 3));
-    for (int i = 3; i < argc; ++i) write.bulk(argv[i]);
-    if (send(socket, question.data(), question.size(), MSG_NOSIGNAL) < 0 && errno != EPIPE) return 1;
+    std::string command;
+    baton::resp::encode_command(command, std::vector<std::string>{argv + 3, argv + argc});
+    if (send(socket, command.data(), command.size(), MSG_NOSIGNAL) < 0 && errno != EPIPE) return 1;
     baton::resp::decoder decoder;
     std::array<char, 4096> buffer{};
     for (std::string answer;;) {

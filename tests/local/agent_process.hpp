@@ -70,7 +70,7 @@ public:
         std::vector<std::string> words{BATON_PROGRAM, "agent", "--foreground", "--address", "local:" + path_};
         words.insert(words.end(), more_.begin(), more_.end());
         process_ = launch(std::move(words), setup_);
-        if (!eventually([this] { return answers(path_); })) throw std::runtime_error{"the agent does not answer"};
+        if (!eventually([this] { return answers(path_); })) throw std::runtime_error{"the agent does not reply"};
     }
     /// Its exit status.
     int end(int signal) {

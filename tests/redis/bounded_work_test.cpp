@@ -9,10 +9,7 @@ namespace baton::redis {
 namespace {
 
 using namespace protocol;
-using library_tests::exclusive_claim;
-using library_tests::holder;
-using library_tests::waiter;
-using library_tests::work;
+using namespace library_tests;
 
 constexpr std::size_t budget = 48;  // claims that one step ends or admits (rule 4)
 const session_id crowd{3, 3};

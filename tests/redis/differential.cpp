@@ -2,7 +2,6 @@
 // Compares every reply and notification, and the whole state after every command; a failure prints the seed and the
 // shortest list of commands found that still differs. Exit codes: 0 they agree; 1 they differ; 64 usage; 77 no server
 // was found.
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../command_options.hpp"
 #include "describe.hpp"
 #include "difference.hpp"
 #include "kept_plans.hpp"
@@ -24,7 +24,6 @@ namespace {
 using namespace baton;
 
 constexpr int exit_differ = 1;
-constexpr int exit_usage = 64;
 constexpr int exit_no_server = 77;
 constexpr std::string_view usage =
     "usage: differential [--commands N] [--seed S] [--steps N] [--server PATH]\n"
@@ -43,54 +42,50 @@ struct settings {
     std::uint64_t inspect_every = 1;
     std::vector<std::uint64_t> seeds;  // if not empty: only these
     std::string server;
-    std::string library;
+    std::string library;  // its text; empty: that of this build
     bool shrinks = true;
 };
 
-[[noreturn]] void fail_usage(const std::string& message) {
-    std::cerr << "differential: " << message << '\n' << usage;
-    std::exit(exit_usage);
+std::vector<std::uint64_t> numbers_in(std::string_view text, const command_options& options) {
+    std::vector<std::uint64_t> numbers;
+    for (bool more = true; more;) {
+        const std::size_t comma = text.find(',');
+        numbers.push_back(options.number_in(text.substr(0, comma), 1));
+        more = comma != std::string_view::npos;
+        if (more) text.remove_prefix(comma + 1);
+    }
+    return numbers;
 }
 
-std::uint64_t number_in(std::string_view option, std::string_view text) {
-    std::uint64_t number = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || number == 0)
-        fail_usage(std::string{option} + " takes a number above 0, not '" + std::string{text} + "'");
-    return number;
+std::string contents_of(std::string_view path, const command_options& options) {
+    std::ifstream file{std::filesystem::path{path}};
+    std::string text{std::istreambuf_iterator<char>{file}, {}};
+    if (text.empty()) options.fail("cannot read " + std::string{path});
+    return text;
 }
 
 settings parse(int count, char** arguments) {
+    command_options options{count, arguments, "differential", usage};
     settings chosen;
-    for (int index = 1; index < count; ++index) {
-        const std::string_view option = arguments[index];
-        if (option == "--help" || option == "-h") std::cout << usage, std::exit(0);
-        if (option == "--no-shrink") {
+    while (const auto option = options.next()) {
+        if (option == "--server")
+            chosen.server = options.text();
+        else if (option == "--library")
+            chosen.library = contents_of(options.text(), options);
+        else if (option == "--commands")
+            chosen.commands = options.number(1);
+        else if (option == "--seed")
+            chosen.seed = options.number(1);
+        else if (option == "--steps")
+            chosen.steps = options.number(1);
+        else if (option == "--inspect-every")
+            chosen.inspect_every = options.number(1);
+        else if (option == "--seeds")
+            chosen.seeds = numbers_in(options.text(), options);
+        else if (option == "--no-shrink")
             chosen.shrinks = false;
-            continue;
-        }
-        if (++index == count) fail_usage(std::string{option} + " takes a value, or is unknown");
-        const std::string_view text = arguments[index];
-        if (option == "--server") {
-            chosen.server = text;
-        } else if (option == "--library") {
-            chosen.library = text;
-        } else if (option == "--commands") {
-            chosen.commands = number_in(option, text);
-        } else if (option == "--seed") {
-            chosen.seed = number_in(option, text);
-        } else if (option == "--steps") {
-            chosen.steps = number_in(option, text);
-        } else if (option == "--inspect-every") {
-            chosen.inspect_every = number_in(option, text);
-        } else if (option == "--seeds") {
-            for (std::size_t from = 0; from <= text.size(); from = text.find(',', from) + 1) {
-                chosen.seeds.push_back(number_in(option, text.substr(from, text.find(',', from) - from)));
-                if (text.find(',', from) == std::string_view::npos) break;
-            }
-        } else {
-            fail_usage("unknown option '" + std::string{option} + "'");
-        }
+        else
+            options.unknown();
     }
     return chosen;
 }
@@ -130,16 +125,9 @@ bool play_seed(redis::library_side& scripts, std::uint64_t seed, const settings&
     return false;
 }
 
-std::string contents_of(const std::string& path) {
-    std::ifstream file{path};
-    std::string text{std::istreambuf_iterator<char>{file}, {}};
-    if (text.empty()) fail_usage("cannot read " + path);
-    return text;
-}
-
 int play(const settings& chosen, const redis_tests::server_program& program) {
     const redis_tests::private_server server{{.program = program}};
-    redis::library_side scripts{server.at().path, chosen.library.empty() ? "" : contents_of(chosen.library)};
+    redis::library_side scripts{server.at().path, chosen.library};
     scripts.inspect_every(chosen.inspect_every);
     const auto started = std::chrono::steady_clock::now();
     std::uint64_t played = 0;

@@ -26,7 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr std::size_t batch = 500;          // requests of one client that are not answered yet
+constexpr std::size_t batch = 500;          // pending requests of one client
 constexpr std::size_t listed_by_open = 64;  // requests with one short name
 
 std::size_t wanted_requests() {

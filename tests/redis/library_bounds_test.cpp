@@ -14,10 +14,7 @@ namespace {
 
 using namespace protocol;
 using namespace std::chrono_literals;
-using library_tests::exclusive_claim;
-using library_tests::holder;
-using library_tests::Library;
-using library_tests::waiter;
+using namespace library_tests;
 
 class LibraryBounds : public Library {
 protected:
@@ -45,7 +42,7 @@ protected:
         viewer_.emplace(server_->at().path);
         ASSERT_EQ(viewer_->ask({"PING"}).text, "PONG");
         std::string out;
-        server_connection::encode(out, {"SUBSCRIBE", events_channel(space_)});
+        resp::encode_command(out, {"SUBSCRIBE", events_channel(space_)});
         viewer_->send(out);
         static_cast<void>(viewer_->pushed());
         hello();  // it finds the viewer

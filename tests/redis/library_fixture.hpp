@@ -118,7 +118,7 @@ protected:
     std::unique_ptr<server_connection> connection_;
     std::string space_ = "test";
     epoch epoch_ = 0;
-    resp::value last_;  // the answer to the call whose work was counted last
+    resp::value last_;  // the reply to the call whose work was counted last
 };
 
 }  // namespace baton::redis::library_tests

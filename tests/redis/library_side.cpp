@@ -34,7 +34,7 @@ library_side::library_side(const std::string& socket, std::string text)
     const resp::value loaded = commands_.ask({"FUNCTION", "LOAD", std::string{library_.text}});
     if (loaded.text != library_.name) throw std::runtime_error("FUNCTION LOAD: " + loaded.text);
     std::string out;
-    server_connection::encode(out, {"PSUBSCRIBE", prefix_of(space_) + "wake:*"});
+    resp::encode_command(out, {"PSUBSCRIBE", prefix_of(space_) + "wake:*"});
     notices_.send(out);
     (void)notices_.pushed();
 }
@@ -44,7 +44,7 @@ void library_side::start(const core::engine_options& options) {
     commands_.ask({"FLUSHALL"});
     watches_ = !watches_;
     std::string subscription;
-    server_connection::encode(subscription, {watches_ ? "SUBSCRIBE" : "UNSUBSCRIBE", events_channel(space_)});
+    resp::encode_command(subscription, {watches_ ? "SUBSCRIBE" : "UNSUBSCRIBE", events_channel(space_)});
     notices_.send(subscription);
     (void)notices_.pushed();  // `hello` finds the viewer, and the tests' clock makes no call look again
     function_call hello = hello_call(space_, {options.max_ttl, std::chrono::milliseconds{0}, false});
@@ -106,7 +106,7 @@ void library_side::take_notices(result& result) {
     for (const resp::value& message : notices_.pushed()) {
         if (message.items.size() == 3 && message.items[0].text == "message") {  // message channel payload
             const auto seen = decode_watched(message.items[2].text);
-            if (!seen || !result.watched) result.error = "told viewers: " + message.items[2].text;
+            if (!seen || !result.watched) result.error = "the viewers' channel got: " + message.items[2].text;
             if (!result.error.empty()) return;
             for (const auto& [alias, event] : seen->events) result.watched->push_back(event);
             continue;

@@ -182,11 +182,11 @@ private:
 /// A server with the tests' library, in which time and budget are arguments.
 class side {
 public:
-    /// With a viewer, calls tell all events on `events`. The server does not count a pattern as a subscription to it.
+    /// With a viewer, calls publish all events on `events`. The server does not count a pattern as a subscription to it.
     explicit side(bool has_viewer) : commands_{server_.at().path}, notices_{server_.at().path} {
         std::string out;
-        server_connection::encode(out, {"PSUBSCRIBE", prefix_of("compared") + "*"});
-        if (has_viewer) server_connection::encode(out, {"SUBSCRIBE", events_channel("compared")});
+        resp::encode_command(out, {"PSUBSCRIBE", prefix_of("compared") + "*"});
+        if (has_viewer) resp::encode_command(out, {"SUBSCRIBE", events_channel("compared")});
         notices_.send(out);
         static_cast<void>(notices_.pushed());
         load();

@@ -11,10 +11,7 @@ namespace {
 
 using namespace protocol;
 
-using library_tests::exclusive_claim;
-using library_tests::holder;
-using library_tests::Library;
-using library_tests::waiter;
+using namespace library_tests;
 
 TEST_F(Library, CallsUseFewCommands) {
     open_both();

@@ -8,10 +8,7 @@ namespace {
 
 using namespace protocol;
 using namespace std::chrono_literals;
-using library_tests::exclusive_claim;
-using library_tests::holder;
-using library_tests::Library;
-using library_tests::waiter;
+using namespace library_tests;
 
 class LibraryUnused : public Library {
 protected:
@@ -162,7 +159,7 @@ TEST_F(LibraryUnused, AnExpiredSpaceIsMadeAnewWithLargerFencesAndWithoutAPause) 
     EXPECT_GT(fence_of(1), before);
 }
 
-// A client that was connected all the time without a session: it cannot tell expired data from lost data.
+// A client that was connected all the time without a session: it cannot distinguish expired data from lost data.
 TEST_F(LibraryUnused, AClientThatKnowsTheFormerEpochBeginsAPause) {
     hello(false);
     const epoch former = epoch_;
@@ -200,7 +197,7 @@ TEST_F(LibraryUnused, KeysThatSurviveOthersBelongToTheNewSpace) {
 
 // ---- cost
 
-TEST_F(LibraryUnused, OnlyStepsThatMayEmptyTheSpaceLook) {
+TEST_F(LibraryUnused, OnlyStepsThatMayEmptyTheSpaceCheckWhetherItIsEmpty) {
     open_both();
     const auto looks = [this](const command& command) {
         const auto done = work_of(command);

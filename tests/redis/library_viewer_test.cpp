@@ -10,11 +10,7 @@ namespace {
 
 using namespace protocol;
 using namespace std::chrono_literals;
-using library_tests::exclusive_claim;
-using library_tests::holder;
-using library_tests::Library;
-using library_tests::waiter;
-using library_tests::work;
+using namespace library_tests;
 
 class LibraryViewers : public Library {
 protected:
@@ -25,7 +21,7 @@ protected:
     }
     void subscription(const char* how) {
         std::string out;
-        server_connection::encode(out, {how, events_channel(space_)});
+        resp::encode_command(out, {how, events_channel(space_)});
         viewer_->send(out);
         static_cast<void>(viewer_->pushed());
     }
@@ -55,7 +51,7 @@ protected:
 };
 
 // The first call of a second looks once; the calls after it run exactly the commands that they need.
-TEST_F(LibraryViewers, WithoutOneACallRunsNoCommandForThemButOnePerSecond) {
+TEST_F(LibraryViewers, WithoutViewersACallRunsOnlyOneCommandPerSecondForThem) {
     open_both();
     const auto second_call = [this] { return work_of(renew{holder}); };
     const work quiet = second_call();
@@ -74,7 +70,7 @@ TEST_F(LibraryViewers, WithoutOneACallRunsNoCommandForThemButOnePerSecond) {
     }
 }
 
-TEST_F(LibraryViewers, OneHearsAllEventsAtMostOneSecondAfterItSubscribed) {
+TEST_F(LibraryViewers, AViewerReceivesAllEventsOneSecondAfterItSubscribedAtTheLatest) {
     open_both();
     subscribe();
     clock_.jump(1s);
@@ -91,7 +87,7 @@ TEST_F(LibraryViewers, OneHearsAllEventsAtMostOneSecondAfterItSubscribed) {
     EXPECT_NE(heard[2].events[0].first, heard[2].events[1].first) << "they have the aliases of two sessions";
 }
 
-TEST_F(LibraryViewers, WithOneACallPublishesAtMostOneMessageForThem) {
+TEST_F(LibraryViewers, WithAViewerACallPublishesAtMostOneMessageForViewers) {
     open_both();
     for (std::uint64_t i = 1; i <= 20; ++i) say(enter{{holder, i}, {exclusive_claim(std::to_string(i))}, {}}, holder);
     subscribe();
@@ -118,7 +114,7 @@ TEST_F(LibraryViewers, AfterTheLastOneHasLeftNothingIsPublished) {
 }
 
 // A library that has just been loaded, or another version, has no witness: its first call looks.
-TEST_F(LibraryViewers, ALibraryThatWasJustLoadedFindsThem) {
+TEST_F(LibraryViewers, ALibraryThatWasJustLoadedFindsViewers) {
     open_both();
     subscribe();
     connection_->ask({"FUNCTION", "FLUSH"});
@@ -128,7 +124,7 @@ TEST_F(LibraryViewers, ALibraryThatWasJustLoadedFindsThem) {
 }
 
 // The events of hello's own step: a session that ended meanwhile.
-TEST_F(LibraryViewers, HelloTellsThemToo) {
+TEST_F(LibraryViewers, HelloNotifiesViewersToo) {
     open_both();
     subscribe();
     clock_.jump(1min);

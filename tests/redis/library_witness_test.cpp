@@ -8,9 +8,7 @@ namespace {
 
 using namespace protocol;
 using namespace std::chrono_literals;
-using library_tests::exclusive_claim;
-using library_tests::holder;
-using library_tests::Library;
+using namespace library_tests;
 
 class LibraryWitness : public Library {
 protected:

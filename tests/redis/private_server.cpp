@@ -96,7 +96,7 @@ void private_server::start() {
 
 resp::value private_server::ask(const std::vector<std::string>& words) const {
     auto answer = resp_client{at()}.call(words);
-    if (!answer) throw std::runtime_error{"the server does not answer to " + words.front()};
+    if (!answer) throw std::runtime_error{"the server does not reply to " + words.front()};
     return std::move(*answer);
 }
 

@@ -45,7 +45,7 @@ public:
 
     std::string ask(const std::vector<std::string>& words) {
         const auto answer = connection_.call(words);
-        return answer ? answer->text : "no answer";
+        return answer ? answer->text : "no reply";
     }
     /// The number of clients' connections, including refused ones.
     std::int64_t connections() {

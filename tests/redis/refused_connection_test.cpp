@@ -9,7 +9,6 @@
 #include <any>
 #include <array>
 #include <chrono>
-#include <coroutine>
 #include <deque>
 #include <exception>
 #include <fstream>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "../client/ports.hpp"
+#include "../fire_and_forget.hpp"
 #include "../launch.hpp"
 #include "baton/client.hpp"
 #include "private_server.hpp"
@@ -345,17 +345,6 @@ const std::vector<refusing_case>& cases() {
     return all;
 }
 
-/// A coroutine that nothing awaits.
-struct detached {
-    struct promise_type {
-        detached get_return_object() { return {}; }
-        std::suspend_never initial_suspend() noexcept { return {}; }
-        std::suspend_never final_suspend() noexcept { return {}; }
-        void return_void() {}
-        void unhandled_exception() { std::terminate(); }
-    };
-};
-
 class RefusedConnectionMessage : public testing::TestWithParam<refusing_case> {
 protected:
     void SetUp() override {
@@ -444,7 +433,7 @@ TEST_F(IfUnavailable, FailReachesCallbacksAndCoroutines) {
     ASSERT_EQ(told.wait_for(10s), std::future_status::ready);
     EXPECT_EQ(told.get(), errc::store_unavailable);
     std::promise<std::string> thrown;
-    const auto await = [](baton::client used, std::promise<std::string>& result) -> detached {
+    const auto await = [](baton::client used, std::promise<std::string>& result) -> fire_and_forget {
         try {
             static_cast<void>(co_await used.async_acquire(exclusive("x")));
         } catch (const error& failed) {

@@ -137,7 +137,7 @@ protected:
 
 // ---- the files
 
-TEST_F(RedisRights, NobodyLogsInBeforeAPasswordIsSet) {
+TEST_F(RedisRights, NoClientLogsInBeforeAPasswordIsSet) {
     for (const char* user : {"baton", "baton-viewer"}) {
         server_connection connection{server_->at().path};
         for (const char* password : {"", "secret", "baton"})
@@ -377,7 +377,7 @@ TEST_F(RedisRights, AViewerNeedsNotKnowTheTermsOfTheSpace) {
     EXPECT_EQ(why.code, errc::version_mismatch) << why.code.message();
 }
 
-TEST_F(RedisRights, AViewerWithoutTheLibraryIsToldWhoCanLoadIt) {
+TEST_F(RedisRights, AViewersErrorSaysWhoCanLoadTheLibrary) {
     set_passwords();
     client viewer{viewer_url()};
     const failure why = failure_of([&] { static_cast<void>(viewer.inspect()); });

@@ -32,12 +32,6 @@ server_connection::server_connection(const std::string& socket) {
 
 server_connection::~server_connection() { ::close(socket_); }
 
-void server_connection::encode(std::string& out, const std::vector<std::string>& words) {
-    resp::writer write{out};
-    write.array(words.size());
-    for (const std::string& word : words) write.bulk(word);
-}
-
 void server_connection::send(const std::string& bytes) {
     for (std::size_t sent = 0; sent < bytes.size();) {
         const auto count = ::send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
@@ -69,7 +63,7 @@ resp::value server_connection::answer() {
 
 resp::value server_connection::ask(const std::vector<std::string>& words) {
     std::string out;
-    encode(out, words);
+    resp::encode_command(out, words);
     send(out);
     return answer();
 }

@@ -23,8 +23,6 @@ public:
     resp::value ask(const std::vector<std::string>& words);
     std::vector<resp::value> pushed();
 
-    static void encode(std::string& out, const std::vector<std::string>& words);
-
 private:
     resp::value next();
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "../command_options.hpp"
 #include "coverage.hpp"
 #include "describe.hpp"
 #include "isolate.hpp"
@@ -30,10 +30,10 @@
 namespace {
 
 using namespace baton::sim;
+using baton::command_options;
 using clock_type = std::chrono::steady_clock;
 
 constexpr int exit_failed = 1;
-constexpr int exit_usage = 64;
 constexpr std::string_view usage =
     "usage: simulate [--schedules N] [--steps N] [--seed S] [--jobs J] [--stats] [--require-coverage]\n"
     "       simulate --replay SEED [--steps N] [--trace]\n"
@@ -54,37 +54,20 @@ struct settings {
     run_options run;
 };
 
-[[noreturn]] void fail_usage(const std::string& message) {
-    std::cerr << "simulate: " << message << '\n' << usage;
-    std::exit(exit_usage);
-}
-
-std::uint64_t number_in(std::string_view option, std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size())
-        fail_usage(std::string(option) + " takes a number, not '" + std::string(text) + "'");
-    return value;
-}
-
 settings parse(int count, char** arguments) {
+    command_options options{count, arguments, "simulate", usage};
     settings chosen;
-    for (int index = 1; index < count; ++index) {
-        const std::string_view option = arguments[index];
-        const auto value = [&] {
-            if (++index == count) fail_usage(std::string(option) + " takes a number");
-            return number_in(option, arguments[index]);
-        };
+    while (const auto option = options.next()) {
         if (option == "--schedules")
-            chosen.schedules = value();
+            chosen.schedules = options.number();
         else if (option == "--steps")
-            chosen.run.steps = value();
+            chosen.run.steps = options.number();
         else if (option == "--seed")
-            chosen.seed = value();
+            chosen.seed = options.number();
         else if (option == "--jobs")
-            chosen.jobs = value();
+            chosen.jobs = options.number(1, 256);
         else if (option == "--replay")
-            chosen.replay = value();
+            chosen.replay = options.number();
         else if (option == "--stats")
             chosen.stats = true;
         else if (option == "--require-coverage")
@@ -93,13 +76,10 @@ settings parse(int count, char** arguments) {
             chosen.self_test = true;
         else if (option == "--trace")
             chosen.trace = true;
-        else if (option == "--help" || option == "-h")
-            std::cout << usage, std::exit(0);
         else
-            fail_usage("unknown option '" + std::string(option) + "'");
+            options.unknown();
     }
-    if (chosen.jobs < 1 || chosen.jobs > 256) fail_usage("--jobs takes a number from 1 to 256");
-    if (chosen.trace && !chosen.replay) fail_usage("--trace needs --replay");
+    if (chosen.trace && !chosen.replay) options.fail("--trace needs --replay");
     return chosen;
 }
 

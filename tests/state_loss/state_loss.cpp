@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -22,15 +21,16 @@
 #include <string_view>
 #include <vector>
 
+#include "../command_options.hpp"
 #include "sequence.hpp"
 
 namespace {
 
 using namespace baton::state_loss;
+using baton::command_options;
 using std::chrono::steady_clock;
 
 constexpr int exit_failed = 1;
-constexpr int exit_usage = 64;
 constexpr int exit_unavailable = 69;
 constexpr std::string_view usage =
     "usage: state_loss [--runs N] [--seed S] [--jobs J] [--servers redis|valkey|both] [--only EVENT,EVENT…]\n"
@@ -53,19 +53,10 @@ struct settings {
 
 [[noreturn]] void fail(int code, const std::string& message) {
     std::cerr << "state_loss: " << message << '\n';
-    if (code == exit_usage) std::cerr << usage;
     std::exit(code);
 }
 
-std::uint64_t number_in(std::string_view option, std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size())
-        fail(exit_usage, std::string{option} + " takes a number, not '" + std::string{text} + "'");
-    return value;
-}
-
-std::vector<std::string> kinds_in(std::string_view text) {
+std::vector<std::string> kinds_in(std::string_view text, const command_options& options) {
     std::vector<std::string> names;
     std::istringstream list{std::string{text}};
     for (std::string name; std::getline(list, name, ',');) {
@@ -73,7 +64,7 @@ std::vector<std::string> kinds_in(std::string_view text) {
         if (std::ranges::none_of(event_kinds(), is_it)) {
             std::string known;
             for (const event_kind& kind : event_kinds()) known += std::string{" "} + kind.name;
-            fail(exit_usage, "unknown event '" + name + "'; known events:" + known);
+            options.fail("unknown event '" + name + "'; known events:" + known);
         }
         names.push_back(name);
     }
@@ -81,39 +72,32 @@ std::vector<std::string> kinds_in(std::string_view text) {
 }
 
 settings parse(int count, char** arguments) {
+    command_options options{count, arguments, "state_loss", usage};
     settings chosen;
-    for (int index = 1; index < count; ++index) {
-        const std::string_view option = arguments[index];
-        const auto text = [&]() -> std::string_view {
-            if (++index == count) fail(exit_usage, std::string{option} + " takes a value");
-            return arguments[index];
-        };
+    while (const auto option = options.next()) {
         if (option == "--runs")
-            chosen.runs = number_in(option, text());
+            chosen.runs = options.number();
         else if (option == "--seed")
-            chosen.seed = number_in(option, text());
+            chosen.seed = options.number();
         else if (option == "--jobs")
-            chosen.jobs = number_in(option, text());
+            chosen.jobs = options.number(1, 64);
         else if (option == "--servers")
-            chosen.servers = text();
+            chosen.servers = options.text();
         else if (option == "--valkey")
-            chosen.valkey = text();
+            chosen.valkey = options.text();
         else if (option == "--only")
-            chosen.sequence.only = kinds_in(text());
+            chosen.sequence.only = kinds_in(options.text(), options);
         else if (option == "--logs")
-            chosen.logs = text();
+            chosen.logs = options.text();
         else if (option == "--trace")
             chosen.sequence.scene.trace = true;
         else if (option == "--fail-fast")
             chosen.fail_fast = true;
-        else if (option == "--help" || option == "-h")
-            std::cout << usage, std::exit(0);
         else
-            fail(exit_usage, "unknown option '" + std::string{option} + "'");
+            options.unknown();
     }
     if (chosen.servers != "redis" && chosen.servers != "valkey" && chosen.servers != "both")
-        fail(exit_usage, "--servers takes redis, valkey or both");
-    if (chosen.jobs < 1 || chosen.jobs > 64) fail(exit_usage, "--jobs takes a number from 1 to 64");
+        options.fail("--servers takes redis, valkey or both");
     return chosen;
 }
 
