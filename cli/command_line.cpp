@@ -13,7 +13,7 @@
 namespace baton::cli {
 namespace {
 
-/// Those without a group are for the program itself, and not in --help either.
+/// The verbs and options that --help shows. Those without a group are internal.
 std::string allowed(const CLI::App& app) {
     std::string names;
     for (const CLI::App* verb : app.get_subcommands({}))
@@ -23,7 +23,7 @@ std::string allowed(const CLI::App& app) {
     return names;
 }
 
-/// The verb that was being read, or the program itself.
+/// The verb whose arguments were being parsed, or the program itself.
 const CLI::App& innermost(const CLI::App& app) {
     const auto chosen = app.get_subcommands();
     return chosen.empty() ? app : *chosen.back();

@@ -5,7 +5,7 @@ namespace baton::cli {
 
 enum class exit_code : int {
     ok = 0,
-    no = 1,              ///< the answer is no, for instance `ls NAME` of a free name; `doctor` found something
+    no = 1,              ///< a negative result, for instance `ls NAME` of a free name; `doctor`: a warning or a fault
     usage = 64,          ///< the command line is wrong; nothing was done
     abandoned = 65,      ///< a name is marked as abandoned, with `--if-abandoned fail`
     unreachable = 69,    ///< the store cannot be reached; the command was not started

@@ -1,4 +1,4 @@
-// Where other programs are.
+// Finds other programs.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace baton::cli {
 
 /// The path of the first executable file of that name in PATH; empty if there is none.
 [[nodiscard]] std::string program_in_path(const std::string& name);
-/// The same, but looks first into the folder of this program.
+/// The same, but the folder of this program comes first.
 [[nodiscard]] std::string program_beside_or_in_path(const std::string& name);
 
 }  // namespace baton::cli

@@ -16,7 +16,7 @@ void hide_password(char* argument) {
     if (colon < end) std::fill(argument + colon + 1, argument + end, '*');
 }
 
-/// The option of an address.
+/// Hides the value of the option sentinel_password.
 void hide_sentinel_password(char* argument) {
     constexpr std::string_view option = "sentinel_password=";
     const std::string_view text{argument};

@@ -1,4 +1,4 @@
-// `baton bench`: runs the program baton-bench, which may be missing, with the words that follow.
+// `baton bench`: runs the program baton-bench, which may be missing, with the arguments that follow.
 #include <unistd.h>
 
 #include <cerrno>

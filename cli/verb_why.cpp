@@ -1,4 +1,4 @@
-// `baton why`: shows what a name is blocked by.
+// `baton why`: shows the holders of a name, its waiters, and what they wait for in turn.
 #include "claim_spec.hpp"
 #include "exit_codes.hpp"
 #include "inspect/show.hpp"

@@ -14,7 +14,7 @@ namespace baton::cli {
 /// `command` contains the arguments after `--`.
 void add_run(CLI::App& app, action& chosen, const std::vector<std::string>& command, bool has_command);
 void add_agent(CLI::App& app, action& chosen);
-/// `words` came after it, and are for the program that it runs.
+/// `words` are the arguments after `bench`, for the program baton-bench.
 void add_bench(CLI::App& app, action& chosen, const std::vector<std::string>& words);
 void add_doctor(CLI::App& app, action& chosen);
 void add_functions(CLI::App& app, action& chosen);

@@ -2,7 +2,7 @@
 // leave each, and reports their state to the client. The protocol of a dialect is in its queue entries. No I/O and no
 // clock here.
 //
-// The client trusts a lease for a ttl from the moment at which it sent a renewal that was answered. So the session
+// The client trusts a lease for a ttl from the moment at which it sent a renewal that was confirmed. So the session
 // reports a request as held only if a command that took or renewed it was sent after that renewal arrived here.
 #pragma once
 

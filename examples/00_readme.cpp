@@ -36,7 +36,7 @@ int main() {
 
     if (auto lease = client.try_acquire(baton::shared("config"))) read();          // empty if busy
 
-    baton::mutex mutex{client, "ledger"};                        // for std::scoped_lock, unique_lock and their kin
+    baton::mutex mutex{client, "ledger"};                        // for std::scoped_lock, std::unique_lock and others
     std::scoped_lock guard{mutex};
     // clang-format on
 

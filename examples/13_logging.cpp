@@ -22,7 +22,7 @@ public:
     void lost(const baton::claim_list& claims, std::uint64_t, baton::loss reason) override {
         std::clog << "lost " << claims.front().resource << ": " << to_string(reason) << '\n';
     }
-    void unsure() override { std::clog << "no renewal was answered for half a ttl\n"; }
+    void unsure() override { std::clog << "no renewal was confirmed for half a ttl\n"; }
     void reconnecting(std::error_code why, const std::string& server) override {
         std::clog << "reconnecting: " << why.message() << ' ' << server << '\n';
     }

@@ -70,7 +70,7 @@ void actor::send(const std::string& line) const {
 std::string actor::receive(std::chrono::milliseconds limit) {
     if (auto line = lines_->next(static_cast<int>(limit.count()))) return *line;
     throw cli::failure{cli::exit_code::internal,
-                       lines_->ended() ? "a worker has ended unexpectedly" : "a worker does not answer"};
+                       lines_->ended() ? "a worker has ended unexpectedly" : "a worker does not reply"};
 }
 
 std::vector<held_turn> actor::report(std::size_t who) {

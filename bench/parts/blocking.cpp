@@ -64,7 +64,7 @@ std::vector<double> blocking_scene::settle() {
         const timed_answer step = space_.ask_timed(tick{});
         times.push_back(step.microseconds);
         const auto answer = redis::decode_reply(step.answer.text, {});
-        require(answer.has_value(), "a tick is answered");
+        require(answer.has_value(), "a tick gets a reply");
         if (!answer->head.due || *answer->head.due > answer->head.at) return times;
     }
     require(false, "the server settles within " + with_commas(most_ticks) + " ticks");

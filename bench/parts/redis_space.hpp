@@ -41,7 +41,7 @@ public:
         encode(out, redis::hello_call(name, {std::chrono::hours{1}, {}, false}), library_);
         connection_.write(out);
         const auto answer = redis::decode_reply(connection_.answer().text, {});
-        require(answer.has_value(), "hello is answered");
+        require(answer.has_value(), "hello gets a reply");
         epoch_ = answer->head.epoch;
     }
 

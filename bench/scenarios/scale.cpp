@@ -39,7 +39,7 @@ public:
         changed_.wait_for(lock, std::chrono::seconds{60}, [this] { return broken_ || answered_ >= expected_; });
         if (broken_ || answered_ < expected_)
             throw cli::failure{cli::exit_code::internal, broken_ ? "the store has closed the connection of the crowd"
-                                                                 : "the store does not answer the crowd in time"};
+                                                                 : "the store does not reply to the crowd in time"};
     }
 
     /// Fails if the store has refused a request of the crowd.

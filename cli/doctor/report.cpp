@@ -10,7 +10,7 @@ namespace {
 using detail::finding;
 using detail::verdict;
 
-/// In JSON.
+/// The verdict in JSON.
 const char* name_of(verdict verdict) {
     switch (verdict) {
         case verdict::ok: return "ok";
@@ -21,7 +21,7 @@ const char* name_of(verdict verdict) {
     return "unknown";
 }
 
-/// On a terminal; the eye finds the faults first.
+/// The verdict on a terminal. Capital letters make faults easy to find.
 const char* mark_of(verdict verdict) {
     switch (verdict) {
         case verdict::ok: return "ok   ";

@@ -7,7 +7,7 @@
 
 namespace baton::cli {
 
-/// All is well: no warning and no fault. What was not checked is neither.
+/// No warning and no fault. A check that could not be performed counts as neither.
 [[nodiscard]] bool is_healthy(const detail::diagnosis& diagnosis);
 
 /// `title` names the server or agent.

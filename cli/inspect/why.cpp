@@ -30,7 +30,7 @@ public:
         std::set<serial> shown;
         // Requests that are not blocked come first; the rest is in circles.
         for (const serial ticket : known_)
-            if (!held_up_.contains(ticket)) show(ticket, "", "", shown, text);
+            if (!blocked_.contains(ticket)) show(ticket, "", "", shown, text);
         for (const serial ticket : known_)
             if (!shown.contains(ticket)) show(ticket, "", "", shown, text);
         return text;
@@ -56,7 +56,7 @@ private:
 
     void add(serial blocker, serial blocked, const std::string& text) {
         below_[blocker].push_back({blocked, text});
-        held_up_.insert(blocked);
+        blocked_.insert(blocked);
     }
 
     void show(serial ticket, const std::string& indent, const std::string& why, std::set<serial>& shown,
@@ -90,7 +90,7 @@ private:
 
     const snapshot& snapshot_;
     std::set<serial> known_;
-    std::set<serial> held_up_;
+    std::set<serial> blocked_;
     std::map<serial, std::vector<reason>> below_;
 };
 
