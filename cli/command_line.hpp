@@ -1,4 +1,4 @@
-// What the programs `baton` and `baton-bench` share: how they read their command lines, and how they end.
+// The parts that the programs `baton` and `baton-bench` share: reading the command line, and exit codes.
 #pragma once
 
 #include <functional>

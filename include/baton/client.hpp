@@ -53,9 +53,9 @@ struct client_options {
     /// necessary. After `close` it does not wait.
     time_span close_wait = std::chrono::seconds{1};
     std::shared_ptr<baton::observer> observer = nullptr;
-    /// What an acquire does while the store cannot be reached. None: what the address says, and it waits if that says
-    /// nothing. With `fail`, every call fails with errc::store_unavailable and the reason as soon as an attempt to
-    /// connect has failed, and while there is no connection after that. A connection that breaks is not such an
+    /// What an acquire does while the store cannot be reached. None: the address decides; without an option there, an
+    /// acquire waits. With `fail`, every call fails with errc::store_unavailable and the reason as soon as an attempt
+    /// to connect has failed, and while there is no connection after that. A connection that breaks is not such an
     /// attempt: requests keep their queue positions for the first attempt to reconnect, and fail if that fails. Leases
     /// live until their deadline. `memory:` is never unavailable.
     std::optional<baton::if_unavailable> if_unavailable = std::nullopt;

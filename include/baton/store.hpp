@@ -129,7 +129,7 @@ public:
     /// The pace that the store prescribes; a client with another ttl is refused. None: the client decides.
     [[nodiscard]] virtual std::optional<lease_pace> pace() const { return {}; }
 
-    /// What the address says for clients whose options do not say it.
+    /// The option of the address, for clients whose own options do not set it.
     [[nodiscard]] virtual baton::if_unavailable if_unavailable() const { return baton::if_unavailable::wait; }
 
     /// False if other clients cannot see the label of a client.

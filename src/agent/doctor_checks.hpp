@@ -42,7 +42,7 @@ struct agent_facts {
     std::optional<std::uint64_t> protocol = {};  // of the agent, if its reply has it
     std::uint64_t own_protocol = 0;
 
-    // Of a socket file.
+    // The socket file, if the address names one.
     file_facts socket = {};
     std::string folder = {};
     bool folder_exists = false;

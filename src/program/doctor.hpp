@@ -34,7 +34,7 @@ struct diagnosis {
 };
 
 struct doctor_options {
-    /// Of the leases that clients want. None: 10 s, or the longest ttl of the address if that is shorter.
+    /// The ttl that the clients use. None: 10 s, or the longest ttl of the address if that is shorter.
     std::optional<std::chrono::milliseconds> ttl;
     std::chrono::milliseconds timeout{5'000};  // to connect, and once more to examine
 };

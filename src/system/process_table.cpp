@@ -125,7 +125,7 @@ seen process_table::read(pid_t process, process_stat& into) {
     return seen::found;
 }
 
-// As system calls, because the header of glibc 2.36 declares the functions for C only.
+// Direct system calls, because the header of glibc 2.36 declares the functions for C only.
 int process_table::open_handle(pid_t process) {
     const int handle = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
     if (handle >= 0) return handle;

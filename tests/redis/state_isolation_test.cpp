@@ -7,7 +7,7 @@ namespace {
 
 class RedisIsolatedPrimary : public RedisState {
 protected:
-    /// The lag that docs/redis.md requires: min-replicas-max-lag (1 s) and two seconds.
+    /// The lag that docs/redis.md asks for: min-replicas-max-lag (1 s) and two seconds.
     static constexpr terms space{.max_ttl = 1s, .lag = 3s};
 
     static server_options primary(const std::vector<std::string>& settings) {
@@ -60,8 +60,8 @@ TEST_F(RedisIsolatedPrimary, WithMinReplicasToWriteItStopsBeforeAnotherClientIsG
     EXPECT_EQ(error, errc::store_unavailable) << "the old primary takes writes: " << error.message();
 }
 
-/// Outside of the guarantees. The fences still distinguish the two holders.
-TEST_F(RedisIsolatedPrimary, WithoutMinReplicasToWriteTwoClientsHoldAndTheNewerHasTheLargerFence) {
+/// Outside of the guarantees. The fences still tell the two holders apart.
+TEST_F(RedisIsolatedPrimary, WithoutItTwoClientsHoldAndTheNewerHasTheLargerFence) {
     halves world{{}};
     const lease held = world.split();
     std::error_code error;

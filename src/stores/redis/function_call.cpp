@@ -49,7 +49,7 @@ constexpr std::string_view after_space = "}:";
 char letter(claim_mode mode) { return mode == claim_mode::exclusive ? 'x' : mode == claim_mode::shared ? 's' : 'p'; }
 
 /// Writes fields as text: a number ends with a colon, a string follows its length, a list follows its number of items.
-/// It visits the fields of `live_request`.
+/// Visits the fields of `live_request`.
 class text_writer {
 public:
     template <typename Field> void operator()(std::string_view /*name*/, const Field& field) { put(field); }

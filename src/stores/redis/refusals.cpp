@@ -118,7 +118,7 @@ constexpr std::array table{
     row{reply, "*can't run this command", 0, errc::not_permitted, permanent, client_acl},
     row{reply, "*No permissions", 0, errc::not_permitted, permanent, client_acl},
     row{reply, "*ACL failure", 0, errc::not_permitted, permanent, client_acl},
-    // What the server does not have.
+    // Features that the server does not have.
     row{reply, "ERR DB index is out of range", 0, errc::unsupported, permanent,
         "the server has fewer databases: take a smaller number, or raise `databases` in its configuration"},
     row{reply, "NOPROTO ", 0, errc::unsupported, permanent, needs_seven},
@@ -203,7 +203,7 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
     return count ? detail::duration_text(std::chrono::milliseconds{*count}) : std::string{text};
 }
 
-/// What the space has, and what this client gave.
+/// The settings of the space, and those of this address.
 [[nodiscard]] std::string different_terms(const detail::redis_address& address, std::string_view words) {
     return "the space has " + terms(duration_in(words, 1), duration_in(words, 2), word(words, 3) == "1") +
            ", and this address says " +

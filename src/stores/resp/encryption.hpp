@@ -1,5 +1,5 @@
-// What a stream needs of TLS: bytes in, bytes out, no socket. A stream without it sends and receives plain bytes.
-// Apart from its only implementation (src/stores/tls), so that nothing else includes OpenSSL.
+// The interface between a stream and TLS: bytes in, bytes out, no socket. A stream without it sends and receives plain
+// bytes. Its only implementation is in src/stores/tls, so that no other folder includes OpenSSL.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace baton::resp {
 
-/// What the handshake negotiated, for people.
+/// The result of the handshake, for people.
 struct encryption_details {
     std::string protocol;
     std::string cipher;
@@ -24,8 +24,8 @@ class encryption {
 public:
     virtual ~encryption() = default;
 
-    /// Takes bytes of the peer and appends what they contain to `plain`. The error, if the peer cannot be trusted or
-    /// understood; then the connection is of no use.
+    /// Decrypts bytes of the peer and appends the result to `plain`. Returns an error if the peer cannot be trusted or
+    /// does not speak TLS; then the connection must be closed.
     [[nodiscard]] virtual store_error decrypt(std::span<const char> bytes, std::string& plain) = 0;
     /// Moves the bytes of `plain` to `out`, encrypted. Before the TLS handshake is complete they stay in `plain`. Also
     /// appends the messages of the handshake itself.

@@ -1,5 +1,5 @@
-// What a failure of TLS means to a user, and what to do about it. Internal to this folder: the only other file that
-// includes OpenSSL.
+// Error texts for failures of TLS: the reason, and what to do. Only files of this folder include this header, because
+// it includes OpenSSL.
 #pragma once
 
 #include <openssl/ssl.h>

@@ -2,11 +2,11 @@
 local function budget_of() return 48 end  -- admissions and ended claims of one step (rule 4)
 local function ended_kept_of() return 65536 end  -- ids of ended sessions that are remembered (rule 5)
 local index_from, index_until = 16, 4  -- a session of more requests than that has an index of their numbers, until then
-local most_listed = 8  -- shared and permit holders that stand in the text of their resource
-local check_every = 1000000  -- microseconds after which a call checks the server's role again
+local most_listed = 8  -- shared and permit holders in the record of their resource
+local check_every = 1000000  -- microseconds after which a call looks at the server's role again
 local short_paths = true  -- the benchmark compares them with the long path
 
-local renewals_note = false  -- the check of the server's role notes the time: a smaller step back may go unnoticed
+local renewals_note = false  -- the look at the server's role notes the time: a smaller step back may go unseen
 
 -- Every verb begins with this: reads the clock, once in a call.
 local function clock()

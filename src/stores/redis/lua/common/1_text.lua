@@ -99,7 +99,7 @@ local function slots_text(slots)
     return #slots / 2 .. ':' .. concat(slots, ':') .. ':'
 end
 
--- Where `part` stands in a text that is made of pieces of one size, if it is at `from` in its piece.
+-- The offset of `part` in a text of pieces of `size` bytes, where it begins at byte `from` of a piece.
 local function find_piece(text, part, from, size)
     local offset = find(text, part, from, true)
     while (offset - from) % size ~= 0 do offset = find(text, part, offset + 1, true) end
@@ -145,7 +145,7 @@ local function refusal_of_claims(claims)
     if twice then return 'duplicate resource' end
 end
 
--- What one live request adds to its session's digest (rule 5). All intermediate values are exact in a double.
+-- The digest of one live request (rule 5). All intermediate values are exact in a double.
 local function digest_of(number, fence, revoked)
     local x = tonumber(number) % 67108859 + 3 * (tonumber(fence) % 67108859)
     if revoked then x = x + 5 * (tonumber(revoked) % 67108859) end

@@ -185,7 +185,7 @@ local function waiting_on(step, resource)
     return resource.waiting
 end
 
--- ---- holders of a resource: a few stand in its text, more in the ZSET `a`, until there are none
+-- ---- holders of a resource: a few are in its record, more in the ZSET `a`, until none is left
 local function without_holder(holders, member)
     local size = #member + 16
     local offset = find_piece(holders, member, 17, size)
@@ -314,7 +314,7 @@ local function read_claims(text, offset)
 end
 local read_request
 do
--- The resource of a stored claim is read at its first use: of 1,000 claims, `list` needs none.
+-- The resource of a stored claim is read when it is first asked for: of 1,000 claims, `list` needs none.
 local function claim_reader(step)
     if not step.claim_reader then
         step.claim_reader = {__index = function(claim, field)
@@ -421,7 +421,8 @@ local function touch(request)
 end
 
 -- ---- the live requests of a session
--- Few stand in the session's field, with their fences. More have an index of their numbers, and a digest (rule 5).
+-- The field of a session lists a few, with their fences. For more there is an index of their numbers, and a digest
+-- (rule 5).
 local function index_of(step, session) return step.prefix .. 'n:' .. session.id end
 local live_digest, live_count, numbers_after, set_fence, set_revoked, drop_request, add_request, tidy_index
 do
@@ -561,7 +562,7 @@ local function read_member(member)
     end
     return form == 115 and 's' or 'x', index, 0, 0, sub(member, 6)
 end
--- The claim of a member. The member of a simple request has all its data, so the request is not read.
+-- The claim that a member stands for. A simple request is known from its member alone: it is not read.
 local function claim_of_member(step, resource, member, ticket)
     local _, index, _, _, id = read_member(member)
     if byte(member) ~= 120 then return request_with_id(step, id).claims[index] end

@@ -206,7 +206,7 @@ end
 end
 
 -- ---- rule 10: waiters that are wider than a limit that was pinned end, the widest first
--- Until then their name stands in `z`, in the order in which the names were narrowed.
+-- Until then their name is in `z`, in the order in which the names were narrowed.
 local function end_narrowed(step)
     while step.any_narrowed and step.allowance > 0 do
         local resource = resource_of(step, call('ZRANGE', step.prefix .. 'z', '0', '0')[1])
@@ -235,7 +235,7 @@ function next_deadline(step)
     return member, deadline
 end
 end
--- Something has ended, or is due, that this step could not end.
+-- Whether ends are owed or due that this step could not perform.
 local function endings_owed(step)
     if any_ending(step) or step.any_narrowed then return true end
     if is_paused(step) or not step.may_be_due then return false end

@@ -9,7 +9,7 @@ local function is_damaged(head) return #head ~= head_size and #head ~= long_head
 -- ---- the witness: what this library saw last of each epoch of a space
 -- The server may lose what a call has written: data are flushed, restored or swapped, or the server follows another
 -- one for a while. The library's own memory does not follow the data, so it can tell: it keeps the head that the last
--- call left, and what the last look at the server saw: the replication id, and whether viewers are subscribed. Its key
+-- call left, and what the last check of the server saw: the replication id, and whether viewers are subscribed. Its key
 -- is the epoch, so that two databases with spaces of one name have two witnesses. The parts of the head follow from its
 -- text.
 local witness, next_head, quiet_head
@@ -41,7 +41,7 @@ function next_head(seen, now, last)
     seen.text, seen.noted, seen.last = text, now, last
     return text
 end
--- The witness, if nothing is due, owed, paused or watched, the clock goes forward, and the role need not be looked at:
+-- The witness, if nothing is due, owed, paused or watched, the clock goes forward, and the role need not be checked:
 -- what the short paths need. Of `quiet_until` only the digits of `due` or `check_at` matter.
 function quiet_head(head, now, epoch)
     local seen = young[epoch]
@@ -73,8 +73,8 @@ function witness.checked(seen, step, replid, watched)
     seen.replid, seen.checked, seen.check_at = replid, step.now, digits(step.at + check_every)
     seen.watched = watched
 end
--- How old the last look may be. If another server was the primary since then, it has granted nothing yet: it pauses for
--- the longest ttl and `lag`, and it stops within `lag`. A space without a pause trusts the time of two reviews.
+-- How old the last check may be. Another server that was the primary since then has granted nothing yet: it pauses for
+-- the longest ttl and `lag`, and it stops within `lag`. A space without a pause trusts the time of two checks.
 local function trusted_for(step)
     if space_field(step, 'pause') == 0 then return 2 * check_every end
     return longest_ttl(step) - space_field(step, 'lag') * 1000
@@ -94,8 +94,8 @@ function witness.is_unbroken(step, head, replid, promoted)
     if seen.text ~= head then  -- another version of the library may have written it
         if noted < seen.noted or last < seen.last then return false end
         if seen.replid == replid or is_recorded(step, noted, replid) then return true end
-        -- A backup, and the other version has not looked yet. Only its memory could tell if what it wrote was lost in a
-        -- change of roles and back. The sign of that, `promoted`, lasts for more than a second.
+        -- A backup, and the other version has not checked yet. Only its memory could show whether its writes were lost
+        -- in a change of roles and back. The sign of that, `promoted`, lasts for more than a second.
         return not promoted and is_recorded(step, noted, seen.replid) and is_recent(step, seen.checked, 2 * check_every)
     end
     -- A backup and a first replica change the replication id, too.

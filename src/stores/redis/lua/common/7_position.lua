@@ -1,6 +1,6 @@
--- ==== the position of a waiter: the number of claims ahead of it, on the name with the fewest
--- A waiter sends its tick later the further back it is (docs/redis-keys.md). If it waits for more than 8 claims, not
--- all are looked up, and the position is 0.
+-- ==== the position of a waiter: how many claims are ahead of it, where the fewest are
+-- A waiter looks at what is due the later the further back it is (docs/redis-keys.md). More than 8 waits are not all
+-- looked up: the position is 0 then.
 local most_ranks = 8
 
 local function place_text(ahead) return ahead and 'w' .. number_text(ahead) .. ':' or '' end

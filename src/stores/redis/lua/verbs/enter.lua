@@ -260,7 +260,7 @@ local function admissible_now(step, resource, claim)
     return fits(step, resource, claim.mode, claim.permits, claim.limit) and waiting_on(step, resource) == 0
         and not is_paused(step)
 end
--- What the state of the resources says against it. Notes which claims can be admitted at once.
+-- The refusal by the state of the resources, if there is one. Notes which claims can be admitted at once.
 local function wrong_now(step, wanted, nowait, bound)
     for i = 1, #wanted do
         local claim = wanted[i]

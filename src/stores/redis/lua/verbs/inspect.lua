@@ -54,7 +54,7 @@ local function claims_on(step, resource, cursor, most, only_holders)
     end
 end
 -- Name, pinned limit, mark, permits in use or claims admitted, admitted claims, waiting claims (`waiting`, if
--- given, stands in its place), + or - (more follow), claims.
+-- given, replaces it), + or - (more follow), claims.
 local function resource_shown(step, resource, claims, whole, others, waiting)
     local admitted = resource.holder and 1 or resource.shared + resource.counted
     local out = {

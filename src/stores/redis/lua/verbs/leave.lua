@@ -122,7 +122,7 @@ local function without_shared(text, index, id)
     if byte(text) ~= 83 then return nil end
     return #text == 1 + shared_size and '' or 'S' .. without_holder(sub(text, 2), 's' .. pad4(index) .. id)
 end
--- Claims of any kind, all granted, and no claim waits where they stand.
+-- Claims of any kind, all granted, and no claim waits on their names.
 local function leave_all(key, now, head, session, owner, id, number, record)
     local fence, place, hold, _ = sub(record, 18, 33), 35, nil, nil
     if fence == none then return nil end

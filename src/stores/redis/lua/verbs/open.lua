@@ -119,8 +119,8 @@ local function stands_beside_all(claim, resource)
     if claim.mode == 's' then return resource.counted == 0 end
     return resource.shared == 0 and not any_taken(resource.slots, claim.presented or no_slots)
 end
--- Other requests that cannot stand beside a presented one: they have its ticket, or both are granted and their modes do
--- not fit or they share a slot.
+-- Other requests that conflict with a presented one: they have its ticket, or both are granted and their modes do not
+-- fit or they share a slot.
 function rivals(step, live, ticket)
     local found, seen = {}, {}
     local function add(request)
@@ -155,7 +155,7 @@ function give_way(step, resource, ticket)
     end
 end
 end
--- What a dead session still has under the ticket ends now, although its end is owed (rule 4).
+-- Ends the requests that a dead session still has under the ticket, although their end is owed (rule 4).
 local function end_dead_owners(step, live, ticket)
     for i = 1, #live.claims do
         local id = claimant_of(step, resource_of(step, live.claims[i].name), ticket)
