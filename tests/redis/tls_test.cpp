@@ -149,7 +149,8 @@ TEST_F(RedisTls, NamesTheFileThatCannotBeUsed) {
 TEST_F(RedisTls, SaysThatThePortHasNoTls) {
     const tls_server server;
     const std::string port = std::to_string(server.server().tcp().port);
-    const error thrown = failure_of("rediss://localhost:" + port + "?pause=off&connect_timeout=300ms" + server.trusted(), 1s);
+    const error thrown =
+        failure_of("rediss://localhost:" + port + "?pause=off&connect_timeout=300ms" + server.trusted(), 1s);
     EXPECT_EQ(thrown.code(), errc::store_unavailable);
     EXPECT_NE(std::string{thrown.what()}.find("does not reply to the TLS handshake"), std::string::npos)
         << thrown.what();
