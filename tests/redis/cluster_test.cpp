@@ -6,6 +6,8 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -158,6 +160,44 @@ TEST_F(RedisCluster, ANoticeReachesTheWaiterAndNoOtherNode) {
         EXPECT_EQ(state.find("messages_publish_received"), std::string::npos) << i << state;
     }
     EXPECT_EQ(cluster.node(index).ask({"PUBSUB", "SHARDCHANNELS"}).items.size(), 2U);
+}
+
+// The second key keeps a call from running while the slot moves.
+TEST_F(RedisCluster, EveryCallDeclaresTheSecondKey) {
+    const private_cluster cluster{three_primaries};
+    const private_server& node = cluster.node(cluster.primary_of("default"));
+    ASSERT_EQ(node.ask({"CONFIG", "SET", "slowlog-log-slower-than", "0", "slowlog-max-len", "10000"}).text, "OK");
+    {
+        client holder{cluster.url(unpaused), with(nullptr, 300ms)};
+        lease held = holder.acquire(exclusive("x"), {.wait = long_enough});
+        client waiter{cluster.url(unpaused), with(nullptr, 300ms)};
+        std::error_code error;
+        const lease none = waiter.acquire(exclusive("x"), {.wait = 500ms}, error);  // renews, and withdraws
+        EXPECT_EQ(error, errc::timed_out);
+        EXPECT_EQ(holder.inspect().requests.size(), 1U);
+        holder.resize("y", 3);
+        held.release();
+    }
+    std::set<std::string> called;
+    for (const resp::value& entry : node.ask({"SLOWLOG", "GET", "-1"}).items) {
+        const auto& words = entry.items[3].items;
+        if (!words[0].text.starts_with("FCALL")) continue;
+        called.insert(words[1].text.substr(words[1].text.rfind('_') + 1));
+        EXPECT_EQ(words[2].text + " " + words[4].text, "2 baton:{default}:absent") << words[1].text;
+    }
+    for (const char* verb : {"hello", "open", "enter", "leave", "renew", "close", "inspect", "resize"})
+        EXPECT_TRUE(called.contains(verb)) << verb;
+}
+
+TEST_F(RedisCluster, AClientThatOnlyInspectsFollowsTheSlot) {
+    private_cluster cluster{three_primaries};
+    client owner{cluster.url(unpaused)};
+    const lease held = owner.acquire(exclusive("x"), {.wait = long_enough});
+    client inspects{cluster.url(unpaused)};
+    EXPECT_EQ(inspects.inspect().requests.size(), 1U);
+    cluster.move_slot("default", (cluster.primary_of("default") + 1) % 3);
+    EXPECT_TRUE(eventually([&] { return owner.inspect().requests.size() == 1; })) << "the holder reclaims";
+    EXPECT_EQ(inspects.inspect().requests.size(), 1U);
 }
 
 TEST_F(RedisCluster, AViewerGetsEvents) {
