@@ -64,6 +64,7 @@ private:
     [[nodiscard]] std::size_t index_of(std::int64_t port) const;
     /// At which clients and other nodes find it.
     [[nodiscard]] std::uint16_t port_of(std::size_t index) const;
+    void add_node(const std::vector<std::string>& settings);
     void meet();
     void share_slots(std::size_t primaries);
     void follow(std::size_t primaries);

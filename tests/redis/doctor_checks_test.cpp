@@ -157,8 +157,8 @@ TEST(DoctorChecks, AnIsolatedPrimaryOfAClusterStopsByItself) {
     (*facts.config.value)["min-replicas-to-write"] = "0";
     (*facts.config.value)["cluster-node-timeout"] = "15000";
     expect(facts, "replicas", verdict::ok, "an isolated primary of a cluster stops by itself");
-    expect(facts, "lag", verdict::wrong, "use lag=9500ms");
-    facts.space.value->lag = 9'500ms;
+    expect(facts, "lag", verdict::wrong, "use lag=8500ms");
+    facts.space.value->lag = 8'500ms;
     expect(facts, "lag", verdict::ok, "half of cluster-node-timeout");
     facts.space.value->lag = 0s;
     expect(facts, "lag", verdict::wrong, "lag=0");
