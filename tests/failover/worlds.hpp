@@ -36,6 +36,8 @@ public:
     virtual times fail_over(dice& dice, const std::function<void()>& frozen) = 0;
     /// Returns when the old primary is a replica that has the data of the new one.
     virtual void heal() = 0;
+    /// Leads the isolated clients to the primary.
+    virtual void settle() = 0;
 };
 
 struct kind {
