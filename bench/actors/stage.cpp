@@ -206,6 +206,8 @@ public:
         const detail::redis_address address = detail::parse_redis_address(url_);
         if (!address.dialect.empty())
             throw failure{exit_code::usage, "bench measures the native protocol; leave dialect= out of the address"};
+        if (!address.cluster.empty() || !address.sentinel.hosts.empty())
+            throw failure{exit_code::usage, "bench measures one server: give its address, as in redis://HOST:PORT"};
         if (address.space != "default")
             throw failure{exit_code::usage, "bench creates a private space; leave space= out of the address"};
         connect_admin(url_);

@@ -113,6 +113,7 @@ void session::reset_failed(client_time now, store_error why) {
 void session::follow_epoch(client_time now, epoch epoch) {
     if (epoch <= epoch_) return;
     if (epoch_ != 0) freeze_leases();
+    enter_tries_anew();
     epoch_ = epoch;
     was_opened_ = false;
     alive_at_ = {};
@@ -120,6 +121,14 @@ void session::follow_epoch(client_time now, epoch epoch) {
     forget_pending();
     keep_alive_.start_anew();
     if (up_) open(now);
+}
+
+/// A new epoch begins with a pause, in which a listed request waits (rule 11). A try shall be refused as paused
+/// instead.
+void session::enter_tries_anew() {
+    for_each([this](request& request) {
+        if (request.order.nowait && request.phase == phase::sent) start_over(request);
+    });
 }
 
 /// The pending commands get no reply. Those about requests are repeated; an operator's command fails, because it may

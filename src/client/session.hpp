@@ -202,6 +202,7 @@ private:
     [[nodiscard]] bool briefs_fail() const;
     [[nodiscard]] std::optional<client_time> reconnect_due() const;
     void follow_epoch(client_time now, epoch epoch);
+    void enter_tries_anew();
     void process(client_time now, const pending_command& pending_command, tag tag, const protocol::event& event);
     void unknown_session(client_time now, protocol::instant then);
     void on(client_time now, const protocol::granted& event);

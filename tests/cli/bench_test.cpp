@@ -126,6 +126,8 @@ TEST_F(Bench, RefusesUnknownScenariosAndStores) {
     EXPECT_NE(refusal({"--on", "mysql"}, 64).find("mysql"), std::string::npos);
     EXPECT_NE(refusal({"cycle", "--url", "redis://127.0.0.1:1"}, 69).find("cannot be reached"), std::string::npos);
     EXPECT_NE(refusal({"cycle", "--url", "redis://h?dialect=amphp"}, 64).find("leave dialect= out"), std::string::npos);
+    EXPECT_NE(refusal({"cycle", "--url", "redis+cluster://h"}, 64).find("bench measures one server"),
+              std::string::npos);
     EXPECT_NE(refusal({"--peers", "/nowhere"}, 64).find("bench/peers/list writes such a file"), std::string::npos);
 }
 

@@ -140,6 +140,24 @@ TEST_F(ComingBack, ANowaitRequestIsNotPresented) {
     EXPECT_TRUE(again->second.options.nowait);
 }
 
+// A new epoch begins with a pause, and a request that is listed waits in it.
+TEST_F(ComingBack, ANowaitRequestOfAnEarlierEpochIsNotPresented) {
+    connect();
+    acquire_order now_or_never = order();
+    now_or_never.nowait = true;
+    session.acquire(now, std::move(now_or_never));
+    EXPECT_TRUE(sent<protocol::enter>());
+    session.connection_down(now, {errc::store_unavailable});
+    session.connection_up(now, ++epoch_now);
+    const auto open = sent<protocol::open>();
+    ASSERT_TRUE(open);
+    EXPECT_TRUE(open->second.live.empty());
+    const auto again = sent<protocol::enter>();
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(again->second.options.nowait);
+    EXPECT_EQ(again->second.request.number, 2U);
+}
+
 TEST_F(ComingBack, WithoutATicketItIsSentAsANewRequest) {
     connect();
     session.acquire(now, order());

@@ -198,7 +198,7 @@ void judging::judge_order(const std::string& resource, std::vector<part>& parts)
 /// grant, or the other grant may be of a server that was replaced. A grant may come with the reply to `open` and be
 /// written first, by another thread.
 bool judging::may_not_have_met(const request& waiter, const request& other) const {
-    constexpr moment late_line = std::chrono::milliseconds{100};
+    constexpr moment late_line = std::chrono::milliseconds{500};
     return std::ranges::any_of(std::array{&waiter, &other}, [&](const request* either) {
         const auto found = record_.reopened.find(either->who);
         return found != record_.reopened.end() && std::ranges::any_of(found->second, [&](moment at) {

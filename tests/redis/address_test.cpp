@@ -125,6 +125,7 @@ TEST(RedisAddress, EquivalentAddressesHaveOneCanonicalForm) {
         {"redis://host/2?space=x&max_ttl=30s", "redis://host:6379/2?max_ttl=30000ms&space=x"},
         {"redis://host?lag=0&pause=off&space=%78", "redis://host:6379/0?lag=0ms&pause=off&space=x"},
         {"redis://[::1]", "redis://[::1]:6379/0"},
+        {"valkeys+cluster://u:%70@B:7000,a", "rediss+cluster://u:p@a:6379,b:7000/0"},
         {"redis://u:%70%40%2f@host", "redis://u:p%40%2F@host:6379/0"},
         {"redis://:p@host", "redis://:p@host:6379/0"},
         {"unix:/run//a/../redis.sock?space=default&db=0", "unix:/run/redis.sock"},

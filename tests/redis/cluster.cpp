@@ -41,31 +41,44 @@ std::optional<resp::value> answer_of(const private_server& node, const std::vect
 
 std::string slot_text(const std::string& space) { return std::to_string(redis::hash_slot_of(space)); }
 
-private_cluster::private_cluster(cluster_options options) {
+private_cluster::private_cluster(cluster_options options) : tls_{options.tls} {
     const std::size_t count = options.primaries * (1 + options.replicas);
-    for (std::size_t i = 0; i < count; ++i) {
-        bus_ports_.push_back(free_port());
-        server_options one = replicating();
-        // CLUSTER SLOTS leaves out a replica until it has got the first byte of the replication stream, which may be a
-        // ping.
-        one.settings.insert(one.settings.end(),
-                            {"--cluster-enabled", "yes", "--cluster-node-timeout", "500", "--cluster-port",
-                             std::to_string(bus_ports_.back()), "--repl-ping-replica-period", "1"});
-        one.settings.insert(one.settings.end(), options.settings.begin(), options.settings.end());
-        nodes_.push_back(std::make_unique<private_server>(std::move(one)));
-    }
+    for (std::size_t i = 0; i < count; ++i) add_node(options.settings);
     share_slots(options.primaries);
     meet();
     follow(options.primaries);
     wait_until_ready();
 }
 
+void private_cluster::add_node(const std::vector<std::string>& settings) {
+    server_options one = replicating();
+    one.tls = tls_;
+    if (tls_) one.settings.insert(one.settings.end(), {"--tls-cluster", "yes", "--tls-replication", "yes"});
+    // CLUSTER SLOTS leaves out a replica until it has got the first byte of the replication stream, which may be a
+    // ping.
+    one.settings.insert(one.settings.end(), {"--cluster-enabled", "yes", "--cluster-node-timeout", "500",
+                                             "--repl-ping-replica-period", "1"});
+    one.settings.insert(one.settings.end(), settings.begin(), settings.end());
+    for (int attempt = 1;; ++attempt) {
+        const std::uint16_t bus_port = free_port();
+        server_options with_port = one;
+        with_port.settings.insert(with_port.settings.end(), {"--cluster-port", std::to_string(bus_port)});
+        try {
+            nodes_.push_back(std::make_unique<private_server>(std::move(with_port)));
+            bus_ports_.push_back(bus_port);
+            return;
+        } catch (const std::runtime_error&) {  // another program may have taken the port
+            if (attempt == 5) throw;
+        }
+    }
+}
+
 void private_cluster::meet() {
     // Each pair, because gossip takes its time.
     for (std::size_t i = 0; i < size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
-            command(node(i), {"CLUSTER", "MEET", "127.0.0.1", std::to_string(node(j).tcp().port),
-                              std::to_string(bus_ports_[j])});
+            command(node(i),
+                    {"CLUSTER", "MEET", "127.0.0.1", std::to_string(port_of(j)), std::to_string(bus_ports_[j])});
 }
 
 void private_cluster::share_slots(std::size_t primaries) {
@@ -109,9 +122,13 @@ bool private_cluster::is_primary(std::size_t index) const {
 
 std::string private_cluster::id_of(std::size_t index) const { return node(index).ask({"CLUSTER", "MYID"}).text; }
 
+std::uint16_t private_cluster::port_of(std::size_t index) const {
+    return tls_ ? node(index).tls().port : node(index).tcp().port;
+}
+
 std::size_t private_cluster::index_of(std::int64_t port) const {
     for (std::size_t i = 0; i < size(); ++i)
-        if (node(i).tcp().port == port) return i;
+        if (node(i).tcp().port == port || node(i).tls().port == port) return i;
     throw std::runtime_error{"no node of the cluster has the port " + std::to_string(port)};
 }
 
@@ -146,8 +163,8 @@ std::string private_cluster::url(const std::string& options) const {
 std::string private_cluster::url(const std::string& options, const std::vector<std::size_t>& nodes) const {
     std::string hosts;
     for (const std::size_t index : nodes)
-        hosts += (hosts.empty() ? "" : ",") + ("127.0.0.1:" + std::to_string(node(index).tcp().port));
-    return "redis+cluster://" + hosts + "/0" + options;
+        hosts += (hosts.empty() ? "" : ",") + ("127.0.0.1:" + std::to_string(port_of(index)));
+    return (tls_ ? "rediss+cluster://" : "redis+cluster://") + hosts + "/0" + options;
 }
 
 bool private_cluster::agrees_on(const std::string& space) const {
@@ -168,9 +185,12 @@ bool private_cluster::agrees_on(const std::string& space) const {
 }
 
 void private_cluster::fail_over(std::size_t replica) {
-    // Refused while the link to the primary is down.
-    const auto begun = [&] { return node(replica).ask({"CLUSTER", "FAILOVER"}).text == "OK"; };
-    require(eventually(begun) && eventually([&] { return is_primary(replica); }), "the replica is not promoted");
+    // Refused while the link to the primary is down, and given up by the nodes if it takes longer than 5 s.
+    const auto is_promoted = [&] {
+        static_cast<void>(node(replica).ask({"CLUSTER", "FAILOVER"}));
+        return eventually([&] { return is_primary(replica); }, std::chrono::seconds{5});
+    };
+    require(eventually(is_promoted), "the replica is not promoted");
 }
 
 void private_cluster::begin_move(const std::string& space, std::size_t to) {
@@ -181,7 +201,7 @@ void private_cluster::begin_move(const std::string& space, std::size_t to) {
 }
 
 void private_cluster::move_keys(const std::string& space) {
-    const std::string port = std::to_string(node(moving_.to).tcp().port);
+    const std::string port = std::to_string(port_of(moving_.to));
     for (;;) {
         const resp::value keys = node(moving_.from).ask({"CLUSTER", "GETKEYSINSLOT", slot_text(space), "100"});
         if (keys.items.size() == 0) return;

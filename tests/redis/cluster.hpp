@@ -14,6 +14,7 @@ struct cluster_options {
     std::size_t primaries = 3;
     std::size_t replicas = 1;                // of each primary
     std::vector<std::string> settings = {};  // of each server, as on its command line
+    bool tls = false;                        // nodes and clients use TLS; `settings` name the certificates
 };
 
 /// Takes about 2.5 s to come up: a node waits for 2 s before it takes part.
@@ -35,7 +36,7 @@ public:
     /// A replica of that node, by the opinion of the node itself.
     [[nodiscard]] std::size_t replica_of(std::size_t primary) const;
 
-    /// "redis+cluster://…" with all nodes, or those. `options` begin with ?.
+    /// "redis+cluster://…", or rediss, with all nodes, or those. `options` begin with ?.
     [[nodiscard]] std::string url(const std::string& options = {}) const;
     [[nodiscard]] std::string url(const std::string& options, const std::vector<std::size_t>& nodes) const;
 
@@ -61,6 +62,9 @@ public:
 private:
     [[nodiscard]] std::string id_of(std::size_t index) const;
     [[nodiscard]] std::size_t index_of(std::int64_t port) const;
+    /// At which clients and other nodes find it.
+    [[nodiscard]] std::uint16_t port_of(std::size_t index) const;
+    void add_node(const std::vector<std::string>& settings);
     void meet();
     void share_slots(std::size_t primaries);
     void follow(std::size_t primaries);
@@ -68,6 +72,7 @@ private:
 
     std::vector<std::unique_ptr<private_server>> nodes_;
     std::vector<std::uint16_t> bus_ports_;
+    bool tls_ = false;
     struct move {
         std::size_t from = 0;
         std::size_t to = 0;

@@ -88,6 +88,19 @@ TEST(ClusterRoute, EndsTheRoundWhenTwoNodesNameEachOther) {
     EXPECT_FALSE(route.has_next());
 }
 
+TEST(ClusterRoute, EndsTheRoundWhenEightNodesNameOneThatWasTried) {
+    std::vector<host_and_port> seeds;
+    for (std::uint16_t i = 1; i <= 20; ++i) seeds.push_back({"n", i});
+    cluster_route route{seeds, 5};
+    for (int i = 1; i <= 8; ++i) {
+        EXPECT_TRUE(route.has_next()) << i;
+        EXPECT_FALSE(route.redirected(route.next()));
+    }
+    EXPECT_FALSE(route.has_next());
+    EXPECT_EQ(route.next().text(), "n:1");
+    EXPECT_TRUE(route.has_next()) << "the next round";
+}
+
 TEST(ClusterRoute, BeginsWithTheNodeThatHadTheSlotThenItsCopiesThenTheOthers) {
     cluster_route route{{seed}, 150};
     route.next();

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -23,6 +25,8 @@ using namespace std::chrono_literals;
 
 constexpr const char* terms = "?max_ttl=2s&lag=100ms";
 constexpr const char* unpaused = "?pause=off";
+/// Of clusters without a failover, which is not to happen on a busy machine either.
+const cluster_options three_primaries{.replicas = 0, .settings = {"--cluster-node-timeout", "5000"}};
 /// The next renewal of a client with a ttl of 60 s is 20 s away, so what it learns before came to it.
 constexpr const char* unhurried = "?max_ttl=60s&lag=100ms&pause=off";
 
@@ -109,7 +113,7 @@ TEST_F(RedisCluster, LeadsToTheNodeOfTheSpaceFromAnyNode) {
 }
 
 TEST_F(RedisCluster, NodesOfTheAddressThatAreDownOrSilentDelayByAtMostTheirTimeout) {
-    const private_cluster cluster{{.replicas = 0}};
+    const private_cluster cluster{three_primaries};
     endpoint silent{std::uint16_t{0}};
     const int listener = listen_at(silent);  // accepts connections in its backlog and never replies
     const std::size_t index = cluster.primary_of("default");
@@ -142,7 +146,7 @@ TEST_F(RedisCluster, AServerThatIsNoNodeOfAClusterIsRefused) {
 }
 
 TEST_F(RedisCluster, ANoticeReachesTheWaiterAndNoOtherNode) {
-    private_cluster cluster{{.replicas = 0}};
+    private_cluster cluster{three_primaries};
     client holder{cluster.url(unhurried), with(nullptr, 60s)};
     client waiter{cluster.url(unhurried), with(nullptr, 60s)};
     lease held = holder.acquire(exclusive("x"), {.wait = long_enough});
@@ -158,8 +162,46 @@ TEST_F(RedisCluster, ANoticeReachesTheWaiterAndNoOtherNode) {
     EXPECT_EQ(cluster.node(index).ask({"PUBSUB", "SHARDCHANNELS"}).items.size(), 2U);
 }
 
+// The second key keeps a call from running while the slot moves.
+TEST_F(RedisCluster, EveryCallDeclaresTheSecondKey) {
+    const private_cluster cluster{three_primaries};
+    const private_server& node = cluster.node(cluster.primary_of("default"));
+    ASSERT_EQ(node.ask({"CONFIG", "SET", "slowlog-log-slower-than", "0", "slowlog-max-len", "10000"}).text, "OK");
+    {
+        client holder{cluster.url(unpaused), with(nullptr, 300ms)};
+        lease held = holder.acquire(exclusive("x"), {.wait = long_enough});
+        client waiter{cluster.url(unpaused), with(nullptr, 300ms)};
+        std::error_code error;
+        const lease none = waiter.acquire(exclusive("x"), {.wait = 500ms}, error);  // renews, and withdraws
+        EXPECT_EQ(error, errc::timed_out);
+        EXPECT_EQ(holder.inspect().requests.size(), 1U);
+        holder.resize("y", 3);
+        held.release();
+    }
+    std::set<std::string> called;
+    for (const resp::value& entry : node.ask({"SLOWLOG", "GET", "-1"}).items) {
+        const auto& words = entry.items[3].items;
+        if (!words[0].text.starts_with("FCALL")) continue;
+        called.insert(words[1].text.substr(words[1].text.rfind('_') + 1));
+        EXPECT_EQ(words[2].text + " " + words[4].text, "2 baton:{default}:absent") << words[1].text;
+    }
+    for (const char* verb : {"hello", "open", "enter", "leave", "renew", "close", "inspect", "resize"})
+        EXPECT_TRUE(called.contains(verb)) << verb;
+}
+
+TEST_F(RedisCluster, AClientThatOnlyInspectsFollowsTheSlot) {
+    private_cluster cluster{three_primaries};
+    client owner{cluster.url(unpaused)};
+    const lease held = owner.acquire(exclusive("x"), {.wait = long_enough});
+    client inspects{cluster.url(unpaused)};
+    EXPECT_EQ(inspects.inspect().requests.size(), 1U);
+    cluster.move_slot("default", (cluster.primary_of("default") + 1) % 3);
+    EXPECT_TRUE(eventually([&] { return owner.inspect().requests.size() == 1; })) << "the holder reclaims";
+    EXPECT_EQ(inspects.inspect().requests.size(), 1U);
+}
+
 TEST_F(RedisCluster, AViewerGetsEvents) {
-    private_cluster cluster{{.replicas = 0}};
+    private_cluster cluster{three_primaries};
     resp_client viewer{cluster.node(cluster.primary_of("default")).tcp()};
     ASSERT_TRUE(viewer.call({"HELLO", "3"}));
     ASSERT_TRUE(viewer.call({"SSUBSCRIBE", "baton:{default}:events"}));
@@ -173,7 +215,7 @@ TEST_F(RedisCluster, AViewerGetsEvents) {
 }
 
 TEST_F(RedisCluster, ASlotThatMovesIsFollowedAtOnceByAnIdleClient) {
-    private_cluster cluster{{.replicas = 0}};
+    private_cluster cluster{three_primaries};
     const auto seen = std::make_shared<counted_connections>();
     client idle{cluster.url(unhurried), with(seen, 60s)};
     const lease held = idle.acquire(exclusive("x"), {.wait = long_enough});
@@ -183,7 +225,7 @@ TEST_F(RedisCluster, ASlotThatMovesIsFollowedAtOnceByAnIdleClient) {
 }
 
 TEST_F(RedisCluster, ASlotThatMovesKeepsLeasesAndOrder) {
-    private_cluster cluster{{.replicas = 0}};
+    private_cluster cluster{three_primaries};
     queue_of_clients clients{cluster.url(terms)};
     const std::size_t target = (cluster.primary_of("default") + 1) % 3;
     cluster.begin_move("default", target);
@@ -208,7 +250,7 @@ TEST_F(RedisCluster, AFailoverAfterACrashKeepsLeasesAndOrder) {
     // Of the address only nodes that do not get the slot: the client knows the others from the cluster.
     const std::size_t primary = cluster.primary_of("default");
     const std::size_t replica = cluster.replica_of(primary);
-    queue_of_clients clients{cluster.url("?max_ttl=4s&lag=100ms", {(primary + 1) % 3}), 4s};
+    queue_of_clients clients{cluster.url("?max_ttl=6s&lag=100ms", {(primary + 1) % 3}), 6s};
     ASSERT_TRUE(catches_up(cluster.node(primary), cluster.node(replica)));
     cluster.node(primary).kill();
     ASSERT_TRUE(eventually([&] { return cluster.is_primary(replica); }));
@@ -216,7 +258,9 @@ TEST_F(RedisCluster, AFailoverAfterACrashKeepsLeasesAndOrder) {
 }
 
 TEST_F(RedisCluster, NamesItsNodesByHostOrNotAtAll) {
-    private_cluster cluster{{.replicas = 0, .settings = {"--cluster-announce-hostname", "localhost"}}};
+    cluster_options named = three_primaries;
+    named.settings.insert(named.settings.end(), {"--cluster-announce-hostname", "localhost"});
+    private_cluster cluster{named};
     const std::size_t primary = cluster.primary_of("default");
     const std::size_t other = (primary + 1) % 3;
     const auto says = [&](const std::string& setting) {

@@ -60,6 +60,8 @@ protected:
         ASSERT_EQ(connection_->ask({"FUNCTION", "LOAD", "REPLACE", library_text()}).text, server_library().name);
     }
 
+    [[nodiscard]] called_space space() const { return {space_, in_cluster_}; }
+
     resp::value raw(const function_call& call) {
         std::string out;
         encode(out, call);
@@ -67,7 +69,7 @@ protected:
         return connection_->answer();
     }
     function_reply say(const protocol::command& command, const protocol::session_id& sender = {}) {
-        const resp::value answer = raw(call_of(space_, epoch_, command));
+        const resp::value answer = raw(call_of(space(), epoch_, command));
         auto decoded = decode_reply(answer.text, sender);
         EXPECT_TRUE(decoded) << answer.text;
         return decoded.value_or(function_reply{});
@@ -75,7 +77,7 @@ protected:
     reply_head hello(bool pauses = false, std::chrono::milliseconds max_ttl = std::chrono::milliseconds{15'000},
                      std::chrono::milliseconds lag = std::chrono::milliseconds{2'000},
                      const known_history& known = {}) {
-        const resp::value answer = raw(hello_call(space_, {max_ttl, lag, pauses}, known));
+        const resp::value answer = raw(hello_call(space(), {max_ttl, lag, pauses}, known));
         const auto decoded = decode_reply(answer.text, {});
         EXPECT_TRUE(decoded) << answer.text;
         epoch_ = decoded ? decoded->head.epoch : 0;
@@ -107,7 +109,7 @@ protected:
         }
         return done;
     }
-    work work_of(const protocol::command& command) { return work_of(call_of(space_, epoch_, command)); }
+    work work_of(const protocol::command& command) { return work_of(call_of(space(), epoch_, command)); }
     std::size_t calls_of(const protocol::command& command, const protocol::session_id& sender) {
         const work done = work_of(command);
         EXPECT_TRUE(decode_reply(last_.text, sender)) << last_.text;
@@ -117,6 +119,7 @@ protected:
     std::unique_ptr<redis_tests::private_server> server_;
     std::unique_ptr<server_connection> connection_;
     std::string space_ = "test";
+    bool in_cluster_ = false;  // calls are as in a cluster, although the server is none
     epoch epoch_ = 0;
     resp::value last_;  // the reply to the call whose work was counted last
 };

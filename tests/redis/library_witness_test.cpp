@@ -278,6 +278,22 @@ TEST_F(LibraryWitness, AServerThatHasTakenPartInReplicationMayBeAPromotedOne) {
     EXPECT_EQ(after.paused_until - after.at, 12s);
 }
 
+// A slot comes without replication.
+TEST_F(LibraryWitness, DataFromBeforeTheStartOfANodeOfAClusterMayComeFromAnotherNode) {
+    in_cluster_ = true;
+    come_from_another_server();
+    note_earlier(5min);
+    const reply_head after = hello(true, 10s, 2s);
+    EXPECT_EQ(after.paused_until - after.at, 12s);
+}
+
+TEST_F(LibraryWitness, ANewSpaceInAClusterCountsFromTheStartOfItsNode) {
+    in_cluster_ = true;
+    space_ = "unused before";
+    const reply_head made = hello(true, 10s, 2s);
+    EXPECT_LE(made.paused_until, made.at) << "the server is up for a minute";
+}
+
 TEST_F(LibraryWitness, ASpaceWithoutItsTermsIsNotARestart) {
     note_earlier(5min);
     connection_->ask({"UNLINK", key("i")});

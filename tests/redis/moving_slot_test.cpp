@@ -23,7 +23,7 @@ class MovingSlot : public testing::Test {
 protected:
     void SetUp() override {
         if (!find_server()) GTEST_SKIP() << no_server;
-        cluster_.emplace(cluster_options{.replicas = 0});
+        cluster_.emplace(cluster_options{.replicas = 0, .settings = {"--cluster-node-timeout", "5000"}});
         from_ = cluster_->primary_of(space);
         to_ = (from_ + 1) % 3;
         for (const std::size_t node : {from_, to_})

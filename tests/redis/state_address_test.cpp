@@ -112,6 +112,26 @@ TEST_F(RedisAddressMove, ThereAndBackAtOnceWithTheHolder) {
     EXPECT_TRUE(next.valid()) << error.message();
 }
 
+/// The second server was started long ago with an older copy of the first one's data, so it looks as if it had been
+/// restarted with its own. The client knows its epoch, and has seen larger numbers than it assigned.
+TEST_F(RedisAddressMove, ToAServerWithAnOlderCopyOfTheData) {
+    const private_server first;
+    const folder files;
+    proxy address{first.at(), files.path("address")};
+    client other = client_to(address.at());
+    warm_up(other);
+    const private_server second;
+    for (const resp::value& key : first.ask({"KEYS", "baton:*"}).items)
+        ASSERT_EQ(second.ask({"RESTORE", key.text, "0", first.ask({"DUMP", key.text}).text}).text, "OK");
+    wait_until_long_up(second);
+    lone_holder lone{first.at()};
+    lone.acquire();
+    warm_up(other);
+    lone.cut_off();
+    address.move_to(second.at());
+    expect_passes_on(other, lone);
+}
+
 /// Both servers have a space that the other does not know, and the address moves often. An epoch that a server has
 /// succeeded is known there: clients are served, and do not cause new epochs in turn.
 TEST_F(RedisAddressMove, BackAndForthManyTimes) {

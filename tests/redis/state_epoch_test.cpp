@@ -86,5 +86,16 @@ TEST_F(RedisEpoch, ATryInAPauseIsNotBusy) {
     EXPECT_TRUE(tried || error) << "refused as busy";
 }
 
+/// The try detects the loss. It is not kept in the queue of the pause, where it would wait until its limit.
+TEST_F(RedisEpoch, ATryThatDetectsALossIsPaused) {
+    const private_server server;
+    client first = client_to(server.at());
+    warm_up(first);
+    ASSERT_EQ(server.ask({"FLUSHALL"}).text, "OK");
+    std::error_code error;
+    EXPECT_FALSE(first.try_acquire(exclusive("x"), {}, error));
+    EXPECT_EQ(error, errc::paused) << error.message();
+}
+
 }  // namespace
 }  // namespace baton::redis_tests

@@ -9,6 +9,7 @@
 
 #include "../eventually.hpp"
 #include "baton/baton.hpp"
+#include "cluster.hpp"
 #include "sentinels.hpp"
 #include "tls_server.hpp"
 
@@ -148,7 +149,8 @@ TEST_F(RedisTls, NamesTheFileThatCannotBeUsed) {
 TEST_F(RedisTls, SaysThatThePortHasNoTls) {
     const tls_server server;
     const std::string port = std::to_string(server.server().tcp().port);
-    const error thrown = failure_of("rediss://localhost:" + port + "?pause=off" + server.trusted(), 6s);
+    const error thrown =
+        failure_of("rediss://localhost:" + port + "?pause=off&connect_timeout=300ms" + server.trusted(), 1s);
     EXPECT_EQ(thrown.code(), errc::store_unavailable);
     EXPECT_NE(std::string{thrown.what()}.find("does not reply to the TLS handshake"), std::string::npos)
         << thrown.what();
@@ -205,6 +207,20 @@ TEST_F(RedisTls, WarnsOnceWithoutVerification) {
     const std::size_t first = said.find(warning);
     EXPECT_NE(first, std::string::npos) << said;
     EXPECT_EQ(said.find(warning, first + 1), std::string::npos) << said;
+}
+
+TEST_F(RedisTls, EachNodeOfAClusterIsVerified) {
+    const folder place;
+    const certificate_authority authority{place.path(), "authority"};
+    const certificate_files own = authority.sign("server", {.addresses = {"127.0.0.1"}});
+    const private_cluster cluster{{.replicas = 0,
+                                   .settings = {"--tls-cert-file", own.cert, "--tls-key-file", own.key,
+                                                "--tls-ca-cert-file", authority.cert(), "--tls-auth-clients", "no"},
+                                   .tls = true}};
+    const std::size_t other = (cluster.primary_of("default") + 1) % 3;
+    const std::string options = "?pause=off&connect_timeout=5s";
+    expect_works(cluster.url(options + "&tls_ca=" + authority.cert(), {other}));
+    expect_failure(cluster.url(options, {other}), {"signed by an authority that is not trusted here"});
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ bool cluster_route::was_tried(const host_and_port& node) const {
 }
 
 const host_and_port* cluster_route::find_next() const {
-    if (tried_.size() >= most_tries) return nullptr;
+    if (tried_.size() >= most_tries || in_vain_ >= most_in_vain) return nullptr;
     if (preferred_ && !was_tried(*preferred_)) return &*preferred_;
     for (const auto* const list : {&copies_, &seeds_, &others_})
         for (const host_and_port& node : *list)
@@ -45,21 +45,29 @@ const host_and_port* cluster_route::find_next() const {
 }
 
 const host_and_port& cluster_route::next() {
-    if (!has_next()) tried_.clear();
+    if (!has_next()) begin_round();
     current_ = *find_next();
     tried_.push_back(current_);
     return current_;
 }
 
 bool cluster_route::redirected(const host_and_port& node) {
-    if (was_tried(node)) return false;
+    if (was_tried(node)) {
+        ++in_vain_;
+        return false;
+    }
     preferred_ = node;
     return true;
 }
 
 void cluster_route::keep() {
-    tried_.clear();
+    begin_round();
     preferred_ = current_;
+}
+
+void cluster_route::begin_round() {
+    tried_.clear();
+    in_vain_ = 0;
 }
 
 void cluster_route::learn(const resp::value& slots) {

@@ -24,6 +24,8 @@ public:
     /// At most that many nodes are remembered, and tried in one round.
     static constexpr std::size_t most_nodes = 1'000;
     static constexpr std::size_t most_tries = 64;
+    /// When so many nodes have named one that was tried already, the others will not know better: that one is down.
+    static constexpr std::size_t most_in_vain = 8;
 
     /// `seeds` are the nodes of the address.
     cluster_route(std::vector<detail::host_and_port> seeds, unsigned slot) : seeds_{std::move(seeds)}, slot_{slot} {}
@@ -44,6 +46,7 @@ public:
     void learn(const resp::value& slots);
 
 private:
+    void begin_round();
     [[nodiscard]] bool was_tried(const detail::host_and_port& node) const;
     [[nodiscard]] const detail::host_and_port* find_next() const;
 
@@ -54,6 +57,7 @@ private:
     std::optional<detail::host_and_port> preferred_;
     detail::host_and_port current_;
     std::vector<detail::host_and_port> tried_;  // in this round
+    std::size_t in_vain_ = 0;                   // redirections to a node of `tried_`
 };
 
 }  // namespace baton::redis

@@ -175,6 +175,7 @@ private:
         }
     };
 
+    static constexpr std::string_view slot_moved = "the slot of the space has moved to another node";
     static constexpr std::string_view library_missing = "the server does not have the function library any more";
 
     void reconnect(std::string_view why) {
@@ -184,10 +185,11 @@ private:
     [[nodiscard]] store_error explained(std::string_view error) const {
         return refused(address_, {origin::reply, error}).error;
     }
+    /// The next connection leads to the node that has the slot now.
+    [[nodiscard]] bool has_moved(std::string_view error) const { return route_ && error.starts_with("MOVED "); }
     [[nodiscard]] called_space space() const { return {address_.space, in_cluster_}; }
     void open_node(resp::socket_result done);
     resp::handshake_step rerouted(resp::handshake_step failed, std::string_view error);
-    bool follow_slot(std::string_view error);
     void ask_for_nodes();
     void refuse_all(std::span<const tagged_command> commands);
     /// Tickets and fences of different epochs cannot be compared.
@@ -296,15 +298,6 @@ resp::handshake_step redis_connection::rerouted(resp::handshake_step failed, std
     return failed;
 }
 
-/// If the error says that the slot is on another node now, connects to that one.
-bool redis_connection::follow_slot(std::string_view error) {
-    const auto node = route_ ? moved_to(error, route_->current()) : std::nullopt;
-    if (!node) return false;
-    route_->redirected(*node);
-    reconnect("the space is on the node " + node->text() + " now");
-    return true;
-}
-
 /// For the time when the present node is dead. Not before the first reply to a command, which shows that the node can
 /// be used.
 void redis_connection::ask_for_nodes() {
@@ -407,7 +400,7 @@ void redis_connection::settle_before_close() {
 }
 
 void redis_connection::failed(command_tag tag, std::string_view error) {
-    if (follow_slot(error)) return;
+    if (has_moved(error)) return reconnect(slot_moved);
     const reply_class what = detail::classify(error);
     // The handshake of a new connection loads the library again, and the client repeats its pending commands.
     if (what == reply_class::no_function) return reconnect(library_missing);
@@ -429,7 +422,7 @@ void redis_connection::pushed(const resp::value& message) {
         session = *subscribed_;
     }
     // A node that gives the slot away ends the subscription.
-    if (what == "sunsubscribe") return reconnect("the slot of the space has moved to another node");
+    if (what == "sunsubscribe") return reconnect(slot_moved);
     auto notice = decode_reply(message.items[2].text, session);
     const auto listener = this->listener();
     if (!notice || !listener) return;
@@ -544,9 +537,8 @@ void redis_connection::request_page(const std::shared_ptr<inspection>& inspectio
 void redis_connection::take_page(const std::shared_ptr<inspection>& inspection, const resp::value& page) {
     if (page.kind == resp::kind::error) {
         const reply_class what = detail::classify(page.text);
-        const bool has_moved = route_ && page.text.starts_with("MOVED ");
-        const bool is_outdated = what == reply_class::no_function || page.text.starts_with("BATONEPOCH ") || has_moved;
-        if (has_moved) follow_slot(page.text);
+        const bool is_outdated =
+            what == reply_class::no_function || page.text.starts_with("BATONEPOCH ") || has_moved(page.text);
         if (is_outdated && postpone(inspection, what == reply_class::no_function ? library_missing : page.text)) return;
         if (what == reply_class::denied || what == reply_class::unavailable)
             return inspection->done(explained(page.text), {});

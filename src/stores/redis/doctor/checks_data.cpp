@@ -120,11 +120,11 @@ namespace {
 /// of cluster-node-timeout later than those of the nodes that replace it.
 checked check_lag_in_cluster(const server_facts& facts, milliseconds timeout) {
     const milliseconds lag = lag_of(facts);
-    const milliseconds needed = timeout / 2 + std::chrono::seconds{2};
+    const milliseconds needed = timeout / 2 + std::chrono::seconds{1};
     const std::string text = "an isolated primary may go on for " + shown(timeout / 2) +
                              " after a failover (half of cluster-node-timeout), and lag is " + shown(lag);
     if (lag >= needed) return ok(text);
-    return wrong(text + ", less than that and 2 s: a name may have two holders",
+    return wrong(text + ", less than that and 1 s: a name may have two holders",
                  lag_advice(facts, needed) + "; or set a smaller cluster-node-timeout");
 }
 

@@ -24,10 +24,12 @@ std::string failures_of(const std::vector<sentinel_facts>& sentinels) {
     std::string others;
     for (const sentinel_facts& each : sentinels) {
         if (!each.failure.code) continue;
+        const std::string place = each.at.text();
         if (text.empty())
-            text = printable(each.failure.text);
+            text =
+                (each.failure.text.find(place) == std::string::npos ? place + ": " : "") + printable(each.failure.text);
         else
-            others += (others.empty() ? "" : ", ") + each.at.text();
+            others += (others.empty() ? "" : ", ") + place;
     }
     return others.empty() ? text : text + " (nor can be used: " + others + ")";
 }
