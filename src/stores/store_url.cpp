@@ -38,7 +38,8 @@ std::string_view scheme_of(std::string_view url) {
     throw error{errc::bad_url,
                 {},
                 "no store has the scheme " + printable(scheme.substr(0, 32)) +
-                    ":; there are local:, redis:, rediss:, valkey:, valkeys:, redis+sentinel:, redis+cluster:, unix: and memory:"};
+                    ":; there are local:, redis:, rediss:, valkey:, valkeys:, redis+sentinel:, redis+cluster:, unix: "
+                    "and memory:"};
 }
 
 }  // namespace

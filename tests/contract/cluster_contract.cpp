@@ -1,5 +1,5 @@
-// redis+cluster:// keeps the contract: the same suite as redis_contract, on a cluster of six nodes. Each case has its own
-// space, so the cases spread over the nodes.
+// redis+cluster:// keeps the contract: the same suite as redis_contract, on a cluster of six nodes. Each case has its
+// own space, so the cases spread over the nodes.
 #include "../redis/cluster.hpp"
 #include "baton/contract/suite.hpp"
 
