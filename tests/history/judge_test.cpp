@@ -202,7 +202,7 @@ TEST(HistoryJudge, AWaiterWhoseSessionWasLostMayBeOvertaken) {
     expect_sound(with("25 b reopened 0"));
     expect_broken(rule::order, with("25 c reopened 0"), 3, 6);
     expect_broken(rule::order, with("1 a reopened 0"), 3, 6);
-    expect_broken(rule::order, with("100000031 a reopened 0"), 3, 6);
+    expect_broken(rule::order, with("500000031 a reopened 0"), 3, 6);
 }
 
 TEST(HistoryJudge, GrantsComeInTheOrderOfTickets) {
