@@ -38,7 +38,7 @@ TEST_F(LibraryInACluster, ViewersOfShardedChannelsAreCounted) {
     in_cluster_ = true;
     server_connection viewer{server_->at().path};
     std::string bytes;
-    server_connection::encode(bytes, {"SSUBSCRIBE", events_channel(space_)});
+    resp::encode_command(bytes, {"SSUBSCRIBE", events_channel(space_)});
     viewer.send(bytes);
     viewer.ask({"PING"});
     open_both();
