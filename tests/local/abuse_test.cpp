@@ -114,8 +114,8 @@ TEST_F(AgentBounds, TheAgentDoesNotReadFromAClientThatDoesNotRead) {
     ASSERT_EQ(errno, EAGAIN) << "it disconnected instead of waiting";
     raw_client other{place.path()};
     EXPECT_EQ(other.ask({"PING"}), "PONG");
-    // When the client reads again, the agent reads from it again, and replies to all commands that it received. The last
-    // command may be truncated.
+    // When the client reads again, the agent reads from it again, and replies to all commands that it received. The
+    // last command may be truncated.
     const std::size_t questions = taken / ask.size();
     for (std::size_t i = 0; i < questions; ++i) ASSERT_TRUE(greedy.hear()) << i << " of " << questions;
     if (taken % ask.size() != 0) {
