@@ -297,7 +297,7 @@ TEST_F(DoctorOnRedis, InAClusterTheNodeOfTheSpaceIsExamined) {
     EXPECT_EQ(report.verdict("rights"), "ok") << report.text;
     const doctor_report none = examined({"redis+cluster://127.0.0.1:1,127.0.0.1:2"});
     EXPECT_EQ(none.code, 69) << none.text;
-    EXPECT_NE(none.field("connection", "text").find("the node 127.0.0.1:2: connection refused"), std::string::npos)
+    EXPECT_NE(none.field("connection", "text").find("(node 127.0.0.1:2): connection refused"), std::string::npos)
         << none.text;
 }
 

@@ -183,7 +183,8 @@ private:
 /// A server with the tests' library, in which time and budget are arguments.
 class side {
 public:
-    /// With a viewer, calls publish all events on `events`. The server does not count a pattern as a subscription to it.
+    /// With a viewer, calls publish all events on `events`. The server does not count a pattern as a subscription to
+    /// it.
     explicit side(bool has_viewer) : commands_{server_.at().path}, notices_{server_.at().path} {
         std::string out;
         resp::encode_command(out, {"PSUBSCRIBE", prefix_of("compared") + "*"});

@@ -94,7 +94,7 @@ TEST(Refusals, NameTheNodeOfACluster) {
     detail::redis_address address = detail::parse_redis_address("redis+cluster://a,b");
     address.host = "::1";
     EXPECT_EQ(refused(address, {origin::system, "", EHOSTUNREACH}).error.text,
-              "cannot connect to redis+cluster://a:6379,b:6379/0: the node [::1]:6379: no route to host; check the "
+              "cannot connect to redis+cluster://a:6379,b:6379/0 (node [::1]:6379): no route to host; check the "
               "address and the network");
 }
 

@@ -189,7 +189,9 @@ TEST_F(RedisReplacedData, RestartAndThePasswordIsChangedInThePause) {
     server.start();
     resp_client admin{server.at()};
     ASSERT_TRUE(admin.call({"CONFIG", "SET", "requirepass", "two"}));
+    // Clients that have connected already, and those that are about to subscribe.
     ASSERT_TRUE(admin.call({"CLIENT", "KILL", "TYPE", "pubsub"}));
+    ASSERT_TRUE(admin.call({"CLIENT", "KILL", "TYPE", "normal"}));
     std::error_code error;
     const lease next = other.acquire(exclusive("x"), patiently, error);
     EXPECT_FALSE(next.valid() && held.valid()) << "two believers";

@@ -46,7 +46,8 @@ TEST_F(RedisUnusedSpace, FiftySpacesThatWereUsedOnceLeaveNoKeyThatStays) {
     EXPECT_GE(left.size(), 150U);
     for (const std::string& key : left) {
         EXPECT_GT(time_left(key), 86'400'000) << key;
-        EXPECT_LE(time_left(key), 86'400'000 + 15'000) << key;
+        // The time counts from the epoch, which may be up to 1.05 s ahead of the clock.
+        EXPECT_LE(time_left(key), 86'400'000 + 15'000 + 1'050) << key;
     }
 }
 
