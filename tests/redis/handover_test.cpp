@@ -16,6 +16,8 @@ namespace {
 const terms patient{.max_ttl = 10s, .lag = 500ms};
 /// For tests of pauses.
 const terms brief{.max_ttl = 2'500ms, .lag = 500ms};
+/// A lease lasts longer than a failover takes on a busy machine.
+const terms lasting{.max_ttl = 4s, .lag = 500ms};
 
 /// The epoch and the end of the pause, in the head of the space.
 std::string epoch_at(const private_server& server) {
@@ -258,7 +260,7 @@ TEST_F(RedisHandoverLoss, OfTwoPromotedReplicasTheSecondPauses) {
 
 class RedisHandoverProof : public RedisHandover {
 protected:
-    explicit RedisHandoverProof(const server_options& second = replicating()) : RedisHandover{brief, second} {}
+    explicit RedisHandoverProof(const server_options& second = replicating()) : RedisHandover{lasting, second} {}
     void SetUp() override { RedisState::SetUp(); }
 
     /// The released library with another text in the place of a condition. It has the same name.
