@@ -115,6 +115,8 @@ class Storm:
         self.overlaps, self.codes, self.faults = [], collections.Counter(), collections.Counter()
         self.lock = threading.Lock()
         self.stopped = {}  # process -> the time at which it continues
+        self.last = {}  # what a fault takes -> the time of the last such fault
+        self.postponed = None  # the next fault
         self.undisturbed = 124 if options.guardians else 0  # the exit code of a run without a fault
         self.tmp = tempfile.TemporaryDirectory(prefix="baton-storm-")
         self.folder = self.tmp.name
@@ -197,9 +199,30 @@ class Storm:
         }
         # Faults of the agent are rarer, because they delay all loops.
         weights = [1 if "agent" in kind else 8 for kind in kinds]
-        kind = self.dice.choices(list(kinds), weights)[0]
+        kind = self.postponed or self.dice.choices(list(kinds), weights)[0]
+        if self.may_kill_all_three(kind):
+            return
+        self.postponed = None
         if kinds[kind]():
             self.faults[kind] += 1
+            self.last[self.target_of(kind)] = time.monotonic()
+
+    @staticmethod
+    def target_of(kind):
+        """Whether a fault takes the agent, baton together with its guardian, or another process."""
+        if "agent" in kind:
+            return "agent"
+        return "both" if "baton" in kind and "guardian" in kind else "one"
+
+    def may_kill_all_three(self, kind):
+        """If baton, its guardian and the agent are all killed, nothing is left that could end the command before the
+        next one (docs/run.md, "What may be left running"). So such faults are apart from each other. Those of the agent
+        are postponed, because the others are frequent."""
+        target = self.target_of(kind)
+        other = {"agent": "both", "both": "agent"}.get(target)
+        is_close = other in self.last and time.monotonic() - self.last[other] < 2 * self.ttl_s
+        self.postponed = kind if is_close and target == "agent" else None
+        return is_close
 
     def run(self):
         subprocess.run([self.options.program, "agent", "--address", self.address, "--max-ttl-ms",
