@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "../contents.hpp"
@@ -48,10 +49,18 @@ std::optional<server_program> find_server(const std::string& wanted) {
 private_server::private_server(server_options options) : options_{std::move(options)} {
     if (!options_.program) options_.program = find_server();
     if (!options_.program) throw std::runtime_error{no_server};
-    if (options_.tcp) port_ = free_port();
-    if (options_.tls) tls_port_ = free_port();
     fs::create_directory(data());
-    start();
+    // A free port may be taken before the server listens there, by another test or as the client's end of a connection.
+    for (int attempts = 5;; --attempts) {
+        if (options_.tcp) port_ = free_port();
+        if (options_.tls) tls_port_ = free_port();
+        try {
+            return start();
+        } catch (const std::runtime_error& failure) {
+            const bool is_taken = std::string_view{failure.what()}.find("Address already in use") != std::string::npos;
+            if (!is_taken || attempts == 1) throw;
+        }
+    }
 }
 
 private_server::~private_server() { kill(); }
