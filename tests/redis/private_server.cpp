@@ -55,7 +55,8 @@ private_server::private_server(server_options options) : options_{std::move(opti
         if (options_.tcp) port_ = free_port();
         if (options_.tls) tls_port_ = free_port();
         try {
-            return start();
+            start();
+            return;
         } catch (const std::runtime_error& failure) {
             const bool is_taken = std::string_view{failure.what()}.find("Address already in use") != std::string::npos;
             if (!is_taken || attempts == 1) throw;
